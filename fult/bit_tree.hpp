@@ -1,0 +1,97 @@
+// A set of small integers that finds its lowest and highest member in a few steps: 64-ary, a bit says that the word below is
+// not empty. Written by one thread; others may read it as a hint, which is why the words are relaxed atomics.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+namespace fult::detail {
+
+template <std::uint32_t Capacity> class bit_tree {
+    static_assert(Capacity > 4096 && Capacity <= 64 * 4096);
+
+  public:
+    static constexpr int none = -1;
+
+    bool contains(std::uint32_t i) const noexcept { return (get(leaf_[i >> 6]) >> (i & 63)) & 1; }
+
+    void insert(std::uint32_t i) noexcept {
+        put(leaf_[i >> 6], get(leaf_[i >> 6]) | bit(i));
+        put(middle_[i >> 12], get(middle_[i >> 12]) | bit(i >> 6));
+        put(root_, get(root_) | bit(i >> 12));
+    }
+
+    void erase(std::uint32_t i) noexcept {
+        put(leaf_[i >> 6], get(leaf_[i >> 6]) & ~bit(i));
+        if (get(leaf_[i >> 6]) != 0)
+            return;
+        put(middle_[i >> 12], get(middle_[i >> 12]) & ~bit(i >> 6));
+        if (get(middle_[i >> 12]) == 0)
+            put(root_, get(root_) & ~bit(i >> 12));
+    }
+
+    int lowest() const noexcept { return at_least(0); }
+    int highest() const noexcept { return at_most(Capacity - 1); }
+
+    // The lowest member >= i, or none. A reader that races with the owner may get none or a number that has left.
+    int at_least(std::uint32_t i) const noexcept {
+        if (i >= Capacity)
+            return none;
+        if (const std::uint64_t here = get(leaf_[i >> 6]) & (~std::uint64_t{0} << (i & 63)))
+            return static_cast<int>((i & ~63u) + low(here));
+        std::uint32_t m = (i >> 6) + 1; // the next leaf
+        std::uint64_t middles = (m & 63) != 0 ? get(middle_[m >> 6]) & (~std::uint64_t{0} << (m & 63)) : 0;
+        std::uint32_t r = (m + 63) >> 6; // the next middle word, if this one has no more
+        if (middles != 0) {
+            r = m >> 6;
+        } else {
+            const std::uint64_t roots = r < 64 ? get(root_) & (~std::uint64_t{0} << r) : 0;
+            if (roots == 0)
+                return none;
+            r = low(roots);
+            middles = get(middle_[r]);
+            if (middles == 0)
+                return none;
+        }
+        m = r * 64 + low(middles);
+        const std::uint64_t leaf = get(leaf_[m]);
+        return leaf != 0 ? static_cast<int>(m * 64 + low(leaf)) : none;
+    }
+
+    // The highest member <= i, or none.
+    int at_most(std::uint32_t i) const noexcept {
+        if (const std::uint64_t here = get(leaf_[i >> 6]) & up_to(i))
+            return static_cast<int>((i & ~63u) + high(here));
+        std::uint32_t m = i >> 6;
+        std::uint64_t middles = get(middle_[m >> 6]) & (bit(m) - 1);
+        std::uint32_t r = m >> 6;
+        if (middles == 0) {
+            const std::uint64_t roots = get(root_) & (bit(r) - 1);
+            if (roots == 0)
+                return none;
+            r = high(roots);
+            middles = get(middle_[r]);
+            if (middles == 0)
+                return none;
+        }
+        m = r * 64 + high(middles);
+        const std::uint64_t leaf = get(leaf_[m]);
+        return leaf != 0 ? static_cast<int>(m * 64 + high(leaf)) : none;
+    }
+
+  private:
+    using word = std::atomic<std::uint64_t>;
+    static std::uint64_t get(const word &w) noexcept { return w.load(std::memory_order_relaxed); }
+    static void put(word &w, std::uint64_t value) noexcept { w.store(value, std::memory_order_relaxed); }
+    static std::uint64_t bit(std::uint32_t i) noexcept { return std::uint64_t{1} << (i & 63); }
+    static std::uint64_t up_to(std::uint32_t i) noexcept { return ~std::uint64_t{0} >> (63 - (i & 63)); }
+    static std::uint32_t low(std::uint64_t w) noexcept { return static_cast<std::uint32_t>(std::countr_zero(w)); }
+    static std::uint32_t high(std::uint64_t w) noexcept { return static_cast<std::uint32_t>(63 - std::countl_zero(w)); }
+
+    word root_{0};
+    word middle_[(Capacity + 4095) / 4096]{};
+    word leaf_[(Capacity + 63) / 64]{};
+};
+
+} // namespace fult::detail

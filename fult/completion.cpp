@@ -1,0 +1,209 @@
+#include "completion.hpp"
+
+#include <exception>
+#include <memory>
+
+#include <fult/detail/fast_path.hpp>
+#include <fult/handle.hpp>
+
+#include "check.hpp"
+#include "parker.hpp"
+#include "suspend.hpp"
+#include "worker.hpp"
+
+namespace fult::detail {
+namespace {
+
+template <class T> T *untag(std::uintptr_t word) noexcept { return reinterpret_cast<T *>(word & ~std::uintptr_t{join_tag_mask}); }
+std::uintptr_t tag(const void *what, join_word as) noexcept { return reinterpret_cast<std::uintptr_t>(what) | as; }
+
+const char *name_of(const task *t) noexcept { return t->extras && !t->extras->name.empty() ? t->extras->name.c_str() : "unnamed"; }
+
+// Nobody joins t: an exception that left it has nowhere to go.
+void drop(task *t) noexcept {
+    if (t->result == outcome::exception) {
+        const char *text = "an exception that is no std::exception";
+        try {
+            std::rethrow_exception(storage_as<std::exception_ptr>(*t));
+        } catch (const std::exception &error) {
+            fatal("task", "detached task '%s' ended with an exception: %s; join it, or catch what it throws", name_of(t), error.what());
+        } catch (...) {
+            fatal("task", "detached task '%s' ended with %s; join it, or catch what it throws", name_of(t), text);
+        }
+    }
+    t->ops->drop(*t);
+    release_joined(t);
+}
+
+bool is_completed(const task *t) noexcept {
+    return t->join.load(std::memory_order_acquire) == join_done; // pairs with the exchange in complete
+}
+
+// Runs a claimed, unstarted task on the caller's stack; its outcome stays in the descriptor.
+void run_inline(worker *w, task *t) noexcept {
+    t->outer = w->current;
+    w->current = t;
+    t->ops->run(*t);
+    current_worker()->current = t->outer;
+    t->join.store(join_done, std::memory_order_release); // the caller is the joiner
+}
+
+// Whether the caller may run t on its own stack: room, no wish for another stack, and no way for a pinned stack's inline
+// task to be signaled at a home that is not the stack's.
+bool may_run_inline(const worker *w, const task *t) noexcept {
+    if (stack_pointer() < w->stack_limit || (t->extras && t->extras->stack_size != 0))
+        return false;
+    return !w->here()->pinned || home_of(t) == w;
+}
+
+// Tries to get the child for the caller: an unstarted one is run right here (true: it has ended).
+bool help(worker *w, task *t) noexcept {
+    if (claim_private(w, t)) {
+        run_inline(w, t);
+        return true;
+    }
+    auto *home = static_cast<worker *>(home_of(t));
+    const std::uint32_t slot = slot_of(t);
+    const public_words words = home->tasks.runnable();
+    // seen first without a claim: a started child is left to the schedulers
+    if (t->pinned || !words.contains(slot) || !may_run_inline(w, t) || words.take(slot >> 6, bit_of(slot)) == 0)
+        return false;
+    switch (claim(*t, home == w)) {
+    case claim_outcome::ours:
+        break;
+    case claim_outcome::pinned: // its stack is another worker's: hand the bit over
+        home->tasks.post(t, true);
+        w->crew.wake_for(*home, true);
+        return false;
+    case claim_outcome::not_now:
+        return false;
+    }
+    if (!t->context) {
+        run_inline(w, t);
+        return true;
+    }
+    const bool only_home = t->on->pinned; // it has started meanwhile: back to the schedulers
+    t->state.store(only_home ? ready_pinned : ready, std::memory_order_seq_cst); // pairs with claim
+    home->tasks.post(t, only_home);
+    w->crew.wake_for(*home, only_home);
+    return false;
+}
+
+void await_on_thread(task *t) noexcept {
+    parker until;
+    const std::uint32_t prepared = until.prepare();
+    std::uintptr_t seen = join_none;
+    if (!t->join.compare_exchange_strong(seen, tag(&until, join_parker_tag), std::memory_order_acq_rel, std::memory_order_acquire)) {
+        if (seen == join_done)
+            return;
+        misuse("join", "another task or thread joins this task already");
+    }
+    until.wait(prepared); // for the post, not for `done`: until then the completer uses the parker
+}
+
+} // namespace
+
+void complete(task *t) noexcept {
+    const std::uintptr_t waiter = t->join.exchange(join_done, std::memory_order_acq_rel); // pairs with await_completion
+    // From here on t belongs to the joiner, if there is one or will be.
+    if (waiter == join_none)
+        return;
+    if (waiter == join_detached)
+        return drop(t);
+    switch (waiter & join_tag_mask) {
+    case join_counter_tag: {
+        auto *counter = untag<join_counter>(waiter);
+        const task_id who = counter->waiter;
+        if (counter->remaining.fetch_sub(1, std::memory_order_acq_rel) == 1) // pairs with await_all; then the counter may be gone
+            signal(who);
+        break;
+    }
+    case join_parker_tag:
+        untag<parker>(waiter)->post();
+        break;
+    default:
+        signal(task_id::from_value(waiter)); // a stale one is a spurious wake-up: the address is never looked behind
+    }
+}
+
+void await_completion(task *t) noexcept {
+    worker *w = this_worker();
+    if (!w)
+        return await_on_thread(t);
+    task *self = w->current;
+    if (t == self)
+        misuse("join", "a task joins itself");
+    if (is_completed(t) || help(w, t))
+        return;
+    std::uintptr_t seen = join_none;
+    if (!t->join.compare_exchange_strong(seen, to_id(self).value(), std::memory_order_acq_rel, std::memory_order_acquire)) {
+        if (seen == join_done)
+            return;
+        misuse("join", "another task or thread joins this task already");
+    }
+    while (!is_completed(t)) // spurious wake-ups, and signals meant for another wait of this task
+        suspend_until_signaled(false);
+}
+
+void await_all(task *const *tasks, std::size_t count) noexcept {
+    worker *w = this_worker();
+    if (!w) {
+        for (std::size_t i = 0; i < count; ++i)
+            if (!is_completed(tasks[i]))
+                await_on_thread(tasks[i]);
+        return;
+    }
+    std::size_t open = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        w = this_worker(); // what ran inline may have suspended
+        if (!is_completed(tasks[i]) && !help(w, tasks[i]))
+            ++open;
+    }
+    if (open == 0)
+        return;
+    join_counter counter{to_id(this_worker()->current), {count + 1}};
+    for (std::size_t i = 0; i < count; ++i) {
+        std::uintptr_t seen = join_none;
+        if (!tasks[i]->join.compare_exchange_strong(seen, tag(&counter, join_counter_tag), std::memory_order_acq_rel,
+                                                    std::memory_order_acquire)) {
+            if (seen != join_done)
+                misuse("join_all", "another task or thread joins one of these tasks already");
+            counter.remaining.fetch_sub(1, std::memory_order_relaxed); // not the last: this call holds one
+        }
+    }
+    if (counter.remaining.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        return;
+    while (counter.remaining.load(std::memory_order_acquire) != 0) // pairs with complete
+        suspend_until_signaled(false);
+}
+
+void detach_task(task *t) noexcept {
+    const std::uintptr_t before = t->join.exchange(join_detached, std::memory_order_acq_rel); // pairs with complete
+    if (before == join_done)
+        drop(t);
+    else if (before != join_none)
+        misuse("detach", "a task or thread joins this task already");
+}
+
+bool is_done(const task *t) noexcept { return is_completed(t); }
+task_id id_of(const task *t) noexcept { return to_id(t); }
+
+// Slots -------------------------------------------------------------------------------------------------------------------------
+
+void release_joined(task *t) noexcept {
+    if (t->extras) [[unlikely]]
+        delete std::exchange(t->extras, nullptr);
+    t->pinned = false;
+    t->join.store(join_none, std::memory_order_relaxed); // ordered by the free bit
+    release_slot(current_worker(), t);
+}
+
+void release_slot_slow(task *t) noexcept {
+    auto *home = static_cast<worker *>(home_of(t));
+    if (home == this_worker() && slot_of(t) < half_slots)
+        home->release_own_slot(t);
+    else
+        public_words(home, returned_place).set_slot(slot_of(t)); // pairs with slot_allocator::drain
+}
+
+} // namespace fult::detail

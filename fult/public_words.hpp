@@ -1,0 +1,167 @@
+// The runnable bits that any thread may set: one bit a slot, with two levels of hints above.
+//
+// The words are the truth; a summary bit stands for a cache line of words (512 slots), a top bit for a summary word. Order
+// matters (scheduler.md; tests/model/levels.pml): who sets goes words -> summary -> top, who finds nothing below clears a hint
+// first and looks again afterwards. The first line has no hints: up to 512 slots are one line to scan and one OR to wake.
+// Source: figure 4.2 and section 4.2.3 of Dang's dissertation, whose order of setting is the other way round in one sentence.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include <fult/detail/layout.hpp>
+
+namespace fult::detail {
+
+using shared_word = std::atomic<std::uint64_t>;
+
+inline constexpr std::uint32_t words_in_line = cache_line / sizeof(shared_word);
+inline constexpr std::uint32_t top_words = max_slots / (64 * words_in_line) / 4096; // 8: one line
+static_assert(top_words == 8);
+
+// The first word that has hints: the second line's by default; option `levels` says none (one level) or all (two levels).
+// Changes only while no runtime runs.
+inline std::uint32_t first_hinted_word = words_in_line;
+
+struct public_words {
+    // Places in a home, one set a kind.
+    struct place {
+        std::uintptr_t words, summary, top;
+    };
+
+    shared_word *words;
+    shared_word *summary;
+    shared_word *top;
+
+    FULT_ALWAYS_INLINE public_words(const void *home, const place &at) noexcept
+        : words(locate(home, at.words)), summary(locate(home, at.summary)), top(locate(home, at.top)) {}
+
+    // Sets bits of a word. Full barrier: what the caller wrote before is seen by who takes them, and a later load of the
+    // sleepers is ordered after it (tests/model/sleep.pml).
+    FULT_ALWAYS_INLINE void set(std::uint32_t word, std::uint64_t bits) const noexcept {
+        words[word].fetch_or(bits, std::memory_order_seq_cst); // pairs with take
+        if (word >= first_hinted_word) [[unlikely]]
+            hint(word / words_in_line);
+    }
+    FULT_ALWAYS_INLINE void set_slot(std::uint32_t slot) const noexcept { set(slot >> 6, bit_of(slot)); }
+
+    bool contains(std::uint32_t slot) const noexcept {
+        return (words[slot >> 6].load(std::memory_order_relaxed) & bit_of(slot)) != 0;
+    }
+
+    // Clears the bits; which of them were set. Acquires what their setters wrote.
+    std::uint64_t take(std::uint32_t word, std::uint64_t bits) const noexcept {
+        return words[word].fetch_and(~bits, std::memory_order_seq_cst) & bits; // pairs with set
+    }
+
+    // Calls visit(word, bits) for non-empty words in ascending (or descending) order until it returns true. Clears stale hints
+    // on the way.
+    template <class Visit> bool scan(bool descending, const Visit &visit) const noexcept {
+        const bool plain_line = first_hinted_word != 0;
+        if (!descending && plain_line && scan_line(0, false, visit))
+            return true;
+        for (std::uint32_t i = 0; i < top_words; ++i) {
+            const std::uint32_t t = descending ? top_words - 1 - i : i;
+            if (top[t].load(std::memory_order_seq_cst) != 0 && scan_top(t, descending, visit)) [[unlikely]]
+                return true;
+        }
+        return descending && plain_line && scan_line(0, true, visit);
+    }
+
+    // Whether any bit seems to be set; a hint that is stale counts.
+    bool any() const noexcept {
+        std::uint64_t seen = 0;
+        for (std::uint32_t i = 0; i < words_in_line; ++i)
+            seen |= words[i].load(std::memory_order_seq_cst);
+        for (std::uint32_t i = 0; i < top_words; ++i)
+            seen |= top[i].load(std::memory_order_seq_cst);
+        return seen != 0;
+    }
+
+    // Every word of some lines, without hints (the one-level mode).
+    template <class Visit>
+    bool scan_lines(std::uint32_t first, std::uint32_t count, bool descending, const Visit &visit) const noexcept {
+        for (std::uint32_t i = 0; i < count; ++i)
+            if (scan_line(first + (descending ? count - 1 - i : i), descending, visit))
+                return true;
+        return false;
+    }
+
+  private:
+    static shared_word *locate(const void *home, std::uintptr_t offset) noexcept {
+        return reinterpret_cast<shared_word *>(reinterpret_cast<std::uintptr_t>(home) + offset);
+    }
+    static std::uint64_t bit(std::uint32_t i) noexcept { return std::uint64_t{1} << (i & 63); }
+
+    void hint(std::uint32_t line) const noexcept {
+        shared_word &s = summary[line >> 6];
+        if ((s.load(std::memory_order_seq_cst) & bit(line)) == 0) // pairs with the fetch_and in scan_summary
+            s.fetch_or(bit(line), std::memory_order_seq_cst);
+        shared_word &t = top[line >> 12];
+        if ((t.load(std::memory_order_seq_cst) & bit(line >> 6)) == 0) // pairs with the fetch_and in scan_top
+            t.fetch_or(bit(line >> 6), std::memory_order_seq_cst);
+    }
+
+    template <class Visit> bool scan_line(std::uint32_t line, bool descending, const Visit &visit) const noexcept {
+        for (std::uint32_t i = 0; i < words_in_line; ++i) {
+            const std::uint32_t w = line * words_in_line + (descending ? words_in_line - 1 - i : i);
+            const std::uint64_t bits = words[w].load(std::memory_order_seq_cst); // seq_cst: after a hint was cleared
+            if (bits != 0 && visit(w, bits))
+                return true;
+        }
+        return false;
+    }
+
+    bool line_empty(std::uint32_t line) const noexcept {
+        return !scan_line(line, false, [](std::uint32_t, std::uint64_t) { return true; });
+    }
+
+    template <class Visit> bool scan_summary(std::uint32_t s, bool descending, const Visit &visit) const noexcept {
+        std::uint64_t hints = summary[s].load(std::memory_order_seq_cst);
+        while (hints != 0) {
+            const auto b = static_cast<std::uint32_t>(descending ? 63 - std::countl_zero(hints) : std::countr_zero(hints));
+            hints &= ~bit(b);
+            const std::uint32_t line = s * 64 + b;
+            if (scan_line(line, descending, visit))
+                return true;
+            if (line_empty(line)) { // clear the hint first, look again second
+                summary[s].fetch_and(~bit(b), std::memory_order_seq_cst);
+                if (!line_empty(line)) {
+                    hint(line);
+                    if (scan_line(line, descending, visit))
+                        return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    template <class Visit> bool scan_top(std::uint32_t t, bool descending, const Visit &visit) const noexcept {
+        std::uint64_t hints = top[t].load(std::memory_order_seq_cst);
+        while (hints != 0) {
+            const auto b = static_cast<std::uint32_t>(descending ? 63 - std::countl_zero(hints) : std::countr_zero(hints));
+            hints &= ~bit(b);
+            const std::uint32_t s = t * 64 + b;
+            if (scan_summary(s, descending, visit))
+                return true;
+            if (summary[s].load(std::memory_order_seq_cst) == 0) {
+                top[t].fetch_and(~bit(b), std::memory_order_seq_cst);
+                if (summary[s].load(std::memory_order_seq_cst) != 0) {
+                    top[t].fetch_or(bit(b), std::memory_order_seq_cst);
+                    if (scan_summary(s, descending, visit))
+                        return true;
+                }
+            }
+        }
+        return false;
+    }
+};
+
+// Offsets in a home: hints in its second mebibyte, words from its sixteenth on.
+inline constexpr public_words::place runnable_place{0x100'0000, 0x10'1000, 0x10'0000};
+inline constexpr public_words::place pinned_place{0x140'0000, 0x10'2000, 0x10'0040};
+inline constexpr public_words::place returned_place{0x180'0000, 0x10'3000, 0x10'0080};
+
+} // namespace fult::detail

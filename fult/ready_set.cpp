@@ -1,0 +1,298 @@
+#include "ready_set.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include <fult/detail/fast_path.hpp>
+
+#include "asymmetric_fence.hpp"
+#include "sanitizer.hpp"
+
+namespace fult::detail {
+namespace {
+
+unsigned highest_bit(std::uint64_t bits) noexcept { return static_cast<unsigned>(63 - std::countl_zero(bits)); }
+unsigned lowest_bit(std::uint64_t bits) noexcept { return static_cast<unsigned>(std::countr_zero(bits)); }
+
+} // namespace
+
+void ready_set::open(worker_hot *home, const options &opts) noexcept {
+    home_ = home;
+    words_ = slot_words(home);
+    bytes_ = ready_bytes(home);
+    tasks_ = tasks_of(home);
+    breadth_first_ = opts.order == spawn_order::breadth_first;
+    levels_ = opts.levels;
+    note_current_word(0);
+}
+
+// Private words ---------------------------------------------------------------------------------------------------------------
+
+// The bytes of 64 slots as bits. Acquire, for a thief: pairs with the release stores of spawn.
+std::uint64_t ready_set::ready_bits(std::uint32_t word) const noexcept {
+    std::uint64_t bits = 0;
+    const ready_byte *bytes = bytes_ + std::size_t{word} * 64;
+    if constexpr (sanitizer::thread) { // it orders by address, and would not see that eight bytes hold one
+        for (unsigned i = 0; i < 64; ++i)
+            bits |= std::uint64_t{bytes[i].load(std::memory_order_acquire)} << i;
+        return bits;
+    }
+    using eight [[gnu::may_alias]] = std::uint64_t;
+    for (unsigned i = 0; i < 8; ++i)
+        if (const std::uint64_t eighth = __atomic_load_n(reinterpret_cast<const eight *>(bytes) + i, __ATOMIC_ACQUIRE))
+            bits |= (eighth * 0x0102'0408'1020'4080u >> 56) << (8 * i); // gathers the lowest bits of the bytes
+    return bits;
+}
+
+void ready_set::add_ready(task *t) noexcept {
+    ready_turn_.words.insert(slot_of(t) >> 6);
+    bytes_[slot_of(t)].store(1, std::memory_order_release);
+    owner_barrier();
+}
+
+void ready_set::add_yielded(task *t) noexcept {
+    const std::uint32_t w = slot_of(t) >> 6;
+    slot_word &word = words_[w];
+    const std::uint64_t before = word.yielded.load(std::memory_order_relaxed);
+    if (before == 0)
+        yielded_turn_.words.insert(w);
+    // release: a thief that revokes the bit resumes the context
+    word.yielded.store(before | bit_of(slot_of(t)), std::memory_order_release);
+    owner_barrier();
+    if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+        reconcile(w);
+}
+
+void ready_set::clear_private(std::uint32_t w, std::uint64_t bits) noexcept {
+    const std::uint64_t resumable = words_[w].yielded.load(std::memory_order_relaxed);
+    if ((resumable & bits) != 0)
+        words_[w].yielded.store(resumable & ~bits, std::memory_order_relaxed);
+    for (std::uint64_t rest = bits & ~resumable; rest != 0; rest &= rest - 1)
+        bytes_[w * 64 + lowest_bit(rest)].store(0, std::memory_order_relaxed);
+}
+
+// Clears private bits; which of them were still ours.
+std::uint64_t ready_set::remove_private(std::uint32_t w, std::uint64_t bits) noexcept {
+    clear_private(w, bits);
+    owner_barrier();
+    if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+        bits &= ~reconcile(w);
+    return bits;
+}
+
+// The next word, from `word` on, that has bits of the sweep's kind, or -1; drops stale entries on the way, but for the word that spawn
+// fills without telling.
+int ready_set::next_below(sweep &s, int word) noexcept {
+    while (word >= 0) {
+        word = s.words.at_most(static_cast<std::uint32_t>(word));
+        if (word < 0 || bits_of(s, static_cast<std::uint32_t>(word)) != 0)
+            return word;
+        if (s.resumable || static_cast<std::uint32_t>(word) != current_word_)
+            s.words.erase(static_cast<std::uint32_t>(word));
+        --word;
+    }
+    return -1;
+}
+
+int ready_set::next_above(sweep &s, int word) noexcept {
+    for (;; ++word) {
+        word = s.words.at_least(static_cast<std::uint32_t>(word));
+        if (word < 0 || bits_of(s, static_cast<std::uint32_t>(word)) != 0)
+            return word;
+        if (s.resumable || static_cast<std::uint32_t>(word) != current_word_)
+            s.words.erase(static_cast<std::uint32_t>(word));
+    }
+}
+
+bool ready_set::any_private() noexcept {
+    return next_above(ready_turn_, 0) >= 0 || next_above(yielded_turn_, 0) >= 0;
+}
+
+task *ready_set::take_ready() noexcept {
+    if (breadth_first_)
+        return take_in_turn(ready_turn_);
+    for (;;) {
+        const int w = next_below(ready_turn_, half_words - 1);
+        if (w < 0)
+            return nullptr;
+        const auto word = static_cast<std::uint32_t>(w);
+        const unsigned b = highest_bit(ready_bits(word));
+        if (remove_private(word, std::uint64_t{1} << b) != 0)
+            return task_at(word, b);
+    }
+}
+
+// Round robin: downwards through all words (upwards, breadth first), so that each task is reached.
+task *ready_set::take_in_turn(sweep &s) noexcept {
+    for (bool wrapped = false;;) {
+        if (const std::uint64_t left = bits_of(s, s.word) & s.left) {
+            const unsigned b = breadth_first_ ? lowest_bit(left) : highest_bit(left);
+            const std::uint64_t bit = std::uint64_t{1} << b;
+            s.left = breadth_first_ ? ~(bit | (bit - 1)) : bit - 1;
+            if (remove_private(s.word, bit) != 0)
+                return task_at(s.word, b);
+            continue;
+        }
+        const int here = static_cast<int>(s.word);
+        int next = breadth_first_ ? next_above(s, here + 1) : next_below(s, here - 1);
+        if (next < 0) {
+            if (wrapped)
+                return nullptr;
+            wrapped = true;
+            next = breadth_first_ ? next_above(s, 0) : next_below(s, half_words - 1);
+            if (next < 0)
+                return nullptr;
+        }
+        s.word = static_cast<std::uint32_t>(next);
+        s.left = ~std::uint64_t{0};
+    }
+}
+
+// Between private and public ----------------------------------------------------------------------------------------------------
+
+void ready_set::make_claimable(std::uint32_t word, std::uint64_t bits) noexcept {
+    for (std::uint64_t rest = bits; rest != 0; rest &= rest - 1) // release: pairs with claim
+        task_at(word, lowest_bit(rest))->state.store(ready, std::memory_order_release);
+    runnable().set(word, bits);
+}
+
+// The oldest: they are the largest pieces of work in a tree, and what the owner needs last. All of a word where there are
+// more words, else half of it.
+unsigned ready_set::publish(sweep &s) noexcept {
+    for (;;) {
+        const int w = next_above(s, 0);
+        if (w < 0)
+            return 0;
+        const auto word = static_cast<std::uint32_t>(w);
+        std::uint64_t bits = bits_of(s, word);
+        if (s.words.at_least(word + 1) < 0)
+            for (int drop = std::popcount(bits) / 2; drop > 0; --drop)
+                bits &= ~(std::uint64_t{1} << highest_bit(bits));
+        bits = remove_private(word, bits);
+        if (bits != 0) {
+            make_claimable(word, bits);
+            return static_cast<unsigned>(std::popcount(bits));
+        }
+    }
+}
+
+unsigned ready_set::publish() noexcept {
+    const unsigned count = publish(ready_turn_);
+    return count != 0 ? count : publish(yielded_turn_);
+}
+
+// The thief's side of revocation (tests/model/revoke.pml). While `revoked` stays set the owner can finish at most the one change
+// that it is in, and then waits for the lock; so one barrier serves for any number of words.
+unsigned ready_set::revoke() noexcept {
+    if (!revoking_.try_lock())
+        return 0;
+    if ((home_->attention.load(std::memory_order_relaxed) & revoked) == 0) {
+        if (!seems_private()) {
+            revoking_.unlock();
+            return 0;
+        }
+        home_->attention.fetch_or(revoked, std::memory_order_seq_cst);
+        asymmetric_fence();
+    }
+    unsigned count = move_oldest(ready_turn_);
+    if (count == 0)
+        count = move_oldest(yielded_turn_);
+    revoking_.unlock();
+    return count;
+}
+
+unsigned ready_set::move_oldest(const sweep &s) noexcept {
+    for (int w = s.words.lowest(); w >= 0; w = s.words.at_least(static_cast<std::uint32_t>(w) + 1)) {
+        const auto word = static_cast<std::uint32_t>(w);
+        const std::uint64_t moved = words_[word].moved.load(std::memory_order_relaxed);
+        const std::uint64_t bits = bits_of(s, word) & ~moved;
+        if (bits == 0)
+            continue;
+        words_[word].moved.store(moved | bits, std::memory_order_relaxed);
+        moved_first_ = std::min(moved_first_, word);
+        moved_last_ = std::max(moved_last_, word);
+        make_claimable(word, bits);
+        return static_cast<unsigned>(std::popcount(bits));
+    }
+    return 0;
+}
+
+std::uint64_t ready_set::reconcile(std::uint32_t asked) noexcept {
+    std::uint64_t lost = 0;
+    revoking_.lock();
+    for (std::uint32_t w = moved_first_; w <= moved_last_ && moved_first_ != ~0u; ++w) {
+        slot_word &word = words_[w];
+        const std::uint64_t moved = word.moved.load(std::memory_order_relaxed);
+        if (moved == 0)
+            continue;
+        if (w == asked)
+            lost = moved;
+        clear_private(w, moved);
+        word.moved.store(0, std::memory_order_relaxed);
+    }
+    moved_first_ = ~0u;
+    moved_last_ = 0;
+    home_->attention.fetch_and(~std::uint32_t{revoked}, std::memory_order_seq_cst);
+    revoking_.unlock();
+    return lost;
+}
+
+// Public words --------------------------------------------------------------------------------------------------------------------
+
+template <class Visit> bool ready_set::scan(const public_words &from, bool descending, const Visit &visit) const noexcept {
+    if (levels_ != level_mode::one)
+        return from.scan(descending, visit);
+    return from.scan_lines(0, lines_.load(std::memory_order_relaxed), descending, visit) ||
+           from.scan_lines(half_words / words_in_line, upper_lines_.load(std::memory_order_relaxed), descending, visit);
+}
+
+task *ready_set::take_public() noexcept {
+    task *found = nullptr;
+    const bool newest = !breadth_first_;
+    const auto take_from = [&](const public_words &from) {
+        return scan(from, newest, [&](std::uint32_t w, std::uint64_t bits) {
+            while (bits != 0) {
+                const unsigned b = newest ? highest_bit(bits) : lowest_bit(bits);
+                const std::uint64_t bit = std::uint64_t{1} << b;
+                bits &= ~bit;
+                if (from.take(w, bit) != 0 && claim(*task_at(w, b), true) == claim_outcome::ours) {
+                    found = task_at(w, b);
+                    return true;
+                }
+            }
+            return false;
+        });
+    };
+    if (!take_from(pinned()))
+        take_from(runnable());
+    return found;
+}
+
+task *ready_set::steal(bool &forwarded) noexcept {
+    task *found = nullptr;
+    const public_words from = runnable();
+    scan(from, false, [&](std::uint32_t w, std::uint64_t bits) {
+        while (bits != 0) {
+            const unsigned b = lowest_bit(bits);
+            const std::uint64_t bit = std::uint64_t{1} << b;
+            bits &= ~bit;
+            if (from.take(w, bit) == 0)
+                return false; // somebody is at this word: on to the next (section 4.2.3)
+            switch (claim(*task_at(w, b), false)) {
+            case claim_outcome::ours:
+                found = task_at(w, b);
+                return true;
+            case claim_outcome::pinned:
+                pinned().set_slot(w * 64 + b);
+                forwarded = true;
+                break;
+            case claim_outcome::not_now:
+                break;
+            }
+        }
+        return false;
+    });
+    return found;
+}
+
+} // namespace fult::detail

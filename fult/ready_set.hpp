@@ -1,0 +1,119 @@
+// The runnable tasks of one home: private words that its worker alone changes, public words that anybody may set and take.
+#pragma once
+
+#include <cstdint>
+
+#include <fult/options.hpp>
+
+#include "bit_tree.hpp"
+#include "public_words.hpp"
+#include "slot_allocator.hpp"
+#include "spin_lock.hpp"
+#include "task.hpp"
+
+namespace fult::detail {
+
+class ready_set {
+  public:
+    void open(worker_hot *home, const options &opts) noexcept;
+
+    public_words runnable() const noexcept { return {home_, runnable_place}; }
+    public_words pinned() const noexcept { return {home_, pinned_place}; }
+
+    // Any thread ------------------------------------------------------------------------------------------------------------
+
+    // Sets the bit of a task that may be claimed.
+    void post(const task *t, bool to_pinned) noexcept {
+        (to_pinned ? pinned() : runnable()).set_slot(slot_of(t));
+    }
+
+    // The home claims a task from its public words, pinned ones first. Null if there is none.
+    task *take_public() noexcept;
+
+    // A thief claims the oldest task. `forwarded`: it found one that only the home may run, and left it among its pinned words.
+    task *steal(bool &forwarded) noexcept;
+
+    // Moves the oldest word of private tasks of a worker that reaches no scheduling point to its public words; how many.
+    unsigned revoke() noexcept;
+
+    bool seems_public() const noexcept { return runnable().any(); }
+    bool seems_private() const noexcept { return ready_turn_.words.lowest() >= 0 || yielded_turn_.words.lowest() >= 0; }
+
+    // A slot of this word came into use (for the one-level mode, which scans all that were). Caller holds the slot's allocator.
+    void note_used(std::uint32_t word) noexcept {
+        std::atomic<std::uint32_t> &end = word < half_words ? lines_ : upper_lines_;
+        const std::uint32_t line = word % half_words / words_in_line;
+        if (line >= end.load(std::memory_order_relaxed))
+            end.store(line + 1, std::memory_order_relaxed);
+    }
+
+    // The owner -------------------------------------------------------------------------------------------------------------
+
+    // A private bit for a task that has not started, or for one that yielded.
+    void add_ready(task *t) noexcept;
+    void add_yielded(task *t) noexcept;
+
+    // The word that spawn fills is always among those that are searched.
+    void note_current_word(std::uint32_t word) noexcept {
+        current_word_ = word;
+        ready_turn_.words.insert(word);
+        note_used(word);
+    }
+
+    // The newest private task that has not started (the oldest, breadth first); the next of a sweep that reaches each of them in
+    // turn; the next of such a sweep over those that yielded.
+    task *take_ready() noexcept;
+    task *take_ready_in_turn() noexcept { return take_in_turn(ready_turn_); }
+    task *take_yielded_in_turn() noexcept { return take_in_turn(yielded_turn_); }
+
+    // Moves the oldest private tasks to the public words; how many.
+    unsigned publish() noexcept;
+
+    // Gives up the private bits that thieves moved. Returns those of one word.
+    std::uint64_t reconcile(std::uint32_t word) noexcept;
+
+    // Private bits that are set. Owner, or while it stands still.
+    bool any_private() noexcept;
+
+  private:
+    // Words that may have private bits of one kind, and where a sweep over them stands.
+    struct sweep {
+        bit_tree<half_words> words;
+        bool resumable;
+        std::uint32_t word = 0;
+        std::uint64_t left = 0; // bits of the word that were not passed yet
+    };
+
+    std::uint64_t ready_bits(std::uint32_t word) const noexcept;
+    std::uint64_t yielded_bits(std::uint32_t word) const noexcept {
+        return words_[word].yielded.load(std::memory_order_acquire); // acquire, for a thief: pairs with add_yielded
+    }
+    std::uint64_t bits_of(const sweep &s, std::uint32_t word) const noexcept {
+        return s.resumable ? yielded_bits(word) : ready_bits(word);
+    }
+    int next_above(sweep &s, int word) noexcept;
+    int next_below(sweep &s, int word) noexcept;
+    task *take_in_turn(sweep &s) noexcept;
+    unsigned publish(sweep &s) noexcept;
+    unsigned move_oldest(const sweep &s) noexcept;
+    task *task_at(std::uint32_t word, unsigned bit) const noexcept { return tasks_ + word * 64 + bit; }
+    void clear_private(std::uint32_t word, std::uint64_t bits) noexcept;
+    std::uint64_t remove_private(std::uint32_t word, std::uint64_t bits) noexcept;
+    void make_claimable(std::uint32_t word, std::uint64_t bits) noexcept;
+    template <class Visit> bool scan(const public_words &from, bool descending, const Visit &visit) const noexcept;
+
+    worker_hot *home_ = nullptr;
+    slot_word *words_ = nullptr;
+    ready_byte *bytes_ = nullptr;
+    task *tasks_ = nullptr;
+    bool breadth_first_ = false;
+    level_mode levels_ = level_mode::automatic;
+    std::uint32_t current_word_ = 0;
+    sweep ready_turn_{{}, false}, yielded_turn_{{}, true};
+    std::atomic<std::uint32_t> lines_{0}, upper_lines_{0}; // lines of words in use in the two halves
+
+    spin_lock revoking_;
+    std::uint32_t moved_first_ = ~0u, moved_last_ = 0; // words with moved bits; under the lock
+};
+
+} // namespace fult::detail

@@ -1,0 +1,242 @@
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+
+#include <fult/runtime.hpp>
+#include <fult/this_task.hpp>
+
+#include "asymmetric_fence.hpp"
+#include "check.hpp"
+#include "option_table.hpp"
+#include "runtime.hpp"
+#include "topology.hpp"
+#include "virtual_memory.hpp"
+#include "worker.hpp"
+
+namespace fult {
+namespace detail {
+namespace {
+
+std::atomic<team *> the_team{nullptr}; // set while a runtime runs
+std::atomic<bool> taken{false};        // from the beginning of a start to the end of a stop
+
+constexpr auto report_after = std::chrono::seconds(10);
+
+[[noreturn]] void lacks(const char *what, int error) {
+    throw std::system_error(error, std::generic_category(), std::string("fult: ") + what);
+}
+
+} // namespace
+
+team *running_team() noexcept { return the_team.load(std::memory_order_acquire); } // pairs with engine's constructor
+
+// A running runtime. The constructor leaves nothing behind where it throws.
+class engine {
+  public:
+    explicit engine(const options &asked);
+    ~engine();
+    const options &in_force() const noexcept { return crew_.opts; }
+
+  private:
+    static options complete(options asked, const topology &machine);
+    static stack_settings stack_settings_of(const options &opts);
+    void create_homes();
+    void start_threads();
+    void end_threads() noexcept;
+    void become_main();
+    void drain() noexcept;
+    void report_waiting() noexcept;
+    std::uint64_t living() noexcept;
+    void destroy_homes() noexcept;
+
+    topology machine_;
+    team crew_;
+    std::vector<std::thread> threads_;
+    task *main_ = nullptr;
+    stack main_stack_;
+    bool bound_ = false;
+};
+
+options engine::complete(options o, const topology &machine) {
+    if (o.workers == 0)
+        o.workers = std::min(machine.usable(), sleepers::capacity);
+    const std::size_t page = page_size();
+    o.stack_size = (o.stack_size + page - 1) / page * page;
+    o.bind = o.bind && o.workers <= machine.usable();
+    return o;
+}
+
+stack_settings engine::stack_settings_of(const options &o) { return {o.stack_size, o.stacks_kept, o.guard}; }
+
+engine::engine(const options &asked)
+    : crew_((validate(asked), complete(asked, machine_)), stack_settings_of(complete(asked, machine_))) {
+    crew_.count = crew_.opts.workers;
+    crew_.alone = crew_.count == 1 || !crew_.opts.stealing;
+    crew_.private_words = crew_.opts.private_words && asymmetric_fence_available();
+    first_hinted_word = crew_.opts.levels == level_mode::automatic ? words_in_line : crew_.opts.levels == level_mode::two ? 0 : max_slots;
+    try {
+        create_homes();
+        become_main();
+        start_threads();
+    } catch (...) {
+        end_threads();
+        if (main_)
+            crew_.homes[0]->leave_thread();
+        destroy_homes();
+        throw;
+    }
+}
+
+void engine::create_homes() {
+    crew_.homes.reserve(crew_.count + 1);
+    for (unsigned i = 0; i <= crew_.count; ++i) {
+        worker *w = worker::create(crew_, i);
+        if (!w)
+            lacks("no address space for a worker's task table; raise `ulimit -v`, or lower FULT_MAX_TASKS or FULT_WORKERS", errno);
+        crew_.homes.push_back(w);
+    }
+    for (unsigned i = 0; i < crew_.count; ++i) {
+        crew_.homes[i]->set_neighbours(crew_.alone ? std::vector<std::vector<unsigned>>{} : machine_.neighbours(i, crew_.count));
+        if (!crew_.homes[i]->open_stacks(i == 0))
+            lacks("no memory for the first stacks; lower FULT_STACK_SIZE or FULT_WORKERS", ENOMEM);
+    }
+}
+
+// The caller's stack becomes the main task's. It is running, so it is busy: nobody can claim it before its registers are saved.
+void engine::become_main() {
+    worker &first = *crew_.homes[0];
+    first.enter_thread();
+    main_ = first.take_own_slot();
+    main_->pinned = true;
+    first.adopt_main(main_, &main_stack_);
+}
+
+void engine::start_threads() {
+    if (crew_.opts.bind)
+        bound_ = machine_.bind(0, crew_.count);
+    threads_.reserve(crew_.count - 1);
+    the_team.store(&crew_, std::memory_order_release); // pairs with running_team
+    for (unsigned i = 1; i < crew_.count; ++i)
+        try {
+            threads_.emplace_back([this, i] {
+                if (crew_.opts.bind)
+                    machine_.bind(i, crew_.count);
+                worker &w = *crew_.homes[i];
+                w.enter_thread();
+                w.serve();
+                w.leave_thread();
+            });
+        } catch (const std::system_error &error) {
+            throw std::system_error(error.code(), "fult: worker " + std::to_string(i) + " of " + std::to_string(crew_.count) +
+                                                      " got no thread; lower FULT_WORKERS or raise `ulimit -u`");
+        }
+}
+
+void engine::end_threads() noexcept {
+    crew_.stopping.store(true, std::memory_order_seq_cst); // pairs with nap
+    for (unsigned i = 0; i < crew_.count && i < crew_.homes.size(); ++i)
+        crew_.wake(i);
+    for (std::thread &each : threads_)
+        each.join();
+    threads_.clear();
+    the_team.store(nullptr, std::memory_order_release);
+    if (bound_)
+        machine_.unbind();
+}
+
+void engine::destroy_homes() noexcept {
+    for (worker *w : crew_.homes)
+        worker::destroy(w);
+    crew_.homes.clear();
+}
+
+// Living tasks but the main one.
+std::uint64_t engine::living() noexcept {
+    std::uint64_t count = 0;
+    for (worker *w : crew_.homes)
+        count += w->living();
+    return count - 1;
+}
+
+void engine::report_waiting() noexcept {
+    warn("the runtime is to stop and waits for %llu task(s) that are blocked and that no other task can wake; "
+         "signal them, or do not end the runtime before them", static_cast<unsigned long long>(living()));
+}
+
+// Lets the others run until no task is left. The count is exact only when all other workers sleep: then nobody spawns.
+void engine::drain() noexcept {
+    worker &first = *crew_.homes[0];
+    auto moved = std::chrono::steady_clock::now();
+    for (unsigned idle = 0;;) {
+        if (first.has_work() || crew_.foreign_home().tasks.seems_public()) {
+            this_task::yield();
+            idle = 0;
+            moved = std::chrono::steady_clock::now();
+            continue;
+        }
+        if (crew_.asleep.count() == crew_.count - 1 && living() == 0 && !first.has_work())
+            return;
+        // Others run what is left, or it waits for a foreign thread's signal.
+        std::this_thread::sleep_for(std::chrono::microseconds(idle < 20 ? 20 : 1000));
+        ++idle;
+        if (crew_.asleep.count() < crew_.count - 1)
+            moved = std::chrono::steady_clock::now();
+        else if (std::chrono::steady_clock::now() - moved > report_after) {
+            report_waiting();
+            moved = std::chrono::steady_clock::now();
+        }
+    }
+}
+
+engine::~engine() {
+    worker *w = this_worker();
+    if (!w || w->current != main_)
+        fatal("runtime", "stopped by something else than the main task; let the runtime's owner live in the function that started it");
+    drain();
+    end_threads();
+    w->leave_thread();
+    destroy_homes();
+}
+
+namespace {
+alignas(engine) std::byte engine_place[sizeof(engine)];
+engine &the_engine() noexcept { return *std::launder(reinterpret_cast<engine *>(engine_place)); }
+} // namespace
+
+void start_engine(const options &opts) {
+    if (in_task())
+        throw std::logic_error("fult: a runtime is running already, and this is one of its tasks");
+    if (taken.exchange(true, std::memory_order_acq_rel))
+        throw std::logic_error("fult: a runtime is running already; one process has one at a time");
+    try {
+        ::new (engine_place) engine(opts);
+    } catch (...) {
+        taken.store(false, std::memory_order_release);
+        throw;
+    }
+}
+
+void stop_engine() noexcept {
+    the_engine().~engine();
+    taken.store(false, std::memory_order_release);
+}
+
+const options &engine_options() noexcept { return the_engine().in_force(); }
+
+} // namespace detail
+
+runtime::runtime(const options &opts) { detail::start_engine(opts); }
+runtime::~runtime() { detail::stop_engine(); }
+const options &runtime::in_force() const noexcept { return detail::engine_options(); }
+
+unsigned worker_count() noexcept {
+    const detail::team *crew = detail::running_team();
+    return crew ? crew->count : 0;
+}
+
+} // namespace fult

@@ -1,0 +1,125 @@
+// What a worker does that has no ready task of its own: look at the others, take back what a busy one hides, sleep.
+#include <chrono>
+#include <sched.h>
+
+#include "worker.hpp"
+
+namespace fult::detail {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+// A victim that spawned and then reaches no scheduling point is left alone for this long before its private words are taken.
+constexpr auto patience = std::chrono::microseconds(20);
+
+} // namespace
+
+task *worker::find() noexcept {
+    if (task *t = pick(false))
+        return t;
+    return search();
+}
+
+// One attempt at each other home, nearest first, from a random one on in each group.
+task *worker::steal_round() noexcept {
+    bool forwarded = false;
+    const auto from = [&](worker &victim) {
+        task *t = victim.tasks.steal(forwarded);
+        if (forwarded) {
+            crew.wake_for(victim, true);
+            forwarded = false;
+        }
+        return t;
+    };
+    for (const auto &group : victims_) {
+        const auto size = static_cast<std::uint32_t>(group.size());
+        const std::uint32_t start = random_.below(size);
+        for (std::uint32_t i = 0; i < size; ++i)
+            if (task *t = from(*group[(start + i) % size]))
+                return t;
+    }
+    return nullptr;
+}
+
+bool worker::revoke_round() noexcept {
+    for (const auto &group : victims_)
+        for (worker *victim : group)
+            if (victim->tasks.seems_private() && victim->tasks.revoke() != 0)
+                return true;
+    return false;
+}
+
+// Lets every other worker's next spawn publish (and wake, if somebody sleeps then).
+void worker::ask_for_work() noexcept {
+    for (const auto &group : victims_)
+        for (worker *victim : group)
+            if ((victim->attention.load(std::memory_order_relaxed) & hungry) == 0)
+                victim->attention.fetch_or(hungry, std::memory_order_seq_cst); // pairs with feed
+}
+
+bool worker::work_anywhere() noexcept {
+    if (has_work() || crew.foreign_home().tasks.seems_public())
+        return true;
+    if (crew.alone)
+        return false;
+    for (const auto &group : victims_)
+        for (worker *victim : group)
+            if (victim->tasks.seems_public())
+                return true;
+    return revoke_round();
+}
+
+// Sleeps in the kernel. Order (tests/model/sleep.pml): be seen as asleep, ask everybody, look once more everywhere, sleep.
+void worker::nap() noexcept {
+    const std::uint32_t prepared = sleep.prepare();
+    crew.asleep.add(index);
+    if (!crew.alone)
+        ask_for_work();
+    if (!crew.stopping.load(std::memory_order_seq_cst) && !work_anywhere()) { // pairs with stop
+        sleep.wait(prepared);
+        return; // whoever posted has taken this worker out
+    }
+    if (!crew.asleep.remove(index))
+        sleep.wait(prepared); // somebody is about to post: take it, or it would end a later sleep
+}
+
+task *worker::search() noexcept {
+    task *found = nullptr;
+    crew.searching.fetch_add(1, std::memory_order_seq_cst);
+    looking.store(1, std::memory_order_relaxed);
+    auto start = steady::now();
+    const auto limit = std::chrono::microseconds(crew.opts.idle_spin);
+    for (unsigned round = 0; !crew.stopping.load(std::memory_order_acquire); ++round) {
+        bool forwarded = false;
+        if ((found = pick(false)) || (found = crew.foreign_home().tasks.steal(forwarded)) ||
+            (!crew.alone && (found = steal_round())))
+            break;
+        if (!crew.alone)
+            ask_for_work();
+        if (round % 16 != 15) {
+            cpu_relax();
+            continue;
+        }
+        const auto idle = steady::now() - start;
+        if (!crew.alone && idle > patience && revoke_round())
+            continue;
+        if (idle > limit) {
+            crew.searching.fetch_sub(1, std::memory_order_seq_cst); // before it is seen as asleep; pairs with wake_for
+            nap();
+            crew.searching.fetch_add(1, std::memory_order_seq_cst);
+            round = 0;
+            start = steady::now();
+        }
+    }
+    looking.exchange(0, std::memory_order_seq_cst);
+    // Signalers that saw this worker search woke nobody. Whoever stops searching last looks for more, and for who should take it.
+    if (crew.searching.fetch_sub(1, std::memory_order_seq_cst) == 1 && found && crew.asleep.any()) { // pairs with wake_for
+        if (work_anywhere())
+            crew.wake_one(index);
+        else if (!crew.alone)
+            ask_for_work();
+    }
+    return found;
+}
+
+} // namespace fult::detail

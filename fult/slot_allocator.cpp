@@ -1,0 +1,94 @@
+#include "slot_allocator.hpp"
+
+#include <bit>
+
+namespace fult::detail {
+
+void slot_allocator::open(worker_hot *home, slot_run *run, std::uint32_t first, std::uint32_t limit) noexcept {
+    home_ = home;
+    words_ = slot_words(home);
+    run_ = run;
+    first_ = first;
+    limit_ = limit;
+    used_ = 1;
+    words_[first].free = ~std::uint64_t{0}; // untouched memory is zero, which is a descriptor's state of rest
+    start_run(first);
+}
+
+// Makes the lowest consecutive free slots of a word the run.
+void slot_allocator::start_run(std::uint32_t w) noexcept {
+    const std::uint64_t free = words_[w].free;
+    const int first = std::countr_zero(free);
+    const int count = std::countr_one(free >> first);
+    const std::uint64_t run = (count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1) << first;
+    words_[w].free = free & ~run;
+    if (words_[w].free == 0)
+        free_.erase(w - first_);
+    cur_ = w;
+    run_->floor = tasks_of(home_) + std::size_t{w} * 64;
+    run_->next = run_->floor + first;
+    run_->end = run_->next + count;
+}
+
+task *slot_allocator::take() noexcept {
+    if (run_->next == run_->end && !refill())
+        return nullptr;
+    return run_->next++;
+}
+
+bool slot_allocator::refill() noexcept {
+    int word = free_.lowest();
+    if (word == free_.none && drain())
+        word = free_.lowest();
+    if (word == free_.none) {
+        if (used_ == limit_)
+            return false;
+        word = static_cast<int>(used_++);
+        words_[first_ + static_cast<std::uint32_t>(word)].free = ~std::uint64_t{0};
+    }
+    start_run(first_ + static_cast<std::uint32_t>(word));
+    return true;
+}
+
+void slot_allocator::release(std::uint32_t slot) noexcept {
+    task *t = tasks_of(home_) + slot;
+    if (t + 1 == run_->next && t >= run_->floor) {
+        run_->next = t;
+        return;
+    }
+    slot_word &word = words_[slot >> 6];
+    if (word.free == 0)
+        free_.insert((slot >> 6) - first_);
+    word.free |= bit_of(slot);
+}
+
+// Takes back what other workers freed.
+bool slot_allocator::drain() noexcept {
+    const public_words returned(home_, returned_place);
+    bool any = false;
+    returned.scan(false, [&](std::uint32_t w, std::uint64_t bits) {
+        if (w < first_ || w >= first_ + used_)
+            return false;
+        bits = returned.take(w, bits);
+        if (bits == 0)
+            return false;
+        if (words_[w].free == 0)
+            free_.insert(w - first_);
+        words_[w].free |= bits;
+        any = true;
+        return false;
+    });
+    return any;
+}
+
+std::uint64_t slot_allocator::taken() const noexcept {
+    const public_words returned(home_, returned_place);
+    std::uint64_t count = 0;
+    for (std::uint32_t w = first_; w < first_ + used_; ++w) {
+        const std::uint64_t free = words_[w].free | returned.words[w].load(std::memory_order_acquire);
+        count += static_cast<std::uint64_t>(64 - std::popcount(free));
+    }
+    return count - static_cast<std::uint64_t>(run_->end - run_->next);
+}
+
+} // namespace fult::detail

@@ -1,0 +1,117 @@
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include <fult/handle.hpp>
+#include <fult/runtime.hpp>
+#include <fult/spawn.hpp>
+
+#include "check.hpp"
+#include "worker.hpp"
+
+namespace fult {
+namespace detail {
+namespace {
+
+team &team_of(const char *call) {
+    if (worker *w = this_worker())
+        return w->crew;
+    if (team *crew = running_team())
+        return *crew;
+    throw std::logic_error(std::string("fult: ") + call + ": no runtime is running; make a fult::runtime first");
+}
+
+[[noreturn]] void no_slot(const worker &home) {
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                            "fult: spawn: the table of " +
+                                (home.index < home.crew.count ? "worker " + std::to_string(home.index) : std::string("foreign threads")) +
+                                " is full (" + std::to_string(home.crew.opts.max_tasks) +
+                                " living tasks); join some, or raise FULT_MAX_TASKS");
+}
+
+// Where the last stack could not be had, one is tried for before anything else is promised.
+void demand_stacks(team &crew) {
+    if (!crew.short_of_stacks.load(std::memory_order_relaxed)) [[likely]]
+        return;
+    stack *s = crew.stacks.acquire(1);
+    if (!s)
+        throw std::system_error(std::make_error_code(std::errc::not_enough_memory),
+                                "fult: spawn: no memory for another stack (" + std::to_string(crew.stacks.mapped()) + " of " +
+                                    std::to_string(crew.stacks.ordinary_size()) + " bytes exist); join some tasks, lower FULT_STACK_SIZE, "
+                                    "or raise `ulimit -v`");
+    crew.stacks.release(s);
+    crew.short_of_stacks.store(false, std::memory_order_relaxed);
+}
+
+task *checked(task *t, const worker &home) {
+    if (!t)
+        no_slot(home);
+    return t;
+}
+
+} // namespace
+
+task *take_slot_slow() {
+    team &crew = team_of("spawn");
+    demand_stacks(crew);
+    worker *w = this_worker();
+    if (!w)
+        return checked(crew.foreign_home().take_shared_slot(), crew.foreign_home());
+    if (task *t = w->take_own_slot())
+        return t;
+    return checked(nullptr, *w);
+}
+
+task *take_slot_with(const spawn_options &wanted) {
+    team &crew = team_of("spawn");
+    demand_stacks(crew);
+    worker *here = this_worker();
+    if (wanted.worker >= static_cast<int>(crew.count))
+        throw std::out_of_range("fult: spawn: there is no worker " + std::to_string(wanted.worker) + "; there are " +
+                                std::to_string(crew.count) + ", from 0 on");
+    if (wanted.pinned && wanted.worker < 0 && !here)
+        throw std::invalid_argument("fult: spawn: a foreign thread must say to which worker a task is pinned");
+    std::unique_ptr<task_extras> extras;
+    if (!wanted.name.empty() || wanted.stack_size != 0)
+        extras.reset(new task_extras{std::string(wanted.name), wanted.stack_size});
+    worker *home = wanted.worker >= 0 ? crew.homes[static_cast<unsigned>(wanted.worker)] : here ? here : &crew.foreign_home();
+    task *t = checked(home == here ? home->take_own_slot() : home->take_shared_slot(), *home);
+    t->pinned = wanted.pinned;
+    t->extras = extras.release();
+    return t;
+}
+
+void make_ready_slow(task *t) noexcept { static_cast<worker *>(home_of(t))->make_ready(t); }
+
+void attend(worker_hot *hot) noexcept {
+    auto *w = static_cast<worker *>(hot);
+    const std::uint32_t wanted = w->attention.load(std::memory_order_relaxed);
+    if (wanted & revoked)
+        w->tasks.reconcile(0);
+    if (wanted & hungry)
+        w->feed();
+}
+
+bool attend_claim(worker_hot *hot, task *t) noexcept {
+    auto *w = static_cast<worker *>(hot);
+    if ((w->attention.load(std::memory_order_relaxed) & revoked) == 0)
+        return true; // somebody is hungry: the next spawn serves it
+    const std::uint32_t slot = slot_of(t);
+    return (w->tasks.reconcile(slot >> 6) & bit_of(slot)) == 0;
+}
+
+void misuse(const char *call, const char *what) noexcept { fatal(call, "%s", what); }
+
+} // namespace detail
+
+void signal(task_id id) noexcept {
+    const detail::task *t = detail::to_task(id);
+    const bool pinned = (id.value() & 1) != 0;
+    auto *home = static_cast<detail::worker *>(detail::home_of(t));
+    const detail::public_words words = pinned ? home->tasks.pinned() : home->tasks.runnable();
+    words.set_slot(detail::slot_of(t));
+    home->crew.wake_for(*home, pinned);
+}
+
+} // namespace fult

@@ -1,0 +1,29 @@
+// Test-and-set with backoff, for the runtime's own short sections on kernel threads. Nothing suspends while it holds one.
+#pragma once
+
+#include <atomic>
+#include <sched.h>
+
+#include <fult/detail/platform.hpp>
+
+namespace fult::detail {
+
+class spin_lock {
+  public:
+    void lock() noexcept {
+        for (unsigned tries = 1; !try_lock(); ++tries)
+            if (tries % 64 == 0)
+                ::sched_yield(); // the holder may have lost its core
+            else
+                cpu_relax();
+    }
+    bool try_lock() noexcept {
+        return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire); // pairs with unlock
+    }
+    void unlock() noexcept { held_.store(false, std::memory_order_release); } // pairs with try_lock
+
+  private:
+    std::atomic<bool> held_{false};
+};
+
+} // namespace fult::detail

@@ -1,0 +1,184 @@
+#include "stack_pool.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <new>
+#include <sys/mman.h>
+#include <utility>
+
+#include "check.hpp"
+#include "sanitizer.hpp"
+#include "virtual_memory.hpp"
+
+namespace fult::detail {
+namespace {
+
+constexpr int madv_guard_install = 102; // Linux 6.13; not in Debian 12's headers
+
+bool guard_by_madvise(void *begin, std::size_t bytes) noexcept {
+    return ::madvise(begin, bytes, madv_guard_install) == 0;
+}
+
+// Guards by madvise leave a mapping whole; those by mprotect cut it in two, and the kernel bounds the pieces.
+bool madvise_guards_work() noexcept {
+    void *probe = map_pages(page_size());
+    const bool works = probe && guard_by_madvise(probe, page_size());
+    if (probe)
+        unmap_pages(probe, page_size());
+    return works;
+}
+
+std::size_t mapping_limit() noexcept {
+    std::size_t limit = 65530;
+    if (std::FILE *file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
+        if (std::fscanf(file, "%zu", &limit) != 1)
+            limit = 65530;
+        std::fclose(file);
+    }
+    return limit;
+}
+
+} // namespace
+
+stack_pool::stack_pool(const stack_settings &settings)
+    : settings_(settings), split_budget_(mapping_limit() / 4),
+      madvise_guards_(settings.guard != guard_mode::mprotect && settings.guard != guard_mode::none && madvise_guards_work()) {
+    if (settings.guard == guard_mode::madvise && !madvise_guards_)
+        warn("FULT_GUARD=madvise needs Linux 6.13 or later; guarding stacks by mprotect");
+}
+
+stack_pool::~stack_pool() {
+    while (hot_) {
+        stack *s = hot_;
+        hot_ = s->next;
+        sanitizer::fiber_destroy(s->fiber);
+        sanitizer::deregister_stack(s->valgrind_id);
+    }
+    for (const slab &each : slabs_)
+        unmap_pages(each.begin, each.bytes);
+}
+
+const char *stack_pool::guard_name() const noexcept {
+    return madvise_guards_ ? "madvise" : settings_.guard == guard_mode::none ? "none" : "mprotect";
+}
+
+std::size_t stack_pool::protect(std::byte *base) noexcept {
+    const std::size_t guard = page_size();
+    if (madvise_guards_ && guard_by_madvise(base, guard))
+        return guard;
+    if (settings_.guard == guard_mode::none)
+        return 0;
+    if (split_budget_ > 0 && ::mprotect(base, guard, PROT_NONE) == 0) {
+        --split_budget_;
+        return guard;
+    }
+    if (!std::exchange(warned_, true))
+        warn("no more guard pages: the kernel's vm.max_map_count bounds them; further stacks have none. "
+             "Raise it with sysctl, or use Linux 6.13 or later");
+    return 0;
+}
+
+// Writes the record of a stack whose memory is untouched. Called under the lock.
+stack *stack_pool::prepare(std::byte *base, std::size_t bytes) noexcept {
+    std::byte *at = base + bytes - sizeof(stack);
+    sanitizer::clean(base, bytes);
+    stack *s = ::new (at) stack;
+    s->base = base;
+    s->size = bytes;
+    s->limit = inline_limit(reinterpret_cast<std::uintptr_t>(base) + page_size(), reinterpret_cast<std::uintptr_t>(at));
+    s->fiber = sanitizer::fiber_create();
+    s->valgrind_id = sanitizer::register_stack(base, at);
+    return s;
+}
+
+bool stack_pool::grow() noexcept {
+    // fewer at a time where memory is scarce
+    for (std::size_t count = slab_stacks; count > 0; count /= 4) {
+        const std::size_t bytes = count * settings_.size;
+        auto *begin = static_cast<std::byte *>(map_pages(bytes));
+        if (!begin)
+            continue;
+        ::madvise(begin, bytes, MADV_NOHUGEPAGE); // a huge page a stack would be resident whole
+        try {
+            slabs_.reserve(slabs_.size() + 1);
+            cold_.reserve(mapped_ + count);
+        } catch (const std::bad_alloc &) {
+            unmap_pages(begin, bytes);
+            return false;
+        }
+        slabs_.push_back({begin, bytes});
+        for (std::size_t i = count; i-- > 0;)
+            cold_.push_back(begin + i * settings_.size);
+        mapped_ += count;
+        return true;
+    }
+    return false;
+}
+
+stack *stack_pool::acquire(std::size_t count) noexcept {
+    stack *chain = nullptr;
+    lock_.lock();
+    while (count > 0) {
+        stack *s;
+        if (hot_) {
+            s = hot_;
+            hot_ = s->next;
+            --hot_count_;
+        } else if (!cold_.empty() || grow()) {
+            std::byte *base = cold_.back();
+            cold_.pop_back();
+            s = prepare(base, settings_.size);
+            s->guard = protect(base); // again after a discard: cheap, and true whatever the kernel kept
+        } else {
+            break;
+        }
+        s->next = chain;
+        chain = s;
+        --count;
+    }
+    lock_.unlock();
+    return chain;
+}
+
+void stack_pool::release(stack *chain) noexcept {
+    lock_.lock();
+    while (chain) {
+        stack *s = chain;
+        chain = s->next;
+        if (hot_count_ < settings_.kept) {
+            s->next = hot_;
+            hot_ = s;
+            ++hot_count_;
+            continue;
+        }
+        sanitizer::fiber_destroy(s->fiber);
+        sanitizer::deregister_stack(s->valgrind_id);
+        std::byte *base = s->base;
+        const bool split = s->guard != 0 && !madvise_guards_;
+        discard_pages(s->low(), s->size - s->guard);
+        split_budget_ += split ? 1 : 0; // its guard stays and is counted again when it is used again
+        cold_.push_back(base);          // never allocates: grow reserved a place for each stack
+    }
+    lock_.unlock();
+}
+
+stack *stack_pool::acquire_sized(std::size_t bytes) noexcept {
+    const std::size_t page = page_size();
+    bytes = (bytes + 2 * page - 1) / page * page; // the guard comes on top
+    auto *base = static_cast<std::byte *>(map_pages(bytes));
+    if (!base)
+        return nullptr;
+    lock_.lock();
+    stack *s = prepare(base, bytes);
+    s->guard = protect(base);
+    lock_.unlock();
+    return s;
+}
+
+void stack_pool::release_sized(stack *s) noexcept {
+    sanitizer::fiber_destroy(s->fiber);
+    sanitizer::deregister_stack(s->valgrind_id);
+    unmap_pages(s->base, s->size);
+}
+
+} // namespace fult::detail

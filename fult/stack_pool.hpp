@@ -1,0 +1,66 @@
+// Stacks, mapped in slabs, reused while hot, given back beyond a cap.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <fult/options.hpp>
+
+#include "spin_lock.hpp"
+#include "stack.hpp"
+
+namespace fult::detail {
+
+struct stack_settings {
+    std::size_t size;      // of the ordinary stack
+    std::size_t kept;      // resident idle stacks in all
+    guard_mode guard;
+};
+
+// All stacks of a runtime. Thread-safe.
+class stack_pool {
+  public:
+    explicit stack_pool(const stack_settings &settings);
+    ~stack_pool();
+    stack_pool(const stack_pool &) = delete;
+    stack_pool &operator=(const stack_pool &) = delete;
+
+    std::size_t ordinary_size() const noexcept { return settings_.size; }
+
+    // A chain (by next) of up to `count` ordinary stacks; null where memory is lacking.
+    stack *acquire(std::size_t count) noexcept;
+    // Takes a chain back; beyond the cap their memory goes to the system.
+    void release(stack *chain) noexcept;
+
+    // One stack of another size, on its own; null where memory is lacking.
+    stack *acquire_sized(std::size_t bytes) noexcept;
+    void release_sized(stack *s) noexcept;
+
+    // How the guards are made here, and how many ordinary stacks exist.
+    const char *guard_name() const noexcept;
+    std::size_t mapped() const noexcept { return mapped_; }
+
+  private:
+    static constexpr std::size_t slab_stacks = 64;
+    struct slab {
+        std::byte *begin;
+        std::size_t bytes;
+    };
+
+    bool grow() noexcept;
+    stack *prepare(std::byte *base, std::size_t bytes) noexcept;
+    std::size_t protect(std::byte *base) noexcept;
+
+    stack_settings settings_;
+    mutable spin_lock lock_;
+    stack *hot_ = nullptr; // resident
+    std::size_t hot_count_ = 0;
+    std::vector<std::byte *> cold_; // bases whose memory went back, or was never touched
+    std::vector<slab> slabs_;
+    std::size_t mapped_ = 0;
+    std::size_t split_budget_; // how many more mprotect guards the kernel's limit on mappings allows
+    bool madvise_guards_;
+    bool warned_ = false;
+};
+
+} // namespace fult::detail

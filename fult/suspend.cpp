@@ -1,0 +1,99 @@
+#include "suspend.hpp"
+
+#include <fult/this_task.hpp>
+
+#include "check.hpp"
+#include "worker.hpp"
+
+namespace fult {
+namespace detail {
+namespace {
+
+// Steps of watching for a signal before a switch to the worker's own context: about two microseconds.
+constexpr unsigned watch_steps = 400;
+
+worker *here(const char *call) noexcept {
+    worker *w = this_worker();
+    if (!w || !w->current) [[unlikely]]
+        fatal(call, "called on a thread that runs no task; start a fult::runtime, and call it from a task");
+    return w;
+}
+
+} // namespace
+
+void suspend_until_signaled(bool patient) noexcept {
+    worker *w = here("this_task::wait");
+    task *self = w->current;
+    if (w->took_signal(self))
+        return;
+    task *next = w->pick(false);
+    if (!next && patient) {
+        bool signaled = false;
+        w->looking.store(1, std::memory_order_relaxed);
+        for (unsigned i = 0; i < watch_steps && !next && !signaled; ++i) {
+            signaled = w->took_signal(self);
+            if (!signaled && w->has_work())
+                next = w->pick(false);
+        }
+        w->stop_looking();
+        if (signaled)
+            return;
+    }
+    if (next == self) // cannot be: a running task is busy, its bit becomes its token
+        fatal("this_task::wait", "a running task was claimed");
+    w->switch_from(self, leave::park, next);
+}
+
+poller::poller() noexcept : worker_(nullptr), left_(0) {
+    worker *w = here("this_task::wait");
+    w->took_signal(w->current); // an old one: the condition has been looked at after it
+    if (w->has_work())
+        return;
+    worker_ = w;
+    left_ = watch_steps;
+    w->looking.store(1, std::memory_order_relaxed);
+}
+
+poller::~poller() {
+    if (worker_)
+        static_cast<worker *>(worker_)->stop_looking();
+}
+
+bool poller::step() noexcept {
+    if (left_ == 0)
+        return false;
+    --left_;
+    auto *w = static_cast<worker *>(worker_);
+    return !w->has_work();
+}
+
+} // namespace detail
+
+namespace this_task {
+
+void yield() noexcept {
+    detail::worker *w = detail::here("this_task::yield");
+    detail::task *self = w->current;
+    if (detail::task *next = w->pick(true))
+        w->switch_from(self, detail::leave::yield, next);
+}
+
+void wait() noexcept { detail::suspend_until_signaled(true); }
+
+task_id id() noexcept { return detail::to_id(detail::here("this_task::id")->current); }
+
+unsigned worker() noexcept { return detail::here("this_task::worker")->index; }
+
+std::string_view name() noexcept {
+    const detail::task *self = detail::here("this_task::name")->current;
+    return self->extras ? std::string_view(self->extras->name) : std::string_view();
+}
+
+} // namespace this_task
+
+bool in_task() noexcept {
+    const detail::worker *w = detail::this_worker();
+    return w && w->current;
+}
+
+} // namespace fult

@@ -1,0 +1,245 @@
+// How a worker moves from one task to another: the only file that jumps.
+#include <cerrno>
+#include <unistd.h>
+#include <utility>
+
+#include <fult/detail/fast_path.hpp>
+
+#include "check.hpp"
+#include "completion.hpp"
+#include "sanitizer.hpp"
+#include "worker.hpp"
+
+namespace fult::detail {
+namespace {
+
+constexpr std::uintptr_t leave_mask = 7;
+
+std::uintptr_t encode(leave how, const void *what) noexcept {
+    return reinterpret_cast<std::uintptr_t>(what) | static_cast<std::uintptr_t>(how);
+}
+
+// Contexts begin at different distances from the end of their page, or all would fall into the same cache sets.
+std::byte *colored_top(const stack *s) noexcept {
+    const auto number = reinterpret_cast<std::uintptr_t>(s->base) / s->size;
+    return const_cast<std::byte *>(reinterpret_cast<const std::byte *>(s)) - number % 16 * cache_line;
+}
+
+} // namespace
+
+// Arriving ----------------------------------------------------------------------------------------------------------------------
+
+// First thing on every context that is jumped to: finishes what was left behind. From here on others may run it.
+worker *worker::arrive(arrival in, [[maybe_unused]] void *fake) noexcept {
+    sanitizer::after_jump(fake);
+    worker *w = static_cast<worker *>(current_worker());
+    void *what = reinterpret_cast<void *>(in.word & ~leave_mask);
+    switch (static_cast<leave>(in.word & leave_mask)) {
+    case leave::base:
+        w->base_ = in.from;
+        break;
+    case leave::park: {
+        auto *left = static_cast<task *>(what);
+        left->context = in.from;
+        left->state.exchange(left->on->pinned ? ready_pinned : ready, std::memory_order_seq_cst); // pairs with claim
+        if (left->token.load(std::memory_order_seq_cst) != 0 && left->token.exchange(0, std::memory_order_seq_cst) != 0)
+            signal(to_id(left)); // it came while the task ran; the bit is ours to post
+        break;
+    }
+    case leave::yield: {
+        auto *left = static_cast<task *>(what);
+        left->context = in.from;
+        auto *home = static_cast<worker *>(home_of(left));
+        const bool only_home = left->on->pinned;
+        if (home == w && w->crew.private_words && !only_home && slot_of(left) < half_slots) {
+            w->tasks.add_yielded(left);
+            break;
+        }
+        left->state.exchange(only_home ? ready_pinned : ready, std::memory_order_seq_cst); // pairs with claim
+        home->tasks.post(left, only_home);
+        if (home != w)
+            w->crew.wake_for(*home, only_home);
+        break;
+    }
+    case leave::idle: {
+        auto *left = static_cast<stack *>(what);
+        left->idle = in.from;
+        w->give_stack(left);
+        break;
+    }
+    }
+    return w;
+}
+
+// Leaving -----------------------------------------------------------------------------------------------------------------------
+
+worker *worker::jump_to(void *target, stack *on, std::uintptr_t word) noexcept {
+    const int saved_errno = *errno_;
+    const exceptions_in_flight saved_exceptions = *exceptions_;
+    stack *const mine = here_;
+    here_ = on;
+    stack_limit = on->limit;
+    void *fake = nullptr;
+    sanitizer::before_jump(&fake, on->low(), static_cast<std::size_t>(on->high() - on->low()), on->fiber);
+    const arrival in = jump(target, word);
+    worker *w = arrive(in, fake); // perhaps another worker than the one that left
+    w->here_ = mine;
+    w->stack_limit = mine->limit;
+    *w->errno_ = saved_errno;
+    *w->exceptions_ = saved_exceptions;
+    return w;
+}
+
+// Continues `next`, or starts it on a stack of its own. Where none can be had the task is put back and the worker's own context goes on.
+worker *worker::resume(task *next, std::uintptr_t word) noexcept {
+    if (next->context) {
+        void *target = std::exchange(next->context, nullptr);
+        current = next;
+        return jump_to(target, next->on, word);
+    }
+    stack *fresh = take_stack(next);
+    if (!fresh) {
+        put_back(next);
+        if (here_ != &base_stack_ && here_ != base_pooled_)
+            return go_to_base(word);
+        ::usleep(1000); // others may end and give their stacks back meanwhile; nothing else can be done
+        return this;
+    }
+    if (!fresh->idle)
+        fresh->idle = make_context(colored_top(fresh), fresh->size / 2, &stack_main);
+    incoming_ = next;
+    return jump_to(fresh->idle, fresh, word);
+}
+
+worker *worker::go_to_base(std::uintptr_t word) noexcept {
+    current = nullptr;
+    return jump_to(base_, base_pooled_ ? base_pooled_ : &base_stack_, word);
+}
+
+void worker::switch_from(task *self, leave how, task *next) noexcept {
+    self->on = here_;
+    worker *w = next ? resume(next, encode(how, self)) : go_to_base(encode(how, self));
+    w->current = self;
+}
+
+// A stack's life: tasks that start here, one after the other. It leaves for a task that has a context, or for the worker's own,
+// and is idle until a task is to start on it.
+void worker::stack_main(boost::context::detail::transfer_t in) noexcept {
+    worker *w = arrive(to_arrival(in), nullptr);
+    for (;;) {
+        *w->exceptions_ = {nullptr, 0};
+        task *next = std::exchange(w->incoming_, nullptr);
+        do {
+            run_task(next);
+            w = static_cast<worker *>(current_worker());
+            w->here_->pinned = false;
+            next = w->pick(false);
+        } while (next && !next->context && w->fits_here(next));
+        stack *mine = w->here_;
+        w = next ? w->resume(next, encode(leave::idle, mine)) : w->go_to_base(encode(leave::idle, mine));
+    }
+}
+
+void worker::run_task(task *t) noexcept {
+    worker *w = static_cast<worker *>(current_worker());
+    w->here_->pinned = t->pinned;
+    t->outer = nullptr;
+    w->current = t;
+    t->ops->run(*t);
+    static_cast<worker *>(current_worker())->current = nullptr;
+    complete(t);
+}
+
+bool worker::fits_here(const task *t) const noexcept {
+    return !t->extras || t->extras->stack_size == 0 || t->extras->stack_size <= here_->size;
+}
+
+// The worker's own context ------------------------------------------------------------------------------------------------------
+
+void worker::serve() {
+    while (task *t = find())
+        resume(t, encode(leave::base, nullptr));
+}
+
+void worker::base_main(boost::context::detail::transfer_t in) noexcept {
+    worker *w = arrive(to_arrival(in), nullptr);
+    w->serve();
+    fatal("worker", "the main task's worker ended before the main task"); // not reached: stop() leaves from the main task
+}
+
+bool worker::open_stacks(bool with_base) noexcept {
+    stacks_ = crew.stacks.acquire(1);
+    stack_count_ = 1;
+    if (!stacks_ || !with_base)
+        return stacks_ != nullptr;
+    base_pooled_ = crew.stacks.acquire(1);
+    if (!base_pooled_)
+        return false;
+    base_ = make_context(colored_top(base_pooled_), base_pooled_->size / 2, &base_main);
+    return true;
+}
+
+void worker::adopt_main(task *main, stack *its_stack) noexcept {
+    its_stack->base = base_stack_.base;
+    its_stack->size = base_stack_.size;
+    its_stack->fiber = base_stack_.fiber;
+    its_stack->pinned = true;
+    // The kernel grows the first thread's stack on demand; 8 MiB below here are its usual room, whatever the limit says.
+    constexpr std::uintptr_t room = 8u << 20;
+    const std::uintptr_t top = reinterpret_cast<std::uintptr_t>(its_stack->base) + its_stack->size;
+    const std::uintptr_t low = its_stack->size > room ? top - room : reinterpret_cast<std::uintptr_t>(its_stack->base);
+    its_stack->limit = inline_limit(low, top);
+    here_ = its_stack;
+    stack_limit = its_stack->limit;
+    current = main;
+}
+
+// Stacks ------------------------------------------------------------------------------------------------------------------------
+
+stack *worker::take_stack(const task *t) noexcept {
+    constexpr std::size_t batch = 8;
+    stack *s = nullptr;
+    if (t->extras && t->extras->stack_size > crew.stacks.ordinary_size()) {
+        s = crew.stacks.acquire_sized(t->extras->stack_size);
+    } else if ((s = stacks_)) {
+        stacks_ = s->next;
+        --stack_count_;
+        return s;
+    } else if ((s = crew.stacks.acquire(batch))) {
+        stacks_ = s->next;
+        for (const stack *each = stacks_; each; each = each->next)
+            ++stack_count_;
+    }
+    if (!s) {
+        crew.short_of_stacks.store(true, std::memory_order_relaxed);
+        return nullptr;
+    }
+    crew.short_of_stacks.store(false, std::memory_order_relaxed);
+    return s;
+}
+
+void worker::give_stack(stack *s) noexcept {
+    constexpr unsigned few = 64;
+    if (s->size != crew.stacks.ordinary_size()) {
+        crew.stacks.release_sized(s);
+        return;
+    }
+    s->next = stacks_;
+    stacks_ = s;
+    if (++stack_count_ <= few)
+        return;
+    stack *chain = stacks_; // half of them, the hottest, stay
+    for (unsigned i = 1; i < few / 2; ++i)
+        chain = chain->next;
+    crew.stacks.release(std::exchange(chain->next, nullptr));
+    stack_count_ = few / 2;
+}
+
+// A task that was claimed and cannot start now.
+void worker::put_back(task *t) noexcept {
+    auto *home = static_cast<worker *>(home_of(t));
+    t->state.store(t->pinned ? ready_pinned : ready, std::memory_order_release); // pairs with claim
+    home->tasks.post(t, t->pinned);
+}
+
+} // namespace fult::detail

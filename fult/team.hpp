@@ -1,0 +1,42 @@
+// What the workers of a runtime share.
+#pragma once
+
+#include <atomic>
+#include <vector>
+
+#include <fult/options.hpp>
+
+#include "sleepers.hpp"
+#include "stack_pool.hpp"
+
+namespace fult::detail {
+
+class worker;
+
+struct team {
+    explicit team(const options &opts, const stack_settings &stack_opts) : opts(opts), stacks(stack_opts) {}
+
+    options opts;
+    stack_pool stacks;
+    unsigned count = 0;             // workers
+    std::vector<worker *> homes;    // the workers, then the home of what foreign threads spawn
+    bool private_words = true;      // as asked for, and possible here
+    bool alone = false;             // nobody steals: one worker, or stealing is off
+    alignas(64) std::atomic<bool> stopping{false};
+    std::atomic<bool> short_of_stacks{false}; // the last attempt to get one failed
+    alignas(64) std::atomic<unsigned> searching{0}; // workers awake that look for work everywhere
+    sleepers asleep;
+
+    worker &foreign_home() const noexcept { return *homes[count]; }
+
+    // Wakes whoever should run a task whose bit was just set among home's words.
+    void wake_for(const worker &home, bool only_home) noexcept;
+    // Wakes one worker if any sleeps.
+    void wake_one(unsigned near) noexcept;
+    void wake(unsigned index) noexcept;
+};
+
+// The running team, or null.
+team *running_team() noexcept;
+
+} // namespace fult::detail

@@ -1,0 +1,119 @@
+#include "topology.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <hwloc.h>
+#include <map>
+#include <memory>
+#include <system_error>
+
+namespace fult::detail {
+namespace {
+
+// Processors that a cgroup's quota amounts to (version 2, then version 1), or 0 without one.
+unsigned quota() {
+    double limit = 0, period = 0;
+    if (std::FILE *file = std::fopen("/sys/fs/cgroup/cpu.max", "re")) {
+        if (std::fscanf(file, "%lf %lf", &limit, &period) != 2)
+            limit = 0;
+        std::fclose(file);
+    } else {
+        const auto read = [](const char *path) {
+            double value = 0;
+            if (std::FILE *f = std::fopen(path, "re")) {
+                if (std::fscanf(f, "%lf", &value) != 1)
+                    value = 0;
+                std::fclose(f);
+            }
+            return value;
+        };
+        limit = read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
+        period = read("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
+    }
+    return limit > 0 && period > 0 ? static_cast<unsigned>(std::ceil(limit / period)) : 0;
+}
+
+} // namespace
+
+struct topology::impl {
+    hwloc_topology_t machine;
+    hwloc_cpuset_t allowed;
+    std::vector<hwloc_obj_t> places; // processing units, one of each core before the second of any
+
+    ~impl() {
+        hwloc_bitmap_free(allowed);
+        hwloc_topology_destroy(machine);
+    }
+
+    void collect() {
+        std::map<unsigned, std::vector<hwloc_obj_t>> by_rank; // how many of the core's units come before
+        std::map<hwloc_obj_t, unsigned> seen;
+        hwloc_obj_t unit = nullptr;
+        while ((unit = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_PU, unit))) {
+            if (!hwloc_bitmap_isset(allowed, unit->os_index))
+                continue;
+            hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(machine, HWLOC_OBJ_CORE, unit);
+            by_rank[seen[core ? core : unit]++].push_back(unit);
+        }
+        for (const auto &[rank, units] : by_rank)
+            places.insert(places.end(), units.begin(), units.end());
+    }
+};
+
+topology::topology() {
+    auto made = std::make_unique<impl>();
+    made->allowed = hwloc_bitmap_alloc();
+    if (hwloc_topology_init(&made->machine) != 0)
+        throw std::system_error(errno, std::generic_category(), "fult: hwloc_topology_init");
+    hwloc_topology_set_type_filter(made->machine, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
+    if (hwloc_topology_load(made->machine) != 0)
+        throw std::system_error(errno, std::generic_category(), "fult: hwloc_topology_load");
+    if (hwloc_get_cpubind(made->machine, made->allowed, HWLOC_CPUBIND_THREAD) != 0)
+        hwloc_bitmap_copy(made->allowed, hwloc_topology_get_allowed_cpuset(made->machine));
+    made->collect();
+    usable_ = made->places.empty() ? 1u : static_cast<unsigned>(made->places.size());
+    if (const unsigned bound = quota(); bound != 0 && bound < usable_)
+        usable_ = bound;
+    impl_ = made.release();
+}
+
+topology::~topology() { delete impl_; }
+
+bool topology::bind(unsigned index, unsigned) const noexcept {
+    if (impl_->places.empty())
+        return false;
+    hwloc_obj_t place = impl_->places[index % impl_->places.size()];
+    return hwloc_set_cpubind(impl_->machine, place->cpuset, HWLOC_CPUBIND_THREAD) == 0;
+}
+
+void topology::unbind() const noexcept { hwloc_set_cpubind(impl_->machine, impl_->allowed, HWLOC_CPUBIND_THREAD); }
+
+std::vector<std::vector<unsigned>> topology::neighbours(unsigned index, unsigned count) const {
+    std::map<int, std::vector<unsigned>> by_depth; // deeper common ancestors are nearer
+    for (unsigned other = 0; other < count; ++other) {
+        if (other == index)
+            continue;
+        int depth = 0;
+        if (!impl_->places.empty()) {
+            hwloc_obj_t a = impl_->places[index % impl_->places.size()];
+            hwloc_obj_t b = impl_->places[other % impl_->places.size()];
+            depth = hwloc_get_common_ancestor_obj(impl_->machine, a, b)->depth;
+        }
+        by_depth[-depth].push_back(other);
+    }
+    std::vector<std::vector<unsigned>> groups;
+    for (auto &[depth, workers] : by_depth)
+        groups.push_back(std::move(workers));
+    return groups;
+}
+
+std::string topology::describe() const {
+    const auto count = [&](hwloc_obj_type_t type) { return hwloc_get_nbobjs_by_type(impl_->machine, type); };
+    char text[160];
+    std::snprintf(text, sizeof text, "%d package(s), %d NUMA node(s), %d core(s), %d processing unit(s), %u usable",
+                  count(HWLOC_OBJ_PACKAGE), count(HWLOC_OBJ_NUMANODE), count(HWLOC_OBJ_CORE), count(HWLOC_OBJ_PU), usable_);
+    return text;
+}
+
+} // namespace fult::detail

@@ -1,0 +1,42 @@
+#include "virtual_memory.hpp"
+
+#include <cstdint>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace fult::detail {
+namespace {
+constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+}
+
+std::size_t page_size() noexcept {
+    static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    return size;
+}
+
+void *map_pages(std::size_t bytes) noexcept {
+    void *begin = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    return begin == MAP_FAILED ? nullptr : begin;
+}
+
+void unmap_pages(void *begin, std::size_t bytes) noexcept { ::munmap(begin, bytes); }
+
+void discard_pages(void *begin, std::size_t bytes) noexcept { ::madvise(begin, bytes, MADV_DONTNEED); }
+
+void *reserve_aligned(std::size_t bytes, std::size_t alignment) noexcept {
+    void *raw = ::mmap(nullptr, bytes + alignment, PROT_NONE, flags, -1, 0);
+    if (raw == MAP_FAILED)
+        return nullptr;
+    const auto start = reinterpret_cast<std::uintptr_t>(raw);
+    const std::uintptr_t aligned = (start + alignment - 1) & ~(alignment - 1);
+    if (aligned != start)
+        ::munmap(raw, aligned - start);
+    const std::uintptr_t rest = start + alignment - aligned;
+    if (rest != 0)
+        ::munmap(reinterpret_cast<void *>(aligned + bytes), rest);
+    return reinterpret_cast<void *>(aligned);
+}
+
+bool make_usable(void *begin, std::size_t bytes) noexcept { return ::mprotect(begin, bytes, PROT_READ | PROT_WRITE) == 0; }
+
+} // namespace fult::detail

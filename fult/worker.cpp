@@ -1,0 +1,226 @@
+#include "worker.hpp"
+
+#include <cerrno>
+#include <cxxabi.h>
+#include <new>
+#include <pthread.h>
+
+#include <fult/detail/fast_path.hpp>
+
+#include "sanitizer.hpp"
+#include "virtual_memory.hpp"
+
+namespace {
+// What a foreign thread's fast paths find: no free slot and no home, so that they take the slow ones.
+fult::detail::worker_hot no_worker{};
+} // namespace
+
+extern "C" {
+__attribute__((used)) __thread fult::detail::worker_hot *fult_tls_worker = &no_worker;
+}
+
+namespace fult::detail {
+namespace {
+
+constexpr std::size_t words_bytes = std::size_t{80} << 20; // worker, hints and words: below tasks_offset
+static_assert(slot_words_offset + (max_slots / 64) * sizeof(slot_word) <= ready_bytes_offset);
+static_assert(ready_bytes_offset + max_slots <= words_bytes);
+static_assert(sizeof(worker) <= 0x10'0000, "the worker lies in the first mebibyte of its home");
+
+constexpr std::size_t descriptor_bytes(std::size_t max_tasks) noexcept {
+    return (max_tasks + 63) / 64 * 64 * sizeof(task);
+}
+
+} // namespace
+
+worker *this_worker() noexcept {
+    worker_hot *w = current_worker();
+    return w == &no_worker ? nullptr : static_cast<worker *>(w);
+}
+
+worker::worker(team &owner, unsigned number) noexcept : crew(owner), index(number), random_(number + 1) {
+    const auto limit = static_cast<std::uint32_t>((owner.opts.max_tasks + 63) / 64);
+    slots_.open(this, owner.private_words ? &run : &hidden_run_, 0, limit);
+    shared_slots_.open(this, &shared_run_, half_words, limit);
+    tasks.open(this, owner.opts);
+    tasks.note_used(half_words);
+}
+
+worker *worker::create(team &owner, unsigned index) noexcept {
+    auto *home = static_cast<std::byte *>(reserve_aligned(home_size, home_size));
+    if (!home)
+        return nullptr;
+    const std::size_t bytes = descriptor_bytes(owner.opts.max_tasks);
+    std::byte *descriptors = home + tasks_offset;
+    if (!make_usable(home, words_bytes) || !make_usable(descriptors, bytes) ||
+        !make_usable(descriptors + half_slots * sizeof(task), bytes)) {
+        const int error = errno;
+        unmap_pages(home, home_size);
+        errno = error;
+        return nullptr;
+    }
+    return ::new (home) worker(owner, index);
+}
+
+void worker::destroy(worker *w) noexcept {
+    w->crew.stacks.release(w->stacks_);
+    if (w->base_pooled_)
+        w->crew.stacks.release(w->base_pooled_);
+    w->~worker();
+    unmap_pages(w, home_size);
+}
+
+void worker::enter_thread() {
+    errno_ = &errno;
+    exceptions_ = reinterpret_cast<exceptions_in_flight *>(abi::__cxa_get_globals());
+    pthread_attr_t attributes;
+    void *low = nullptr;
+    std::size_t size = 0;
+    if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        pthread_attr_getstack(&attributes, &low, &size);
+        pthread_attr_destroy(&attributes);
+    }
+    base_stack_.base = static_cast<std::byte *>(low);
+    base_stack_.size = size;
+    base_stack_.fiber = sanitizer::fiber_current();
+    here_ = &base_stack_;
+    fult_tls_worker = this;
+}
+
+void worker::leave_thread() noexcept { fult_tls_worker = &no_worker; }
+
+void worker::set_neighbours(const std::vector<std::vector<unsigned>> &groups) {
+    for (const auto &group : groups) {
+        victims_.emplace_back();
+        for (const unsigned other : group)
+            victims_.back().push_back(crew.homes[other]);
+    }
+}
+
+// Slots -------------------------------------------------------------------------------------------------------------------------
+
+task *worker::take_own_slot() noexcept {
+    task *t = slots_.take();
+    tasks.note_current_word(slots_.current_word());
+    return t;
+}
+
+task *worker::take_shared_slot() noexcept {
+    shared_lock_.lock();
+    task *t = shared_slots_.take();
+    if (t)
+        tasks.note_used(slot_of(t) >> 6);
+    shared_lock_.unlock();
+    return t;
+}
+
+void worker::release_own_slot(task *t) noexcept { slots_.release(slot_of(t)); }
+
+std::uint64_t worker::living() noexcept {
+    shared_lock_.lock();
+    const std::uint64_t shared = shared_slots_.taken();
+    shared_lock_.unlock();
+    return slots_.taken() + shared;
+}
+
+// Ready tasks -------------------------------------------------------------------------------------------------------------------
+
+void worker::make_ready(task *t) noexcept {
+    worker *w = this_worker();
+    if (w == this && crew.private_words && slot_of(t) < half_slots && !t->pinned && !t->extras) {
+        tasks.add_ready(t);
+        if (attention.load(std::memory_order_relaxed) != 0)
+            attend(this);
+        return;
+    }
+    const bool only_home = t->pinned;
+    t->state.store(only_home ? ready_pinned : ready, std::memory_order_release); // pairs with claim
+    tasks.post(t, only_home);
+    crew.wake_for(*this, only_home);
+}
+
+// Newest first by default; who yields prefers others that have a stack already to starting new ones. Every few decisions something
+// else comes first, so that each ready task is reached in the end.
+task *worker::pick(bool yielding) noexcept {
+    if (attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+        tasks.reconcile(0);
+    task *t = nullptr;
+    if ((++tick_ & (yielding ? 7 : 15)) == 0 && (t = pick_for_fairness()))
+        return t;
+    if (yielding) {
+        if ((t = tasks.take_yielded_in_turn()) || (t = tasks.take_ready()))
+            return t;
+    } else if ((t = tasks.take_ready()) || (t = tasks.take_yielded_in_turn())) {
+        return t;
+    }
+    return tasks.take_public();
+}
+
+task *worker::pick_for_fairness() noexcept {
+    bool forwarded = false; // nothing of foreign threads is pinned
+    if ((tick_ & 63) == 0)
+        if (task *t = crew.foreign_home().tasks.steal(forwarded))
+            return t;
+    if (task *t = tasks.take_public())
+        return t;
+    return tasks.take_ready_in_turn();
+}
+
+bool worker::has_work() noexcept {
+    return tasks.any_private() || tasks.runnable().any() || tasks.pinned().any();
+}
+
+bool worker::took_signal(task *self) noexcept {
+    if (self->token.load(std::memory_order_relaxed) != 0 && self->token.exchange(0, std::memory_order_seq_cst) != 0) // pairs with claim
+        return true;
+    const public_words words = self->pinned ? static_cast<worker *>(home_of(self))->tasks.pinned()
+                                            : static_cast<worker *>(home_of(self))->tasks.runnable();
+    const std::uint32_t slot = slot_of(self);
+    return words.contains(slot) && words.take(slot >> 6, bit_of(slot)) != 0;
+}
+
+void worker::feed() noexcept {
+    if (tasks.publish() == 0)
+        return; // nothing to give: the request stands
+    attention.fetch_and(~std::uint32_t{hungry}, std::memory_order_seq_cst); // pairs with ask_for_work and nap
+    if (crew.asleep.any() && crew.searching.load(std::memory_order_seq_cst) == 0)
+        crew.wake_one(index);
+}
+
+// A worker that watched its own words goes to run something else. Signalers that saw it looking woke nobody; the exchange orders
+// this look at the words after theirs (tests/model/sleep.pml).
+void worker::stop_looking() noexcept {
+    looking.exchange(0, std::memory_order_seq_cst); // pairs with wake_for
+    if (crew.asleep.any() && tasks.seems_public())
+        crew.wake_one(index);
+}
+
+// Waking ------------------------------------------------------------------------------------------------------------------------
+
+void team::wake(unsigned target) noexcept {
+    if (asleep.remove(target))
+        homes[target]->sleep.post();
+}
+
+void team::wake_one(unsigned near) noexcept {
+    if (const int target = asleep.remove_any(near); target >= 0)
+        homes[static_cast<unsigned>(target)]->sleep.post();
+}
+
+void team::wake_for(const worker &home, bool only_home) noexcept {
+    if (!asleep.any()) // after the caller's OR
+        return;
+    if (home.index < count) {
+        if (asleep.remove(home.index)) {
+            homes[home.index]->sleep.post();
+            return;
+        }
+        if (only_home || alone || home.looking.load(std::memory_order_seq_cst) != 0) // pairs with stop_looking
+            return;
+    }
+    if (searching.load(std::memory_order_seq_cst) != 0) // pairs with search
+        return;
+    wake_one(home.index);
+}
+
+} // namespace fult::detail

@@ -1,0 +1,125 @@
+// A worker: a kernel thread that runs tasks, and the home of the tasks spawned on it. It lies at the beginning of its home.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include <fult/detail/layout.hpp>
+
+#include "context.hpp"
+#include "parker.hpp"
+#include "random.hpp"
+#include "ready_set.hpp"
+#include "slot_allocator.hpp"
+#include "spin_lock.hpp"
+#include "stack.hpp"
+#include "team.hpp"
+
+namespace fult::detail {
+
+// The C++ runtime's record of exceptions in flight (Itanium ABI, 2.2.2), which belongs to the task and moves with it.
+struct exceptions_in_flight {
+    void *caught;
+    unsigned uncaught;
+};
+
+// What the next context does for the one that was left, in the low bits of the word that a jump carries: only then are the
+// registers saved, and others may run it.
+enum class leave : std::uintptr_t {
+    base = 0,  // the worker's own context was left
+    park = 1,  // the task waits for a signal
+    yield = 2, // the task is ready
+    idle = 3,  // the stack has no task any more
+};
+
+class alignas(cache_line) worker : public worker_hot {
+  public:
+    // Makes the home and its worker in it; null with errno set where memory is lacking.
+    static worker *create(team &owner, unsigned index) noexcept;
+    static void destroy(worker *w) noexcept;
+
+    team &crew;
+    const unsigned index;
+    ready_set tasks;
+
+    // The thread ------------------------------------------------------------------------------------------------------------
+    void enter_thread(); // makes this the calling thread's worker
+    void leave_thread() noexcept;
+    void serve(); // until the team stops; on the thread's own stack
+    void set_neighbours(const std::vector<std::vector<unsigned>> &groups);
+    // The first stacks; with_base: one for the worker's own context too, where its thread's stack is the main task's.
+    bool open_stacks(bool with_base) noexcept;
+
+    // Slots: the lower half of the home is the worker's own, the upper one is for others, under a lock ------------------------
+    task *take_own_slot() noexcept;
+    task *take_shared_slot() noexcept;
+    void release_own_slot(task *t) noexcept;
+    std::uint64_t living() noexcept; // slots taken; exact while nobody spawns
+
+    // Scheduling, on the calling thread -----------------------------------------------------------------------------------------
+    task *pick(bool yielding) noexcept;            // claims a ready task of this home, or null
+    bool has_work() noexcept;                      // whether pick may find something
+    void switch_from(task *self, leave how, task *next) noexcept; // returns when self is resumed, maybe elsewhere
+    void make_ready(task *t) noexcept;             // t may run: private here if it can be, else public
+    void feed() noexcept;                          // publishes for the hungry
+    bool took_signal(task *self) noexcept;         // consumes a retained signal, or one in self's own public word
+    std::atomic<std::uint32_t> looking{0};         // awake, and watching its own words
+    void stop_looking() noexcept;
+    const stack *here() const noexcept { return here_; }
+    void adopt_main(task *main, stack *its_stack) noexcept;
+
+    parker sleep;
+
+  private:
+    worker(team &owner, unsigned index) noexcept;
+
+    // switching (switch.cpp)
+    static void stack_main(boost::context::detail::transfer_t in) noexcept;
+    static void base_main(boost::context::detail::transfer_t in) noexcept;
+    static worker *arrive(arrival in, void *fake) noexcept;
+    worker *jump_to(void *target, stack *on, std::uintptr_t word) noexcept;
+    worker *resume(task *next, std::uintptr_t word) noexcept;
+    worker *go_to_base(std::uintptr_t word) noexcept;
+    static void run_task(task *t) noexcept;
+    bool fits_here(const task *t) const noexcept;
+    stack *take_stack(const task *t) noexcept;
+    void give_stack(stack *s) noexcept;
+    void put_back(task *t) noexcept;
+
+    task *pick_for_fairness() noexcept;
+
+    // looking for work (search.cpp)
+    task *find() noexcept;
+    task *search() noexcept;
+    task *steal_round() noexcept;
+    bool revoke_round() noexcept;
+    void ask_for_work() noexcept;
+    void nap() noexcept;
+    bool work_anywhere() noexcept;
+
+
+    slot_allocator slots_;
+    slot_run hidden_run_; // the own slots' run where spawns must be seen one by one: the fast path finds none then
+    spin_lock shared_lock_;
+    slot_run shared_run_;
+    slot_allocator shared_slots_;
+
+    stack *here_ = nullptr; // the stack that runs
+    task *incoming_ = nullptr; // for the stack that is jumped to
+    void *base_ = nullptr;  // this worker's own context
+    stack base_stack_;
+    stack *base_pooled_ = nullptr;
+    stack *stacks_ = nullptr; // a few idle ones
+    unsigned stack_count_ = 0;
+    int *errno_ = nullptr;
+    exceptions_in_flight *exceptions_ = nullptr;
+    std::uint32_t tick_ = 0;
+    random_source random_;
+    std::vector<std::vector<worker *>> victims_; // nearest first
+};
+
+// The worker of the calling thread, or null on a foreign one.
+worker *this_worker() noexcept;
+
+} // namespace fult::detail

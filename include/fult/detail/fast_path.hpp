@@ -1,0 +1,119 @@
+// Spawn and join of a task that nobody else has seen: no atomic instruction, no call into the library.
+//
+// Both change a private word by a plain store, then look at `attention` once. A thief that wants private work sets
+// `revoked` there and lets membarrier order the two sides (scheduler.md, "No hidden work"; tests/model/revoke.pml), so
+// the owner needs no fence: the compiler barrier below is all.
+#pragma once
+
+#include <bit>
+
+#include <fult/detail/closure.hpp>
+#include <fult/detail/layout.hpp>
+
+namespace fult::detail {
+
+FULT_API task *take_slot_slow();                                   // throws std::system_error
+FULT_API void make_ready_slow(task *t) noexcept;                   // t may run from now on
+FULT_API void attend(worker_hot *w) noexcept;                      // answers attention after a spawn
+FULT_API bool attend_claim(worker_hot *w, task *t) noexcept;       // answers it after a claim; whether t is still ours
+FULT_API void release_slot_slow(task *t) noexcept;                 // the slow cases of release_slot
+FULT_API void await_completion(task *t) noexcept;                  // returns with the outcome in t's storage; may suspend
+FULT_API void release_joined(task *t) noexcept;                    // frees a slot whose outcome was taken
+FULT_API void detach_task(task *t) noexcept;
+
+// Orders the owner's plain store before its load of attention for the compiler; the processor is ordered by the thief.
+FULT_ALWAYS_INLINE void owner_barrier() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+
+template <class C, class R> FULT_NOINLINE task *spawn_closure_slow(C &&closure) {
+    task *t = take_slot_slow();
+    t->ops = &closure_ops<C, R>::table;
+    ::new (t->storage) C(std::move(closure));
+    make_ready_slow(t);
+    return t;
+}
+
+template <class C, class R> FULT_ALWAYS_INLINE task *spawn_closure(C &&closure) {
+    worker_hot *w = current_worker();
+    task *t = w->run.next;
+    if (t == w->run.end) [[unlikely]]
+        return spawn_closure_slow<C, R>(std::move(closure));
+    w->run.next = t + 1;
+    t->ops = &closure_ops<C, R>::table;
+    ::new (t->storage) C(std::move(closure));
+    // release: a thief that reads the byte (revoke) must see the closure
+    ready_bytes(w)[slot_of(t)].store(1, std::memory_order_release);
+    owner_barrier();
+    if (w->attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        attend(w);
+    return t;
+}
+
+// Gives a slot back in the order opposite to that of taking, as tasks joined by their parents do; else the slow way.
+FULT_ALWAYS_INLINE void release_slot(worker_hot *w, task *t) noexcept {
+    if (t + 1 == w->run.next && t >= w->run.floor) [[likely]] // so it is one of w's own
+        w->run.next = t;
+    else
+        release_slot_slow(t);
+}
+
+// Takes an unstarted private task back. False: it is not ours, or the stack is too low for it.
+FULT_ALWAYS_INLINE bool claim_private(worker_hot *w, task *t) noexcept {
+    if (home_of(t) != w) [[unlikely]]
+        return false;
+    ready_byte &mine = ready_bytes(w)[slot_of(t)];
+    if (mine.load(std::memory_order_relaxed) == 0 || stack_pointer() < w->stack_limit) [[unlikely]]
+        return false;
+    mine.store(0, std::memory_order_relaxed);
+    owner_barrier();
+    if (w->attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        return attend_claim(w, t);
+    return true;
+}
+
+// Makes t the current task while its closure runs on the joiner's stack, and ends it however the closure is left. In between
+// the stack may have moved to another worker. Keeps nothing itself: the current task of that worker is t again at the end.
+template <class C> class inline_run {
+  public:
+    FULT_ALWAYS_INLINE inline_run(worker_hot *w, task *t) noexcept {
+        t->outer = w->current;
+        w->current = t;
+    }
+    FULT_ALWAYS_INLINE ~inline_run() {
+        worker_hot *w = current_worker();
+        task *t = w->current;
+        storage_as<C>(*t).~C();
+        w->current = t->outer;
+        release_slot(w, t);
+    }
+    inline_run(const inline_run &) = delete;
+    inline_run &operator=(const inline_run &) = delete;
+};
+
+template <class R> R take_outcome(task *t) {
+    struct releaser {
+        task *t;
+        ~releaser() {
+            t->ops->drop(*t);
+            release_joined(t);
+        }
+    } release{t};
+    if (t->result == outcome::exception)
+        std::rethrow_exception(std::move(storage_as<std::exception_ptr>(*t)));
+    return stored_result<R>::take(storage_as<typename stored_result<R>::type>(*t));
+}
+
+template <class R> FULT_NOINLINE R join_slow(task *t) {
+    await_completion(t);
+    return take_outcome<R>(t);
+}
+
+template <class C, class R> FULT_ALWAYS_INLINE R join_closure(task *t) {
+    worker_hot *w = current_worker();
+    if (claim_private(w, t)) [[likely]] {
+        inline_run<C> running(w, t);
+        return std::move(storage_as<C>(*t))();
+    }
+    return join_slow<R>(t);
+}
+
+} // namespace fult::detail

@@ -1,0 +1,129 @@
+// The memory of a home: where a worker's words and descriptors lie, so that everything is found by arithmetic.
+//
+// A home is a region of address space, aligned to its own size. Its lower half begins with the worker itself and holds the
+// words, one bit a slot; its upper half holds the descriptors. From the address of a descriptor follow its home (mask), its
+// slot (shift), its words (base + constant): signal(task) reads no pointer, and never touches the descriptor.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <fult/detail/platform.hpp>
+
+namespace fult::detail {
+
+struct task;
+struct stack;
+
+// How a task's callable is run and its stored result is dropped when nobody wants it.
+struct task_ops {
+    void (*run)(task &) noexcept;  // invoke the closure in storage, then leave the outcome there
+    void (*drop)(task &) noexcept; // destroy the outcome in storage
+};
+
+enum class outcome : std::uint8_t { none, value, exception };
+
+// What spawn_options add to a task; absent for a plain spawn.
+struct task_extras;
+
+// States in the descriptor (scheduler.md): only `ready` may be claimed. Free, private and running tasks are busy.
+enum task_state : std::uint32_t { busy = 0, ready = 1, ready_pinned = 2 };
+
+// The join word: who waits for the completion. Other values: a descriptor (the task that joins), or a tagged pointer.
+enum join_word : std::uintptr_t {
+    join_none = 0,
+    join_done = 1,
+    join_detached = 2,
+    join_counter_tag = 4, // pointer to a join_counter: many children, one wake-up
+    join_parker_tag = 5,  // pointer to a parker: a foreign thread joins
+    join_tag_mask = 7,
+};
+
+inline constexpr std::size_t inline_storage = 48;
+
+// The descriptor. Its first cache line is all that spawn and an inline join touch; the second belongs to suspended and
+// published tasks. Between two uses of a slot: state busy, join none, context null, outcome none, extras null.
+struct alignas(128) task {
+    const task_ops *ops;
+    task *outer; // while this task runs inline in a join: the task whose join runs it
+    alignas(16) std::byte storage[inline_storage];
+
+    std::atomic<std::uint32_t> state;
+    std::atomic<std::uint32_t> token; // one retained signal
+    std::atomic<std::uintptr_t> join;
+    void *context; // where to jump to resume it; null while it has not started or is running
+    stack *on;     // the stack that it is suspended on
+    task_extras *extras;
+    outcome result;
+    bool pinned;
+};
+static_assert(sizeof(task) == 128);
+
+// 64 slots of a home. Only the owner writes free and yielded, with plain stores; thieves read yielded when they revoke, and
+// write moved under the revocation lock.
+struct alignas(32) slot_word {
+    std::uint64_t free;                 // free slots, less those of the current run
+    std::atomic<std::uint64_t> yielded; // private runnable bits of tasks that have a context
+    std::atomic<std::uint64_t> moved;   // private bits, of either kind, that a thief took back
+};
+static_assert(sizeof(slot_word) == 32);
+
+// Consecutive free slots of one word, taken from the bottom and given back there while that is in order.
+struct slot_run {
+    task *next = nullptr;  // the slot that is taken next
+    task *end = nullptr;   // behind the last one
+    task *floor = nullptr; // the first slot of the word: a run does not grow below it
+};
+
+// Why the owner must leave the fast path after it changed a private word.
+enum attention_bits : std::uint32_t {
+    hungry = 1,  // somebody looks for work and found no public bit here
+    revoked = 2, // a thief took private bits back; they stand in moved
+};
+
+// The part of a worker that spawn and join touch.
+struct alignas(cache_line) worker_hot {
+    slot_run run;
+    task *current = nullptr;        // the task that runs here
+    std::uintptr_t stack_limit = 0; // below it no task is started inline
+    alignas(cache_line) std::atomic<std::uint32_t> attention{0};
+};
+
+inline constexpr std::uintptr_t home_size = std::uintptr_t{1} << 32;
+inline constexpr std::uintptr_t home_mask = ~(home_size - 1);
+inline constexpr std::uintptr_t tasks_offset = std::uintptr_t{1} << 31;
+inline constexpr std::uintptr_t slot_words_offset = std::uintptr_t{1} << 25;
+inline constexpr std::uintptr_t ready_bytes_offset = std::uintptr_t{1} << 26;
+inline constexpr unsigned task_shift = 7; // sizeof(task) == 1 << 7
+inline constexpr unsigned slot_bits = 24;
+inline constexpr std::uint32_t max_slots = 1u << slot_bits;
+
+FULT_ALWAYS_INLINE worker_hot *home_of(const task *t) noexcept {
+    return reinterpret_cast<worker_hot *>(reinterpret_cast<std::uintptr_t>(t) & home_mask);
+}
+
+FULT_ALWAYS_INLINE std::uint32_t slot_of(const task *t) noexcept {
+    return static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(t) & (tasks_offset - 1)) >> task_shift);
+}
+
+FULT_ALWAYS_INLINE slot_word *slot_words(worker_hot *home) noexcept {
+    return reinterpret_cast<slot_word *>(reinterpret_cast<std::uintptr_t>(home) + slot_words_offset);
+}
+
+// The private runnable bits of tasks that have not started: a byte a slot. Spawn and join store single bytes, which do not depend
+// on each other; read-modify-writes of a shared word would form one chain through memory, and its latency is the bound there.
+using ready_byte = std::atomic<std::uint8_t>;
+static_assert(sizeof(ready_byte) == 1);
+
+FULT_ALWAYS_INLINE ready_byte *ready_bytes(worker_hot *home) noexcept {
+    return reinterpret_cast<ready_byte *>(reinterpret_cast<std::uintptr_t>(home) + ready_bytes_offset);
+}
+
+FULT_ALWAYS_INLINE task *tasks_of(worker_hot *home) noexcept {
+    return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(home) + tasks_offset);
+}
+
+FULT_ALWAYS_INLINE std::uint64_t bit_of(std::uint32_t slot) noexcept { return std::uint64_t{1} << (slot & 63); }
+
+} // namespace fult::detail

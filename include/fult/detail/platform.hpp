@@ -1,0 +1,72 @@
+// What depends on the processor, the compiler or the thread-local storage model, and nothing else.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#define FULT_API __attribute__((visibility("default")))
+#define FULT_NOINLINE __attribute__((noinline))
+#define FULT_COLD __attribute__((noinline, cold))
+#define FULT_ALWAYS_INLINE inline __attribute__((always_inline))
+
+namespace fult::detail {
+struct worker_hot;
+
+inline constexpr std::size_t cache_line = 64;
+} // namespace fult::detail
+
+// The worker that runs on this kernel thread, or an empty one (see no_worker in worker.cpp) on a foreign thread.
+// The initial-exec model makes reading it two instructions, also from outside the shared library.
+extern "C" {
+extern FULT_API __thread fult::detail::worker_hot *fult_tls_worker __attribute__((tls_model("initial-exec")));
+}
+
+namespace fult::detail {
+
+// A task that suspends may go on on another kernel thread, so the compiler must never keep the address of a thread-local
+// variable across a call. A volatile asm statement is read anew each time; an accessor out of line would be right too,
+// but costs a call on the paths of spawn and join.
+FULT_ALWAYS_INLINE worker_hot *current_worker() noexcept {
+    worker_hot *self;
+#if defined(__x86_64__)
+    asm volatile("movq fult_tls_worker@gottpoff(%%rip), %0\n\t"
+                 "movq %%fs:(%0), %0"
+                 : "=r"(self)
+                 :
+                 : "memory");
+#elif defined(__aarch64__)
+    std::uintptr_t offset;
+    asm volatile("adrp %1, :gottprel:fult_tls_worker\n\t"
+                 "ldr %1, [%1, :gottprel_lo12:fult_tls_worker]\n\t"
+                 "mrs %0, tpidr_el0\n\t"
+                 "ldr %0, [%0, %1]"
+                 : "=&r"(self), "=&r"(offset)
+                 :
+                 : "memory");
+#else
+#error "FULT runs on x86-64 and aarch64"
+#endif
+    return self;
+}
+
+// The stack pointer, without forcing a frame pointer on the function that asks.
+FULT_ALWAYS_INLINE std::uintptr_t stack_pointer() noexcept {
+    std::uintptr_t sp;
+#if defined(__x86_64__)
+    asm("movq %%rsp, %0" : "=r"(sp));
+#else
+    asm("mov %0, sp" : "=r"(sp));
+#endif
+    return sp;
+}
+
+// Tells the core that this is a polling loop.
+FULT_ALWAYS_INLINE void cpu_relax() noexcept {
+#if defined(__x86_64__)
+    asm volatile("pause");
+#else
+    asm volatile("yield");
+#endif
+}
+
+} // namespace fult::detail

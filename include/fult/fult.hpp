@@ -1,0 +1,10 @@
+// The front door: everything of the runtime in C++.
+#pragma once
+
+#include <fult/handle.hpp>
+#include <fult/options.hpp>
+#include <fult/runtime.hpp>
+#include <fult/spawn.hpp>
+#include <fult/task_id.hpp>
+#include <fult/this_task.hpp>
+#include <fult/version.hpp>

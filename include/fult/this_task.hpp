@@ -1,0 +1,71 @@
+// What a task does to itself. All of these are for tasks only; on a foreign thread they end the program with a message.
+#pragma once
+
+#include <string_view>
+
+#include <fult/task_id.hpp>
+
+namespace fult {
+
+// Whether the caller runs as a task.
+FULT_API bool in_task() noexcept;
+
+namespace this_task {
+
+// Lets others run that are ready on this worker, one of them at least if there is any, then goes on. May suspend, and may go
+// on on another worker.
+FULT_API void yield() noexcept;
+
+// Suspends until signaled. One signal that came before is kept and lets it return at once; it may also return without any, so
+// it is always used as `while (!condition) wait();`. With that loop nothing is lost.
+// Source: Wait in section 4.2.2 of Dang's dissertation; the retained signal is explained in docs/scheduler.md.
+FULT_API void wait() noexcept;
+
+// The name of the running task, for others to signal.
+FULT_API task_id id() noexcept;
+
+// The number of the worker that runs this task now: 0 ... worker_count() - 1. Another one, perhaps, after any call that
+// may suspend.
+FULT_API unsigned worker() noexcept;
+
+// The name given at spawn, or an empty one.
+FULT_API std::string_view name() noexcept;
+
+} // namespace this_task
+
+namespace detail {
+// One step of polling for a task that waits, while its worker has nothing else to do. False: suspend now.
+class FULT_API poller {
+  public:
+    poller() noexcept;
+    ~poller();
+    poller(const poller &) = delete;
+    poller &operator=(const poller &) = delete;
+    bool step() noexcept;
+
+  private:
+    worker_hot *worker_; // may be kept: no step suspends
+    unsigned left_;
+};
+} // namespace detail
+
+namespace this_task {
+
+// while (!condition()) wait(), looking at the condition itself while this worker has nothing else to run: the shortest way from
+// a signaler's store to here.
+template <class Condition> void wait(Condition condition) {
+    while (!condition()) {
+        {
+            detail::poller poll; // consumes an old signal; the condition is looked at again before any suspension
+            while (poll.step())
+                if (condition())
+                    return;
+        }
+        if (condition())
+            return;
+        wait();
+    }
+}
+
+} // namespace this_task
+} // namespace fult
