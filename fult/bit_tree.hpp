@@ -17,6 +17,8 @@ template <std::uint32_t Capacity> class bit_tree {
     bool contains(std::uint32_t i) const noexcept { return (get(leaf_[i >> 6]) >> (i & 63)) & 1; }
 
     void insert(std::uint32_t i) noexcept {
+        if (contains(i))
+            return;
         put(leaf_[i >> 6], get(leaf_[i >> 6]) | bit(i));
         put(middle_[i >> 12], get(middle_[i >> 12]) | bit(i >> 6));
         put(root_, get(root_) | bit(i >> 12));
@@ -32,7 +34,25 @@ template <std::uint32_t Capacity> class bit_tree {
     }
 
     int lowest() const noexcept { return at_least(0); }
-    int highest() const noexcept { return at_most(Capacity - 1); }
+
+    // The only member, if it is below 64; else none.
+    int single() const noexcept {
+        const std::uint64_t leaf = get(leaf_[0]);
+        return get(root_) == 1 && get(middle_[0]) == 1 && leaf != 0 && (leaf & (leaf - 1)) == 0 ? static_cast<int>(low(leaf)) : none;
+    }
+
+    int highest() const noexcept {
+        const std::uint64_t roots = get(root_);
+        if (roots == 0)
+            return none;
+        const std::uint32_t r = high(roots);
+        const std::uint64_t middles = get(middle_[r]);
+        if (middles == 0)
+            return none;
+        const std::uint32_t m = r * 64 + high(middles);
+        const std::uint64_t leaf = get(leaf_[m]);
+        return leaf != 0 ? static_cast<int>(m * 64 + high(leaf)) : none;
+    }
 
     // The lowest member >= i, or none. A reader that races with the owner may get none or a number that has left.
     int at_least(std::uint32_t i) const noexcept {
@@ -64,6 +84,8 @@ template <std::uint32_t Capacity> class bit_tree {
         if (const std::uint64_t here = get(leaf_[i >> 6]) & up_to(i))
             return static_cast<int>((i & ~63u) + high(here));
         std::uint32_t m = i >> 6;
+        if (m == 0)
+            return none;
         std::uint64_t middles = get(middle_[m >> 6]) & (bit(m) - 1);
         std::uint32_t r = m >> 6;
         if (middles == 0) {

@@ -6,6 +6,8 @@
 
 #include <boost/context/detail/fcontext.hpp>
 
+#include <fult/detail/platform.hpp>
+
 namespace fult::detail {
 
 // Arrives with every jump: the context that was left, and a word from who left it.
@@ -25,8 +27,11 @@ inline void *make_context(void *stack_top, std::size_t size, context_entry entry
 }
 
 // Leaves this context for another; returns when somebody jumps back. Until then nothing of it may be touched.
-inline arrival jump(void *to, std::uintptr_t word) noexcept {
-    return to_arrival(boost::context::detail::jump_fcontext(to, reinterpret_cast<void *>(word)));
+FULT_ALWAYS_INLINE arrival jump(void *to, std::uintptr_t word) noexcept {
+    static_assert(sizeof(two_words) == sizeof(boost::context::detail::transfer_t));
+    const auto in = call_that_jumps_back(reinterpret_cast<void *>(&boost::context::detail::jump_fcontext), to,
+                                         reinterpret_cast<void *>(word));
+    return {in.first, reinterpret_cast<std::uintptr_t>(in.second)};
 }
 
 } // namespace fult::detail

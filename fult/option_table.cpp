@@ -68,7 +68,6 @@ template <class E, std::size_t N> std::string name_of(E value, const choice<E> (
 
 constexpr choice<guard_mode> guards[] = {{"auto", guard_mode::automatic}, {"madvise", guard_mode::madvise},
                                          {"mprotect", guard_mode::mprotect}, {"off", guard_mode::none}};
-constexpr choice<steal_amount> amounts[] = {{"one", steal_amount::one}, {"half", steal_amount::half}};
 constexpr choice<level_mode> levels[] = {{"auto", level_mode::automatic}, {"1", level_mode::one}, {"2", level_mode::two}};
 constexpr choice<spawn_order> orders[] = {{"depth", spawn_order::depth_first}, {"breadth", spawn_order::breadth_first}};
 
@@ -100,9 +99,6 @@ constexpr option_row rows[] = {
      [](const options &o) { return std::to_string(o.max_tasks); }},
     {"FULT_STEALING", "on, off", "on", "Idle workers take tasks from others.",
      [](options &o, std::string_view t) { o.stealing = on_off(t); }, [](const options &o) { return print_bool(o.stealing); }},
-    {"FULT_STEAL", "one, half", "one", "How many tasks of a word a thief moves to itself at once.",
-     [](options &o, std::string_view t) { o.steal = chosen(t, amounts, "one or half"); },
-     [](const options &o) { return name_of(o.steal, amounts); }},
     {"FULT_PRIVATE_WORDS", "on, off", "on", "Spawned tasks are known to their worker alone until somebody wants them. Off: the plain "
      "algorithm of the dissertation, an atomic OR for each spawn.",
      [](options &o, std::string_view t) { o.private_words = on_off(t); },

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <bit>
 
-#include <fult/detail/fast_path.hpp>
-
 #include "asymmetric_fence.hpp"
 #include "sanitizer.hpp"
+#include "stack.hpp"
 
 namespace fult::detail {
 namespace {
@@ -50,36 +49,6 @@ void ready_set::add_ready(task *t) noexcept {
     owner_barrier();
 }
 
-void ready_set::add_yielded(task *t) noexcept {
-    const std::uint32_t w = slot_of(t) >> 6;
-    slot_word &word = words_[w];
-    const std::uint64_t before = word.yielded.load(std::memory_order_relaxed);
-    if (before == 0)
-        yielded_turn_.words.insert(w);
-    // release: a thief that revokes the bit resumes the context
-    word.yielded.store(before | bit_of(slot_of(t)), std::memory_order_release);
-    owner_barrier();
-    if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
-        reconcile(w);
-}
-
-void ready_set::clear_private(std::uint32_t w, std::uint64_t bits) noexcept {
-    const std::uint64_t resumable = words_[w].yielded.load(std::memory_order_relaxed);
-    if ((resumable & bits) != 0)
-        words_[w].yielded.store(resumable & ~bits, std::memory_order_relaxed);
-    for (std::uint64_t rest = bits & ~resumable; rest != 0; rest &= rest - 1)
-        bytes_[w * 64 + lowest_bit(rest)].store(0, std::memory_order_relaxed);
-}
-
-// Clears private bits; which of them were still ours.
-std::uint64_t ready_set::remove_private(std::uint32_t w, std::uint64_t bits) noexcept {
-    clear_private(w, bits);
-    owner_barrier();
-    if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
-        bits &= ~reconcile(w);
-    return bits;
-}
-
 // The next word, from `word` on, that has bits of the sweep's kind, or -1; drops stale entries on the way, but for the word that spawn
 // fills without telling.
 int ready_set::next_below(sweep &s, int word) noexcept {
@@ -112,7 +81,7 @@ task *ready_set::take_ready() noexcept {
     if (breadth_first_)
         return take_in_turn(ready_turn_);
     for (;;) {
-        const int w = next_below(ready_turn_, half_words - 1);
+        const int w = next_below(ready_turn_, ready_turn_.words.highest());
         if (w < 0)
             return nullptr;
         const auto word = static_cast<std::uint32_t>(w);
@@ -126,11 +95,8 @@ task *ready_set::take_ready() noexcept {
 task *ready_set::take_in_turn(sweep &s) noexcept {
     for (bool wrapped = false;;) {
         if (const std::uint64_t left = bits_of(s, s.word) & s.left) {
-            const unsigned b = breadth_first_ ? lowest_bit(left) : highest_bit(left);
-            const std::uint64_t bit = std::uint64_t{1} << b;
-            s.left = breadth_first_ ? ~(bit | (bit - 1)) : bit - 1;
-            if (remove_private(s.word, bit) != 0)
-                return task_at(s.word, b);
+            if (task *t = take_at_turn(s, left))
+                return t;
             continue;
         }
         const int here = static_cast<int>(s.word);
@@ -139,7 +105,7 @@ task *ready_set::take_in_turn(sweep &s) noexcept {
             if (wrapped)
                 return nullptr;
             wrapped = true;
-            next = breadth_first_ ? next_above(s, 0) : next_below(s, half_words - 1);
+            next = breadth_first_ ? s.words.lowest() : s.words.highest();
             if (next < 0)
                 return nullptr;
         }
@@ -150,10 +116,19 @@ task *ready_set::take_in_turn(sweep &s) noexcept {
 
 // Between private and public ----------------------------------------------------------------------------------------------------
 
+// Shows tasks to others that were private; those on a pinned stack to their home only.
 void ready_set::make_claimable(std::uint32_t word, std::uint64_t bits) noexcept {
-    for (std::uint64_t rest = bits; rest != 0; rest &= rest - 1) // release: pairs with claim
-        task_at(word, lowest_bit(rest))->state.store(ready, std::memory_order_release);
-    runnable().set(word, bits);
+    std::uint64_t here_only = 0;
+    for (std::uint64_t rest = bits; rest != 0; rest &= rest - 1) {
+        task *t = task_at(word, lowest_bit(rest));
+        const bool bound = t->context && t->on->pinned;
+        here_only |= bound ? rest & -rest : 0;
+        t->state.store(bound ? ready_pinned : ready, std::memory_order_release); // pairs with claim
+    }
+    if (here_only != 0)
+        pinned().set(word, here_only);
+    if (bits != here_only)
+        runnable().set(word, bits & ~here_only);
 }
 
 // The oldest: they are the largest pieces of work in a tree, and what the owner needs last. All of a word where there are
@@ -263,7 +238,9 @@ task *ready_set::take_public() noexcept {
             return false;
         });
     };
-    if (!take_from(pinned()))
+    if (pinned().any() && take_from(pinned()))
+        return found;
+    if (runnable().any() || levels_ == level_mode::one)
         take_from(runnable());
     return found;
 }
@@ -271,6 +248,8 @@ task *ready_set::take_public() noexcept {
 task *ready_set::steal(bool &forwarded) noexcept {
     task *found = nullptr;
     const public_words from = runnable();
+    if (!from.any() && levels_ != level_mode::one)
+        return nullptr;
     scan(from, false, [&](std::uint32_t w, std::uint64_t bits) {
         while (bits != 0) {
             const unsigned b = lowest_bit(bits);

@@ -1,8 +1,10 @@
 // The runnable tasks of one home: private words that its worker alone changes, public words that anybody may set and take.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
+#include <fult/detail/fast_path.hpp>
 #include <fult/options.hpp>
 
 #include "bit_tree.hpp"
@@ -51,7 +53,15 @@ class ready_set {
 
     // A private bit for a task that has not started, or for one that yielded.
     void add_ready(task *t) noexcept;
-    void add_yielded(task *t) noexcept;
+    void add_yielded(task *t) noexcept {
+        const std::uint32_t w = slot_of(t) >> 6;
+        yielded_turn_.words.insert(w);
+        // release: a thief that revokes the bit resumes the context
+        words_[w].yielded.store(words_[w].yielded.load(std::memory_order_relaxed) | bit_of(slot_of(t)), std::memory_order_release);
+        owner_barrier();
+        if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+            reconcile(w);
+    }
 
     // The word that spawn fills is always among those that are searched.
     void note_current_word(std::uint32_t word) noexcept {
@@ -65,6 +75,18 @@ class ready_set {
     task *take_ready() noexcept;
     task *take_ready_in_turn() noexcept { return take_in_turn(ready_turn_); }
     task *take_yielded_in_turn() noexcept { return take_in_turn(yielded_turn_); }
+
+    // That one's common case, of words where the sweep stands or begins anew; null says nothing.
+    FULT_ALWAYS_INLINE task *take_yielded_at_turn() noexcept {
+        sweep &s = yielded_turn_;
+        const std::uint64_t bits = yielded_bits(s.word);
+        if ((bits & s.left) == 0) {
+            if (s.words.single() != static_cast<int>(s.word))
+                return nullptr;
+            s.left = ~std::uint64_t{0}; // the only word: from its top again
+        }
+        return (bits & s.left) != 0 ? take_at_turn(s, bits & s.left) : nullptr;
+    }
 
     // Moves the oldest private tasks to the public words; how many.
     unsigned publish() noexcept;
@@ -93,12 +115,32 @@ class ready_set {
     }
     int next_above(sweep &s, int word) noexcept;
     int next_below(sweep &s, int word) noexcept;
+    task *take_at_turn(sweep &s, std::uint64_t left) noexcept {
+        const unsigned b = breadth_first_ ? static_cast<unsigned>(std::countr_zero(left)) : static_cast<unsigned>(63 - std::countl_zero(left));
+        const std::uint64_t bit = std::uint64_t{1} << b;
+        s.left = breadth_first_ ? ~(bit | (bit - 1)) : bit - 1;
+        return remove_private(s.word, bit) != 0 ? task_at(s.word, b) : nullptr;
+    }
     task *take_in_turn(sweep &s) noexcept;
     unsigned publish(sweep &s) noexcept;
     unsigned move_oldest(const sweep &s) noexcept;
     task *task_at(std::uint32_t word, unsigned bit) const noexcept { return tasks_ + word * 64 + bit; }
-    void clear_private(std::uint32_t word, std::uint64_t bits) noexcept;
-    std::uint64_t remove_private(std::uint32_t word, std::uint64_t bits) noexcept;
+    void clear_private(std::uint32_t word, std::uint64_t bits) noexcept {
+        const std::uint64_t resumable = words_[word].yielded.load(std::memory_order_relaxed);
+        if ((resumable & bits) != 0)
+            words_[word].yielded.store(resumable & ~bits, std::memory_order_relaxed);
+        for (std::uint64_t rest = bits & ~resumable; rest != 0; rest &= rest - 1)
+            bytes_[word * 64 + static_cast<unsigned>(std::countr_zero(rest))].store(0, std::memory_order_relaxed);
+    }
+
+    // Clears private bits; which of them were still ours.
+    std::uint64_t remove_private(std::uint32_t word, std::uint64_t bits) noexcept {
+        clear_private(word, bits);
+        owner_barrier();
+        if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+            bits &= ~reconcile(word);
+        return bits;
+    }
     void make_claimable(std::uint32_t word, std::uint64_t bits) noexcept;
     template <class Visit> bool scan(const public_words &from, bool descending, const Visit &visit) const noexcept;
 

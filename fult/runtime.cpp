@@ -13,6 +13,7 @@
 #include "asymmetric_fence.hpp"
 #include "check.hpp"
 #include "option_table.hpp"
+#include "overflow.hpp"
 #include "runtime.hpp"
 #include "topology.hpp"
 #include "virtual_memory.hpp"
@@ -60,6 +61,8 @@ class engine {
     task *main_ = nullptr;
     stack main_stack_;
     bool bound_ = false;
+    overflow_reports overflows_;
+    signal_stack for_reports_; // the main task's thread's
 };
 
 options engine::complete(options o, const topology &machine) {
@@ -127,6 +130,7 @@ void engine::start_threads() {
                 if (crew_.opts.bind)
                     machine_.bind(i, crew_.count);
                 worker &w = *crew_.homes[i];
+                const signal_stack for_reports;
                 w.enter_thread();
                 w.serve();
                 w.leave_thread();

@@ -3,6 +3,7 @@
 #include <fult/this_task.hpp>
 
 #include "check.hpp"
+#include "switch.hpp"
 #include "worker.hpp"
 
 namespace fult {

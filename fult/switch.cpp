@@ -1,4 +1,4 @@
-// How a worker moves from one task to another: the only file that jumps.
+// The contexts of a worker: the stacks that tasks start on, and its own.
 #include <cerrno>
 #include <unistd.h>
 #include <utility>
@@ -8,16 +8,11 @@
 #include "check.hpp"
 #include "completion.hpp"
 #include "sanitizer.hpp"
+#include "switch.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {
 namespace {
-
-constexpr std::uintptr_t leave_mask = 7;
-
-std::uintptr_t encode(leave how, const void *what) noexcept {
-    return reinterpret_cast<std::uintptr_t>(what) | static_cast<std::uintptr_t>(how);
-}
 
 // Contexts begin at different distances from the end of their page, or all would fall into the same cache sets.
 std::byte *colored_top(const stack *s) noexcept {
@@ -26,101 +21,6 @@ std::byte *colored_top(const stack *s) noexcept {
 }
 
 } // namespace
-
-// Arriving ----------------------------------------------------------------------------------------------------------------------
-
-// First thing on every context that is jumped to: finishes what was left behind. From here on others may run it.
-worker *worker::arrive(arrival in, [[maybe_unused]] void *fake) noexcept {
-    sanitizer::after_jump(fake);
-    worker *w = static_cast<worker *>(current_worker());
-    void *what = reinterpret_cast<void *>(in.word & ~leave_mask);
-    switch (static_cast<leave>(in.word & leave_mask)) {
-    case leave::base:
-        w->base_ = in.from;
-        break;
-    case leave::park: {
-        auto *left = static_cast<task *>(what);
-        left->context = in.from;
-        left->state.exchange(left->on->pinned ? ready_pinned : ready, std::memory_order_seq_cst); // pairs with claim
-        if (left->token.load(std::memory_order_seq_cst) != 0 && left->token.exchange(0, std::memory_order_seq_cst) != 0)
-            signal(to_id(left)); // it came while the task ran; the bit is ours to post
-        break;
-    }
-    case leave::yield: {
-        auto *left = static_cast<task *>(what);
-        left->context = in.from;
-        auto *home = static_cast<worker *>(home_of(left));
-        const bool only_home = left->on->pinned;
-        if (home == w && w->crew.private_words && !only_home && slot_of(left) < half_slots) {
-            w->tasks.add_yielded(left);
-            break;
-        }
-        left->state.exchange(only_home ? ready_pinned : ready, std::memory_order_seq_cst); // pairs with claim
-        home->tasks.post(left, only_home);
-        if (home != w)
-            w->crew.wake_for(*home, only_home);
-        break;
-    }
-    case leave::idle: {
-        auto *left = static_cast<stack *>(what);
-        left->idle = in.from;
-        w->give_stack(left);
-        break;
-    }
-    }
-    return w;
-}
-
-// Leaving -----------------------------------------------------------------------------------------------------------------------
-
-worker *worker::jump_to(void *target, stack *on, std::uintptr_t word) noexcept {
-    const int saved_errno = *errno_;
-    const exceptions_in_flight saved_exceptions = *exceptions_;
-    stack *const mine = here_;
-    here_ = on;
-    stack_limit = on->limit;
-    void *fake = nullptr;
-    sanitizer::before_jump(&fake, on->low(), static_cast<std::size_t>(on->high() - on->low()), on->fiber);
-    const arrival in = jump(target, word);
-    worker *w = arrive(in, fake); // perhaps another worker than the one that left
-    w->here_ = mine;
-    w->stack_limit = mine->limit;
-    *w->errno_ = saved_errno;
-    *w->exceptions_ = saved_exceptions;
-    return w;
-}
-
-// Continues `next`, or starts it on a stack of its own. Where none can be had the task is put back and the worker's own context goes on.
-worker *worker::resume(task *next, std::uintptr_t word) noexcept {
-    if (next->context) {
-        void *target = std::exchange(next->context, nullptr);
-        current = next;
-        return jump_to(target, next->on, word);
-    }
-    stack *fresh = take_stack(next);
-    if (!fresh) {
-        put_back(next);
-        if (here_ != &base_stack_ && here_ != base_pooled_)
-            return go_to_base(word);
-        ::usleep(1000); // others may end and give their stacks back meanwhile; nothing else can be done
-        return this;
-    }
-    if (!fresh->idle)
-        fresh->idle = make_context(colored_top(fresh), fresh->size / 2, &stack_main);
-    incoming_ = next;
-    return jump_to(fresh->idle, fresh, word);
-}
-
-worker *worker::go_to_base(std::uintptr_t word) noexcept {
-    current = nullptr;
-    return jump_to(base_, base_pooled_ ? base_pooled_ : &base_stack_, word);
-}
-
-void worker::switch_from(task *self, leave how, task *next) noexcept {
-    self->on = here_;
-    worker *w = next ? resume(next, encode(how, self)) : go_to_base(encode(how, self));
-    w->current = self;
-}
 
 // A stack's life: tasks that start here, one after the other. It leaves for a task that has a context, or for the worker's own,
 // and is idle until a task is to start on it.
@@ -192,6 +92,22 @@ void worker::adopt_main(task *main, stack *its_stack) noexcept {
     here_ = its_stack;
     stack_limit = its_stack->limit;
     current = main;
+}
+
+// Where no stack can be had the task is put back and the worker's own context goes on.
+worker *worker::start(task *next, std::uintptr_t word) noexcept {
+    stack *fresh = take_stack(next);
+    if (!fresh) {
+        put_back(next);
+        if (here_ != &base_stack_ && here_ != base_pooled_)
+            return go_to_base(word);
+        ::usleep(1000); // others may end and give their stacks back meanwhile; nothing else can be done
+        return this;
+    }
+    if (!fresh->idle)
+        fresh->idle = make_context(colored_top(fresh), fresh->size / 2, &stack_main);
+    incoming_ = next;
+    return jump_to(fresh->idle, fresh, word);
 }
 
 // Stacks ------------------------------------------------------------------------------------------------------------------------

@@ -10,13 +10,11 @@
 #include "sanitizer.hpp"
 #include "virtual_memory.hpp"
 
-namespace {
 // What a foreign thread's fast paths find: no free slot and no home, so that they take the slow ones.
-fult::detail::worker_hot no_worker{};
-} // namespace
+fult::detail::worker_hot fult::detail::no_worker{};
 
 extern "C" {
-__attribute__((used)) __thread fult::detail::worker_hot *fult_tls_worker = &no_worker;
+__attribute__((used)) __thread fult::detail::worker_hot *fult_tls_worker = &fult::detail::no_worker;
 }
 
 namespace fult::detail {
@@ -32,11 +30,6 @@ constexpr std::size_t descriptor_bytes(std::size_t max_tasks) noexcept {
 }
 
 } // namespace
-
-worker *this_worker() noexcept {
-    worker_hot *w = current_worker();
-    return w == &no_worker ? nullptr : static_cast<worker *>(w);
-}
 
 worker::worker(team &owner, unsigned number) noexcept : crew(owner), index(number), random_(number + 1) {
     const auto limit = static_cast<std::uint32_t>((owner.opts.max_tasks + 63) / 64);
@@ -139,13 +132,11 @@ void worker::make_ready(task *t) noexcept {
     crew.wake_for(*this, only_home);
 }
 
-// Newest first by default; who yields prefers others that have a stack already to starting new ones. Every few decisions something
-// else comes first, so that each ready task is reached in the end.
-task *worker::pick(bool yielding) noexcept {
+task *worker::pick_otherwise(bool yielding) noexcept {
     if (attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
         tasks.reconcile(0);
     task *t = nullptr;
-    if ((++tick_ & (yielding ? 7 : 15)) == 0 && (t = pick_for_fairness()))
+    if (++tick_ % fairness == 0 && (t = pick_for_fairness()))
         return t;
     if (yielding) {
         if ((t = tasks.take_yielded_in_turn()) || (t = tasks.take_ready()))

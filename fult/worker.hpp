@@ -74,12 +74,13 @@ class alignas(cache_line) worker : public worker_hot {
   private:
     worker(team &owner, unsigned index) noexcept;
 
-    // switching (switch.cpp)
+    // switching (switch.hpp, switch.cpp)
     static void stack_main(boost::context::detail::transfer_t in) noexcept;
     static void base_main(boost::context::detail::transfer_t in) noexcept;
     static worker *arrive(arrival in, void *fake) noexcept;
     worker *jump_to(void *target, stack *on, std::uintptr_t word) noexcept;
     worker *resume(task *next, std::uintptr_t word) noexcept;
+    worker *start(task *next, std::uintptr_t word) noexcept;
     worker *go_to_base(std::uintptr_t word) noexcept;
     static void run_task(task *t) noexcept;
     bool fits_here(const task *t) const noexcept;
@@ -87,6 +88,7 @@ class alignas(cache_line) worker : public worker_hot {
     void give_stack(stack *s) noexcept;
     void put_back(task *t) noexcept;
 
+    task *pick_otherwise(bool yielding) noexcept;
     task *pick_for_fairness() noexcept;
 
     // looking for work (search.cpp)
@@ -114,12 +116,29 @@ class alignas(cache_line) worker : public worker_hot {
     unsigned stack_count_ = 0;
     int *errno_ = nullptr;
     exceptions_in_flight *exceptions_ = nullptr;
+    static constexpr std::uint32_t fairness = 16; // decisions
     std::uint32_t tick_ = 0;
     random_source random_;
     std::vector<std::vector<worker *>> victims_; // nearest first
 };
 
+// Newest first by default; who yields prefers others that have a stack already to starting new ones. Every few decisions something
+// else comes first, so that each ready task is reached in the end.
+FULT_ALWAYS_INLINE task *worker::pick(bool yielding) noexcept {
+    if (yielding && (tick_ + 1) % fairness != 0 && (attention.load(std::memory_order_relaxed) & revoked) == 0) [[likely]]
+        if (task *t = tasks.take_yielded_at_turn()) {
+            ++tick_;
+            return t;
+        }
+    return pick_otherwise(yielding);
+}
+
+extern worker_hot no_worker; // what foreign threads have
+
 // The worker of the calling thread, or null on a foreign one.
-worker *this_worker() noexcept;
+inline worker *this_worker() noexcept {
+    worker_hot *w = current_worker();
+    return w == &no_worker ? nullptr : static_cast<worker *>(w);
+}
 
 } // namespace fult::detail

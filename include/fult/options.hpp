@@ -10,7 +10,6 @@ namespace fult {
 enum class level_mode { automatic, one, two };
 enum class spawn_order { depth_first, breadth_first };
 enum class guard_mode { automatic, madvise, mprotect, none };
-enum class steal_amount { one, half };
 
 struct options {
     unsigned workers = 0;                                  // FULT_WORKERS: kernel threads; 0: one a usable processor
@@ -20,7 +19,6 @@ struct options {
     guard_mode guard = guard_mode::automatic;              // FULT_GUARD: how overflows are caught
     std::size_t max_tasks = 8 * 1024 * 1024;               // FULT_MAX_TASKS: living tasks a worker
     bool stealing = true;                                  // FULT_STEALING
-    steal_amount steal = steal_amount::one;                // FULT_STEAL: tasks a thief takes at once
     bool private_words = true;                             // FULT_PRIVATE_WORDS
     level_mode levels = level_mode::automatic;             // FULT_LEVELS
     spawn_order order = spawn_order::depth_first;          // FULT_ORDER

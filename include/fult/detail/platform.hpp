@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#ifndef FULT_API
 #define FULT_API __attribute__((visibility("default")))
+#endif
 #define FULT_NOINLINE __attribute__((noinline))
 #define FULT_COLD __attribute__((noinline, cold))
 #define FULT_ALWAYS_INLINE inline __attribute__((always_inline))
@@ -66,6 +68,33 @@ FULT_ALWAYS_INLINE void cpu_relax() noexcept {
     asm volatile("pause");
 #else
     asm volatile("yield");
+#endif
+}
+
+// Two words in, two words out, as the System V and the Arm procedure call standards pass small structures.
+struct two_words {
+    void *first;
+    void *second;
+};
+
+// Calls a function that comes back by an indirect jump, not by a return: a context switch. A call instruction would leave its
+// return address in the processor's return predictor, and every return afterwards would be mispredicted.
+FULT_ALWAYS_INLINE two_words call_that_jumps_back(void *function, void *first, void *second) noexcept {
+#if defined(__x86_64__)
+    two_words out;
+    asm volatile("leaq -128(%%rsp), %%rsp\n\t" // the red zone
+                 "leaq 1f(%%rip), %%rax\n\t"
+                 "pushq %%rax\n\t"
+                 "jmp *%%rcx\n"
+                 "1:\n\t"
+                 "leaq 128(%%rsp), %%rsp"
+                 : "=a"(out.first), "=d"(out.second), "+D"(first), "+S"(second), "+c"(function)
+                 :
+                 : "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
+                   "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+    return out;
+#else
+    return reinterpret_cast<two_words (*)(void *, void *)>(function)(first, second);
 #endif
 }
 

@@ -1,0 +1,104 @@
+// How a worker moves from one task to another. Inline as a whole: a return after a jump is dear where the processor predicts returns
+// by the calls that it saw, so yield and wait jump themselves and return once.
+#pragma once
+
+#include <cerrno>
+#include <utility>
+
+#include "context.hpp"
+#include "sanitizer.hpp"
+#include "task.hpp"
+#include "worker.hpp"
+
+namespace fult::detail {
+
+inline constexpr std::uintptr_t leave_mask = 7;
+
+inline std::uintptr_t encode(leave how, const void *what) noexcept {
+    return reinterpret_cast<std::uintptr_t>(what) | static_cast<std::uintptr_t>(how);
+}
+
+// Arriving ----------------------------------------------------------------------------------------------------------------------
+
+// First thing on every context that is jumped to: finishes what was left behind. From here on others may run it.
+FULT_ALWAYS_INLINE worker *worker::arrive(arrival in, [[maybe_unused]] void *fake) noexcept {
+    sanitizer::after_jump(fake);
+    worker *w = static_cast<worker *>(current_worker());
+    void *what = reinterpret_cast<void *>(in.word & ~leave_mask);
+    switch (static_cast<leave>(in.word & leave_mask)) {
+    case leave::base:
+        w->base_ = in.from;
+        break;
+    case leave::park: {
+        auto *left = static_cast<task *>(what);
+        left->context = in.from;
+        left->state.exchange(left->on->pinned ? ready_pinned : ready, std::memory_order_seq_cst); // pairs with claim
+        if (left->token.load(std::memory_order_seq_cst) != 0 && left->token.exchange(0, std::memory_order_seq_cst) != 0)
+            signal(to_id(left)); // it came while the task ran; the bit is ours to post
+        break;
+    }
+    case leave::yield: {
+        auto *left = static_cast<task *>(what);
+        left->context = in.from;
+        auto *home = static_cast<worker *>(home_of(left));
+        if (home == w && w->crew.private_words && slot_of(left) < half_slots) {
+            w->tasks.add_yielded(left);
+            break;
+        }
+        const bool only_home = left->on->pinned;
+        left->state.exchange(only_home ? ready_pinned : ready, std::memory_order_seq_cst); // pairs with claim
+        home->tasks.post(left, only_home);
+        if (home != w)
+            w->crew.wake_for(*home, only_home);
+        break;
+    }
+    case leave::idle: {
+        auto *left = static_cast<stack *>(what);
+        left->idle = in.from;
+        w->give_stack(left);
+        break;
+    }
+    }
+    return w;
+}
+
+// Leaving -----------------------------------------------------------------------------------------------------------------------
+
+FULT_ALWAYS_INLINE worker *worker::jump_to(void *target, stack *on, std::uintptr_t word) noexcept {
+    const int saved_errno = *errno_;
+    const exceptions_in_flight saved_exceptions = *exceptions_;
+    stack *const mine = here_;
+    here_ = on;
+    stack_limit = on->limit;
+    void *fake = nullptr;
+    sanitizer::before_jump(&fake, on->low(), static_cast<std::size_t>(on->high() - on->low()), on->fiber);
+    const arrival in = jump(target, word);
+    worker *w = arrive(in, fake); // perhaps another worker than the one that left
+    w->here_ = mine;
+    w->stack_limit = mine->limit;
+    *w->errno_ = saved_errno;
+    *w->exceptions_ = saved_exceptions;
+    return w;
+}
+
+// Continues `next`, or starts it on a stack of its own.
+FULT_ALWAYS_INLINE worker *worker::resume(task *next, std::uintptr_t word) noexcept {
+    if (!next->context)
+        return start(next, word);
+    void *target = std::exchange(next->context, nullptr);
+    current = next;
+    return jump_to(target, next->on, word);
+}
+
+FULT_ALWAYS_INLINE worker *worker::go_to_base(std::uintptr_t word) noexcept {
+    current = nullptr;
+    return jump_to(base_, base_pooled_ ? base_pooled_ : &base_stack_, word);
+}
+
+FULT_ALWAYS_INLINE void worker::switch_from(task *self, leave how, task *next) noexcept {
+    self->on = here_;
+    worker *w = next ? resume(next, encode(how, self)) : go_to_base(encode(how, self));
+    w->current = self;
+}
+
+} // namespace fult::detail

@@ -1,0 +1,102 @@
+/* The front door in C: tasks, their results, wait and signal. Contracts as in the C++ headers, which name the sources.
+ *
+ * Functions that return int return 0 or one of the statuses below; fult_strerror tells what a status means and what to do. */
+#ifndef FULT_FULT_H
+#define FULT_FULT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifndef FULT_API
+#define FULT_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum fult_status {
+    FULT_SUCCESS = 0,
+    FULT_ERR_NO_RUNTIME = 1,   /* fult_init has not been called, or fult_finalize has */
+    FULT_ERR_RUNNING = 2,      /* a runtime runs already */
+    FULT_ERR_NO_MEMORY = 3,    /* memory, threads, stacks or task slots ran out; nothing was started */
+    FULT_ERR_INVALID = 4,      /* an argument or an option is out of its range */
+    FULT_ERR_NOT_A_TASK = 5    /* the call is for tasks, and a foreign thread made it */
+};
+
+/* Names a spawned task until it is joined or detached. */
+typedef struct fult_task *fult_task_t;
+
+typedef void *(*fult_function_t)(void *argument);
+
+/* Start from FULT_CONFIG_INIT, which leaves everything to the environment and the defaults. */
+typedef struct fult_config {
+    size_t size;      /* sizeof(fult_config): lets the structure grow */
+    unsigned workers; /* 0: FULT_WORKERS, or one a usable processor */
+    int bind;         /* 1, 0, or -1: FULT_BIND */
+    size_t stack_size; /* bytes; 0: FULT_STACK_SIZE */
+} fult_config;
+#define FULT_CONFIG_INIT                                                                                                                \
+    { sizeof(fult_config), 0, -1, 0 }
+
+/* Start from FULT_SPAWN_ATTR_INIT. */
+typedef struct fult_spawn_attr {
+    size_t size;       /* sizeof(fult_spawn_attr) */
+    const char *name;  /* shown in reports; copied; NULL: none */
+    size_t stack_size; /* bytes; 0: ordinary */
+    int worker;        /* its home; -1: where it is spawned */
+    int pinned;        /* nonzero: runs on its home worker only */
+} fult_spawn_attr;
+#define FULT_SPAWN_ATTR_INIT                                                                                                            \
+    { sizeof(fult_spawn_attr), NULL, 0, -1, 0 }
+
+/* Starts the workers; the calling thread becomes worker 0 and its program the main task. config may be NULL. From a foreign
+ * thread; does not suspend. FULT_ERR_RUNNING, FULT_ERR_NO_MEMORY, FULT_ERR_INVALID. */
+FULT_API int fult_init(const fult_config *config);
+
+/* Waits for all tasks and ends the workers. From the main task. Suspends. FULT_ERR_NO_RUNTIME. */
+FULT_API int fult_finalize(void);
+
+/* Starts function(argument) as a task. *task receives its name, to be joined or detached; with task == NULL it is detached from the
+ * beginning. From any thread; does not suspend. FULT_ERR_NO_RUNTIME, FULT_ERR_NO_MEMORY; *task is untouched then. */
+FULT_API int fult_spawn(fult_task_t *task, fult_function_t function, void *argument);
+
+/* The same with attributes, which may be NULL. Also FULT_ERR_INVALID: no such worker. */
+FULT_API int fult_spawn_with(fult_task_t *task, fult_function_t function, void *argument, const fult_spawn_attr *attr);
+
+/* Waits for the task's end; *result, if result is not NULL, receives what its function returned. The name is dead afterwards. From a
+ * task (suspends it) or a foreign thread (blocks it). FULT_ERR_INVALID: task is NULL. */
+FULT_API int fult_join(fult_task_t task, void **result);
+
+/* Joins `count` tasks with one wake-up; results, if not NULL, receives what they returned, in order. */
+FULT_API int fult_join_all(fult_task_t *tasks, size_t count, void **results);
+
+/* Lets the task go. From any thread; does not suspend. FULT_ERR_INVALID: task is NULL. */
+FULT_API int fult_detach(fult_task_t task);
+
+/* For tasks; FULT_ERR_NOT_A_TASK elsewhere. Both may suspend, and go on on another worker. fult_wait may return without a signal:
+ * while (!condition) fult_wait(); */
+FULT_API int fult_yield(void);
+FULT_API int fult_wait(void);
+
+/* The names that signals go to: of a spawned task, and of the caller (0 on a foreign thread). */
+typedef uintptr_t fult_task_id_t;
+FULT_API fult_task_id_t fult_task_id(fult_task_t task);
+FULT_API fult_task_id_t fult_self(void);
+
+/* Makes the task's next or present wait return. From any thread while the runtime runs; one atomic OR; does not suspend. */
+FULT_API void fult_signal(fult_task_id_t task);
+
+/* How many workers there are (0: no runtime), and on which one the caller runs (-1: a foreign thread). */
+FULT_API unsigned fult_worker_count(void);
+FULT_API int fult_worker(void);
+
+/* A sentence for a status, never NULL; and the library's version. */
+FULT_API const char *fult_strerror(int status);
+FULT_API const char *fult_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
