@@ -11,7 +11,7 @@ void slot_allocator::open(worker_hot *home, slot_run *run, std::uint32_t first, 
     first_ = first;
     limit_ = limit;
     used_ = 1;
-    words_[first].free = ~std::uint64_t{0}; // untouched memory is zero, which is a descriptor's state of rest
+    words_[first].free = usable_slots; // untouched memory is zero, which is a descriptor's state of rest
     start_run(first);
 }
 
@@ -25,8 +25,7 @@ void slot_allocator::start_run(std::uint32_t w) noexcept {
     if (words_[w].free == 0)
         free_.erase(w - first_);
     cur_ = w;
-    run_->floor = tasks_of(home_) + std::size_t{w} * 64;
-    run_->next = run_->floor + first;
+    run_->next = tasks_of(home_) + std::size_t{w} * 64 + first;
     run_->end = run_->next + count;
 }
 
@@ -44,7 +43,7 @@ bool slot_allocator::refill() noexcept {
         if (used_ == limit_)
             return false;
         word = static_cast<int>(used_++);
-        words_[first_ + static_cast<std::uint32_t>(word)].free = ~std::uint64_t{0};
+        words_[first_ + static_cast<std::uint32_t>(word)].free = usable_slots;
     }
     start_run(first_ + static_cast<std::uint32_t>(word));
     return true;
@@ -52,7 +51,7 @@ bool slot_allocator::refill() noexcept {
 
 void slot_allocator::release(std::uint32_t slot) noexcept {
     task *t = tasks_of(home_) + slot;
-    if (t + 1 == run_->next && t >= run_->floor) {
+    if (t + 1 == run_->next) {
         run_->next = t;
         return;
     }
@@ -86,7 +85,7 @@ std::uint64_t slot_allocator::taken() const noexcept {
     std::uint64_t count = 0;
     for (std::uint32_t w = first_; w < first_ + used_; ++w) {
         const std::uint64_t free = words_[w].free | returned.words[w].load(std::memory_order_acquire);
-        count += static_cast<std::uint64_t>(64 - std::popcount(free));
+        count += static_cast<std::uint64_t>(63 - std::popcount(free));
     }
     return count - static_cast<std::uint64_t>(run_->end - run_->next);
 }

@@ -20,7 +20,7 @@ __attribute__((used)) __thread fult::detail::worker_hot *fult_tls_worker = &fult
 namespace fult::detail {
 namespace {
 
-constexpr std::size_t words_bytes = std::size_t{80} << 20; // worker, hints and words: below tasks_offset
+constexpr std::size_t words_bytes = std::size_t{96} << 20; // worker, hints and words: below tasks_offset
 static_assert(slot_words_offset + (max_slots / 64) * sizeof(slot_word) <= ready_bytes_offset);
 static_assert(ready_bytes_offset + max_slots <= words_bytes);
 static_assert(sizeof(worker) <= 0x10'0000, "the worker lies in the first mebibyte of its home");

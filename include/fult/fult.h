@@ -15,8 +15,9 @@
 extern "C" {
 #endif
 
+/* What the functions return. */
 enum fult_status {
-    FULT_SUCCESS = 0,
+    FULT_SUCCESS = 0,          /* done */
     FULT_ERR_NO_RUNTIME = 1,   /* fult_init has not been called, or fult_finalize has */
     FULT_ERR_RUNNING = 2,      /* a runtime runs already */
     FULT_ERR_NO_MEMORY = 3,    /* memory, threads, stacks or task slots ran out; nothing was started */
@@ -27,19 +28,21 @@ enum fult_status {
 /* Names a spawned task until it is joined or detached. */
 typedef struct fult_task *fult_task_t;
 
+/* What a task runs: its argument comes from who spawns it, its result goes to who joins it. */
 typedef void *(*fult_function_t)(void *argument);
 
-/* Start from FULT_CONFIG_INIT, which leaves everything to the environment and the defaults. */
+/* How a runtime is set up. Start from FULT_CONFIG_INIT. */
 typedef struct fult_config {
     size_t size;      /* sizeof(fult_config): lets the structure grow */
     unsigned workers; /* 0: FULT_WORKERS, or one a usable processor */
     int bind;         /* 1, 0, or -1: FULT_BIND */
     size_t stack_size; /* bytes; 0: FULT_STACK_SIZE */
 } fult_config;
+/* Leaves everything to the environment and the defaults. */
 #define FULT_CONFIG_INIT                                                                                                                \
     { sizeof(fult_config), 0, -1, 0 }
 
-/* Start from FULT_SPAWN_ATTR_INIT. */
+/* What may be asked for a task beyond its function. Start from FULT_SPAWN_ATTR_INIT. */
 typedef struct fult_spawn_attr {
     size_t size;       /* sizeof(fult_spawn_attr) */
     const char *name;  /* shown in reports; copied; NULL: none */
@@ -47,6 +50,7 @@ typedef struct fult_spawn_attr {
     int worker;        /* its home; -1: where it is spawned */
     int pinned;        /* nonzero: runs on its home worker only */
 } fult_spawn_attr;
+/* An ordinary task. */
 #define FULT_SPAWN_ATTR_INIT                                                                                                            \
     { sizeof(fult_spawn_attr), NULL, 0, -1, 0 }
 
@@ -74,25 +78,35 @@ FULT_API int fult_join_all(fult_task_t *tasks, size_t count, void **results);
 /* Lets the task go. From any thread; does not suspend. FULT_ERR_INVALID: task is NULL. */
 FULT_API int fult_detach(fult_task_t task);
 
-/* For tasks; FULT_ERR_NOT_A_TASK elsewhere. Both may suspend, and go on on another worker. fult_wait may return without a signal:
- * while (!condition) fult_wait(); */
+/* Lets other ready tasks of this worker run. From a task; may suspend, and go on on another worker. FULT_ERR_NOT_A_TASK. */
 FULT_API int fult_yield(void);
+
+/* Suspends until signaled; may return without a signal: while (!condition) fult_wait(); From a task; it may go on on another worker.
+ * FULT_ERR_NOT_A_TASK. */
 FULT_API int fult_wait(void);
 
-/* The names that signals go to: of a spawned task, and of the caller (0 on a foreign thread). */
+/* The name that a signal goes to; 0 is none. */
 typedef uintptr_t fult_task_id_t;
+
+/* The name of a spawned task that is not yet joined; 0 for NULL. From any thread; does not suspend. */
 FULT_API fult_task_id_t fult_task_id(fult_task_t task);
+
+/* The name of the calling task; 0 on a foreign thread. Does not suspend. */
 FULT_API fult_task_id_t fult_self(void);
 
 /* Makes the task's next or present wait return. From any thread while the runtime runs; one atomic OR; does not suspend. */
 FULT_API void fult_signal(fult_task_id_t task);
 
-/* How many workers there are (0: no runtime), and on which one the caller runs (-1: a foreign thread). */
+/* How many workers there are; 0: no runtime runs. From any thread; does not suspend. */
 FULT_API unsigned fult_worker_count(void);
+
+/* The worker that the calling task runs on now; -1 on a foreign thread. Does not suspend. */
 FULT_API int fult_worker(void);
 
-/* A sentence for a status, never NULL; and the library's version. */
+/* A sentence that tells what a status means and what to do; never NULL. From any thread. */
 FULT_API const char *fult_strerror(int status);
+
+/* The version of the library, as "0.1.0". From any thread. */
 FULT_API const char *fult_version(void);
 
 #ifdef __cplusplus

@@ -71,7 +71,7 @@ class task_owner {
 // not to be used by two threads at once. Its destructor detaches.
 template <class R> class [[nodiscard]] handle : public detail::task_owner {
   public:
-    using value_type = R;
+    using value_type = R; // what join returns
     using detail::task_owner::task_owner;
 
     // Waits for the task to end and returns its result, or throws what left it. The handle is empty afterwards.
@@ -85,6 +85,8 @@ template <class R> class [[nodiscard]] handle : public detail::task_owner {
 template <class C, class R> class spawned : public handle<R> {
   public:
     using handle<R>::handle;
+
+    // As handle::join.
     R join() { return detail::join_closure<C, R>(this->release("join")); }
 };
 
@@ -100,6 +102,7 @@ template <std::ranges::input_range Range> void wait_all(const Range &handles) {
     detail::await_all(tasks.data(), tasks.size());
 }
 
+// The same for handles that are named one by one; these may be of different types.
 template <class... H>
     requires(std::is_base_of_v<detail::task_owner, H> && ...)
 void wait_all(const H &...handles) {
@@ -142,6 +145,7 @@ template <std::ranges::forward_range Range> void join_all(Range &&handles) {
     errors.rethrow();
 }
 
+// The same for handles that are named one by one; these may be of different types.
 template <class... H>
     requires(std::is_base_of_v<detail::task_owner, std::remove_cvref_t<H>> && ...)
 void join_all(H &&...handles) {

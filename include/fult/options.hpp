@@ -7,10 +7,14 @@
 
 namespace fult {
 
+// Levels of the public bit-vectors: summaries from the 513th slot on, none, or everywhere.
 enum class level_mode { automatic, one, two };
+// Whether a worker runs its newest task first, or its oldest.
 enum class spawn_order { depth_first, breadth_first };
+// How stack overflows are caught.
 enum class guard_mode { automatic, madvise, mprotect, none };
 
+// What a runtime is started with. The variable behind each member is the same option in the environment.
 struct options {
     unsigned workers = 0;                                  // FULT_WORKERS: kernel threads; 0: one a usable processor
     bool bind = true;                                      // FULT_BIND: each on its own core

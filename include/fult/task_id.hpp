@@ -13,6 +13,7 @@ namespace fult {
 class task_id {
   public:
     constexpr task_id() noexcept = default;
+    // Whether it names a task: false for one that was made empty.
     constexpr explicit operator bool() const noexcept { return value_ != 0; }
     friend constexpr bool operator==(task_id, task_id) noexcept = default;
     friend constexpr auto operator<=>(task_id, task_id) noexcept = default;
@@ -34,7 +35,7 @@ class task_id {
 // Makes the task runnable, or lets its next wait() return at once: one signal is retained.
 // From any thread, a task or not, while the runtime runs. Never suspends, allocates or fails; one atomic OR, and a system
 // call only when an idle worker must be woken. Everything written before the call is visible after the wait that it ends.
-// Source: Signal in section 4.2.2 of H.-V. Dang's dissertation (Illinois, 2019).
+// Source: Signal in section 4.2.2 of H.-V. Dang's dissertation (Illinois, 2018).
 FULT_API void signal(task_id task) noexcept;
 
 } // namespace fult

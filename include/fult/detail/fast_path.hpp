@@ -24,10 +24,14 @@ FULT_API void detach_task(task *t) noexcept;
 // Orders the owner's plain store before its load of attention for the compiler; the processor is ordered by the thief.
 FULT_ALWAYS_INLINE void owner_barrier() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
-template <class C, class R> FULT_NOINLINE task *spawn_closure_slow(C &&closure) {
+// By value where a copy costs nothing: passed in registers, the closure of the fast path needs no place in memory.
+template <class C>
+using passed = std::conditional_t<std::is_trivially_copyable_v<C> && sizeof(C) <= 2 * sizeof(void *), C, C &&>;
+
+template <class C, class R> FULT_NOINLINE task *spawn_closure_slow(passed<C> closure) {
     task *t = take_slot_slow();
     t->ops = &closure_ops<C, R>::table;
-    ::new (t->storage) C(std::move(closure));
+    ::new (t->storage) C(static_cast<C &&>(closure));
     make_ready_slow(t);
     return t;
 }
@@ -36,57 +40,61 @@ template <class C, class R> FULT_ALWAYS_INLINE task *spawn_closure(C &&closure) 
     worker_hot *w = current_worker();
     task *t = w->run.next;
     if (t == w->run.end) [[unlikely]]
-        return spawn_closure_slow<C, R>(std::move(closure));
+        return spawn_closure_slow<C, R>(static_cast<C &&>(closure));
     w->run.next = t + 1;
     t->ops = &closure_ops<C, R>::table;
-    ::new (t->storage) C(std::move(closure));
+    ::new (t->storage) C(static_cast<C &&>(closure));
     // release: a thief that reads the byte (revoke) must see the closure
-    ready_bytes(w)[slot_of(t)].store(1, std::memory_order_release);
+    ready_byte_at(w, distance_in_slots(w, t))->store(1, std::memory_order_release);
     owner_barrier();
-    if (w->attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (is_set(w->attention)) [[unlikely]]
         attend(w);
     return t;
 }
 
 // Gives a slot back in the order opposite to that of taking, as tasks joined by their parents do; else the slow way.
 FULT_ALWAYS_INLINE void release_slot(worker_hot *w, task *t) noexcept {
-    if (t + 1 == w->run.next && t >= w->run.floor) [[likely]] // so it is one of w's own
+    if (t + 1 == w->run.next) [[likely]] // so it is one of w's own
         w->run.next = t;
     else
         release_slot_slow(t);
 }
 
-// Takes an unstarted private task back. False: it is not ours, or the stack is too low for it.
+// Takes an unstarted private task back for its joiner, which is to run it. False: it is not ours, or the stack is too low for it.
 FULT_ALWAYS_INLINE bool claim_private(worker_hot *w, task *t) noexcept {
-    if (home_of(t) != w) [[unlikely]]
+    const std::uintptr_t distance = distance_in_slots(w, t);
+    if (distance >= slots_in_home) [[unlikely]]
         return false;
-    ready_byte &mine = ready_bytes(w)[slot_of(t)];
-    if (mine.load(std::memory_order_relaxed) == 0 || stack_pointer() < w->stack_limit) [[unlikely]]
+    ready_byte *mine = ready_byte_at(w, distance);
+    if (!is_set(*mine)) [[unlikely]]
         return false;
-    mine.store(0, std::memory_order_relaxed);
+    if (stack_below(w->stack_limit)) [[unlikely]]
+        return false;
+    mine->store(0, std::memory_order_relaxed);
     owner_barrier();
-    if (w->attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
-        return attend_claim(w, t);
-    return true;
+    return !is_set(w->attention) || attend_claim(w, t);
 }
 
 // Makes t the current task while its closure runs on the joiner's stack, and ends it however the closure is left. In between
-// the stack may have moved to another worker. Keeps nothing itself: the current task of that worker is t again at the end.
+// the stack may have moved to another worker. Remembers t by itself: to read it back from the worker would chain each task's end to
+// the one before, through memory.
 template <class C> class inline_run {
   public:
-    FULT_ALWAYS_INLINE inline_run(worker_hot *w, task *t) noexcept {
+    FULT_ALWAYS_INLINE explicit inline_run(worker_hot *w, task *t) noexcept : task_(t) {
         t->outer = w->current;
         w->current = t;
     }
     FULT_ALWAYS_INLINE ~inline_run() {
+        storage_as<C>(*task_).~C();
         worker_hot *w = current_worker();
-        task *t = w->current;
-        storage_as<C>(*t).~C();
-        w->current = t->outer;
-        release_slot(w, t);
+        w->current = task_->outer;
+        release_slot(w, task_);
     }
     inline_run(const inline_run &) = delete;
     inline_run &operator=(const inline_run &) = delete;
+
+  private:
+    task *task_;
 };
 
 template <class R> R take_outcome(task *t) {
@@ -108,9 +116,8 @@ template <class R> FULT_NOINLINE R join_slow(task *t) {
 }
 
 template <class C, class R> FULT_ALWAYS_INLINE R join_closure(task *t) {
-    worker_hot *w = current_worker();
-    if (claim_private(w, t)) [[likely]] {
-        inline_run<C> running(w, t);
+    if (claim_private(current_worker(), t)) [[likely]] {
+        inline_run<C> running(current_worker(), t);
         return std::move(storage_as<C>(*t))();
     }
     return join_slow<R>(t);

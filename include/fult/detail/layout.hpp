@@ -69,12 +69,13 @@ struct alignas(32) slot_word {
 };
 static_assert(sizeof(slot_word) == 32);
 
-// Consecutive free slots of one word, taken from the bottom and given back there while that is in order.
+// Consecutive free slots of one word, taken from the bottom and given back there while that is in order. The first slot of each
+// word is never used: so no slot that is given back can be the one below a run of another word.
 struct slot_run {
-    task *next = nullptr;  // the slot that is taken next
-    task *end = nullptr;   // behind the last one
-    task *floor = nullptr; // the first slot of the word: a run does not grow below it
+    task *next = nullptr; // the slot that is taken next
+    task *end = nullptr;  // behind the last one
 };
+inline constexpr std::uint64_t usable_slots = ~std::uint64_t{1}; // of a word
 
 // Why the owner must leave the fast path after it changed a private word.
 enum attention_bits : std::uint32_t {
@@ -82,19 +83,22 @@ enum attention_bits : std::uint32_t {
     revoked = 2, // a thief took private bits back; they stand in moved
 };
 
-// The part of a worker that spawn and join touch.
+// The part of a worker that spawn and join touch. Descriptors' hot halves lie at even multiples of a cache line; these lie at odd
+// ones, because a load that has its low twelve bits in common with a store in flight waits for it.
 struct alignas(cache_line) worker_hot {
+    std::byte even_line_[cache_line]{};
     slot_run run;
     task *current = nullptr;        // the task that runs here
     std::uintptr_t stack_limit = 0; // below it no task is started inline
-    alignas(cache_line) std::atomic<std::uint32_t> attention{0};
+    alignas(cache_line) std::byte another_even_line_[cache_line]{};
+    std::atomic<std::uint32_t> attention{0};
 };
 
 inline constexpr std::uintptr_t home_size = std::uintptr_t{1} << 32;
 inline constexpr std::uintptr_t home_mask = ~(home_size - 1);
 inline constexpr std::uintptr_t tasks_offset = std::uintptr_t{1} << 31;
 inline constexpr std::uintptr_t slot_words_offset = std::uintptr_t{1} << 25;
-inline constexpr std::uintptr_t ready_bytes_offset = std::uintptr_t{1} << 26;
+inline constexpr std::uintptr_t ready_bytes_offset = (std::uintptr_t{1} << 26) + 5 * cache_line;
 inline constexpr unsigned task_shift = 7; // sizeof(task) == 1 << 7
 inline constexpr unsigned slot_bits = 24;
 inline constexpr std::uint32_t max_slots = 1u << slot_bits;
@@ -107,6 +111,12 @@ FULT_ALWAYS_INLINE std::uint32_t slot_of(const task *t) noexcept {
     return static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(t) & (tasks_offset - 1)) >> task_shift);
 }
 
+// Whether t's home is that of w, and its slot, in few instructions: another home is at least home_size away.
+FULT_ALWAYS_INLINE std::uintptr_t distance_in_slots(const worker_hot *w, const task *t) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(t) - reinterpret_cast<std::uintptr_t>(w)) >> task_shift;
+}
+inline constexpr std::uintptr_t slots_in_home = home_size >> task_shift;
+
 FULT_ALWAYS_INLINE slot_word *slot_words(worker_hot *home) noexcept {
     return reinterpret_cast<slot_word *>(reinterpret_cast<std::uintptr_t>(home) + slot_words_offset);
 }
@@ -118,6 +128,12 @@ static_assert(sizeof(ready_byte) == 1);
 
 FULT_ALWAYS_INLINE ready_byte *ready_bytes(worker_hot *home) noexcept {
     return reinterpret_cast<ready_byte *>(reinterpret_cast<std::uintptr_t>(home) + ready_bytes_offset);
+}
+
+// The byte of a slot by its distance_in_slots.
+FULT_ALWAYS_INLINE ready_byte *ready_byte_at(worker_hot *home, std::uintptr_t distance) noexcept {
+    return reinterpret_cast<ready_byte *>(reinterpret_cast<std::uintptr_t>(home) + (ready_bytes_offset - (tasks_offset >> task_shift)) +
+                                          distance);
 }
 
 FULT_ALWAYS_INLINE task *tasks_of(worker_hot *home) noexcept {

@@ -1,6 +1,7 @@
 // What depends on the processor, the compiler or the thread-local storage model, and nothing else.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -10,6 +11,12 @@
 #define FULT_NOINLINE __attribute__((noinline))
 #define FULT_COLD __attribute__((noinline, cold))
 #define FULT_ALWAYS_INLINE inline __attribute__((always_inline))
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define FULT_CLANG_TSAN 1
+#endif
+#endif
 
 namespace fult::detail {
 struct worker_hot;
@@ -60,6 +67,32 @@ FULT_ALWAYS_INLINE std::uintptr_t stack_pointer() noexcept {
     asm("mov %0, sp" : "=r"(sp));
 #endif
     return sp;
+}
+
+// Whether the stack pointer is below a limit: one comparison with memory.
+FULT_ALWAYS_INLINE bool stack_below(const std::uintptr_t &limit) noexcept {
+#if defined(__x86_64__)
+    bool below;
+    asm("cmpq %1, %%rsp" : "=@ccb"(below) : "m"(limit));
+    return below;
+#else
+    return stack_pointer() < limit;
+#endif
+}
+
+// A relaxed load and test as one instruction, which compilers do not make of an atomic load.
+template <class T> FULT_ALWAYS_INLINE bool is_set(const std::atomic<T> &value) noexcept {
+    static_assert(sizeof(T) == 1 || sizeof(T) == 4);
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(FULT_CLANG_TSAN)
+    bool set;
+    if constexpr (sizeof(T) == 1)
+        asm volatile("cmpb $0, %1" : "=@ccne"(set) : "m"(value));
+    else
+        asm volatile("cmpl $0, %1" : "=@ccne"(set) : "m"(value));
+    return set;
+#else
+    return value.load(std::memory_order_relaxed) != 0;
+#endif
 }
 
 // Tells the core that this is a polling loop.
