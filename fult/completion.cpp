@@ -31,7 +31,13 @@ void drop(task *t) noexcept {
             fatal("task", "detached task '%s' ended with %s; join it, or catch what it throws", name_of(t), text);
         }
     }
+    worker *w = this_worker();
+    const bool ended_here = w && !w->current; // else the caller lets an ended task go
+    if (ended_here)
+        w->current = t; // the result's destructor may do what a task does
     t->ops->drop(*t);
+    if (ended_here)
+        current_worker()->current = nullptr;
     release_joined(t);
 }
 
@@ -195,7 +201,11 @@ void release_joined(task *t) noexcept {
         delete std::exchange(t->extras, nullptr);
     t->pinned = false;
     t->join.store(join_none, std::memory_order_relaxed); // ordered by the free bit
-    release_slot(current_worker(), t);
+    worker_hot *w = current_worker();
+    // A thief ran it, and its private bit still stands: give that up before the slot is used again.
+    if (home_of(t) == w && (w->attention.load(std::memory_order_relaxed) & revoked)) [[unlikely]]
+        static_cast<worker *>(w)->tasks.reconcile(0);
+    release_slot(w, t);
 }
 
 void release_slot_slow(task *t) noexcept {

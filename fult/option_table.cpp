@@ -37,7 +37,7 @@ std::size_t bytes(std::string_view text, const char *what) {
         }
     if (shift != 0)
         text.remove_suffix(1);
-    return number(text, 1, std::size_t{1} << 20, what) << shift;
+    return number(text, 1, (std::size_t{1} << 30) >> shift, what) << shift;
 }
 
 bool on_off(std::string_view text) {
@@ -73,7 +73,7 @@ constexpr choice<spawn_order> orders[] = {{"depth", spawn_order::depth_first}, {
 
 std::string print_bool(bool value) { return value ? "on" : "off"; }
 
-constexpr std::size_t least_stack = 16 * 1024, most_stack = std::size_t{1} << 30;
+constexpr std::size_t least_stack = 16 * 1024;
 constexpr std::size_t most_tasks = 8 * 1024 * 1024;
 constexpr std::size_t unbounded = ~std::size_t{0} >> 1;
 

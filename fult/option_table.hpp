@@ -9,6 +9,8 @@
 
 namespace fult::detail {
 
+inline constexpr std::size_t most_stack = std::size_t{1} << 30;
+
 struct option_row {
     const char *variable; // FULT_...
     const char *type;     // as documented

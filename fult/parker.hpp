@@ -6,7 +6,7 @@
 
 namespace fult::detail {
 
-class parker {
+class alignas(8) parker { // so that a pointer to it has room for a tag
   public:
     // What to hand to wait: a post after this call makes that wait return at once.
     std::uint32_t prepare() const noexcept { return posts_.load(std::memory_order_acquire); }

@@ -217,8 +217,12 @@ std::uint64_t ready_set::reconcile(std::uint32_t asked) noexcept {
 template <class Visit> bool ready_set::scan(const public_words &from, bool descending, const Visit &visit) const noexcept {
     if (levels_ != level_mode::one)
         return from.scan(descending, visit);
-    return from.scan_lines(0, lines_.load(std::memory_order_relaxed), descending, visit) ||
-           from.scan_lines(half_words / words_in_line, upper_lines_.load(std::memory_order_relaxed), descending, visit);
+    return from.scan_lines(0, lines_.load(std::memory_order_seq_cst), descending, visit) || // pairs with note_used
+           from.scan_lines(half_words / words_in_line, upper_lines_.load(std::memory_order_seq_cst), descending, visit);
+}
+
+bool ready_set::any_in_lines(const public_words &of) const noexcept {
+    return scan(of, false, [](std::uint32_t, std::uint64_t) { return true; });
 }
 
 task *ready_set::take_public() noexcept {
@@ -238,9 +242,9 @@ task *ready_set::take_public() noexcept {
             return false;
         });
     };
-    if (pinned().any() && take_from(pinned()))
+    if (seems_pinned() && take_from(pinned()))
         return found;
-    if (runnable().any() || levels_ == level_mode::one)
+    if (seems_public())
         take_from(runnable());
     return found;
 }
@@ -248,7 +252,7 @@ task *ready_set::take_public() noexcept {
 task *ready_set::steal(bool &forwarded) noexcept {
     task *found = nullptr;
     const public_words from = runnable();
-    if (!from.any() && levels_ != level_mode::one)
+    if (!any(from))
         return nullptr;
     scan(from, false, [&](std::uint32_t w, std::uint64_t bits) {
         while (bits != 0) {

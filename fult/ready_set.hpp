@@ -38,7 +38,8 @@ class ready_set {
     // Moves the oldest word of private tasks of a worker that reaches no scheduling point to its public words; how many.
     unsigned revoke() noexcept;
 
-    bool seems_public() const noexcept { return runnable().any(); }
+    bool seems_public() const noexcept { return any(runnable()); }
+    bool seems_pinned() const noexcept { return any(pinned()); }
     bool seems_private() const noexcept { return ready_turn_.words.lowest() >= 0 || yielded_turn_.words.lowest() >= 0; }
 
     // A slot of this word came into use (for the one-level mode, which scans all that were). Caller holds the slot's allocator.
@@ -46,7 +47,7 @@ class ready_set {
         std::atomic<std::uint32_t> &end = word < half_words ? lines_ : upper_lines_;
         const std::uint32_t line = word % half_words / words_in_line;
         if (line >= end.load(std::memory_order_relaxed))
-            end.store(line + 1, std::memory_order_relaxed);
+            end.store(line + 1, std::memory_order_seq_cst); // before a bit there is set: pairs with scan
     }
 
     // The owner -------------------------------------------------------------------------------------------------------------
@@ -143,6 +144,8 @@ class ready_set {
     }
     void make_claimable(std::uint32_t word, std::uint64_t bits) noexcept;
     template <class Visit> bool scan(const public_words &from, bool descending, const Visit &visit) const noexcept;
+    bool any(const public_words &of) const noexcept { return levels_ == level_mode::one ? any_in_lines(of) : of.any(); }
+    bool any_in_lines(const public_words &of) const noexcept;
 
     worker_hot *home_ = nullptr;
     slot_word *words_ = nullptr;

@@ -65,7 +65,7 @@ void slot_allocator::release(std::uint32_t slot) noexcept {
 bool slot_allocator::drain() noexcept {
     const public_words returned(home_, returned_place);
     bool any = false;
-    returned.scan(false, [&](std::uint32_t w, std::uint64_t bits) {
+    const auto take_back = [&](std::uint32_t w, std::uint64_t bits) {
         if (w < first_ || w >= first_ + used_)
             return false;
         bits = returned.take(w, bits);
@@ -76,7 +76,11 @@ bool slot_allocator::drain() noexcept {
         words_[w].free |= bits;
         any = true;
         return false;
-    });
+    };
+    if (first_hinted_word == max_slots) // one level: words alone
+        returned.scan_lines(first_ / words_in_line, (used_ + words_in_line - 1) / words_in_line, false, take_back);
+    else
+        returned.scan(false, take_back);
     return any;
 }
 

@@ -8,6 +8,7 @@
 #include <fult/spawn.hpp>
 
 #include "check.hpp"
+#include "option_table.hpp"
 #include "worker.hpp"
 
 namespace fult {
@@ -72,6 +73,8 @@ task *take_slot_with(const spawn_options &wanted) {
                                 std::to_string(crew.count) + ", from 0 on");
     if (wanted.pinned && wanted.worker < 0 && !here)
         throw std::invalid_argument("fult: spawn: a foreign thread must say to which worker a task is pinned");
+    if (wanted.stack_size > most_stack)
+        throw std::invalid_argument("fult: spawn: a stack of " + std::to_string(wanted.stack_size) + " bytes; it may have up to 1G");
     std::unique_ptr<task_extras> extras;
     if (!wanted.name.empty() || wanted.stack_size != 0)
         extras.reset(new task_extras{std::string(wanted.name), wanted.stack_size});
@@ -95,10 +98,12 @@ void attend(worker_hot *hot) noexcept {
 
 bool attend_claim(worker_hot *hot, task *t) noexcept {
     auto *w = static_cast<worker *>(hot);
-    if ((w->attention.load(std::memory_order_relaxed) & revoked) == 0)
-        return true; // somebody is hungry: the next spawn serves it
     const std::uint32_t slot = slot_of(t);
-    return (w->tasks.reconcile(slot >> 6) & bit_of(slot)) == 0;
+    const std::uint32_t wanted = w->attention.load(std::memory_order_relaxed);
+    const bool lost = (wanted & revoked) && (w->tasks.reconcile(slot >> 6) & bit_of(slot)) != 0;
+    if (wanted & hungry)
+        w->feed();
+    return !lost;
 }
 
 void misuse(const char *call, const char *what) noexcept { fatal(call, "%s", what); }

@@ -178,7 +178,11 @@ stack *stack_pool::acquire_sized(std::size_t bytes) noexcept {
 void stack_pool::release_sized(stack *s) noexcept {
     sanitizer::fiber_destroy(s->fiber);
     sanitizer::deregister_stack(s->valgrind_id);
+    const bool split = s->guard != 0 && !madvise_guards_;
     unmap_pages(s->base, s->size);
+    lock_.lock();
+    split_budget_ += split ? 1 : 0;
+    lock_.unlock();
 }
 
 } // namespace fult::detail

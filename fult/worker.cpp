@@ -10,8 +10,8 @@
 #include "sanitizer.hpp"
 #include "virtual_memory.hpp"
 
-// What a foreign thread's fast paths find: no free slot and no home, so that they take the slow ones.
-fult::detail::worker_hot fult::detail::no_worker{};
+// What a foreign thread's fast paths find: no free slot, and a stack that is always too low, so that they take the slow ones.
+constinit fult::detail::worker_hot fult::detail::no_worker{.even_line_ = {}, .run = {}, .current = nullptr, .stack_limit = ~std::uintptr_t{0}, .another_even_line_ = {}, .attention = {0}};
 
 extern "C" {
 __attribute__((used)) __thread fult::detail::worker_hot *fult_tls_worker = &fult::detail::no_worker;
@@ -94,6 +94,9 @@ void worker::set_neighbours(const std::vector<std::vector<unsigned>> &groups) {
 
 task *worker::take_own_slot() noexcept {
     task *t = slots_.take();
+    // A slot that a thief ran and gave back must not look taken back from us when it is used again.
+    if (attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+        tasks.reconcile(0);
     tasks.note_current_word(slots_.current_word());
     return t;
 }
@@ -133,8 +136,8 @@ void worker::make_ready(task *t) noexcept {
 }
 
 task *worker::pick_otherwise(bool yielding) noexcept {
-    if (attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
-        tasks.reconcile(0);
+    if (attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        attend(this);
     task *t = nullptr;
     if (++tick_ % fairness == 0 && (t = pick_for_fairness()))
         return t;
@@ -158,7 +161,7 @@ task *worker::pick_for_fairness() noexcept {
 }
 
 bool worker::has_work() noexcept {
-    return tasks.any_private() || tasks.runnable().any() || tasks.pinned().any();
+    return tasks.any_private() || tasks.seems_public() || tasks.seems_pinned();
 }
 
 bool worker::took_signal(task *self) noexcept {

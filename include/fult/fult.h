@@ -58,7 +58,8 @@ typedef struct fult_spawn_attr {
  * thread; does not suspend. FULT_ERR_RUNNING, FULT_ERR_NO_MEMORY, FULT_ERR_INVALID. */
 FULT_API int fult_init(const fult_config *config);
 
-/* Waits for all tasks and ends the workers. From the main task. Suspends. FULT_ERR_NO_RUNTIME. */
+/* Waits for all tasks, detached ones included, and ends the workers. From the main task; ends the program elsewhere. Suspends.
+ * FULT_ERR_NO_RUNTIME. */
 FULT_API int fult_finalize(void);
 
 /* Starts function(argument) as a task. *task receives its name, to be joined or detached; with task == NULL it is detached from the
@@ -94,7 +95,8 @@ FULT_API fult_task_id_t fult_task_id(fult_task_t task);
 /* The name of the calling task; 0 on a foreign thread. Does not suspend. */
 FULT_API fult_task_id_t fult_self(void);
 
-/* Makes the task's next or present wait return. From any thread while the runtime runs; one atomic OR; does not suspend. */
+/* Makes the task's next or present wait return. From any thread while the runtime runs; one atomic OR; does not
+ * suspend. The name is not 0. */
 FULT_API void fult_signal(fult_task_id_t task);
 
 /* How many workers there are; 0: no runtime runs. From any thread; does not suspend. */

@@ -23,9 +23,13 @@ FULT_API void await_all(task *const *tasks, std::size_t count) noexcept;
 // What handle<R> and spawned<F> share: exactly one owner of a task that is not yet joined.
 class task_owner {
   public:
+    // Owns nothing.
     task_owner() noexcept = default;
+    // For spawn.
     explicit task_owner(task *t) noexcept : task_(t) {}
+    // Takes the task over; the other owns nothing afterwards.
     task_owner(task_owner &&other) noexcept : task_(std::exchange(other.task_, nullptr)) {}
+    // The same; a task that was owned before is detached.
     task_owner &operator=(task_owner &&other) noexcept {
         if (this != &other) {
             detach_if_owned();
@@ -33,10 +37,12 @@ class task_owner {
         }
         return *this;
     }
+    // Detaches.
     ~task_owner() { detach_if_owned(); }
 
     // Whether there is a task to join: false after join, detach or a move.
     bool valid() const noexcept { return task_ != nullptr; }
+    // As valid.
     explicit operator bool() const noexcept { return valid(); }
 
     // The task's name, to signal it. From any thread; does not suspend.
@@ -49,8 +55,9 @@ class task_owner {
     // From any thread; does not suspend.
     void detach() noexcept { detach_task(release("detach")); }
 
-    // For join_all and the C interface.
+    // For the library itself.
     task *get() const noexcept { return task_; }
+    // For the library itself.
     task *release(const char *call) noexcept {
         if (!task_) [[unlikely]]
             misuse(call, "the handle owns no task: it was joined, detached or moved from");

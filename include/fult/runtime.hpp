@@ -20,7 +20,7 @@ class FULT_API runtime {
     runtime(const runtime &) = delete;
     runtime &operator=(const runtime &) = delete;
 
-    // The options in force, with the number of workers filled in.
+    // The options in force, with the number of workers filled in. From any thread.
     const options &in_force() const noexcept;
 };
 

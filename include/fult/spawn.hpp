@@ -43,7 +43,8 @@ FULT_ALWAYS_INLINE auto spawn(F &&function, A &&...arguments) {
     return spawned<call, result>(detail::spawn_closure<call, result>(std::move(closure)));
 }
 
-// As above, with options. Throws std::out_of_range for a worker that does not exist.
+// As above, with options. Throws also std::out_of_range for a worker that does not exist, and std::invalid_argument for a stack
+// above 1 GiB, or where a foreign thread pins a task and names no worker.
 template <class F, class... A>
     requires std::invocable<std::decay_t<F>, std::decay_t<A>...>
 auto spawn(const spawn_options &options, F &&function, A &&...arguments) {
@@ -52,12 +53,12 @@ auto spawn(const spawn_options &options, F &&function, A &&...arguments) {
     return detail::spawn_closure_with<decltype(closure), result>(options, std::move(closure));
 }
 
-// Gives the task to a worker, from which others may steal it.
+// Gives the task to a worker, from which others may steal it. From any thread; does not suspend. Errors as above.
 template <class F, class... A> auto spawn_on(unsigned worker, F &&function, A &&...arguments) {
     return spawn(spawn_options{.worker = static_cast<int>(worker)}, std::forward<F>(function), std::forward<A>(arguments)...);
 }
 
-// Gives the task to a worker, and to no other.
+// Gives the task to a worker, and to no other. From any thread; does not suspend. Errors as above.
 template <class F, class... A> auto spawn_pinned(unsigned worker, F &&function, A &&...arguments) {
     return spawn(spawn_options{.worker = static_cast<int>(worker), .pinned = true}, std::forward<F>(function),
                  std::forward<A>(arguments)...);

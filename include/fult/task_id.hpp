@@ -33,7 +33,7 @@ class task_id {
 };
 
 // Makes the task runnable, or lets its next wait() return at once: one signal is retained.
-// From any thread, a task or not, while the runtime runs. Never suspends, allocates or fails; one atomic OR, and a system
+// From any thread, a task or not, while the runtime runs; the name is not an empty one. Never suspends, allocates or fails; one atomic OR, and a system
 // call only when an idle worker must be woken. Everything written before the call is visible after the wait that it ends.
 // Source: Signal in section 4.2.2 of H.-V. Dang's dissertation (Illinois, 2018).
 FULT_API void signal(task_id task) noexcept;

@@ -63,12 +63,10 @@ FULT_ALWAYS_INLINE void release_slot(worker_hot *w, task *t) noexcept {
 // Takes an unstarted private task back for its joiner, which is to run it. False: it is not ours, or the stack is too low for it.
 FULT_ALWAYS_INLINE bool claim_private(worker_hot *w, task *t) noexcept {
     const std::uintptr_t distance = distance_in_slots(w, t);
-    if (distance >= slots_in_home) [[unlikely]]
+    if (distance >= slots_in_home || stack_below(w->stack_limit)) [[unlikely]] // always so on foreign threads
         return false;
     ready_byte *mine = ready_byte_at(w, distance);
     if (!is_set(*mine)) [[unlikely]]
-        return false;
-    if (stack_below(w->stack_limit)) [[unlikely]]
         return false;
     mine->store(0, std::memory_order_relaxed);
     owner_barrier();
