@@ -6,7 +6,7 @@
 #include <fult/fult.h>
 #include <fult/fult.hpp>
 
-#include "runtime.hpp"
+#include "engine.hpp"
 #include "worker.hpp"
 
 namespace {
@@ -20,7 +20,7 @@ struct c_call {
 };
 
 // Exceptions end here: C has none.
-template <class Body> int status_of(const Body &body) noexcept {
+template <class Body> int status_of(const Body &body, int logic_error_means = FULT_ERR_NO_RUNTIME) noexcept {
     try {
         body();
         return FULT_SUCCESS;
@@ -33,7 +33,7 @@ template <class Body> int status_of(const Body &body) noexcept {
     } catch (const std::out_of_range &) {
         return FULT_ERR_INVALID;
     } catch (const std::logic_error &) {
-        return FULT_ERR_NO_RUNTIME;
+        return logic_error_means;
     }
 }
 
@@ -61,7 +61,7 @@ int fult_init(const fult_config *config) {
             throw std::invalid_argument("fult_init: config->size is not sizeof(fult_config)");
         }
         fult::detail::start_engine(opts);
-    });
+    }, FULT_ERR_RUNNING);
 }
 
 int fult_finalize(void) {

@@ -116,8 +116,8 @@ task *ready_set::take_in_turn(sweep &s) noexcept {
 
 // Between private and public ----------------------------------------------------------------------------------------------------
 
-// Shows tasks to others that were private; those on a pinned stack to their home only.
-void ready_set::make_claimable(std::uint32_t word, std::uint64_t bits) noexcept {
+// Shows tasks to others that were private; those on a pinned stack to their home only. How many others may take.
+unsigned ready_set::make_claimable(std::uint32_t word, std::uint64_t bits) noexcept {
     std::uint64_t here_only = 0;
     for (std::uint64_t rest = bits; rest != 0; rest &= rest - 1) {
         task *t = task_at(word, lowest_bit(rest));
@@ -129,6 +129,7 @@ void ready_set::make_claimable(std::uint32_t word, std::uint64_t bits) noexcept 
         pinned().set(word, here_only);
     if (bits != here_only)
         runnable().set(word, bits & ~here_only);
+    return static_cast<unsigned>(std::popcount(bits & ~here_only));
 }
 
 // The oldest: they are the largest pieces of work in a tree, and what the owner needs last. All of a word where there are
@@ -144,10 +145,8 @@ unsigned ready_set::publish(sweep &s) noexcept {
             for (int drop = std::popcount(bits) / 2; drop > 0; --drop)
                 bits &= ~(std::uint64_t{1} << highest_bit(bits));
         bits = remove_private(word, bits);
-        if (bits != 0) {
-            make_claimable(word, bits);
-            return static_cast<unsigned>(std::popcount(bits));
-        }
+        if (const unsigned count = bits != 0 ? make_claimable(word, bits) : 0; count != 0)
+            return count;
     }
 }
 
@@ -186,8 +185,8 @@ unsigned ready_set::move_oldest(const sweep &s) noexcept {
         words_[word].moved.store(moved | bits, std::memory_order_relaxed);
         moved_first_ = std::min(moved_first_, word);
         moved_last_ = std::max(moved_last_, word);
-        make_claimable(word, bits);
-        return static_cast<unsigned>(std::popcount(bits));
+        if (const unsigned count = make_claimable(word, bits); count != 0)
+            return count;
     }
     return 0;
 }

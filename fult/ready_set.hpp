@@ -142,7 +142,7 @@ class ready_set {
             bits &= ~reconcile(word);
         return bits;
     }
-    void make_claimable(std::uint32_t word, std::uint64_t bits) noexcept;
+    unsigned make_claimable(std::uint32_t word, std::uint64_t bits) noexcept;
     template <class Visit> bool scan(const public_words &from, bool descending, const Visit &visit) const noexcept;
     bool any(const public_words &of) const noexcept { return levels_ == level_mode::one ? any_in_lines(of) : of.any(); }
     bool any_in_lines(const public_words &of) const noexcept;

@@ -111,6 +111,8 @@ void misuse(const char *call, const char *what) noexcept { fatal(call, "%s", wha
 } // namespace detail
 
 void signal(task_id id) noexcept {
+    if (!id) [[unlikely]]
+        detail::misuse("signal", "the name of the task is empty");
     const detail::task *t = detail::to_task(id);
     const bool pinned = (id.value() & 1) != 0;
     auto *home = static_cast<detail::worker *>(detail::home_of(t));

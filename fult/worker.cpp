@@ -150,14 +150,26 @@ task *worker::pick_otherwise(bool yielding) noexcept {
     return tasks.take_public();
 }
 
+// Who waits longest takes turns in coming first; where it has nothing, the next one does.
 task *worker::pick_for_fairness() noexcept {
     bool forwarded = false; // nothing of foreign threads is pinned
-    if ((tick_ & 63) == 0)
-        if (task *t = crew.foreign_home().tasks.steal(forwarded))
-            return t;
-    if (task *t = tasks.take_public())
-        return t;
-    return tasks.take_ready_in_turn();
+    task *t = nullptr;
+    for (std::uint32_t turn = tick_ / fairness, tries = 0; !t && tries < 4; ++turn, ++tries)
+        switch (turn % 4) {
+        case 0:
+            t = crew.foreign_home().tasks.steal(forwarded);
+            break;
+        case 1:
+            t = tasks.take_public();
+            break;
+        case 2:
+            t = tasks.take_ready_in_turn();
+            break;
+        case 3:
+            t = tasks.take_yielded_in_turn();
+            break;
+        }
+    return t;
 }
 
 bool worker::has_work() noexcept {

@@ -14,7 +14,7 @@
 #include "check.hpp"
 #include "option_table.hpp"
 #include "overflow.hpp"
-#include "runtime.hpp"
+#include "engine.hpp"
 #include "topology.hpp"
 #include "virtual_memory.hpp"
 #include "worker.hpp"

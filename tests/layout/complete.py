@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Nothing is forgotten or ambiguous: every source and test is built, names and versions agree, files stay readable.
+
+usage: complete.py ROOT
+"""
+import re
+import sys
+from pathlib import Path
+
+MAX_LINES = 600
+
+
+def listed_names(path):
+    """Every quoted string of a meson.build."""
+    text = re.sub(r'#[^\n]*', '', path.read_text()) if path.exists() else ''
+    return set(re.findall(r"'([^'\n]*)'", text))
+
+
+def sources(root):
+    names = listed_names(root / 'fult' / 'meson.build')
+    for path in sorted((root / 'fult').glob('*.cpp')):
+        if path.name not in names:
+            yield f'fult/{path.name} is not built: add it to fult/meson.build'
+
+
+def tests(root):
+    names = listed_names(root / 'tests' / 'meson.build')
+    for directory in ('fult', 'stress', 'regression'):
+        for path in sorted((root / 'tests' / directory).glob('*')):
+            if path.suffix not in ('.cpp', '.c') or path.stem == 'main':
+                continue
+            where = f'tests/{directory}/{path.name}'
+            if not path.stem.endswith('_test'):
+                # a helper of the tests; it must be named where it is used
+                if path.name not in names and f'{directory}/{path.name}' not in names:
+                    yield f'{where} is not built: name a test NAME_test.cpp, a helper in tests/meson.build'
+            elif path.stem.removesuffix('_test') not in names and f'{directory}/{path.name}' not in names:
+                yield f'{where} never runs: add its name to tests/meson.build'
+
+
+def unambiguous(root):
+    public = {p.relative_to(root / 'include').as_posix() for p in (root / 'include').rglob('*.hpp')}
+    private = {p.relative_to(root).as_posix() for p in (root / 'fult').rglob('*.hpp')}
+    for name in sorted(public & private):
+        yield f'{name} is both a public and a private header: an #include may find either, rename one'
+
+
+def versions(root):
+    project = re.search(r"version:\s*'([0-9.]+)'", (root / 'meson.build').read_text())
+    header = root / 'include' / 'fult' / 'version.hpp'
+    if not header.exists():
+        yield 'include/fult/version.hpp is missing'
+        return
+    text = header.read_text()
+    numbers = [re.search(rf'FULT_VERSION_{part}\s+(\d+)', text) for part in ('MAJOR', 'MINOR', 'PATCH')]
+    string = re.search(r'FULT_VERSION_STRING\s+"([^"]+)"', text)
+    if not all(numbers) or not string or not project:
+        yield 'meson.build or include/fult/version.hpp does not tell its version as expected'
+        return
+    told = {'meson.build': project.group(1), 'version.hpp, numbers': '.'.join(n.group(1) for n in numbers),
+            'version.hpp, string': string.group(1)}
+    if len(set(told.values())) != 1:
+        yield f'versions differ: {told}'
+
+
+def sizes(root):
+    for directory in ('include', 'fult', 'tests', 'bench', 'tools', 'examples'):
+        for path in sorted((root / directory).rglob('*')):
+            if path.suffix in ('.hpp', '.cpp', '.h', '.c', '.py', '.pml'):
+                lines = path.read_text().count('\n')
+                if lines > MAX_LINES:
+                    yield f'{path.relative_to(root)} has {lines} lines, more than {MAX_LINES}: split it by concept'
+
+
+def headers(root):
+    for base in ('include', 'fult', 'tests', 'bench'):
+        for path in sorted((root / base).rglob('*.hpp')):
+            if '#pragma once' not in path.read_text():
+                yield f'{path.relative_to(root)} lacks #pragma once'
+
+
+def main():
+    root = Path(sys.argv[1])
+    errors = [e for rule in (sources, tests, unambiguous, versions, sizes, headers) for e in rule(root)]
+    for error in errors:
+        print(error)
+    print(f'{len(errors)} errors')
+    return 1 if errors else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Every header compiles alone, and all of them together twice in one program.
+
+The second half finds a function or variable that should have been inline.
+usage: headers_alone.py ROOT --cxx COMMAND... --cc COMMAND...
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+WARNINGS = ['-Wall', '-Wextra', '-Wpedantic', '-Werror']
+
+
+def compile_one(command, text, include_dirs, arguments):
+    """The compiler's complaints about a text given on its standard input; empty when it has none."""
+    full = command + WARNINGS + [f'-I{d}' for d in include_dirs] + arguments + ['-']
+    run = subprocess.run(full, input=text, capture_output=True, text=True, timeout=120)
+    return '' if run.returncode == 0 else (run.stdout + run.stderr or 'failed silently')
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('root', type=Path)
+    parser.add_argument('--cxx', nargs='+', required=True)
+    parser.add_argument('--cc', nargs='+', required=True)
+    options = parser.parse_args()
+    public_dir = options.root / 'include'
+    cpp = ['-x', 'c++', '-std=c++20']
+    check = ['-fsyntax-only']
+
+    public = sorted(p.relative_to(public_dir).as_posix() for p in public_dir.rglob('*.h*'))
+    private = sorted(p.relative_to(options.root).as_posix() for p in (options.root / 'fult').rglob('*.hpp'))
+    if not public:
+        print(f'no public header below {public_dir}')
+        return 1
+    # Public headers must not need the private path; twice, so that a missing #pragma once shows.
+    jobs = [(name, options.cxx, f'#include <{name}>\n' * 2, [public_dir], cpp + check) for name in public]
+    jobs += [(name, options.cxx, f'#include "{name}"\n' * 2, [public_dir, options.root], cpp + check)
+             for name in private]
+    jobs += [(name + ' in C', options.cc, f'#include <{name}>\n' * 2, [public_dir], ['-x', 'c', '-std=c11'] + check)
+             for name in public if name.endswith('.h')]
+
+    everything = ''.join(f'#include <{name}>\n' for name in public)
+    with tempfile.TemporaryDirectory() as scratch:
+        objects = [os.path.join(scratch, f'{i}.o') for i in range(2)]
+        jobs += [(f'all together, unit {i}', options.cxx, everything, [public_dir], cpp + ['-c', '-fPIC', '-o', objects[i]])
+                 for i in range(2)]
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            results = list(pool.map(lambda job: (job[0], compile_one(*job[1:])), jobs))
+        if not any(complaint for _, complaint in results):
+            link = subprocess.run(options.cxx + ['-nostdlib', '-r', '-o', os.path.join(scratch, 'both.o')] + objects,
+                                  capture_output=True, text=True, timeout=120)
+            results.append(('all together, linked', link.stdout + link.stderr if link.returncode else ''))
+
+    failed = [(name, complaint) for name, complaint in results if complaint]
+    for name, complaint in failed:
+        print(f'--- {name}\n{complaint}')
+    print(f'{len(results)} compilations, {len(failed)} failed')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""A file of the core includes only files of its own level or a lower one, and what belongs to one file stays there.
+
+The levels are in levels.txt beside this script. usage: include_direction.py ROOT
+"""
+import re
+import sys
+from pathlib import Path
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
+ASM = re.compile(r'\b(?:asm|__asm__|__asm)\b\s*(?:volatile|__volatile__|goto|inline)?\s*\(')
+COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.S)
+
+# What only one file may use, in headers and sources: a pattern of include, and the files that may.
+OWNERS = [
+    (re.compile(r'^boost/context/'), {'context'}),
+    (re.compile(r'^hwloc'), {'topology'}),
+    (re.compile(r'^valgrind/'), {'sanitizer'}),
+    (re.compile(r'^sanitizer/'), {'sanitizer'}),
+]
+ASM_OWNERS = {'detail/platform', 'platform'}
+
+
+def read_levels(path):
+    levels = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        fields = line.split('#')[0].split()
+        if not fields:
+            continue
+        for name in fields[1:]:
+            if name in levels:
+                sys.exit(f'{path.name}:{number}: {name} is listed twice; keep one level for it')
+            levels[name] = int(fields[0])
+    return levels
+
+
+def core_files(root):
+    """(file, name in the table) for everything of the core, public and private."""
+    for base in (root / 'include' / 'fult', root / 'fult'):
+        for path in sorted(base.rglob('*')):
+            if path.suffix in ('.hpp', '.cpp', '.h', '.c', '.S'):
+                yield path, path.relative_to(base).with_suffix('').as_posix()
+
+
+def check(root):
+    table = Path(__file__).with_name('levels.txt')
+    levels = read_levels(table)
+    errors = []
+    seen = set()
+    count = 0
+    for path, name in core_files(root):
+        seen.add(name)
+        count += 1
+        where = path.relative_to(root)
+        if name not in levels:
+            errors.append(f'{where}: {name} has no level; give it one in tests/layout/levels.txt')
+            continue
+        text = path.read_text()
+        for match in INCLUDE.finditer(text):
+            target = match.group(1)
+            line = text.count('\n', 0, match.start()) + 1
+            for pattern, owners in OWNERS:
+                if pattern.match(target) and name not in owners:
+                    errors.append(f'{where}:{line}: only {", ".join(sorted(owners))} may include <{target}>')
+            other = None
+            if target.startswith('fult/'):
+                other = Path(target[len('fult/'):]).with_suffix('').as_posix()
+            elif (path.parent / target).exists():
+                other = Path(name).with_name(target).with_suffix('').as_posix()
+            if other is None:
+                continue
+            if other not in levels:
+                errors.append(f'{where}:{line}: {other} has no level; give it one in tests/layout/levels.txt')
+            elif levels[other] > levels[name]:
+                errors.append(f'{where}:{line}: {name} (level {levels[name]}) includes {other} '
+                              f'(level {levels[other]}); includes go downward only')
+        code = COMMENT.sub('', text)
+        if name not in ASM_OWNERS and ASM.search(code):
+            errors.append(f'{where}: asm belongs into include/fult/detail/platform.hpp')
+    return errors, levels.keys() - seen, count
+
+
+def main():
+    errors, unused, count = check(Path(sys.argv[1]))
+    if unused:
+        print('note: levels.txt names what does not exist:', *sorted(unused))
+    for error in errors:
+        print(error)
+    if count == 0:
+        print('no file found: is the root right?')
+    print(f'{count} files, {len(errors)} errors')
+    return 1 if errors or count == 0 else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
