@@ -38,9 +38,15 @@ template <class F, class... A>
     requires std::invocable<std::decay_t<F>, std::decay_t<A>...>
 FULT_ALWAYS_INLINE auto spawn(F &&function, A &&...arguments) {
     using result = detail::spawn_result_t<F, A...>;
-    auto closure = detail::make_closure(std::forward<F>(function), std::forward<A>(arguments)...);
-    using call = decltype(closure);
-    return spawned<call, result>(detail::spawn_closure<call, result>(std::move(closure)));
+    using plain = std::decay_t<F>;
+    if constexpr (sizeof...(A) == 0 && detail::fits_in_descriptor<plain> && std::is_nothrow_constructible_v<plain, F>) {
+        return spawned<plain, result>(
+            detail::spawn_emplaced<plain, result>([&](void *at) noexcept { ::new (at) plain(std::forward<F>(function)); }));
+    } else {
+        auto closure = detail::make_closure(std::forward<F>(function), std::forward<A>(arguments)...);
+        using call = decltype(closure);
+        return spawned<call, result>(detail::spawn_closure<call, result>(std::move(closure)));
+    }
 }
 
 // As above, with options. Throws also std::out_of_range for a worker that does not exist, and std::invalid_argument for a stack

@@ -24,32 +24,47 @@ FULT_API void detach_task(task *t) noexcept;
 // Orders the owner's plain store before its load of attention for the compiler; the processor is ordered by the thief.
 FULT_ALWAYS_INLINE void owner_barrier() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
-// By value where a copy costs nothing: passed in registers, the closure of the fast path needs no place in memory.
-template <class C>
-using passed = std::conditional_t<std::is_trivially_copyable_v<C> && sizeof(C) <= 2 * sizeof(void *), C, C &&>;
+// A closure that fits into two registers is handed to the slow path by value: nothing of it must outlive that call then.
+template <class C> inline constexpr bool fits_in_registers = std::is_trivially_copyable_v<C> && sizeof(C) <= 2 * sizeof(void *);
 
-template <class C, class R> FULT_NOINLINE task *spawn_closure_slow(passed<C> closure) {
+template <class C, class R> FULT_NOINLINE task *spawn_small_slow(C closure) {
     task *t = take_slot_slow();
     t->ops = &closure_ops<C, R>::table;
-    ::new (t->storage) C(static_cast<C &&>(closure));
+    ::new (t->storage) C(closure);
     make_ready_slow(t);
     return t;
 }
 
-template <class C, class R> FULT_ALWAYS_INLINE task *spawn_closure(C &&closure) {
+// Spawns a task whose closure `emplace` constructs in the storage that it is given; it must not throw or suspend. The closure is
+// built there and nowhere else: no call takes its address before, so the compiler is free to keep its parts in registers.
+template <class C, class R, class Emplace> FULT_ALWAYS_INLINE task *spawn_emplaced(Emplace &&emplace) {
     worker_hot *w = current_worker();
     task *t = w->run.next;
-    if (t == w->run.end) [[unlikely]]
-        return spawn_closure_slow<C, R>(static_cast<C &&>(closure));
+    if (t == w->run.end) [[unlikely]] {
+        if constexpr (fits_in_registers<C>) {
+            alignas(C) std::byte copy[sizeof(C)];
+            emplace(static_cast<void *>(copy));
+            return spawn_small_slow<C, R>(*std::launder(reinterpret_cast<C *>(copy)));
+        }
+        t = take_slot_slow();
+        t->ops = &closure_ops<C, R>::table;
+        emplace(static_cast<void *>(t->storage));
+        make_ready_slow(t);
+        return t;
+    }
     w->run.next = t + 1;
     t->ops = &closure_ops<C, R>::table;
-    ::new (t->storage) C(static_cast<C &&>(closure));
+    emplace(static_cast<void *>(t->storage));
     // release: a thief that reads the byte (revoke) must see the closure
     ready_byte_at(w, distance_in_slots(w, t))->store(1, std::memory_order_release);
     owner_barrier();
     if (is_set(w->attention)) [[unlikely]]
         attend(w);
     return t;
+}
+
+template <class C, class R> FULT_ALWAYS_INLINE task *spawn_closure(C &&closure) {
+    return spawn_emplaced<C, R>([&](void *at) noexcept { ::new (at) C(static_cast<C &&>(closure)); });
 }
 
 // Gives a slot back in the order opposite to that of taking, as tasks joined by their parents do; else the slow way.
