@@ -1,5 +1,6 @@
 #include "topology.hpp"
 
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -34,17 +35,31 @@ unsigned quota() {
     return limit > 0 && period > 0 ? static_cast<unsigned>(std::ceil(limit / period)) : 0;
 }
 
+// The machine does not change, and to look at it takes milliseconds: once a process. What the process may use of it is asked anew.
+hwloc_topology_t the_machine() {
+    static const hwloc_topology_t machine = [] {
+        hwloc_topology_t made;
+        if (hwloc_topology_init(&made) != 0)
+            throw std::system_error(errno, std::generic_category(), "fult: hwloc_topology_init");
+        hwloc_topology_set_type_filter(made, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
+        if (hwloc_topology_load(made) != 0) {
+            const int error = errno;
+            hwloc_topology_destroy(made);
+            throw std::system_error(error, std::generic_category(), "fult: hwloc_topology_load");
+        }
+        return made;
+    }();
+    return machine;
+}
+
 } // namespace
 
 struct topology::impl {
-    hwloc_topology_t machine;
-    hwloc_cpuset_t allowed;
+    hwloc_topology_t machine = the_machine();
+    hwloc_cpuset_t allowed = hwloc_bitmap_alloc();
     std::vector<hwloc_obj_t> places; // processing units, one of each core before the second of any
 
-    ~impl() {
-        hwloc_bitmap_free(allowed);
-        hwloc_topology_destroy(machine);
-    }
+    ~impl() { hwloc_bitmap_free(allowed); }
 
     void collect() {
         std::map<unsigned, std::vector<hwloc_obj_t>> by_rank; // how many of the core's units come before
@@ -63,12 +78,6 @@ struct topology::impl {
 
 topology::topology() {
     auto made = std::make_unique<impl>();
-    made->allowed = hwloc_bitmap_alloc();
-    if (hwloc_topology_init(&made->machine) != 0)
-        throw std::system_error(errno, std::generic_category(), "fult: hwloc_topology_init");
-    hwloc_topology_set_type_filter(made->machine, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);
-    if (hwloc_topology_load(made->machine) != 0)
-        throw std::system_error(errno, std::generic_category(), "fult: hwloc_topology_load");
     if (hwloc_get_cpubind(made->machine, made->allowed, HWLOC_CPUBIND_THREAD) != 0)
         hwloc_bitmap_copy(made->allowed, hwloc_topology_get_allowed_cpuset(made->machine));
     made->collect();
