@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "asymmetric_fence.hpp"
 #include "sanitizer.hpp"
@@ -224,32 +225,60 @@ bool ready_set::any_in_lines(const public_words &of) const noexcept {
     return scan(of, false, [](std::uint32_t, std::uint64_t) { return true; });
 }
 
-task *ready_set::take_public() noexcept {
-    task *found = nullptr;
-    const bool newest = !breadth_first_;
-    const auto take_from = [&](const public_words &from) {
-        return scan(from, newest, [&](std::uint32_t w, std::uint64_t bits) {
-            while (bits != 0) {
-                const unsigned b = newest ? highest_bit(bits) : lowest_bit(bits);
-                const std::uint64_t bit = std::uint64_t{1} << b;
-                bits &= ~bit;
-                if (from.take(w, bit) != 0 && claim(*task_at(w, b), true) == claim_outcome::ours) {
-                    found = task_at(w, b);
-                    return true;
-                }
+// Shows claimed, unstarted tasks again, chained by `outer`.
+void ready_set::put_back(task *chain) noexcept {
+    while (task *t = chain) {
+        chain = t->outer;
+        t->state.store(t->pinned ? ready_pinned : ready, std::memory_order_release); // pairs with claim
+        post(t, t->pinned);
+    }
+}
+
+// Claims a task whose slot is at least `least`; `started`: one that has a stack.
+task *ready_set::take_from(const public_words &from, bool newest, bool started, std::uint32_t least) noexcept {
+    if (!any(from))
+        return nullptr;
+    task *found = nullptr, *passed_over = nullptr;
+    scan(from, newest, [&](std::uint32_t w, std::uint64_t bits) {
+        if (w <= least >> 6)
+            bits = w < least >> 6 ? 0 : bits & (~std::uint64_t{0} << (least & 63));
+        while (bits != 0) {
+            const unsigned b = newest ? highest_bit(bits) : lowest_bit(bits);
+            const std::uint64_t bit = std::uint64_t{1} << b;
+            bits &= ~bit;
+            task *t = task_at(w, b);
+            if (from.take(w, bit) == 0 || claim(*t, true) != claim_outcome::ours)
+                continue;
+            if (started && !t->context) {
+                t->outer = std::exchange(passed_over, t);
+                continue;
             }
-            return false;
-        });
-    };
-    if (seems_pinned() && take_from(pinned()))
-        return found;
-    if (seems_public())
-        take_from(runnable());
+            found = t;
+            return true;
+        }
+        return false;
+    });
+    put_back(passed_over);
     return found;
 }
 
-task *ready_set::steal(bool &forwarded) noexcept {
-    task *found = nullptr;
+task *ready_set::take_public(bool started) noexcept {
+    if (task *t = take_from(pinned(), !breadth_first_, started, 0))
+        return t;
+    return take_from(runnable(), !breadth_first_, started, 0);
+}
+
+task *ready_set::take_in_turn(const public_words &from, std::uint32_t &turn) noexcept {
+    task *t = take_from(from, false, false, turn + 1);
+    if (!t)
+        t = take_from(from, false, false, 0); // around
+    if (t)
+        turn = slot_of(t);
+    return t;
+}
+
+task *ready_set::steal(bool &forwarded, bool started) noexcept {
+    task *found = nullptr, *passed_over = nullptr;
     const public_words from = runnable();
     if (!any(from))
         return nullptr;
@@ -262,6 +291,10 @@ task *ready_set::steal(bool &forwarded) noexcept {
                 return false; // somebody is at this word: on to the next (section 4.2.3)
             switch (claim(*task_at(w, b), false)) {
             case claim_outcome::ours:
+                if (task *t = task_at(w, b); started && !t->context) {
+                    t->outer = std::exchange(passed_over, t);
+                    break;
+                }
                 found = task_at(w, b);
                 return true;
             case claim_outcome::pinned:
@@ -274,6 +307,7 @@ task *ready_set::steal(bool &forwarded) noexcept {
         }
         return false;
     });
+    put_back(passed_over);
     return found;
 }
 

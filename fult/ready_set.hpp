@@ -29,11 +29,16 @@ class ready_set {
         (to_pinned ? pinned() : runnable()).set_slot(slot_of(t));
     }
 
-    // The home claims a task from its public words, pinned ones first. Null if there is none.
-    task *take_public() noexcept;
+    // The home claims a task from its public words, pinned ones first. Null if there is none. `started`: only one that has a stack,
+    // which is all that can go on where no more stacks can be had.
+    task *take_public(bool started = false) noexcept;
+
+    // The home claims the next of a sweep that reaches each public task in turn; the same for pinned ones.
+    task *take_public_in_turn() noexcept { return take_in_turn(runnable(), public_turn_); }
+    task *take_pinned_in_turn() noexcept { return take_in_turn(pinned(), pinned_turn_); }
 
     // A thief claims the oldest task. `forwarded`: it found one that only the home may run, and left it among its pinned words.
-    task *steal(bool &forwarded) noexcept;
+    task *steal(bool &forwarded, bool started = false) noexcept;
 
     // Moves the oldest word of private tasks of a worker that reaches no scheduling point to its public words; how many.
     unsigned revoke() noexcept;
@@ -142,7 +147,10 @@ class ready_set {
             bits &= ~reconcile(word);
         return bits;
     }
+    void put_back(task *chain) noexcept;
     unsigned make_claimable(std::uint32_t word, std::uint64_t bits) noexcept;
+    task *take_from(const public_words &from, bool newest, bool started, std::uint32_t least) noexcept;
+    task *take_in_turn(const public_words &from, std::uint32_t &turn) noexcept;
     template <class Visit> bool scan(const public_words &from, bool descending, const Visit &visit) const noexcept;
     bool any(const public_words &of) const noexcept { return levels_ == level_mode::one ? any_in_lines(of) : of.any(); }
     bool any_in_lines(const public_words &of) const noexcept;
@@ -155,6 +163,8 @@ class ready_set {
     level_mode levels_ = level_mode::automatic;
     std::uint32_t current_word_ = 0;
     sweep ready_turn_{{}, false}, yielded_turn_{{}, true};
+    std::uint32_t public_turn_ = 0, pinned_turn_ = 0; // where the sweeps over the public words stand: the slots taken last
+
     std::atomic<std::uint32_t> lines_{0}, upper_lines_{0}; // lines of words in use in the two halves
 
     spin_lock revoking_;

@@ -20,11 +20,19 @@ task *worker::find() noexcept {
     return search();
 }
 
+// Where no more stacks can be had, those tasks come first that have one.
+task *worker::steal_from(worker &victim, bool &forwarded) noexcept {
+    if (crew.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
+        if (task *t = victim.tasks.steal(forwarded, true))
+            return t;
+    return victim.tasks.steal(forwarded);
+}
+
 // One attempt at each other home, nearest first, from a random one on in each group.
 task *worker::steal_round() noexcept {
     bool forwarded = false;
     const auto from = [&](worker &victim) {
-        task *t = victim.tasks.steal(forwarded);
+        task *t = steal_from(victim, forwarded);
         if (forwarded) {
             crew.wake_for(victim, true);
             forwarded = false;
@@ -42,6 +50,8 @@ task *worker::steal_round() noexcept {
 }
 
 bool worker::revoke_round() noexcept {
+    if (!crew.private_words)
+        return false;
     for (const auto &group : victims_)
         for (worker *victim : group)
             if (victim->tasks.seems_private() && victim->tasks.revoke() != 0)
@@ -91,7 +101,7 @@ task *worker::search() noexcept {
     const auto limit = std::chrono::microseconds(crew.opts.idle_spin);
     for (unsigned round = 0; !crew.stopping.load(std::memory_order_acquire); ++round) {
         bool forwarded = false;
-        if ((found = pick(false)) || (found = crew.foreign_home().tasks.steal(forwarded)) ||
+        if ((found = pick(false)) || (found = steal_from(crew.foreign_home(), forwarded)) ||
             (!crew.alone && (found = steal_round())))
             break;
         if (!crew.alone)

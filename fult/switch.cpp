@@ -140,6 +140,8 @@ void worker::give_stack(stack *s) noexcept {
         crew.stacks.release_sized(s);
         return;
     }
+    if (crew.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
+        crew.short_of_stacks.store(false, std::memory_order_relaxed); // unstarted tasks are worth a try again
     s->next = stacks_;
     stacks_ = s;
     if (++stack_count_ <= few)

@@ -139,6 +139,10 @@ task *worker::pick_otherwise(bool yielding) noexcept {
     if (attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
         attend(this);
     task *t = nullptr;
+    // Those that have a stack come first where no more can be had: they end, and free theirs.
+    if (crew.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
+        if ((t = tasks.take_yielded_in_turn()) || (t = tasks.take_public(true)))
+            return t;
     if (++tick_ % fairness == 0 && (t = pick_for_fairness()))
         return t;
     if (yielding) {
@@ -154,13 +158,16 @@ task *worker::pick_otherwise(bool yielding) noexcept {
 task *worker::pick_for_fairness() noexcept {
     bool forwarded = false; // nothing of foreign threads is pinned
     task *t = nullptr;
-    for (std::uint32_t turn = tick_ / fairness, tries = 0; !t && tries < 4; ++turn, ++tries)
-        switch (turn % 4) {
+    for (unsigned tries = 0; !t && tries < 5; ++tries)
+        switch (turn_++ % 5) {
         case 0:
             t = crew.foreign_home().tasks.steal(forwarded);
             break;
         case 1:
-            t = tasks.take_public();
+            t = tasks.take_pinned_in_turn();
+            break;
+        case 4:
+            t = tasks.take_public_in_turn();
             break;
         case 2:
             t = tasks.take_ready_in_turn();

@@ -94,6 +94,7 @@ class alignas(cache_line) worker : public worker_hot {
     // looking for work (search.cpp)
     task *find() noexcept;
     task *search() noexcept;
+    task *steal_from(worker &victim, bool &forwarded) noexcept;
     task *steal_round() noexcept;
     bool revoke_round() noexcept;
     void ask_for_work() noexcept;
@@ -118,6 +119,7 @@ class alignas(cache_line) worker : public worker_hot {
     exceptions_in_flight *exceptions_ = nullptr;
     static constexpr std::uint32_t fairness = 16; // decisions
     std::uint32_t tick_ = 0;
+    std::uint32_t turn_ = 0; // of the kinds of ready tasks, in decisions for fairness
     random_source random_;
     std::vector<std::vector<worker *>> victims_; // nearest first
 };

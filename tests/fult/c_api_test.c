@@ -1,0 +1,202 @@
+/* The C interface from C, in one program: returns the number of failed checks. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <fult/fult.h>
+
+static int failures;
+#define CHECK(condition)                                                                                               \
+    do {                                                                                                               \
+        if (!(condition)) {                                                                                            \
+            printf("%s:%d: %s is false\n", __FILE__, __LINE__, #condition);                                            \
+            ++failures;                                                                                                \
+        }                                                                                                              \
+    } while (0)
+
+static void *same(void *argument) { return argument; }
+
+static void *yields(void *argument) {
+    CHECK(fult_yield() == FULT_SUCCESS);
+    return argument;
+}
+
+static void *fib(void *argument) {
+    const intptr_t n = (intptr_t)argument;
+    if (n < 2)
+        return argument;
+    fult_task_t left;
+    CHECK(fult_spawn(&left, fib, (void *)(n - 1)) == FULT_SUCCESS);
+    const intptr_t right = (intptr_t)fib((void *)(n - 2));
+    void *result;
+    CHECK(fult_join(left, &result) == FULT_SUCCESS);
+    return (void *)((intptr_t)result + right);
+}
+
+struct flag {
+    volatile int set;
+    fult_task_id_t owner;
+};
+
+static void *waits(void *argument) {
+    struct flag *f = argument;
+    while (!__atomic_load_n(&f->set, __ATOMIC_ACQUIRE))
+        CHECK(fult_wait() == FULT_SUCCESS);
+    return (void *)fult_self();
+}
+
+static void *adds(void *argument) {
+    __atomic_add_fetch((int *)argument, 1, __ATOMIC_SEQ_CST);
+    return NULL;
+}
+
+static void *which_worker(void *argument) {
+    (void)argument;
+    fult_yield();
+    return (void *)(intptr_t)fult_worker();
+}
+
+static void *on_a_foreign_thread(void *argument) {
+    void *result = NULL;
+    fult_task_t t;
+    CHECK(fult_self() == 0);
+    CHECK(fult_worker() == -1);
+    CHECK(fult_yield() == FULT_ERR_NOT_A_TASK);
+    CHECK(fult_wait() == FULT_ERR_NOT_A_TASK);
+    CHECK(fult_spawn(&t, yields, &t) == FULT_SUCCESS);
+    CHECK(fult_join(t, &result) == FULT_SUCCESS);
+    CHECK(result == &t);
+    __atomic_store_n((int *)argument, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+static void check_without_a_runtime(void) {
+    fult_task_t t = NULL;
+    CHECK(fult_worker_count() == 0);
+    CHECK(fult_worker() == -1);
+    CHECK(fult_self() == 0);
+    CHECK(fult_spawn(&t, same, NULL) == FULT_ERR_NO_RUNTIME);
+    CHECK(t == NULL);
+    CHECK(fult_finalize() == FULT_ERR_NO_RUNTIME);
+    CHECK(fult_yield() == FULT_ERR_NOT_A_TASK);
+    CHECK(fult_join(NULL, NULL) == FULT_ERR_INVALID);
+    CHECK(fult_detach(NULL) == FULT_ERR_INVALID);
+    CHECK(fult_task_id(NULL) == 0);
+}
+
+static void check_results(void) {
+    fult_task_t t;
+    void *result = NULL;
+    CHECK(fult_spawn(&t, same, (void *)(intptr_t)-5) == FULT_SUCCESS);
+    CHECK(fult_join(t, &result) == FULT_SUCCESS);
+    CHECK((intptr_t)result == -5);
+    CHECK(fult_spawn(&t, same, (void *)(uintptr_t)0x8765432112345678u) == FULT_SUCCESS);
+    CHECK(fult_join(t, &result) == FULT_SUCCESS);
+    CHECK((uintptr_t)result == 0x8765432112345678u);
+    CHECK(fult_spawn(&t, same, NULL) == FULT_SUCCESS);
+    CHECK(fult_join(t, NULL) == FULT_SUCCESS);
+    CHECK((intptr_t)fib((void *)(intptr_t)15) == 610);
+    CHECK(fult_spawn(&t, NULL, NULL) == FULT_ERR_INVALID);
+}
+
+static void check_many(void) {
+    enum { count = 300 };
+    fult_task_t tasks[count];
+    void *results[count];
+    for (intptr_t i = 0; i < count; ++i)
+        CHECK(fult_spawn(&tasks[i], i % 2 ? yields : same, (void *)i) == FULT_SUCCESS);
+    CHECK(fult_join_all(tasks, count, results) == FULT_SUCCESS);
+    for (intptr_t i = 0; i < count; ++i)
+        CHECK((intptr_t)results[i] == i);
+    CHECK(fult_join_all(NULL, 0, NULL) == FULT_SUCCESS);
+    CHECK(fult_join_all(NULL, 1, NULL) == FULT_ERR_INVALID);
+}
+
+static void check_wait_and_signal(void) {
+    struct flag f = {0, 0};
+    fult_task_t t;
+    void *result;
+    CHECK(fult_spawn(&t, waits, &f) == FULT_SUCCESS);
+    const fult_task_id_t id = fult_task_id(t);
+    fult_yield();
+    __atomic_store_n(&f.set, 1, __ATOMIC_RELEASE);
+    fult_signal(id);
+    CHECK(fult_join(t, &result) == FULT_SUCCESS);
+    CHECK((fult_task_id_t)result == id);
+}
+
+static void check_attributes(void) {
+    fult_spawn_attr attr = FULT_SPAWN_ATTR_INIT;
+    fult_task_t t;
+    void *result;
+    attr.name = "named";
+    attr.stack_size = 1 << 20;
+    attr.worker = 1;
+    attr.pinned = 1;
+    CHECK(fult_spawn_with(&t, which_worker, NULL, &attr) == FULT_SUCCESS);
+    CHECK(fult_join(t, &result) == FULT_SUCCESS);
+    CHECK((intptr_t)result == 1);
+    attr.worker = 99;
+    CHECK(fult_spawn_with(&t, same, NULL, &attr) == FULT_ERR_INVALID);
+    attr.worker = -1;
+    attr.size = 1;
+    CHECK(fult_spawn_with(&t, same, NULL, &attr) == FULT_ERR_INVALID);
+    CHECK(fult_spawn_with(&t, same, NULL, NULL) == FULT_SUCCESS);
+    CHECK(fult_join(t, NULL) == FULT_SUCCESS);
+}
+
+static void check_detached(void) {
+    static int ran;
+    fult_task_t t;
+    __atomic_store_n(&ran, 0, __ATOMIC_SEQ_CST);
+    CHECK(fult_spawn(NULL, adds, &ran) == FULT_SUCCESS);
+    CHECK(fult_spawn(&t, adds, &ran) == FULT_SUCCESS);
+    CHECK(fult_detach(t) == FULT_SUCCESS);
+    CHECK(fult_spawn_with(NULL, adds, &ran, NULL) == FULT_SUCCESS);
+    while (__atomic_load_n(&ran, __ATOMIC_SEQ_CST) != 3)
+        fult_yield();
+}
+
+static void check_foreign(void) {
+    int over = 0;
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, on_a_foreign_thread, &over) == 0);
+    while (!__atomic_load_n(&over, __ATOMIC_ACQUIRE))
+        fult_yield();
+    pthread_join(thread, NULL);
+}
+
+int main(void) {
+    for (int round = 0; round < 3; ++round) {
+        check_without_a_runtime();
+        fult_config config = FULT_CONFIG_INIT;
+        config.workers = 2;
+        config.bind = 0;
+        config.stack_size = 128 * 1024;
+        CHECK(fult_init(&config) == FULT_SUCCESS);
+        CHECK(fult_init(NULL) == FULT_ERR_RUNNING);
+        CHECK(fult_worker_count() == 2);
+        CHECK(fult_worker() == 0);
+        CHECK(fult_self() != 0);
+        check_results();
+        check_many();
+        check_wait_and_signal();
+        check_attributes();
+        check_detached();
+        check_foreign();
+        CHECK(fult_finalize() == FULT_SUCCESS);
+    }
+    fult_config bad = FULT_CONFIG_INIT;
+    bad.workers = 5000;
+    CHECK(fult_init(&bad) == FULT_ERR_INVALID);
+    bad.workers = 1;
+    bad.size = 3;
+    CHECK(fult_init(&bad) == FULT_ERR_INVALID);
+    for (int status = -1; status < 8; ++status)
+        CHECK(fult_strerror(status) && strlen(fult_strerror(status)) > 3);
+    CHECK(strcmp(fult_strerror(FULT_ERR_INVALID), fult_strerror(FULT_ERR_NO_MEMORY)) != 0);
+    CHECK(strlen(fult_version()) >= 5);
+    printf("%d failures\n", failures);
+    return failures != 0;
+}

@@ -1,0 +1,152 @@
+// One program, each way of running it.
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <fult/fult.hpp>
+
+#include "tests/support/support.hpp"
+
+namespace {
+
+using fult::handle;
+using fult::spawn;
+namespace this_task = fult::this_task;
+
+struct mode {
+    std::string name;
+    fult::options opts;
+};
+
+std::vector<mode> modes() {
+    std::vector<mode> all;
+    const auto add = [&](const std::string &name, unsigned workers, auto change) {
+        mode m{name, fult::testing::workers(workers)};
+        change(m.opts);
+        all.push_back(m);
+    };
+    for (const unsigned w : {1u, 2u, 8u}) {
+        const std::string n = "_on_" + std::to_string(w);
+        add("default" + n, w, [](fult::options &) {});
+        add("one_level" + n, w, [](fult::options &o) { o.levels = fult::level_mode::one; });
+        add("two_levels" + n, w, [](fult::options &o) { o.levels = fult::level_mode::two; });
+        add("no_stealing" + n, w, [](fult::options &o) { o.stealing = false; });
+        add("no_private_words" + n, w, [](fult::options &o) { o.private_words = false; });
+        add("no_private_words_one_level" + n, w, [](fult::options &o) {
+            o.private_words = false;
+            o.levels = fult::level_mode::one;
+        });
+        add("breadth_first" + n, w, [](fult::options &o) { o.order = fult::spawn_order::breadth_first; });
+        add("breadth_first_no_private_words" + n, w, [](fult::options &o) {
+            o.order = fult::spawn_order::breadth_first;
+            o.private_words = false;
+        });
+        add("no_spin" + n, w, [](fult::options &o) { o.idle_spin = 0; });
+    }
+    add("bound", 2, [](fult::options &o) { o.bind = true; });
+    add("guard_madvise", 2, [](fult::options &o) { o.guard = fult::guard_mode::madvise; });
+    add("guard_mprotect", 2, [](fult::options &o) { o.guard = fult::guard_mode::mprotect; });
+    add("no_guard", 2, [](fult::options &o) { o.guard = fult::guard_mode::none; });
+    add("no_stacks_kept", 2, [](fult::options &o) { o.stacks_kept = 0; });
+    add("few_slots", 2, [](fult::options &o) { o.max_tasks = 4096; });
+    return all;
+}
+
+class conformance : public ::testing::TestWithParam<mode> {
+  protected:
+    fult::runtime running{GetParam().opts};
+};
+INSTANTIATE_TEST_SUITE_P(modes, conformance, ::testing::ValuesIn(modes()), [](const auto &info) { return info.param.name; });
+
+long tree(int depth) {
+    if (depth == 0)
+        return 1;
+    if (depth % 3 == 0)
+        this_task::yield();
+    auto left = spawn([=] { return tree(depth - 1); });
+    handle<long> middle = spawn([=] { return tree(depth - 1); });
+    const long right = tree(depth - 1);
+    return left.join() + middle.join() + right;
+}
+
+TEST_P(conformance, a_tree_of_tasks) { EXPECT_EQ(tree(fult::testing::under_valgrind() ? 4 : 7), fult::testing::under_valgrind() ? 81 : 2187); }
+
+TEST_P(conformance, more_living_tasks_than_a_line_of_slots) {
+    const int count = fult::testing::under_valgrind() ? 600 : 2500;
+    std::atomic<int> blocked{0}, woken{0};
+    std::atomic<bool> go{false};
+    std::vector<handle<void>> all;
+    for (int i = 0; i < count; ++i)
+        all.push_back(spawn([&] {
+            blocked.fetch_add(1);
+            while (!go.load())
+                this_task::wait();
+            woken.fetch_add(1);
+        }));
+    while (blocked.load() != count)
+        this_task::yield();
+    go = true;
+    for (const auto &each : all)
+        signal(each.id());
+    join_all(all);
+    EXPECT_EQ(woken.load(), count);
+}
+
+TEST_P(conformance, tasks_for_each_worker) {
+    const unsigned count = fult::worker_count();
+    std::vector<handle<void>> all;
+    std::atomic<unsigned> wrong{0};
+    for (unsigned i = 0; i < 20 * count; ++i) {
+        all.push_back(fult::spawn_pinned(i % count, [&, w = i % count] {
+            wrong += this_task::worker() != w ? 1 : 0;
+            this_task::yield();
+            wrong += this_task::worker() != w ? 1 : 0;
+        }));
+        all.push_back(fult::spawn_on(i % count, [&] { this_task::yield(); }));
+    }
+    join_all(all);
+    EXPECT_EQ(wrong.load(), 0u);
+}
+
+TEST_P(conformance, foreign_threads) {
+    std::atomic<int> sum{0};
+    std::atomic<bool> over{false};
+    std::thread foreign([&] {
+        std::vector<handle<int>> all;
+        for (int i = 0; i < 600; ++i)
+            all.push_back(spawn([i] {
+                if (i % 7 == 0)
+                    this_task::yield();
+                return i;
+            }));
+        for (auto &each : all)
+            sum += each.join();
+        over = true;
+    });
+    while (!over.load())
+        this_task::yield();
+    foreign.join();
+    EXPECT_EQ(sum.load(), 599 * 600 / 2);
+}
+
+// They are left to the end of the runtime, which waits for them.
+TEST_P(conformance, detached_tasks_of_all_kinds) {
+    static std::atomic<int> ran;
+    ran = 0;
+    for (int i = 0; i < 600; ++i) {
+        spawn([] { ran.fetch_add(1); }).detach();
+        fult::spawn_on(fult::worker_count() - 1, [] {
+            this_task::yield();
+            ran.fetch_add(1);
+        }).detach();
+    }
+    std::thread([] { spawn([] { ran.fetch_add(1); }).detach(); }).join();
+    while (ran.load() != 1201)
+        this_task::yield();
+    std::thread([] { spawn([] {}).detach(); }).join();
+}
+
+} // namespace

@@ -1,0 +1,68 @@
+#include <csignal>
+
+#include <gtest/gtest.h>
+
+#include <fult/fult.hpp>
+
+#include "tests/support/support.hpp"
+
+namespace {
+
+using fult::runtime;
+using fult::spawn;
+using fult::testing::workers;
+namespace this_task = fult::this_task;
+
+volatile bool forever = true;
+[[gnu::noinline]] int endless(int n) {
+    volatile char frame[512];
+    frame[0] = static_cast<char>(n);
+    return forever ? endless(n + 1) + frame[0] : 0;
+}
+
+struct overflow : ::testing::Test {
+    overflow() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+    void SetUp() override {
+        if (fult::testing::sanitized || fult::testing::under_valgrind())
+            GTEST_SKIP() << "the tool handles the fault";
+    }
+    static void run(fult::guard_mode guard, bool sized) {
+        fult::options o = workers(2);
+        o.guard = guard;
+        const runtime running(o);
+        spawn({.name = "digger", .stack_size = sized ? std::size_t{1} << 20 : 0}, [] {
+            this_task::yield();
+            return endless(0);
+        }).detach();
+        while (true)
+            this_task::yield();
+    }
+};
+
+TEST_F(overflow, is_reported_with_the_tasks_name) {
+    for (const auto guard : {fult::guard_mode::automatic, fult::guard_mode::mprotect}) {
+        EXPECT_EXIT(run(guard, false), ::testing::KilledBySignal(SIGSEGV), "task 'digger' .*overflowed its 256 KiB stack");
+        EXPECT_EXIT(run(guard, true), ::testing::KilledBySignal(SIGSEGV), "task 'digger' .*overflowed its 10.. KiB stack");
+    }
+}
+
+TEST_F(overflow, another_fault_is_left_to_who_handled_it_before) {
+    EXPECT_EXIT(
+        {
+            std::signal(SIGSEGV, [](int) { ::_exit(42); });
+            const runtime running(workers(1));
+            *static_cast<volatile int *>(nullptr) = 1;
+        },
+        ::testing::ExitedWithCode(42), "");
+    EXPECT_EXIT(
+        {
+            {
+                const runtime running(workers(1));
+            }
+            std::signal(SIGSEGV, [](int) { ::_exit(43); });
+            *static_cast<volatile int *>(nullptr) = 1;
+        },
+        ::testing::ExitedWithCode(43), "");
+}
+
+} // namespace

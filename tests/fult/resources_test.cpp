@@ -1,0 +1,248 @@
+// Memory, threads and slots run out: an error at the one who asked, nothing lost, no hang.
+#include "tests/support/failing.hpp"
+
+#include <atomic>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <fult/fult.hpp>
+
+#include "tests/support/support.hpp"
+
+namespace {
+
+using fult::handle;
+using fult::runtime;
+using fult::spawn;
+using fult::testing::mmap_plan;
+using fult::testing::mprotect_plan;
+using fult::testing::thread_plan;
+using fult::testing::workers;
+namespace this_task = fult::this_task;
+
+struct resources : ::testing::TestWithParam<unsigned> {
+    void SetUp() override {
+        if (!fult::testing::can_fail)
+            GTEST_SKIP() << "the sanitizer owns these calls";
+    }
+    void TearDown() override {
+        mmap_plan.disarm();
+        mprotect_plan.disarm();
+        thread_plan.disarm();
+    }
+    static void runs_well(unsigned n) {
+        const runtime running(workers(n));
+        std::vector<handle<int>> all;
+        for (int i = 0; i < 100; ++i)
+            all.push_back(spawn([i] {
+                this_task::yield();
+                return i;
+            }));
+        int sum = 0;
+        for (auto &each : all)
+            sum += each.join();
+        EXPECT_EQ(sum, 4950);
+    }
+};
+INSTANTIATE_TEST_SUITE_P(workers, resources, ::testing::Values(1u, 2u, 3u));
+
+// Tasks up to the bound of a table, each living until told; then the error; then as if nothing had been.
+template <class Spawn> void fill_the_table(Spawn spawn_one) {
+    for (int round = 0; round < 3; ++round) {
+        std::atomic<bool> go{false};
+        std::atomic<int> ran{0};
+        std::vector<handle<void>> all;
+        std::string said;
+        while (said.empty() && all.size() < 1000) {
+            try {
+                all.push_back(spawn_one([&] {
+                    while (!go.load())
+                        this_task::wait();
+                    ran.fetch_add(1);
+                }));
+            } catch (const std::system_error &error) {
+                said = error.what();
+                EXPECT_EQ(error.code(), std::errc::resource_unavailable_try_again);
+            }
+        }
+        EXPECT_NE(said.find("FULT_MAX_TASKS"), std::string::npos) << said;
+        EXPECT_GE(all.size(), 100u);
+        EXPECT_LE(all.size(), 128u);
+        go = true;
+        for (auto &each : all)
+            signal(each.id());
+        for (auto &each : all)
+            each.join();
+        EXPECT_EQ(ran.load(), static_cast<int>(all.size()));
+    }
+}
+
+TEST_P(resources, the_limit_on_tasks) {
+    for (const auto levels : {fult::level_mode::automatic, fult::level_mode::one, fult::level_mode::two}) {
+        fult::options o = workers(GetParam());
+        o.max_tasks = 128;
+        o.levels = levels;
+        const runtime running(o);
+        fill_the_table([](auto body) { return spawn(body); });
+        fill_the_table([&](auto body) { return fult::spawn_on(GetParam() - 1, body); });
+        fill_the_table([&](auto body) { return fult::spawn_pinned(GetParam() - 1, body); });
+        std::atomic<bool> over{false};
+        std::thread foreign([&] {
+            fill_the_table([](auto body) { return spawn(body); });
+            over = true;
+        });
+        while (!over.load())
+            this_task::yield();
+        foreign.join();
+    }
+}
+
+// Also where the spawned tasks' results and closures own something.
+TEST_P(resources, a_failed_spawn_leaves_its_closure_to_the_caller) {
+    fult::options o = workers(GetParam());
+    o.max_tasks = 64;
+    const runtime running(o);
+    const auto owned = std::make_shared<int>(1);
+    std::vector<handle<std::shared_ptr<int>>> all;
+    try {
+        for (;;)
+            all.push_back(spawn([owned] { return owned; }));
+    } catch (const std::system_error &) {
+    }
+    EXPECT_EQ(owned.use_count(), static_cast<long>(all.size()) + 1);
+    join_all(all);
+    EXPECT_EQ(owned.use_count(), 1);
+}
+
+TEST_P(resources, a_start_without_address_space) {
+    bool started = false;
+    for (long succeed = 0; !started; ++succeed) {
+        ASSERT_LT(succeed, 200);
+        mmap_plan.arm(succeed);
+        try {
+            const runtime running(workers(GetParam()));
+            started = true;
+            mmap_plan.disarm();
+            EXPECT_EQ(spawn([] { return 1; }).join(), 1);
+        } catch (const std::system_error &error) {
+            mmap_plan.disarm();
+            EXPECT_GT(mmap_plan.failed.load(), 0);
+            EXPECT_NE(std::string(error.what()).find("fult: "), std::string::npos) << error.what();
+            EXPECT_EQ(fult::worker_count(), 0u);
+            EXPECT_FALSE(fult::in_task());
+        }
+        if (!started)
+            runs_well(GetParam());
+    }
+}
+
+TEST_P(resources, a_start_of_which_one_call_fails) {
+    for (long succeed = 0; succeed < 15; ++succeed)
+        for (const bool protect : {false, true}) {
+            (protect ? mprotect_plan : mmap_plan).arm(succeed, 1);
+            try {
+                const runtime running(workers(GetParam()));
+                EXPECT_EQ(spawn([] { return 1; }).join(), 1);
+            } catch (const std::system_error &) {
+                EXPECT_EQ(fult::worker_count(), 0u);
+            }
+            mmap_plan.disarm();
+            mprotect_plan.disarm();
+            if (succeed % 5 == 0)
+                runs_well(GetParam());
+        }
+}
+
+TEST_P(resources, a_start_without_threads) {
+    for (long succeed = 0; succeed + 1 < GetParam(); ++succeed) {
+        thread_plan.arm(succeed);
+        try {
+            const runtime running(workers(GetParam()));
+            ADD_FAILURE() << "started";
+        } catch (const std::system_error &error) {
+            const std::string said = error.what();
+            EXPECT_NE(said.find("worker " + std::to_string(succeed + 1)), std::string::npos) << said;
+            EXPECT_NE(said.find("FULT_WORKERS"), std::string::npos) << said;
+        }
+        thread_plan.disarm();
+        EXPECT_EQ(fult::worker_count(), 0u);
+        runs_well(GetParam());
+    }
+}
+
+// The spawner is told as soon as a task found no stack; the tasks that it had spawned before all run.
+TEST_P(resources, stacks_run_out_while_tasks_block) {
+    const runtime running(workers(GetParam()));
+    for (int round = 0; round < 2; ++round) {
+        std::atomic<bool> go{false};
+        std::atomic<int> ran{0};
+        std::vector<handle<void>> all;
+        std::string said;
+        mmap_plan.arm(round);
+        while (said.empty() && all.size() < 100000) {
+            try {
+                all.push_back(spawn([&] {
+                    while (!go.load())
+                        this_task::wait();
+                    ran.fetch_add(1);
+                }));
+            } catch (const std::system_error &error) {
+                said = error.what();
+                EXPECT_EQ(error.code(), std::errc::not_enough_memory);
+            }
+            this_task::yield();
+        }
+        EXPECT_NE(said.find("no memory for another stack"), std::string::npos) << said;
+        EXPECT_NE(said.find("FULT_STACK_SIZE"), std::string::npos) << said;
+        go = true;
+        for (auto &each : all)
+            signal(each.id());
+        if (round == 1)
+            mmap_plan.disarm();
+        for (auto &each : all)
+            each.join();
+        mmap_plan.disarm();
+        EXPECT_EQ(ran.load(), static_cast<int>(all.size()));
+        EXPECT_EQ(spawn([] { return 1; }).join(), 1);
+    }
+}
+
+// Tasks that need a stack each for a while, of which there are too few: they take turns.
+TEST_P(resources, few_stacks_for_many_tasks) {
+    const runtime running(workers(GetParam()));
+    std::atomic<int> ran{0};
+    std::vector<handle<void>> all;
+    for (int i = 0; i < 400; ++i)
+        all.push_back(spawn([&] {
+            for (int n = 0; n < 3; ++n)
+                this_task::yield();
+            ran.fetch_add(1);
+        }));
+    mmap_plan.arm(0);
+    join_all(all);
+    mmap_plan.disarm();
+    EXPECT_EQ(ran.load(), 400);
+}
+
+TEST_P(resources, a_large_stack_comes_when_there_is_memory) {
+    const runtime running(workers(GetParam()));
+    mmap_plan.arm(0);
+    try {
+        auto large = spawn({.stack_size = 8u << 20}, [] { return 3; });
+        for (int i = 0; i < 10; ++i) {
+            EXPECT_FALSE(large.done());
+            this_task::yield();
+        }
+        mmap_plan.disarm();
+        EXPECT_EQ(large.join(), 3);
+    } catch (const std::system_error &) { // to refuse at once is as good
+    }
+    mmap_plan.disarm();
+    EXPECT_EQ(spawn({.stack_size = 8u << 20}, [] { return 4; }).join(), 4);
+}
+
+} // namespace

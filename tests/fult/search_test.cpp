@@ -1,0 +1,111 @@
+// No work is hidden, and nobody burns a core for none.
+#include <atomic>
+#include <ctime>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <fult/fult.hpp>
+
+#include "tests/support/support.hpp"
+
+namespace {
+
+using fult::spawn;
+using fult::testing::spin_until;
+using fult::testing::workers;
+namespace this_task = fult::this_task;
+
+class hidden_work : public ::testing::TestWithParam<unsigned> {
+  protected:
+    fult::runtime running{workers(GetParam())};
+};
+INSTANTIATE_TEST_SUITE_P(workers, hidden_work, ::testing::Values(2u, 8u));
+
+// The parent reaches no scheduling point before its children have run: only others can run them.
+TEST_P(hidden_work, children_of_a_task_that_computes) {
+    for (std::size_t round = 0; round < fult::testing::scaled(200); ++round) {
+        std::atomic<int> ran{0};
+        std::vector<fult::handle<void>> all;
+        for (int i = 0; i < 64; ++i)
+            all.push_back(spawn([&] { ran.fetch_add(1); }));
+        spin_until([&] { return ran.load() == 64; });
+        join_all(all);
+    }
+}
+
+TEST_P(hidden_work, tasks_that_yielded_to_one_that_computes) {
+    for (std::size_t round = 0; round < fult::testing::scaled(100); ++round) {
+        std::atomic<int> started{0}, ended{0};
+        std::vector<fult::handle<void>> all;
+        for (int i = 0; i < 10; ++i)
+            all.push_back(spawn([&] {
+                started.fetch_add(1);
+                this_task::yield();
+                ended.fetch_add(1);
+            }));
+        while (started.load() != 10)
+            this_task::yield();
+        spin_until([&] { return ended.load() == 10; });
+        join_all(all);
+    }
+}
+
+TEST_P(hidden_work, a_worker_that_waits_for_what_it_hides) {
+    // a task of worker 1 spawns, then blocks its kernel thread until the main task has seen the child run
+    std::atomic<bool> ran{false};
+    auto holder = fult::spawn_pinned(1, [&] {
+        spawn([&] { ran = true; }).detach();
+        spin_until([&] { return ran.load(); });
+    });
+    holder.join(); // this worker has nothing to do meanwhile
+}
+
+TEST_P(hidden_work, several_generations) {
+    std::atomic<int> ran{0};
+    constexpr int each = 20;
+    for (int round = 0; round < 20; ++round) {
+        ran = 0;
+        spawn([&] {
+            for (int i = 0; i < each; ++i)
+                spawn([&] {
+                    for (int k = 0; k < each; ++k)
+                        spawn([&] { ran.fetch_add(1); }).detach();
+                    ran.fetch_add(1);
+                }).detach();
+        }).detach();
+        spin_until([&] { return ran.load() == each + each * each; });
+    }
+}
+
+double cpu_seconds() {
+    timespec t{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
+}
+
+// The time that passes does not matter, only what the workers use of it.
+TEST(idle, workers_sleep) {
+    if (fult::testing::under_valgrind() || fult::testing::sanitized)
+        GTEST_SKIP() << "the tools' own threads use time";
+    const fult::runtime running(workers(4));
+    spawn([] {}).join();
+    const fult::task_id me = this_task::id();
+    double used = 0;
+    std::atomic<bool> over{false};
+    std::thread foreign([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100)); // until all have fallen asleep
+        used = cpu_seconds();
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        used = cpu_seconds() - used;
+        over = true;
+        signal(me);
+    });
+    while (!over.load())
+        this_task::wait();
+    foreign.join();
+    EXPECT_LT(used, 0.02) << "seconds of processor time in half a second of idling";
+}
+
+} // namespace

@@ -1,0 +1,133 @@
+#include <bit>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "fult/slot_allocator.hpp"
+#include "tests/support/home.hpp"
+#include "tests/support/support.hpp"
+
+namespace {
+
+using namespace fult::detail;
+
+// The i-th slot that is in use: some of each word are not (usable_slots).
+constexpr auto in_word = static_cast<std::uint32_t>(std::popcount(usable_slots));
+std::uint32_t nth(std::uint32_t i) {
+    std::uint64_t left = usable_slots;
+    for (std::uint32_t n = i % in_word; n > 0; --n)
+        left &= left - 1;
+    return i / in_word * 64 + static_cast<std::uint32_t>(std::countr_zero(left));
+}
+
+struct slot_allocator_test : ::testing::Test {
+    fult::testing::bare_home home;
+    slot_run run;
+    slot_allocator slots;
+    void give_back_from_elsewhere(std::uint32_t slot) { home.words(returned_place).set_slot(slot); }
+};
+
+TEST_F(slot_allocator_test, takes_the_lowest_first) {
+    slots.open(home.hot(), &run, 0, 4);
+    for (std::uint32_t i = 0; i < 4 * in_word; ++i) {
+        task *t = slots.take();
+        ASSERT_NE(t, nullptr);
+        EXPECT_EQ(slot_of(t), nth(i));
+        EXPECT_EQ(slots.current_word(), nth(i) / 64);
+        EXPECT_EQ(slots.taken(), i + 1);
+    }
+    EXPECT_EQ(slots.take(), nullptr) << "at the limit";
+    EXPECT_EQ(slots.take(), nullptr) << "and again";
+}
+
+TEST_F(slot_allocator_test, a_range_may_begin_in_the_middle) {
+    slots.open(home.hot(), &run, half_words, 1);
+    std::set<std::uint32_t> seen;
+    while (task *t = slots.take())
+        seen.insert(slot_of(t));
+    EXPECT_EQ(seen.size(), in_word);
+    EXPECT_EQ(*seen.begin(), half_slots + nth(0));
+    EXPECT_EQ(slots.taken(), in_word);
+}
+
+TEST_F(slot_allocator_test, the_last_taken_is_taken_again_first) {
+    slots.open(home.hot(), &run, 0, 2);
+    for (int i = 0; i < 10; ++i)
+        slots.take();
+    slots.release(nth(9));
+    slots.release(nth(8));
+    EXPECT_EQ(slot_of(slots.take()), nth(8));
+    EXPECT_EQ(slot_of(slots.take()), nth(9));
+}
+
+TEST_F(slot_allocator_test, low_words_are_used_again_before_new_ones) {
+    slots.open(home.hot(), &run, 0, 8);
+    for (int i = 0; i < 130; ++i)
+        slots.take();
+    slots.release(nth(7));
+    slots.release(nth(70));
+    for (std::uint32_t i = 130; i < 3 * in_word; ++i) // the run goes on first
+        EXPECT_EQ(slot_of(slots.take()), nth(i));
+    EXPECT_EQ(slot_of(slots.take()), nth(7));
+    EXPECT_EQ(slot_of(slots.take()), nth(70));
+    EXPECT_EQ(slot_of(slots.take()), nth(3 * in_word));
+}
+
+TEST_F(slot_allocator_test, slots_that_others_freed_come_back) {
+    for (const std::uint32_t hinted : {words_in_line, 0u, max_slots}) { // each mode of the levels
+        fult::testing::bare_home fresh;
+        first_hinted_word = hinted;
+        slot_run its_run;
+        slot_allocator its;
+        its.open(fresh.hot(), &its_run, half_words, 32); // beyond the first line
+        for (std::uint32_t i = 0; i < 32 * in_word; ++i)
+            ASSERT_NE(its.take(), nullptr);
+        ASSERT_EQ(its.take(), nullptr);
+        const std::set<std::uint32_t> freed{half_slots + 1, half_slots + 700, half_slots + 701, half_slots + 2047};
+        for (const std::uint32_t slot : freed)
+            fresh.words(returned_place).set_slot(slot);
+        EXPECT_EQ(its.taken(), 32u * in_word - 4);
+        std::set<std::uint32_t> again;
+        while (task *t = its.take())
+            again.insert(slot_of(t));
+        EXPECT_EQ(again, freed) << "first hinted word " << hinted;
+    }
+}
+
+TEST_F(slot_allocator_test, what_belongs_to_the_other_half_stays_there) {
+    slots.open(home.hot(), &run, 0, 1);
+    while (slots.take()) {
+    }
+    give_back_from_elsewhere(half_slots + 3);
+    EXPECT_EQ(slots.take(), nullptr);
+    EXPECT_TRUE(home.words(returned_place).contains(half_slots + 3));
+}
+
+TEST_F(slot_allocator_test, no_slot_is_given_twice) {
+    slots.open(home.hot(), &run, 0, 16);
+    auto random = fult::testing::seeded(7);
+    std::vector<std::uint32_t> held;
+    std::set<std::uint32_t> unique;
+    for (std::size_t round = 0; round < fult::testing::scaled(300000); ++round) {
+        if (random() % 100 < 52) {
+            task *t = slots.take();
+            if (!t) {
+                ASSERT_EQ(held.size(), 16u * in_word);
+                continue;
+            }
+            ASSERT_TRUE(unique.insert(slot_of(t)).second) << "slot " << slot_of(t);
+            held.push_back(slot_of(t));
+        } else if (!held.empty()) {
+            // mostly in order, as tasks are joined; now and then any of them, or by somebody else
+            const std::size_t at = random() % 4 ? held.size() - 1 : random() % held.size();
+            const std::uint32_t slot = held[at];
+            held.erase(held.begin() + static_cast<std::ptrdiff_t>(at));
+            unique.erase(slot);
+            random() % 3 ? slots.release(slot) : give_back_from_elsewhere(slot);
+        }
+        ASSERT_EQ(slots.taken(), held.size());
+    }
+}
+
+} // namespace

@@ -1,0 +1,158 @@
+// What a task keeps when it suspends and goes on elsewhere: errno, exceptions in flight, its locals.
+#include <atomic>
+#include <cerrno>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <fult/fult.hpp>
+
+#include "tests/support/support.hpp"
+
+namespace {
+
+using fult::spawn;
+namespace this_task = fult::this_task;
+
+// The compiler may keep the address of errno across a suspension, which these do not let it.
+[[gnu::noinline]] void set_errno(int value) { errno = value; }
+[[gnu::noinline]] int get_errno() {
+    asm volatile("");
+    return errno;
+}
+
+// Gives up the worker in one of several ways, so that tasks change workers a lot.
+void suspend_somehow(int i) {
+    switch (i % 3) {
+    case 0:
+        this_task::yield();
+        break;
+    case 1:
+        signal(this_task::id());
+        this_task::wait();
+        break;
+    default:
+        spawn([] { this_task::yield(); }).join();
+    }
+}
+
+class switch_test : public ::testing::TestWithParam<unsigned> {
+  protected:
+    fult::runtime running{fult::testing::workers(GetParam())};
+    const int tasks = 24;
+    const int rounds = static_cast<int>(fult::testing::scaled(300)) + 3;
+
+    template <class Body> void in_many_tasks(Body body) {
+        std::vector<fult::handle<void>> all;
+        for (int i = 0; i < tasks; ++i)
+            all.push_back(spawn([=, this] {
+                for (int n = 0; n < rounds; ++n)
+                    body(i, n);
+            }));
+        join_all(all);
+    }
+};
+INSTANTIATE_TEST_SUITE_P(workers, switch_test, ::testing::Values(1u, 2u, 4u));
+
+TEST_P(switch_test, errno_belongs_to_the_task) {
+    in_many_tasks([](int task, int n) {
+        set_errno(task + 1000);
+        suspend_somehow(task + n);
+        ASSERT_EQ(get_errno(), task + 1000);
+    });
+}
+
+TEST_P(switch_test, a_caught_exception_is_still_current_after_a_suspension) {
+    in_many_tasks([](int task, int n) {
+        const std::string what = std::to_string(task) + "." + std::to_string(n);
+        try {
+            try {
+                throw std::runtime_error(what);
+            } catch (const std::runtime_error &error) {
+                suspend_somehow(task + n);
+                ASSERT_EQ(error.what(), what);
+                ASSERT_EQ(std::uncaught_exceptions(), 0);
+                throw; // right after it was resumed, perhaps on another worker
+            }
+        } catch (const std::runtime_error &error) {
+            ASSERT_EQ(error.what(), what);
+            try {
+                throw std::logic_error("inner");
+            } catch (const std::logic_error &) {
+                suspend_somehow(task + n + 1);
+            }
+            ASSERT_TRUE(std::current_exception());
+            try {
+                throw;
+            } catch (const std::exception &again) {
+                ASSERT_EQ(again.what(), what);
+            }
+        }
+        ASSERT_FALSE(std::current_exception());
+    });
+}
+
+struct suspends_in_its_destructor {
+    int which;
+    ~suspends_in_its_destructor() {
+        EXPECT_EQ(std::uncaught_exceptions(), 1);
+        suspend_somehow(which);
+        EXPECT_EQ(std::uncaught_exceptions(), 1);
+        try {
+            throw which;
+        } catch (int caught) {
+            suspend_somehow(which + 1);
+            EXPECT_EQ(caught, which);
+        }
+        EXPECT_EQ(std::uncaught_exceptions(), 1);
+    }
+};
+
+TEST_P(switch_test, unwinding_goes_on_after_a_suspension) {
+    in_many_tasks([](int task, int n) {
+        const std::string what = std::to_string(task * 1000 + n);
+        try {
+            const suspends_in_its_destructor local{task + n};
+            throw std::runtime_error(what);
+        } catch (const std::runtime_error &error) {
+            ASSERT_EQ(error.what(), what);
+        }
+        ASSERT_EQ(std::uncaught_exceptions(), 0);
+    });
+}
+
+TEST_P(switch_test, a_new_task_has_no_exception_in_flight) {
+    in_many_tasks([](int task, int n) {
+        try {
+            throw task;
+        } catch (int) {
+            auto child = spawn({.stack_size = 1}, [] { // a stack of its own
+                EXPECT_FALSE(std::current_exception());
+                EXPECT_EQ(std::uncaught_exceptions(), 0);
+                this_task::yield();
+                EXPECT_FALSE(std::current_exception());
+            });
+            if (n % 2)
+                this_task::yield();
+            child.join();
+            ASSERT_TRUE(std::current_exception());
+        }
+    });
+}
+
+TEST_P(switch_test, locals_and_floating_point_survive) {
+    in_many_tasks([](int task, int n) {
+        double x = task + 0.25, y = n + 0.5, z = 1.0 / (1 + task);
+        std::vector<int> local(100, task);
+        suspend_somehow(task + n);
+        ASSERT_EQ(x + y, task + n + 0.75);
+        ASSERT_EQ(z * (1 + task), (1.0 / (1 + task)) * (1 + task));
+        for (const int each : local)
+            ASSERT_EQ(each, task);
+    });
+}
+
+} // namespace

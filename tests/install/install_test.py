@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Installs into an empty directory, then builds and runs outside programs with what lies there and nothing else.
+
+By plain g++ and gcc with pkg-config, shared and static, by Meson, and by CMake. Looks at the libraries too: their name,
+their symbols. Tells its results as TAP. usage: install_test.py --build DIR --source DIR --cxx COMMAND... --cc COMMAND...
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+class Failure(Exception):
+    pass
+
+
+def run(command, **options):
+    """A command's standard output; Failure with all that it said when it does not succeed."""
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=240, **options)
+    if result.returncode != 0:
+        raise Failure(f'$ {" ".join(map(str, command))}\n{result.stdout}{result.stderr}exit status {result.returncode}')
+    return result.stdout
+
+
+def one(pattern, directory):
+    found = sorted(directory.rglob(pattern))
+    if len(found) != 1:
+        raise Failure(f'expected one {pattern} below {directory}, found {found}')
+    return found[0]
+
+
+class Installed:
+    """The staged tree and the commands that use it."""
+
+    def __init__(self, options, scratch):
+        self.options = options
+        self.scratch = scratch
+        self.stage = scratch / 'stage'
+        run(['meson', 'install', '-C', options.build, '--no-rebuild', '--quiet', '--destdir', self.stage])
+        self.pc = one('fult.pc', self.stage)
+        self.libdir = self.pc.parent.parent
+        self.consumer = scratch / 'consumer'
+        shutil.copytree(options.source / 'tests' / 'install' / 'consumer', self.consumer)
+        # LD_LIBRARY_PATH stands for what an installation in /usr would need no help for.
+        self.environment = {**os.environ, 'PKG_CONFIG_PATH': str(self.pc.parent), 'LD_LIBRARY_PATH': str(self.libdir),
+                            'CXX': ' '.join(options.cxx), 'CC': ' '.join(options.cc)}
+        self.environment.pop('DESTDIR', None)
+
+    def pkg_config(self, *arguments):
+        return run(['pkg-config', *arguments, 'fult'], env=self.environment).split()
+
+    def build_and_run(self, name, compiler, source, flags):
+        program = self.scratch / name
+        run([*compiler, '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-o', program, self.consumer / source, *flags],
+            env=self.environment)
+        run([program], env=self.environment)
+        return program
+
+
+def relocated(tree):
+    """Every path that fult.pc tells lies in the staged tree, wherever that is."""
+    paths = [flag[2:] for flag in tree.pkg_config('--cflags-only-I', '--libs-only-L') if flag[:2] in ('-I', '-L')]
+    outside = [p for p in paths if not Path(p).resolve().is_relative_to(tree.stage.resolve())]
+    if not paths or outside:
+        raise Failure(f'fult.pc points at {outside or "nothing"}, not into the installed tree')
+    if re.search(r'/lib\S*\.(so|a)\b', tree.pc.read_text()):
+        raise Failure(f'fult.pc names a library file by its path; it would hold on this machine only:\n{tree.pc.read_text()}')
+
+
+def plain_shared(tree):
+    flags = tree.pkg_config('--cflags', '--libs')
+    program = tree.build_and_run('shared', [*tree.options.cxx, '-std=c++20'], 'main.cpp', flags)
+    if 'libfult.so.0' not in run(['ldd', program], env=tree.environment):
+        raise Failure('the program was to be linked with libfult.so.0')
+
+
+def plain_static(tree):
+    flags = ['-l:libfult.a' if f == '-lfult' else f for f in tree.pkg_config('--cflags', '--libs', '--static')]
+    program = tree.build_and_run('static', [*tree.options.cxx, '-std=c++20'], 'main.cpp', flags)
+    if 'libfult' in run(['ldd', program], env=tree.environment):
+        raise Failure('the program was to be linked with libfult.a')
+
+
+def plain_c(tree):
+    tree.build_and_run('c_shared', [*tree.options.cc, '-std=c11'], 'main.c', tree.pkg_config('--cflags', '--libs'))
+
+
+def by_meson(tree):
+    build = tree.scratch / 'meson'
+    run(['meson', 'setup', build, tree.consumer], env=tree.environment)
+    run(['meson', 'test', '-C', build, '--print-errorlogs'], env=tree.environment)
+
+
+def as_subproject(tree):
+    """The consumer builds the library itself, not from what is installed."""
+    source = tree.scratch / 'with_subproject'
+    shutil.copytree(tree.consumer, source)
+    ours = source / 'subprojects' / 'fult'
+    ours.mkdir(parents=True)
+    for name in ('include', 'fult', 'tools', 'meson.build', 'meson_options.txt', 'fult.map', 'LICENSE'):
+        path = tree.options.source / name
+        shutil.copytree(path, ours / name) if path.is_dir() else shutil.copy(path, ours / name)
+    environment = {**tree.environment, 'PKG_CONFIG_PATH': '', 'LD_LIBRARY_PATH': ''}
+    build = tree.scratch / 'subproject'
+    run(['meson', 'setup', build, source, '--force-fallback-for=fult', '-Dfult:tests=disabled',
+         '-Dfult:benchmarks=disabled'], env=environment)
+    run(['meson', 'test', '-C', build, '--print-errorlogs'], env=environment)
+
+
+def by_cmake(tree):
+    if not shutil.which('cmake'):
+        return 'no cmake here; tools/setup check installs it'
+    build = tree.scratch / 'cmake'
+    run(['cmake', '-G', 'Ninja', '-S', tree.consumer, '-B', build], env=tree.environment)
+    run(['cmake', '--build', build], env=tree.environment)
+    run(['ctest', '--test-dir', build, '--output-on-failure', '--no-tests=error'], env=tree.environment)
+
+
+def library(tree):
+    """The shared library's name, its flags, and that it shows nothing but fult."""
+    file = tree.libdir / 'libfult.so'
+    dynamic = run(['readelf', '-dW', file])
+    for wanted in ('[libfult.so.0]', 'NODELETE'):
+        if wanted not in dynamic:
+            raise Failure(f'{file.name} lacks {wanted}:\n{dynamic}')
+    symbols = [line.split(maxsplit=2) for line in run(['nm', '-DC', '--defined-only', file]).splitlines()]
+    names = [s[2] for s in symbols if s[1] != 'A']
+    foreign = [n for n in names if not re.search(r'(^|[ :<(&*])fult(::|_)', n)]
+    unversioned = [n for n in names if '@@FULT_' not in n]
+    if not names or foreign or unversioned:
+        raise Failure(f'{file.name}: {len(names)} symbols; not ours: {foreign}; without a version: {unversioned}')
+
+
+def headers(tree):
+    """What is installed is what include/ holds, and includes nothing that is not."""
+    include = one('fult', tree.stage / next(p for p in tree.stage.rglob('include')).relative_to(tree.stage))
+    source = tree.options.source / 'include' / 'fult'
+    there = {p.relative_to(include).as_posix() for p in include.rglob('*') if p.is_file()}
+    here = {p.relative_to(source).as_posix() for p in source.rglob('*') if p.is_file()}
+    if there != here:
+        raise Failure(f'installed headers differ from include/fult: {sorted(there ^ here)}')
+    for name in sorted(there):
+        for target in re.findall(r'#\s*include\s*[<"]fult/([^>"]+)', (include / name).read_text()):
+            if target not in there:
+                raise Failure(f'{name} includes fult/{target}, which is not installed')
+
+
+def info(tree):
+    """fult-info runs from where it was installed."""
+    program = one('fult-info', tree.stage)
+    text = run([program], env=tree.environment)
+    version = tree.pkg_config('--modversion')[0]
+    if version not in text:
+        raise Failure(f'fult-info does not tell the version {version}:\n{text}')
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--build', type=Path, required=True)
+    parser.add_argument('--source', type=Path, required=True)
+    parser.add_argument('--cxx', nargs='+', required=True)
+    parser.add_argument('--cc', nargs='+', required=True)
+    options = parser.parse_args()
+    checks = (headers, library, relocated, plain_shared, plain_static, plain_c, by_meson, as_subproject, by_cmake, info)
+    print(f'1..{len(checks)}')
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix='fult-install-') as scratch:
+        tree = Installed(options, Path(scratch))
+        for number, check in enumerate(checks, 1):
+            try:
+                skip = check(tree)
+                print(f'ok {number} {check.__name__}' + (f' # SKIP {skip}' if skip else ''), flush=True)
+            except (Failure, subprocess.TimeoutExpired) as failure:
+                failed += 1
+                print(f'not ok {number} {check.__name__}')
+                sys.stdout.flush()
+                print(f'--- {check.__name__}\n{failure}', file=sys.stderr, flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,76 @@
+// Makes the system calls that the runtime depends on fail by order: mmap, mprotect and pthread_create of this executable are these.
+// Include it in one source of a test.
+#pragma once
+
+#include <atomic>
+#include <cerrno>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "scale.hpp"
+
+namespace fult::testing {
+
+// How many calls succeed before `failures` of them fail.
+struct failure_plan {
+    std::atomic<long> before{0};
+    std::atomic<long> failures{0};
+    std::atomic<long> failed{0};
+
+    void arm(long succeed_first, long then_fail = 1L << 40) {
+        failed = 0;
+        before = succeed_first;
+        failures = then_fail;
+    }
+    void disarm() { failures = 0; }
+    bool fails_now() {
+        if (failures.load(std::memory_order_relaxed) <= 0 || before.fetch_sub(1) > 0 || failures.fetch_sub(1) <= 0)
+            return false;
+        failed.fetch_add(1);
+        return true;
+    }
+};
+
+inline failure_plan mmap_plan, mprotect_plan, thread_plan;
+
+// The sanitizers of clang live in the executable: their own definitions of these cannot be called from here.
+#if defined(FULT_TEST_SANITIZED) && defined(__clang__)
+inline constexpr bool can_fail = false;
+#else
+inline constexpr bool can_fail = true;
+#endif
+
+} // namespace fult::testing
+
+#if !defined(FULT_TEST_SANITIZED) || !defined(__clang__)
+extern "C" {
+
+void *mmap(void *where, size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
+    if (fult::testing::mmap_plan.fails_now()) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    // the system call itself: this may run before dlsym can
+    return reinterpret_cast<void *>(::syscall(SYS_mmap, where, bytes, protection, flags, fd, offset));
+}
+
+int mprotect(void *where, size_t bytes, int protection) noexcept {
+    if (fult::testing::mprotect_plan.fails_now()) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return static_cast<int>(::syscall(SYS_mprotect, where, bytes, protection));
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) noexcept {
+    if (fult::testing::thread_plan.fails_now())
+        return EAGAIN;
+    using function = int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    static const auto next = reinterpret_cast<function>(::dlsym(RTLD_NEXT, "pthread_create"));
+    return next(thread, attributes, body, argument);
+}
+}
+#endif

@@ -1,0 +1,38 @@
+// The memory of a home without its worker: for tests of the words and slots alone.
+#pragma once
+
+#include <cstdlib>
+#include <cstring>
+
+#include <fult/detail/layout.hpp>
+
+#include "fult/public_words.hpp"
+#include "fult/virtual_memory.hpp"
+
+namespace fult::testing {
+
+class bare_home {
+  public:
+    bare_home() {
+        using namespace detail;
+        base_ = reserve_aligned(home_size, home_size);
+        if (!base_ || !make_usable(base_, home_size))
+            std::abort();
+        first_hinted_word = words_in_line;
+    }
+    ~bare_home() {
+        detail::unmap_pages(base_, detail::home_size);
+        detail::first_hinted_word = detail::words_in_line;
+    }
+    bare_home(const bare_home &) = delete;
+    bare_home &operator=(const bare_home &) = delete;
+
+    detail::worker_hot *hot() const { return static_cast<detail::worker_hot *>(base_); }
+    detail::task *task_at(std::uint32_t slot) const { return detail::tasks_of(hot()) + slot; }
+    detail::public_words words(const detail::public_words::place &at) const { return {base_, at}; }
+
+  private:
+    void *base_;
+};
+
+} // namespace fult::testing
