@@ -1,9 +1,11 @@
-// The heavy side of an asymmetric fence: membarrier. The light side is a compiler barrier (owner_barrier in fast_path.hpp).
+// The heavy side of an asymmetric fence: membarrier. The light side is a compiler barrier (owner_barrier in
+// fast_path.hpp).
 #pragma once
 
 namespace fult::detail {
 
-// Whether the system has it (Linux 4.14 or later); registers the process. Where not, private words are left out of use.
+// Whether the system has it (Linux 4.14 or later); registers the process. Where not, private words are left
+// out of use.
 bool asymmetric_fence_available() noexcept;
 
 // When it returns, every thread of this process has passed a full memory barrier. About a microsecond.

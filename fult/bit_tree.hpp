@@ -1,5 +1,6 @@
-// A set of small integers that finds its lowest and highest member in a few steps: 64-ary, a bit says that the word below is
-// not empty. Written by one thread; others may read it as a hint, which is why the words are relaxed atomics.
+// A set of small integers that finds its lowest and highest member in a few steps: 64-ary, a bit says that
+// the word below is not empty. Written by one thread; others may read it as a hint, which is why the words
+// are relaxed atomics.
 #pragma once
 
 #include <atomic>
@@ -38,7 +39,9 @@ template <std::uint32_t Capacity> class bit_tree {
     // The only member, if it is below 64; else none.
     int single() const noexcept {
         const std::uint64_t leaf = get(leaf_[0]);
-        return get(root_) == 1 && get(middle_[0]) == 1 && leaf != 0 && (leaf & (leaf - 1)) == 0 ? static_cast<int>(low(leaf)) : none;
+        return get(root_) == 1 && get(middle_[0]) == 1 && leaf != 0 && (leaf & (leaf - 1)) == 0
+                   ? static_cast<int>(low(leaf))
+                   : none;
     }
 
     int highest() const noexcept {
@@ -54,7 +57,8 @@ template <std::uint32_t Capacity> class bit_tree {
         return leaf != 0 ? static_cast<int>(m * 64 + high(leaf)) : none;
     }
 
-    // The lowest member >= i, or none. A reader that races with the owner may get none or a number that has left.
+    // The lowest member >= i, or none. A reader that races with the owner may get none or a number that has
+    // left.
     int at_least(std::uint32_t i) const noexcept {
         if (i >= Capacity)
             return none;
@@ -108,8 +112,12 @@ template <std::uint32_t Capacity> class bit_tree {
     static void put(word &w, std::uint64_t value) noexcept { w.store(value, std::memory_order_relaxed); }
     static std::uint64_t bit(std::uint32_t i) noexcept { return std::uint64_t{1} << (i & 63); }
     static std::uint64_t up_to(std::uint32_t i) noexcept { return ~std::uint64_t{0} >> (63 - (i & 63)); }
-    static std::uint32_t low(std::uint64_t w) noexcept { return static_cast<std::uint32_t>(std::countr_zero(w)); }
-    static std::uint32_t high(std::uint64_t w) noexcept { return static_cast<std::uint32_t>(63 - std::countl_zero(w)); }
+    static std::uint32_t low(std::uint64_t w) noexcept {
+        return static_cast<std::uint32_t>(std::countr_zero(w));
+    }
+    static std::uint32_t high(std::uint64_t w) noexcept {
+        return static_cast<std::uint32_t>(63 - std::countl_zero(w));
+    }
 
     word root_{0};
     word middle_[(Capacity + 4095) / 4096]{};

@@ -51,17 +51,19 @@ void hand_over(fult_task_t *to, task *t) noexcept {
 int fult_init(const fult_config *config) {
     if (fult::worker_count() != 0)
         return FULT_ERR_RUNNING;
-    return status_of([&] {
-        fult::options opts = fult::read_options();
-        if (config && config->size >= sizeof(fult_config)) {
-            opts.workers = config->workers ? config->workers : opts.workers;
-            opts.bind = config->bind < 0 ? opts.bind : config->bind != 0;
-            opts.stack_size = config->stack_size ? config->stack_size : opts.stack_size;
-        } else if (config) {
-            throw std::invalid_argument("fult_init: config->size is not sizeof(fult_config)");
-        }
-        fult::detail::start_engine(opts);
-    }, FULT_ERR_RUNNING);
+    return status_of(
+        [&] {
+            fult::options opts = fult::read_options();
+            if (config && config->size >= sizeof(fult_config)) {
+                opts.workers = config->workers ? config->workers : opts.workers;
+                opts.bind = config->bind < 0 ? opts.bind : config->bind != 0;
+                opts.stack_size = config->stack_size ? config->stack_size : opts.stack_size;
+            } else if (config) {
+                throw std::invalid_argument("fult_init: config->size is not sizeof(fult_config)");
+            }
+            fult::detail::start_engine(opts);
+        },
+        FULT_ERR_RUNNING);
 }
 
 int fult_finalize(void) {
@@ -74,7 +76,9 @@ int fult_finalize(void) {
 int fult_spawn(fult_task_t *out, fult_function_t function, void *argument) {
     if (!function)
         return FULT_ERR_INVALID;
-    return status_of([&] { hand_over(out, fult::detail::spawn_closure<c_call, void *>({function, argument})); });
+    return status_of([&] {
+        hand_over(out, fult::detail::spawn_closure<c_call, void *>({function, argument}));
+    });
 }
 
 int fult_spawn_with(fult_task_t *out, fult_function_t function, void *argument, const fult_spawn_attr *attr) {
@@ -83,7 +87,8 @@ int fult_spawn_with(fult_task_t *out, fult_function_t function, void *argument, 
     if (!function || attr->size < sizeof(fult_spawn_attr))
         return FULT_ERR_INVALID;
     return status_of([&] {
-        const fult::spawn_options wanted{attr->name ? attr->name : "", attr->stack_size, attr->worker, attr->pinned != 0};
+        const fult::spawn_options wanted{attr->name ? attr->name : "", attr->stack_size, attr->worker,
+                                         attr->pinned != 0};
         auto handle = fult::detail::spawn_closure_with<c_call, void *>(wanted, {function, argument});
         hand_over(out, handle.release("fult_spawn_with"));
     });
@@ -147,7 +152,8 @@ const char *fult_strerror(int status) {
     case FULT_ERR_RUNNING:
         return "a runtime is running already: call fult_finalize before starting another";
     case FULT_ERR_NO_MEMORY:
-        return "memory, threads, stacks or task slots ran out: join some tasks, lower FULT_STACK_SIZE or FULT_WORKERS, or raise FULT_MAX_TASKS or "
+        return "memory, threads, stacks or task slots ran out: join some tasks, lower FULT_STACK_SIZE or "
+               "FULT_WORKERS, or raise FULT_MAX_TASKS or "
                "the limits of the process";
     case FULT_ERR_INVALID:
         return "an argument or a FULT_* variable is out of its range: see fult.h and `fult-info`";

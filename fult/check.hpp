@@ -3,7 +3,8 @@
 
 namespace fult::detail {
 
-// Says "fult: <call>: <what>" on standard error and aborts. For misuse and for broken invariants, never for lack of resources.
+// Says "fult: <call>: <what>" on standard error and aborts. For misuse and for broken invariants, never for
+// lack of resources.
 [[noreturn, gnu::format(printf, 2, 3)]] void fatal(const char *call, const char *format, ...) noexcept;
 
 // "fult: <message>" on standard error, once a call.

@@ -14,10 +14,16 @@
 namespace fult::detail {
 namespace {
 
-template <class T> T *untag(std::uintptr_t word) noexcept { return reinterpret_cast<T *>(word & ~std::uintptr_t{join_tag_mask}); }
-std::uintptr_t tag(const void *what, join_word as) noexcept { return reinterpret_cast<std::uintptr_t>(what) | as; }
+template <class T> T *untag(std::uintptr_t word) noexcept {
+    return reinterpret_cast<T *>(word & ~std::uintptr_t{join_tag_mask});
+}
+std::uintptr_t tag(const void *what, join_word as) noexcept {
+    return reinterpret_cast<std::uintptr_t>(what) | as;
+}
 
-const char *name_of(const task *t) noexcept { return t->extras && !t->extras->name.empty() ? t->extras->name.c_str() : "unnamed"; }
+const char *name_of(const task *t) noexcept {
+    return t->extras && !t->extras->name.empty() ? t->extras->name.c_str() : "unnamed";
+}
 
 // Nobody joins t: an exception that left it has nowhere to go.
 void drop(task *t) noexcept {
@@ -26,9 +32,11 @@ void drop(task *t) noexcept {
         try {
             std::rethrow_exception(storage_as<std::exception_ptr>(*t));
         } catch (const std::exception &error) {
-            fatal("task", "detached task '%s' ended with an exception: %s; join it, or catch what it throws", name_of(t), error.what());
+            fatal("task", "detached task '%s' ended with an exception: %s; join it, or catch what it throws",
+                  name_of(t), error.what());
         } catch (...) {
-            fatal("task", "detached task '%s' ended with %s; join it, or catch what it throws", name_of(t), text);
+            fatal("task", "detached task '%s' ended with %s; join it, or catch what it throws", name_of(t),
+                  text);
         }
     }
     worker *w = this_worker();
@@ -54,8 +62,8 @@ void run_inline(worker *w, task *t) noexcept {
     t->join.store(join_done, std::memory_order_release); // the caller is the joiner
 }
 
-// Whether the caller may run t on its own stack: room, no wish for another stack, and no way for a pinned stack's inline
-// task to be signaled at a home that is not the stack's.
+// Whether the caller may run t on its own stack: room, no wish for another stack, and no way for a pinned
+// stack's inline task to be signaled at a home that is not the stack's.
 bool may_run_inline(const worker *w, const task *t) noexcept {
     if (stack_pointer() < w->stack_limit || (t->extras && t->extras->stack_size != 0))
         return false;
@@ -72,7 +80,8 @@ bool help(worker *w, task *t) noexcept {
     const std::uint32_t slot = slot_of(t);
     const public_words words = home->tasks.runnable();
     // seen first without a claim: a started child is left to the schedulers
-    if (t->pinned || !words.contains(slot) || !may_run_inline(w, t) || words.take(slot >> 6, bit_of(slot)) == 0)
+    if (t->pinned || !words.contains(slot) || !may_run_inline(w, t) ||
+        words.take(slot >> 6, bit_of(slot)) == 0)
         return false;
     switch (claim(*t, home == w)) {
     case claim_outcome::ours:
@@ -99,7 +108,8 @@ void await_on_thread(task *t) noexcept {
     parker until;
     const std::uint32_t prepared = until.prepare();
     std::uintptr_t seen = join_none;
-    if (!t->join.compare_exchange_strong(seen, tag(&until, join_parker_tag), std::memory_order_acq_rel, std::memory_order_acquire)) {
+    if (!t->join.compare_exchange_strong(seen, tag(&until, join_parker_tag), std::memory_order_acq_rel,
+                                         std::memory_order_acquire)) {
         if (seen == join_done)
             return;
         misuse("join", "another task or thread joins this task already");
@@ -110,7 +120,8 @@ void await_on_thread(task *t) noexcept {
 } // namespace
 
 void complete(task *t) noexcept {
-    const std::uintptr_t waiter = t->join.exchange(join_done, std::memory_order_acq_rel); // pairs with await_completion
+    const std::uintptr_t waiter =
+        t->join.exchange(join_done, std::memory_order_acq_rel); // pairs with await_completion
     // From here on t belongs to the joiner, if there is one or will be.
     if (waiter == join_none)
         return;
@@ -120,7 +131,8 @@ void complete(task *t) noexcept {
     case join_counter_tag: {
         auto *counter = untag<join_counter>(waiter);
         const task_id who = counter->waiter;
-        if (counter->remaining.fetch_sub(1, std::memory_order_acq_rel) == 1) // pairs with await_all; then the counter may be gone
+        if (counter->remaining.fetch_sub(1, std::memory_order_acq_rel) ==
+            1) // pairs with await_all; then the counter may be gone
             signal(who);
         break;
     }
@@ -128,7 +140,8 @@ void complete(task *t) noexcept {
         untag<parker>(waiter)->post();
         break;
     default:
-        signal(task_id::from_value(waiter)); // a stale one is a spurious wake-up: the address is never looked behind
+        signal(task_id::from_value(
+            waiter)); // a stale one is a spurious wake-up: the address is never looked behind
     }
 }
 
@@ -142,7 +155,8 @@ void await_completion(task *t) noexcept {
     if (is_completed(t) || help(w, t))
         return;
     std::uintptr_t seen = join_none;
-    if (!t->join.compare_exchange_strong(seen, to_id(self).value(), std::memory_order_acq_rel, std::memory_order_acquire)) {
+    if (!t->join.compare_exchange_strong(seen, to_id(self).value(), std::memory_order_acq_rel,
+                                         std::memory_order_acquire)) {
         if (seen == join_done)
             return;
         misuse("join", "another task or thread joins this task already");
@@ -170,8 +184,8 @@ void await_all(task *const *tasks, std::size_t count) noexcept {
     join_counter counter{to_id(this_worker()->current), {count + 1}};
     for (std::size_t i = 0; i < count; ++i) {
         std::uintptr_t seen = join_none;
-        if (!tasks[i]->join.compare_exchange_strong(seen, tag(&counter, join_counter_tag), std::memory_order_acq_rel,
-                                                    std::memory_order_acquire)) {
+        if (!tasks[i]->join.compare_exchange_strong(seen, tag(&counter, join_counter_tag),
+                                                    std::memory_order_acq_rel, std::memory_order_acquire)) {
             if (seen != join_done)
                 misuse("join_all", "another task or thread joins one of these tasks already");
             counter.remaining.fetch_sub(1, std::memory_order_relaxed); // not the last: this call holds one
@@ -184,7 +198,8 @@ void await_all(task *const *tasks, std::size_t count) noexcept {
 }
 
 void detach_task(task *t) noexcept {
-    const std::uintptr_t before = t->join.exchange(join_detached, std::memory_order_acq_rel); // pairs with complete
+    const std::uintptr_t before =
+        t->join.exchange(join_detached, std::memory_order_acq_rel); // pairs with complete
     if (before == join_done)
         drop(t);
     else if (before != join_none)

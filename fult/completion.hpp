@@ -14,7 +14,8 @@ struct join_counter {
     std::atomic<std::size_t> remaining;
 };
 
-// Tells the joiner, if there is one already; a detached task's slot becomes free. The outcome is in the descriptor.
+// Tells the joiner, if there is one already; a detached task's slot becomes free. The outcome is in the
+// descriptor.
 void complete(task *t) noexcept;
 
 } // namespace fult::detail

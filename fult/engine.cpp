@@ -1,3 +1,5 @@
+#include "engine.hpp"
+
 #include <cerrno>
 #include <chrono>
 #include <memory>
@@ -14,7 +16,6 @@
 #include "check.hpp"
 #include "option_table.hpp"
 #include "overflow.hpp"
-#include "engine.hpp"
 #include "topology.hpp"
 #include "virtual_memory.hpp"
 #include "worker.hpp"
@@ -34,7 +35,9 @@ constexpr auto report_after = std::chrono::seconds(10);
 
 } // namespace
 
-team *running_team() noexcept { return the_team.load(std::memory_order_acquire); } // pairs with engine's constructor
+team *running_team() noexcept {
+    return the_team.load(std::memory_order_acquire);
+} // pairs with engine's constructor
 
 // A running runtime. The constructor leaves nothing behind where it throws.
 class engine {
@@ -81,7 +84,9 @@ engine::engine(const options &asked)
     crew_.count = crew_.opts.workers;
     crew_.alone = crew_.count == 1 || !crew_.opts.stealing;
     crew_.private_words = crew_.opts.private_words && asymmetric_fence_available();
-    first_hinted_word = crew_.opts.levels == level_mode::automatic ? words_in_line : crew_.opts.levels == level_mode::two ? 0 : max_slots;
+    first_hinted_word = crew_.opts.levels == level_mode::automatic ? words_in_line
+                        : crew_.opts.levels == level_mode::two     ? 0
+                                                                   : max_slots;
     try {
         create_homes();
         become_main();
@@ -100,17 +105,21 @@ void engine::create_homes() {
     for (unsigned i = 0; i <= crew_.count; ++i) {
         worker *w = worker::create(crew_, i);
         if (!w)
-            lacks("no address space for a worker's task table; raise `ulimit -v`, or lower FULT_MAX_TASKS or FULT_WORKERS", errno);
+            lacks("no address space for a worker's task table; raise `ulimit -v`, or lower FULT_MAX_TASKS or "
+                  "FULT_WORKERS",
+                  errno);
         crew_.homes.push_back(w);
     }
     for (unsigned i = 0; i < crew_.count; ++i) {
-        crew_.homes[i]->set_neighbours(crew_.alone ? std::vector<std::vector<unsigned>>{} : machine_.neighbours(i, crew_.count));
+        crew_.homes[i]->set_neighbours(crew_.alone ? std::vector<std::vector<unsigned>>{}
+                                                   : machine_.neighbours(i, crew_.count));
         if (!crew_.homes[i]->open_stacks(i == 0))
             lacks("no memory for the first stacks; lower FULT_STACK_SIZE or FULT_WORKERS", ENOMEM);
     }
 }
 
-// The caller's stack becomes the main task's. It is running, so it is busy: nobody can claim it before its registers are saved.
+// The caller's stack becomes the main task's. It is running, so it is busy: nobody can claim it before its
+// registers are saved.
 void engine::become_main() {
     worker &first = *crew_.homes[0];
     first.enter_thread();
@@ -136,8 +145,9 @@ void engine::start_threads() {
                 w.leave_thread();
             });
         } catch (const std::system_error &error) {
-            throw std::system_error(error.code(), "fult: worker " + std::to_string(i) + " of " + std::to_string(crew_.count) +
-                                                      " got no thread; lower FULT_WORKERS or raise `ulimit -u`");
+            throw std::system_error(
+                error.code(), "fult: worker " + std::to_string(i) + " of " + std::to_string(crew_.count) +
+                                  " got no thread; lower FULT_WORKERS or raise `ulimit -u`");
         }
 }
 
@@ -168,11 +178,14 @@ std::uint64_t engine::living() noexcept {
 }
 
 void engine::report_waiting() noexcept {
-    warn("the runtime is to stop and waits for %llu task(s) that are blocked and that no other task can wake; "
-         "signal them, or do not end the runtime before them", static_cast<unsigned long long>(living()));
+    warn(
+        "the runtime is to stop and waits for %llu task(s) that are blocked and that no other task can wake; "
+        "signal them, or do not end the runtime before them",
+        static_cast<unsigned long long>(living()));
 }
 
-// Lets the others run until no task is left. The count is exact only when all other workers sleep: then nobody spawns.
+// Lets the others run until no task is left. The count is exact only when all other workers sleep: then
+// nobody spawns.
 void engine::drain() noexcept {
     worker &first = *crew_.homes[0];
     auto moved = std::chrono::steady_clock::now();
@@ -200,7 +213,8 @@ void engine::drain() noexcept {
 engine::~engine() {
     worker *w = this_worker();
     if (!w || w->current != main_)
-        fatal("runtime", "stopped by something else than the main task; let the runtime's owner live in the function that started it");
+        fatal("runtime", "stopped by something else than the main task; let the runtime's owner live in the "
+                         "function that started it");
     drain();
     end_threads();
     w->leave_thread();

@@ -30,10 +30,20 @@ std::size_t bytes(std::string_view text, const char *what) {
     unsigned shift = 0;
     if (!text.empty())
         switch (text.back()) {
-        case 'k': case 'K': shift = 10; break;
-        case 'm': case 'M': shift = 20; break;
-        case 'g': case 'G': shift = 30; break;
-        default: break;
+        case 'k':
+        case 'K':
+            shift = 10;
+            break;
+        case 'm':
+        case 'M':
+            shift = 20;
+            break;
+        case 'g':
+        case 'G':
+            shift = 30;
+            break;
+        default:
+            break;
         }
     if (shift != 0)
         text.remove_suffix(1);
@@ -53,7 +63,8 @@ template <class E> struct choice {
     E value;
 };
 
-template <class E, std::size_t N> E chosen(std::string_view text, const choice<E> (&choices)[N], const char *what) {
+template <class E, std::size_t N>
+E chosen(std::string_view text, const choice<E> (&choices)[N], const char *what) {
     for (const auto &each : choices)
         if (text == each.name)
             return each.value;
@@ -66,10 +77,14 @@ template <class E, std::size_t N> std::string name_of(E value, const choice<E> (
     return "?";
 }
 
-constexpr choice<guard_mode> guards[] = {{"auto", guard_mode::automatic}, {"madvise", guard_mode::madvise},
-                                         {"mprotect", guard_mode::mprotect}, {"off", guard_mode::none}};
-constexpr choice<level_mode> levels[] = {{"auto", level_mode::automatic}, {"1", level_mode::one}, {"2", level_mode::two}};
-constexpr choice<spawn_order> orders[] = {{"depth", spawn_order::depth_first}, {"breadth", spawn_order::breadth_first}};
+constexpr choice<guard_mode> guards[] = {{"auto", guard_mode::automatic},
+                                         {"madvise", guard_mode::madvise},
+                                         {"mprotect", guard_mode::mprotect},
+                                         {"off", guard_mode::none}};
+constexpr choice<level_mode> levels[] = {
+    {"auto", level_mode::automatic}, {"1", level_mode::one}, {"2", level_mode::two}};
+constexpr choice<spawn_order> orders[] = {{"depth", spawn_order::depth_first},
+                                          {"breadth", spawn_order::breadth_first}};
 
 std::string print_bool(bool value) { return value ? "on" : "off"; }
 
@@ -78,19 +93,29 @@ constexpr std::size_t most_tasks = 8 * 1024 * 1024;
 constexpr std::size_t unbounded = ~std::size_t{0} >> 1;
 
 constexpr option_row rows[] = {
-    {"FULT_WORKERS", "0 to 1024", "0", "Kernel threads that run tasks; 0: one for each processor that the process may use.",
-     [](options &o, std::string_view t) { o.workers = static_cast<unsigned>(number(t, 0, sleepers::capacity, "a number from 0 to 1024")); },
+    {"FULT_WORKERS", "0 to 1024", "0",
+     "Kernel threads that run tasks; 0: one for each processor that the process may use.",
+     [](options &o, std::string_view t) {
+         o.workers = static_cast<unsigned>(number(t, 0, sleepers::capacity, "a number from 0 to 1024"));
+     },
      [](const options &o) { return std::to_string(o.workers); }},
-    {"FULT_BIND", "on, off", "on", "Bind each worker to a core of its own. Not done where there are more workers than processors.",
-     [](options &o, std::string_view t) { o.bind = on_off(t); }, [](const options &o) { return print_bool(o.bind); }},
-    {"FULT_STACK_SIZE", "16K to 1G", "256K", "Bytes of a task's stack, of which a quarter is there for each task, however deep it runs "
+    {"FULT_BIND", "on, off", "on",
+     "Bind each worker to a core of its own. Not done where there are more workers than processors.",
+     [](options &o, std::string_view t) { o.bind = on_off(t); },
+     [](const options &o) { return print_bool(o.bind); }},
+    {"FULT_STACK_SIZE", "16K to 1G", "256K",
+     "Bytes of a task's stack, of which a quarter is there for each task, however deep it runs "
      "inside other tasks' joins. Resident only where it is touched.",
-     [](options &o, std::string_view t) { o.stack_size = bytes(t, "a size from 16K to 1G, such as 65536, 64K or 1M"); },
+     [](options &o, std::string_view t) {
+         o.stack_size = bytes(t, "a size from 16K to 1G, such as 65536, 64K or 1M");
+     },
      [](const options &o) { return std::to_string(o.stack_size); }},
-    {"FULT_STACKS_KEPT", "number", "16384", "Idle stacks that keep their memory; that of more goes back to the system.",
+    {"FULT_STACKS_KEPT", "number", "16384",
+     "Idle stacks that keep their memory; that of more goes back to the system.",
      [](options &o, std::string_view t) { o.stacks_kept = number(t, 0, unbounded, "a number"); },
      [](const options &o) { return std::to_string(o.stacks_kept); }},
-    {"FULT_GUARD", "auto, madvise, mprotect, off", "auto", "How a stack overflow is caught: a guard page by madvise (Linux 6.13 or later, "
+    {"FULT_GUARD", "auto, madvise, mprotect, off", "auto",
+     "How a stack overflow is caught: a guard page by madvise (Linux 6.13 or later, "
      "any number of stacks) or by mprotect (as many as vm.max_map_count allows).",
      [](options &o, std::string_view t) { o.guard = chosen(t, guards, "auto, madvise, mprotect or off"); },
      [](const options &o) { return name_of(o.guard, guards); }},
@@ -98,20 +123,26 @@ constexpr option_row rows[] = {
      [](options &o, std::string_view t) { o.max_tasks = bytes(t, "a number from 64 to 8M"); },
      [](const options &o) { return std::to_string(o.max_tasks); }},
     {"FULT_STEALING", "on, off", "on", "Idle workers take tasks from others.",
-     [](options &o, std::string_view t) { o.stealing = on_off(t); }, [](const options &o) { return print_bool(o.stealing); }},
-    {"FULT_PRIVATE_WORDS", "on, off", "on", "Spawned tasks are known to their worker alone until somebody wants them. Off: the plain "
+     [](options &o, std::string_view t) { o.stealing = on_off(t); },
+     [](const options &o) { return print_bool(o.stealing); }},
+    {"FULT_PRIVATE_WORDS", "on, off", "on",
+     "Spawned tasks are known to their worker alone until somebody wants them. Off: the plain "
      "algorithm of the dissertation, an atomic OR for each spawn.",
      [](options &o, std::string_view t) { o.private_words = on_off(t); },
      [](const options &o) { return print_bool(o.private_words); }},
-    {"FULT_LEVELS", "auto, 1, 2", "auto", "Levels of the public bit-vectors: words alone, words below summaries, or (auto) summaries from "
+    {"FULT_LEVELS", "auto, 1, 2", "auto",
+     "Levels of the public bit-vectors: words alone, words below summaries, or (auto) summaries from "
      "the 513th slot on.",
      [](options &o, std::string_view t) { o.levels = chosen(t, levels, "auto, 1 or 2"); },
      [](const options &o) { return name_of(o.levels, levels); }},
     {"FULT_ORDER", "depth, breadth", "depth", "Whether a worker runs its newest task first or its oldest.",
      [](options &o, std::string_view t) { o.order = chosen(t, orders, "depth or breadth"); },
      [](const options &o) { return name_of(o.order, orders); }},
-    {"FULT_IDLE_SPIN", "0 to 1000000", "100", "Microseconds for which a worker without work looks for some before it sleeps.",
-     [](options &o, std::string_view t) { o.idle_spin = static_cast<unsigned>(number(t, 0, 1'000'000, "microseconds from 0 to 1000000")); },
+    {"FULT_IDLE_SPIN", "0 to 1000000", "100",
+     "Microseconds for which a worker without work looks for some before it sleeps.",
+     [](options &o, std::string_view t) {
+         o.idle_spin = static_cast<unsigned>(number(t, 0, 1'000'000, "microseconds from 0 to 1000000"));
+     },
      [](const options &o) { return std::to_string(o.idle_spin); }},
 };
 
@@ -129,7 +160,8 @@ void warn_of_unknown() {
         for (const option_row &row : rows)
             known = known || name == row.variable;
         if (!known)
-            warn("the environment variable %.*s is unknown; `fult-info` lists those that are", static_cast<int>(name.size()), name.data());
+            warn("the environment variable %.*s is unknown; `fult-info` lists those that are",
+                 static_cast<int>(name.size()), name.data());
     }
 }
 
@@ -141,7 +173,8 @@ bool set_in_environment(const option_row &row) noexcept { return std::getenv(row
 
 void validate(const options &o) {
     const auto bad = [](const char *variable, const std::string &value, const char *what) {
-        throw std::invalid_argument("fult: " + quoted(variable, value) + " (or the option of that name): must be " + what);
+        throw std::invalid_argument("fult: " + quoted(variable, value) +
+                                    " (or the option of that name): must be " + what);
     };
     if (o.workers > sleepers::capacity)
         bad("FULT_WORKERS", std::to_string(o.workers), "at most 1024");
@@ -160,7 +193,8 @@ options read_options() {
             try {
                 row.parse(result, text);
             } catch (const std::invalid_argument &expected) {
-                throw std::invalid_argument("fult: " + detail::quoted(row.variable, text) + ": must be " + expected.what());
+                throw std::invalid_argument("fult: " + detail::quoted(row.variable, text) + ": must be " +
+                                            expected.what());
             }
         }
     detail::warn_of_unknown();

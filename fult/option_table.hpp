@@ -16,7 +16,8 @@ struct option_row {
     const char *type;     // as documented
     const char *fallback; // the default, as documented
     const char *help;
-    void (*parse)(options &into, std::string_view text); // throws std::invalid_argument with what the value may be
+    void (*parse)(options &into,
+                  std::string_view text); // throws std::invalid_argument with what the value may be
     std::string (*print)(const options &from);
 };
 

@@ -13,17 +13,19 @@ namespace {
 constexpr std::size_t handler_bytes = 64 * 1024;
 struct sigaction segv_before, bus_before;
 
-// Only what is safe in a handler: the thread is in the middle of anything. snprintf of integers and strings does not allocate.
+// Only what is safe in a handler: the thread is in the middle of anything. snprintf of integers and strings
+// does not allocate.
 void report(const worker &w) noexcept {
     const task *t = w.current;
     const stack *s = w.here();
     char text[512];
     const char *name = t && t->extras && !t->extras->name.empty() ? t->extras->name.c_str() : nullptr;
-    const int length = std::snprintf(text, sizeof text,
-                                     "fult: task %s%s%s (worker %u, slot %u) overflowed its %zu KiB stack; "
-                                     "give it more by spawn_options::stack_size, or all tasks by FULT_STACK_SIZE\n",
-                                     name ? "'" : "", name ? name : "without a name", name ? "'" : "", w.index, t ? slot_of(t) : 0,
-                                     s->size / 1024);
+    const int length =
+        std::snprintf(text, sizeof text,
+                      "fult: task %s%s%s (worker %u, slot %u) overflowed its %zu KiB stack; "
+                      "give it more by spawn_options::stack_size, or all tasks by FULT_STACK_SIZE\n",
+                      name ? "'" : "", name ? name : "without a name", name ? "'" : "", w.index,
+                      t ? slot_of(t) : 0, s->size / 1024);
     if (::write(STDERR_FILENO, text, static_cast<std::size_t>(length)) < 0)
         return;
 }
@@ -33,7 +35,8 @@ void on_fault(int number, siginfo_t *info, void *) noexcept {
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     if (w && w->here() && w->here()->guards(address))
         report(*w);
-    // The instruction faults again, into the action that was there before: another handler, or the end of the program.
+    // The instruction faults again, into the action that was there before: another handler, or the end of the
+    // program.
     ::sigaction(number, number == SIGSEGV ? &segv_before : &bus_before, nullptr);
 }
 

@@ -13,7 +13,8 @@ void parker::wait(std::uint32_t prepared, int milliseconds) noexcept {
     timespec limit{milliseconds / 1000, (milliseconds % 1000) * 1'000'000L};
     const int saved = errno;
     while (posts_.load(std::memory_order_acquire) == prepared) { // pairs with post
-        const long rc = ::syscall(SYS_futex, &posts_, FUTEX_WAIT_PRIVATE, prepared, milliseconds < 0 ? nullptr : &limit, nullptr, 0);
+        const long rc = ::syscall(SYS_futex, &posts_, FUTEX_WAIT_PRIVATE, prepared,
+                                  milliseconds < 0 ? nullptr : &limit, nullptr, 0);
         if (rc != 0 && errno == ETIMEDOUT)
             break;
     }

@@ -14,7 +14,8 @@ class alignas(8) parker { // so that a pointer to it has room for a tag
     // Blocks the thread until there was a post after prepare, or for some time where milliseconds >= 0.
     void wait(std::uint32_t prepared, int milliseconds = -1) noexcept;
 
-    // Wakes the thread. Touches the parker no more once the waiter can see the post, except for the address in the system call.
+    // Wakes the thread. Touches the parker no more once the waiter can see the post, except for the address
+    // in the system call.
     void post() noexcept;
 
   private:

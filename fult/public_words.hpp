@@ -1,9 +1,10 @@
 // The runnable bits that any thread may set: one bit a slot, with two levels of hints above.
 //
-// The words are the truth; a summary bit stands for a cache line of words (512 slots), a top bit for a summary word. Order
-// matters (scheduler.md; tests/model/levels.pml): who sets goes words -> summary -> top, who finds nothing below clears a hint
-// first and looks again afterwards. The first line has no hints: up to 512 slots are one line to scan and one OR to wake.
-// Source: figure 4.2 and section 4.2.3 of Dang's dissertation, whose order of setting is the other way round in one sentence.
+// The words are the truth; a summary bit stands for a cache line of words (512 slots), a top bit for a
+// summary word. Order matters (scheduler.md; tests/model/levels.pml): who sets goes words -> summary -> top,
+// who finds nothing below clears a hint first and looks again afterwards. The first line has no hints: up to
+// 512 slots are one line to scan and one OR to wake. Source: figure 4.2 and section 4.2.3 of Dang's
+// dissertation, whose order of setting is the other way round in one sentence.
 #pragma once
 
 #include <atomic>
@@ -21,8 +22,8 @@ inline constexpr std::uint32_t words_in_line = cache_line / sizeof(shared_word);
 inline constexpr std::uint32_t top_words = max_slots / (64 * words_in_line) / 4096; // 8: one line
 static_assert(top_words == 8);
 
-// The first word that has hints: the second line's by default; option `levels` says none (one level) or all (two levels).
-// Changes only while no runtime runs.
+// The first word that has hints: the second line's by default; option `levels` says none (one level) or all
+// (two levels). Changes only while no runtime runs.
 inline std::uint32_t first_hinted_word = words_in_line;
 
 struct public_words {
@@ -38,8 +39,8 @@ struct public_words {
     FULT_ALWAYS_INLINE public_words(const void *home, const place &at) noexcept
         : words(locate(home, at.words)), summary(locate(home, at.summary)), top(locate(home, at.top)) {}
 
-    // Sets bits of a word. Full barrier: what the caller wrote before is seen by who takes them, and a later load of the
-    // sleepers is ordered after it (tests/model/sleep.pml).
+    // Sets bits of a word. Full barrier: what the caller wrote before is seen by who takes them, and a later
+    // load of the sleepers is ordered after it (tests/model/sleep.pml).
     FULT_ALWAYS_INLINE void set(std::uint32_t word, std::uint64_t bits) const noexcept {
         words[word].fetch_or(bits, std::memory_order_seq_cst); // pairs with take
         if (word >= first_hinted_word) [[unlikely]]
@@ -56,8 +57,8 @@ struct public_words {
         return words[word].fetch_and(~bits, std::memory_order_seq_cst) & bits; // pairs with set
     }
 
-    // Calls visit(word, bits) for non-empty words in ascending (or descending) order until it returns true. Clears stale hints
-    // on the way.
+    // Calls visit(word, bits) for non-empty words in ascending (or descending) order until it returns true.
+    // Clears stale hints on the way.
     template <class Visit> bool scan(bool descending, const Visit &visit) const noexcept {
         const bool plain_line = first_hinted_word != 0;
         if (!descending && plain_line && scan_line(0, false, visit))
@@ -82,7 +83,8 @@ struct public_words {
 
     // Every word of some lines, without hints (the one-level mode).
     template <class Visit>
-    bool scan_lines(std::uint32_t first, std::uint32_t count, bool descending, const Visit &visit) const noexcept {
+    bool scan_lines(std::uint32_t first, std::uint32_t count, bool descending,
+                    const Visit &visit) const noexcept {
         for (std::uint32_t i = 0; i < count; ++i)
             if (scan_line(first + (descending ? count - 1 - i : i), descending, visit))
                 return true;
@@ -104,10 +106,12 @@ struct public_words {
             t.fetch_or(bit(line >> 6), std::memory_order_seq_cst);
     }
 
-    template <class Visit> bool scan_line(std::uint32_t line, bool descending, const Visit &visit) const noexcept {
+    template <class Visit>
+    bool scan_line(std::uint32_t line, bool descending, const Visit &visit) const noexcept {
         for (std::uint32_t i = 0; i < words_in_line; ++i) {
             const std::uint32_t w = line * words_in_line + (descending ? words_in_line - 1 - i : i);
-            const std::uint64_t bits = words[w].load(std::memory_order_seq_cst); // seq_cst: after a hint was cleared
+            const std::uint64_t bits =
+                words[w].load(std::memory_order_seq_cst); // seq_cst: after a hint was cleared
             if (bits != 0 && visit(w, bits))
                 return true;
         }
@@ -118,10 +122,12 @@ struct public_words {
         return !scan_line(line, false, [](std::uint32_t, std::uint64_t) { return true; });
     }
 
-    template <class Visit> bool scan_summary(std::uint32_t s, bool descending, const Visit &visit) const noexcept {
+    template <class Visit>
+    bool scan_summary(std::uint32_t s, bool descending, const Visit &visit) const noexcept {
         std::uint64_t hints = summary[s].load(std::memory_order_seq_cst);
         while (hints != 0) {
-            const auto b = static_cast<std::uint32_t>(descending ? 63 - std::countl_zero(hints) : std::countr_zero(hints));
+            const auto b = static_cast<std::uint32_t>(descending ? 63 - std::countl_zero(hints)
+                                                                 : std::countr_zero(hints));
             hints &= ~bit(b);
             const std::uint32_t line = s * 64 + b;
             if (scan_line(line, descending, visit))
@@ -138,10 +144,12 @@ struct public_words {
         return false;
     }
 
-    template <class Visit> bool scan_top(std::uint32_t t, bool descending, const Visit &visit) const noexcept {
+    template <class Visit>
+    bool scan_top(std::uint32_t t, bool descending, const Visit &visit) const noexcept {
         std::uint64_t hints = top[t].load(std::memory_order_seq_cst);
         while (hints != 0) {
-            const auto b = static_cast<std::uint32_t>(descending ? 63 - std::countl_zero(hints) : std::countr_zero(hints));
+            const auto b = static_cast<std::uint32_t>(descending ? 63 - std::countl_zero(hints)
+                                                                 : std::countr_zero(hints));
             hints &= ~bit(b);
             const std::uint32_t s = t * 64 + b;
             if (scan_summary(s, descending, visit))

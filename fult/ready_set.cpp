@@ -11,7 +11,9 @@
 namespace fult::detail {
 namespace {
 
-unsigned highest_bit(std::uint64_t bits) noexcept { return static_cast<unsigned>(63 - std::countl_zero(bits)); }
+unsigned highest_bit(std::uint64_t bits) noexcept {
+    return static_cast<unsigned>(63 - std::countl_zero(bits));
+}
 unsigned lowest_bit(std::uint64_t bits) noexcept { return static_cast<unsigned>(std::countr_zero(bits)); }
 
 } // namespace
@@ -39,8 +41,10 @@ std::uint64_t ready_set::ready_bits(std::uint32_t word) const noexcept {
     }
     using eight [[gnu::may_alias]] = std::uint64_t;
     for (unsigned i = 0; i < 8; ++i)
-        if (const std::uint64_t eighth = __atomic_load_n(reinterpret_cast<const eight *>(bytes) + i, __ATOMIC_ACQUIRE))
-            bits |= (eighth * 0x0102'0408'1020'4080u >> 56) << (8 * i); // gathers the lowest bits of the bytes
+        if (const std::uint64_t eighth =
+                __atomic_load_n(reinterpret_cast<const eight *>(bytes) + i, __ATOMIC_ACQUIRE))
+            bits |= (eighth * 0x0102'0408'1020'4080u >> 56)
+                    << (8 * i); // gathers the lowest bits of the bytes
     return bits;
 }
 
@@ -50,8 +54,8 @@ void ready_set::add_ready(task *t) noexcept {
     owner_barrier();
 }
 
-// The next word, from `word` on, that has bits of the sweep's kind, or -1; drops stale entries on the way, but for the word that spawn
-// fills without telling.
+// The next word, from `word` on, that has bits of the sweep's kind, or -1; drops stale entries on the way,
+// but for the word that spawn fills without telling.
 int ready_set::next_below(sweep &s, int word) noexcept {
     while (word >= 0) {
         word = s.words.at_most(static_cast<std::uint32_t>(word));
@@ -117,7 +121,8 @@ task *ready_set::take_in_turn(sweep &s) noexcept {
 
 // Between private and public ----------------------------------------------------------------------------------------------------
 
-// Shows tasks to others that were private; those on a pinned stack to their home only. How many others may take.
+// Shows tasks to others that were private; those on a pinned stack to their home only. How many others may
+// take.
 unsigned ready_set::make_claimable(std::uint32_t word, std::uint64_t bits) noexcept {
     std::uint64_t here_only = 0;
     for (std::uint64_t rest = bits; rest != 0; rest &= rest - 1) {
@@ -133,8 +138,8 @@ unsigned ready_set::make_claimable(std::uint32_t word, std::uint64_t bits) noexc
     return static_cast<unsigned>(std::popcount(bits & ~here_only));
 }
 
-// The oldest: they are the largest pieces of work in a tree, and what the owner needs last. All of a word where there are
-// more words, else half of it.
+// The oldest: they are the largest pieces of work in a tree, and what the owner needs last. All of a word
+// where there are more words, else half of it.
 unsigned ready_set::publish(sweep &s) noexcept {
     for (;;) {
         const int w = next_above(s, 0);
@@ -156,8 +161,9 @@ unsigned ready_set::publish() noexcept {
     return count != 0 ? count : publish(yielded_turn_);
 }
 
-// The thief's side of revocation (tests/model/revoke.pml). While `revoked` stays set the owner can finish at most the one change
-// that it is in, and then waits for the lock; so one barrier serves for any number of words.
+// The thief's side of revocation (tests/model/revoke.pml). While `revoked` stays set the owner can finish at
+// most the one change that it is in, and then waits for the lock; so one barrier serves for any number of
+// words.
 unsigned ready_set::revoke() noexcept {
     if (!revoking_.try_lock())
         return 0;
@@ -214,11 +220,14 @@ std::uint64_t ready_set::reconcile(std::uint32_t asked) noexcept {
 
 // Public words --------------------------------------------------------------------------------------------------------------------
 
-template <class Visit> bool ready_set::scan(const public_words &from, bool descending, const Visit &visit) const noexcept {
+template <class Visit>
+bool ready_set::scan(const public_words &from, bool descending, const Visit &visit) const noexcept {
     if (levels_ != level_mode::one)
         return from.scan(descending, visit);
-    return from.scan_lines(0, lines_.load(std::memory_order_seq_cst), descending, visit) || // pairs with note_used
-           from.scan_lines(half_words / words_in_line, upper_lines_.load(std::memory_order_seq_cst), descending, visit);
+    return from.scan_lines(0, lines_.load(std::memory_order_seq_cst), descending,
+                           visit) || // pairs with note_used
+           from.scan_lines(half_words / words_in_line, upper_lines_.load(std::memory_order_seq_cst),
+                           descending, visit);
 }
 
 bool ready_set::any_in_lines(const public_words &of) const noexcept {
@@ -235,7 +244,8 @@ void ready_set::put_back(task *chain) noexcept {
 }
 
 // Claims a task whose slot is at least `least`; `started`: one that has a stack.
-task *ready_set::take_from(const public_words &from, bool newest, bool started, std::uint32_t least) noexcept {
+task *ready_set::take_from(const public_words &from, bool newest, bool started,
+                           std::uint32_t least) noexcept {
     if (!any(from))
         return nullptr;
     task *found = nullptr, *passed_over = nullptr;

@@ -1,4 +1,5 @@
-// The runnable tasks of one home: private words that its worker alone changes, public words that anybody may set and take.
+// The runnable tasks of one home: private words that its worker alone changes, public words that anybody may
+// set and take.
 #pragma once
 
 #include <bit>
@@ -29,25 +30,30 @@ class ready_set {
         (to_pinned ? pinned() : runnable()).set_slot(slot_of(t));
     }
 
-    // The home claims a task from its public words, pinned ones first. Null if there is none. `started`: only one that has a stack,
-    // which is all that can go on where no more stacks can be had.
+    // The home claims a task from its public words, pinned ones first. Null if there is none. `started`: only
+    // one that has a stack, which is all that can go on where no more stacks can be had.
     task *take_public(bool started = false) noexcept;
 
     // The home claims the next of a sweep that reaches each public task in turn; the same for pinned ones.
     task *take_public_in_turn() noexcept { return take_in_turn(runnable(), public_turn_); }
     task *take_pinned_in_turn() noexcept { return take_in_turn(pinned(), pinned_turn_); }
 
-    // A thief claims the oldest task. `forwarded`: it found one that only the home may run, and left it among its pinned words.
+    // A thief claims the oldest task. `forwarded`: it found one that only the home may run, and left it among
+    // its pinned words.
     task *steal(bool &forwarded, bool started = false) noexcept;
 
-    // Moves the oldest word of private tasks of a worker that reaches no scheduling point to its public words; how many.
+    // Moves the oldest word of private tasks of a worker that reaches no scheduling point to its public
+    // words; how many.
     unsigned revoke() noexcept;
 
     bool seems_public() const noexcept { return any(runnable()); }
     bool seems_pinned() const noexcept { return any(pinned()); }
-    bool seems_private() const noexcept { return ready_turn_.words.lowest() >= 0 || yielded_turn_.words.lowest() >= 0; }
+    bool seems_private() const noexcept {
+        return ready_turn_.words.lowest() >= 0 || yielded_turn_.words.lowest() >= 0;
+    }
 
-    // A slot of this word came into use (for the one-level mode, which scans all that were). Caller holds the slot's allocator.
+    // A slot of this word came into use (for the one-level mode, which scans all that were). Caller holds the
+    // slot's allocator.
     void note_used(std::uint32_t word) noexcept {
         std::atomic<std::uint32_t> &end = word < half_words ? lines_ : upper_lines_;
         const std::uint32_t line = word % half_words / words_in_line;
@@ -63,7 +69,8 @@ class ready_set {
         const std::uint32_t w = slot_of(t) >> 6;
         yielded_turn_.words.insert(w);
         // release: a thief that revokes the bit resumes the context
-        words_[w].yielded.store(words_[w].yielded.load(std::memory_order_relaxed) | bit_of(slot_of(t)), std::memory_order_release);
+        words_[w].yielded.store(words_[w].yielded.load(std::memory_order_relaxed) | bit_of(slot_of(t)),
+                                std::memory_order_release);
         owner_barrier();
         if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
             reconcile(w);
@@ -76,8 +83,8 @@ class ready_set {
         note_used(word);
     }
 
-    // The newest private task that has not started (the oldest, breadth first); the next of a sweep that reaches each of them in
-    // turn; the next of such a sweep over those that yielded.
+    // The newest private task that has not started (the oldest, breadth first); the next of a sweep that
+    // reaches each of them in turn; the next of such a sweep over those that yielded.
     task *take_ready() noexcept;
     task *take_ready_in_turn() noexcept { return take_in_turn(ready_turn_); }
     task *take_yielded_in_turn() noexcept { return take_in_turn(yielded_turn_); }
@@ -114,7 +121,8 @@ class ready_set {
 
     std::uint64_t ready_bits(std::uint32_t word) const noexcept;
     std::uint64_t yielded_bits(std::uint32_t word) const noexcept {
-        return words_[word].yielded.load(std::memory_order_acquire); // acquire, for a thief: pairs with add_yielded
+        return words_[word].yielded.load(
+            std::memory_order_acquire); // acquire, for a thief: pairs with add_yielded
     }
     std::uint64_t bits_of(const sweep &s, std::uint32_t word) const noexcept {
         return s.resumable ? yielded_bits(word) : ready_bits(word);
@@ -122,7 +130,8 @@ class ready_set {
     int next_above(sweep &s, int word) noexcept;
     int next_below(sweep &s, int word) noexcept;
     task *take_at_turn(sweep &s, std::uint64_t left) noexcept {
-        const unsigned b = breadth_first_ ? static_cast<unsigned>(std::countr_zero(left)) : static_cast<unsigned>(63 - std::countl_zero(left));
+        const unsigned b = breadth_first_ ? static_cast<unsigned>(std::countr_zero(left))
+                                          : static_cast<unsigned>(63 - std::countl_zero(left));
         const std::uint64_t bit = std::uint64_t{1} << b;
         s.left = breadth_first_ ? ~(bit | (bit - 1)) : bit - 1;
         return remove_private(s.word, bit) != 0 ? task_at(s.word, b) : nullptr;
@@ -136,7 +145,8 @@ class ready_set {
         if ((resumable & bits) != 0)
             words_[word].yielded.store(resumable & ~bits, std::memory_order_relaxed);
         for (std::uint64_t rest = bits & ~resumable; rest != 0; rest &= rest - 1)
-            bytes_[word * 64 + static_cast<unsigned>(std::countr_zero(rest))].store(0, std::memory_order_relaxed);
+            bytes_[word * 64 + static_cast<unsigned>(std::countr_zero(rest))].store(
+                0, std::memory_order_relaxed);
     }
 
     // Clears private bits; which of them were still ours.
@@ -151,8 +161,11 @@ class ready_set {
     unsigned make_claimable(std::uint32_t word, std::uint64_t bits) noexcept;
     task *take_from(const public_words &from, bool newest, bool started, std::uint32_t least) noexcept;
     task *take_in_turn(const public_words &from, std::uint32_t &turn) noexcept;
-    template <class Visit> bool scan(const public_words &from, bool descending, const Visit &visit) const noexcept;
-    bool any(const public_words &of) const noexcept { return levels_ == level_mode::one ? any_in_lines(of) : of.any(); }
+    template <class Visit>
+    bool scan(const public_words &from, bool descending, const Visit &visit) const noexcept;
+    bool any(const public_words &of) const noexcept {
+        return levels_ == level_mode::one ? any_in_lines(of) : of.any();
+    }
     bool any_in_lines(const public_words &of) const noexcept;
 
     worker_hot *home_ = nullptr;
@@ -163,7 +176,8 @@ class ready_set {
     level_mode levels_ = level_mode::automatic;
     std::uint32_t current_word_ = 0;
     sweep ready_turn_{{}, false}, yielded_turn_{{}, true};
-    std::uint32_t public_turn_ = 0, pinned_turn_ = 0; // where the sweeps over the public words stand: the slots taken last
+    std::uint32_t public_turn_ = 0,
+                  pinned_turn_ = 0; // where the sweeps over the public words stand: the slots taken last
 
     std::atomic<std::uint32_t> lines_{0}, upper_lines_{0}; // lines of words in use in the two halves
 

@@ -60,8 +60,8 @@ inline void fiber_destroy([[maybe_unused]] void *fiber) noexcept {
 }
 
 // Around a jump. `fake` keeps ASan's fake frames of the context that is left. ------------------------------------------------
-inline void before_jump([[maybe_unused]] void **fake, [[maybe_unused]] const void *bottom, [[maybe_unused]] std::size_t size,
-                        [[maybe_unused]] void *fiber) noexcept {
+inline void before_jump([[maybe_unused]] void **fake, [[maybe_unused]] const void *bottom,
+                        [[maybe_unused]] std::size_t size, [[maybe_unused]] void *fiber) noexcept {
 #if defined(FULT_ASAN)
     __sanitizer_start_switch_fiber(fake, bottom, size);
 #endif

@@ -1,4 +1,5 @@
-// What a worker does that has no ready task of its own: look at the others, take back what a busy one hides, sleep.
+// What a worker does that has no ready task of its own: look at the others, take back what a busy one hides,
+// sleep.
 #include <chrono>
 #include <sched.h>
 
@@ -9,7 +10,8 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// A victim that spawned and then reaches no scheduling point is left alone for this long before its private words are taken.
+// A victim that spawned and then reaches no scheduling point is left alone for this long before its private
+// words are taken.
 constexpr auto patience = std::chrono::microseconds(20);
 
 } // namespace
@@ -79,7 +81,8 @@ bool worker::work_anywhere() noexcept {
     return revoke_round();
 }
 
-// Sleeps in the kernel. Order (tests/model/sleep.pml): be seen as asleep, ask everybody, look once more everywhere, sleep.
+// Sleeps in the kernel. Order (tests/model/sleep.pml): be seen as asleep, ask everybody, look once more
+// everywhere, sleep.
 void worker::nap() noexcept {
     const std::uint32_t prepared = sleep.prepare();
     crew.asleep.add(index);
@@ -114,7 +117,8 @@ task *worker::search() noexcept {
         if (!crew.alone && idle > patience && revoke_round())
             continue;
         if (idle > limit) {
-            crew.searching.fetch_sub(1, std::memory_order_seq_cst); // before it is seen as asleep; pairs with wake_for
+            crew.searching.fetch_sub(
+                1, std::memory_order_seq_cst); // before it is seen as asleep; pairs with wake_for
             nap();
             crew.searching.fetch_add(1, std::memory_order_seq_cst);
             round = 0;
@@ -122,8 +126,10 @@ task *worker::search() noexcept {
         }
     }
     looking.exchange(0, std::memory_order_seq_cst);
-    // Signalers that saw this worker search woke nobody. Whoever stops searching last looks for more, and for who should take it.
-    if (crew.searching.fetch_sub(1, std::memory_order_seq_cst) == 1 && found && crew.asleep.any()) { // pairs with wake_for
+    // Signalers that saw this worker search woke nobody. Whoever stops searching last looks for more, and for
+    // who should take it.
+    if (crew.searching.fetch_sub(1, std::memory_order_seq_cst) == 1 && found &&
+        crew.asleep.any()) { // pairs with wake_for
         if (work_anywhere())
             crew.wake_one(index);
         else if (!crew.alone)

@@ -11,7 +11,8 @@ class sleepers {
   public:
     static constexpr unsigned capacity = 1024;
 
-    // Ordered after a signaler's OR (seq_cst), so that either it sees the sleeper or the sleeper's last look sees the bit.
+    // Ordered after a signaler's OR (seq_cst), so that either it sees the sleeper or the sleeper's last look
+    // sees the bit.
     bool any() const noexcept { return count_.load(std::memory_order_seq_cst) != 0; } // pairs with add
     unsigned count() const noexcept { return count_.load(std::memory_order_seq_cst); }
 
@@ -32,7 +33,8 @@ class sleepers {
     int remove_any(unsigned start) noexcept {
         for (unsigned i = 0; i <= capacity / 64; ++i) {
             const unsigned w = ((start >> 6) + i) % (capacity / 64);
-            for (std::uint64_t bits = words_[w].load(std::memory_order_seq_cst); bits != 0; bits &= bits - 1) {
+            for (std::uint64_t bits = words_[w].load(std::memory_order_seq_cst); bits != 0;
+                 bits &= bits - 1) {
                 const unsigned worker = w * 64 + static_cast<unsigned>(std::countr_zero(bits));
                 if (remove(worker))
                     return static_cast<int>(worker);

@@ -4,7 +4,8 @@
 
 namespace fult::detail {
 
-void slot_allocator::open(worker_hot *home, slot_run *run, std::uint32_t first, std::uint32_t limit) noexcept {
+void slot_allocator::open(worker_hot *home, slot_run *run, std::uint32_t first,
+                          std::uint32_t limit) noexcept {
     home_ = home;
     words_ = slot_words(home);
     run_ = run;
@@ -78,7 +79,8 @@ bool slot_allocator::drain() noexcept {
         return false;
     };
     if (first_hinted_word == max_slots) // one level: words alone
-        returned.scan_lines(first_ / words_in_line, (used_ + words_in_line - 1) / words_in_line, false, take_back);
+        returned.scan_lines(first_ / words_in_line, (used_ + words_in_line - 1) / words_in_line, false,
+                            take_back);
     else
         returned.scan(false, take_back);
     return any;

@@ -1,5 +1,6 @@
-// Which slots of a range of a home's words are free: taken in runs, the lowest run first, so that indices stay dense and the
-// newest task is the highest set bit. Not thread-safe: a worker owns that of its lower half, a lock guards that of the upper half.
+// Which slots of a range of a home's words are free: taken in runs, the lowest run first, so that indices
+// stay dense and the newest task is the highest set bit. Not thread-safe: a worker owns that of its lower
+// half, a lock guards that of the upper half.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@ inline constexpr std::uint32_t half_words = half_slots / 64;
 
 class slot_allocator {
   public:
-    // Words [first, first + limit) of the home; none is used yet. The run that slots are taken from lies where the fast path of the
-    // owner sees it, or anywhere else.
+    // Words [first, first + limit) of the home; none is used yet. The run that slots are taken from lies
+    // where the fast path of the owner sees it, or anywhere else.
     void open(worker_hot *home, slot_run *run, std::uint32_t first, std::uint32_t limit) noexcept;
 
     // A low free slot's descriptor, or null at the limit.

@@ -20,13 +20,15 @@ team &team_of(const char *call) {
         return w->crew;
     if (team *crew = running_team())
         return *crew;
-    throw std::logic_error(std::string("fult: ") + call + ": no runtime is running; make a fult::runtime first");
+    throw std::logic_error(std::string("fult: ") + call +
+                           ": no runtime is running; make a fult::runtime first");
 }
 
 [[noreturn]] void no_slot(const worker &home) {
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                             "fult: spawn: the table of " +
-                                (home.index < home.crew.count ? "worker " + std::to_string(home.index) : std::string("foreign threads")) +
+                                (home.index < home.crew.count ? "worker " + std::to_string(home.index)
+                                                              : std::string("foreign threads")) +
                                 " is full (" + std::to_string(home.crew.opts.max_tasks) +
                                 " living tasks); join some, or raise FULT_MAX_TASKS");
 }
@@ -38,8 +40,10 @@ void demand_stacks(team &crew) {
     stack *s = crew.stacks.acquire(1);
     if (!s)
         throw std::system_error(std::make_error_code(std::errc::not_enough_memory),
-                                "fult: spawn: no memory for another stack (" + std::to_string(crew.stacks.mapped()) + " of " +
-                                    std::to_string(crew.stacks.ordinary_size()) + " bytes exist); join some tasks, lower FULT_STACK_SIZE, "
+                                "fult: spawn: no memory for another stack (" +
+                                    std::to_string(crew.stacks.mapped()) + " of " +
+                                    std::to_string(crew.stacks.ordinary_size()) +
+                                    " bytes exist); join some tasks, lower FULT_STACK_SIZE, "
                                     "or raise `ulimit -v`");
     crew.stacks.release(s);
     crew.short_of_stacks.store(false, std::memory_order_relaxed);
@@ -69,16 +73,20 @@ task *take_slot_with(const spawn_options &wanted) {
     demand_stacks(crew);
     worker *here = this_worker();
     if (wanted.worker >= static_cast<int>(crew.count))
-        throw std::out_of_range("fult: spawn: there is no worker " + std::to_string(wanted.worker) + "; there are " +
-                                std::to_string(crew.count) + ", from 0 on");
+        throw std::out_of_range("fult: spawn: there is no worker " + std::to_string(wanted.worker) +
+                                "; there are " + std::to_string(crew.count) + ", from 0 on");
     if (wanted.pinned && wanted.worker < 0 && !here)
-        throw std::invalid_argument("fult: spawn: a foreign thread must say to which worker a task is pinned");
+        throw std::invalid_argument(
+            "fult: spawn: a foreign thread must say to which worker a task is pinned");
     if (wanted.stack_size > most_stack)
-        throw std::invalid_argument("fult: spawn: a stack of " + std::to_string(wanted.stack_size) + " bytes; it may have up to 1G");
+        throw std::invalid_argument("fult: spawn: a stack of " + std::to_string(wanted.stack_size) +
+                                    " bytes; it may have up to 1G");
     std::unique_ptr<task_extras> extras;
     if (!wanted.name.empty() || wanted.stack_size != 0)
         extras.reset(new task_extras{std::string(wanted.name), wanted.stack_size});
-    worker *home = wanted.worker >= 0 ? crew.homes[static_cast<unsigned>(wanted.worker)] : here ? here : &crew.foreign_home();
+    worker *home = wanted.worker >= 0 ? crew.homes[static_cast<unsigned>(wanted.worker)]
+                   : here             ? here
+                                      : &crew.foreign_home();
     task *t = checked(home == here ? home->take_own_slot() : home->take_shared_slot(), *home);
     t->pinned = wanted.pinned;
     t->extras = extras.release();

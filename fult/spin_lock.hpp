@@ -1,4 +1,5 @@
-// Test-and-set with backoff, for the runtime's own short sections on kernel threads. Nothing suspends while it holds one.
+// Test-and-set with backoff, for the runtime's own short sections on kernel threads. Nothing suspends while
+// it holds one.
 #pragma once
 
 #include <atomic>
@@ -18,7 +19,8 @@ class spin_lock {
                 cpu_relax();
     }
     bool try_lock() noexcept {
-        return !held_.load(std::memory_order_relaxed) && !held_.exchange(true, std::memory_order_acquire); // pairs with unlock
+        return !held_.load(std::memory_order_relaxed) &&
+               !held_.exchange(true, std::memory_order_acquire); // pairs with unlock
     }
     void unlock() noexcept { held_.store(false, std::memory_order_release); } // pairs with try_lock
 

@@ -41,8 +41,10 @@ std::size_t mapping_limit() noexcept {
 } // namespace
 
 stack_pool::stack_pool(const stack_settings &settings)
-    : settings_(settings), split_budget_(mapping_limit() / 4),
-      madvise_guards_(settings.guard != guard_mode::mprotect && settings.guard != guard_mode::none && madvise_guards_work()) {
+    : settings_(settings),
+      split_budget_(mapping_limit() / 4),
+      madvise_guards_(settings.guard != guard_mode::mprotect && settings.guard != guard_mode::none &&
+                      madvise_guards_work()) {
     if (settings.guard == guard_mode::madvise && !madvise_guards_)
         warn("FULT_GUARD=madvise needs Linux 6.13 or later; guarding stacks by mprotect");
 }
@@ -85,7 +87,8 @@ stack *stack_pool::prepare(std::byte *base, std::size_t bytes) noexcept {
     stack *s = ::new (at) stack;
     s->base = base;
     s->size = bytes;
-    s->limit = inline_limit(reinterpret_cast<std::uintptr_t>(base) + page_size(), reinterpret_cast<std::uintptr_t>(at));
+    s->limit = inline_limit(reinterpret_cast<std::uintptr_t>(base) + page_size(),
+                            reinterpret_cast<std::uintptr_t>(at));
     s->fiber = sanitizer::fiber_create();
     s->valgrind_id = sanitizer::register_stack(base, at);
     return s;

@@ -12,8 +12,8 @@
 namespace fult::detail {
 
 struct stack_settings {
-    std::size_t size;      // of the ordinary stack
-    std::size_t kept;      // resident idle stacks in all
+    std::size_t size; // of the ordinary stack
+    std::size_t kept; // resident idle stacks in all
     guard_mode guard;
 };
 

@@ -3,8 +3,9 @@
 
 namespace fult::detail {
 
-// Suspends the running task until a signal reaches it; may return without one. Where its worker has nothing else to do, it first
-// watches for the signal on the task's own stack, for a while if `patient`: no switch then.
+// Suspends the running task until a signal reaches it; may return without one. Where its worker has nothing
+// else to do, it first watches for the signal on the task's own stack, for a while if `patient`: no switch
+// then.
 void suspend_until_signaled(bool patient) noexcept;
 
 } // namespace fult::detail

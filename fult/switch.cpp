@@ -1,4 +1,6 @@
 // The contexts of a worker: the stacks that tasks start on, and its own.
+#include "switch.hpp"
+
 #include <cerrno>
 #include <unistd.h>
 #include <utility>
@@ -8,13 +10,13 @@
 #include "check.hpp"
 #include "completion.hpp"
 #include "sanitizer.hpp"
-#include "switch.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {
 namespace {
 
-// Contexts begin at different distances from the end of their page, or all would fall into the same cache sets.
+// Contexts begin at different distances from the end of their page, or all would fall into the same cache
+// sets.
 std::byte *colored_top(const stack *s) noexcept {
     const auto number = reinterpret_cast<std::uintptr_t>(s->base) / s->size;
     return const_cast<std::byte *>(reinterpret_cast<const std::byte *>(s)) - number % 16 * cache_line;
@@ -22,8 +24,8 @@ std::byte *colored_top(const stack *s) noexcept {
 
 } // namespace
 
-// A stack's life: tasks that start here, one after the other. It leaves for a task that has a context, or for the worker's own,
-// and is idle until a task is to start on it.
+// A stack's life: tasks that start here, one after the other. It leaves for a task that has a context, or for
+// the worker's own, and is idle until a task is to start on it.
 void worker::stack_main(boost::context::detail::transfer_t in) noexcept {
     worker *w = arrive(to_arrival(in), nullptr);
     for (;;) {
@@ -64,7 +66,9 @@ void worker::serve() {
 void worker::base_main(boost::context::detail::transfer_t in) noexcept {
     worker *w = arrive(to_arrival(in), nullptr);
     w->serve();
-    fatal("worker", "the main task's worker ended before the main task"); // not reached: stop() leaves from the main task
+    fatal(
+        "worker",
+        "the main task's worker ended before the main task"); // not reached: stop() leaves from the main task
 }
 
 bool worker::open_stacks(bool with_base) noexcept {
@@ -84,10 +88,12 @@ void worker::adopt_main(task *main, stack *its_stack) noexcept {
     its_stack->size = base_stack_.size;
     its_stack->fiber = base_stack_.fiber;
     its_stack->pinned = true;
-    // The kernel grows the first thread's stack on demand; 8 MiB below here are its usual room, whatever the limit says.
+    // The kernel grows the first thread's stack on demand; 8 MiB below here are its usual room, whatever the
+    // limit says.
     constexpr std::uintptr_t room = 8u << 20;
     const std::uintptr_t top = reinterpret_cast<std::uintptr_t>(its_stack->base) + its_stack->size;
-    const std::uintptr_t low = its_stack->size > room ? top - room : reinterpret_cast<std::uintptr_t>(its_stack->base);
+    const std::uintptr_t low =
+        its_stack->size > room ? top - room : reinterpret_cast<std::uintptr_t>(its_stack->base);
     its_stack->limit = inline_limit(low, top);
     here_ = its_stack;
     stack_limit = its_stack->limit;

@@ -1,5 +1,5 @@
-// How a worker moves from one task to another. Inline as a whole: a return after a jump is dear where the processor predicts returns
-// by the calls that it saw, so yield and wait jump themselves and return once.
+// How a worker moves from one task to another. Inline as a whole: a return after a jump is dear where the
+// processor predicts returns by the calls that it saw, so yield and wait jump themselves and return once.
 #pragma once
 
 #include <cerrno>
@@ -20,7 +20,8 @@ inline std::uintptr_t encode(leave how, const void *what) noexcept {
 
 // Arriving ----------------------------------------------------------------------------------------------------------------------
 
-// First thing on every context that is jumped to: finishes what was left behind. From here on others may run it.
+// First thing on every context that is jumped to: finishes what was left behind. From here on others may run
+// it.
 FULT_ALWAYS_INLINE worker *worker::arrive(arrival in, [[maybe_unused]] void *fake) noexcept {
     sanitizer::after_jump(fake);
     worker *w = static_cast<worker *>(current_worker());
@@ -32,8 +33,10 @@ FULT_ALWAYS_INLINE worker *worker::arrive(arrival in, [[maybe_unused]] void *fak
     case leave::park: {
         auto *left = static_cast<task *>(what);
         left->context = in.from;
-        left->state.exchange(left->on->pinned ? ready_pinned : ready, std::memory_order_seq_cst); // pairs with claim
-        if (left->token.load(std::memory_order_seq_cst) != 0 && left->token.exchange(0, std::memory_order_seq_cst) != 0)
+        left->state.exchange(left->on->pinned ? ready_pinned : ready,
+                             std::memory_order_seq_cst); // pairs with claim
+        if (left->token.load(std::memory_order_seq_cst) != 0 &&
+            left->token.exchange(0, std::memory_order_seq_cst) != 0)
             signal(to_id(left)); // it came while the task ran; the bit is ours to post
         break;
     }

@@ -18,7 +18,9 @@ struct task_extras {
 inline task_id to_id(const task *t) noexcept {
     return task_id::from_value(reinterpret_cast<std::uintptr_t>(t) | (t->pinned ? 1u : 0u));
 }
-inline task *to_task(task_id id) noexcept { return reinterpret_cast<task *>(id.value() & ~std::uintptr_t{1}); }
+inline task *to_task(task_id id) noexcept {
+    return reinterpret_cast<task *>(id.value() & ~std::uintptr_t{1});
+}
 
 enum class claim_outcome {
     ours,    // the caller runs it
@@ -26,11 +28,13 @@ enum class claim_outcome {
     pinned,  // it must be run by its home: the caller posts the bit among the home's pinned words
 };
 
-// Decides who runs a task whose runnable bit the caller took (scheduler.md, "States, claims, signals"; tests/model/park.pml).
+// Decides who runs a task whose runnable bit the caller took (scheduler.md, "States, claims, signals";
+// tests/model/park.pml).
 inline claim_outcome claim(task &t, bool at_home) noexcept {
     for (;;) {
         std::uint32_t seen = ready;
-        if (t.state.compare_exchange_strong(seen, busy, std::memory_order_seq_cst)) // pairs with park and publish
+        if (t.state.compare_exchange_strong(seen, busy,
+                                            std::memory_order_seq_cst)) // pairs with park and publish
             return claim_outcome::ours;
         if (seen == ready_pinned) {
             if (!at_home)
@@ -38,10 +42,13 @@ inline claim_outcome claim(task &t, bool at_home) noexcept {
             if (t.state.compare_exchange_strong(seen, busy, std::memory_order_seq_cst)) // pairs with park
                 return claim_outcome::ours;
         }
-        t.token.store(1, std::memory_order_seq_cst); // busy: retain the signal; pairs with the exchange in wait and park
+        t.token.store(
+            1,
+            std::memory_order_seq_cst); // busy: retain the signal; pairs with the exchange in wait and park
         if (t.state.load(std::memory_order_seq_cst) == busy) // pairs with the exchange in park
             return claim_outcome::not_now;
-        if (t.token.exchange(0, std::memory_order_seq_cst) == 0) // whoever parked it took the token and posts the bit
+        if (t.token.exchange(0, std::memory_order_seq_cst) ==
+            0) // whoever parked it took the token and posts the bit
             return claim_outcome::not_now;
     }
 }

@@ -18,12 +18,12 @@ struct team {
 
     options opts;
     stack_pool stacks;
-    unsigned count = 0;             // workers
-    std::vector<worker *> homes;    // the workers, then the home of what foreign threads spawn
-    bool private_words = true;      // as asked for, and possible here
-    bool alone = false;             // nobody steals: one worker, or stealing is off
+    unsigned count = 0;          // workers
+    std::vector<worker *> homes; // the workers, then the home of what foreign threads spawn
+    bool private_words = true;   // as asked for, and possible here
+    bool alone = false;          // nobody steals: one worker, or stealing is off
     alignas(64) std::atomic<bool> stopping{false};
-    std::atomic<bool> short_of_stacks{false}; // the last attempt to get one failed
+    std::atomic<bool> short_of_stacks{false};       // the last attempt to get one failed
     alignas(64) std::atomic<unsigned> searching{0}; // workers awake that look for work everywhere
     sleepers asleep;
 

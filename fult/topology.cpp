@@ -35,7 +35,8 @@ unsigned quota() {
     return limit > 0 && period > 0 ? static_cast<unsigned>(std::ceil(limit / period)) : 0;
 }
 
-// The machine does not change, and to look at it takes milliseconds: once a process. What the process may use of it is asked anew.
+// The machine does not change, and to look at it takes milliseconds: once a process. What the process may use
+// of it is asked anew.
 hwloc_topology_t the_machine() {
     static const hwloc_topology_t machine = [] {
         hwloc_topology_t made;
@@ -96,7 +97,9 @@ bool topology::bind(unsigned index, unsigned) const noexcept {
     return hwloc_set_cpubind(impl_->machine, place->cpuset, HWLOC_CPUBIND_THREAD) == 0;
 }
 
-void topology::unbind() const noexcept { hwloc_set_cpubind(impl_->machine, impl_->allowed, HWLOC_CPUBIND_THREAD); }
+void topology::unbind() const noexcept {
+    hwloc_set_cpubind(impl_->machine, impl_->allowed, HWLOC_CPUBIND_THREAD);
+}
 
 std::vector<std::vector<unsigned>> topology::neighbours(unsigned index, unsigned count) const {
     std::map<int, std::vector<unsigned>> by_depth; // deeper common ancestors are nearer
@@ -120,8 +123,10 @@ std::vector<std::vector<unsigned>> topology::neighbours(unsigned index, unsigned
 std::string topology::describe() const {
     const auto count = [&](hwloc_obj_type_t type) { return hwloc_get_nbobjs_by_type(impl_->machine, type); };
     char text[160];
-    std::snprintf(text, sizeof text, "%d package(s), %d NUMA node(s), %d core(s), %d processing unit(s), %u usable",
-                  count(HWLOC_OBJ_PACKAGE), count(HWLOC_OBJ_NUMANODE), count(HWLOC_OBJ_CORE), count(HWLOC_OBJ_PU), usable_);
+    std::snprintf(text, sizeof text,
+                  "%d package(s), %d NUMA node(s), %d core(s), %d processing unit(s), %u usable",
+                  count(HWLOC_OBJ_PACKAGE), count(HWLOC_OBJ_NUMANODE), count(HWLOC_OBJ_CORE),
+                  count(HWLOC_OBJ_PU), usable_);
     return text;
 }
 

@@ -37,6 +37,8 @@ void *reserve_aligned(std::size_t bytes, std::size_t alignment) noexcept {
     return reinterpret_cast<void *>(aligned);
 }
 
-bool make_usable(void *begin, std::size_t bytes) noexcept { return ::mprotect(begin, bytes, PROT_READ | PROT_WRITE) == 0; }
+bool make_usable(void *begin, std::size_t bytes) noexcept {
+    return ::mprotect(begin, bytes, PROT_READ | PROT_WRITE) == 0;
+}
 
 } // namespace fult::detail

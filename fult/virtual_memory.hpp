@@ -14,8 +14,8 @@ void unmap_pages(void *begin, std::size_t bytes) noexcept;
 // Gives the memory back; the range reads as zeros afterwards. Guards stay.
 void discard_pages(void *begin, std::size_t bytes) noexcept;
 
-// An inaccessible range whose start is a multiple of `alignment` and of which the parts named below become usable; null with
-// errno set where there is no such room.
+// An inaccessible range whose start is a multiple of `alignment` and of which the parts named below become
+// usable; null with errno set where there is no such room.
 void *reserve_aligned(std::size_t bytes, std::size_t alignment) noexcept;
 bool make_usable(void *begin, std::size_t bytes) noexcept;
 

@@ -10,8 +10,14 @@
 #include "sanitizer.hpp"
 #include "virtual_memory.hpp"
 
-// What a foreign thread's fast paths find: no free slot, and a stack that is always too low, so that they take the slow ones.
-constinit fult::detail::worker_hot fult::detail::no_worker{.even_line_ = {}, .run = {}, .current = nullptr, .stack_limit = ~std::uintptr_t{0}, .another_even_line_ = {}, .attention = {0}};
+// What a foreign thread's fast paths find: no free slot, and a stack that is always too low, so that they
+// take the slow ones.
+constinit fult::detail::worker_hot fult::detail::no_worker{.even_line_ = {},
+                                                           .run = {},
+                                                           .current = nullptr,
+                                                           .stack_limit = ~std::uintptr_t{0},
+                                                           .another_even_line_ = {},
+                                                           .attention = {0}};
 
 extern "C" {
 __attribute__((used)) __thread fult::detail::worker_hot *fult_tls_worker = &fult::detail::no_worker;
@@ -184,7 +190,8 @@ bool worker::has_work() noexcept {
 }
 
 bool worker::took_signal(task *self) noexcept {
-    if (self->token.load(std::memory_order_relaxed) != 0 && self->token.exchange(0, std::memory_order_seq_cst) != 0) // pairs with claim
+    if (self->token.load(std::memory_order_relaxed) != 0 &&
+        self->token.exchange(0, std::memory_order_seq_cst) != 0) // pairs with claim
         return true;
     const public_words words = self->pinned ? static_cast<worker *>(home_of(self))->tasks.pinned()
                                             : static_cast<worker *>(home_of(self))->tasks.runnable();
@@ -200,8 +207,8 @@ void worker::feed() noexcept {
         crew.wake_one(index);
 }
 
-// A worker that watched its own words goes to run something else. Signalers that saw it looking woke nobody; the exchange orders
-// this look at the words after theirs (tests/model/sleep.pml).
+// A worker that watched its own words goes to run something else. Signalers that saw it looking woke nobody;
+// the exchange orders this look at the words after theirs (tests/model/sleep.pml).
 void worker::stop_looking() noexcept {
     looking.exchange(0, std::memory_order_seq_cst); // pairs with wake_for
     if (crew.asleep.any() && tasks.seems_public())
@@ -228,7 +235,8 @@ void team::wake_for(const worker &home, bool only_home) noexcept {
             homes[home.index]->sleep.post();
             return;
         }
-        if (only_home || alone || home.looking.load(std::memory_order_seq_cst) != 0) // pairs with stop_looking
+        if (only_home || alone ||
+            home.looking.load(std::memory_order_seq_cst) != 0) // pairs with stop_looking
             return;
     }
     if (searching.load(std::memory_order_seq_cst) != 0) // pairs with search

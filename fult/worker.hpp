@@ -1,4 +1,5 @@
-// A worker: a kernel thread that runs tasks, and the home of the tasks spawned on it. It lies at the beginning of its home.
+// A worker: a kernel thread that runs tasks, and the home of the tasks spawned on it. It lies at the
+// beginning of its home.
 #pragma once
 
 #include <atomic>
@@ -18,14 +19,15 @@
 
 namespace fult::detail {
 
-// The C++ runtime's record of exceptions in flight (Itanium ABI, 2.2.2), which belongs to the task and moves with it.
+// The C++ runtime's record of exceptions in flight (Itanium ABI, 2.2.2), which belongs to the task and moves
+// with it.
 struct exceptions_in_flight {
     void *caught;
     unsigned uncaught;
 };
 
-// What the next context does for the one that was left, in the low bits of the word that a jump carries: only then are the
-// registers saved, and others may run it.
+// What the next context does for the one that was left, in the low bits of the word that a jump carries: only
+// then are the registers saved, and others may run it.
 enum class leave : std::uintptr_t {
     base = 0,  // the worker's own context was left
     park = 1,  // the task waits for a signal
@@ -48,7 +50,8 @@ class alignas(cache_line) worker : public worker_hot {
     void leave_thread() noexcept;
     void serve(); // until the team stops; on the thread's own stack
     void set_neighbours(const std::vector<std::vector<unsigned>> &groups);
-    // The first stacks; with_base: one for the worker's own context too, where its thread's stack is the main task's.
+    // The first stacks; with_base: one for the worker's own context too, where its thread's stack is the main
+    // task's.
     bool open_stacks(bool with_base) noexcept;
 
     // Slots: the lower half of the home is the worker's own, the upper one is for others, under a lock ------------------------
@@ -58,13 +61,14 @@ class alignas(cache_line) worker : public worker_hot {
     std::uint64_t living() noexcept; // slots taken; exact while nobody spawns
 
     // Scheduling, on the calling thread -----------------------------------------------------------------------------------------
-    task *pick(bool yielding) noexcept;            // claims a ready task of this home, or null
-    bool has_work() noexcept;                      // whether pick may find something
-    void switch_from(task *self, leave how, task *next) noexcept; // returns when self is resumed, maybe elsewhere
-    void make_ready(task *t) noexcept;             // t may run: private here if it can be, else public
-    void feed() noexcept;                          // publishes for the hungry
-    bool took_signal(task *self) noexcept;         // consumes a retained signal, or one in self's own public word
-    std::atomic<std::uint32_t> looking{0};         // awake, and watching its own words
+    task *pick(bool yielding) noexcept; // claims a ready task of this home, or null
+    bool has_work() noexcept;           // whether pick may find something
+    void switch_from(task *self, leave how,
+                     task *next) noexcept; // returns when self is resumed, maybe elsewhere
+    void make_ready(task *t) noexcept;     // t may run: private here if it can be, else public
+    void feed() noexcept;                  // publishes for the hungry
+    bool took_signal(task *self) noexcept; // consumes a retained signal, or one in self's own public word
+    std::atomic<std::uint32_t> looking{0}; // awake, and watching its own words
     void stop_looking() noexcept;
     const stack *here() const noexcept { return here_; }
     void adopt_main(task *main, stack *its_stack) noexcept;
@@ -101,16 +105,16 @@ class alignas(cache_line) worker : public worker_hot {
     void nap() noexcept;
     bool work_anywhere() noexcept;
 
-
     slot_allocator slots_;
-    slot_run hidden_run_; // the own slots' run where spawns must be seen one by one: the fast path finds none then
+    slot_run
+        hidden_run_; // the own slots' run where spawns must be seen one by one: the fast path finds none then
     spin_lock shared_lock_;
     slot_run shared_run_;
     slot_allocator shared_slots_;
 
-    stack *here_ = nullptr; // the stack that runs
+    stack *here_ = nullptr;    // the stack that runs
     task *incoming_ = nullptr; // for the stack that is jumped to
-    void *base_ = nullptr;  // this worker's own context
+    void *base_ = nullptr;     // this worker's own context
     stack base_stack_;
     stack *base_pooled_ = nullptr;
     stack *stacks_ = nullptr; // a few idle ones
@@ -124,10 +128,11 @@ class alignas(cache_line) worker : public worker_hot {
     std::vector<std::vector<worker *>> victims_; // nearest first
 };
 
-// Newest first by default; who yields prefers others that have a stack already to starting new ones. Every few decisions something
-// else comes first, so that each ready task is reached in the end.
+// Newest first by default; who yields prefers others that have a stack already to starting new ones. Every
+// few decisions something else comes first, so that each ready task is reached in the end.
 FULT_ALWAYS_INLINE task *worker::pick(bool yielding) noexcept {
-    if (yielding && (tick_ + 1) % fairness != 0 && (attention.load(std::memory_order_relaxed) & revoked) == 0) [[likely]]
+    if (yielding && (tick_ + 1) % fairness != 0 && (attention.load(std::memory_order_relaxed) & revoked) == 0)
+        [[likely]]
         if (task *t = tasks.take_yielded_at_turn()) {
             ++tick_;
             return t;

@@ -270,6 +270,9 @@ def main():
             sys.exit(f"check: there is no step '{name}'; the steps are {' '.join(names)}")
     steps = QUICK if options.quick else [s for s in STEPS if not options.steps or s.name in options.steps]
 
+    # Being told to end, end what was started too: an exception runs the `finally` of run.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda *_: sys.exit('check: ended by a signal'))
     LOGS.mkdir(parents=True, exist_ok=True)
     total = Count()
     begin = time.monotonic()

@@ -1,10 +1,10 @@
-// Argobots: an execution stream a worker, each with a pool of its own first and the others' to steal from (randws).
+// Argobots: an execution stream a worker, each with a pool of its own first and the others' to steal from
+// (randws).
 #pragma once
 
+#include <abt.h>
 #include <stdexcept>
 #include <vector>
-
-#include <abt.h>
 
 #include "common/kernel.hpp"
 
@@ -28,15 +28,16 @@ inline void run_argobots(unsigned workers, const std::function<void()> &body) {
     check_abt(ABT_init(0, nullptr), "ABT_init");
     abt_pools.resize(workers);
     for (ABT_pool &pool : abt_pools)
-        check_abt(ABT_pool_create_basic(ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool), "ABT_pool_create_basic");
+        check_abt(ABT_pool_create_basic(ABT_POOL_RANDWS, ABT_POOL_ACCESS_MPMC, ABT_TRUE, &pool),
+                  "ABT_pool_create_basic");
     std::vector<ABT_xstream> streams(workers);
     for (unsigned i = 0; i < workers; ++i) {
         std::vector<ABT_pool> seen; // its own pool comes first
         for (unsigned k = 0; k < workers; ++k)
             seen.push_back(abt_pools[(i + k) % workers]);
         ABT_sched scheduler;
-        check_abt(ABT_sched_create_basic(ABT_SCHED_RANDWS, static_cast<int>(workers), seen.data(), ABT_SCHED_CONFIG_NULL,
-                                         &scheduler),
+        check_abt(ABT_sched_create_basic(ABT_SCHED_RANDWS, static_cast<int>(workers), seen.data(),
+                                         ABT_SCHED_CONFIG_NULL, &scheduler),
                   "ABT_sched_create_basic");
         if (i == 0) {
             check_abt(ABT_xstream_self(&streams[0]), "ABT_xstream_self");

@@ -61,7 +61,8 @@ void arguments::option(std::string names, bool &variable, std::string help) {
     };
     entries_.push_back({std::move(names), std::move(help), {}, false, std::move(read)});
 }
-void arguments::word(std::string name, std::function<std::string(const std::string &)> read, std::string help) {
+void arguments::word(std::string name, std::function<std::string(const std::string &)> read,
+                     std::string help) {
     word_ = {std::move(name), std::move(help), {}, true, std::move(read)};
 }
 

@@ -1,4 +1,5 @@
-// The command line of a benchmark program: options with a value or without, one optional word, --help, clear errors.
+// The command line of a benchmark program: options with a value or without, one optional word, --help, clear
+// errors.
 #pragma once
 
 #include <concepts>
@@ -14,8 +15,8 @@ class arguments {
     // The purpose is the first line of the help.
     explicit arguments(std::string purpose) : purpose_(std::move(purpose)) {}
 
-    // An option that takes a value. The names are separated by a comma ("-n,--size"); what the variable holds now is shown as
-    // the default. The variable must live until parse has returned.
+    // An option that takes a value. The names are separated by a comma ("-n,--size"); what the variable holds
+    // now is shown as the default. The variable must live until parse has returned.
     void option(std::string names, unsigned &variable, std::string help);
     void option(std::string names, unsigned long &variable, std::string help);
     void option(std::string names, int &variable, std::string help);
@@ -26,7 +27,8 @@ class arguments {
     // At most one word that is not an option; read returns an error message, or an empty string.
     void word(std::string name, std::function<std::string(const std::string &)> read, std::string help);
 
-    // Fills the variables. Prints the help and exits with 0 on --help; prints what is wrong and exits with 2 otherwise.
+    // Fills the variables. Prints the help and exits with 0 on --help; prints what is wrong and exits with 2
+    // otherwise.
     void parse(int argc, char **argv) const;
 
     // For what only shows when all is known. Prints "program: message" and exits with 2.
@@ -36,7 +38,7 @@ class arguments {
     struct entry {
         std::string names;
         std::string help;
-        std::string initial;                                  // empty: none to show
+        std::string initial; // empty: none to show
         bool takes_value;
         std::function<std::string(const std::string &)> read; // an error message, or empty
     };

@@ -9,7 +9,8 @@
 
 namespace bench {
 
-// Stacks that are used again, of the size that Argobots takes. By default each fiber maps and unmaps one, ten times slower.
+// Stacks that are used again, of the size that Argobots takes. By default each fiber maps and unmaps one, ten
+// times slower.
 inline auto &fiber_stacks() {
     static boost::fibers::pooled_fixedsize_stack stacks(16 * 1024);
     return stacks;

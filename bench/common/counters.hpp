@@ -1,5 +1,5 @@
-// Hardware counters of the calling thread through PAPI: instructions and cache misses. Many machines (virtual ones above all)
-// have none; then they are "not available" and nothing fails.
+// Hardware counters of the calling thread through PAPI: instructions and cache misses. Many machines (virtual
+// ones above all) have none; then they are "not available" and nothing fails.
 #pragma once
 
 #include <array>

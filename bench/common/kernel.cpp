@@ -17,7 +17,8 @@ void kernel_settings::declare(arguments &line) {
 
 namespace {
 // The counters belong to one thread: with more than one worker they would tell a part of the truth.
-void add_counters(record &out, const counters &counted, const kernel_settings &settings, std::uint64_t tasks) {
+void add_counters(record &out, const counters &counted, const kernel_settings &settings,
+                  std::uint64_t tasks) {
     for (std::size_t i = 0; i < counters::count; ++i) {
         const std::string key = std::string(counters::names[i]) + "_per_task";
         const auto value = counted.value(i);
@@ -34,8 +35,8 @@ bool one_round(const version &how, const kernel_settings &settings, const job &w
     const double seconds = timed(work.compute);
     counted.stop();
     if (const std::string wrong = work.check(); !wrong.empty()) {
-        std::fprintf(stderr, "%s %s, %s, %u workers: wrong answer: %s\n", work.benchmark, work.name.c_str(), how.name,
-                     settings.workers, wrong.c_str());
+        std::fprintf(stderr, "%s %s, %s, %u workers: wrong answer: %s\n", work.benchmark, work.name.c_str(),
+                     how.name, settings.workers, wrong.c_str());
         return false;
     }
     const std::uint64_t tasks = work.done ? work.done() : work.tasks;
@@ -56,7 +57,8 @@ int run_checked(const char *benchmark, const version &how, const kernel_settings
     if (settings.rounds == 0)
         arguments::fail("at least one round is needed");
     if (how.max_workers && settings.workers > how.max_workers)
-        arguments::fail(std::string(how.name) + " runs on " + std::to_string(how.max_workers) + " worker only");
+        arguments::fail(std::string(how.name) + " runs on " + std::to_string(how.max_workers) +
+                        " worker only");
     bool right = true;
     try {
         how.run(settings.workers, [&] { right = body(); });

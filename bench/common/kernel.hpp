@@ -1,4 +1,5 @@
-// The frame of fib, nqueens and uts: every version brings its way to run tasks, the kernel brings the work and its answer.
+// The frame of fib, nqueens and uts: every version brings its way to run tasks, the kernel brings the work
+// and its answer.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace bench {
 struct version {
     const char *name;     // "serial", "fult", ...
     unsigned max_workers; // 0: any number
-    // Starts a runtime of so many workers, calls the body as its first task (or the nearest thing it has), stops it.
+    // Starts a runtime of so many workers, calls the body as its first task (or the nearest thing it has),
+    // stops it.
     void (*run)(unsigned workers, const std::function<void()> &body);
 };
 

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <fstream>
 #include <stdexcept>
-
 #include <unistd.h>
 
 namespace bench {

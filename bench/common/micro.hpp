@@ -1,4 +1,5 @@
-// The frame of the small measures: so many rounds, in each a measure and, beside it, what it is compared with.
+// The frame of the small measures: so many rounds, in each a measure and, beside it, what it is compared
+// with.
 #pragma once
 
 #include <string>
@@ -33,7 +34,8 @@ inline void report(const measure &what, const char *reference, double reference_
     out.print();
 }
 
-// Starts the runtime and calls round so often; it reports by itself, and returns what is wrong or an empty string.
+// Starts the runtime and calls round so often; it reports by itself, and returns what is wrong or an empty
+// string.
 int run_micro(const char *benchmark, const version &how, const kernel_settings &settings,
               const std::function<std::string()> &round);
 

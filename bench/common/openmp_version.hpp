@@ -1,4 +1,5 @@
-// OpenMP: one thread of a parallel region runs the body, the others take tasks. Built twice, for the runtimes of gcc and clang.
+// OpenMP: one thread of a parallel region runs the body, the others take tasks. Built twice, for the runtimes
+// of gcc and clang.
 #pragma once
 
 #include <exception>
@@ -7,7 +8,8 @@
 
 namespace bench {
 
-inline const version openmp_version{FULT_BENCH_OPENMP, 0, [](unsigned workers, const std::function<void()> &body) {
+inline const version openmp_version{FULT_BENCH_OPENMP, 0,
+                                    [](unsigned workers, const std::function<void()> &body) {
                                         std::exception_ptr error; // must not leave the region
 #pragma omp parallel num_threads(workers)
 #pragma omp single

@@ -1,11 +1,11 @@
-// Qthreads: a shepherd a worker, or as many workers in one shepherd as the scheduler likes best (its default).
+// Qthreads: a shepherd a worker, or as many workers in one shepherd as the scheduler likes best (its
+// default).
 #pragma once
 
 #include <cstdlib>
+#include <qthread/qthread.h>
 #include <stdexcept>
 #include <string>
-
-#include <qthread/qthread.h>
 
 #include "common/kernel.hpp"
 

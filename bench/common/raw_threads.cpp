@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <stdexcept>
-#include <thread>
-
 #include <pthread.h>
 #include <sched.h>
+#include <stdexcept>
+#include <thread>
 
 #include "common/clock.hpp"
 

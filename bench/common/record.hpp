@@ -24,8 +24,8 @@ class record {
     }
     record &add(std::string_view key, const char *value) { return add(key, std::string_view(value)); }
     template <class Number>
-        requires std::integral<Number> || std::floating_point<Number>
-    record &add(std::string_view key, Number value) {
+    requires std::integral<Number> || std::floating_point<Number> record &add(std::string_view key,
+                                                                              Number value) {
         start(key);
         out_ << value;
         return *this;

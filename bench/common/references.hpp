@@ -1,4 +1,5 @@
-// What the operations of one thread are compared with. Each returns nanoseconds; each takes a few milliseconds.
+// What the operations of one thread are compared with. Each returns nanoseconds; each takes a few
+// milliseconds.
 #pragma once
 
 #include <atomic>

@@ -10,7 +10,8 @@
 namespace bench {
 
 inline const version tbb_version{"tbb", 0, [](unsigned workers, const std::function<void()> &body) {
-                                     tbb::global_control limit(tbb::global_control::max_allowed_parallelism, workers);
+                                     tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
+                                                               workers);
                                      tbb::task_arena arena(static_cast<int>(workers));
                                      arena.execute(body);
                                  }};

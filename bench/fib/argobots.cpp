@@ -19,7 +19,8 @@ std::uint64_t fib(unsigned n) {
         return n;
     call child{n - 1, 0};
     ABT_thread thread;
-    bench::check_abt(ABT_thread_create(bench::abt_here(), run, &child, ABT_THREAD_ATTR_NULL, &thread), "ABT_thread_create");
+    bench::check_abt(ABT_thread_create(bench::abt_here(), run, &child, ABT_THREAD_ATTR_NULL, &thread),
+                     "ABT_thread_create");
     const std::uint64_t y = fib(n - 2);
     ABT_thread_free(&thread); // joins first
     return child.result + y;

@@ -19,7 +19,8 @@ inline std::uint64_t expected_fib(unsigned n) {
 // A call with n >= 2 spawns one task: fib(n + 1) - 1 of them.
 inline std::uint64_t fib_tasks(unsigned n) { return expected_fib(n + 1) - 1; }
 
-inline int fib_main(int argc, char **argv, const version &how, std::uint64_t (*compute)(unsigned), unsigned n = 38) {
+inline int fib_main(int argc, char **argv, const version &how, std::uint64_t (*compute)(unsigned),
+                    unsigned n = 38) {
     kernel_settings settings;
     arguments line("fib: a task a call; the smallest possible work.");
     line.option("-n,--size", n, "compute fib(n)");

@@ -29,8 +29,9 @@ std::uint64_t solutions(bench::board queens, unsigned column, unsigned n) {
         child.queens = queens.with(column, row);
         child.column = column + 1;
         child.n = n;
-        bench::check_abt(ABT_thread_create(bench::abt_here(), run, &child, ABT_THREAD_ATTR_NULL, &child.thread),
-                         "ABT_thread_create");
+        bench::check_abt(
+            ABT_thread_create(bench::abt_here(), run, &child, ABT_THREAD_ATTR_NULL, &child.thread),
+            "ABT_thread_create");
     }
     std::uint64_t sum = 0;
     while (count > 0) {
@@ -42,4 +43,6 @@ std::uint64_t solutions(bench::board queens, unsigned column, unsigned n) {
 }
 } // namespace
 
-int main(int argc, char **argv) { return bench::nqueens_main(argc, argv, bench::argobots_version, solutions); }
+int main(int argc, char **argv) {
+    return bench::nqueens_main(argc, argv, bench::argobots_version, solutions);
+}

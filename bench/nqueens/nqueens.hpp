@@ -1,4 +1,5 @@
-// n queens: counts the ways to place n queens that do not attack each other, a task a placement that is safe so far.
+// n queens: counts the ways to place n queens that do not attack each other, a task a placement that is safe
+// so far.
 #pragma once
 
 #include <array>
@@ -15,7 +16,9 @@ inline constexpr unsigned most_queens = 16;
 struct board {
     std::uint64_t rows = 0;
     int row(unsigned column) const noexcept { return static_cast<int>(rows >> (4 * column) & 15); }
-    board with(unsigned column, unsigned row) const noexcept { return {rows | std::uint64_t{row} << (4 * column)}; }
+    board with(unsigned column, unsigned row) const noexcept {
+        return {rows | std::uint64_t{row} << (4 * column)};
+    }
 };
 
 // Whether a queen in this column and row attacks none in the columns before.
@@ -73,9 +76,10 @@ inline int nqueens_main(int argc, char **argv, const version &how,
     work.warm_up = [&] { solutions = compute(board{}, 0, n < 8 ? n : 8); };
     work.compute = [&] { solutions = compute(board{}, 0, n); };
     work.check = [&] {
-        return solutions == queens_answers[n].solutions ? std::string()
-                                                        : std::to_string(solutions) + " solutions instead of " +
-                                                              std::to_string(queens_answers[n].solutions);
+        return solutions == queens_answers[n].solutions
+                   ? std::string()
+                   : std::to_string(solutions) + " solutions instead of " +
+                         std::to_string(queens_answers[n].solutions);
     };
     return run_kernel(how, settings, work);
 }

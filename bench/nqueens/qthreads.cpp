@@ -40,4 +40,6 @@ std::uint64_t solutions(bench::board queens, unsigned column, unsigned n) {
 }
 } // namespace
 
-int main(int argc, char **argv) { return bench::nqueens_main(argc, argv, bench::qthreads_version, solutions); }
+int main(int argc, char **argv) {
+    return bench::nqueens_main(argc, argv, bench::qthreads_version, solutions);
+}

@@ -11,7 +11,8 @@ static std::uint64_t solutions(bench::board queens, unsigned column, unsigned n)
         if (!bench::safe(queens, column, int(row)))
             continue;
         const bench::board next = queens.with(column, row);
-        group.run([next, column, n, result = &results[count++]] { *result = solutions(next, column + 1, n); });
+        group.run(
+            [next, column, n, result = &results[count++]] { *result = solutions(next, column + 1, n); });
     }
     group.wait();
     std::uint64_t sum = 0;

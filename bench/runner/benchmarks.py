@@ -14,14 +14,14 @@ def workers_text(count):
 class Setting:
     """What the command line says."""
 
-    def __init__(self, programs, quick, peers, rounds, workers, processors):
-        self.programs = programs      # name -> path
-        self.quick = quick
-        self.peers = peers
-        self.rounds = rounds
-        self.workers = workers        # of the rows that use several
+    def __init__(self, programs, processors, options):
+        self.programs = programs  # name -> path
         self.processors = processors
-        self.failed = False           # a program of ours gave a wrong answer, or none
+        self.quick = options.quick
+        self.peers = not options.no_peers
+        self.rounds = options.rounds
+        self.workers = options.workers  # of the rows that use several
+        self.failed = False  # a program of ours gave a wrong answer, or none
 
     def contestant(self, kernel, version, *arguments, key=None):
         """None where that program was not built."""
@@ -31,7 +31,7 @@ class Setting:
         return Contestant(key or (version,), [path, *arguments], peer=version in PEERS)
 
     def compete(self, name, contestants, rounds=None, parts=1):
-        """Contestants by key, with what they reached. parts: how many such calls share the time of the benchmark."""
+        """Contestants by key, with what they reached. parts: so many calls share the benchmark's time."""
         contestants = [c for c in contestants if c is not None and (self.peers or not c.peer)]
         take_turns(name, contestants, rounds or self.rounds, (45 if self.quick else 300) / parts)
         self.failed = self.failed or any(c.error and not c.peer for c in contestants)
@@ -42,58 +42,64 @@ def values_of(contestant, field="value", **wanted):
     """That field of the matching record of each turn."""
     if contestant is None:
         return []
-    found = []
-    for turn in contestant.records:
-        found += [r[field] for r in turn if all(r.get(k) == v for k, v in wanted.items()) and not isinstance(r[field], str)]
-    return found
+    return [
+        record[field]
+        for turn in contestant.records
+        for record in turn
+        if all(record.get(key) == value for key, value in wanted.items()) and not isinstance(record[field], str)
+    ]
 
 
 def missing_text(contestant):
     return "failed" if contestant is not None and contestant.error else "not available"
 
 
-# --- fib, nqueens, uts: a serial program, ours with one and several workers, peers with one and several ---------------------
+# --- fib, nqueens, uts: a serial program; ours and the peers with one worker and with several
 
-def counter_rows(name, prefix, contestant, tasks):
+def counter_rows(name, prefix, contestant):
     for field in ("instructions", "l1_misses", "l2_misses"):
-        yield Row(name, f"{prefix}1 worker, {field.replace('_', ' ')}", values_of(contestant, f"{field}_per_task"),
-                  f"a {tasks}")
+        case = f"{prefix}1 worker, {field.replace('_', ' ')}"
+        yield Row(name, case, values_of(contestant, f"{field}_per_task"), "a task")
 
 
 def run_kernel(setting, name, kernel, arguments, peer_arguments, parts=1):
     """Contestants by (version, workers)."""
     counts = [1] if setting.processors == 1 else [1, setting.workers]
-    all_of_them = [setting.contestant(kernel, version, *arguments, key=(version, 1)) for version in ("serial", "serial_calls")]
+    everybody = []
+    for version in ("serial", "serial_calls"):
+        everybody.append(setting.contestant(kernel, version, *arguments, key=(version, 1)))
     for version in ("fult", *PEERS):
+        mine = peer_arguments(version) if version in PEERS else arguments
         for count in counts[:1] if version in ONE_WORKER_ONLY else counts:
-            mine = peer_arguments(version) if version in PEERS else arguments
-            all_of_them.append(setting.contestant(kernel, version, *mine, "--workers", count, key=(version, count)))
-    return setting.compete(name, all_of_them, parts=parts)
+            key = (version, count)
+            everybody.append(setting.contestant(kernel, version, *mine, "--workers", count, key=key))
+    return setting.compete(name, everybody, parts=parts)
 
 
 def fib(setting):
     def peer_arguments(version):
-        # Ten to a thousand times slower: a smaller tree shows the same nanoseconds a task. Some have their own size.
-        return {"boost_fiber": [], "qthreads": ["-n", 26 if setting.quick else 30]}.get(
-            version, ["-n", 30 if setting.quick else 35])
+        # Ten to a thousand times slower: a smaller tree shows the same nanoseconds a task.
+        own = {"boost_fiber": [], "qthreads": ["-n", 26 if setting.quick else 30]}
+        return own.get(version, ["-n", 30 if setting.quick else 35])
 
     found = run_kernel(setting, "fib", "fib", [], peer_arguments)
     serial = values_of(found.get(("serial", 1)), "ns_per_task")
     one = values_of(found.get(("fult", 1)), "ns_per_task")
-    yield Row("fib", "1 worker", one, "ns a task", "serial", serial, missing=missing_text(found.get(("fult", 1))))
+    unit = "ns a task"
+    yield Row("fib", "1 worker", one, unit, "serial", serial, missing=missing_text(found.get(("fult", 1))))
     for (version, workers), contestant in found.items():
-        values = values_of(contestant, "ns_per_task")
         if version == "fult" and workers > 1:
-            yield Row("fib", workers_text(workers), values, "ns a task", "fult, 1 worker", one, speed=True,
-                      missing=missing_text(contestant))
+            values, missing = values_of(contestant, "ns_per_task"), missing_text(contestant)
+            yield Row("fib", workers_text(workers), values, unit, "fult, 1 worker", one, speed=True, missing=missing)
     calls = values_of(found.get(("serial_calls", 1)), "ns_per_task")
-    yield Row("fib", "1 worker, against calls that are made", one, "ns a task", "serial, not inlined", calls)
-    yield from counter_rows("fib", "", found.get(("fult", 1)), "task")
+    yield Row("fib", "1 worker, against calls that are made", one, unit, "serial, not inlined", calls)
+    yield from counter_rows("fib", "", found.get(("fult", 1)))
     for (version, workers), contestant in found.items():
         if version in PEERS:
             size = contestant.records[0][0]["case"] if contestant.records else "-"
-            yield Row("fib", f"{version}, n = {size}, {workers_text(workers)}", values_of(contestant, "ns_per_task"), "ns a task",
-                      "serial", serial, missing=missing_text(contestant), peer=True)
+            case = f"{version}, n = {size}, {workers_text(workers)}"
+            values, missing = values_of(contestant, "ns_per_task"), missing_text(contestant)
+            yield Row("fib", case, values, unit, "serial", serial, missing=missing, peer=True)
 
 
 def times_rows(name, prefix, found, scale, unit):
@@ -102,12 +108,12 @@ def times_rows(name, prefix, found, scale, unit):
     for (version, workers), contestant in found.items():
         if version.startswith("serial"):
             continue
-        case = prefix + workers_text(workers)
-        yield Row(name, case if version == "fult" else f"{version}, {case}",
-                  [scale * s for s in values_of(contestant, "seconds")], unit, "serial", serial, speed=True,
-                  missing=missing_text(contestant), peer=version != "fult")
-        if version == "fult" and workers == 1:
-            yield from counter_rows(name, prefix, contestant, "task")
+        ours = version == "fult"
+        case = ("" if ours else f"{version}, ") + prefix + workers_text(workers)
+        values, missing = [scale * s for s in values_of(contestant, "seconds")], missing_text(contestant)
+        yield Row(name, case, values, unit, "serial", serial, speed=True, missing=missing, peer=not ours)
+        if ours and workers == 1:
+            yield from counter_rows(name, prefix, contestant)
 
 
 def nqueens(setting):
@@ -122,34 +128,34 @@ def uts(setting):
         yield from times_rows("uts", f"{tree}, ", found, 1e3, "ms")
 
 
-# --- small measures: each program brings its reference along -----------------------------------------------------------------
+# --- small measures: each program brings its reference along
 
-def micro_rows(name, found, benchmark=None):
+def micro_rows(name, found):
     """A row for each case of ours, then for each case of the peers."""
     for (version,), contestant in found.items():
+        ours = version == "fult"
         if not contestant.records:
-            yield Row(name, "all" if version == "fult" else version, [], "-", missing=missing_text(contestant),
-                      peer=version != "fult")
+            case = "all" if ours else version
+            yield Row(name, case, [], "-", missing=missing_text(contestant), peer=not ours, failed=ours)
             continue
         for record in contestant.records[0]:
             case = record["case"]
-            wanted = {"case": case, "benchmark": benchmark or name}
-            reference = values_of(contestant, "reference_value", **wanted) if "reference" in record else []
-            yield Row(name, case if version == "fult" else f"{version}, {case}", values_of(contestant, **wanted), record["unit"],
-                      record.get("reference", "-"), reference, peer=version != "fult")
+            values = values_of(contestant, case=case)
+            references = values_of(contestant, "reference_value", case=case) if "reference" in record else []
+            shown = case if ours else f"{version}, {case}"
+            yield Row(name, shown, values, record["unit"], record.get("reference", "-"), references, peer=not ours)
 
 
-def micro(name, kernel=None, arguments=(), several=False, rounds=None):
+def micro(name, several=False, rounds=None):
     """A benchmark that is made of one program for each version."""
 
     def run(setting):
         if several and setting.processors < 2:
             yield Row(name, "all", [], "-", missing="needs two processors")
             return
-        extra = [*arguments, *(["--workers", setting.workers] if several else [])]
-        found = setting.compete(name, [setting.contestant(kernel or name, version, *extra) for version in ("fult", *PEERS)],
-                                rounds=rounds(setting) if rounds else None)
-        yield from micro_rows(name, found)
+        workers = ["--workers", setting.workers] if several else []
+        everybody = [setting.contestant(name, version, *workers) for version in ("fult", *PEERS)]
+        yield from micro_rows(name, setting.compete(name, everybody, rounds=rounds(setting) if rounds else None))
 
     return run
 
@@ -163,10 +169,10 @@ def spawn_join(setting):
 
 
 def spawn_join_stack(setting):
-    # A million stacks take half a minute; one program for each size keeps the sizes apart.
+    # A million stacks take half a minute.
     for size in (64, 512, 4096, 65536) if setting.quick else (64, 512, 4096, 65536, 1000000):
-        found = setting.compete(f"spawn_join_stack {size}", [setting.contestant("spawn_join", "fult", "--suspend", "-n", size)])
-        yield from micro_rows("spawn_join_stack", found)
+        ours = setting.contestant("spawn_join", "fult", "--suspend", "-n", size)
+        yield from micro_rows("spawn_join_stack", setting.compete(f"spawn_join_stack {size}", [ours]))
 
 
 BENCHMARKS = {

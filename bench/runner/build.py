@@ -24,8 +24,12 @@ def run_quietly(command):
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
         say(done.stdout)
-        raise Failed(f"'{' '.join(map(str, command))}' failed with status {done.returncode}; its output is above")
+        raise Failed(f"'{' '.join(command)}' failed with status {done.returncode}; its output is above")
     return done.stdout
+
+
+def introspect(directory, what):
+    return json.loads(run_quietly(["meson", "introspect", str(directory), what]))
 
 
 def build(directory, peers_prefix):
@@ -33,21 +37,18 @@ def build(directory, peers_prefix):
     prefix_option = [f"-Dpeers_prefix={','.join(peers_prefix)}"] if peers_prefix else []
     if not (directory / "build.ninja").exists():
         say(f"configuring {directory} ...")
-        run_quietly(["meson", "setup", str(directory), "--buildtype=release", "-Dbenchmarks=enabled", "-Dtests=disabled",
-                     *prefix_option])
+        options = ["--buildtype=release", "-Dbenchmarks=enabled", "-Dtests=disabled", *prefix_option]
+        run_quietly(["meson", "setup", str(directory), *options])
     elif prefix_option:
         run_quietly(["meson", "configure", str(directory), *prefix_option])
     say(f"building {directory} ...")
     run_quietly(["ninja", "-C", str(directory)])
-    targets = json.loads(subprocess.run(["meson", "introspect", str(directory), "--targets"], check=True, cwd=ROOT,
-                                        capture_output=True, text=True).stdout)
-    options = json.loads(subprocess.run(["meson", "introspect", str(directory), "--buildoptions"], check=True, cwd=ROOT,
-                                        capture_output=True, text=True).stdout)
-    kind = next(o["value"] for o in options if o["name"] == "buildtype")
+    settings = {option["name"]: option["value"] for option in introspect(directory, "--buildoptions")}
+    kind = settings["buildtype"]
     if kind != "release":
-        raise Failed(f"{directory} is a build of type '{kind}', not 'release'; give another --build-dir or remove it")
+        raise Failed(f"{directory} is of type '{kind}', not 'release'; remove it or give another --build-dir")
     programs = {}
-    for target in targets:
+    for target in introspect(directory, "--targets"):
         path = pathlib.Path(target["filename"][0])
         if target["type"] in ("executable", "custom") and path.parent == directory / "bench":
             programs[path.name] = path
@@ -94,7 +95,8 @@ def machine():
         if line.startswith("model name"):
             facts["processor"] = line.split(":", 1)[1].strip()
             break
-    version = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True)
+    describe = ["git", "describe", "--always", "--dirty"]
+    version = subprocess.run(describe, cwd=ROOT, capture_output=True, text=True)
     if version.returncode == 0:
         facts["version"] = version.stdout.strip()
     facts["environment"] = {k: v for k, v in os.environ.items() if k.startswith("FULT_")}
@@ -102,7 +104,7 @@ def machine():
 
 
 def busy_share(seconds=0.5):
-    """The part of all processors' time that somebody uses now. (The load average still remembers our own build.)"""
+    """The part of all processors' time that is used now. (The load average still remembers our own build.)"""
 
     def read():
         fields = [int(f) for f in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:]]
@@ -117,5 +119,5 @@ def busy_share(seconds=0.5):
 def warn_if_busy():
     share = busy_share()
     if share > 0.05:
-        say(f"warning: the machine is busy ({share:.0%} of its processors); the figures will be off, those of two workers "
-            "above all")
+        say(f"warning: the machine is busy ({share:.0%} of its processors); the figures will be off, "
+            "those of two workers above all")

@@ -7,7 +7,6 @@ import statistics
 import tomllib
 
 COMPARE = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt}
-FIELDS = ("name", "case", "value", "unit", "reference", "reference_value", "ratio", "target", "verdict")
 
 
 def load_targets():
@@ -42,6 +41,7 @@ class Row:
     speed: bool = False              # the ratio is how often faster than the reference, not how often longer
     missing: str = "not available"   # what is shown where there is no value
     peer: bool = False               # no target applies
+    failed: bool = False             # short, whatever the target
 
     def ratios(self):
         """Turn by turn, each with the reference of the same turn."""
@@ -56,6 +56,8 @@ class Row:
 
     def verdict(self):
         target = self.target()
+        if self.failed:
+            return "short"
         if target is None:
             return "info"
         measured = self.median(self.ratios() if target["of"] == "ratio" else self.values)
@@ -70,14 +72,26 @@ class Row:
 
     def line(self):
         value = self.median(self.values)
-        cells = (self.name, self.case, self.missing if value is None else show(value), self.unit, self.reference,
-                 show(self.median(self.reference_values)), show(self.median(self.ratios())), self.target_text(), self.verdict())
-        return "\t".join(cells)
+        reference = show(self.median(self.reference_values))
+        ratio = show(self.median(self.ratios()))
+        shown = self.missing if value is None else show(value)
+        cells = (self.name, self.case, shown, self.unit, self.reference, reference, ratio)
+        return "\t".join((*cells, self.target_text(), self.verdict()))
 
     def as_json(self):
         def spread(values):
-            return {"median": self.median(values), "min": min(values), "max": max(values), "all": values} if values else None
+            if not values:
+                return None
+            return {"median": self.median(values), "min": min(values), "max": max(values), "all": values}
 
-        return {"name": self.name, "case": self.case, "unit": self.unit, "value": spread(self.values) or self.missing,
-                "reference": self.reference, "reference_value": spread(self.reference_values), "ratio": spread(self.ratios()),
-                "target": self.target_text(), "verdict": self.verdict()}
+        return {
+            "name": self.name,
+            "case": self.case,
+            "value": spread(self.values) or self.missing,
+            "unit": self.unit,
+            "reference": self.reference,
+            "reference_value": spread(self.reference_values),
+            "ratio": spread(self.ratios()),
+            "target": self.target_text(),
+            "verdict": self.verdict(),
+        }

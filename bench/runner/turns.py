@@ -25,7 +25,8 @@ class Contestant:
 def run_once(contestant):
     start = time.monotonic()
     try:
-        done = subprocess.run([str(part) for part in contestant.command], capture_output=True, text=True, timeout=LONGEST)
+        command = [str(part) for part in contestant.command]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
         if done.returncode != 0:
             last = (done.stderr.strip().splitlines() or ["no message"])[-1]
             contestant.error = f"status {done.returncode}: {last}"
@@ -39,7 +40,7 @@ def run_once(contestant):
 
 
 def take_turns(name, contestants, rounds, budget):
-    """Runs every contestant once a round. A peer is left out of a later round for which the time (seconds) no longer lasts."""
+    """Runs each once a round; a peer is left out of a later round that it would end past the budget (seconds)."""
     start = time.monotonic()
     for turn in range(rounds):
         say(f"{name}: round {turn + 1} of {rounds}, {time.monotonic() - start:.0f} s so far")

@@ -27,7 +27,8 @@ uts::totals visit(const uts::node &here) {
     for (unsigned i = 0; i < count; ++i) {
         calls[i].parent = &here;
         calls[i].index = i;
-        check_abt(ABT_thread_create(abt_here(), run, calls + i, ABT_THREAD_ATTR_NULL, &calls[i].thread), "ABT_thread_create");
+        check_abt(ABT_thread_create(abt_here(), run, calls + i, ABT_THREAD_ATTR_NULL, &calls[i].thread),
+                  "ABT_thread_create");
     }
     uts::totals sum{1, 0, 0};
     for (unsigned i = count; i-- > 0;) {

@@ -16,14 +16,15 @@ inline uts::totals visit(const uts::node &here) {
     return visit_children(here, count);
 }
 
-// A child is computed by its own task; of the parent it needs only the node, which lives until its children are joined.
+// A child is computed by its own task; of the parent it needs only the node, which lives until its children
+// are joined.
 auto spawn_child(const uts::node &parent, unsigned index) {
     return fult::spawn([&parent, index] { return visit(uts::child_node(parent, index)); });
 }
 
 [[gnu::noinline]] uts::totals visit_children(const uts::node &here, unsigned count) {
-    // Exactly as many handles as there are children, on this task's stack: most nodes have few, a root may have thousands.
-    // They need no destructor: all are joined.
+    // Exactly as many handles as there are children, on this task's stack: most nodes have few, a root may
+    // have thousands. They need no destructor: all are joined.
     using handle = decltype(spawn_child(here, 0));
     handle *children = static_cast<handle *>(__builtin_alloca(count * sizeof(handle)));
     for (unsigned i = 0; i < count; ++i)

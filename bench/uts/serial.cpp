@@ -1,8 +1,7 @@
 #include <cerrno>
 #include <cstring>
-#include <stdexcept>
-
 #include <pthread.h>
+#include <stdexcept>
 #include <sys/mman.h>
 
 #include "common/kernel.hpp"
@@ -28,11 +27,12 @@ uts::totals search(const uts::node &root) {
     return sum;
 }
 
-// The deepest published tree has a million levels: the recursion gets a stack that is large enough. Only what it touches
-// costs memory.
+// The deepest published tree has a million levels: the recursion gets a stack that is large enough. Only what
+// it touches costs memory.
 void on_large_stack(unsigned, const std::function<void()> &body) {
     constexpr std::size_t size = std::size_t{1} << 30;
-    void *memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory =
+        mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory == MAP_FAILED)
         throw std::runtime_error(std::string("no memory for a stack of 1 GiB: ") + std::strerror(errno));
     pthread_attr_t attributes;
@@ -43,7 +43,8 @@ void on_large_stack(unsigned, const std::function<void()> &body) {
         (*static_cast<const std::function<void()> *>(argument))();
         return nullptr;
     };
-    const int status = pthread_create(&thread, &attributes, start, const_cast<std::function<void()> *>(&body));
+    const int status =
+        pthread_create(&thread, &attributes, start, const_cast<std::function<void()> *>(&body));
     pthread_attr_destroy(&attributes);
     if (status != 0)
         throw std::runtime_error(std::string("no thread with a stack of 1 GiB: ") + std::strerror(status));

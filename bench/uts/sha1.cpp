@@ -22,7 +22,8 @@ template <std::size_t Round> [[gnu::always_inline]] inline word mix(word b, word
 // The schedule needs 16 words at a time: word i takes the place of word i - 16.
 template <std::size_t Round> [[gnu::always_inline]] inline word scheduled(word (&w)[16]) noexcept {
     if constexpr (Round >= 16)
-        w[Round % 16] = std::rotl(w[(Round + 13) % 16] ^ w[(Round + 8) % 16] ^ w[(Round + 2) % 16] ^ w[Round % 16], 1);
+        w[Round % 16] =
+            std::rotl(w[(Round + 13) % 16] ^ w[(Round + 8) % 16] ^ w[(Round + 2) % 16] ^ w[Round % 16], 1);
     return w[Round % 16];
 }
 
@@ -36,7 +37,8 @@ template <std::size_t Round> [[gnu::always_inline]] inline void round(word (&v)[
 }
 
 template <std::size_t... Round>
-[[gnu::always_inline]] inline void all_rounds(word (&v)[5], word (&w)[16], std::index_sequence<Round...>) noexcept {
+[[gnu::always_inline]] inline void all_rounds(word (&v)[5], word (&w)[16],
+                                              std::index_sequence<Round...>) noexcept {
     (round<Round>(v, w), ...);
 }
 

@@ -21,11 +21,13 @@ double mean_children(int depth) noexcept {
         return tree.root_branching;
     switch (tree.shape) {
     case tree_shape::exponential:
-        return tree.root_branching * std::pow(double(depth), -std::log(tree.root_branching) / std::log(double(tree.depth)));
+        return tree.root_branching *
+               std::pow(double(depth), -std::log(tree.root_branching) / std::log(double(tree.depth)));
     case tree_shape::cyclic:
         if (depth > 5 * tree.depth)
             return 0;
-        return std::pow(tree.root_branching, std::sin(2.0 * 3.141592653589793 * double(depth) / double(tree.depth)));
+        return std::pow(tree.root_branching,
+                        std::sin(2.0 * 3.141592653589793 * double(depth) / double(tree.depth)));
     case tree_shape::fixed:
         return depth < tree.depth ? tree.root_branching : 0;
     case tree_shape::linear:
@@ -53,11 +55,13 @@ unsigned child_count(const node &parent) noexcept {
     const parameters &tree = current_tree;
     switch (tree.type) {
     case tree_type::binomial:
-        return parent.depth == 0 ? unsigned(std::floor(tree.root_branching)) : limited(binomial_children(parent));
+        return parent.depth == 0 ? unsigned(std::floor(tree.root_branching))
+                                 : limited(binomial_children(parent));
     case tree_type::geometric:
         return limited(geometric_children(parent));
     case tree_type::hybrid:
-        return limited(parent.depth < tree.shift * tree.depth ? geometric_children(parent) : binomial_children(parent));
+        return limited(parent.depth < tree.shift * tree.depth ? geometric_children(parent)
+                                                              : binomial_children(parent));
     case tree_type::balanced:
         return parent.depth < tree.depth ? unsigned(tree.root_branching) : 0;
     }
@@ -108,8 +112,9 @@ const named_tree trees[] = {
 };
 
 bool same(const parameters &a, const parameters &b) noexcept {
-    return a.type == b.type && a.shape == b.shape && a.root_branching == b.root_branching && a.depth == b.depth &&
-           a.probability == b.probability && a.children == b.children && a.seed == b.seed && a.shift == b.shift;
+    return a.type == b.type && a.shape == b.shape && a.root_branching == b.root_branching &&
+           a.depth == b.depth && a.probability == b.probability && a.children == b.children &&
+           a.seed == b.seed && a.shift == b.shift;
 }
 } // namespace
 

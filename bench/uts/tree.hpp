@@ -1,8 +1,8 @@
 // The trees of the Unbalanced Tree Search benchmark (Olivier and others, LCPC 2006), node by node.
 //
-// A node is a SHA-1 digest: that of its parent's digest and its own index. The digest tells how many children it has, so a tree
-// is fixed by a few parameters and nobody can know its shape beforehand. Types, shapes, formulas and the named trees are those of
-// the published benchmark; the numbers of nodes must agree.
+// A node is a SHA-1 digest: that of its parent's digest and its own index. The digest tells how many children
+// it has, so a tree is fixed by a few parameters and nobody can know its shape beforehand. Types, shapes,
+// formulas and the named trees are those of the published benchmark; the numbers of nodes must agree.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,22 @@
 namespace bench::uts {
 
 enum class tree_type : int { binomial, geometric, hybrid, balanced };
-enum class tree_shape : int { linear, exponential, cyclic, fixed }; // how the branching of a geometric tree goes with depth
+enum class tree_shape : int {
+    linear,
+    exponential,
+    cyclic,
+    fixed
+}; // how the branching of a geometric tree goes with depth
 
 struct parameters {
     tree_type type = tree_type::geometric;
     tree_shape shape = tree_shape::linear;
-    double root_branching = 4;       // -b: children of a binomial root; mean number of children at a geometric root
-    int depth = 6;                   // -d: of a geometric or balanced tree
-    double probability = 15.0 / 64;  // -q: that a binomial node has children
-    int children = 4;                // -m: how many it has then
-    int seed = 0;                    // -r
-    double shift = 0.5;              // -f: a hybrid tree is geometric above this fraction of its depth
+    double root_branching = 4; // -b: children of a binomial root; mean number of children at a geometric root
+    int depth = 6;             // -d: of a geometric or balanced tree
+    double probability = 15.0 / 64; // -q: that a binomial node has children
+    int children = 4;               // -m: how many it has then
+    int seed = 0;                   // -r
+    double shift = 0.5;             // -f: a hybrid tree is geometric above this fraction of its depth
 };
 
 // What a whole tree adds up to.

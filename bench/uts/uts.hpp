@@ -44,8 +44,8 @@ struct command_line {
     void finish() {
         auto within = [](const char *option, double value, double low, double high) {
             if (!(value >= low && value <= high))
-                arguments::fail(std::string("option ") + option + ": out of its range, " + std::to_string(low) + " to " +
-                                std::to_string(high));
+                arguments::fail(std::string("option ") + option + ": out of its range, " +
+                                std::to_string(low) + " to " + std::to_string(high));
         };
         within("-t", type, 0, 3);
         within("-a", shape, 0, 3);
@@ -99,7 +99,8 @@ inline int uts_main(int argc, char **argv, const version &how, totals (*search)(
     work.check = [&] {
         if (show)
             std::fprintf(stderr, "%s: %llu nodes, %llu leaves, depth %llu\n", wanted.name.c_str(),
-                         static_cast<unsigned long long>(found.nodes), static_cast<unsigned long long>(found.leaves),
+                         static_cast<unsigned long long>(found.nodes),
+                         static_cast<unsigned long long>(found.leaves),
                          static_cast<unsigned long long>(found.depth));
         const named_tree *known = find_tree(wanted.tree);
         return known ? compare(found, known->answer) : std::string();

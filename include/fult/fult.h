@@ -1,6 +1,8 @@
-/* The front door in C: tasks, their results, wait and signal. Contracts as in the C++ headers, which name the sources.
+/* The front door in C: tasks, their results, wait and signal. Contracts as in the C++ headers, which name the
+ * sources.
  *
- * Functions that return int return 0 or one of the statuses below; fult_strerror tells what a status means and what to do. */
+ * Functions that return int return 0 or one of the statuses below; fult_strerror tells what a status means
+ * and what to do. */
 #ifndef FULT_FULT_H
 #define FULT_FULT_H
 
@@ -17,12 +19,12 @@ extern "C" {
 
 /* What the functions return. */
 enum fult_status {
-    FULT_SUCCESS = 0,          /* done */
-    FULT_ERR_NO_RUNTIME = 1,   /* fult_init has not been called, or fult_finalize has */
-    FULT_ERR_RUNNING = 2,      /* a runtime runs already */
-    FULT_ERR_NO_MEMORY = 3,    /* memory, threads, stacks or task slots ran out; nothing was started */
-    FULT_ERR_INVALID = 4,      /* an argument or an option is out of its range */
-    FULT_ERR_NOT_A_TASK = 5    /* the call is for tasks, and a foreign thread made it */
+    FULT_SUCCESS = 0,        /* done */
+    FULT_ERR_NO_RUNTIME = 1, /* fult_init has not been called, or fult_finalize has */
+    FULT_ERR_RUNNING = 2,    /* a runtime runs already */
+    FULT_ERR_NO_MEMORY = 3,  /* memory, threads, stacks or task slots ran out; nothing was started */
+    FULT_ERR_INVALID = 4,    /* an argument or an option is out of its range */
+    FULT_ERR_NOT_A_TASK = 5  /* the call is for tasks, and a foreign thread made it */
 };
 
 /* Names a spawned task until it is joined or detached. */
@@ -33,13 +35,13 @@ typedef void *(*fult_function_t)(void *argument);
 
 /* How a runtime is set up. Start from FULT_CONFIG_INIT. */
 typedef struct fult_config {
-    size_t size;      /* sizeof(fult_config): lets the structure grow */
-    unsigned workers; /* 0: FULT_WORKERS, or one a usable processor */
-    int bind;         /* 1, 0, or -1: FULT_BIND */
+    size_t size;       /* sizeof(fult_config): lets the structure grow */
+    unsigned workers;  /* 0: FULT_WORKERS, or one a usable processor */
+    int bind;          /* 1, 0, or -1: FULT_BIND */
     size_t stack_size; /* bytes; 0: FULT_STACK_SIZE */
 } fult_config;
 /* Leaves everything to the environment and the defaults. */
-#define FULT_CONFIG_INIT                                                                                                                \
+#define FULT_CONFIG_INIT \
     { sizeof(fult_config), 0, -1, 0 }
 
 /* What may be asked for a task beyond its function. Start from FULT_SPAWN_ATTR_INIT. */
@@ -51,26 +53,29 @@ typedef struct fult_spawn_attr {
     int pinned;        /* nonzero: runs on its home worker only */
 } fult_spawn_attr;
 /* An ordinary task. */
-#define FULT_SPAWN_ATTR_INIT                                                                                                            \
+#define FULT_SPAWN_ATTR_INIT \
     { sizeof(fult_spawn_attr), NULL, 0, -1, 0 }
 
-/* Starts the workers; the calling thread becomes worker 0 and its program the main task. config may be NULL. From a foreign
- * thread; does not suspend. FULT_ERR_RUNNING, FULT_ERR_NO_MEMORY, FULT_ERR_INVALID. */
+/* Starts the workers; the calling thread becomes worker 0 and its program the main task. config may be NULL.
+ * From a foreign thread; does not suspend. FULT_ERR_RUNNING, FULT_ERR_NO_MEMORY, FULT_ERR_INVALID. */
 FULT_API int fult_init(const fult_config *config);
 
-/* Waits for all tasks, detached ones included, and ends the workers. From the main task; ends the program elsewhere. Suspends.
- * FULT_ERR_NO_RUNTIME. */
+/* Waits for all tasks, detached ones included, and ends the workers. From the main task; ends the program
+ * elsewhere. Suspends. FULT_ERR_NO_RUNTIME. */
 FULT_API int fult_finalize(void);
 
-/* Starts function(argument) as a task. *task receives its name, to be joined or detached; with task == NULL it is detached from the
- * beginning. From any thread; does not suspend. FULT_ERR_NO_RUNTIME, FULT_ERR_NO_MEMORY; *task is untouched then. */
+/* Starts function(argument) as a task. *task receives its name, to be joined or detached; with task == NULL
+ * it is detached from the beginning. From any thread; does not suspend. FULT_ERR_NO_RUNTIME,
+ * FULT_ERR_NO_MEMORY; *task is untouched then. */
 FULT_API int fult_spawn(fult_task_t *task, fult_function_t function, void *argument);
 
 /* The same with attributes, which may be NULL. Also FULT_ERR_INVALID: no such worker. */
-FULT_API int fult_spawn_with(fult_task_t *task, fult_function_t function, void *argument, const fult_spawn_attr *attr);
+FULT_API int fult_spawn_with(fult_task_t *task, fult_function_t function, void *argument,
+                             const fult_spawn_attr *attr);
 
-/* Waits for the task's end; *result, if result is not NULL, receives what its function returned. The name is dead afterwards. From a
- * task (suspends it) or a foreign thread (blocks it). FULT_ERR_INVALID: task is NULL. */
+/* Waits for the task's end; *result, if result is not NULL, receives what its function returned. The name is
+ * dead afterwards. From a task (suspends it) or a foreign thread (blocks it). FULT_ERR_INVALID: task is NULL.
+ */
 FULT_API int fult_join(fult_task_t task, void **result);
 
 /* Joins `count` tasks with one wake-up; results, if not NULL, receives what they returned, in order. */
@@ -79,11 +84,12 @@ FULT_API int fult_join_all(fult_task_t *tasks, size_t count, void **results);
 /* Lets the task go. From any thread; does not suspend. FULT_ERR_INVALID: task is NULL. */
 FULT_API int fult_detach(fult_task_t task);
 
-/* Lets other ready tasks of this worker run. From a task; may suspend, and go on on another worker. FULT_ERR_NOT_A_TASK. */
+/* Lets other ready tasks of this worker run. From a task; may suspend, and go on on another worker.
+ * FULT_ERR_NOT_A_TASK. */
 FULT_API int fult_yield(void);
 
-/* Suspends until signaled; may return without a signal: while (!condition) fult_wait(); From a task; it may go on on another worker.
- * FULT_ERR_NOT_A_TASK. */
+/* Suspends until signaled; may return without a signal: while (!condition) fult_wait(); From a task; it may
+ * go on on another worker. FULT_ERR_NOT_A_TASK. */
 FULT_API int fult_wait(void);
 
 /* The name that a signal goes to; 0 is none. */
@@ -95,8 +101,8 @@ FULT_API fult_task_id_t fult_task_id(fult_task_t task);
 /* The name of the calling task; 0 on a foreign thread. Does not suspend. */
 FULT_API fult_task_id_t fult_self(void);
 
-/* Makes the task's next or present wait return. From any thread while the runtime runs; one atomic OR; does not
- * suspend. The name is not 0. */
+/* Makes the task's next or present wait return. From any thread while the runtime runs; one atomic OR; does
+ * not suspend. The name is not 0. */
 FULT_API void fult_signal(fult_task_id_t task);
 
 /* How many workers there are; 0: no runtime runs. From any thread; does not suspend. */

@@ -51,8 +51,8 @@ class task_owner {
     // Whether the task has ended, so that join returns at once. From any thread; does not suspend.
     bool done() const noexcept { return task_ && is_done(task_); }
 
-    // Lets the task go: nobody will join it, its result is dropped. An exception that leaves it ends the program.
-    // From any thread; does not suspend.
+    // Lets the task go: nobody will join it, its result is dropped. An exception that leaves it ends the
+    // program. From any thread; does not suspend.
     void detach() noexcept { detach_task(release("detach")); }
 
     // For the library itself.
@@ -74,21 +74,21 @@ class task_owner {
 };
 } // namespace detail
 
-// Owns a task whose callable returns R (void, a reference and move-only types included). Movable, not copyable; one owner,
-// not to be used by two threads at once. Its destructor detaches.
+// Owns a task whose callable returns R (void, a reference and move-only types included). Movable, not
+// copyable; one owner, not to be used by two threads at once. Its destructor detaches.
 template <class R> class [[nodiscard]] handle : public detail::task_owner {
   public:
     using value_type = R; // what join returns
     using detail::task_owner::task_owner;
 
-    // Waits for the task to end and returns its result, or throws what left it. The handle is empty afterwards.
-    // From a task: suspends only this task, and where nobody else wanted the child yet, runs it right here. From a foreign
-    // thread: blocks the thread.
+    // Waits for the task to end and returns its result, or throws what left it. The handle is empty
+    // afterwards. From a task: suspends only this task, and where nobody else wanted the child yet, runs it
+    // right here. From a foreign thread: blocks the thread.
     R join() { return detail::join_slow<R>(release("join")); }
 };
 
-// What spawn returns: a handle that still knows the callable's type, so that join can run it inline without an indirect
-// call. Moves into a handle<R> where one type for many tasks is wanted.
+// What spawn returns: a handle that still knows the callable's type, so that join can run it inline without
+// an indirect call. Moves into a handle<R> where one type for many tasks is wanted.
 template <class C, class R> class spawned : public handle<R> {
   public:
     using handle<R>::handle;
@@ -97,8 +97,9 @@ template <class C, class R> class spawned : public handle<R> {
     R join() { return detail::join_closure<C, R>(this->release("join")); }
 };
 
-// Waits for many tasks with one wake-up. The results stay where they are: join each handle afterwards, which returns at
-// once. From a task (suspends it) or from a foreign thread (blocks it). Empty handles are passed over.
+// Waits for many tasks with one wake-up. The results stay where they are: join each handle afterwards, which
+// returns at once. From a task (suspends it) or from a foreign thread (blocks it). Empty handles are passed
+// over.
 template <std::ranges::input_range Range> void wait_all(const Range &handles) {
     std::vector<detail::task *> tasks;
     if constexpr (std::ranges::sized_range<Range>)
@@ -111,8 +112,7 @@ template <std::ranges::input_range Range> void wait_all(const Range &handles) {
 
 // The same for handles that are named one by one; these may be of different types.
 template <class... H>
-    requires(std::is_base_of_v<detail::task_owner, H> && ...)
-void wait_all(const H &...handles) {
+requires(std::is_base_of_v<detail::task_owner, H> &&...) void wait_all(const H &...handles) {
     detail::task *tasks[sizeof...(H) + 1];
     std::size_t count = 0;
     ((handles.valid() ? void(tasks[count++] = handles.get()) : void()), ...);
@@ -141,8 +141,9 @@ class first_exception {
 };
 } // namespace detail
 
-// Joins many tasks with one wake-up, dropping their results; all are joined also where some throw, and the first exception
-// in the order of the handles is rethrown. From a task (suspends it) or a foreign thread (blocks it).
+// Joins many tasks with one wake-up, dropping their results; all are joined also where some throw, and the
+// first exception in the order of the handles is rethrown. From a task (suspends it) or a foreign thread
+// (blocks it).
 template <std::ranges::forward_range Range> void join_all(Range &&handles) {
     wait_all(handles);
     detail::first_exception errors;
@@ -154,8 +155,7 @@ template <std::ranges::forward_range Range> void join_all(Range &&handles) {
 
 // The same for handles that are named one by one; these may be of different types.
 template <class... H>
-    requires(std::is_base_of_v<detail::task_owner, std::remove_cvref_t<H>> && ...)
-void join_all(H &&...handles) {
+requires(std::is_base_of_v<detail::task_owner, std::remove_cvref_t<H>> &&...) void join_all(H &&...handles) {
     wait_all(handles...);
     detail::first_exception errors;
     ((handles.valid() ? errors.join(handles) : void()), ...);

@@ -16,21 +16,21 @@ enum class guard_mode { automatic, madvise, mprotect, none };
 
 // What a runtime is started with. The variable behind each member is the same option in the environment.
 struct options {
-    unsigned workers = 0;                                  // FULT_WORKERS: kernel threads; 0: one a usable processor
-    bool bind = true;                                      // FULT_BIND: each on its own core
-    std::size_t stack_size = 256 * 1024;                   // FULT_STACK_SIZE: bytes of a task's stack
-    std::size_t stacks_kept = 16384;                       // FULT_STACKS_KEPT: idle stacks that keep their memory
-    guard_mode guard = guard_mode::automatic;              // FULT_GUARD: how overflows are caught
-    std::size_t max_tasks = 8 * 1024 * 1024;               // FULT_MAX_TASKS: living tasks a worker
-    bool stealing = true;                                  // FULT_STEALING
-    bool private_words = true;                             // FULT_PRIVATE_WORDS
-    level_mode levels = level_mode::automatic;             // FULT_LEVELS
-    spawn_order order = spawn_order::depth_first;          // FULT_ORDER
-    unsigned idle_spin = 100;                              // FULT_IDLE_SPIN: microseconds of looking for work before sleeping
+    unsigned workers = 0;                         // FULT_WORKERS: kernel threads; 0: one a usable processor
+    bool bind = true;                             // FULT_BIND: each on its own core
+    std::size_t stack_size = 256 * 1024;          // FULT_STACK_SIZE: bytes of a task's stack
+    std::size_t stacks_kept = 16384;              // FULT_STACKS_KEPT: idle stacks that keep their memory
+    guard_mode guard = guard_mode::automatic;     // FULT_GUARD: how overflows are caught
+    std::size_t max_tasks = 8 * 1024 * 1024;      // FULT_MAX_TASKS: living tasks a worker
+    bool stealing = true;                         // FULT_STEALING
+    bool private_words = true;                    // FULT_PRIVATE_WORDS
+    level_mode levels = level_mode::automatic;    // FULT_LEVELS
+    spawn_order order = spawn_order::depth_first; // FULT_ORDER
+    unsigned idle_spin = 100; // FULT_IDLE_SPIN: microseconds of looking for work before sleeping
 };
 
-// The defaults, changed by the FULT_* variables of the environment. Throws std::invalid_argument that names the variable, its
-// value and what it may be; warns about unknown FULT_* variables. From any thread.
+// The defaults, changed by the FULT_* variables of the environment. Throws std::invalid_argument that names
+// the variable, its value and what it may be; warns about unknown FULT_* variables. From any thread.
 FULT_API options read_options();
 
 } // namespace fult

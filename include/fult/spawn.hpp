@@ -29,19 +29,21 @@ template <class C, class R> handle<R> spawn_closure_with(const spawn_options &op
 }
 } // namespace detail
 
-// Starts a task that runs function(arguments...), all decayed and owned by the task as std::thread does; its result or
-// exception reaches who joins. The task belongs to this worker until an idle one steals it. From any thread; does not
-// suspend. Throws std::system_error where memory or slots run out (nothing has been spawned then), and std::logic_error
-// where no runtime runs. The returned handle detaches when it is destroyed.
-// Source: private words are ours (docs/scheduler.md); the bit a task is from section 4.2.1 of Dang's dissertation.
+// Starts a task that runs function(arguments...), all decayed and owned by the task as std::thread does; its
+// result or exception reaches who joins. The task belongs to this worker until an idle one steals it. From
+// any thread; does not suspend. Throws std::system_error where memory or slots run out (nothing has been
+// spawned then), and std::logic_error where no runtime runs. The returned handle detaches when it is
+// destroyed. Source: private words are ours (docs/scheduler.md); the bit a task is from section 4.2.1 of
+// Dang's dissertation.
 template <class F, class... A>
-    requires std::invocable<std::decay_t<F>, std::decay_t<A>...>
-FULT_ALWAYS_INLINE auto spawn(F &&function, A &&...arguments) {
+requires std::invocable<std::decay_t<F>, std::decay_t<A>...> FULT_ALWAYS_INLINE auto spawn(F &&function,
+                                                                                           A &&...arguments) {
     using result = detail::spawn_result_t<F, A...>;
     using plain = std::decay_t<F>;
-    if constexpr (sizeof...(A) == 0 && detail::fits_in_descriptor<plain> && std::is_nothrow_constructible_v<plain, F>) {
-        return spawned<plain, result>(
-            detail::spawn_emplaced<plain, result>([&](void *at) noexcept { ::new (at) plain(std::forward<F>(function)); }));
+    if constexpr (sizeof...(A) == 0 && detail::fits_in_descriptor<plain> &&
+                  std::is_nothrow_constructible_v<plain, F>) {
+        return spawned<plain, result>(detail::spawn_emplaced<plain, result>(
+            [&](void *at) noexcept { ::new (at) plain(std::forward<F>(function)); }));
     } else {
         auto closure = detail::make_closure(std::forward<F>(function), std::forward<A>(arguments)...);
         using call = decltype(closure);
@@ -49,19 +51,21 @@ FULT_ALWAYS_INLINE auto spawn(F &&function, A &&...arguments) {
     }
 }
 
-// As above, with options. Throws also std::out_of_range for a worker that does not exist, and std::invalid_argument for a stack
-// above 1 GiB, or where a foreign thread pins a task and names no worker.
+// As above, with options. Throws also std::out_of_range for a worker that does not exist, and
+// std::invalid_argument for a stack above 1 GiB, or where a foreign thread pins a task and names no worker.
 template <class F, class... A>
-    requires std::invocable<std::decay_t<F>, std::decay_t<A>...>
+requires std::invocable<std::decay_t<F>, std::decay_t<A>...>
 auto spawn(const spawn_options &options, F &&function, A &&...arguments) {
     using result = detail::spawn_result_t<F, A...>;
     auto closure = detail::make_closure(std::forward<F>(function), std::forward<A>(arguments)...);
     return detail::spawn_closure_with<decltype(closure), result>(options, std::move(closure));
 }
 
-// Gives the task to a worker, from which others may steal it. From any thread; does not suspend. Errors as above.
+// Gives the task to a worker, from which others may steal it. From any thread; does not suspend. Errors as
+// above.
 template <class F, class... A> auto spawn_on(unsigned worker, F &&function, A &&...arguments) {
-    return spawn(spawn_options{.worker = static_cast<int>(worker)}, std::forward<F>(function), std::forward<A>(arguments)...);
+    return spawn(spawn_options{.worker = static_cast<int>(worker)}, std::forward<F>(function),
+                 std::forward<A>(arguments)...);
 }
 
 // Gives the task to a worker, and to no other. From any thread; does not suspend. Errors as above.

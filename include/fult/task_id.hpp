@@ -8,8 +8,9 @@
 
 namespace fult {
 
-// Names a task while it lives: home worker and slot in one word. Trivially copyable; a slot is used again after its task
-// has ended, so a name must not be kept for longer (a signal to it would reach the next task there, as a spurious wake-up).
+// Names a task while it lives: home worker and slot in one word. Trivially copyable; a slot is used again
+// after its task has ended, so a name must not be kept for longer (a signal to it would reach the next task
+// there, as a spurious wake-up).
 class task_id {
   public:
     constexpr task_id() noexcept = default;
@@ -33,9 +34,10 @@ class task_id {
 };
 
 // Makes the task runnable, or lets its next wait() return at once: one signal is retained.
-// From any thread, a task or not, while the runtime runs; the name is not an empty one. Never suspends, allocates or fails; one atomic OR, and a system
-// call only when an idle worker must be woken. Everything written before the call is visible after the wait that it ends.
-// Source: Signal in section 4.2.2 of H.-V. Dang's dissertation (Illinois, 2018).
+// From any thread, a task or not, while the runtime runs; the name is not an empty one. Never suspends,
+// allocates or fails; one atomic OR, and a system call only when an idle worker must be woken. Everything
+// written before the call is visible after the wait that it ends. Source: Signal in section 4.2.2 of H.-V.
+// Dang's dissertation (Illinois, 2018).
 FULT_API void signal(task_id task) noexcept;
 
 } // namespace fult

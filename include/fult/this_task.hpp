@@ -1,4 +1,5 @@
-// What a task does to itself. All of these are for tasks only; on a foreign thread they end the program with a message.
+// What a task does to itself. All of these are for tasks only; on a foreign thread they end the program with
+// a message.
 #pragma once
 
 #include <string_view>
@@ -12,20 +13,20 @@ FULT_API bool in_task() noexcept;
 
 namespace this_task {
 
-// Lets others run that are ready on this worker, one of them at least if there is any, then goes on. May suspend, and may go
-// on on another worker.
+// Lets others run that are ready on this worker, one of them at least if there is any, then goes on. May
+// suspend, and may go on on another worker.
 FULT_API void yield() noexcept;
 
-// Suspends until signaled. One signal that came before is kept and lets it return at once; it may also return without any, so
-// it is always used as `while (!condition) wait();`. With that loop nothing is lost.
-// Source: Wait in section 4.2.2 of Dang's dissertation; the retained signal is explained in docs/scheduler.md.
+// Suspends until signaled. One signal that came before is kept and lets it return at once; it may also return
+// without any, so it is always used as `while (!condition) wait();`. With that loop nothing is lost. Source:
+// Wait in section 4.2.2 of Dang's dissertation; the retained signal is explained in docs/scheduler.md.
 FULT_API void wait() noexcept;
 
 // The name of the running task, for others to signal.
 FULT_API task_id id() noexcept;
 
-// The number of the worker that runs this task now: 0 ... worker_count() - 1. Another one, perhaps, after any call that
-// may suspend.
+// The number of the worker that runs this task now: 0 ... worker_count() - 1. Another one, perhaps, after any
+// call that may suspend.
 FULT_API unsigned worker() noexcept;
 
 // The name given at spawn, or an empty one.
@@ -51,12 +52,13 @@ class FULT_API poller {
 
 namespace this_task {
 
-// while (!condition()) wait(), looking at the condition itself while this worker has nothing else to run: the shortest way from
-// a signaler's store to here.
+// while (!condition()) wait(), looking at the condition itself while this worker has nothing else to run: the
+// shortest way from a signaler's store to here.
 template <class Condition> void wait(Condition condition) {
     while (!condition()) {
         {
-            detail::poller poll; // consumes an old signal; the condition is looked at again before any suspension
+            detail::poller
+                poll; // consumes an old signal; the condition is looked at again before any suspension
             while (poll.step())
                 if (condition())
                     return;

@@ -1,8 +1,7 @@
 #include <atomic>
 #include <cerrno>
-#include <thread>
-
 #include <gtest/gtest.h>
+#include <thread>
 
 #include "fult/asymmetric_fence.hpp"
 #include "tests/support/support.hpp"
@@ -19,8 +18,8 @@ TEST(asymmetric_fence, errno_stays) {
     EXPECT_EQ(errno, 99);
 }
 
-// Dekker: of two who announce themselves and then look at the other, one sees the other at least. The light side has a compiler
-// barrier only.
+// Dekker: of two who announce themselves and then look at the other, one sees the other at least. The light
+// side has a compiler barrier only.
 TEST(asymmetric_fence, orders_a_store_before_a_load) {
     if (!asymmetric_fence_available())
         GTEST_SKIP() << "this kernel has no membarrier";

@@ -1,6 +1,5 @@
-#include <set>
-
 #include <gtest/gtest.h>
+#include <set>
 
 #include "fult/bit_tree.hpp"
 #include "tests/support/support.hpp"
@@ -20,7 +19,8 @@ TEST(bit_tree, is_empty_at_first) {
 }
 
 TEST(bit_tree, finds_members_at_the_borders_of_every_level) {
-    for (const std::uint32_t i : {0u, 1u, 63u, 64u, 65u, 4095u, 4096u, 4097u, capacity - 65, capacity - 64, capacity - 1}) {
+    for (const std::uint32_t i :
+         {0u, 1u, 63u, 64u, 65u, 4095u, 4096u, 4097u, capacity - 65, capacity - 64, capacity - 1}) {
         tree t;
         t.insert(i);
         const int member = static_cast<int>(i);
@@ -73,7 +73,8 @@ TEST(bit_tree, agrees_with_an_ordered_set) {
         const auto above = model.lower_bound(probe);
         ASSERT_EQ(t.at_least(probe), above == model.end() ? tree::none : static_cast<int>(*above));
         auto below = model.upper_bound(probe);
-        ASSERT_EQ(t.at_most(probe), below == model.begin() ? tree::none : static_cast<int>(*std::prev(below)));
+        ASSERT_EQ(t.at_most(probe),
+                  below == model.begin() ? tree::none : static_cast<int>(*std::prev(below)));
         ASSERT_EQ(t.lowest(), model.empty() ? tree::none : static_cast<int>(*model.begin()));
         ASSERT_EQ(t.highest(), model.empty() ? tree::none : static_cast<int>(*model.rbegin()));
         ASSERT_EQ(t.contains(probe), model.count(probe) != 0);

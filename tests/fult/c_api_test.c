@@ -7,12 +7,12 @@
 #include <fult/fult.h>
 
 static int failures;
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            printf("%s:%d: %s is false\n", __FILE__, __LINE__, #condition);                                            \
-            ++failures;                                                                                                \
-        }                                                                                                              \
+#define CHECK(condition)                                                    \
+    do {                                                                    \
+        if (!(condition)) {                                                 \
+            printf("%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
+            ++failures;                                                     \
+        }                                                                   \
     } while (0)
 
 static void *same(void *argument) { return argument; }

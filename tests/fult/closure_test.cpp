@@ -1,9 +1,8 @@
 #include <array>
+#include <gtest/gtest.h>
 #include <memory>
 #include <stdexcept>
 #include <string>
-
-#include <gtest/gtest.h>
 
 #include <fult/detail/closure.hpp>
 
@@ -61,7 +60,9 @@ TEST(closure, values_are_stored_and_dropped_once) {
 
 TEST(closure, exceptions_are_stored_and_the_closure_is_gone) {
     task t{};
-    const auto thrower = [c = counted(1)]() -> int { throw std::runtime_error("thrown " + std::to_string(c.value)); };
+    const auto thrower = [c = counted(1)]() -> int {
+        throw std::runtime_error("thrown " + std::to_string(c.value));
+    };
     using C = std::remove_const_t<decltype(thrower)>;
     ::new (t.storage) C(std::move(const_cast<C &>(thrower)));
     closure_ops<C, int>::run(t);
@@ -93,7 +94,8 @@ TEST(closure, large_results_are_boxed) {
 
 TEST(closure, arguments_are_decayed_and_owned) {
     std::string text = "abc";
-    auto call = make_closure([](std::string s, const char *t, int &&n) { return s + t + std::to_string(n); }, text, "def", 3);
+    auto call = make_closure([](std::string s, const char *t, int &&n) { return s + t + std::to_string(n); },
+                             text, "def", 3);
     text = "changed";
     EXPECT_EQ(std::move(call)(), "abcdef3");
 }

@@ -1,10 +1,9 @@
 // One program, each way of running it.
 #include <atomic>
+#include <gtest/gtest.h>
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include <fult/fult.hpp>
 
@@ -59,7 +58,8 @@ class conformance : public ::testing::TestWithParam<mode> {
   protected:
     fult::runtime running{GetParam().opts};
 };
-INSTANTIATE_TEST_SUITE_P(modes, conformance, ::testing::ValuesIn(modes()), [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(modes, conformance, ::testing::ValuesIn(modes()),
+                         [](const auto &info) { return info.param.name; });
 
 long tree(int depth) {
     if (depth == 0)
@@ -72,7 +72,9 @@ long tree(int depth) {
     return left.join() + middle.join() + right;
 }
 
-TEST_P(conformance, a_tree_of_tasks) { EXPECT_EQ(tree(fult::testing::under_valgrind() ? 4 : 7), fult::testing::under_valgrind() ? 81 : 2187); }
+TEST_P(conformance, a_tree_of_tasks) {
+    EXPECT_EQ(tree(fult::testing::under_valgrind() ? 4 : 7), fult::testing::under_valgrind() ? 81 : 2187);
+}
 
 TEST_P(conformance, more_living_tasks_than_a_line_of_slots) {
     const int count = fult::testing::under_valgrind() ? 600 : 2500;

@@ -1,12 +1,11 @@
 // Kernel threads that are no workers.
 #include <array>
 #include <atomic>
+#include <gtest/gtest.h>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include <fult/fult.hpp>
 
@@ -75,10 +74,12 @@ TEST_P(foreign_test, gives_tasks_to_workers) {
     on_a_thread([&] {
         for (unsigned w = 0; w < GetParam(); ++w)
             for (int i = 0; i < 20; ++i) {
-                EXPECT_EQ(fult::spawn_pinned(w, [] {
-                              this_task::yield();
-                              return this_task::worker();
-                          }).join(),
+                EXPECT_EQ(fult::spawn_pinned(w,
+                                             [] {
+                                                 this_task::yield();
+                                                 return this_task::worker();
+                                             })
+                              .join(),
                           w);
                 EXPECT_EQ(fult::spawn_on(w, [] { return 1; }).join(), 1);
             }

@@ -1,11 +1,10 @@
 #include <atomic>
+#include <gtest/gtest.h>
 #include <list>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include <fult/fult.hpp>
 

@@ -8,7 +8,8 @@ using namespace fult::detail;
 
 TEST(layout, everything_is_found_from_a_descriptor) {
     const fult::testing::bare_home home;
-    for (const std::uint32_t slot : {0u, 1u, 63u, 64u, 511u, max_slots / 2 - 1, max_slots / 2, max_slots - 1}) {
+    for (const std::uint32_t slot :
+         {0u, 1u, 63u, 64u, 511u, max_slots / 2 - 1, max_slots / 2, max_slots - 1}) {
         const task *t = home.task_at(slot);
         EXPECT_EQ(home_of(t), home.hot());
         EXPECT_EQ(slot_of(t), slot);

@@ -1,9 +1,8 @@
 // Misuse ends in one message that names the call.
 #include <atomic>
+#include <gtest/gtest.h>
 #include <stdexcept>
 #include <thread>
-
-#include <gtest/gtest.h>
 
 #include <fult/fult.hpp>
 
@@ -21,54 +20,64 @@ struct misuse : ::testing::Test {
 };
 
 // Runs a statement as the main task.
-#define FULT_EXPECT_MISUSE(statement, message)                                                                         \
-    EXPECT_DEATH(                                                                                                      \
-        {                                                                                                              \
-            const runtime running(workers(2));                                                                         \
-            statement;                                                                                                 \
-        },                                                                                                             \
+#define FULT_EXPECT_MISUSE(statement, message) \
+    EXPECT_DEATH(                              \
+        {                                      \
+            const runtime running(workers(2)); \
+            statement;                         \
+        },                                     \
         message)
 
 TEST_F(misuse, of_a_handle) {
-    FULT_EXPECT_MISUSE({
-        auto h = spawn([] {});
-        h.join();
-        h.join();
-    }, "fult: join: the handle owns no task");
-    FULT_EXPECT_MISUSE({
-        auto h = spawn([] {});
-        h.detach();
-        h.join();
-    }, "fult: join: the handle owns no task");
-    FULT_EXPECT_MISUSE({
-        auto h = spawn([] {});
-        auto other = std::move(h);
-        h.detach();
-    }, "fult: detach: the handle owns no task");
+    FULT_EXPECT_MISUSE(
+        {
+            auto h = spawn([] {});
+            h.join();
+            h.join();
+        },
+        "fult: join: the handle owns no task");
+    FULT_EXPECT_MISUSE(
+        {
+            auto h = spawn([] {});
+            h.detach();
+            h.join();
+        },
+        "fult: join: the handle owns no task");
+    FULT_EXPECT_MISUSE(
+        {
+            auto h = spawn([] {});
+            auto other = std::move(h);
+            h.detach();
+        },
+        "fult: detach: the handle owns no task");
     FULT_EXPECT_MISUSE(fult::handle<int>().join(), "fult: join: the handle owns no task");
 }
 
 TEST_F(misuse, a_task_that_joins_itself) {
-    FULT_EXPECT_MISUSE({
-        fult::handle<void> h;
-        h = spawn([&h] {
+    FULT_EXPECT_MISUSE(
+        {
+            fult::handle<void> h;
+            h = spawn([&h] {
+                this_task::yield();
+                h.join();
+            });
             this_task::yield();
-            h.join();
-        });
-        this_task::yield();
-        while (true)
-            this_task::yield();
-    }, "fult: join: a task joins itself");
+            while (true)
+                this_task::yield();
+        },
+        "fult: join: a task joins itself");
 }
 
 TEST_F(misuse, calls_that_are_for_tasks) {
-    EXPECT_DEATH(this_task::wait(), "fult: this_task::wait: called on a thread that runs no task; start a fult::runtime");
+    EXPECT_DEATH(this_task::wait(),
+                 "fult: this_task::wait: called on a thread that runs no task; start a fult::runtime");
     EXPECT_DEATH(this_task::wait([] { return false; }), "fult: this_task::wait: called on a thread");
     EXPECT_DEATH(this_task::yield(), "fult: this_task::yield: called on a thread");
     EXPECT_DEATH(this_task::id(), "fult: this_task::id: called on a thread");
     EXPECT_DEATH(this_task::worker(), "fult: this_task::worker: called on a thread");
     EXPECT_DEATH(this_task::name(), "fult: this_task::name: called on a thread");
-    FULT_EXPECT_MISUSE(std::thread([] { this_task::wait(); }).join(), "fult: this_task::wait: called on a thread");
+    FULT_EXPECT_MISUSE(std::thread([] { this_task::wait(); }).join(),
+                       "fult: this_task::wait: called on a thread");
 }
 
 TEST_F(misuse, a_runtime_ended_by_another_task) {
@@ -90,37 +99,45 @@ TEST_F(misuse, a_runtime_ended_by_another_task) {
 }
 
 TEST_F(misuse, an_exception_that_nobody_joins) {
-    FULT_EXPECT_MISUSE({
-        spawn({.name = "loner"}, [] { throw std::runtime_error("what it was"); }).detach();
-        while (true)
-            this_task::yield();
-    }, "fult: task: detached task 'loner' ended with an exception: what it was");
-    FULT_EXPECT_MISUSE({
-        spawn([] { throw 5; }).detach();
-        while (true)
-            this_task::yield();
-    }, "detached task 'unnamed' ended with an exception that is no std::exception");
-    FULT_EXPECT_MISUSE({
-        auto h = spawn([] { throw std::runtime_error("late"); });
-        fult::testing::spin_until([&] { return h.done(); });
-        h.detach();
-    }, "ended with an exception: late");
+    FULT_EXPECT_MISUSE(
+        {
+            spawn({.name = "loner"}, [] { throw std::runtime_error("what it was"); }).detach();
+            while (true)
+                this_task::yield();
+        },
+        "fult: task: detached task 'loner' ended with an exception: what it was");
+    FULT_EXPECT_MISUSE(
+        {
+            spawn([] { throw 5; }).detach();
+            while (true)
+                this_task::yield();
+        },
+        "detached task 'unnamed' ended with an exception that is no std::exception");
+    FULT_EXPECT_MISUSE(
+        {
+            auto h = spawn([] { throw std::runtime_error("late"); });
+            fult::testing::spin_until([&] { return h.done(); });
+            h.detach();
+        },
+        "ended with an exception: late");
 }
 
 TEST_F(misuse, a_second_joiner) {
-    FULT_EXPECT_MISUSE({
-        std::atomic<bool> started{false};
-        auto h = spawn([&] {
-            started = true;
-            while (true)
+    FULT_EXPECT_MISUSE(
+        {
+            std::atomic<bool> started{false};
+            auto h = spawn([&] {
+                started = true;
+                while (true)
+                    this_task::yield();
+            });
+            while (!started.load()) // so that neither joiner runs it itself
                 this_task::yield();
-        });
-        while (!started.load()) // so that neither joiner runs it itself
-            this_task::yield();
-        auto waiter = spawn([&] { wait_all(h); });
-        wait_all(h);
-        waiter.join();
-    }, "fult: join_all: another task or thread joins one of these tasks already");
+            auto waiter = spawn([&] { wait_all(h); });
+            wait_all(h);
+            waiter.join();
+        },
+        "fult: join_all: another task or thread joins one of these tasks already");
 }
 
 } // namespace

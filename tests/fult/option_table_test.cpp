@@ -1,9 +1,8 @@
 #include <cstdlib>
+#include <gtest/gtest.h>
 #include <map>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include <fult/runtime.hpp>
 
@@ -59,20 +58,34 @@ TEST_F(option_table_test, values_are_read) {
     const struct {
         const char *variable, *text, *printed;
     } good[] = {
-        {"FULT_WORKERS", "3", "3"},           {"FULT_WORKERS", "0", "0"},
-        {"FULT_WORKERS", "1024", "1024"},     {"FULT_BIND", "off", "off"},
-        {"FULT_BIND", "1", "on"},             {"FULT_BIND", "no", "off"},
-        {"FULT_BIND", "true", "on"},          {"FULT_STACK_SIZE", "16384", "16384"},
-        {"FULT_STACK_SIZE", "16K", "16384"},  {"FULT_STACK_SIZE", "64k", "65536"},
-        {"FULT_STACK_SIZE", "2M", "2097152"}, {"FULT_STACK_SIZE", "2097152", "2097152"},
-        {"FULT_STACK_SIZE", "1G", "1073741824"}, {"FULT_STACK_SIZE", "1073741824", "1073741824"},
-        {"FULT_STACKS_KEPT", "0", "0"},       {"FULT_STACKS_KEPT", "5", "5"},
-        {"FULT_GUARD", "madvise", "madvise"}, {"FULT_GUARD", "mprotect", "mprotect"},
-        {"FULT_GUARD", "off", "off"},         {"FULT_MAX_TASKS", "64", "64"},
-        {"FULT_MAX_TASKS", "8M", "8388608"},  {"FULT_STEALING", "off", "off"},
-        {"FULT_PRIVATE_WORDS", "off", "off"}, {"FULT_LEVELS", "1", "1"},
-        {"FULT_LEVELS", "2", "2"},            {"FULT_LEVELS", "auto", "auto"},
-        {"FULT_ORDER", "breadth", "breadth"}, {"FULT_IDLE_SPIN", "1000000", "1000000"},
+        {"FULT_WORKERS", "3", "3"},
+        {"FULT_WORKERS", "0", "0"},
+        {"FULT_WORKERS", "1024", "1024"},
+        {"FULT_BIND", "off", "off"},
+        {"FULT_BIND", "1", "on"},
+        {"FULT_BIND", "no", "off"},
+        {"FULT_BIND", "true", "on"},
+        {"FULT_STACK_SIZE", "16384", "16384"},
+        {"FULT_STACK_SIZE", "16K", "16384"},
+        {"FULT_STACK_SIZE", "64k", "65536"},
+        {"FULT_STACK_SIZE", "2M", "2097152"},
+        {"FULT_STACK_SIZE", "2097152", "2097152"},
+        {"FULT_STACK_SIZE", "1G", "1073741824"},
+        {"FULT_STACK_SIZE", "1073741824", "1073741824"},
+        {"FULT_STACKS_KEPT", "0", "0"},
+        {"FULT_STACKS_KEPT", "5", "5"},
+        {"FULT_GUARD", "madvise", "madvise"},
+        {"FULT_GUARD", "mprotect", "mprotect"},
+        {"FULT_GUARD", "off", "off"},
+        {"FULT_MAX_TASKS", "64", "64"},
+        {"FULT_MAX_TASKS", "8M", "8388608"},
+        {"FULT_STEALING", "off", "off"},
+        {"FULT_PRIVATE_WORDS", "off", "off"},
+        {"FULT_LEVELS", "1", "1"},
+        {"FULT_LEVELS", "2", "2"},
+        {"FULT_LEVELS", "auto", "auto"},
+        {"FULT_ORDER", "breadth", "breadth"},
+        {"FULT_IDLE_SPIN", "1000000", "1000000"},
     };
     for (const auto &each : good) {
         clear();
@@ -85,16 +98,16 @@ TEST_F(option_table_test, every_bad_value_is_named_with_its_variable_and_what_it
     const struct {
         const char *variable, *text, *remedy;
     } bad[] = {
-        {"FULT_WORKERS", "many", "0 to 1024"},    {"FULT_WORKERS", "-1", "0 to 1024"},
-        {"FULT_WORKERS", "1025", "0 to 1024"},    {"FULT_WORKERS", "2 ", "0 to 1024"},
-        {"FULT_WORKERS", "", "0 to 1024"},        {"FULT_WORKERS", "99999999999999999999999", "0 to 1024"},
-        {"FULT_BIND", "maybe", "on or off"},      {"FULT_STACK_SIZE", "8K", "16K to 1G"},
-        {"FULT_STACK_SIZE", "2G", "16K to 1G"},   {"FULT_STACK_SIZE", "K", "16K to 1G"},
-        {"FULT_STACK_SIZE", "", "16K to 1G"},     {"FULT_STACK_SIZE", "1T", "16K to 1G"},
-        {"FULT_STACK_SIZE", "-4K", "16K to 1G"},  {"FULT_STACKS_KEPT", "few", "number"},
-        {"FULT_GUARD", "on", "auto, madvise"},    {"FULT_MAX_TASKS", "63", "64 to 8M"},
-        {"FULT_MAX_TASKS", "9M", "64 to 8M"},     {"FULT_STEALING", "2", "on or off"},
-        {"FULT_PRIVATE_WORDS", "x", "on or off"}, {"FULT_LEVELS", "3", "auto, 1 or 2"},
+        {"FULT_WORKERS", "many", "0 to 1024"},       {"FULT_WORKERS", "-1", "0 to 1024"},
+        {"FULT_WORKERS", "1025", "0 to 1024"},       {"FULT_WORKERS", "2 ", "0 to 1024"},
+        {"FULT_WORKERS", "", "0 to 1024"},           {"FULT_WORKERS", "99999999999999999999999", "0 to 1024"},
+        {"FULT_BIND", "maybe", "on or off"},         {"FULT_STACK_SIZE", "8K", "16K to 1G"},
+        {"FULT_STACK_SIZE", "2G", "16K to 1G"},      {"FULT_STACK_SIZE", "K", "16K to 1G"},
+        {"FULT_STACK_SIZE", "", "16K to 1G"},        {"FULT_STACK_SIZE", "1T", "16K to 1G"},
+        {"FULT_STACK_SIZE", "-4K", "16K to 1G"},     {"FULT_STACKS_KEPT", "few", "number"},
+        {"FULT_GUARD", "on", "auto, madvise"},       {"FULT_MAX_TASKS", "63", "64 to 8M"},
+        {"FULT_MAX_TASKS", "9M", "64 to 8M"},        {"FULT_STEALING", "2", "on or off"},
+        {"FULT_PRIVATE_WORDS", "x", "on or off"},    {"FULT_LEVELS", "3", "auto, 1 or 2"},
         {"FULT_ORDER", "first", "depth or breadth"}, {"FULT_IDLE_SPIN", "1000001", "0 to 1000000"},
     };
     for (const auto &each : bad) {

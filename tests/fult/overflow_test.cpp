@@ -1,5 +1,4 @@
 #include <csignal>
-
 #include <gtest/gtest.h>
 
 #include <fult/fult.hpp>
@@ -41,8 +40,10 @@ struct overflow : ::testing::Test {
 
 TEST_F(overflow, is_reported_with_the_tasks_name) {
     for (const auto guard : {fult::guard_mode::automatic, fult::guard_mode::mprotect}) {
-        EXPECT_EXIT(run(guard, false), ::testing::KilledBySignal(SIGSEGV), "task 'digger' .*overflowed its 256 KiB stack");
-        EXPECT_EXIT(run(guard, true), ::testing::KilledBySignal(SIGSEGV), "task 'digger' .*overflowed its 10.. KiB stack");
+        EXPECT_EXIT(run(guard, false), ::testing::KilledBySignal(SIGSEGV),
+                    "task 'digger' .*overflowed its 256 KiB stack");
+        EXPECT_EXIT(run(guard, true), ::testing::KilledBySignal(SIGSEGV),
+                    "task 'digger' .*overflowed its 10.. KiB stack");
     }
 }
 
@@ -56,9 +57,7 @@ TEST_F(overflow, another_fault_is_left_to_who_handled_it_before) {
         ::testing::ExitedWithCode(42), "");
     EXPECT_EXIT(
         {
-            {
-                const runtime running(workers(1));
-            }
+            { const runtime running(workers(1)); }
             std::signal(SIGSEGV, [](int) { ::_exit(43); });
             *static_cast<volatile int *>(nullptr) = 1;
         },

@@ -1,9 +1,8 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <thread>
-
 #include <gtest/gtest.h>
+#include <thread>
 
 #include "fult/parker.hpp"
 #include "tests/support/support.hpp"

@@ -1,9 +1,8 @@
 #include <atomic>
+#include <gtest/gtest.h>
 #include <set>
 #include <thread>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "tests/support/home.hpp"
 #include "tests/support/support.hpp"
@@ -36,7 +35,8 @@ INSTANTIATE_TEST_SUITE_P(public_words, in_mode, ::testing::Values(words_in_line,
 TEST_P(in_mode, what_is_set_is_found_and_taken_once) {
     const public_words words = home.words(runnable_place);
     EXPECT_FALSE(words.any());
-    for (const std::uint32_t slot : {0u, 63u, 511u, 512u, 513u, 32767u, 32768u, 2097151u, 2097152u, max_slots / 2, max_slots - 1}) {
+    for (const std::uint32_t slot :
+         {0u, 63u, 511u, 512u, 513u, 32767u, 32768u, 2097151u, 2097152u, max_slots / 2, max_slots - 1}) {
         words.set_slot(slot);
         EXPECT_TRUE(words.any());
         EXPECT_TRUE(words.contains(slot));
@@ -84,7 +84,8 @@ TEST_P(in_mode, the_kinds_of_words_do_not_touch_each_other) {
     EXPECT_EQ(slots_seen(home.words(returned_place), false), std::vector{4711u});
 }
 
-// A setter and a taker at work on the same few lines, whose hints are cleared and set all the time: each bit set is found.
+// A setter and a taker at work on the same few lines, whose hints are cleared and set all the time: each bit
+// set is found.
 TEST_P(in_mode, no_bit_is_lost_between_setting_and_scanning) {
     const public_words words = home.words(runnable_place);
     const std::size_t rounds = fult::testing::scaled(200000);

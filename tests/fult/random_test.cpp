@@ -1,7 +1,6 @@
 #include <algorithm>
-#include <vector>
-
 #include <gtest/gtest.h>
+#include <vector>
 
 #include "fult/random.hpp"
 

@@ -1,8 +1,7 @@
+#include <gtest/gtest.h>
 #include <memory>
 #include <set>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "fult/asymmetric_fence.hpp"
 #include "fult/ready_set.hpp"

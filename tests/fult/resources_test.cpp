@@ -1,16 +1,14 @@
 // Memory, threads and slots run out: an error at the one who asked, nothing lost, no hang.
-#include "tests/support/failing.hpp"
-
 #include <atomic>
+#include <gtest/gtest.h>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <vector>
 
-#include <gtest/gtest.h>
-
 #include <fult/fult.hpp>
 
+#include "tests/support/failing.hpp"
 #include "tests/support/support.hpp"
 
 namespace {

@@ -1,10 +1,9 @@
 // No work is hidden, and nobody burns a core for none.
 #include <atomic>
 #include <ctime>
+#include <gtest/gtest.h>
 #include <thread>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include <fult/fult.hpp>
 

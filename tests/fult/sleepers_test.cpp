@@ -1,10 +1,9 @@
 #include <atomic>
+#include <gtest/gtest.h>
 #include <memory>
 #include <set>
 #include <thread>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "fult/sleepers.hpp"
 #include "tests/support/support.hpp"

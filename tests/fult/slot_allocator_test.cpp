@@ -1,8 +1,7 @@
 #include <bit>
+#include <gtest/gtest.h>
 #include <set>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "fult/slot_allocator.hpp"
 #include "tests/support/home.hpp"
@@ -84,7 +83,8 @@ TEST_F(slot_allocator_test, slots_that_others_freed_come_back) {
         for (std::uint32_t i = 0; i < 32 * in_word; ++i)
             ASSERT_NE(its.take(), nullptr);
         ASSERT_EQ(its.take(), nullptr);
-        const std::set<std::uint32_t> freed{half_slots + 1, half_slots + 700, half_slots + 701, half_slots + 2047};
+        const std::set<std::uint32_t> freed{half_slots + 1, half_slots + 700, half_slots + 701,
+                                            half_slots + 2047};
         for (const std::uint32_t slot : freed)
             fresh.words(returned_place).set_slot(slot);
         EXPECT_EQ(its.taken(), 32u * in_word - 4);

@@ -1,12 +1,11 @@
 #include <atomic>
+#include <gtest/gtest.h>
 #include <stdexcept>
 #include <string>
-#include <thread>
-#include <vector>
-
-#include <gtest/gtest.h>
 #include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include <fult/fult.hpp>
 
@@ -30,7 +29,8 @@ class of_levels : public ::testing::TestWithParam<fult::level_mode> {
     }
 };
 INSTANTIATE_TEST_SUITE_P(spawn_options, of_levels,
-                         ::testing::Values(fult::level_mode::automatic, fult::level_mode::one, fult::level_mode::two));
+                         ::testing::Values(fult::level_mode::automatic, fult::level_mode::one,
+                                           fult::level_mode::two));
 
 TEST_P(of_levels, a_pinned_task_stays) {
     const fult::runtime running(opts(3));
@@ -40,7 +40,9 @@ TEST_P(of_levels, a_pinned_task_stays) {
         for (int i = 0; i < 5; ++i)
             all.push_back(spawn_pinned(w, [w, &gone] {
                 const long thread = kernel_thread();
-                const auto at_home = [&] { gone += this_task::worker() == w && kernel_thread() == thread ? 0 : 1; };
+                const auto at_home = [&] {
+                    gone += this_task::worker() == w && kernel_thread() == thread ? 0 : 1;
+                };
                 for (int n = 0; n < 50; ++n) {
                     at_home();
                     this_task::yield();
@@ -72,7 +74,8 @@ TEST_P(of_levels, inline_children_of_a_pinned_task_stay) {
                     const int here = 0;
                     auto child = spawn([w, &here] {
                         // on the same stack: a distance that no two stacks have
-                        const auto distance = reinterpret_cast<std::uintptr_t>(&here) - reinterpret_cast<std::uintptr_t>(&w);
+                        const auto distance =
+                            reinterpret_cast<std::uintptr_t>(&here) - reinterpret_cast<std::uintptr_t>(&w);
                         const bool same_stack = distance < 100 * 1024;
                         for (int k = 0; k < 3; ++k) {
                             if (same_stack) {
@@ -168,7 +171,8 @@ TEST(spawn_options, a_task_given_to_a_busy_worker_is_stolen) {
 
 TEST(spawn_options, a_larger_stack) {
     const fult::runtime running(fult::testing::workers(2));
-    const unsigned depth = fult::testing::sanitized ? 1000 : 4000; // KiB at least, where the ordinary stack has 256
+    const unsigned depth =
+        fult::testing::sanitized ? 1000 : 4000; // KiB at least, where the ordinary stack has 256
     std::vector<fult::handle<unsigned>> all;
     for (int i = 0; i < 8; ++i)
         all.push_back(spawn({.name = "deep", .stack_size = 16u << 20}, [depth] {

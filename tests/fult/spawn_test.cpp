@@ -1,12 +1,11 @@
 #include <array>
 #include <atomic>
 #include <functional>
+#include <gtest/gtest.h>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <tuple>
-
-#include <gtest/gtest.h>
 
 #include <fult/fult.hpp>
 
@@ -18,11 +17,14 @@ using fult::spawn;
 using fult::testing::spin_until;
 namespace this_task = fult::this_task;
 
-// How a child comes to run: in its parent's join; on another worker, which took it from a busy parent; or on a stack of its own.
+// How a child comes to run: in its parent's join; on another worker, which took it from a busy parent; or on
+// a stack of its own.
 enum class way { inline_join, stolen, own_stack };
 
 std::string print(const ::testing::TestParamInfo<way> &info) {
-    return info.param == way::inline_join ? "inline_join" : info.param == way::stolen ? "stolen" : "own_stack";
+    return info.param == way::inline_join ? "inline_join"
+           : info.param == way::stolen    ? "stolen"
+                                          : "own_stack";
 }
 
 class spawn_test : public ::testing::TestWithParam<way> {
@@ -42,7 +44,8 @@ class spawn_test : public ::testing::TestWithParam<way> {
         return handle.join();
     }
 };
-INSTANTIATE_TEST_SUITE_P(ways, spawn_test, ::testing::Values(way::inline_join, way::stolen, way::own_stack), print);
+INSTANTIATE_TEST_SUITE_P(ways, spawn_test, ::testing::Values(way::inline_join, way::stolen, way::own_stack),
+                         print);
 
 TEST_P(spawn_test, nothing) {
     bool ran = false;
@@ -206,7 +209,10 @@ int fib(int n) {
     return left.join() + right;
 }
 
-TEST_P(spawn_test, recursion) { EXPECT_EQ(finish(spawn(fib, fult::testing::under_valgrind() ? 10 : 20)), fult::testing::under_valgrind() ? 55 : 6765); }
+TEST_P(spawn_test, recursion) {
+    EXPECT_EQ(finish(spawn(fib, fult::testing::under_valgrind() ? 10 : 20)),
+              fult::testing::under_valgrind() ? 55 : 6765);
+}
 
 // Slots of several words, of which joins of any order make all kinds of runs.
 TEST_P(spawn_test, many_at_once_joined_in_any_order) {

@@ -1,8 +1,7 @@
+#include <gtest/gtest.h>
 #include <mutex>
 #include <thread>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "fult/spin_lock.hpp"
 #include "tests/support/support.hpp"

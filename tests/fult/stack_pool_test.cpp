@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <cstring>
-#include <set>
-#include <vector>
-
 #include <gtest/gtest.h>
+#include <set>
 #include <sys/mman.h>
+#include <vector>
 
 #include "fult/stack_pool.hpp"
 #include "fult/virtual_memory.hpp"
@@ -40,7 +39,8 @@ class of_guard : public ::testing::TestWithParam<guard_mode> {
     stack_pool pool{{size, 4, GetParam()}};
 };
 INSTANTIATE_TEST_SUITE_P(stack_pool, of_guard,
-                         ::testing::Values(guard_mode::automatic, guard_mode::madvise, guard_mode::mprotect, guard_mode::none));
+                         ::testing::Values(guard_mode::automatic, guard_mode::madvise, guard_mode::mprotect,
+                                           guard_mode::none));
 
 TEST_P(of_guard, stacks_are_distinct_and_usable) {
     stack *chain = pool.acquire(100);
@@ -151,8 +151,6 @@ TEST(stack_pool, an_impossible_size_is_refused) {
     EXPECT_EQ(huge.acquire(1), nullptr);
 }
 
-TEST(stack, a_quarter_is_every_tasks_own) {
-    EXPECT_EQ(inline_limit(1000, 5000), 2000u);
-}
+TEST(stack, a_quarter_is_every_tasks_own) { EXPECT_EQ(inline_limit(1000, 5000), 2000u); }
 
 } // namespace

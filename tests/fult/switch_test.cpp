@@ -2,11 +2,10 @@
 #include <atomic>
 #include <cerrno>
 #include <exception>
+#include <gtest/gtest.h>
 #include <stdexcept>
 #include <string>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include <fult/fult.hpp>
 

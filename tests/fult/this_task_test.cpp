@@ -1,12 +1,11 @@
 #include <atomic>
 #include <functional>
+#include <gtest/gtest.h>
 #include <set>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include <fult/fult.hpp>
 
@@ -60,7 +59,8 @@ TEST_P(this_task_test, names) {
     });
     const std::string expected = std::exchange(name, "gone");
     EXPECT_EQ(named.join(), expected);
-    EXPECT_EQ(spawn([] { return std::string(this_task::name()); }).join(), "") << "a slot's former name is gone";
+    EXPECT_EQ(spawn([] { return std::string(this_task::name()); }).join(), "")
+        << "a slot's former name is gone";
 }
 
 TEST_P(this_task_test, in_task_and_worker) {
@@ -87,7 +87,8 @@ TEST_P(this_task_test, yield_lets_others_of_this_worker_run) {
     child.join();
 }
 
-// However many keep yielding, an unstarted task gets its turn, and one that yields does beside those that are started anew.
+// However many keep yielding, an unstarted task gets its turn, and one that yields does beside those that are
+// started anew.
 TEST_P(this_task_test, nobody_starves) {
     std::atomic<bool> end{false};
     std::atomic<int> turns{0};
@@ -130,8 +131,8 @@ TEST_P(this_task_test, one_early_signal_is_kept) {
     this_task::wait(); // returns, or the test's timeout ends it
 }
 
-// A signal that comes before the task has started, or while it yields, may be one with its start: the condition, which is set
-// before, tells it all the same.
+// A signal that comes before the task has started, or while it yields, may be one with its start: the
+// condition, which is set before, tells it all the same.
 TEST_P(this_task_test, early_signals_with_a_condition) {
     for (std::size_t i = 0; i < fult::testing::scaled(3000); ++i) {
         std::atomic<bool> go{false};

@@ -1,8 +1,7 @@
 #include <algorithm>
+#include <gtest/gtest.h>
 #include <sched.h>
 #include <set>
-
-#include <gtest/gtest.h>
 
 #include "fult/topology.hpp"
 
@@ -70,8 +69,6 @@ TEST(topology, neighbours_are_all_the_others_once) {
         }
 }
 
-TEST(topology, says_what_it_sees) {
-    EXPECT_NE(topology().describe().find("usable"), std::string::npos);
-}
+TEST(topology, says_what_it_sees) { EXPECT_NE(topology().describe().find("usable"), std::string::npos); }
 
 } // namespace

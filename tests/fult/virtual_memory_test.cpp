@@ -1,7 +1,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-
 #include <gtest/gtest.h>
 
 #include "fult/virtual_memory.hpp"

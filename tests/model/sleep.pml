@@ -2,10 +2,12 @@
  *
  *   @true   signals -DWORKERS=2 -DSIGNALS=2
  *   @true   busy_home -DWORKERS=3 -DSIGNALS=2 -DBUSY
+ *   @true   both_homes -DWORKERS=2 -DSIGNALS=1 -DSIGNALS1=1
  *   @true   private -DWORKERS=3 -DSPAWNS=3
  *   @true   mixed -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=1 -DPINNED
  *   @deep   three_workers -DWORKERS=3 -DSIGNALS=2
  *   @deep   two_homes -DWORKERS=2 -DSIGNALS=2 -DSIGNALS1=1
+ *   @deep   last_asleep -DWORKERS=3 -DSIGNALS=3 -DASLEEP -DLONG
  *   @deep   pinned -DWORKERS=3 -DSIGNALS=1 -DPINNED
  *   @mutant NO_RECHECK -DWORKERS=2 -DSIGNALS=1            sleeps without a second look at the public words
  *   @mutant NO_PRIVATE_RECHECK -DWORKERS=2 -DSPAWNS=1     ... at the private words
@@ -19,11 +21,12 @@
  *   @mutant LOOKING_ASLEEP -DWORKERS=2 -DSIGNALS=1        looking stays set during the sleep
  *   @mutant STALE_BIT -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=1 -DPINNED   awake with its bit still in sleepers
  *   @mutant NO_REREAD -DWORKERS=2 -DSIGNALS=2             no look at the public words after the claim
- *   @mutant REREAD_OWN -DWORKERS=3 -DSIGNALS=3 -DASLEEP            ... at the own public words only
+ *   @mutant REREAD_OWN -DWORKERS=3 -DSIGNALS=3 -DASLEEP -DLONG            ... at the own public words only
  *   @mutant NO_WAKE_HOME -DWORKERS=2 -DSIGNALS=0 -DPINNED the pinned bit is forwarded, its worker not woken
  *
  * Worker 0 starts with a task that spawns (BUSY: and runs for ever), the others with nothing. Signals come from anywhere,
- * to tasks of worker 0 (SIGNALS) and of worker 1 (SIGNALS1). ASLEEP: the last worker sleeps when it begins. A task ends at once, or it runs "for ever": then it ends only when nothing else in the
+ * to tasks of worker 0 (SIGNALS) and of worker 1 (SIGNALS1). ASLEEP: the last worker sleeps when it begins.
+ * LONG: every task runs for ever. A task ends at once, or it runs "for ever": then it ends only when nothing else in the
  * whole system can move, and at every such moment Monitor looks whether a task waits while a worker sleeps. Plain
  * stores (looking, private words) go through a store buffer of the worker. Revocation is one step here (revoke.pml).
  *
@@ -150,7 +153,9 @@ inline attend() {
 
 inline run_task() {
     if
+#ifndef LONG
     :: skip
+#endif
     :: in_task = in_task | BIT(w); !(in_task & BIT(w))
     fi
 }
@@ -222,7 +227,11 @@ proctype Worker(byte w) {
 #ifdef BUSY
         :: spawns == 0 -> in_task = in_task | 1; !(in_task & 1); break
 #else
-        :: spawns == 0 -> run_task(); break
+        :: spawns == 0 ->
+#ifndef LONG
+            run_task();
+#endif
+            break
 #endif
         od
     :: else

@@ -1,9 +1,8 @@
 // Then: one worker, every task waiting, a wake-up from a foreign thread: the search for a victim did not end.
 #include <atomic>
+#include <gtest/gtest.h>
 #include <thread>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "tests/support/support.hpp"
 
@@ -32,7 +31,8 @@ TEST(foreign_wake, one_worker_on_which_all_tasks_wait) {
         }
         std::thread foreign([&] {
             fult::testing::spin_until([&] { return waiting.load() == count; });
-            std::this_thread::sleep_for(std::chrono::milliseconds(20)); // the worker sleeps by then: the case in question
+            std::this_thread::sleep_for(
+                std::chrono::milliseconds(20)); // the worker sleeps by then: the case in question
             go = true;
             for (const fult::task_id id : ids)
                 signal(id);

@@ -1,6 +1,5 @@
 // Then: a task spawned without a place for its handle crashed.
 #include <atomic>
-
 #include <gtest/gtest.h>
 
 #include <fult/fult.h>

@@ -1,7 +1,6 @@
-// Then: a child's completion woke its parent out of another wait, or a signal for something else ended a join.
-// Now: each wait looks for its own grant.
+// Then: a child's completion woke its parent out of another wait, or a signal for something else ended a
+// join. Now: each wait looks for its own grant.
 #include <atomic>
-
 #include <gtest/gtest.h>
 
 #include "tests/support/support.hpp"

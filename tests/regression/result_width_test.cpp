@@ -1,6 +1,5 @@
 // Then: a negative result, or one of 64 bits, came out of a join as garbage.
 #include <cstdint>
-
 #include <gtest/gtest.h>
 
 #include <fult/fult.h>
@@ -36,10 +35,13 @@ TEST(result_width, in_cpp) {
 
 TEST(result_width, in_c) {
     const fult::runtime running(fult::testing::workers(2));
-    for (const std::uintptr_t bits : {UINTPTR_MAX, std::uintptr_t{0x8000'0000'0000'0000}, std::uintptr_t{0xffff'ffff}}) {
+    for (const std::uintptr_t bits :
+         {UINTPTR_MAX, std::uintptr_t{0x8000'0000'0000'0000}, std::uintptr_t{0xffff'ffff}}) {
         fult_task_t t;
         void *result = nullptr;
-        ASSERT_EQ(fult_spawn(&t, [](void *p) { return p; }, reinterpret_cast<void *>(bits)), FULT_SUCCESS);
+        ASSERT_EQ(fult_spawn(
+                      &t, [](void *p) { return p; }, reinterpret_cast<void *>(bits)),
+                  FULT_SUCCESS);
         ASSERT_EQ(fult_join(t, &result), FULT_SUCCESS);
         EXPECT_EQ(reinterpret_cast<std::uintptr_t>(result), bits);
     }

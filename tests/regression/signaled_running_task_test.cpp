@@ -1,9 +1,8 @@
-// Then: the bit of a running task that was signaled was posted again and again, and thieves looked at nothing else. Now: the signal
-// is retained in the descriptor.
+// Then: the bit of a running task that was signaled was posted again and again, and thieves looked at nothing
+// else. Now: the signal is retained in the descriptor.
 #include <atomic>
-#include <vector>
-
 #include <gtest/gtest.h>
+#include <vector>
 
 #include "tests/support/support.hpp"
 
@@ -51,7 +50,7 @@ TEST_P(signaled_running_task, gets_its_signal_at_its_next_wait) {
             sent = true;
         });
         fult::testing::spin_until([&] { return sent.load(); }); // runs on while it is signaled
-        this_task::wait();                                        // returns, or the test's timeout ends it
+        this_task::wait();                                      // returns, or the test's timeout ends it
         sender.join();
     }
 }

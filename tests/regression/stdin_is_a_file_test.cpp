@@ -1,13 +1,13 @@
-// Then: stacks were mapped from file descriptor 0, so that with a file as standard input they were mappings of that file.
+// Then: stacks were mapped from file descriptor 0, so that with a file as standard input they were mappings
+// of that file.
 #include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <string>
-#include <vector>
-
 #include <gtest/gtest.h>
+#include <string>
 #include <unistd.h>
+#include <vector>
 
 #include "tests/support/support.hpp"
 

@@ -1,10 +1,10 @@
-// Then: main's context could be stolen before it had been saved. Now: only the context after it makes a task claimable.
+// Then: main's context could be stolen before it had been saved. Now: only the context after it makes a task
+// claimable.
 #include <atomic>
-#include <vector>
-
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <vector>
 
 #include "tests/support/support.hpp"
 
@@ -15,7 +15,8 @@ namespace this_task = fult::this_task;
 
 [[gnu::noinline]] long kernel_thread() { return ::syscall(SYS_gettid); }
 
-// Waits while others signal without pause, so that each suspension races with a claim; its locals must be as they were.
+// Waits while others signal without pause, so that each suspension races with a claim; its locals must be as
+// they were.
 template <class AtHome> void suspend_under_fire(std::atomic<bool> &over, int rounds, AtHome at_home) {
     const fult::task_id me = this_task::id();
     std::vector<fult::handle<void>> fire;

@@ -1,9 +1,8 @@
-// Then: of 32 woken tasks, one worker ran 30: it had claimed a word of them, which sat in a register. Now: what a worker holds and
-// does not run can be stolen.
+// Then: of 32 woken tasks, one worker ran 30: it had claimed a word of them, which sat in a register. Now:
+// what a worker holds and does not run can be stolen.
 #include <atomic>
-#include <vector>
-
 #include <gtest/gtest.h>
+#include <vector>
 
 #include "tests/support/support.hpp"
 
@@ -14,8 +13,8 @@ namespace this_task = fult::this_task;
 class woken_tasks : public ::testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(private_words, woken_tasks, ::testing::Bool());
 
-// Woken tasks meet in pairs, without a scheduling point: the second of each pair must run on the other worker. Were they to sit with
-// one worker, the first pair would never meet.
+// Woken tasks meet in pairs, without a scheduling point: the second of each pair must run on the other
+// worker. Were they to sit with one worker, the first pair would never meet.
 TEST_P(woken_tasks, run_on_both_workers) {
     fult::options o = fult::testing::workers(2);
     o.private_words = GetParam();

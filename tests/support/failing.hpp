@@ -1,5 +1,5 @@
-// Makes the system calls that the runtime depends on fail by order: mmap, mprotect and pthread_create of this executable are these.
-// Include it in one source of a test.
+// Makes the system calls that the runtime depends on fail by order: mmap, mprotect and pthread_create of this
+// executable are these. Include it in one source of a test.
 #pragma once
 
 #include <atomic>
@@ -27,7 +27,8 @@ struct failure_plan {
     }
     void disarm() { failures = 0; }
     bool fails_now() {
-        if (failures.load(std::memory_order_relaxed) <= 0 || before.fetch_sub(1) > 0 || failures.fetch_sub(1) <= 0)
+        if (failures.load(std::memory_order_relaxed) <= 0 || before.fetch_sub(1) > 0 ||
+            failures.fetch_sub(1) <= 0)
             return false;
         failed.fetch_add(1);
         return true;
@@ -65,7 +66,8 @@ int mprotect(void *where, size_t bytes, int protection) noexcept {
     return static_cast<int>(::syscall(SYS_mprotect, where, bytes, protection));
 }
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *), void *argument) noexcept {
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),
+                   void *argument) noexcept {
     if (fult::testing::thread_plan.fails_now())
         return EAGAIN;
     using function = int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);

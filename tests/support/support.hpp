@@ -20,7 +20,8 @@ inline options workers(unsigned count) {
     return o;
 }
 
-// Blocks the worker, which reaches no scheduling point, until the condition holds. The test's timeout bounds it.
+// Blocks the worker, which reaches no scheduling point, until the condition holds. The test's timeout bounds
+// it.
 template <class Condition> void spin_until(Condition condition) {
     while (!condition())
         ::sched_yield();

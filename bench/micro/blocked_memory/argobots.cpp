@@ -1,9 +1,8 @@
-#include "micro/blocked_memory/blocked_memory.hpp"
-
 #include <atomic>
 #include <vector>
 
 #include "common/argobots_version.hpp"
+#include "micro/blocked_memory/blocked_memory.hpp"
 
 namespace {
 using namespace bench;
@@ -25,7 +24,8 @@ std::string one_round(const blocked_memory_settings &settings) {
     const growth memory(n);
     const double start = now();
     for (ABT_thread &each : tasks)
-        check_abt(ABT_thread_create(abt_here(), block, nullptr, ABT_THREAD_ATTR_NULL, &each), "ABT_thread_create");
+        check_abt(ABT_thread_create(abt_here(), block, nullptr, ABT_THREAD_ATTR_NULL, &each),
+                  "ABT_thread_create");
     const double unstarted = memory.kib();
     while (blocked.load(std::memory_order_relaxed) < n)
         ABT_thread_yield();

@@ -33,8 +33,8 @@ class growth {
     double before_;
 };
 
-inline void report_blocked(const char *name, const char *version, const blocked_memory_settings &settings, double value,
-                           const char *unit) {
+inline void report_blocked(const char *name, const char *version, const blocked_memory_settings &settings,
+                           double value, const char *unit) {
     report({"blocked_memory", name, version, settings.workers, value, unit});
 }
 

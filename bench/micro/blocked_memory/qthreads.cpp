@@ -1,9 +1,8 @@
-#include "micro/blocked_memory/blocked_memory.hpp"
-
 #include <atomic>
 #include <vector>
 
 #include "common/qthreads_version.hpp"
+#include "micro/blocked_memory/blocked_memory.hpp"
 
 namespace {
 using namespace bench;

@@ -1,5 +1,5 @@
-// A task spawns 64 tasks of 5 ms, then computes for 160 ms without a scheduling point: the other worker must find them. Beside it:
-// two threads that do the same work in halves.
+// A task spawns 64 tasks of 5 ms, then computes for 160 ms without a scheduling point: the other worker must
+// find them. Beside it: two threads that do the same work in halves.
 #include <vector>
 
 #include "common/clock.hpp"
@@ -34,7 +34,8 @@ std::string one_round(unsigned workers) {
     for (unsigned worker : ran_on)
         if (worker == 0)
             return "a task has not run";
-    report({"hidden_work", "64 x 5 + 160 ms", "fult", workers, seconds * 1e3, "ms"}, "two threads", ideal * 1e3);
+    report({"hidden_work", "64 x 5 + 160 ms", "fult", workers, seconds * 1e3, "ms"}, "two threads",
+           ideal * 1e3);
     return {};
 }
 } // namespace

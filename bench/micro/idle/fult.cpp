@@ -1,14 +1,14 @@
-// What a runtime costs that has nothing to do: processor time over a second, in percent of one core, after a tenth of a second.
-// Every worker is idle: the main task is blocked too, until a thread from outside signals it.
+// What a runtime costs that has nothing to do: processor time over a second, in percent of one core, after a
+// tenth of a second. Every worker is idle: the main task is blocked too, until a thread from outside signals
+// it.
 #include <atomic>
 #include <chrono>
+#include <sys/resource.h>
 #include <thread>
 #include <vector>
 
-#include <sys/resource.h>
-
-#include "common/fult_version.hpp"
 #include "common/clock.hpp"
+#include "common/fult_version.hpp"
 #include "common/micro.hpp"
 
 namespace {

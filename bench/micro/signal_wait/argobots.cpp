@@ -1,5 +1,5 @@
-#include "micro/signal_wait/signal_wait.hpp"
 #include "common/argobots_version.hpp"
+#include "micro/signal_wait/signal_wait.hpp"
 
 // Streams with one private pool each: the common set-up would steal both sides to one stream.
 namespace {
@@ -51,7 +51,8 @@ void play(unsigned long round_trips, unsigned long &strays) {
     side sides[2] = {{ping, pong, true, 0, round_trips}, {pong, ping, false, 1, round_trips}};
     ABT_thread threads[2];
     for (int i = 0; i < 2; ++i)
-        check_abt(ABT_thread_create(pools[i], play_side, &sides[i], ABT_THREAD_ATTR_NULL, &threads[i]), "ABT_thread_create");
+        check_abt(ABT_thread_create(pools[i], play_side, &sides[i], ABT_THREAD_ATTR_NULL, &threads[i]),
+                  "ABT_thread_create");
     for (int i = 0; i < 2; ++i) {
         ABT_thread_free(&threads[i]); // joins first
         strays += sides[i].strays;

@@ -1,5 +1,5 @@
-#include "micro/signal_wait/signal_wait.hpp"
 #include "common/fult_version.hpp"
+#include "micro/signal_wait/signal_wait.hpp"
 
 namespace {
 struct alignas(128) side {

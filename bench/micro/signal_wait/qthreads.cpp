@@ -1,5 +1,5 @@
-#include "micro/signal_wait/signal_wait.hpp"
 #include "common/qthreads_version.hpp"
+#include "micro/signal_wait/signal_wait.hpp"
 
 // Two shepherds of one worker each, so that a task can be kept on its own.
 namespace {

@@ -1,4 +1,5 @@
-// Two tasks on two workers that wake each other in turn: nanoseconds one way, beside the raw ping-pong of two flags.
+// Two tasks on two workers that wake each other in turn: nanoseconds one way, beside the raw ping-pong of two
+// flags.
 #pragma once
 
 #include <atomic>
@@ -10,8 +11,8 @@
 
 namespace bench {
 
-// play(round_trips, strays) plays so many, and adds to strays how often a side found itself on the other's worker: the measure
-// means nothing then.
+// play(round_trips, strays) plays so many, and adds to strays how often a side found itself on the other's
+// worker: the measure means nothing then.
 template <class Play> int signal_wait_main(int argc, char **argv, const version &how, Play play) {
     kernel_settings settings;
     settings.workers = 2;
@@ -31,7 +32,8 @@ template <class Play> int signal_wait_main(int argc, char **argv, const version 
         const double seconds = timed([&] { play(round_trips, strays); });
         if (strays)
             return std::to_string(strays) + " times a task was not on its own worker: nothing crossed there";
-        report({"signal_wait", "one way", how.name, settings.workers, seconds * 1e9 / double(round_trips) / 2, "ns"},
+        report({"signal_wait", "one way", how.name, settings.workers, seconds * 1e9 / double(round_trips) / 2,
+                "ns"},
                "raw flag ping-pong", raw);
         return std::string();
     });

@@ -1,6 +1,6 @@
-#include "micro/spawn_join/spawn_join.hpp"
 #include "common/fult_version.hpp"
 #include "common/references.hpp"
+#include "micro/spawn_join/spawn_join.hpp"
 
 namespace {
 using namespace bench;
@@ -29,7 +29,8 @@ int main(int argc, char **argv) {
             if (suspend) {
                 const double switching = context_round_trip_ns();
                 const double value = measure_batches(n, [] { fult::this_task::yield(); });
-                report({name, std::to_string(n), "fult", settings.workers, value, "ns"}, "Boost.Context round trip", switching);
+                report({name, std::to_string(n), "fult", settings.workers, value, "ns"},
+                       "Boost.Context round trip", switching);
             } else {
                 const double call = plain_call_ns();
                 const double value = measure_batches(n, [] {});

@@ -1,5 +1,5 @@
-#include "micro/spawn_join/spawn_join.hpp"
 #include "common/qthreads_version.hpp"
+#include "micro/spawn_join/spawn_join.hpp"
 
 int main(int argc, char **argv) {
     std::vector<syncvar_t> done;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "common/micro.hpp"
 #include "common/clock.hpp"
+#include "common/micro.hpp"
 
 namespace bench {
 
@@ -17,7 +17,8 @@ struct spawn_join_settings : kernel_settings {
         arguments line("spawn_join: spawn and join of N empty tasks, nanoseconds a task.");
         line.option("-n,--size", size, "number of tasks; 0: several, one after the other");
         if (suspend)
-            line.option("--suspend", *suspend, "each task gives way once, so that it needs a stack of its own");
+            line.option("--suspend", *suspend,
+                        "each task gives way once, so that it needs a stack of its own");
         declare(line);
         line.parse(argc, argv);
         if (size)
@@ -44,7 +45,8 @@ template <class Batch> int spawn_join_main(int argc, char **argv, const version 
     settings.read(argc, argv);
     return run_micro("spawn_join", how, settings, [&] {
         for (unsigned long n : settings.sizes)
-            report({"spawn_join", std::to_string(n), how.name, settings.workers, spawn_join_ns(n, batch), "ns"});
+            report(
+                {"spawn_join", std::to_string(n), how.name, settings.workers, spawn_join_ns(n, batch), "ns"});
         return std::string();
     });
 }

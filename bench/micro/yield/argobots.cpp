@@ -1,5 +1,5 @@
-#include "micro/yield/yield.hpp"
 #include "common/argobots_version.hpp"
+#include "micro/yield/yield.hpp"
 
 namespace {
 void give_way(void *argument) {

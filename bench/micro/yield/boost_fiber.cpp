@@ -1,9 +1,8 @@
-#include "micro/yield/yield.hpp"
-
 #include <boost/fiber/fiber.hpp>
 #include <boost/fiber/operations.hpp>
 
 #include "common/boost_fiber_version.hpp"
+#include "micro/yield/yield.hpp"
 
 static void run(unsigned tasks, unsigned yields) {
     std::vector<boost::fibers::fiber> fibers;

@@ -1,6 +1,6 @@
-#include "micro/yield/yield.hpp"
 #include "common/fult_version.hpp"
 #include "common/references.hpp"
+#include "micro/yield/yield.hpp"
 
 namespace {
 void run(unsigned tasks, unsigned yields) {
@@ -23,7 +23,8 @@ int main(int argc, char **argv) {
         for (unsigned tasks : yield_counts) {
             const double switching = context_round_trip_ns();
             const double value = yield_ns(tasks, run);
-            report({"yield", std::to_string(tasks), "fult", settings.workers, value, "ns"}, "Boost.Context round trip", switching);
+            report({"yield", std::to_string(tasks), "fult", settings.workers, value, "ns"},
+                   "Boost.Context round trip", switching);
         }
         return std::string();
     });

@@ -1,5 +1,5 @@
-#include "micro/yield/yield.hpp"
 #include "common/qthreads_version.hpp"
+#include "micro/yield/yield.hpp"
 
 namespace {
 aligned_t give_way(void *argument) {

@@ -4,14 +4,15 @@
 #include <string>
 #include <vector>
 
-#include "common/micro.hpp"
 #include "common/clock.hpp"
+#include "common/micro.hpp"
 
 namespace bench {
 
 inline constexpr unsigned yield_counts[] = {2, 1000};
 
-// run(tasks, yields) runs so many tasks that yield so often each. The difference of two runs leaves out starting and ending.
+// run(tasks, yields) runs so many tasks that yield so often each. The difference of two runs leaves out
+// starting and ending.
 template <class Run> double yield_ns(unsigned tasks, Run run) {
     const unsigned few = 100'000 / tasks;
     const unsigned many = 11 * few;

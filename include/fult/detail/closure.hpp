@@ -1,4 +1,5 @@
-// A callable and its outcome inside a descriptor: stored in place where they fit, in a box on the heap where not.
+// A callable and its outcome inside a descriptor: stored in place where they fit, in a box on the heap where
+// not.
 #pragma once
 
 #include <exception>
@@ -15,12 +16,12 @@ namespace fult::detail {
 
 // In place only what moves without throwing: between taking a slot and filling it nothing may fail.
 template <class T>
-inline constexpr bool fits_in_descriptor =
-    sizeof(T) <= inline_storage && alignof(T) <= 16 && std::is_nothrow_move_constructible_v<T>;
+inline constexpr bool fits_in_descriptor = sizeof(T) <= inline_storage &&
+                                           alignof(T) <= 16 && std::is_nothrow_move_constructible_v<T>;
 
 template <class C> struct boxed_closure {
     std::unique_ptr<C> callable;
-    decltype(auto) operator()() { return std::move (*callable)(); }
+    decltype(auto) operator()() { return std::move(*callable)(); }
 };
 
 // What spawn(f, args...) runs: everything decayed and owned, invoked once as rvalues, as std::thread does.
@@ -31,7 +32,8 @@ template <class F, class... A> struct bound_call {
 };
 
 template <class F, class... A> auto make_closure(F &&function, A &&...arguments) {
-    using call = std::conditional_t<sizeof...(A) == 0, std::decay_t<F>, bound_call<std::decay_t<F>, std::decay_t<A>...>>;
+    using call = std::conditional_t<sizeof...(A) == 0, std::decay_t<F>,
+                                    bound_call<std::decay_t<F>, std::decay_t<A>...>>;
     auto build = [&]() -> call {
         if constexpr (sizeof...(A) == 0)
             return call(std::forward<F>(function));
@@ -47,7 +49,8 @@ template <class F, class... A> auto make_closure(F &&function, A &&...arguments)
 // The value type of a handle: what f returns, an rvalue reference by value.
 template <class F, class... A> struct spawn_result {
     using returned = std::invoke_result_t<std::decay_t<F>, std::decay_t<A>...>;
-    using type = std::conditional_t<std::is_rvalue_reference_v<returned>, std::remove_reference_t<returned>, returned>;
+    using type =
+        std::conditional_t<std::is_rvalue_reference_v<returned>, std::remove_reference_t<returned>, returned>;
 };
 template <class F, class... A> using spawn_result_t = typename spawn_result<F, A...>::type;
 

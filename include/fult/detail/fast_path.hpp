@@ -1,8 +1,8 @@
 // Spawn and join of a task that nobody else has seen: no atomic instruction, no call into the library.
 //
-// Both change a private word by a plain store, then look at `attention` once. A thief that wants private work sets
-// `revoked` there and lets membarrier order the two sides (scheduler.md, "No hidden work"; tests/model/revoke.pml), so
-// the owner needs no fence: the compiler barrier below is all.
+// Both change a private word by a plain store, then look at `attention` once. A thief that wants private work
+// sets `revoked` there and lets membarrier order the two sides (scheduler.md, "No hidden work";
+// tests/model/revoke.pml), so the owner needs no fence: the compiler barrier below is all.
 #pragma once
 
 #include <bit>
@@ -12,20 +12,24 @@
 
 namespace fult::detail {
 
-FULT_API task *take_slot_slow();                                   // throws std::system_error
-FULT_API void make_ready_slow(task *t) noexcept;                   // t may run from now on
-FULT_API void attend(worker_hot *w) noexcept;                      // answers attention after a spawn
-FULT_API bool attend_claim(worker_hot *w, task *t) noexcept;       // answers it after a claim; whether t is still ours
-FULT_API void release_slot_slow(task *t) noexcept;                 // the slow cases of release_slot
-FULT_API void await_completion(task *t) noexcept;                  // returns with the outcome in t's storage; may suspend
-FULT_API void release_joined(task *t) noexcept;                    // frees a slot whose outcome was taken
+FULT_API task *take_slot_slow();                 // throws std::system_error
+FULT_API void make_ready_slow(task *t) noexcept; // t may run from now on
+FULT_API void attend(worker_hot *w) noexcept;    // answers attention after a spawn
+FULT_API bool attend_claim(worker_hot *w,
+                           task *t) noexcept;      // answers it after a claim; whether t is still ours
+FULT_API void release_slot_slow(task *t) noexcept; // the slow cases of release_slot
+FULT_API void await_completion(task *t) noexcept;  // returns with the outcome in t's storage; may suspend
+FULT_API void release_joined(task *t) noexcept;    // frees a slot whose outcome was taken
 FULT_API void detach_task(task *t) noexcept;
 
-// Orders the owner's plain store before its load of attention for the compiler; the processor is ordered by the thief.
+// Orders the owner's plain store before its load of attention for the compiler; the processor is ordered by
+// the thief.
 FULT_ALWAYS_INLINE void owner_barrier() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
-// A closure that fits into two registers is handed to the slow path by value: nothing of it must outlive that call then.
-template <class C> inline constexpr bool fits_in_registers = std::is_trivially_copyable_v<C> && sizeof(C) <= 2 * sizeof(void *);
+// A closure that fits into two registers is handed to the slow path by value: nothing of it must outlive that
+// call then.
+template <class C>
+inline constexpr bool fits_in_registers = std::is_trivially_copyable_v<C> && sizeof(C) <= 2 * sizeof(void *);
 
 template <class C, class R> FULT_NOINLINE task *spawn_small_slow(C closure) {
     task *t = take_slot_slow();
@@ -35,8 +39,9 @@ template <class C, class R> FULT_NOINLINE task *spawn_small_slow(C closure) {
     return t;
 }
 
-// Spawns a task whose closure `emplace` constructs in the storage that it is given; it must not throw or suspend. The closure is
-// built there and nowhere else: no call takes its address before, so the compiler is free to keep its parts in registers.
+// Spawns a task whose closure `emplace` constructs in the storage that it is given; it must not throw or
+// suspend. The closure is built there and nowhere else: no call takes its address before, so the compiler is
+// free to keep its parts in registers.
 template <class C, class R, class Emplace> FULT_ALWAYS_INLINE task *spawn_emplaced(Emplace &&emplace) {
     worker_hot *w = current_worker();
     task *t = w->run.next;
@@ -67,7 +72,8 @@ template <class C, class R> FULT_ALWAYS_INLINE task *spawn_closure(C &&closure) 
     return spawn_emplaced<C, R>([&](void *at) noexcept { ::new (at) C(static_cast<C &&>(closure)); });
 }
 
-// Gives a slot back in the order opposite to that of taking, as tasks joined by their parents do; else the slow way.
+// Gives a slot back in the order opposite to that of taking, as tasks joined by their parents do; else the
+// slow way.
 FULT_ALWAYS_INLINE void release_slot(worker_hot *w, task *t) noexcept {
     if (t + 1 == w->run.next) [[likely]] // so it is one of w's own
         w->run.next = t;
@@ -75,7 +81,8 @@ FULT_ALWAYS_INLINE void release_slot(worker_hot *w, task *t) noexcept {
         release_slot_slow(t);
 }
 
-// Takes an unstarted private task back for its joiner, which is to run it. False: it is not ours, or the stack is too low for it.
+// Takes an unstarted private task back for its joiner, which is to run it. False: it is not ours, or the
+// stack is too low for it.
 FULT_ALWAYS_INLINE bool claim_private(worker_hot *w, task *t) noexcept {
     const std::uintptr_t distance = distance_in_slots(w, t);
     if (distance >= slots_in_home || stack_below(w->stack_limit)) [[unlikely]] // always so on foreign threads
@@ -88,9 +95,9 @@ FULT_ALWAYS_INLINE bool claim_private(worker_hot *w, task *t) noexcept {
     return !is_set(w->attention) || attend_claim(w, t);
 }
 
-// Makes t the current task while its closure runs on the joiner's stack, and ends it however the closure is left. In between
-// the stack may have moved to another worker. Remembers t by itself: to read it back from the worker would chain each task's end to
-// the one before, through memory.
+// Makes t the current task while its closure runs on the joiner's stack, and ends it however the closure is
+// left. In between the stack may have moved to another worker. Remembers t by itself: to read it back from
+// the worker would chain each task's end to the one before, through memory.
 template <class C> class inline_run {
   public:
     FULT_ALWAYS_INLINE explicit inline_run(worker_hot *w, task *t) noexcept : task_(t) {

@@ -1,8 +1,10 @@
-// The memory of a home: where a worker's words and descriptors lie, so that everything is found by arithmetic.
+// The memory of a home: where a worker's words and descriptors lie, so that everything is found by
+// arithmetic.
 //
-// A home is a region of address space, aligned to its own size. Its lower half begins with the worker itself and holds the
-// words, one bit a slot; its upper half holds the descriptors. From the address of a descriptor follow its home (mask), its
-// slot (shift), its words (base + constant): signal(task) reads no pointer, and never touches the descriptor.
+// A home is a region of address space, aligned to its own size. Its lower half begins with the worker itself
+// and holds the words, one bit a slot; its upper half holds the descriptors. From the address of a descriptor
+// follow its home (mask), its slot (shift), its words (base + constant): signal(task) reads no pointer, and
+// never touches the descriptor.
 #pragma once
 
 #include <atomic>
@@ -27,10 +29,12 @@ enum class outcome : std::uint8_t { none, value, exception };
 // What spawn_options add to a task; absent for a plain spawn.
 struct task_extras;
 
-// States in the descriptor (scheduler.md): only `ready` may be claimed. Free, private and running tasks are busy.
+// States in the descriptor (scheduler.md): only `ready` may be claimed. Free, private and running tasks are
+// busy.
 enum task_state : std::uint32_t { busy = 0, ready = 1, ready_pinned = 2 };
 
-// The join word: who waits for the completion. Other values: a descriptor (the task that joins), or a tagged pointer.
+// The join word: who waits for the completion. Other values: a descriptor (the task that joins), or a tagged
+// pointer.
 enum join_word : std::uintptr_t {
     join_none = 0,
     join_done = 1,
@@ -42,8 +46,9 @@ enum join_word : std::uintptr_t {
 
 inline constexpr std::size_t inline_storage = 48;
 
-// The descriptor. Its first cache line is all that spawn and an inline join touch; the second belongs to suspended and
-// published tasks. Between two uses of a slot: state busy, join none, context null, outcome none, extras null.
+// The descriptor. Its first cache line is all that spawn and an inline join touch; the second belongs to
+// suspended and published tasks. Between two uses of a slot: state busy, join none, context null, outcome
+// none, extras null.
 struct alignas(128) task {
     const task_ops *ops;
     task *outer; // while this task runs inline in a join: the task whose join runs it
@@ -60,8 +65,8 @@ struct alignas(128) task {
 };
 static_assert(sizeof(task) == 128);
 
-// 64 slots of a home. Only the owner writes free and yielded, with plain stores; thieves read yielded when they revoke, and
-// write moved under the revocation lock.
+// 64 slots of a home. Only the owner writes free and yielded, with plain stores; thieves read yielded when
+// they revoke, and write moved under the revocation lock.
 struct alignas(32) slot_word {
     std::uint64_t free;                 // free slots, less those of the current run
     std::atomic<std::uint64_t> yielded; // private runnable bits of tasks that have a context
@@ -69,8 +74,9 @@ struct alignas(32) slot_word {
 };
 static_assert(sizeof(slot_word) == 32);
 
-// Consecutive free slots of one word, taken from the bottom and given back there while that is in order. The first slot of each
-// word is never used: so no slot that is given back can be the one below a run of another word.
+// Consecutive free slots of one word, taken from the bottom and given back there while that is in order. The
+// first slot of each word is never used: so no slot that is given back can be the one below a run of another
+// word.
 struct slot_run {
     task *next = nullptr; // the slot that is taken next
     task *end = nullptr;  // behind the last one
@@ -83,8 +89,9 @@ enum attention_bits : std::uint32_t {
     revoked = 2, // a thief took private bits back; they stand in moved
 };
 
-// The part of a worker that spawn and join touch. Descriptors' hot halves lie at even multiples of a cache line; these lie at odd
-// ones, because a load that has its low twelve bits in common with a store in flight waits for it.
+// The part of a worker that spawn and join touch. Descriptors' hot halves lie at even multiples of a cache
+// line; these lie at odd ones, because a load that has its low twelve bits in common with a store in flight
+// waits for it.
 struct alignas(cache_line) worker_hot {
     std::byte even_line_[cache_line]{};
     slot_run run;
@@ -108,7 +115,8 @@ FULT_ALWAYS_INLINE worker_hot *home_of(const task *t) noexcept {
 }
 
 FULT_ALWAYS_INLINE std::uint32_t slot_of(const task *t) noexcept {
-    return static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(t) & (tasks_offset - 1)) >> task_shift);
+    return static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(t) & (tasks_offset - 1)) >>
+                                      task_shift);
 }
 
 // Whether t's home is that of w, and its slot, in few instructions: another home is at least home_size away.
@@ -121,8 +129,9 @@ FULT_ALWAYS_INLINE slot_word *slot_words(worker_hot *home) noexcept {
     return reinterpret_cast<slot_word *>(reinterpret_cast<std::uintptr_t>(home) + slot_words_offset);
 }
 
-// The private runnable bits of tasks that have not started: a byte a slot. Spawn and join store single bytes, which do not depend
-// on each other; read-modify-writes of a shared word would form one chain through memory, and its latency is the bound there.
+// The private runnable bits of tasks that have not started: a byte a slot. Spawn and join store single bytes,
+// which do not depend on each other; read-modify-writes of a shared word would form one chain through memory,
+// and its latency is the bound there.
 using ready_byte = std::atomic<std::uint8_t>;
 static_assert(sizeof(ready_byte) == 1);
 
@@ -132,14 +141,16 @@ FULT_ALWAYS_INLINE ready_byte *ready_bytes(worker_hot *home) noexcept {
 
 // The byte of a slot by its distance_in_slots.
 FULT_ALWAYS_INLINE ready_byte *ready_byte_at(worker_hot *home, std::uintptr_t distance) noexcept {
-    return reinterpret_cast<ready_byte *>(reinterpret_cast<std::uintptr_t>(home) + (ready_bytes_offset - (tasks_offset >> task_shift)) +
-                                          distance);
+    return reinterpret_cast<ready_byte *>(reinterpret_cast<std::uintptr_t>(home) +
+                                          (ready_bytes_offset - (tasks_offset >> task_shift)) + distance);
 }
 
 FULT_ALWAYS_INLINE task *tasks_of(worker_hot *home) noexcept {
     return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(home) + tasks_offset);
 }
 
-FULT_ALWAYS_INLINE std::uint64_t bit_of(std::uint32_t slot) noexcept { return std::uint64_t{1} << (slot & 63); }
+FULT_ALWAYS_INLINE std::uint64_t bit_of(std::uint32_t slot) noexcept {
+    return std::uint64_t{1} << (slot & 63);
+}
 
 } // namespace fult::detail

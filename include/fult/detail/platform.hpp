@@ -24,17 +24,17 @@ struct worker_hot;
 inline constexpr std::size_t cache_line = 64;
 } // namespace fult::detail
 
-// The worker that runs on this kernel thread, or an empty one (see no_worker in worker.cpp) on a foreign thread.
-// The initial-exec model makes reading it two instructions, also from outside the shared library.
+// The worker that runs on this kernel thread, or an empty one (see no_worker in worker.cpp) on a foreign
+// thread. The initial-exec model makes reading it two instructions, also from outside the shared library.
 extern "C" {
 extern FULT_API __thread fult::detail::worker_hot *fult_tls_worker __attribute__((tls_model("initial-exec")));
 }
 
 namespace fult::detail {
 
-// A task that suspends may go on on another kernel thread, so the compiler must never keep the address of a thread-local
-// variable across a call. A volatile asm statement is read anew each time; an accessor out of line would be right too,
-// but costs a call on the paths of spawn and join.
+// A task that suspends may go on on another kernel thread, so the compiler must never keep the address of a
+// thread-local variable across a call. A volatile asm statement is read anew each time; an accessor out of
+// line would be right too, but costs a call on the paths of spawn and join.
 FULT_ALWAYS_INLINE worker_hot *current_worker() noexcept {
     worker_hot *self;
 #if defined(__x86_64__)
@@ -110,8 +110,9 @@ struct two_words {
     void *second;
 };
 
-// Calls a function that comes back by an indirect jump, not by a return: a context switch. A call instruction would leave its
-// return address in the processor's return predictor, and every return afterwards would be mispredicted.
+// Calls a function that comes back by an indirect jump, not by a return: a context switch. A call instruction
+// would leave its return address in the processor's return predictor, and every return afterwards would be
+// mispredicted.
 FULT_ALWAYS_INLINE two_words call_that_jumps_back(void *function, void *first, void *second) noexcept {
 #if defined(__x86_64__)
     two_words out;
@@ -123,8 +124,8 @@ FULT_ALWAYS_INLINE two_words call_that_jumps_back(void *function, void *first, v
                  "leaq 128(%%rsp), %%rsp"
                  : "=a"(out.first), "=d"(out.second), "+D"(first), "+S"(second), "+c"(function)
                  :
-                 : "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10",
-                   "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
+                 : "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
+                   "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "memory", "cc");
     return out;
 #else
     return reinterpret_cast<two_words (*)(void *, void *)>(function)(first, second);
