@@ -1,7 +1,8 @@
 /* Three levels: words, summary, top hint. Hints may be wrong for a moment, never for good.
  *
  *   @true   each_level
- *   @true   stop_early -DSTOP_EARLY -DPASSES=2   a signaler that finds the summary bit set leaves without a look at the top hint
+ *   @true   stop_early -DSTOP_EARLY   a signaler that finds the summary bit set leaves without a look at the top hint
+ *   @deep   longer -DPASSES=3
  *   @mutant HINT_FIRST              signal: summary before word
  *   @mutant HINT_LOAD_FIRST         signal: the load of the summary overtakes the atomic OR on the word
  *   @mutant WORD_THEN_HINT          scan: takes the bits, then clears the hint without a look back
@@ -31,7 +32,7 @@
  * bit and its top bit set, so a scan from the top finds it.
  */
 #ifndef PASSES
-#define PASSES 3
+#define PASSES 2
 #endif
 #define LINES 2
 

@@ -2,7 +2,8 @@
  *
  *   @true   two_words
  *   @true   one_word -DWORDS=1
- *   @true   exchange -DEXCHANGE -DSPAWNS=3    attend() with exchange(0) whose result is heeded
+ *   @true   exchange -DEXCHANGE -DSPAWNS=2    attend() with exchange(0) whose result is heeded
+ *   @deep   longer -DSPAWNS=4
  *   @mutant NO_MEMBARRIER           the thief reads the private words without a membarrier
  *   @mutant NO_LOAD                 the owner does not load attention after it has cleared a private bit
  *   @mutant LOAD_FIRST              the owner loads attention before it clears the private bit
@@ -47,7 +48,7 @@
 #define READY 1
 
 #ifndef SPAWNS
-#define SPAWNS 4
+#define SPAWNS 3
 #endif
 #ifndef YIELDS
 #define YIELDS 1

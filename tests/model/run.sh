@@ -15,7 +15,7 @@ cc=${CC:-gcc}
 # one search: model kind name [np] [flags...]; prints its line, status 1 if the outcome is wrong
 run_one() {
     local model=$1 kind=$2 name=$3; shift 3
-    local search=-DSAFETY pan_flags="" memory=1024 limit=300 flags=() verdict status=1 word states dir
+    local search=-DSAFETY pan_flags="" memory=1024 limit=600 flags=() verdict status=1 word states dir
     for word in "$@"; do
         if [ "$word" = np ]; then search=-DNP pan_flags=-l; else flags+=("$word"); fi
     done

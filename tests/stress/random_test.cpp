@@ -148,7 +148,7 @@ void run(load &l, std::uint64_t seed, const fult::options &opts, bool with_forei
                     ::sched_yield();
                 }
             });
-    for (std::size_t i = 0; i < fult::testing::scaled(400); ++i) {
+    for (std::size_t i = 0; i < fult::testing::scaled(120); ++i) {
         const std::uint64_t number = random();
         l.spawned.fetch_add(1);
         auto h = spawn([&l, number] { return l.act(number, 4); });
