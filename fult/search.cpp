@@ -3,6 +3,7 @@
 #include <chrono>
 #include <sched.h>
 
+#include "asymmetric_fence.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {
@@ -65,7 +66,7 @@ bool worker::revoke_round() noexcept {
 void worker::ask_for_work() noexcept {
     for (const auto &group : victims_)
         for (worker *victim : group)
-            if ((victim->attention.load(std::memory_order_relaxed) & hungry) == 0)
+            if ((victim->attention.load(std::memory_order_seq_cst) & hungry) == 0)
                 victim->attention.fetch_or(hungry, std::memory_order_seq_cst); // pairs with feed
 }
 
@@ -86,8 +87,11 @@ bool worker::work_anywhere() noexcept {
 void worker::nap() noexcept {
     const std::uint32_t prepared = sleep.prepare();
     crew.asleep.add(index);
-    if (!crew.alone)
+    if (!crew.alone) {
         ask_for_work();
+        if (crew.private_words)
+            asymmetric_fence(); // a spawn after it sees `hungry`, one before it is seen below (MUTANT_NO_MEMBARRIER of the model)
+    }
     if (!crew.stopping.load(std::memory_order_seq_cst) && !work_anywhere()) { // pairs with stop
         sleep.wait(prepared);
         return; // whoever posted has taken this worker out

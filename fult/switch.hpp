@@ -46,6 +46,8 @@ FULT_ALWAYS_INLINE worker *worker::arrive(arrival in, [[maybe_unused]] void *fak
         auto *home = static_cast<worker *>(home_of(left));
         if (home == w && w->crew.private_words && slot_of(left) < half_slots) {
             w->tasks.add_yielded(left);
+            if (w->attention.load(std::memory_order_relaxed) & hungry) [[unlikely]]
+                w->feed(); // what runs now may reach no other scheduling point
             break;
         }
         const bool only_home = left->on->pinned;
