@@ -9,8 +9,6 @@
 #include "check.hpp"
 #include "sleepers.hpp"
 
-extern char **environ;
-
 namespace fult {
 namespace detail {
 namespace {

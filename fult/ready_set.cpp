@@ -90,7 +90,10 @@ task *ready_set::take_ready() noexcept {
         if (w < 0)
             return nullptr;
         const auto word = static_cast<std::uint32_t>(w);
-        const unsigned b = highest_bit(ready_bits(word));
+        const std::uint64_t bits = ready_bits(word);
+        if (bits == 0)
+            continue;
+        const unsigned b = highest_bit(bits);
         if (remove_private(word, std::uint64_t{1} << b) != 0)
             return task_at(word, b);
     }
@@ -147,9 +150,12 @@ unsigned ready_set::publish(sweep &s) noexcept {
             return 0;
         const auto word = static_cast<std::uint32_t>(w);
         std::uint64_t bits = bits_of(s, word);
-        if (s.words.at_least(word + 1) < 0)
-            for (int drop = std::popcount(bits) / 2; drop > 0; --drop)
-                bits &= ~(std::uint64_t{1} << highest_bit(bits));
+        if (s.words.at_least(word + 1) < 0) {
+            std::uint64_t oldest = 0;
+            for (int take = (std::popcount(bits) + 1) / 2; take > 0; --take)
+                oldest |= (bits ^ oldest) & -(bits ^ oldest);
+            bits = oldest;
+        }
         bits = remove_private(word, bits);
         if (const unsigned count = bits != 0 ? make_claimable(word, bits) : 0; count != 0)
             return count;

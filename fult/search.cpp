@@ -90,7 +90,8 @@ void worker::nap() noexcept {
     if (!crew.alone) {
         ask_for_work();
         if (crew.private_words)
-            asymmetric_fence(); // a spawn after it sees `hungry`, one before it is seen below (MUTANT_NO_MEMBARRIER of the model)
+            asymmetric_fence(); // a spawn after it sees `hungry`, one before it is seen below
+                                // (MUTANT_NO_MEMBARRIER of the model)
     }
     if (!crew.stopping.load(std::memory_order_seq_cst) && !work_anywhere()) { // pairs with stop
         sleep.wait(prepared);

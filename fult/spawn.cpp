@@ -87,7 +87,7 @@ task *take_slot_with(const spawn_options &wanted) {
     worker *home = wanted.worker >= 0 ? crew.homes[static_cast<unsigned>(wanted.worker)]
                    : here             ? here
                                       : &crew.foreign_home();
-    task *t = checked(home == here ? home->take_own_slot() : home->take_shared_slot(), *home);
+    task *t = checked(here && home == here ? here->take_own_slot() : home->take_shared_slot(), *home);
     t->pinned = wanted.pinned;
     t->extras = extras.release();
     return t;

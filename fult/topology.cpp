@@ -38,7 +38,7 @@ unsigned quota() {
 // The machine does not change, and to look at it takes milliseconds: once a process. What the process may use
 // of it is asked anew.
 hwloc_topology_t the_machine() {
-    static const hwloc_topology_t machine = [] {
+    static hwloc_topology *const machine = [] {
         hwloc_topology_t made;
         if (hwloc_topology_init(&made) != 0)
             throw std::system_error(errno, std::generic_category(), "fult: hwloc_topology_init");
@@ -115,6 +115,7 @@ std::vector<std::vector<unsigned>> topology::neighbours(unsigned index, unsigned
         by_depth[-depth].push_back(other);
     }
     std::vector<std::vector<unsigned>> groups;
+    groups.reserve(by_depth.size());
     for (auto &[depth, workers] : by_depth)
         groups.push_back(std::move(workers));
     return groups;

@@ -131,8 +131,7 @@ class alignas(cache_line) worker : public worker_hot {
 // Newest first by default; who yields prefers others that have a stack already to starting new ones. Every
 // few decisions something else comes first, so that each ready task is reached in the end.
 FULT_ALWAYS_INLINE task *worker::pick(bool yielding) noexcept {
-    if (yielding && (tick_ + 1) % fairness != 0 && attention.load(std::memory_order_relaxed) == 0)
-        [[likely]]
+    if (yielding && (tick_ + 1) % fairness != 0 && attention.load(std::memory_order_relaxed) == 0) [[likely]]
         if (task *t = tasks.take_yielded_at_turn()) {
             ++tick_;
             return t;

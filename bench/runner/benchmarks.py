@@ -46,7 +46,8 @@ def values_of(contestant, field="value", **wanted):
         record[field]
         for turn in contestant.records
         for record in turn
-        if all(record.get(key) == value for key, value in wanted.items()) and not isinstance(record[field], str)
+        if all(record.get(key) == value for key, value in wanted.items())
+        if not isinstance(record[field], str)  # a counter that is not available
     ]
 
 
@@ -90,7 +91,8 @@ def fib(setting):
     for (version, workers), contestant in found.items():
         if version == "fult" and workers > 1:
             values, missing = values_of(contestant, "ns_per_task"), missing_text(contestant)
-            yield Row("fib", workers_text(workers), values, unit, "fult, 1 worker", one, speed=True, missing=missing)
+            case = workers_text(workers)
+            yield Row("fib", case, values, unit, "fult, 1 worker", one, speed=True, missing=missing)
     calls = values_of(found.get(("serial_calls", 1)), "ns_per_task")
     yield Row("fib", "1 worker, against calls that are made", one, unit, "serial, not inlined", calls)
     yield from counter_rows("fib", "", found.get(("fult", 1)))
@@ -143,7 +145,8 @@ def micro_rows(name, found):
             values = values_of(contestant, case=case)
             references = values_of(contestant, "reference_value", case=case) if "reference" in record else []
             shown = case if ours else f"{version}, {case}"
-            yield Row(name, shown, values, record["unit"], record.get("reference", "-"), references, peer=not ours)
+            reference = record.get("reference", "-")
+            yield Row(name, shown, values, record["unit"], reference, references, peer=not ours)
 
 
 def micro(name, several=False, rounds=None):
@@ -155,7 +158,8 @@ def micro(name, several=False, rounds=None):
             return
         workers = ["--workers", setting.workers] if several else []
         everybody = [setting.contestant(name, version, *workers) for version in ("fult", *PEERS)]
-        yield from micro_rows(name, setting.compete(name, everybody, rounds=rounds(setting) if rounds else None))
+        found = setting.compete(name, everybody, rounds=rounds(setting) if rounds else None)
+        yield from micro_rows(name, found)
 
     return run
 

@@ -23,7 +23,7 @@ FULT_API task *take_slot_with(const spawn_options &options); // throws std::syst
 template <class C, class R> handle<R> spawn_closure_with(const spawn_options &options, C &&closure) {
     task *t = take_slot_with(options);
     t->ops = &closure_ops<C, R>::table;
-    ::new (t->storage) C(std::move(closure));
+    ::new (t->storage) C(static_cast<C &&>(closure));
     make_ready_slow(t);
     return handle<R>(t);
 }
