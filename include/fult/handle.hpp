@@ -76,7 +76,7 @@ class task_owner {
 
 // Owns a task whose callable returns R (void, a reference and move-only types included). Movable, not
 // copyable; one owner, not to be used by two threads at once. Its destructor detaches.
-template <class R> class [[nodiscard]] handle : public detail::task_owner {
+template <class R> class handle : public detail::task_owner {
   public:
     using value_type = R; // what join returns
     using detail::task_owner::task_owner;
