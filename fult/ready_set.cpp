@@ -244,8 +244,9 @@ bool ready_set::any_in_lines(const public_words &of) const noexcept {
 void ready_set::put_back(task *chain) noexcept {
     while (task *t = chain) {
         chain = t->outer;
-        t->state.store(t->pinned ? ready_pinned : ready, std::memory_order_release); // pairs with claim
-        post(t, t->pinned);
+        const bool only_home = t->pinned; // read first: once it is ready it may run and end
+        t->state.store(only_home ? ready_pinned : ready, std::memory_order_release); // pairs with claim
+        post(t, only_home);
     }
 }
 

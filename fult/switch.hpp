@@ -33,11 +33,12 @@ FULT_ALWAYS_INLINE worker *worker::arrive(arrival in, [[maybe_unused]] void *fak
     case leave::park: {
         auto *left = static_cast<task *>(what);
         left->context = in.from;
+        const task_id id = to_id(left); // once it is ready it may run, end, and leave its slot to another
         left->state.exchange(left->on->pinned ? ready_pinned : ready,
                              std::memory_order_seq_cst); // pairs with claim
         if (left->token.load(std::memory_order_seq_cst) != 0 &&
             left->token.exchange(0, std::memory_order_seq_cst) != 0)
-            signal(to_id(left)); // it came while the task ran; the bit is ours to post
+            signal(id); // it came while the task ran; the bit is ours to post
         break;
     }
     case leave::yield: {

@@ -173,8 +173,7 @@ def spawn_join(setting):
 
 
 def spawn_join_stack(setting):
-    # A million stacks take half a minute.
-    for size in (64, 512, 4096, 65536) if setting.quick else (64, 512, 4096, 65536, 1000000):
+    for size in (64, 512, 4096, 65536, 1000000):
         ours = setting.contestant("spawn_join", "fult", "--suspend", "-n", size)
         yield from micro_rows("spawn_join_stack", setting.compete(f"spawn_join_stack {size}", [ours]))
 

@@ -77,7 +77,7 @@ TEST_P(conformance, a_tree_of_tasks) {
 }
 
 TEST_P(conformance, more_living_tasks_than_a_line_of_slots) {
-    const int count = fult::testing::under_valgrind() ? 600 : 2500;
+    const int count = fult::testing::under_valgrind() || fult::testing::sanitized ? 600 : 2500;
     std::atomic<int> blocked{0}, woken{0};
     std::atomic<bool> go{false};
     std::vector<handle<void>> all;
