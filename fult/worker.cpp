@@ -31,14 +31,44 @@ static_assert(slot_words_offset + (max_slots / 64) * sizeof(slot_word) <= ready_
 static_assert(ready_bytes_offset + max_slots <= words_bytes);
 static_assert(sizeof(worker) <= 0x10'0000, "the worker lies in the first mebibyte of its home");
 
-constexpr std::size_t descriptor_bytes(std::size_t max_tasks) noexcept {
-    return (max_tasks + 63) / 64 * 64 * sizeof(task);
+// Words of 64 slots in each half of a home.
+constexpr std::size_t words_for(std::size_t max_tasks) noexcept { return (max_tasks + 63) / 64; }
+
+// What is stored for 64 slots: the descriptors, and a piece of each of these arrays.
+struct array {
+    std::uintptr_t begin;
+    std::size_t bytes_a_word;
+};
+constexpr array arrays[] = {
+    {runnable_place.words, sizeof(shared_word)},   {pinned_place.words, sizeof(shared_word)},
+    {returned_place.words, sizeof(shared_word)},   {slot_words_offset, sizeof(slot_word)},
+    {ready_bytes_offset, 64 * sizeof(ready_byte)}, {tasks_offset, 64 * sizeof(task)},
+};
+constexpr std::size_t head_bytes = std::size_t{2} << 20; // the worker and its hints
+static_assert(returned_place.summary + 0x1000 <= head_bytes && head_bytes <= runnable_place.words);
+
+bool make_pages_usable(std::byte *begin, std::size_t bytes) noexcept {
+    const std::size_t before = reinterpret_cast<std::uintptr_t>(begin) % page_size();
+    return make_usable(begin - before, bytes + before);
+}
+
+// Only what max_tasks needs: tools that keep books on memory (Valgrind) take long for each page they hear of.
+bool make_home_usable(std::byte *home, std::size_t max_tasks) noexcept {
+    const std::size_t words = words_for(max_tasks);
+    if (words == half_words)
+        return make_usable(home, words_bytes) && make_usable(home + tasks_offset, max_slots * sizeof(task));
+    bool done = make_usable(home, head_bytes);
+    for (const array &each : arrays)
+        for (const std::size_t half : {std::size_t{0}, std::size_t{half_words}})
+            done = done &&
+                   make_pages_usable(home + each.begin + half * each.bytes_a_word, words * each.bytes_a_word);
+    return done;
 }
 
 } // namespace
 
 worker::worker(team &owner, unsigned number) noexcept : crew(owner), index(number), random_(number + 1) {
-    const auto limit = static_cast<std::uint32_t>((owner.opts.max_tasks + 63) / 64);
+    const auto limit = static_cast<std::uint32_t>(words_for(owner.opts.max_tasks));
     slots_.open(this, owner.private_words ? &run : &hidden_run_, 0, limit);
     shared_slots_.open(this, &shared_run_, half_words, limit);
     tasks.open(this, owner.opts);
@@ -49,10 +79,7 @@ worker *worker::create(team &owner, unsigned index) noexcept {
     auto *home = static_cast<std::byte *>(reserve_aligned(home_size, home_size));
     if (!home)
         return nullptr;
-    const std::size_t bytes = descriptor_bytes(owner.opts.max_tasks);
-    std::byte *descriptors = home + tasks_offset;
-    if (!make_usable(home, words_bytes) || !make_usable(descriptors, bytes) ||
-        !make_usable(descriptors + half_slots * sizeof(task), bytes)) {
+    if (!make_home_usable(home, owner.opts.max_tasks)) {
         const int error = errno;
         unmap_pages(home, home_size);
         errno = error;

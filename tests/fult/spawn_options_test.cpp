@@ -171,11 +171,11 @@ TEST(spawn_options, a_task_given_to_a_busy_worker_is_stolen) {
 
 TEST(spawn_options, a_larger_stack) {
     const fult::runtime running(fult::testing::workers(2));
-    const unsigned depth =
+    constexpr unsigned depth =
         fult::testing::sanitized ? 1000 : 4000; // KiB at least, where the ordinary stack has 256
     std::vector<fult::handle<unsigned>> all;
     for (int i = 0; i < 8; ++i)
-        all.push_back(spawn({.name = "deep", .stack_size = 16u << 20}, [depth] {
+        all.push_back(spawn({.name = "deep", .stack_size = 16u << 20}, [] {
             this_task::yield();
             const unsigned result = deep(depth);
             EXPECT_EQ(spawn([] { return 4; }).join(), 4);

@@ -17,6 +17,8 @@ inline options workers(unsigned count) {
     options o;
     o.workers = count;
     o.bind = false;
+    if (under_valgrind())
+        o.max_tasks = 64 * 1024; // Memcheck keeps books on all that might be used: seconds for 8M descriptors
     return o;
 }
 
