@@ -129,8 +129,6 @@ void engine::become_main() {
 }
 
 void engine::start_threads() {
-    if (crew_.opts.bind)
-        bound_ = machine_.bind(0, crew_.count);
     threads_.reserve(crew_.count - 1);
     the_team.store(&crew_, std::memory_order_release); // pairs with running_team
     for (unsigned i = 1; i < crew_.count; ++i)
@@ -149,6 +147,9 @@ void engine::start_threads() {
                 error.code(), "fult: worker " + std::to_string(i) + " of " + std::to_string(crew_.count) +
                                   " got no thread; lower FULT_WORKERS or raise `ulimit -u`");
         }
+    // Last: new threads inherit the mask, and would have to wait for this one's core to leave it.
+    if (crew_.opts.bind)
+        bound_ = machine_.bind(0, crew_.count);
 }
 
 void engine::end_threads() noexcept {

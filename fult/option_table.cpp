@@ -98,7 +98,8 @@ constexpr option_row rows[] = {
      },
      [](const options &o) { return std::to_string(o.workers); }},
     {"FULT_BIND", "on, off", "on",
-     "Bind each worker to a core of its own. Not done where there are more workers than processors.",
+     "Bind each worker to a core of its own. Not done where there are more workers than processors. A thread "
+     "that a task starts inherits the core: give it a mask of its own, or turn this off.",
      [](options &o, std::string_view t) { o.bind = on_off(t); },
      [](const options &o) { return print_bool(o.bind); }},
     {"FULT_STACK_SIZE", "16K to 1G", "256K",

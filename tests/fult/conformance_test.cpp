@@ -1,6 +1,7 @@
 // One program, each way of running it.
 #include <atomic>
 #include <gtest/gtest.h>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +19,9 @@ namespace this_task = fult::this_task;
 struct mode {
     std::string name;
     fult::options opts;
+    friend void PrintTo(const mode &m, std::ostream *out) {
+        *out << m.name;
+    } // GoogleTest would print padding, too
 };
 
 std::vector<mode> modes() {
