@@ -10,6 +10,7 @@
 
 #include "bit_tree.hpp"
 #include "public_words.hpp"
+#include "sanitizer.hpp"
 #include "slot_allocator.hpp"
 #include "spin_lock.hpp"
 #include "task.hpp"
@@ -129,11 +130,24 @@ class ready_set {
     }
     int next_above(sweep &s, int word) noexcept;
     int next_below(sweep &s, int word) noexcept;
+    // Brings near what a switch to a yielded task touches: its descriptor, the saved registers, and the
+    // frames behind the gap that call_that_jumps_back leaves. A thief may be about to run it: then it was in
+    // vain, and TSan need not know.
+    static void prefetch([[maybe_unused]] const task *t) noexcept {
+#if !defined(FULT_TSAN)
+        const auto *saved = static_cast<const std::byte *>(t->context);
+        __builtin_prefetch(saved, 1);
+        for (std::size_t line = 3; line <= 5; ++line)
+            __builtin_prefetch(saved + line * cache_line, 1);
+#endif
+    }
     task *take_at_turn(sweep &s, std::uint64_t left) noexcept {
         const unsigned b = breadth_first_ ? static_cast<unsigned>(std::countr_zero(left))
                                           : static_cast<unsigned>(63 - std::countl_zero(left));
         const std::uint64_t bit = std::uint64_t{1} << b;
         s.left = breadth_first_ ? ~(bit | (bit - 1)) : bit - 1;
+        if (const std::uint64_t rest = left & s.left; rest != 0)
+            prefetch(task_at(s.word, static_cast<unsigned>(63 - std::countl_zero(rest))));
         return remove_private(s.word, bit) != 0 ? task_at(s.word, b) : nullptr;
     }
     task *take_in_turn(sweep &s) noexcept;

@@ -113,7 +113,7 @@ worker *worker::start(task *next, std::uintptr_t word) noexcept {
     if (!fresh->idle)
         fresh->idle = make_context(colored_top(fresh), fresh->size / 2, &stack_main);
     incoming_ = next;
-    return jump_to(fresh->idle, fresh, word);
+    return jump_to(fresh->idle, fresh, fresh->limit, word);
 }
 
 // Stacks ------------------------------------------------------------------------------------------------------------------------

@@ -70,18 +70,20 @@ FULT_ALWAYS_INLINE worker *worker::arrive(arrival in, [[maybe_unused]] void *fak
 
 // Leaving -----------------------------------------------------------------------------------------------------------------------
 
-FULT_ALWAYS_INLINE worker *worker::jump_to(void *target, stack *on, std::uintptr_t word) noexcept {
+FULT_ALWAYS_INLINE worker *worker::jump_to(void *target, stack *on, std::uintptr_t limit,
+                                           std::uintptr_t word) noexcept {
     const int saved_errno = *errno_;
     const exceptions_in_flight saved_exceptions = *exceptions_;
     stack *const mine = here_;
+    const std::uintptr_t my_limit = stack_limit;
     here_ = on;
-    stack_limit = on->limit;
+    stack_limit = limit;
     void *fake = nullptr;
     sanitizer::before_jump(&fake, on->low(), static_cast<std::size_t>(on->high() - on->low()), on->fiber);
     const arrival in = jump(target, word);
     worker *w = arrive(in, fake); // perhaps another worker than the one that left
     w->here_ = mine;
-    w->stack_limit = mine->limit;
+    w->stack_limit = my_limit;
     *w->errno_ = saved_errno;
     *w->exceptions_ = saved_exceptions;
     return w;
@@ -93,16 +95,18 @@ FULT_ALWAYS_INLINE worker *worker::resume(task *next, std::uintptr_t word) noexc
         return start(next, word);
     void *target = std::exchange(next->context, nullptr);
     current = next;
-    return jump_to(target, next->on, word);
+    return jump_to(target, next->on, next->limit, word);
 }
 
 FULT_ALWAYS_INLINE worker *worker::go_to_base(std::uintptr_t word) noexcept {
     current = nullptr;
-    return jump_to(base_, base_pooled_ ? base_pooled_ : &base_stack_, word);
+    stack *const base = base_pooled_ ? base_pooled_ : &base_stack_;
+    return jump_to(base_, base, base->limit, word);
 }
 
 FULT_ALWAYS_INLINE void worker::switch_from(task *self, leave how, task *next) noexcept {
     self->on = here_;
+    self->limit = stack_limit;
     worker *w = next ? resume(next, encode(how, self)) : go_to_base(encode(how, self));
     w->current = self;
 }

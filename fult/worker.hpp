@@ -82,7 +82,7 @@ class alignas(cache_line) worker : public worker_hot {
     static void stack_main(boost::context::detail::transfer_t in) noexcept;
     static void base_main(boost::context::detail::transfer_t in) noexcept;
     static worker *arrive(arrival in, void *fake) noexcept;
-    worker *jump_to(void *target, stack *on, std::uintptr_t word) noexcept;
+    worker *jump_to(void *target, stack *on, std::uintptr_t limit, std::uintptr_t word) noexcept;
     worker *resume(task *next, std::uintptr_t word) noexcept;
     worker *start(task *next, std::uintptr_t word) noexcept;
     worker *go_to_base(std::uintptr_t word) noexcept;
@@ -121,7 +121,7 @@ class alignas(cache_line) worker : public worker_hot {
     unsigned stack_count_ = 0;
     int *errno_ = nullptr;
     exceptions_in_flight *exceptions_ = nullptr;
-    static constexpr std::uint32_t fairness = 16; // decisions
+    static constexpr std::uint32_t fairness = 32; // decisions
     std::uint32_t tick_ = 0;
     std::uint32_t turn_ = 0; // of the kinds of ready tasks, in decisions for fairness
     random_source random_;

@@ -62,6 +62,7 @@ struct alignas(128) task {
     task_extras *extras;
     outcome result;
     bool pinned;
+    std::uintptr_t limit; // the limit of `on`: a switch needs nothing else of the stack's record
 };
 static_assert(sizeof(task) == 128);
 
