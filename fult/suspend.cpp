@@ -13,6 +13,9 @@ namespace {
 // Steps of watching for a signal before a switch to the worker's own context: about two microseconds.
 constexpr unsigned watch_steps = 400;
 
+// The same for a poller, which looks at the condition several times a step.
+constexpr unsigned poll_steps = 40;
+
 worker *here(const char *call) noexcept {
     worker *w = this_worker();
     if (!w || !w->current) [[unlikely]]
@@ -45,27 +48,29 @@ void suspend_until_signaled(bool patient) noexcept {
     w->switch_from(self, leave::park, next);
 }
 
-poller::poller() noexcept : worker_(nullptr), left_(0) {
-    worker *w = here("this_task::wait");
-    w->took_signal(w->current); // an old one: the condition has been looked at after it
-    if (w->has_work())
-        return;
-    worker_ = w;
-    left_ = watch_steps;
-    w->looking.store(1, std::memory_order_relaxed);
-}
+poller::poller() noexcept : worker_(here("this_task::wait")), left_(poll_steps + 1) {}
 
 poller::~poller() {
-    if (worker_)
+    if (left_ <= poll_steps)
         static_cast<worker *>(worker_)->stop_looking();
 }
 
+// Looks at this worker's own lines first. The words come later: a signaler's OR takes their line away, and
+// the next one finds it in its own cache if nobody has asked for it meanwhile.
 bool poller::step() noexcept {
-    if (left_ == 0)
+    auto *w = static_cast<worker *>(worker_);
+    if (left_ > poll_steps) {
+        if (w->tasks.any_private())
+            return false;
+        left_ = poll_steps;
+        w->looking.store(1, std::memory_order_relaxed);
+        return true;
+    }
+    w->took_signal(w->current); // the condition is looked at once more before any suspension
+    if (left_ == 0 || w->has_work())
         return false;
     --left_;
-    auto *w = static_cast<worker *>(worker_);
-    return !w->has_work();
+    return true;
 }
 
 } // namespace detail

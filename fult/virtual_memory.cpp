@@ -41,4 +41,6 @@ bool make_usable(void *begin, std::size_t bytes) noexcept {
     return ::mprotect(begin, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
+void prefer_huge_pages(void *begin, std::size_t bytes) noexcept { ::madvise(begin, bytes, MADV_HUGEPAGE); }
+
 } // namespace fult::detail

@@ -19,4 +19,7 @@ void discard_pages(void *begin, std::size_t bytes) noexcept;
 void *reserve_aligned(std::size_t bytes, std::size_t alignment) noexcept;
 bool make_usable(void *begin, std::size_t bytes) noexcept;
 
+// Asks for huge pages where the range comes to be used; a wish that the kernel may not grant.
+void prefer_huge_pages(void *begin, std::size_t bytes) noexcept;
+
 } // namespace fult::detail

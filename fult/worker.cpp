@@ -55,6 +55,11 @@ bool make_pages_usable(std::byte *begin, std::size_t bytes) noexcept {
 // Only what max_tasks needs: tools that keep books on memory (Valgrind) take long for each page they hear of.
 bool make_home_usable(std::byte *home, std::size_t max_tasks) noexcept {
     const std::size_t words = words_for(max_tasks);
+    // Few tasks stay on small pages; many are walked through in order, and would miss the translation of each
+    // page.
+    constexpr std::size_t few = std::size_t{2} << 20;
+    if (words * 64 * sizeof(task) > few)
+        prefer_huge_pages(home + tasks_offset + few, words * 64 * sizeof(task) - few);
     if (words == half_words)
         return make_usable(home, words_bytes) && make_usable(home + tasks_offset, max_slots * sizeof(task));
     bool done = make_usable(home, head_bytes);
@@ -234,9 +239,16 @@ void worker::feed() noexcept {
         crew.wake_one(index);
 }
 
-// A worker that watched its own words goes to run something else. Signalers that saw it looking woke nobody;
-// the exchange orders this look at the words after theirs (tests/model/sleep.pml).
+// A worker that watched its own words goes to run something else. Signalers that saw it looking woke nobody,
+// so where somebody sleeps it looks once more for what they brought. Whoever falls asleep afterwards makes
+// our store visible by its own fence, before its own last look (nap; WATCH in tests/model/sleep.pml).
 void worker::stop_looking() noexcept {
+    if (crew.private_words) {
+        looking.store(0, std::memory_order_relaxed);
+        owner_barrier();
+        if (!crew.asleep.any())
+            return;
+    }
     looking.exchange(0, std::memory_order_seq_cst); // pairs with wake_for
     if (crew.asleep.any() && tasks.seems_public())
         crew.wake_one(index);

@@ -35,13 +35,15 @@ FULT_API std::string_view name() noexcept;
 } // namespace this_task
 
 namespace detail {
-// One step of polling for a task that waits, while its worker has nothing else to do. False: suspend now.
+// Polling for a task that waits, while its worker has nothing else to do.
 class FULT_API poller {
   public:
+    static constexpr unsigned looks = 32; // at the condition, in each step
     poller() noexcept;
     ~poller();
     poller(const poller &) = delete;
     poller &operator=(const poller &) = delete;
+    // False: look at the condition once more, then suspend. May consume a signal.
     bool step() noexcept;
 
   private:
@@ -57,11 +59,11 @@ namespace this_task {
 template <class Condition> void wait(Condition condition) {
     while (!condition()) {
         {
-            detail::poller
-                poll; // consumes an old signal; the condition is looked at again before any suspension
+            detail::poller poll;
             while (poll.step())
-                if (condition())
-                    return;
+                for (unsigned i = 0; i < detail::poller::looks; ++i)
+                    if (condition())
+                        return;
         }
         if (condition())
             return;

@@ -5,6 +5,9 @@
  *   @true   both_homes -DWORKERS=2 -DSIGNALS=1 -DSIGNALS1=1
  *   @true   private -DWORKERS=3 -DSPAWNS=3
  *   @true   mixed -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=1 -DPINNED
+ *   @true   watch -DWORKERS=2 -DSIGNALS=2 -DWATCH
+ *   @deep   watch_both -DWORKERS=2 -DSIGNALS=1 -DSIGNALS1=1 -DWATCH
+ *   @deep   watch_three -DWORKERS=3 -DSIGNALS=2 -DWATCH
  *   @deep   three_workers -DWORKERS=3 -DSIGNALS=2
  *   @deep   two_homes -DWORKERS=2 -DSIGNALS=2 -DSIGNALS1=1
  *   @deep   last_asleep -DWORKERS=3 -DSIGNALS=3 -DASLEEP -DLONG
@@ -22,11 +25,14 @@
  *   @mutant STALE_BIT -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=1 -DPINNED   awake with its bit still in sleepers
  *   @mutant NO_REREAD -DWORKERS=2 -DSIGNALS=2             no look at the public words after the claim
  *   @mutant REREAD_OWN -DWORKERS=3 -DSIGNALS=3 -DASLEEP -DLONG            ... at the own public words only
+ *   @mutant WATCH_NO_REREAD -DWORKERS=2 -DSIGNALS=1 -DWATCH  a watcher goes on without a look at its words
+ *   @mutant WATCH_NO_FENCE -DWORKERS=2 -DSIGNALS=1 -DWATCH   ... or looks before its looking = 0 is visible
+ *   @mutant WATCH_NO_MEMBARRIER -DWORKERS=2 -DSIGNALS=1 -DWATCH  who falls asleep does not order a watcher's stores
  *   @mutant NO_WAKE_HOME -DWORKERS=2 -DSIGNALS=0 -DPINNED the pinned bit is forwarded, its worker not woken
  *
  * Worker 0 starts with a task that spawns (BUSY: and runs for ever), the others with nothing. Signals come from anywhere,
  * to tasks of worker 0 (SIGNALS) and of worker 1 (SIGNALS1). ASLEEP: the last worker sleeps when it begins.
- * LONG: every task runs for ever. A task ends at once, or it runs "for ever": then it ends only when nothing else in the
+ * WATCH: once, a worker that looks goes on with its own task, whose condition holds now. LONG: every task runs for ever. A task ends at once, or it runs "for ever": then it ends only when nothing else in the
  * whole system can move, and at every such moment Monitor looks whether a task waits while a worker sleeps. Plain
  * stores (looking, private words) go through a store buffer of the worker. Revocation is one step here (revoke.pml).
  *
@@ -44,6 +50,8 @@
  *                a pinned task of another worker: home.pinned.fetch_or(bit); if the home's bit is in sleepers: take
  *                it, wake the home
  *                looking is set only while the private words are empty: taking a private task is no atomic operation.
+ *     watcher (a task that polls its condition): looking = 0 (a plain store); if sleepers.load() == 0: goes on;
+ *                else looking.exchange(0); if its own public words show a bit: wake_one(); goes on
  *     sleep:     looking = 0; v = futex word; sleepers.fetch_or(me)
  *                attention.fetch_or(hungry) on every other worker; membarrier
  *                second look: all public words, own pinned words, all private words
@@ -215,6 +223,10 @@ inline claim(h) {
 
 proctype Worker(byte w) {
     byte s, t; byte spawns = SPAWNS;
+#ifdef WATCH
+    bit watches = 1;                  /* left to do */
+    bit searches = 0;                 /* it has slept, or was about to, since its last task: it runs none that could watch */
+#endif
 
 #ifdef ASLEEP
     if :: w == WORKERS - 1 -> goto end_asleep :: else fi;
@@ -238,6 +250,9 @@ proctype Worker(byte w) {
     fi;
 
 search:
+#ifdef WATCH
+    searches = 0;
+#endif
     if
     :: w == 0 && own_private > 0 -> /* pick */
         if
@@ -251,6 +266,25 @@ search:
 look:
     atomic { set_looking(1) };
     if
+#ifdef WATCH
+    :: w < HOMES && watches && !searches -> /* its condition holds */
+        watches = 0;
+        set_looking(0);
+        if
+        :: sleepers == 0 -> skip
+        :: else ->
+#ifndef MUTANT_WATCH_NO_REREAD
+#ifndef MUTANT_WATCH_NO_FENCE
+            drain(w);
+#endif
+            s = (public[w] != 0);
+            if :: s && sleepers != 0 -> wake_one() :: else -> s = 0 fi
+#else
+            skip
+#endif
+        fi;
+        run_task(); goto search
+#endif
     :: public[0] != 0 -> claim(0)
 #if HOMES == 2
     :: public[1] != 0 -> claim(1)
@@ -278,7 +312,7 @@ look:
     if :: w != 0 && SPAWNS > 0 -> hungry = 1 :: else fi;
 #endif
 #endif
-#ifndef MUTANT_NO_MEMBARRIER
+#if !defined(MUTANT_NO_MEMBARRIER) && !defined(MUTANT_WATCH_NO_MEMBARRIER)
     drain_all();
 #endif
     if
@@ -315,9 +349,15 @@ end_asleep:
 #ifndef MUTANT_STALE_BIT
     sleepers = sleepers & ~BIT(w);
 #endif
+#ifdef WATCH
+    searches = 1;
+#endif
     goto look;
 
 found:
+#ifdef WATCH
+    searches = 1;
+#endif
     atomic { sleepers = sleepers & ~BIT(w) };
     if
     :: w != 0 && private != 0 -> /* revoke */

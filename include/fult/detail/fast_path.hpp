@@ -41,8 +41,9 @@ template <class C, class R> FULT_NOINLINE task *spawn_small_slow(C closure) {
 }
 
 // Descriptors that come next where many tasks are spawned or joined in order are asked for so many slots
-// before: a million of them lie in memory, not in a cache. For a few it costs nothing.
-inline constexpr std::ptrdiff_t ahead = 64;
+// before: a million of them lie in memory, not in a cache. No multiple of 32: the loads and stores of
+// neighbours would wait for the prefetch, by their low twelve bits.
+inline constexpr std::ptrdiff_t ahead = 80;
 
 // Spawns a task whose closure `emplace` constructs in the storage that it is given; it must not throw or
 // suspend. The closure is built there and nowhere else: no call takes its address before, so the compiler is
