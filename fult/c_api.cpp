@@ -159,6 +159,12 @@ const char *fult_strerror(int status) {
         return "an argument or a FULT_* variable is out of its range: see fult.h and `fult-info`";
     case FULT_ERR_NOT_A_TASK:
         return "only a task may call this: start one with fult_spawn";
+    case FULT_ERR_TIMEOUT:
+        return "the time has passed";
+    case FULT_ERR_BUSY:
+        return "it would have to wait: try again, or make the call that waits";
+    case FULT_ERR_CLOSED:
+        return "the channel is closed: nothing more can be sent, and nothing is left to receive";
     default:
         return "no status of FULT";
     }

@@ -56,8 +56,10 @@ stack_pool::~stack_pool() {
         sanitizer::fiber_destroy(s->fiber);
         sanitizer::deregister_stack(s->valgrind_id);
     }
-    for (const slab &each : slabs_)
+    for (const slab &each : slabs_) {
+        sanitizer::clean(each.begin, each.bytes); // what is mapped there next must not inherit the poison
         unmap_pages(each.begin, each.bytes);
+    }
 }
 
 const char *stack_pool::guard_name() const noexcept {
@@ -182,6 +184,7 @@ void stack_pool::release_sized(stack *s) noexcept {
     sanitizer::fiber_destroy(s->fiber);
     sanitizer::deregister_stack(s->valgrind_id);
     const bool split = s->guard != 0 && !madvise_guards_;
+    sanitizer::clean(s->base, s->size);
     unmap_pages(s->base, s->size);
     lock_.lock();
     split_budget_ += split ? 1 : 0;

@@ -3,6 +3,7 @@
 #include <fult/this_task.hpp>
 
 #include "check.hpp"
+#include "held_locks.hpp"
 #include "switch.hpp"
 #include "worker.hpp"
 
@@ -27,6 +28,7 @@ worker *here(const char *call) noexcept {
 
 void suspend_until_signaled(bool patient) noexcept {
     worker *w = here("this_task::wait");
+    check_no_spinlock("this_task::wait");
     task *self = w->current;
     if (w->took_signal(self))
         return;
@@ -79,6 +81,7 @@ namespace this_task {
 
 void yield() noexcept {
     detail::worker *w = detail::here("this_task::yield");
+    detail::check_no_spinlock("this_task::yield");
     detail::task *self = w->current;
     if (detail::task *next = w->pick(true))
         w->switch_from(self, detail::leave::yield, next);

@@ -131,6 +131,20 @@ def uts(setting):
         yield from times_rows("uts", f"{tree}, ", found, 1e3, "ms")
 
 
+def hpccg(setting):
+    sizes = (64, 100)
+    for size in sizes:
+        name = f"hpccg {size}"
+        found = run_kernel(setting, name, "hpccg", ["-n", size], lambda version: ["-n", size], parts=len(sizes))
+        yield from times_rows("hpccg", f"{size}^3, ", found, 1e3, "ms")
+        ours = [1e3 * s for s in values_of(found.get(("fult", setting.workers)), "seconds")]
+        for peer in ("libgomp", "libomp"):
+            theirs = [1e3 * s for s in values_of(found.get((peer, setting.workers)), "seconds")]
+            if ours and theirs:
+                case = f"{size}^3, {workers_text(setting.workers)}, against {peer}"
+                yield Row("hpccg", case, ours, "ms", peer, theirs, speed=True)
+
+
 # --- small measures: each program brings its reference along
 
 def micro_rows(name, found):
@@ -186,12 +200,16 @@ BENCHMARKS = {
     "yield": ("giving way among 2 and 1,000 tasks of a worker", micro("yield")),
     "signal_wait": ("two tasks on two workers that wake each other", micro("signal_wait", several=True)),
     "signal": ("a signal alone to a task of another worker", micro("signal", several=True)),
+    "lock": ("a lock alone, and among 64 tasks on two workers", micro("lock", several=True)),
+    "barrier": ("2, 64 and 1,024 tasks on two workers that meet", micro("barrier", several=True)),
     "uts": ("unbalanced tree search T1 and T3, a task a node", uts),
     "nqueens": ("12 queens, a task a placement", nqueens),
+    "hpccg": ("conjugate gradients on grids of 64^3 and 100^3 points, against OpenMP", hpccg),
     # Memory is not time: it does not need five.
     "blocked_memory": ("memory of a million blocked tasks",
                        micro("blocked_memory", rounds=lambda setting: 1 if setting.quick else 3)),
     "idle": ("processor time of a runtime without work", micro("idle", several=True)),
     "hidden_work": ("tasks of a task that goes on computing", micro("hidden_work", several=True)),
     "woken_tasks": ("tasks that are woken together", micro("woken_tasks", several=True)),
+    "parallel_for": ("loops of next to nothing, and of 10^8 additions", micro("parallel_for", several=True)),
 }

@@ -24,7 +24,10 @@ enum fult_status {
     FULT_ERR_RUNNING = 2,    /* a runtime runs already */
     FULT_ERR_NO_MEMORY = 3,  /* memory, threads, stacks or task slots ran out; nothing was started */
     FULT_ERR_INVALID = 4,    /* an argument or an option is out of its range */
-    FULT_ERR_NOT_A_TASK = 5  /* the call is for tasks, and a foreign thread made it */
+    FULT_ERR_NOT_A_TASK = 5, /* the call is for tasks, and a foreign thread made it */
+    FULT_ERR_TIMEOUT = 6,    /* the time has passed */
+    FULT_ERR_BUSY = 7,       /* a call that does not wait would have to */
+    FULT_ERR_CLOSED = 8      /* the channel is closed */
 };
 
 /* Names a spawned task until it is joined or detached. */

@@ -193,7 +193,7 @@ int main(void) {
     bad.workers = 1;
     bad.size = 3;
     CHECK(fult_init(&bad) == FULT_ERR_INVALID);
-    for (int status = -1; status < 8; ++status)
+    for (int status = -1; status < 10; ++status)
         CHECK(fult_strerror(status) && strlen(fult_strerror(status)) > 3);
     CHECK(strcmp(fult_strerror(FULT_ERR_INVALID), fult_strerror(FULT_ERR_NO_MEMORY)) != 0);
     CHECK(strlen(fult_version()) >= 5);

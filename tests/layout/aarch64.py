@@ -23,7 +23,7 @@ def main():
     command = [COMPILER, '-std=c++20', '-O1', '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-ftls-model=initial-exec',
                f'-I{root}/include', f'-I{root}', '-idirafter', '/usr/include', '-idirafter', f'/usr/include/{here}',
                '-c', '-o', '/dev/null']
-    sources = sorted((root / 'fult').glob('*.cpp'))
+    sources = [p for base in ('fult', 'sync') for p in sorted((root / base).glob('*.cpp'))]
 
     def build(source):
         return subprocess.run([*command, str(source)], capture_output=True, text=True, timeout=240)

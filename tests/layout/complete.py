@@ -17,15 +17,17 @@ def listed_names(path):
 
 
 def sources(root):
-    names = listed_names(root / 'fult' / 'meson.build')
-    for path in sorted((root / 'fult').glob('*.cpp')):
-        if path.name not in names:
-            yield f'fult/{path.name} is not built: add it to fult/meson.build'
+    for directory in ('fult', 'sync'):
+        names = listed_names(root / directory / 'meson.build')
+        for path in sorted((root / directory).glob('*.cpp')):
+            if path.name not in names:
+                yield f'{directory}/{path.name} is not built: add it to {directory}/meson.build'
 
 
 def tests(root):
-    names = listed_names(root / 'tests' / 'meson.build')
-    for directory in ('fult', 'stress', 'regression'):
+    for directory in ('fult', 'sync', 'loops', 'stress', 'regression', 'hpccg', 'migration'):
+        own = root / 'tests' / directory / 'meson.build'
+        names = listed_names(own if own.exists() else root / 'tests' / 'meson.build')
         for path in sorted((root / 'tests' / directory).glob('*')):
             if path.suffix not in ('.cpp', '.c') or path.stem == 'main':
                 continue
@@ -40,7 +42,7 @@ def tests(root):
 
 def unambiguous(root):
     public = {p.relative_to(root / 'include').as_posix() for p in (root / 'include').rglob('*.hpp')}
-    private = {p.relative_to(root).as_posix() for p in (root / 'fult').rglob('*.hpp')}
+    private = {p.relative_to(root).as_posix() for base in ('fult', 'sync') for p in (root / base).rglob('*.hpp')}
     for name in sorted(public & private):
         yield f'{name} is both a public and a private header: an #include may find either, rename one'
 
@@ -64,7 +66,7 @@ def versions(root):
 
 
 def sizes(root):
-    for directory in ('include', 'fult', 'tests', 'bench', 'tools', 'examples'):
+    for directory in ('include', 'fult', 'sync', 'apps', 'tests', 'bench', 'tools', 'examples'):
         for path in sorted((root / directory).rglob('*')):
             if path.suffix in ('.hpp', '.cpp', '.h', '.c', '.py', '.pml'):
                 lines = path.read_text().count('\n')
@@ -73,7 +75,7 @@ def sizes(root):
 
 
 def headers(root):
-    for base in ('include', 'fult', 'tests', 'bench'):
+    for base in ('include', 'fult', 'sync', 'apps', 'tests', 'bench'):
         for path in sorted((root / base).rglob('*.hpp')):
             if '#pragma once' not in path.read_text():
                 yield f'{path.relative_to(root)} lacks #pragma once'

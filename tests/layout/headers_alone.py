@@ -33,7 +33,8 @@ def main():
     check = ['-fsyntax-only']
 
     public = sorted(p.relative_to(public_dir).as_posix() for p in public_dir.rglob('*.h*'))
-    private = sorted(p.relative_to(options.root).as_posix() for p in (options.root / 'fult').rglob('*.hpp'))
+    private = sorted(p.relative_to(options.root).as_posix() for base in ('fult', 'sync')
+                     for p in (options.root / base).rglob('*.hpp'))
     if not public:
         print(f'no public header below {public_dir}')
         return 1

@@ -36,10 +36,10 @@ def read_levels(path):
 
 def core_files(root):
     """(file, name in the table) for everything of the core, public and private."""
-    for base in (root / 'include' / 'fult', root / 'fult'):
+    for base, prefix in ((root / 'include' / 'fult', ''), (root / 'fult', ''), (root / 'sync', 'sync/')):
         for path in sorted(base.rglob('*')):
             if path.suffix in ('.hpp', '.cpp', '.h', '.c', '.S'):
-                yield path, path.relative_to(base).with_suffix('').as_posix()
+                yield path, prefix + path.relative_to(base).with_suffix('').as_posix()
 
 
 def check(root):

@@ -1,0 +1,61 @@
+// The frame of the programs: they differ in what runs their loops.
+#pragma once
+
+#include <cstdio>
+#include <exception>
+
+#include "command_line.hpp"
+#include "matrix_file.hpp"
+#include "report.hpp"
+
+namespace hpccg {
+
+// The work itself. Returns the exit status; throws a failure.
+template <class Execution> int run(const Execution &execution, const command_line &wanted) {
+    const problem given =
+        wanted.points
+            ? make_problem(execution, *wanted.points)
+            : read_problem(wanted.matrix_file, [&](problem &made) { touch_problem(execution, made); });
+    if (!wanted.written_file.empty())
+        write_problem(wanted.written_file, given);
+    const result found = solve(execution, given, wanted.iterations);
+    const verdict checked = compare(found.x, given.solution);
+    print_residuals(stdout, found, wanted.iterations);
+    print_report(stdout, Execution::name, execution.workers(), given, found, checked);
+    std::fflush(stdout);
+    if (!wanted.residuals_file.empty())
+        write_residuals(wanted.residuals_file, found);
+    if (checked.right())
+        return 0;
+    std::fprintf(
+        stderr,
+        "hpccg: the solution is off by %g after %d iterations (the largest exact number is %g, and it may be "
+        "off by 1e-8 of that); more --iterations may help\n",
+        checked.difference, found.iterations, checked.scale);
+    return 1;
+}
+
+// `start` is called with what the user wants, and calls run.
+template <class Start> int program_main(int argc, char **argv, bool several_workers, const Start &start) {
+    command_line wanted;
+    try {
+        wanted = read_command_line(argc, argv);
+        if (wanted.help) {
+            std::fputs(help_text(argv[0], several_workers).c_str(), stdout);
+            return 0;
+        }
+        if (!several_workers && wanted.workers > 1)
+            throw failure("option --workers: the serial program has one");
+    } catch (const failure &error) {
+        std::fprintf(stderr, "hpccg: %s; --help shows what there is\n", error.what());
+        return 2;
+    }
+    try {
+        return start(wanted);
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "hpccg: %s\n", error.what());
+        return 1;
+    }
+}
+
+} // namespace hpccg

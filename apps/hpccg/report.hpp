@@ -1,0 +1,23 @@
+// What is told of a run: the residuals, and the fields of the original's report.
+#pragma once
+
+#include <cstdio>
+#include <string>
+
+#include "solver.hpp"
+
+namespace hpccg {
+
+// Every so many iterations a residual is shown, the last one always.
+int shown_each(int iterations);
+
+void print_residuals(std::FILE *out, const result &found, int iterations);
+
+void print_report(std::FILE *out, const char *execution, unsigned workers, const problem &given,
+                  const result &found, const verdict &checked);
+
+// A line for each iteration: its number and the residual with all digits. Throws a failure that names the
+// file.
+void write_residuals(const std::string &path, const result &found);
+
+} // namespace hpccg

@@ -1,0 +1,189 @@
+// A bounded queue between tasks and threads.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include <fult/sync/waiter.hpp>
+
+namespace fult {
+
+// Holds up to `capacity` values on their way; with capacity 0, a sender waits until a receiver takes its
+// value from it. Values leave in the order in which they came, waiting senders and receivers are served first
+// come, first served. Waiting suspends a task and blocks a foreign thread. All calls but the constructor and
+// the destructor are from any thread. T moves without throwing, and its move does not suspend: values move
+// under a short lock.
+template <class T> class channel {
+    static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
+                  "values of a channel must move without throwing; send a std::unique_ptr of others");
+
+  public:
+    using value_type = T; // what is sent
+
+    // Throws std::bad_alloc.
+    explicit channel(std::size_t capacity)
+        : capacity_(capacity), slots_(capacity ? std::allocator<T>().allocate(capacity) : nullptr) {}
+    // When nobody uses it any more. Values that nobody received are destroyed.
+    ~channel() {
+        for (; size_ != 0; --size_, ++first_)
+            std::destroy_at(slot(first_));
+        if (slots_)
+            std::allocator<T>().deallocate(slots_, capacity_);
+    }
+    channel(const channel &) = delete;
+    channel &operator=(const channel &) = delete;
+
+    std::size_t capacity() const noexcept { return capacity_; }
+
+    // Waits for room, then sends. False where the channel is closed before: the value is not moved from then.
+    bool send(T &&value) { return send_within(value, detail::wait_limits()); }
+    bool send(const T &value) requires std::is_copy_constructible_v<T> { return send(T(value)); }
+    // The same until a stop is requested.
+    bool send(T &&value, const std::stop_token &stop) {
+        return send_within(value, detail::wait_limits(stop));
+    }
+    // Only if there is room, or a receiver waits. Does not suspend.
+    bool try_send(T &&value) noexcept { return send_now(value); }
+    bool try_send(const T &value) requires std::is_copy_constructible_v<T> { return try_send(T(value)); }
+    // The same until a time. Throw std::system_error where the thread that ends timed waits cannot be
+    // started.
+    template <class Rep, class Period>
+    bool try_send_for(T &&value, const std::chrono::duration<Rep, Period> &duration) {
+        return send_within(value, detail::wait_limits(detail::deadline_after(duration)));
+    }
+    template <class Clock, class Duration>
+    bool try_send_until(T &&value, const std::chrono::time_point<Clock, Duration> &time) {
+        return detail::attempt_until(time, [&](auto deadline) {
+            return !closed() && send_within(value, detail::wait_limits(deadline));
+        });
+    }
+
+    // Waits for a value; empty where the channel is closed and drained.
+    std::optional<T> receive() { return receive_within(detail::wait_limits()); }
+    // The same until a stop is requested.
+    std::optional<T> receive(const std::stop_token &stop) {
+        return receive_within(detail::wait_limits(stop));
+    }
+    // Only if one is there, or a sender waits. Does not suspend.
+    std::optional<T> try_receive() noexcept {
+        lock_.lock();
+        return receive_now();
+    }
+    // The same until a time. Throw std::system_error where the thread that ends timed waits cannot be
+    // started.
+    template <class Rep, class Period>
+    std::optional<T> try_receive_for(const std::chrono::duration<Rep, Period> &duration) {
+        return receive_within(detail::wait_limits(detail::deadline_after(duration)));
+    }
+    template <class Clock, class Duration>
+    std::optional<T> try_receive_until(const std::chrono::time_point<Clock, Duration> &time) {
+        return detail::attempt_until(
+            time, [&](auto deadline) { return receive_within(detail::wait_limits(deadline)); });
+    }
+
+    // From now on nothing is sent: waiting senders and receivers go on, with false and empty; values that are
+    // there can still be received. Does not suspend. A second close changes nothing.
+    void close() noexcept {
+        detail::wait_chain all;
+        lock_.lock();
+        closed_ = true;
+        all.add_all(senders_);
+        all.add_all(receivers_);
+        lock_.unlock();
+        all.grant();
+    }
+    bool closed() const noexcept {
+        lock_.lock();
+        const bool is_closed = closed_;
+        lock_.unlock();
+        return is_closed;
+    }
+
+  private:
+    T *slot(std::size_t at) const noexcept { return slots_ + at % capacity_; }
+
+    // Under the lock; whether the value went to a receiver (which is to be granted) or into a slot.
+    bool place(T &value, detail::waiter *&served) noexcept {
+        if (closed_)
+            return false;
+        if ((served = receivers_.pop()))
+            static_cast<std::optional<T> *>(served->subject)->emplace(std::move(value));
+        else if (size_ < capacity_)
+            std::construct_at(slot(first_ + size_++), std::move(value));
+        else
+            return false;
+        return true;
+    }
+    // Called without the lock.
+    bool send_now(T &value) noexcept {
+        detail::waiter *served = nullptr;
+        lock_.lock();
+        const bool placed = place(value, served);
+        lock_.unlock();
+        if (served)
+            served->grant();
+        return placed;
+    }
+    bool send_within(T &value, const detail::wait_limits &limits) {
+        detail::waiter *served = nullptr;
+        lock_.lock();
+        const bool placed = place(value, served);
+        if (placed || closed_) {
+            lock_.unlock();
+            if (served)
+                served->grant();
+            return placed;
+        }
+        detail::waiter self;
+        self.subject = std::addressof(value);
+        return detail::wait_in(lock_, senders_, self, limits) && self.note != 0;
+    }
+
+    // Called with the lock held, which it releases.
+    std::optional<T> receive_now() noexcept {
+        std::optional<T> value;
+        detail::waiter *served = nullptr;
+        if (size_ != 0) {
+            T *oldest = slot(first_);
+            value.emplace(std::move(*oldest));
+            std::destroy_at(oldest);
+            first_ = (first_ + 1) % capacity_;
+            --size_;
+            if ((served = senders_.pop())) // it has waited for this room
+                std::construct_at(slot(first_ + size_++), std::move(*static_cast<T *>(served->subject)));
+        } else if ((served = senders_.pop())) {
+            value.emplace(std::move(*static_cast<T *>(served->subject)));
+        }
+        if (served)
+            served->note = 1;
+        lock_.unlock();
+        if (served)
+            served->grant();
+        return value;
+    }
+    std::optional<T> receive_within(const detail::wait_limits &limits) {
+        lock_.lock();
+        if (size_ != 0 || !senders_.empty() || closed_)
+            return receive_now();
+        std::optional<T> value;
+        detail::waiter self;
+        self.subject = &value;
+        detail::wait_in(lock_, receivers_, self, limits);
+        return value;
+    }
+
+    const std::size_t capacity_;
+    T *const slots_;
+    mutable detail::short_lock lock_;
+    bool closed_ = false;
+    std::size_t first_ = 0, size_ = 0;
+    detail::wait_list senders_, receivers_;
+};
+
+} // namespace fult

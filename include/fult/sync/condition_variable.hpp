@@ -1,0 +1,113 @@
+// A condition variable for any lock.
+#pragma once
+
+#include <chrono>
+#include <condition_variable> // std::cv_status
+#include <stop_token>
+
+#include <fult/sync/waiter.hpp>
+
+namespace fult {
+
+using std::cv_status;
+
+// As std::condition_variable_any: any BasicLockable serves, std::unique_lock<qlock> as well as the lock
+// itself. Waiters are notified first come, first served, and each returns for a notification of its own, a
+// timeout or a stop request, never for nothing. Waits suspend a task and block a foreign thread; notifying
+// does neither. All calls are from any thread. It may be destroyed once every waiter is notified.
+class FULT_API condition_variable {
+  public:
+    constexpr condition_variable() noexcept = default;
+    condition_variable(const condition_variable &) = delete;
+    condition_variable &operator=(const condition_variable &) = delete;
+
+    // Lets the first waiter go on, if there is one.
+    void notify_one() noexcept;
+    // Lets all go on that wait now.
+    void notify_all() noexcept;
+
+    // Unlocks, waits for a notification, locks again. No notification after the unlock is missed.
+    template <class Lock> void wait(Lock &lock) { wait_within(lock, detail::wait_limits()); }
+    // Until the condition holds; it is looked at under the lock.
+    template <class Lock, class Condition> void wait(Lock &lock, Condition condition) {
+        while (!condition())
+            wait(lock);
+    }
+    // As above, until a stop is requested at the latest; whether the condition holds.
+    template <class Lock, class Condition> bool wait(Lock &lock, std::stop_token stop, Condition condition) {
+        while (!condition()) {
+            if (stop.stop_requested())
+                return condition();
+            wait_within(lock, detail::wait_limits(stop));
+        }
+        return true;
+    }
+
+    // Until a time. Throws std::system_error where the thread that ends timed waits cannot be started.
+    template <class Lock, class Clock, class Duration>
+    cv_status wait_until(Lock &lock, const std::chrono::time_point<Clock, Duration> &time) {
+        const bool notified = detail::attempt_until(
+            time, [&](auto deadline) { return wait_within(lock, detail::wait_limits(deadline)); });
+        return notified ? cv_status::no_timeout : cv_status::timeout;
+    }
+    template <class Lock, class Rep, class Period>
+    cv_status wait_for(Lock &lock, const std::chrono::duration<Rep, Period> &duration) {
+        return wait_until(lock, detail::deadline_after(duration));
+    }
+    template <class Lock, class Clock, class Duration, class Condition>
+    bool wait_until(Lock &lock, const std::chrono::time_point<Clock, Duration> &time, Condition condition) {
+        while (!condition())
+            if (wait_until(lock, time) == cv_status::timeout)
+                return condition();
+        return true;
+    }
+    template <class Lock, class Rep, class Period, class Condition>
+    bool wait_for(Lock &lock, const std::chrono::duration<Rep, Period> &duration, Condition condition) {
+        return wait_until(lock, detail::deadline_after(duration), std::move(condition));
+    }
+    template <class Lock, class Clock, class Duration, class Condition>
+    bool wait_until(Lock &lock, std::stop_token stop, const std::chrono::time_point<Clock, Duration> &time,
+                    Condition condition) {
+        while (!condition()) {
+            const bool notified = !stop.stop_requested() && detail::attempt_until(time, [&](auto deadline) {
+                return wait_within(lock, detail::wait_limits(stop, deadline)) || stop.stop_requested();
+            });
+            if (!notified || stop.stop_requested())
+                return condition();
+        }
+        return true;
+    }
+    template <class Lock, class Rep, class Period, class Condition>
+    bool wait_for(Lock &lock, std::stop_token stop, const std::chrono::duration<Rep, Period> &duration,
+                  Condition condition) {
+        return wait_until(lock, std::move(stop), detail::deadline_after(duration), std::move(condition));
+    }
+
+  private:
+    // Locks again however the wait ends.
+    template <class Lock> struct relocking {
+        Lock &lock;
+        ~relocking() noexcept(false) { lock.lock(); }
+    };
+
+    template <class Lock> bool wait_within(Lock &lock, const detail::wait_limits &limits) {
+        detail::waiter self;
+        enter(self); // before the unlock: a notification after it finds us
+        try {
+            lock.unlock();
+        } catch (...) { // it was not locked
+            leave(self);
+            throw;
+        }
+        relocking<Lock> at_end{lock};
+        return finish(self, limits);
+    }
+    void enter(detail::waiter &self) noexcept;
+    bool leave(detail::waiter &self) noexcept; // false: it was notified
+    bool finish(detail::waiter &self, const detail::wait_limits &limits);
+
+    detail::short_lock lock_;
+    detail::wait_list waiters_;
+};
+
+} // namespace fult

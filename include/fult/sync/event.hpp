@@ -1,0 +1,49 @@
+// An event: set and reset by hand.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <stop_token>
+
+#include <fult/sync/waiter.hpp>
+
+namespace fult {
+
+// Whoever waits goes on while it is set. Waiting suspends a task and blocks a foreign thread; set and reset
+// do neither. All calls are from any thread. A waiter may destroy it once its wait has returned, if nobody
+// else uses it.
+class FULT_API event {
+  public:
+    constexpr explicit event(bool set = false) noexcept : set_(set) {}
+    event(const event &) = delete;
+    event &operator=(const event &) = delete;
+
+    // Lets all go on that wait now, and all that come until reset.
+    void set() noexcept;
+    void reset() noexcept;
+    // Does not suspend.
+    bool is_set() const noexcept { return set_.load(std::memory_order_acquire); } // pairs with set
+
+    void wait() const noexcept { wait_within(detail::wait_limits()); }
+    // False: the time has passed, or a stop was requested, before it was set. Throws std::system_error where
+    // the thread that ends timed waits cannot be started.
+    template <class Rep, class Period>
+    bool wait_for(const std::chrono::duration<Rep, Period> &duration) const {
+        return wait_within(detail::wait_limits(detail::deadline_after(duration)));
+    }
+    template <class Clock, class Duration>
+    bool wait_until(const std::chrono::time_point<Clock, Duration> &time) const {
+        return detail::attempt_until(
+            time, [this](auto deadline) { return wait_within(detail::wait_limits(deadline)); });
+    }
+    bool wait(const std::stop_token &stop) const { return wait_within(detail::wait_limits(stop)); }
+
+  private:
+    bool wait_within(const detail::wait_limits &limits) const;
+
+    std::atomic<bool> set_; // changes under the lock
+    mutable detail::short_lock lock_;
+    mutable detail::wait_list waiters_;
+};
+
+} // namespace fult

@@ -1,0 +1,223 @@
+// A variable that is full or empty.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#include <fult/sync/waiter.hpp>
+
+namespace fult {
+
+// The full/empty bits of the Tera MTA and of Qthreads, with their names: read or write, when full (F) or
+// empty (E), and how it is left. Waiting suspends a task and blocks a foreign thread. All calls are from any
+// thread. Who waits for the same is served first come, first served; when a value comes, all readFF get it
+// before one readFE takes it. T is default-constructible, and its moves and copies throw nothing and do not
+// suspend: values pass under a short lock. Source: Wheeler, Murphy, Thain, "Qthreads", MTAAP 2008.
+template <class T> class full_empty {
+    static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T> &&
+                      std::is_default_constructible_v<T>,
+                  "values of a full_empty must move without throwing, and have a default");
+
+  public:
+    using value_type = T; // what is kept
+
+    // Empty.
+    full_empty() = default;
+    // Full.
+    explicit full_empty(T value) noexcept : value_(std::move(value)), full_(true) {}
+    full_empty(const full_empty &) = delete;
+    full_empty &operator=(const full_empty &) = delete;
+
+    // Waits until it is full, and leaves it full.
+    T readFF() { return *read_within(false, detail::wait_limits()); }
+    // Waits until it is full, takes the value and leaves it empty.
+    T readFE() { return *read_within(true, detail::wait_limits()); }
+    // Waits until it is empty, and leaves it full.
+    void writeEF(T value) { write_within(value, detail::wait_limits()); }
+    // Writes in any case, and leaves it full. Does not suspend.
+    void writeF(T value) noexcept {
+        detail::wait_chain served;
+        lock_.lock();
+        value_ = std::move(value);
+        settle(served);
+    }
+
+    // Without waiting: empty, or false, where the calls above would.
+    std::optional<T> try_readFF() noexcept { return read_now(false); }
+    std::optional<T> try_readFE() noexcept { return read_now(true); }
+    bool try_writeEF(T value) noexcept {
+        lock_.lock();
+        if (full_) {
+            lock_.unlock();
+            return false;
+        }
+        detail::wait_chain served;
+        value_ = std::move(value);
+        settle(served);
+        return true;
+    }
+
+    // Until a time, or a stop request. Throw std::system_error where the thread that ends timed waits cannot
+    // be started.
+    template <class Rep, class Period>
+    std::optional<T> readFF_for(const std::chrono::duration<Rep, Period> &duration) {
+        return read_within(false, detail::wait_limits(detail::deadline_after(duration)));
+    }
+    template <class Rep, class Period>
+    std::optional<T> readFE_for(const std::chrono::duration<Rep, Period> &duration) {
+        return read_within(true, detail::wait_limits(detail::deadline_after(duration)));
+    }
+    template <class Rep, class Period>
+    bool writeEF_for(T value, const std::chrono::duration<Rep, Period> &duration) {
+        return write_within(value, detail::wait_limits(detail::deadline_after(duration)));
+    }
+    template <class Clock, class Duration>
+    std::optional<T> readFF_until(const std::chrono::time_point<Clock, Duration> &time) {
+        return detail::attempt_until(
+            time, [this](auto deadline) { return read_within(false, detail::wait_limits(deadline)); });
+    }
+    template <class Clock, class Duration>
+    std::optional<T> readFE_until(const std::chrono::time_point<Clock, Duration> &time) {
+        return detail::attempt_until(
+            time, [this](auto deadline) { return read_within(true, detail::wait_limits(deadline)); });
+    }
+    template <class Clock, class Duration>
+    bool writeEF_until(T value, const std::chrono::time_point<Clock, Duration> &time) {
+        return detail::attempt_until(
+            time, [&](auto deadline) { return write_within(value, detail::wait_limits(deadline)); });
+    }
+    std::optional<T> readFF(const std::stop_token &stop) {
+        return read_within(false, detail::wait_limits(stop));
+    }
+    std::optional<T> readFE(const std::stop_token &stop) {
+        return read_within(true, detail::wait_limits(stop));
+    }
+    bool writeEF(T value, const std::stop_token &stop) {
+        return write_within(value, detail::wait_limits(stop));
+    }
+
+    // Makes it full with the value that it had last, or the default one. Does not suspend.
+    void fill() noexcept {
+        detail::wait_chain served;
+        lock_.lock();
+        if (full_)
+            lock_.unlock();
+        else
+            settle(served);
+    }
+    // Makes it empty. Does not suspend.
+    void purge() noexcept {
+        detail::wait_chain served;
+        lock_.lock();
+        full_ = false;
+        refill(served);
+    }
+    // For reports: it may change at any time.
+    bool is_full() const noexcept {
+        lock_.lock();
+        const bool full = full_;
+        lock_.unlock();
+        return full;
+    }
+
+  private:
+    static std::optional<T> &destination(detail::waiter &w) noexcept {
+        return *static_cast<std::optional<T> *>(w.subject);
+    }
+
+    // Under the lock, a value has just come: serves who waits for one, and who waits for it to go. Releases
+    // the lock.
+    void settle(detail::wait_chain &served) noexcept {
+        full_ = true;
+        serve(served);
+        lock_.unlock();
+        served.grant();
+    }
+    // The same, where the value has just gone.
+    void refill(detail::wait_chain &served) noexcept {
+        if (detail::waiter *writer = writers_.pop()) {
+            value_ = std::move(*static_cast<T *>(writer->subject));
+            served.add(writer);
+            full_ = true;
+            serve(served);
+        }
+        lock_.unlock();
+        served.grant();
+    }
+    void serve(detail::wait_chain &served) noexcept {
+        for (;;) {
+            if constexpr (std::is_copy_constructible_v<T>)
+                while (detail::waiter *reader = readers_.pop()) {
+                    destination(*reader).emplace(std::as_const(value_));
+                    served.add(reader);
+                }
+            detail::waiter *taker = takers_.pop();
+            if (!taker)
+                return;
+            destination(*taker).emplace(std::move(value_));
+            served.add(taker);
+            full_ = false;
+            detail::waiter *writer = writers_.pop();
+            if (!writer)
+                return;
+            value_ = std::move(*static_cast<T *>(writer->subject));
+            served.add(writer);
+            full_ = true;
+        }
+    }
+
+    // Under the lock, which it releases; it is full.
+    std::optional<T> take(bool empties) noexcept {
+        std::optional<T> value;
+        if (!empties) {
+            if constexpr (std::is_copy_constructible_v<T>)
+                value.emplace(std::as_const(value_));
+            lock_.unlock();
+            return value;
+        }
+        value.emplace(std::move(value_));
+        full_ = false;
+        detail::wait_chain served;
+        refill(served);
+        return value;
+    }
+    std::optional<T> read_now(bool empties) noexcept {
+        lock_.lock();
+        if (full_)
+            return take(empties);
+        lock_.unlock();
+        return std::nullopt;
+    }
+    std::optional<T> read_within(bool empties, const detail::wait_limits &limits) {
+        lock_.lock();
+        if (full_)
+            return take(empties);
+        std::optional<T> value;
+        detail::waiter self;
+        self.subject = &value;
+        detail::wait_in(lock_, empties ? takers_ : readers_, self, limits);
+        return value;
+    }
+    bool write_within(T &value, const detail::wait_limits &limits) {
+        lock_.lock();
+        if (full_) {
+            detail::waiter self;
+            self.subject = std::addressof(value);
+            return detail::wait_in(lock_, writers_, self, limits);
+        }
+        detail::wait_chain served;
+        value_ = std::move(value);
+        settle(served);
+        return true;
+    }
+
+    mutable detail::short_lock lock_;
+    T value_{};
+    bool full_ = false;
+    detail::wait_list readers_, takers_, writers_; // readFF, readFE, writeEF
+};
+
+} // namespace fult

@@ -1,0 +1,63 @@
+// A latch: a count that goes down to zero once.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <limits>
+#include <stop_token>
+
+#include <fult/sync/waiter.hpp>
+
+namespace fult {
+
+// As std::latch, with timed and stoppable waits. Waiting suspends a task and blocks a foreign thread;
+// counting down does neither. All calls are from any thread. A waiter may destroy it once its wait has
+// returned, if nobody else will wait.
+class FULT_API latch {
+  public:
+    static constexpr std::ptrdiff_t max() noexcept { return std::numeric_limits<std::ptrdiff_t>::max(); }
+
+    // Ends the program where the count is negative.
+    constexpr explicit latch(std::ptrdiff_t expected) noexcept : count_(expected) {
+        if (expected < 0)
+            detail::misuse("latch", "the count is negative");
+    }
+    latch(const latch &) = delete;
+    latch &operator=(const latch &) = delete;
+
+    // Ends the program where the update is negative or above what is left.
+    void count_down(std::ptrdiff_t update = 1) noexcept;
+    // Whether the count is zero. Does not suspend.
+    bool try_wait() const noexcept;
+    void wait() const noexcept;
+    void arrive_and_wait(std::ptrdiff_t update = 1) noexcept {
+        count_down(update);
+        wait();
+    }
+
+    // False: the time has passed, or a stop was requested, before the count was zero. Throws
+    // std::system_error where the thread that ends timed waits cannot be started.
+    template <class Rep, class Period>
+    bool wait_for(const std::chrono::duration<Rep, Period> &duration) const {
+        return try_wait() || wait_within(detail::wait_limits(detail::deadline_after(duration)));
+    }
+    template <class Clock, class Duration>
+    bool wait_until(const std::chrono::time_point<Clock, Duration> &time) const {
+        return try_wait() || detail::attempt_until(time, [this](auto deadline) {
+                   return wait_within(detail::wait_limits(deadline));
+               });
+    }
+    bool wait(const std::stop_token &stop) const {
+        return try_wait() || wait_within(detail::wait_limits(stop));
+    }
+
+  private:
+    bool wait_within(const detail::wait_limits &limits) const;
+
+    std::atomic<std::ptrdiff_t> count_; // becomes zero under the lock
+    mutable detail::short_lock lock_;
+    mutable detail::wait_list waiters_;
+};
+
+} // namespace fult

@@ -1,0 +1,80 @@
+// A lock with a queue.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include <fult/sync/waiter.hpp>
+
+namespace fult {
+
+// Mutual exclusion for tasks and foreign threads, first come, first served: who finds it taken looks for a
+// short while, then queues up and suspends (a foreign thread blocks), and the lock goes from owner to first
+// in the queue without being free in between. TimedLockable, so std::lock_guard, std::unique_lock and
+// std::scoped_lock take it. Not recursive. It may be destroyed as soon as the last owner's unlock has let the
+// next one in, or has nobody to let in. Source: the queue behind a word is that of section 4.3 of H.-V.
+// Dang's dissertation (Illinois, 2018); that ownership is handed over is ours.
+class FULT_API qlock {
+  public:
+    constexpr qlock() noexcept = default;
+    qlock(const qlock &) = delete;
+    qlock &operator=(const qlock &) = delete;
+
+    // May suspend. From any thread.
+    FULT_ALWAYS_INLINE void lock() noexcept {
+        std::uint32_t seen = open;
+        if (word_.load(std::memory_order_relaxed) != open ||
+            !word_.compare_exchange_strong(seen, taken, std::memory_order_acquire, // pairs with unlock
+                                           std::memory_order_relaxed)) [[unlikely]]
+            lock_slow();
+    }
+
+    // Whether it took the lock. Does not suspend. From any thread.
+    bool try_lock() noexcept {
+        std::uint32_t seen = open;
+        return word_.compare_exchange_strong(seen, taken, std::memory_order_acquire,
+                                             std::memory_order_relaxed); // pairs with unlock
+    }
+
+    // Hands the lock to the first in the queue, if there is one. By its owner, who may be another task than
+    // the one that locked it. Does not suspend. Ends the program where the lock is not taken.
+    FULT_ALWAYS_INLINE void unlock() noexcept {
+        std::uint32_t seen = taken;
+        if (word_.load(std::memory_order_relaxed) != taken ||                     // a queue: no failing write
+            !word_.compare_exchange_strong(seen, open, std::memory_order_release, // pairs with lock
+                                           std::memory_order_relaxed)) [[unlikely]]
+            unlock_slow();
+    }
+
+    // As lock, but gives up when the time has passed: false then. Throws std::system_error where the thread
+    // that ends timed waits cannot be started.
+    template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
+        return try_lock() || lock_within(detail::wait_limits(detail::deadline_after(duration)));
+    }
+    template <class Clock, class Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
+        return try_lock() || detail::attempt_until(time, [this](auto deadline) {
+                   return lock_within(detail::wait_limits(deadline));
+               });
+    }
+
+    // How many stand in the queue now; for reports and tests. From any thread.
+    std::size_t waiting() noexcept;
+
+  private:
+    enum : std::uint32_t { open, taken, wanted }; // wanted: taken, and the queue is not empty
+
+    void lock_slow() noexcept;
+    void unlock_slow() noexcept;
+    bool lock_within(const detail::wait_limits &limits);
+    bool look_for_a_while() noexcept;
+    bool take_or_want() noexcept;
+
+    std::atomic<std::uint32_t> word_{open};
+    detail::short_lock queueing_; // who changes the word from or to `wanted` holds it
+    detail::wait_list queue_;
+};
+
+} // namespace fult

@@ -1,0 +1,84 @@
+// A lock for one writer or many readers, with a queue.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+
+#include <fult/sync/waiter.hpp>
+
+namespace fult {
+
+// As std::shared_timed_mutex (SharedTimedLockable), first come, first served: a reader that comes after a
+// waiting writer waits behind it, and readers that stand next to each other are let in together. Waiting
+// suspends a task and blocks a foreign thread; unlocking does neither. From any thread. Not recursive.
+class FULT_API shared_qlock {
+  public:
+    constexpr shared_qlock() noexcept = default;
+    shared_qlock(const shared_qlock &) = delete;
+    shared_qlock &operator=(const shared_qlock &) = delete;
+
+    void lock() noexcept {
+        if (!try_lock())
+            wait_for_turn(true, detail::wait_limits());
+    }
+    bool try_lock() noexcept {
+        std::uint64_t seen = 0;
+        return word_.compare_exchange_strong(seen, writing,
+                                             std::memory_order_acquire, // pairs with both unlocks
+                                             std::memory_order_relaxed);
+    }
+    // Ends the program where no writer owns it.
+    void unlock() noexcept;
+
+    void lock_shared() noexcept {
+        if (!try_lock_shared())
+            wait_for_turn(false, detail::wait_limits());
+    }
+    bool try_lock_shared() noexcept {
+        std::uint64_t seen = word_.load(std::memory_order_relaxed);
+        while ((seen & (writing | wanted)) == 0)
+            if (word_.compare_exchange_weak(seen, seen + reader,
+                                            std::memory_order_acquire, // pairs with unlock
+                                            std::memory_order_relaxed))
+                return true;
+        return false;
+    }
+    // Ends the program where no reader owns it.
+    void unlock_shared() noexcept;
+
+    // False: the time has passed. Throw std::system_error where the thread that ends timed waits cannot be
+    // started.
+    template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
+        return try_lock() || wait_for_turn(true, detail::wait_limits(detail::deadline_after(duration)));
+    }
+    template <class Clock, class Duration>
+    bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
+        return try_lock() || detail::attempt_until(time, [this](auto deadline) {
+                   return wait_for_turn(true, detail::wait_limits(deadline));
+               });
+    }
+    template <class Rep, class Period>
+    bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &duration) {
+        return try_lock_shared() ||
+               wait_for_turn(false, detail::wait_limits(detail::deadline_after(duration)));
+    }
+    template <class Clock, class Duration>
+    bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &time) {
+        return try_lock_shared() || detail::attempt_until(time, [this](auto deadline) {
+                   return wait_for_turn(false, detail::wait_limits(deadline));
+               });
+    }
+
+  private:
+    static constexpr std::uint64_t writing = 1, wanted = 2, reader = 4; // then the number of readers
+
+    bool wait_for_turn(bool write, const detail::wait_limits &limits);
+    void admit(detail::wait_chain &turn) noexcept;
+
+    std::atomic<std::uint64_t> word_{0};
+    detail::short_lock lock_; // while `wanted`, its holder alone lets others in
+    detail::wait_list queue_;
+};
+
+} // namespace fult

@@ -1,0 +1,228 @@
+// What all of fult::sync stands on: a waiter on the stack of who waits, queues of them, and a lock for the
+// few instructions in which a queue is changed. Internal to the library.
+//
+// Every waiter waits for its own grant: whoever lets it go on takes it out of its queue and grants it, and no
+// other signal, nor the end of a child, is taken for that.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <stop_token>
+#include <type_traits>
+
+#include <fult/detail/platform.hpp>
+#include <fult/task_id.hpp>
+
+namespace fult::detail {
+
+[[noreturn]] FULT_API void misuse(const char *call, const char *what) noexcept;
+
+using steady_clock = std::chrono::steady_clock;
+
+// Held for some instructions only, by kernel threads; nothing suspends or throws while it holds one.
+class FULT_API short_lock {
+  public:
+    FULT_ALWAYS_INLINE void lock() noexcept {
+        if (held_.exchange(1, std::memory_order_acquire) != 0) [[unlikely]] // pairs with unlock
+            lock_slow();
+    }
+    FULT_ALWAYS_INLINE void unlock() noexcept { held_.store(0, std::memory_order_release); }
+
+  private:
+    void lock_slow() noexcept;
+    std::atomic<std::uint32_t> held_{0};
+};
+
+// Until when, and until which request, somebody waits; neither by default.
+class FULT_API wait_limits {
+  public:
+    wait_limits() noexcept = default;
+    // Throws std::system_error where the thread that ends timed waits cannot be started.
+    explicit wait_limits(steady_clock::time_point deadline);
+    explicit wait_limits(const std::stop_token &stop) noexcept : stop_(&stop) {}
+    wait_limits(const std::stop_token &stop, steady_clock::time_point deadline);
+
+    bool none() const noexcept { return !timed_ && !stop_; }
+    bool timed() const noexcept { return timed_; }
+    steady_clock::time_point deadline() const noexcept { return deadline_; }
+    const std::stop_token *stop() const noexcept { return stop_; }
+    // Whether there is no use in waiting any longer.
+    bool reached() const noexcept {
+        return (stop_ && stop_->stop_requested()) || (timed_ && steady_clock::now() >= deadline_);
+    }
+
+  private:
+    bool timed_ = false;
+    steady_clock::time_point deadline_{};
+    const std::stop_token *stop_ = nullptr;
+};
+
+// One wait of a task or of a foreign thread. Lies on the waiter's stack; whoever grants it must have taken it
+// out of its queue before, and does not touch it afterwards.
+class FULT_API waiter {
+  public:
+    waiter() noexcept;
+    waiter(const waiter &) = delete;
+    waiter &operator=(const waiter &) = delete;
+
+    // Waits for the grant. A task suspends, a foreign thread blocks.
+    void wait() noexcept;
+    // The same within limits; false: they were reached, and no grant came so far.
+    bool wait(const wait_limits &limits);
+
+    // Lets it go on. Everything written before is visible to it.
+    void grant() noexcept;
+    // The same where a task waits for nothing else than the caller's next suspension: it goes on on this
+    // worker then.
+    void grant_next() noexcept;
+    // For the waiter's own thread: it needs no grant any more.
+    void grant_itself() noexcept { state_.store(granted, std::memory_order_relaxed); }
+    bool is_granted() const noexcept { return state_.load(std::memory_order_acquire) == granted; }
+
+    // Lets it look at its limits again. The caller makes sure that it still waits.
+    void nudge() noexcept;
+
+    // Whether any worker may run it: a task that is not bound to one.
+    bool is_free_task() const noexcept { return who_ && (who_.value() & 1) == 0; }
+
+    // For the queue's lock ----------------------------------------------------------------------------------
+    waiter *next = nullptr;
+    waiter *previous = nullptr;
+    bool queued = false;     // in a queue; once it is not, a grant is on its way
+    std::uintptr_t note = 0; // whatever the queue's owner wants to know
+    void *subject = nullptr; // what is handed over, or where to
+
+  private:
+    friend class wait_chain;
+    enum : std::uint32_t { polling, parked, granted };
+
+    bool poll() noexcept;
+    bool suspend_while_parked(const wait_limits *limits) noexcept;
+    void wake_up(task_id who) noexcept;
+
+    std::atomic<std::uint32_t> state_{polling};
+    std::atomic<bool> nudged_{false};
+    const task_id who_; // empty: a foreign thread, which sleeps on state_
+};
+
+// First in, first out. Under its owner's lock.
+class wait_list {
+  public:
+    bool empty() const noexcept { return first_ == nullptr; }
+    waiter *first() const noexcept { return first_; }
+
+    void push(waiter &w) noexcept {
+        w.queued = true;
+        w.next = nullptr;
+        w.previous = last_;
+        (last_ ? last_->next : first_) = &w;
+        last_ = &w;
+    }
+    void remove(waiter &w) noexcept {
+        w.queued = false;
+        (w.previous ? w.previous->next : first_) = w.next;
+        (w.next ? w.next->previous : last_) = w.previous;
+    }
+    // The first one, or null.
+    waiter *pop() noexcept {
+        waiter *w = first_;
+        if (w)
+            remove(*w);
+        return w;
+    }
+
+  private:
+    waiter *first_ = nullptr;
+    waiter *last_ = nullptr;
+};
+
+// Waiters that were taken out of a queue, to be granted after its lock was released.
+class FULT_API wait_chain {
+  public:
+    void add(waiter *w) noexcept {
+        w->next = nullptr;
+        (last_ ? last_->next : first_) = w;
+        last_ = w;
+    }
+    void add_all(wait_list &from) noexcept {
+        while (waiter *w = from.pop())
+            add(w);
+    }
+    bool empty() const noexcept { return first_ == nullptr; }
+    waiter *first() const noexcept { return first_; }
+    waiter *pop() noexcept {
+        waiter *w = first_;
+        first_ = w->next;
+        if (!first_)
+            last_ = nullptr;
+        return w;
+    }
+    // Grants all; empty afterwards.
+    void grant() noexcept;
+    // The same; those that are tasks go on on this worker, unless others come first.
+    void grant_here() noexcept;
+
+  private:
+    waiter *first_ = nullptr;
+    waiter *last_ = nullptr;
+};
+
+// Waits in a queue. Called with its lock held, returns with it released. False: the limits were reached, and
+// the waiter is out of the queue; `left` ran under the lock then.
+struct left_nothing {
+    void operator()() const noexcept {}
+};
+template <class Left = left_nothing>
+bool wait_in(short_lock &lock, wait_list &list, waiter &w, const wait_limits &limits,
+             const Left &left = Left()) {
+    list.push(w);
+    lock.unlock();
+    if (limits.none()) {
+        w.wait();
+        return true;
+    }
+    if (w.wait(limits))
+        return true;
+    lock.lock();
+    if (w.queued) {
+        list.remove(w);
+        left();
+        lock.unlock();
+        return false;
+    }
+    lock.unlock();
+    w.wait(); // it was taken out before: the grant is on its way
+    return true;
+}
+
+// Durations and times of any clock as times of the steady one -----------------------------------------------
+
+// Now and so much, at most the end of time.
+template <class Rep, class Period>
+steady_clock::time_point deadline_after(const std::chrono::duration<Rep, Period> &duration) {
+    using seconds = std::chrono::duration<long double>;
+    const auto now = steady_clock::now();
+    if (duration <= duration.zero())
+        return now;
+    if (seconds(duration) >= seconds(steady_clock::time_point::max() - now) - seconds(1))
+        return steady_clock::time_point::max();
+    return now + std::chrono::ceil<steady_clock::duration>(duration);
+}
+
+// Calls attempt(steady deadline) until it succeeds or the clock says that the time has come: clocks may be
+// set and run differently.
+template <class Clock, class Duration, class Attempt>
+auto attempt_until(const std::chrono::time_point<Clock, Duration> &time, const Attempt &attempt) {
+    if constexpr (std::is_same_v<Clock, steady_clock>)
+        return attempt(std::chrono::ceil<steady_clock::duration>(time));
+    else
+        for (;;) {
+            auto result = attempt(deadline_after(time - Clock::now()));
+            if (result || Clock::now() >= time)
+                return result;
+        }
+}
+
+} // namespace fult::detail

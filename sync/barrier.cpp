@@ -1,0 +1,119 @@
+#include <stdexcept>
+
+#include <fult/sync/barrier.hpp>
+
+#include "fult/worker.hpp"
+
+namespace fult::detail {
+
+barrier_base::barrier_base(std::ptrdiff_t expected) : pending_(expected), expected_(expected) {
+    if (expected < 1)
+        throw std::invalid_argument("fult: a barrier needs at least 1 participant");
+}
+
+barrier_base::queue &barrier_base::queue_for(const waiter &w) noexcept {
+    return queues_[w.is_free_task() ? this_worker()->index % free_queues : free_queues];
+}
+
+void barrier_base::push(queue &q, waiter &w) noexcept {
+    const std::uint32_t bit = 1u << (&q - queues_);
+    if ((used_.load(std::memory_order_relaxed) & bit) == 0)
+        used_.fetch_or(bit, std::memory_order_seq_cst); // before a look at phase_; pairs with complete
+    q.lock.lock();
+    q.list.push(w);
+    q.lock.unlock();
+}
+
+void barrier_base::stand_in_line(waiter &self) noexcept {
+    self.note = phase_.load(std::memory_order_relaxed); // stays until this participant has arrived
+    push(queue_for(self), self);
+}
+
+bool barrier_base::arrive(std::ptrdiff_t count, const char *call) noexcept {
+    // acq_rel: the last one sees what the others wrote and where they queue
+    const std::ptrdiff_t before = pending_.fetch_sub(count, std::memory_order_acq_rel);
+    if (before < count || count < 1) [[unlikely]]
+        misuse(call, "more arrivals in one phase than are expected, or fewer than 1: construct the barrier "
+                     "with the number of its participants");
+    return before == count;
+}
+
+void barrier_base::drop() noexcept { expected_.fetch_sub(1, std::memory_order_relaxed); }
+
+// Grants a chain of waiters that suspended on this worker.
+void barrier_base::release(waiter *chain) noexcept {
+    wait_chain all;
+    while (chain) {
+        waiter *next = chain->next;
+        all.add(chain);
+        chain = next;
+    }
+    all.grant_here();
+}
+
+// First everything is taken out of the queues, then the waiters are granted: the first of them may end the
+// barrier's life. The waiters of another worker are granted by their first one, there.
+void barrier_base::complete(waiter *self) noexcept {
+    const std::uint64_t ended = phase_.load(std::memory_order_relaxed);
+    pending_.store(expected_.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    phase_.store(ended + 1, std::memory_order_seq_cst); // pairs with wait
+    const std::uint32_t used = used_.load(std::memory_order_seq_cst);
+    const worker *here = this_worker();
+    const unsigned own = here ? here->index % free_queues : free_queues;
+    waiter *leaders[free_queues];
+    unsigned leader_count = 0;
+    wait_chain now;
+    for (unsigned i = 0; i <= free_queues; ++i) {
+        if ((used >> i & 1) == 0)
+            continue;
+        queue &q = queues_[i];
+        wait_chain there;
+        q.lock.lock();
+        for (waiter *w = q.list.first(), *next; w; w = next) {
+            next = w->next;
+            if (w->note != ended)
+                continue; // of the next phase: it waited with a token for this one
+            q.list.remove(*w);
+            if (w == self)
+                self->grant_itself();
+            else
+                (i == own || i == free_queues ? now : there).add(w);
+        }
+        q.lock.unlock();
+        if (!there.empty()) {
+            waiter *leader = there.pop();
+            leader->subject = there.first();
+            leaders[leader_count++] = leader;
+        }
+    }
+    for (unsigned i = 0; i < leader_count; ++i)
+        leaders[i]->grant();
+    now.grant_here();
+}
+
+void barrier_base::wait_in_line(waiter &self) noexcept {
+    self.wait();
+    if (self.subject)
+        release(static_cast<waiter *>(self.subject));
+}
+
+void barrier_base::wait(std::uint64_t phase) noexcept {
+    if (phase_.load(std::memory_order_acquire) != phase) // pairs with complete
+        return;
+    waiter self;
+    self.note = phase;
+    queue &q = queue_for(self);
+    push(q, self);
+    if (phase_.load(std::memory_order_seq_cst) != phase) { // it was completed meanwhile: perhaps without us
+        q.lock.lock();
+        const bool still = self.queued;
+        if (still)
+            q.list.remove(self);
+        q.lock.unlock();
+        if (still)
+            return;
+    }
+    wait_in_line(self);
+}
+
+} // namespace fult::detail

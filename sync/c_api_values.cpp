@@ -1,0 +1,93 @@
+// The C interface: what values pass through.
+#include <cstdint>
+
+#include <fult/sync.h>
+#include <fult/sync.hpp>
+
+#include "c_object.hpp"
+
+using namespace fult::detail;
+
+namespace {
+// Stores the value, if there is one and somebody wants it.
+template <class T> int give(const std::optional<T> &value, T *to, int otherwise) noexcept {
+    if (!value)
+        return otherwise;
+    if (to)
+        *to = *value;
+    return FULT_SUCCESS;
+}
+} // namespace
+
+struct fult_feb {
+    fult::full_empty<std::uint64_t> it;
+};
+int fult_feb_create(fult_feb_t *feb) { return create(feb); }
+int fult_feb_destroy(fult_feb_t feb) { return destroy(feb); }
+int fult_feb_readFF(fult_feb_t feb, uint64_t *value) {
+    return with(feb, [&](auto &it) { return give(std::optional(it.readFF()), value, FULT_SUCCESS); });
+}
+int fult_feb_readFE(fult_feb_t feb, uint64_t *value) {
+    return with(feb, [&](auto &it) { return give(std::optional(it.readFE()), value, FULT_SUCCESS); });
+}
+int fult_feb_writeEF(fult_feb_t feb, uint64_t value) {
+    return perform(feb, [&](auto &it) { it.writeEF(value); });
+}
+int fult_feb_writeF(fult_feb_t feb, uint64_t value) {
+    return perform(feb, [&](auto &it) { it.writeF(value); });
+}
+int fult_feb_try_readFF(fult_feb_t feb, uint64_t *value) {
+    return with(feb, [&](auto &it) { return give(it.try_readFF(), value, FULT_ERR_BUSY); });
+}
+int fult_feb_try_readFE(fult_feb_t feb, uint64_t *value) {
+    return with(feb, [&](auto &it) { return give(it.try_readFE(), value, FULT_ERR_BUSY); });
+}
+int fult_feb_try_writeEF(fult_feb_t feb, uint64_t value) {
+    return with(feb, [&](auto &it) { return or_else(it.try_writeEF(value), FULT_ERR_BUSY); });
+}
+int fult_feb_fill(fult_feb_t feb) {
+    return perform(feb, [](auto &it) { it.fill(); });
+}
+int fult_feb_purge(fult_feb_t feb) {
+    return perform(feb, [](auto &it) { it.purge(); });
+}
+int fult_feb_is_full(fult_feb_t feb) { return feb && feb->it.is_full(); }
+
+struct fult_channel {
+    explicit fult_channel(std::size_t capacity) : it(capacity) {}
+    fult::channel<void *> it;
+};
+int fult_channel_create(fult_channel_t *channel, size_t capacity) { return create(channel, capacity); }
+int fult_channel_destroy(fult_channel_t channel) { return destroy(channel); }
+int fult_channel_send(fult_channel_t channel, void *value) {
+    return with(channel, [&](auto &it) { return or_else(it.send(value), FULT_ERR_CLOSED); });
+}
+int fult_channel_trysend(fult_channel_t channel, void *value) {
+    return with(channel, [&](auto &it) {
+        return or_else(it.try_send(value), it.closed() ? FULT_ERR_CLOSED : FULT_ERR_BUSY);
+    });
+}
+int fult_channel_timedsend(fult_channel_t channel, void *value, int64_t nanoseconds) {
+    return with(channel, [&](auto &it) {
+        const bool sent = it.try_send_for(std::move(value), limit(nanoseconds));
+        return or_else(sent, it.closed() ? FULT_ERR_CLOSED : FULT_ERR_TIMEOUT);
+    });
+}
+int fult_channel_receive(fult_channel_t channel, void **value) {
+    return with(channel, [&](auto &it) { return give(it.receive(), value, FULT_ERR_CLOSED); });
+}
+int fult_channel_tryreceive(fult_channel_t channel, void **value) {
+    return with(channel, [&](auto &it) {
+        const auto received = it.try_receive();
+        return give(received, value, it.closed() ? FULT_ERR_CLOSED : FULT_ERR_BUSY);
+    });
+}
+int fult_channel_timedreceive(fult_channel_t channel, void **value, int64_t nanoseconds) {
+    return with(channel, [&](auto &it) {
+        const auto received = it.try_receive_for(limit(nanoseconds));
+        return give(received, value, it.closed() ? FULT_ERR_CLOSED : FULT_ERR_TIMEOUT);
+    });
+}
+int fult_channel_close(fult_channel_t channel) {
+    return perform(channel, [](auto &it) { it.close(); });
+}

@@ -1,0 +1,52 @@
+#include <fult/sync/semaphore.hpp>
+
+namespace fult::detail {
+
+// While the count is `wanted`, only who holds the lock changes it.
+bool semaphore_base::acquire(const wait_limits &limits) {
+    waiter self;
+    lock_.lock();
+    std::ptrdiff_t seen = count_.load(std::memory_order_relaxed);
+    while (seen != wanted) {
+        if (!count_.compare_exchange_weak(seen, seen > 0 ? seen - 1 : wanted, std::memory_order_acquire,
+                                          std::memory_order_relaxed)) // pairs with release
+            continue;
+        if (seen > 0) {
+            lock_.unlock();
+            return true;
+        }
+        break;
+    }
+    return wait_in(lock_, waiters_, self, limits, [this] {
+        if (waiters_.empty())
+            count_.store(0, std::memory_order_relaxed);
+    });
+}
+
+void semaphore_base::release(std::ptrdiff_t update) noexcept {
+    if (update < 0 || update > most_)
+        misuse("counting_semaphore::release", "the update is negative or above max()");
+    std::ptrdiff_t seen = count_.load(std::memory_order_relaxed);
+    while (seen != wanted) {
+        if (update > most_ - seen)
+            misuse("counting_semaphore::release",
+                   "the count would exceed max(): more was released than acquired");
+        if (count_.compare_exchange_weak(seen, seen + update, std::memory_order_release, // pairs with acquire
+                                         std::memory_order_relaxed))
+            return;
+    }
+    wait_chain served;
+    lock_.lock();
+    if (count_.load(std::memory_order_relaxed) != wanted) { // the last waiter has left meanwhile
+        lock_.unlock();
+        return release(update);
+    }
+    for (; update > 0 && !waiters_.empty(); --update)
+        served.add(waiters_.pop());
+    if (waiters_.empty())
+        count_.store(update, std::memory_order_release); // pairs with acquire
+    lock_.unlock();
+    served.grant();
+}
+
+} // namespace fult::detail

@@ -1,0 +1,83 @@
+#include <fult/sync/shared_qlock.hpp>
+
+namespace fult {
+
+// Under lock_, with the queue not empty: lets in who is first in the queue and may own the lock beside those
+// who own it now; readers together.
+void shared_qlock::admit(detail::wait_chain &turn) noexcept {
+    std::uint64_t word = word_.load(std::memory_order_relaxed); // unlock_shared may lower it meanwhile
+    while (detail::waiter *first = queue_.first()) {
+        const bool write = first->note != 0;
+        if ((word & writing) != 0 || (write && word >= reader))
+            return;
+        queue_.remove(*first);
+        const std::uint64_t more = write ? writing : reader;
+        const std::uint64_t less = queue_.empty() ? wanted : 0;
+        word =
+            word_.fetch_add(more - less, std::memory_order_acq_rel) + more - less; // pairs with both unlocks
+        turn.add(first);
+    }
+}
+
+bool shared_qlock::wait_for_turn(bool write, const detail::wait_limits &limits) {
+    detail::waiter self;
+    self.note = write;
+    lock_.lock();
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);
+    for (;;) {
+        const bool mine = write ? seen == 0 : (seen & (writing | wanted)) == 0;
+        const std::uint64_t then = mine ? seen + (write ? writing : reader) : seen | wanted;
+        if (!word_.compare_exchange_weak(seen, then, std::memory_order_acquire, std::memory_order_relaxed))
+            continue; // pairs with both unlocks
+        if (!mine)
+            break;
+        lock_.unlock();
+        return true;
+    }
+    detail::wait_chain turn;
+    const bool got = detail::wait_in(lock_, queue_, self, limits, [&] {
+        if (queue_.empty())
+            word_.fetch_and(~wanted, std::memory_order_relaxed);
+        else
+            admit(turn); // readers that stood behind a writer that gives up
+    });
+    turn.grant();
+    return got;
+}
+
+void shared_qlock::unlock() noexcept {
+    std::uint64_t seen = writing;
+    if (word_.compare_exchange_strong(seen, 0, std::memory_order_release, // pairs with the locks
+                                      std::memory_order_relaxed))
+        return;
+    if ((seen & writing) == 0)
+        detail::misuse("shared_qlock::unlock", "no writer owns the lock");
+    detail::wait_chain turn;
+    lock_.lock();
+    word_.fetch_and(~writing, std::memory_order_acq_rel);
+    admit(turn);
+    lock_.unlock();
+    turn.grant();
+}
+
+void shared_qlock::unlock_shared() noexcept {
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);
+    for (;;) {
+        if (seen < reader)
+            detail::misuse("shared_qlock::unlock_shared", "no reader owns the lock");
+        if (seen == (reader | wanted))
+            break; // the last one lets the next in
+        if (word_.compare_exchange_weak(seen, seen - reader,
+                                        std::memory_order_release, // pairs with the locks
+                                        std::memory_order_relaxed))
+            return;
+    }
+    detail::wait_chain turn;
+    lock_.lock();
+    word_.fetch_sub(reader, std::memory_order_acq_rel);
+    admit(turn);
+    lock_.unlock();
+    turn.grant();
+}
+
+} // namespace fult

@@ -1,0 +1,158 @@
+#include <optional>
+#include <sched.h>
+
+#include <fult/sync/waiter.hpp>
+#include <fult/this_task.hpp>
+
+#include "fult/check.hpp"
+#include "fult/suspend.hpp"
+#include "fult/worker.hpp"
+#include "futex.hpp"
+#include "timer.hpp"
+
+namespace fult::detail {
+namespace {
+
+task_id whoever_calls() noexcept {
+    const worker *w = this_worker();
+    return w && w->current ? to_id(w->current) : task_id();
+}
+
+// Looks of a foreign thread before it sleeps in the kernel: about a microsecond.
+constexpr unsigned thread_looks = 50;
+
+} // namespace
+
+void short_lock::lock_slow() noexcept {
+    for (unsigned tries = 1;; ++tries) {
+        if (held_.load(std::memory_order_relaxed) == 0 && held_.exchange(1, std::memory_order_acquire) == 0)
+            return; // pairs with unlock
+        if (tries % 64 == 0)
+            ::sched_yield(); // the holder may have lost its core
+        else
+            cpu_relax();
+    }
+}
+
+wait_limits::wait_limits(steady_clock::time_point deadline) : timed_(true), deadline_(deadline) {
+    if (in_task())
+        start_timer();
+}
+wait_limits::wait_limits(const std::stop_token &stop, steady_clock::time_point deadline)
+    : wait_limits(deadline) {
+    stop_ = &stop;
+}
+
+waiter::waiter() noexcept : who_(whoever_calls()) {}
+
+// The grant often comes soon: then no switch is needed, and the granter signals nobody.
+bool waiter::poll() noexcept {
+    if (who_) {
+        poller poll;
+        while (poll.step())
+            for (unsigned i = 0; i < poller::looks; ++i)
+                if (is_granted())
+                    return true;
+    } else {
+        for (unsigned i = 0; i < thread_looks && !is_granted(); ++i)
+            cpu_relax();
+    }
+    return is_granted();
+}
+
+// Whether it was granted.
+bool waiter::suspend_while_parked(const wait_limits *limits) noexcept {
+    std::uint32_t seen = polling;
+    if (!state_.compare_exchange_strong(seen, parked,
+                                        std::memory_order_seq_cst)) // pairs with grant and nudge
+        return true;
+    const steady_clock::time_point *deadline = nullptr;
+    steady_clock::time_point until;
+    if (!who_ && limits && limits->timed()) {
+        until = limits->deadline();
+        deadline = &until;
+    }
+    while (state_.load(std::memory_order_acquire) == parked && // pairs with grant
+           !nudged_.load(std::memory_order_seq_cst)) {         // pairs with nudge
+        if (who_)
+            suspend_until_signaled(false);
+        else
+            futex_wait(state_, parked, deadline);
+        if (deadline && limits->reached())
+            break;
+    }
+    seen = parked;
+    state_.compare_exchange_strong(seen, polling, std::memory_order_seq_cst);
+    return is_granted();
+}
+
+void waiter::wait() noexcept {
+    if (is_granted())
+        return;
+    if (!poll())
+        while (!suspend_while_parked(nullptr))
+            ;
+}
+
+bool waiter::wait(const wait_limits &limits) {
+    if (is_granted())
+        return true;
+    if (limits.reached())
+        return false;
+    if (limits.none()) {
+        wait();
+        return true;
+    }
+    if (poll())
+        return true;
+    std::optional<timed_nudge> alarm;
+    if (who_ && limits.timed())
+        alarm.emplace(*this, limits.deadline());
+    const auto on_stop = [this] { nudge(); };
+    std::optional<std::stop_callback<decltype(on_stop)>> stop;
+    if (limits.stop())
+        stop.emplace(*limits.stop(), on_stop);
+    for (;;) {
+        if (suspend_while_parked(&limits))
+            return true;
+        nudged_.exchange(false, std::memory_order_seq_cst); // first: a nudge from here on counts
+        if (limits.reached())
+            return false;
+    }
+}
+
+void waiter::wake_up(task_id who) noexcept {
+    if (who)
+        signal(who);
+    else
+        futex_wake(&state_);
+}
+
+void waiter::grant() noexcept {
+    const task_id who = who_; // after the exchange the waiter may be gone
+    if (state_.exchange(granted, std::memory_order_seq_cst) == parked) // pairs with suspend_while_parked
+        wake_up(who);
+}
+
+void waiter::grant_next() noexcept { grant(); }
+
+void waiter::nudge() noexcept {
+    nudged_.store(true, std::memory_order_seq_cst); // pairs with suspend_while_parked
+    std::uint32_t seen = parked;
+    if (state_.compare_exchange_strong(seen, polling, std::memory_order_seq_cst))
+        wake_up(who_);
+}
+
+void wait_chain::grant() noexcept {
+    waiter *w = first_;
+    first_ = last_ = nullptr;
+    while (w) {
+        waiter *next = w->next; // a granted waiter is gone
+        w->grant();
+        w = next;
+    }
+}
+
+void wait_chain::grant_here() noexcept { grant(); }
+
+} // namespace fult::detail

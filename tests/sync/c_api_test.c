@@ -1,0 +1,166 @@
+/* The C interface of sync from C: returns the number of failed checks. */
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <fult/sync.h>
+
+static int failures;
+#define CHECK(condition)                                                    \
+    do {                                                                    \
+        if (!(condition)) {                                                 \
+            printf("%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
+            ++failures;                                                     \
+        }                                                                   \
+    } while (0)
+
+enum { parties = 6, rounds = 200, short_time = 2000000 };
+
+static fult_qlock_t lock;
+static fult_shared_qlock_t shared;
+static fult_cond_t changed;
+static fult_barrier_t barrier;
+static fult_sem_t sem;
+static fult_latch_t latch;
+static fult_event_t event;
+static fult_once_t once;
+static fult_feb_t feb;
+static fult_channel_t channel;
+static long counter, lasts, once_runs, written;
+
+static void run_once(void *argument) { *(long *)argument += 1; }
+
+static void *party(void *argument) {
+    for (int r = 0; r < rounds; ++r) {
+        CHECK(fult_qlock_lock(lock) == FULT_SUCCESS);
+        ++counter;
+        CHECK(fult_qlock_unlock(lock) == FULT_SUCCESS);
+        CHECK(fult_sem_acquire(sem) == FULT_SUCCESS);
+        CHECK(fult_sem_release(sem, 1) == FULT_SUCCESS);
+        CHECK(fult_shared_qlock_lock(shared) == FULT_SUCCESS);
+        ++written;
+        CHECK(fult_shared_qlock_unlock(shared) == FULT_SUCCESS);
+        CHECK(fult_shared_qlock_lock_shared(shared) == FULT_SUCCESS);
+        CHECK(fult_shared_qlock_unlock_shared(shared) == FULT_SUCCESS);
+        uint64_t value;
+        CHECK(fult_feb_readFE(feb, &value) == FULT_SUCCESS);
+        CHECK(fult_feb_writeEF(feb, value + 1) == FULT_SUCCESS);
+        int last = -1;
+        CHECK(fult_barrier_wait(barrier, &last) == FULT_SUCCESS);
+        if (last == 1)
+            ++lasts; /* ordered by the barrier */
+    }
+    CHECK(fult_once_call(once, run_once, &once_runs) == FULT_SUCCESS);
+    CHECK(fult_latch_count_down(latch, 1) == FULT_SUCCESS);
+    CHECK(fult_channel_send(channel, argument) == FULT_SUCCESS);
+    CHECK(fult_event_wait(event) == FULT_SUCCESS);
+    CHECK(fult_qlock_lock(lock) == FULT_SUCCESS);
+    while (counter != 0)
+        CHECK(fult_cond_wait(changed, lock) == FULT_SUCCESS);
+    CHECK(fult_qlock_unlock(lock) == FULT_SUCCESS);
+    return NULL;
+}
+
+static void *waits_in_vain(void *argument) {
+    (void)argument;
+    CHECK(fult_qlock_timedlock(lock, short_time) == FULT_ERR_TIMEOUT);
+    CHECK(fult_qlock_trylock(lock) == FULT_ERR_BUSY);
+    CHECK(fult_shared_qlock_timedlock_shared(shared, short_time) == FULT_ERR_TIMEOUT);
+    CHECK(fult_shared_qlock_trylock(shared) == FULT_ERR_BUSY);
+    CHECK(fult_shared_qlock_trylock_shared(shared) == FULT_ERR_BUSY);
+    CHECK(fult_shared_qlock_timedlock(shared, 0) == FULT_ERR_TIMEOUT);
+    CHECK(fult_sem_timedacquire(sem, short_time) == FULT_ERR_TIMEOUT);
+    CHECK(fult_sem_tryacquire(sem) == FULT_ERR_BUSY);
+    CHECK(fult_event_timedwait(event, short_time) == FULT_ERR_TIMEOUT);
+    CHECK(fult_latch_timedwait(latch, short_time) == FULT_ERR_TIMEOUT);
+    void *value;
+    CHECK(fult_channel_timedreceive(channel, &value, short_time) == FULT_ERR_TIMEOUT);
+    CHECK(fult_channel_tryreceive(channel, &value) == FULT_ERR_BUSY);
+    CHECK(fult_feb_try_writeEF(feb, 1) == FULT_ERR_BUSY);
+    return NULL;
+}
+
+static void crowd(void) {
+    fult_task_t tasks[parties];
+    pthread_t thread;
+    for (intptr_t i = 0; i < parties - 1; ++i)
+        CHECK(fult_spawn(&tasks[i], party, (void *)(i + 1)) == FULT_SUCCESS);
+    CHECK(pthread_create(&thread, NULL, party, (void *)(intptr_t)parties) == 0);
+    CHECK(fult_latch_wait(latch) == FULT_SUCCESS);
+    CHECK(counter == parties * rounds && written == counter && lasts == rounds && once_runs == 1);
+    uint64_t value = 0;
+    CHECK(fult_feb_readFF(feb, &value) == FULT_SUCCESS && value == parties * rounds);
+    long sum = 0;
+    for (int i = 0; i < parties; ++i) {
+        void *sent = NULL;
+        CHECK(fult_channel_receive(channel, &sent) == FULT_SUCCESS);
+        sum += (long)(intptr_t)sent;
+    }
+    CHECK(sum == parties * (parties + 1) / 2);
+    CHECK(fult_event_set(event) == FULT_SUCCESS);
+    CHECK(fult_qlock_lock(lock) == FULT_SUCCESS);
+    CHECK(fult_cond_timedwait(changed, lock, short_time) == FULT_ERR_TIMEOUT);
+    counter = 0;
+    CHECK(fult_cond_broadcast(changed) == FULT_SUCCESS);
+    CHECK(fult_cond_signal(changed) == FULT_SUCCESS);
+    CHECK(fult_qlock_unlock(lock) == FULT_SUCCESS);
+    CHECK(fult_join_all(tasks, parties - 1, NULL) == FULT_SUCCESS);
+    pthread_join(thread, NULL);
+}
+
+int main(void) {
+    fult_config config = FULT_CONFIG_INIT;
+    config.workers = 2;
+    config.bind = 0;
+    CHECK(fult_init(&config) == FULT_SUCCESS);
+    CHECK(fult_qlock_create(&lock) == FULT_SUCCESS && fult_shared_qlock_create(&shared) == FULT_SUCCESS);
+    CHECK(fult_cond_create(&changed) == FULT_SUCCESS && fult_sem_create(&sem, 2) == FULT_SUCCESS);
+    CHECK(fult_barrier_create(&barrier, 0) == FULT_ERR_INVALID);
+    CHECK(fult_barrier_create(&barrier, parties) == FULT_SUCCESS);
+    CHECK(fult_latch_create(&latch, parties) == FULT_SUCCESS && fult_event_create(&event) == FULT_SUCCESS);
+    CHECK(fult_once_create(&once) == FULT_SUCCESS && fult_feb_create(&feb) == FULT_SUCCESS);
+    CHECK(fult_channel_create(&channel, 2) == FULT_SUCCESS);
+    uint64_t value;
+    CHECK(!fult_feb_is_full(feb) && fult_feb_try_readFF(feb, &value) == FULT_ERR_BUSY);
+    CHECK(fult_feb_try_readFE(feb, NULL) == FULT_ERR_BUSY);
+    CHECK(fult_feb_writeF(feb, 7) == FULT_SUCCESS && fult_feb_purge(feb) == FULT_SUCCESS);
+    CHECK(fult_feb_fill(feb) == FULT_SUCCESS && fult_feb_is_full(feb));
+    CHECK(fult_feb_writeF(feb, 0) == FULT_SUCCESS);
+
+    CHECK(fult_qlock_lock(lock) == FULT_SUCCESS && fult_shared_qlock_lock(shared) == FULT_SUCCESS);
+    CHECK(fult_sem_acquire(sem) == FULT_SUCCESS && fult_sem_tryacquire(sem) == FULT_SUCCESS);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, waits_in_vain, NULL) == 0);
+    pthread_join(thread, NULL);
+    fult_task_t task;
+    CHECK(fult_spawn(&task, waits_in_vain, NULL) == FULT_SUCCESS && fult_join(task, NULL) == FULT_SUCCESS);
+    CHECK(fult_sem_release(sem, 2) == FULT_SUCCESS && fult_shared_qlock_unlock(shared) == FULT_SUCCESS);
+    CHECK(fult_qlock_unlock(lock) == FULT_SUCCESS && fult_qlock_timedlock(lock, -1) == FULT_SUCCESS);
+    CHECK(fult_qlock_unlock(lock) == FULT_SUCCESS);
+
+    crowd();
+
+    CHECK(fult_channel_trysend(channel, &value) == FULT_SUCCESS);
+    CHECK(fult_channel_timedsend(channel, &value, 0) == FULT_SUCCESS);
+    CHECK(fult_channel_timedsend(channel, &value, short_time) == FULT_ERR_TIMEOUT);
+    CHECK(fult_channel_trysend(channel, &value) == FULT_ERR_BUSY);
+    CHECK(fult_channel_close(channel) == FULT_SUCCESS);
+    CHECK(fult_channel_send(channel, &value) == FULT_ERR_CLOSED);
+    void *received = NULL;
+    CHECK(fult_channel_receive(channel, &received) == FULT_SUCCESS && received == &value);
+    CHECK(fult_channel_tryreceive(channel, NULL) == FULT_SUCCESS);
+    CHECK(fult_channel_receive(channel, &received) == FULT_ERR_CLOSED);
+    CHECK(fult_event_reset(event) == FULT_SUCCESS && fult_event_timedwait(event, 0) == FULT_ERR_TIMEOUT);
+
+    CHECK(fult_qlock_lock(NULL) == FULT_ERR_INVALID && fult_qlock_create(NULL) == FULT_ERR_INVALID);
+    CHECK(fult_cond_wait(changed, NULL) == FULT_ERR_INVALID &&
+          fult_once_call(once, NULL, NULL) == FULT_ERR_INVALID);
+    CHECK(fult_qlock_destroy(lock) == FULT_SUCCESS && fult_shared_qlock_destroy(shared) == FULT_SUCCESS);
+    CHECK(fult_cond_destroy(changed) == FULT_SUCCESS && fult_sem_destroy(sem) == FULT_SUCCESS);
+    CHECK(fult_barrier_destroy(barrier) == FULT_SUCCESS && fult_latch_destroy(latch) == FULT_SUCCESS);
+    CHECK(fult_event_destroy(event) == FULT_SUCCESS && fult_once_destroy(once) == FULT_SUCCESS);
+    CHECK(fult_feb_destroy(feb) == FULT_SUCCESS && fult_channel_destroy(channel) == FULT_SUCCESS);
+    CHECK(fult_qlock_destroy(NULL) == FULT_ERR_INVALID);
+    CHECK(fult_finalize() == FULT_SUCCESS);
+    return failures;
+}

@@ -1,0 +1,63 @@
+// Tasks and foreign threads that do the same at once.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <thread>
+#include <tuple>
+#include <vector>
+
+#include <fult/fult.hpp>
+#include <fult/sync.hpp>
+
+#include "tests/support/support.hpp"
+
+namespace fult::testing {
+
+// How many workers, tasks and foreign threads a test has.
+struct crowd {
+    unsigned workers, tasks, threads;
+    friend std::ostream &operator<<(std::ostream &out, const crowd &c) {
+        return out << c.workers << " workers, " << c.tasks << " tasks, " << c.threads << " threads";
+    }
+};
+
+class sync_test : public ::testing::TestWithParam<crowd> {
+  protected:
+    unsigned size() const { return GetParam().tasks + GetParam().threads; }
+
+    // Calls body(0) ... body(size() - 1), the first ones in tasks, the others on threads.
+    template <class Body> void all(const Body &body) {
+        std::vector<std::thread> threads;
+        std::vector<handle<void>> tasks;
+        for (unsigned i = 0; i < GetParam().threads; ++i)
+            threads.emplace_back([&body, i, this] { body(GetParam().tasks + i); });
+        for (unsigned i = 0; i < GetParam().tasks; ++i)
+            tasks.emplace_back(spawn([&body, i] { body(i); }));
+        join_all(tasks);
+        for (std::thread &each : threads)
+            each.join();
+    }
+
+    // From a task: others first. From a thread: likewise.
+    static void give_way() {
+        if (in_task())
+            this_task::yield();
+        else
+            std::this_thread::yield();
+    }
+
+    runtime running{workers(GetParam().workers)};
+};
+
+// So that nothing is lost where a timed wait is expected to end by something else than its time.
+inline constexpr auto long_time = std::chrono::minutes(5);
+inline constexpr auto short_time = std::chrono::milliseconds(5);
+
+#define FULT_TEST_CROWDS(test)                                                              \
+    INSTANTIATE_TEST_SUITE_P(                                                               \
+        crowds, test,                                                                       \
+        ::testing::Values(::fult::testing::crowd{1, 6, 0}, ::fult::testing::crowd{1, 3, 3}, \
+                          ::fult::testing::crowd{2, 8, 0}, ::fult::testing::crowd{2, 4, 3}, \
+                          ::fult::testing::crowd{2, 0, 4}, ::fult::testing::crowd{8, 24, 2}))
+
+} // namespace fult::testing
