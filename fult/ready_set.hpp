@@ -49,9 +49,9 @@ class ready_set {
 
     bool seems_public() const noexcept { return any(runnable()); }
     bool seems_pinned() const noexcept { return any(pinned()); }
-    bool seems_private() const noexcept {
-        return ready_turn_.words.lowest() >= 0 || yielded_turn_.words.lowest() >= 0;
-    }
+    // Looks at the bits themselves: the trees keep words that have become empty, and to revoke those would
+    // interrupt their owner for nothing.
+    bool seems_private() const noexcept { return any_bits(ready_turn_) || any_bits(yielded_turn_); }
 
     // A slot of this word came into use (for the one-level mode, which scans all that were). Caller holds the
     // slot's allocator.
@@ -127,6 +127,12 @@ class ready_set {
     }
     std::uint64_t bits_of(const sweep &s, std::uint32_t word) const noexcept {
         return s.resumable ? yielded_bits(word) : ready_bits(word);
+    }
+    bool any_bits(const sweep &s) const noexcept {
+        for (int w = s.words.lowest(); w >= 0; w = s.words.at_least(static_cast<std::uint32_t>(w) + 1))
+            if (bits_of(s, static_cast<std::uint32_t>(w)) != 0)
+                return true;
+        return false;
     }
     int next_above(sweep &s, int word) noexcept;
     int next_below(sweep &s, int word) noexcept;

@@ -77,7 +77,8 @@ bool worker::work_anywhere() noexcept {
         return false;
     for (const auto &group : victims_)
         for (worker *victim : group)
-            if (victim->tasks.seems_public())
+            if (victim->tasks.seems_public() ||
+                victim->handed_.load(std::memory_order_seq_cst)) // pairs with hand
                 return true;
     return revoke_round();
 }
@@ -118,6 +119,8 @@ task *worker::search() noexcept {
             cpu_relax();
             continue;
         }
+        if (!crew.alone && (found = steal_handed()))
+            break;
         const auto idle = steady::now() - start;
         if (!crew.alone && idle > patience && revoke_round())
             continue;

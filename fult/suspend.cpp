@@ -62,7 +62,7 @@ poller::~poller() {
 bool poller::step() noexcept {
     auto *w = static_cast<worker *>(worker_);
     if (left_ > poll_steps) {
-        if (w->tasks.any_private())
+        if (w->has_own_work())
             return false;
         left_ = poll_steps;
         w->looking.store(1, std::memory_order_relaxed);

@@ -174,14 +174,21 @@ void worker::make_ready(task *t) noexcept {
 }
 
 task *worker::pick_otherwise(bool yielding) noexcept {
+    task *t = nullptr;
+    // A hand-over is short, and comes first but for every 32nd decision: the hungry wait for that at most.
+    const bool fair = (tick_ + 1) % fairness == 0;
+    if (!fair && (t = take_handed())) {
+        ++tick_;
+        return t;
+    }
     if (attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
         attend(this);
-    task *t = nullptr;
     // Those that have a stack come first where no more can be had: they end, and free theirs.
     if (crew.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
         if ((t = tasks.take_yielded_in_turn()) || (t = tasks.take_public(true)))
             return t;
-    if (++tick_ % fairness == 0 && (t = pick_for_fairness()))
+    ++tick_;
+    if (fair && ((t = pick_for_fairness()) || (t = take_handed())))
         return t;
     if (yielding) {
         if ((t = tasks.take_yielded_in_turn()) || (t = tasks.take_ready()))
@@ -196,8 +203,8 @@ task *worker::pick_otherwise(bool yielding) noexcept {
 task *worker::pick_for_fairness() noexcept {
     bool forwarded = false; // nothing of foreign threads is pinned
     task *t = nullptr;
-    for (unsigned tries = 0; !t && tries < 5; ++tries)
-        switch (turn_++ % 5) {
+    for (unsigned tries = 0; !t && tries < 6; ++tries)
+        switch (turn_++ % 6) {
         case 0:
             t = crew.foreign_home().tasks.steal(forwarded);
             break;
@@ -213,12 +220,91 @@ task *worker::pick_for_fairness() noexcept {
         case 3:
             t = tasks.take_yielded_in_turn();
             break;
+        case 5:
+            t = take_oldest_handed();
+            break;
         }
     return t;
 }
 
-bool worker::has_work() noexcept {
-    return tasks.any_private() || tasks.seems_public() || tasks.seems_pinned();
+bool worker::has_own_work() noexcept {
+    return handed_.load(std::memory_order_relaxed) != nullptr || tasks.any_private();
+}
+
+bool worker::has_work() noexcept { return has_own_work() || tasks.seems_public() || tasks.seems_pinned(); }
+
+// Handing over ----------------------------------------------------------------------------------------------------------------
+
+// A signal sets a bit at the task's home, wherever that is; these take the task itself, so that it goes on
+// here, where what the caller wrote is in the cache. To who looks for work the chain is one more public word:
+// pushed by an atomic operation before the look at the sleepers, and looked at by who falls asleep.
+task *worker::claim_parked(task_id who) noexcept {
+    task *t = to_task(who);
+    std::uint32_t seen = ready;
+    if ((who.value() & 1) != 0 || (crew.alone && home_of(t) != this) ||
+        !t->state.compare_exchange_strong(seen, busy, std::memory_order_seq_cst)) // pairs with park
+        return nullptr;
+    return t;
+}
+
+void worker::hand(task *first, task *last) noexcept {
+    task *below = handed_.load(std::memory_order_relaxed);
+    do
+        last->next.store(below, std::memory_order_relaxed);
+    while (
+        !handed_.compare_exchange_weak(below, first, std::memory_order_seq_cst)); // pairs with steal_handed
+    if (crew.asleep.any())
+        crew.wake_for(*this, false);
+}
+
+// The newest. That it is still the first one means that nothing was taken: only this worker pushes.
+task *worker::take_handed() noexcept {
+    task *first = handed_.load(std::memory_order_acquire);
+    while (first && !handed_.compare_exchange_weak(first, first->next.load(std::memory_order_relaxed),
+                                                   std::memory_order_acq_rel)) // pairs with steal_handed
+        ;
+    return first;
+}
+
+// For fairness: newer ones may go on handing over to each other for ever.
+task *worker::take_oldest_handed() noexcept {
+    task *newest = handed_.exchange(nullptr, std::memory_order_acq_rel); // pairs with steal_handed
+    if (!newest)
+        return nullptr;
+    task *oldest = newest, *above = nullptr;
+    while (task *below = oldest->next.load(std::memory_order_relaxed)) {
+        above = oldest;
+        oldest = below;
+    }
+    if (above) {
+        above->next.store(nullptr, std::memory_order_relaxed);
+        handed_.store(newest, std::memory_order_seq_cst); // empty until now: nobody else pushes
+    }
+    return oldest;
+}
+
+// What lies there since this thief's last look; the rest of it is handed to the thief itself.
+task *worker::steal_handed() noexcept {
+    for (const auto &group : victims_)
+        for (worker *victim : group) {
+            task *first = victim->handed_.load(std::memory_order_acquire); // pairs with hand
+            if (!first)
+                continue;
+            if (first != handed_seen_) {
+                handed_seen_ = first;
+                return nullptr;
+            }
+            first = victim->handed_.exchange(nullptr, std::memory_order_acq_rel); // pairs with take_handed
+            if (!first)
+                return nullptr;
+            if (task *rest = first->next.load(std::memory_order_relaxed)) {
+                handed_.store(rest, std::memory_order_seq_cst); // it was empty: this worker has nothing
+                if (crew.asleep.any())
+                    crew.wake_for(*this, false);
+            }
+            return first;
+        }
+    return nullptr;
 }
 
 bool worker::took_signal(task *self) noexcept {

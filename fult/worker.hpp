@@ -63,10 +63,13 @@ class alignas(cache_line) worker : public worker_hot {
     // Scheduling, on the calling thread -----------------------------------------------------------------------------------------
     task *pick(bool yielding) noexcept; // claims a ready task of this home, or null
     bool has_work() noexcept;           // whether pick may find something
+    bool has_own_work() noexcept;       // the same, where no other worker's lines must be looked at
     void switch_from(task *self, leave how,
-                     task *next) noexcept; // returns when self is resumed, maybe elsewhere
-    void make_ready(task *t) noexcept;     // t may run: private here if it can be, else public
-    void feed() noexcept;                  // publishes for the hungry
+                     task *next) noexcept;       // returns when self is resumed, maybe elsewhere
+    void make_ready(task *t) noexcept;           // t may run: private here if it can be, else public
+    void feed() noexcept;                        // publishes for the hungry
+    task *claim_parked(task_id who) noexcept;    // for hand; null: it must be signaled
+    void hand(task *first, task *last) noexcept; // claimed tasks, chained by `next`, go on here
     bool took_signal(task *self) noexcept; // consumes a retained signal, or one in self's own public word
     std::atomic<std::uint32_t> looking{0}; // awake, and watching its own words
     void stop_looking() noexcept;
@@ -76,6 +79,10 @@ class alignas(cache_line) worker : public worker_hot {
     parker sleep;
 
   private:
+    task *take_handed() noexcept;
+    task *take_oldest_handed() noexcept;
+    task *steal_handed() noexcept;
+
     worker(team &owner, unsigned index) noexcept;
 
     // switching (switch.hpp, switch.cpp)
@@ -91,6 +98,11 @@ class alignas(cache_line) worker : public worker_hot {
     stack *take_stack(const task *t) noexcept;
     void give_stack(stack *s) noexcept;
     void put_back(task *t) noexcept;
+
+    // Tasks that were claimed for this worker and wait for its next decision, chained by `next`: what a
+    // running task granted (sync/). Only this worker pushes and pops; others take all at once.
+    alignas(cache_line) std::atomic<task *> handed_{nullptr};
+    task *handed_seen_ = nullptr; // at another worker, when this one looked last
 
     task *pick_otherwise(bool yielding) noexcept;
     task *pick_for_fairness() noexcept;
@@ -131,7 +143,8 @@ class alignas(cache_line) worker : public worker_hot {
 // Newest first by default; who yields prefers others that have a stack already to starting new ones. Every
 // few decisions something else comes first, so that each ready task is reached in the end.
 FULT_ALWAYS_INLINE task *worker::pick(bool yielding) noexcept {
-    if (yielding && (tick_ + 1) % fairness != 0 && attention.load(std::memory_order_relaxed) == 0) [[likely]]
+    if (yielding && (tick_ + 1) % fairness != 0 && attention.load(std::memory_order_relaxed) == 0 &&
+        handed_.load(std::memory_order_relaxed) == nullptr) [[likely]]
         if (task *t = tasks.take_yielded_at_turn()) {
             ++tick_;
             return t;

@@ -43,10 +43,17 @@ wait_limits::wait_limits(const std::stop_token &stop, steady_clock::time_point d
     stop_ = &stop;
 }
 
-waiter::waiter() noexcept : who_(whoever_calls()) {}
+// Where its worker has something else to run it will not poll, and is parked before anybody can see it: one
+// atomic operation fewer.
+waiter::waiter() noexcept : who_(whoever_calls()) {
+    if (who_ && this_worker()->has_own_work())
+        state_.store(parked, std::memory_order_relaxed);
+}
 
 // The grant often comes soon: then no switch is needed, and the granter signals nobody.
 bool waiter::poll() noexcept {
+    if (state_.load(std::memory_order_relaxed) == parked)
+        return false;
     if (who_) {
         poller poll;
         while (poll.step())
@@ -62,9 +69,10 @@ bool waiter::poll() noexcept {
 
 // Whether it was granted.
 bool waiter::suspend_while_parked(const wait_limits *limits) noexcept {
-    std::uint32_t seen = polling;
-    if (!state_.compare_exchange_strong(seen, parked,
-                                        std::memory_order_seq_cst)) // pairs with grant and nudge
+    std::uint32_t seen = state_.load(std::memory_order_acquire);
+    if (seen == polling)
+        state_.compare_exchange_strong(seen, parked, std::memory_order_seq_cst); // pairs with grant and nudge
+    if (seen == granted)
         return true;
     const steady_clock::time_point *deadline = nullptr;
     steady_clock::time_point until;
@@ -81,6 +89,8 @@ bool waiter::suspend_while_parked(const wait_limits *limits) noexcept {
         if (deadline && limits->reached())
             break;
     }
+    if (is_granted())
+        return true;
     seen = parked;
     state_.compare_exchange_strong(seen, polling, std::memory_order_seq_cst);
     return is_granted();
@@ -90,8 +100,8 @@ void waiter::wait() noexcept {
     if (is_granted())
         return;
     if (!poll())
-        while (!suspend_while_parked(nullptr))
-            ;
+        while (!suspend_while_parked(nullptr)) // nudged, by limits that are gone
+            nudged_.store(false, std::memory_order_relaxed);
 }
 
 bool waiter::wait(const wait_limits &limits) {
@@ -134,7 +144,17 @@ void waiter::grant() noexcept {
         wake_up(who);
 }
 
-void waiter::grant_next() noexcept { grant(); }
+void waiter::grant_next() noexcept {
+    const task_id who = who_; // after the exchange the waiter may be gone
+    if (state_.exchange(granted, std::memory_order_seq_cst) != parked) // pairs with suspend_while_parked
+        return;
+    worker *here = who ? this_worker() : nullptr;
+    task *claimed = here ? here->claim_parked(who) : nullptr;
+    if (claimed)
+        here->hand(claimed, claimed);
+    else
+        wake_up(who);
+}
 
 void waiter::nudge() noexcept {
     nudged_.store(true, std::memory_order_seq_cst); // pairs with suspend_while_parked
@@ -153,6 +173,28 @@ void wait_chain::grant() noexcept {
     }
 }
 
-void wait_chain::grant_here() noexcept { grant(); }
+void wait_chain::grant_here() noexcept {
+    waiter *w = first_;
+    first_ = last_ = nullptr;
+    worker *here = this_worker();
+    task *newest = nullptr, *oldest = nullptr;
+    while (w) {
+        waiter *next = w->next; // a granted waiter is gone
+        const task_id who = w->who_;
+        if (w->state_.exchange(waiter::granted, std::memory_order_seq_cst) == waiter::parked) {
+            task *claimed = here && who ? here->claim_parked(who) : nullptr;
+            if (claimed) {
+                claimed->next.store(newest, std::memory_order_relaxed);
+                newest = claimed;
+                oldest = oldest ? oldest : claimed;
+            } else {
+                w->wake_up(who);
+            }
+        }
+        w = next;
+    }
+    if (newest)
+        here->hand(newest, oldest);
+}
 
 } // namespace fult::detail

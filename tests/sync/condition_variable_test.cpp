@@ -150,6 +150,42 @@ TEST_P(cv_test, stop_requests_end_waits) {
     });
 }
 
+// A clock at half the speed: by the steady one the time comes too early.
+struct slow_clock {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<slow_clock>;
+    static constexpr bool is_steady = true;
+    static time_point now() {
+        return time_point(duration(std::chrono::steady_clock::now().time_since_epoch() / 2));
+    }
+};
+
+// Its first lock after a wait makes the condition true and notifies.
+struct notifying_lock {
+    condition_variable &cv;
+    bool &condition;
+    int locks = 0;
+    void lock() {
+        if (locks++ == 0) {
+            condition = true;
+            cv.notify_one();
+        }
+    }
+    void unlock() {}
+};
+
+// A wait that ended early went on without a look at the condition, and missed the notification in between.
+TEST(condition_variable, a_slow_clock_loses_no_notification) {
+    condition_variable cv;
+    bool condition = false;
+    notifying_lock lock{cv, condition};
+    const auto start = slow_clock::now();
+    EXPECT_TRUE(cv.wait_until(lock, start + std::chrono::seconds(10), [&] { return condition; }));
+    EXPECT_LT(slow_clock::now() - start, std::chrono::seconds(9));
+}
+
 TEST(condition_variable, a_lock_that_is_not_held_is_told) {
     qlock lock;
     condition_variable cv;

@@ -62,7 +62,8 @@ struct alignas(128) task {
     task_extras *extras;
     outcome result;
     bool pinned;
-    std::uintptr_t limit; // the limit of `on`: a switch needs nothing else of the stack's record
+    std::uintptr_t limit;     // the limit of `on`: a switch needs nothing else of the stack's record
+    std::atomic<task *> next; // while it is handed over (worker::hand)
 };
 static_assert(sizeof(task) == 128);
 

@@ -14,7 +14,8 @@ using std::cv_status;
 // As std::condition_variable_any: any BasicLockable serves, std::unique_lock<qlock> as well as the lock
 // itself. Waiters are notified first come, first served, and each returns for a notification of its own, a
 // timeout or a stop request, never for nothing. Waits suspend a task and block a foreign thread; notifying
-// does neither. All calls are from any thread. It may be destroyed once every waiter is notified.
+// does neither. All calls are from any thread. It may be destroyed once every waiter is notified, and every
+// wait with a limit has returned.
 class FULT_API condition_variable {
   public:
     constexpr condition_variable() noexcept = default;
@@ -46,9 +47,9 @@ class FULT_API condition_variable {
     // Until a time. Throws std::system_error where the thread that ends timed waits cannot be started.
     template <class Lock, class Clock, class Duration>
     cv_status wait_until(Lock &lock, const std::chrono::time_point<Clock, Duration> &time) {
-        const bool notified = detail::attempt_until(
-            time, [&](auto deadline) { return wait_within(lock, detail::wait_limits(deadline)); });
-        return notified ? cv_status::no_timeout : cv_status::timeout;
+        const bool notified = wait_within(lock, detail::wait_limits(detail::steady_deadline(time)));
+        // Another clock may say that it was too early; a second wait could miss a notification in between.
+        return notified || Clock::now() < time ? cv_status::no_timeout : cv_status::timeout;
     }
     template <class Lock, class Rep, class Period>
     cv_status wait_for(Lock &lock, const std::chrono::duration<Rep, Period> &duration) {
@@ -69,10 +70,10 @@ class FULT_API condition_variable {
     bool wait_until(Lock &lock, std::stop_token stop, const std::chrono::time_point<Clock, Duration> &time,
                     Condition condition) {
         while (!condition()) {
-            const bool notified = !stop.stop_requested() && detail::attempt_until(time, [&](auto deadline) {
-                return wait_within(lock, detail::wait_limits(stop, deadline)) || stop.stop_requested();
-            });
-            if (!notified || stop.stop_requested())
+            if (stop.stop_requested())
+                return condition();
+            const bool notified = wait_within(lock, detail::wait_limits(stop, detail::steady_deadline(time)));
+            if (!notified && (stop.stop_requested() || Clock::now() >= time))
                 return condition();
         }
         return true;

@@ -211,18 +211,24 @@ steady_clock::time_point deadline_after(const std::chrono::duration<Rep, Period>
     return now + std::chrono::ceil<steady_clock::duration>(duration);
 }
 
+// As that clock sees it now.
+template <class Clock, class Duration>
+steady_clock::time_point steady_deadline(const std::chrono::time_point<Clock, Duration> &time) {
+    if constexpr (std::is_same_v<Clock, steady_clock>)
+        return std::chrono::ceil<steady_clock::duration>(time);
+    else
+        return deadline_after(time - Clock::now());
+}
+
 // Calls attempt(steady deadline) until it succeeds or the clock says that the time has come: clocks may be
 // set and run differently.
 template <class Clock, class Duration, class Attempt>
 auto attempt_until(const std::chrono::time_point<Clock, Duration> &time, const Attempt &attempt) {
-    if constexpr (std::is_same_v<Clock, steady_clock>)
-        return attempt(std::chrono::ceil<steady_clock::duration>(time));
-    else
-        for (;;) {
-            auto result = attempt(deadline_after(time - Clock::now()));
-            if (result || Clock::now() >= time)
-                return result;
-        }
+    for (;;) {
+        auto result = attempt(steady_deadline(time));
+        if (result || Clock::now() >= time)
+            return result;
+    }
 }
 
 } // namespace fult::detail
