@@ -26,7 +26,7 @@ class counters {
     std::optional<long long> value(std::size_t which) const;
 
   private:
-    int events_;                     // one set of PAPI: it runs only one at a time
+    [[maybe_unused]] int events_;    // one set of PAPI: it runs only one at a time; unused without PAPI
     std::vector<std::size_t> added_; // which counters are in the set, in its order
     std::array<std::optional<long long>, count> values_{};
 };
