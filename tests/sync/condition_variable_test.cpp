@@ -156,7 +156,7 @@ struct slow_clock {
     using rep = duration::rep;
     using period = duration::period;
     using time_point = std::chrono::time_point<slow_clock>;
-    static constexpr bool is_steady = true;
+    [[maybe_unused]] static constexpr bool is_steady = true;
     static time_point now() {
         return time_point(duration(std::chrono::steady_clock::now().time_since_epoch() / 2));
     }

@@ -30,7 +30,7 @@ class sync_test : public ::testing::TestWithParam<crowd> {
         std::vector<std::thread> threads;
         std::vector<handle<void>> tasks;
         for (unsigned i = 0; i < GetParam().threads; ++i)
-            threads.emplace_back([&body, i, this] { body(GetParam().tasks + i); });
+            threads.emplace_back([&body, number = GetParam().tasks + i] { body(number); });
         for (unsigned i = 0; i < GetParam().tasks; ++i)
             tasks.emplace_back(spawn([&body, i] { body(i); }));
         join_all(tasks);

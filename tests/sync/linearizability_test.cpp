@@ -281,7 +281,7 @@ class linearizability_test : public fult::testing::sync_test {
         std::vector<std::thread> threads;
         std::vector<fult::handle<void>> tasks;
         for (unsigned i = 0; i < GetParam().threads; ++i)
-            threads.emplace_back([&act, i, this] { act(GetParam().tasks + i); });
+            threads.emplace_back([&act, number = GetParam().tasks + i] { act(number); });
         for (unsigned i = 0; i < GetParam().tasks; ++i)
             tasks.emplace_back(spawn([&act, i] { act(i); }));
         while (there.load() != actors)
