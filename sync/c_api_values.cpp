@@ -69,7 +69,7 @@ int fult_channel_trysend(fult_channel_t channel, void *value) {
 }
 int fult_channel_timedsend(fult_channel_t channel, void *value, int64_t nanoseconds) {
     return with(channel, [&](auto &it) {
-        const bool sent = it.try_send_for(std::move(value), limit(nanoseconds));
+        const bool sent = it.try_send_for(static_cast<void *&&>(value), limit(nanoseconds));
         return or_else(sent, it.closed() ? FULT_ERR_CLOSED : FULT_ERR_TIMEOUT);
     });
 }
