@@ -101,7 +101,7 @@ def as_subproject(tree):
     shutil.copytree(tree.consumer, source)
     ours = source / 'subprojects' / 'fult'
     ours.mkdir(parents=True)
-    for name in ('include', 'fult', 'tools', 'meson.build', 'meson_options.txt', 'fult.map', 'LICENSE'):
+    for name in ('include', 'fult', 'sync', 'tools', 'meson.build', 'meson_options.txt', 'fult.map', 'LICENSE'):
         path = tree.options.source / name
         shutil.copytree(path, ours / name) if path.is_dir() else shutil.copy(path, ours / name)
     environment = {**tree.environment, 'PKG_CONFIG_PATH': '', 'LD_LIBRARY_PATH': ''}
