@@ -53,14 +53,21 @@ void suspend_until_signaled(bool patient) noexcept {
 poller::poller() noexcept : worker_(here("this_task::wait")), left_(poll_steps + 1) {}
 
 poller::~poller() {
-    if (left_ <= poll_steps)
-        static_cast<worker *>(worker_)->stop_looking();
+    if (left_ > poll_steps)
+        return;
+    auto *w = static_cast<worker *>(worker_);
+    if (w == this_worker())
+        w->stop_looking();
+    else
+        w->looking.store(0, std::memory_order_seq_cst); // at worst a signaler wakes somebody for nothing
 }
 
 // Looks at this worker's own lines first. The words come later: a signaler's OR takes their line away, and
 // the next one finds it in its own cache if nobody has asked for it meanwhile.
 bool poller::step() noexcept {
-    auto *w = static_cast<worker *>(worker_);
+    worker *w = this_worker();
+    if (w != worker_) // the condition has suspended: another worker's words are not ours to touch
+        return false;
     if (left_ > poll_steps) {
         if (w->has_own_work())
             return false;

@@ -253,8 +253,7 @@ void worker::hand(task *first, task *last) noexcept {
         last->next.store(below, std::memory_order_relaxed);
     while (
         !handed_.compare_exchange_weak(below, first, std::memory_order_seq_cst)); // pairs with steal_handed
-    if (crew.asleep.any())
-        crew.wake_for(*this, false);
+    crew.wake_for(*this, false);
 }
 
 // The newest. That it is still the first one means that nothing was taken: only this worker pushes.
@@ -283,27 +282,26 @@ task *worker::take_oldest_handed() noexcept {
     return oldest;
 }
 
-// What lies there since this thief's last look; the rest of it is handed to the thief itself.
+// What lies first in a worker's chain since this thief's last look; the rest is handed to the thief itself.
+// Where it is another task, the next worker is watched: chains that are in motion do not hide one that
+// stands.
 task *worker::steal_handed() noexcept {
-    for (const auto &group : victims_)
-        for (worker *victim : group) {
-            task *first = victim->handed_.load(std::memory_order_acquire); // pairs with hand
-            if (!first)
-                continue;
-            if (first != handed_seen_) {
-                handed_seen_ = first;
-                return nullptr;
-            }
-            first = victim->handed_.exchange(nullptr, std::memory_order_acq_rel); // pairs with take_handed
-            if (!first)
-                return nullptr;
+    std::atomic<task *> &chain = crew.homes[watched_]->handed_;
+    if (watched_first_ && chain.load(std::memory_order_acquire) == watched_first_)
+        if (task *first =
+                chain.exchange(nullptr, std::memory_order_acq_rel)) { // pairs with hand and take_handed
+            watched_first_ = nullptr;
             if (task *rest = first->next.load(std::memory_order_relaxed)) {
                 handed_.store(rest, std::memory_order_seq_cst); // it was empty: this worker has nothing
-                if (crew.asleep.any())
-                    crew.wake_for(*this, false);
+                crew.wake_for(*this, false);
             }
             return first;
         }
+    watched_first_ = nullptr;
+    for (unsigned i = 0; i < crew.count && !watched_first_; ++i) {
+        watched_ = (watched_ + 1) % crew.count;
+        watched_first_ = crew.homes[watched_]->handed_.load(std::memory_order_acquire);
+    }
     return nullptr;
 }
 

@@ -102,7 +102,8 @@ class alignas(cache_line) worker : public worker_hot {
     // Tasks that were claimed for this worker and wait for its next decision, chained by `next`: what a
     // running task granted (sync/). Only this worker pushes and pops; others take all at once.
     alignas(cache_line) std::atomic<task *> handed_{nullptr};
-    task *handed_seen_ = nullptr; // at another worker, when this one looked last
+    unsigned watched_ = 0;          // the worker at whose chain this one looked last,
+    task *watched_first_ = nullptr; // and what came first there
 
     task *pick_otherwise(bool yielding) noexcept;
     task *pick_for_fairness() noexcept;

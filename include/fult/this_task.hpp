@@ -47,7 +47,7 @@ class FULT_API poller {
     bool step() noexcept;
 
   private:
-    worker_hot *worker_; // may be kept: no step suspends
+    worker_hot *worker_; // where it began
     unsigned left_;
 };
 } // namespace detail
