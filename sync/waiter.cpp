@@ -144,16 +144,21 @@ void waiter::grant() noexcept {
         wake_up(who);
 }
 
-void waiter::grant_next() noexcept {
+// Null where nothing is left to do: it polls, or was signaled.
+task *waiter::grant_claimed(worker *here) noexcept {
     const task_id who = who_; // after the exchange the waiter may be gone
     if (state_.exchange(granted, std::memory_order_seq_cst) != parked) // pairs with suspend_while_parked
-        return;
-    worker *here = who ? this_worker() : nullptr;
-    task *claimed = here ? here->claim_parked(who) : nullptr;
-    if (claimed)
-        here->hand(claimed, claimed);
-    else
+        return nullptr;
+    task *claimed = here && who ? here->claim_parked(who) : nullptr;
+    if (!claimed)
         wake_up(who);
+    return claimed;
+}
+
+void waiter::grant_next() noexcept {
+    worker *here = this_worker();
+    if (task *claimed = grant_claimed(here))
+        here->hand(claimed, claimed);
 }
 
 void waiter::nudge() noexcept {
@@ -180,16 +185,10 @@ void wait_chain::grant_here() noexcept {
     task *newest = nullptr, *oldest = nullptr;
     while (w) {
         waiter *next = w->next; // a granted waiter is gone
-        const task_id who = w->who_;
-        if (w->state_.exchange(waiter::granted, std::memory_order_seq_cst) == waiter::parked) {
-            task *claimed = here && who ? here->claim_parked(who) : nullptr;
-            if (claimed) {
-                claimed->next.store(newest, std::memory_order_relaxed);
-                newest = claimed;
-                oldest = oldest ? oldest : claimed;
-            } else {
-                w->wake_up(who);
-            }
+        if (task *claimed = w->grant_claimed(here)) {
+            claimed->next.store(newest, std::memory_order_relaxed);
+            newest = claimed;
+            oldest = oldest ? oldest : claimed;
         }
         w = next;
     }

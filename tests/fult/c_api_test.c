@@ -6,14 +6,7 @@
 
 #include <fult/fult.h>
 
-static int failures;
-#define CHECK(condition)                                                    \
-    do {                                                                    \
-        if (!(condition)) {                                                 \
-            printf("%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
-            ++failures;                                                     \
-        }                                                                   \
-    } while (0)
+#include "tests/support/check.h"
 
 static void *same(void *argument) { return argument; }
 

@@ -11,16 +11,13 @@
 #include <fult/fult.hpp>
 #include <fult/sync.hpp>
 
+#include "tests/support/support.hpp"
+
 namespace {
 long f(long x) { return x + 1; }
 constexpr long argument = 41;
 
-fult::options two_workers() {
-    fult::options options;
-    options.workers = 2;
-    options.bind = false;
-    return options;
-}
+fult::options two_workers() { return fult::testing::workers(2); }
 
 TEST(FromArgobots, init) {
     fult::runtime runtime;

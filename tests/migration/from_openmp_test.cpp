@@ -16,18 +16,15 @@
 #include <fult/loops.hpp>
 #include <fult/sync.hpp>
 
+#include "tests/support/support.hpp"
+
 namespace {
 constexpr int n = 100;
 constexpr long sum_to_n = 4950;
 
 long f(long x) { return x + 1; }
 
-fult::options two_workers() {
-    fult::options options;
-    options.workers = 2;
-    options.bind = false;
-    return options;
-}
+fult::options two_workers() { return fult::testing::workers(2); }
 
 TEST(FromOpenmp, start) {
     fult::runtime runtime;

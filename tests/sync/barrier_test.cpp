@@ -97,12 +97,7 @@ TEST_P(barrier_test, a_childs_end_is_no_grant) {
         barrier<> here(2);
         std::atomic<bool> child_ended{false}, arrived{false};
         auto waiter = spawn([&] {
-            const fult::task_id me = this_task::id();
-            auto child = spawn([&, me] {
-                this_task::yield();
-                signal(me);
-                child_ended = true;
-            });
+            auto child = fult::testing::signaling_child(child_ended);
             here.arrive_and_wait();
             EXPECT_TRUE(arrived.load());
             child.join();

@@ -5,14 +5,7 @@
 
 #include <fult/sync.h>
 
-static int failures;
-#define CHECK(condition)                                                    \
-    do {                                                                    \
-        if (!(condition)) {                                                 \
-            printf("%s:%d: %s is false\n", __FILE__, __LINE__, #condition); \
-            ++failures;                                                     \
-        }                                                                   \
-    } while (0)
+#include "tests/support/check.h"
 
 enum { parties = 6, rounds = 200, short_time = 2000000 };
 

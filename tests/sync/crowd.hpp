@@ -1,6 +1,7 @@
 // Tasks and foreign threads that do the same at once.
 #pragma once
 
+#include <atomic>
 #include <gtest/gtest.h>
 #include <thread>
 #include <tuple>
@@ -48,6 +49,16 @@ class sync_test : public ::testing::TestWithParam<crowd> {
 
     runtime running{workers(GetParam().workers)};
 };
+
+// A child that signals the caller, as a completion does, while the caller waits for something else; says
+// when.
+inline handle<void> signaling_child(std::atomic<bool> &ended) {
+    return spawn([&ended, parent = this_task::id()] {
+        this_task::yield();
+        signal(parent);
+        ended = true;
+    });
+}
 
 // So that nothing is lost where a timed wait is expected to end by something else than its time.
 inline constexpr auto long_time = std::chrono::minutes(5);

@@ -152,12 +152,7 @@ TEST_P(qlock_test, a_childs_end_is_no_grant) {
         std::atomic<bool> released{false}, child_ended{false};
         lock.lock();
         auto waiter = spawn([&] {
-            const fult::task_id me = this_task::id();
-            auto child = spawn([&, me] {
-                this_task::yield();
-                signal(me);
-                child_ended = true;
-            });
+            auto child = fult::testing::signaling_child(child_ended);
             lock.lock();
             EXPECT_TRUE(released.load());
             lock.unlock();

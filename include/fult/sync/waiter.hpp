@@ -17,6 +17,9 @@
 
 namespace fult::detail {
 
+class worker;
+struct task;
+
 [[noreturn]] FULT_API void misuse(const char *call, const char *what) noexcept;
 
 using steady_clock = std::chrono::steady_clock;
@@ -101,6 +104,7 @@ class FULT_API waiter {
     bool poll() noexcept;
     bool suspend_while_parked(const wait_limits *limits) noexcept;
     void wake_up(task_id who) noexcept;
+    task *grant_claimed(worker *here) noexcept; // grants; a task that it claimed is to be handed over
 
     std::atomic<std::uint32_t> state_{polling};
     std::atomic<bool> nudged_{false};
