@@ -55,10 +55,10 @@ poller::poller() noexcept : worker_(here("this_task::wait")), left_(poll_steps +
 poller::~poller() {
     if (left_ > poll_steps)
         return;
-    auto *w = static_cast<worker *>(worker_);
+    auto *w = static_cast<worker *>(worker_); // never null: here() ends the program where there is no worker
     if (w == this_worker())
-        w->stop_looking();
-    else
+        this_worker()->stop_looking();
+    else if (w)
         w->looking.store(0, std::memory_order_seq_cst); // at worst a signaler wakes somebody for nothing
 }
 
