@@ -2,6 +2,7 @@
 
 The comment at the head of a file describes the file; one that stands before a declaration describes it; one behind a
 member describes the member. Inside function bodies, at the end of a block and after a blank line nothing is described.
+What is in namespace detail is left out, and so is a whole header that has nothing else.
 usage: doxygen_filter.py FILE, the result on standard output
 """
 import re
@@ -11,12 +12,54 @@ from pathlib import Path
 LINE_COMMENT = re.compile(r'^(\s*)//(?!/)\s?(.*)$')
 TRAILING = re.compile(r'^(.*[;,{}\w)])(\s+)//(?!/)\s?(.*)$')
 RULER = re.compile(r'-{8,}$')
+DETAIL = re.compile(r'(} // )?namespace (?:fult::)?detail\b')
+# Of detail, but shown: the members of every handle, and those of the spinlock.
+SHOWN = re.compile(r'(?:template <.*> )?class (?:FULT_API )?(?:task_owner|basic_spinlock)\b[^;]*$')
+# Before a brace that does not open the body of a function.
+SCOPE = re.compile(r'\s*(?:(?:template <.*> )?(?:class|struct|union|enum|namespace|extern)|: (?:public|private))\b')
+NO_CODE = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'|//.*')
+
+
+def in_bodies(lines):
+    """For each line, whether it begins inside the body of a function."""
+    out = []
+    bodies = []  # for each open brace, whether it is one of a body
+    for line in lines:
+        out.append(any(bodies))
+        for brace in re.findall(r'[{}]', NO_CODE.sub('', line)):
+            if brace == '{':
+                bodies.append(not SCOPE.match(line))
+            elif bodies:
+                bodies.pop()
+    return out
+
+
+def without_internals(lines):
+    """The lines, with empty ones for the contents of namespace detail."""
+    if 'namespace fult::detail {' in lines and 'namespace fult {' not in lines:
+        return [''] * len(lines)
+    out = []
+    hidden = inside = False
+    for i, line in enumerate(lines):
+        if edge := DETAIL.match(line):
+            hidden = inside = not edge[1]
+        elif inside and SHOWN.match(line):
+            hidden = False
+            above = i
+            while above > 0 and LINE_COMMENT.match(lines[above - 1]):
+                above -= 1
+            out[above:] = lines[above:i]
+        out.append('' if hidden and not edge else line)
+        if inside and line == '};':
+            hidden = True
+    return out
 
 
 def convert(name, lines):
     out = []
     i = 0
     head = True
+    in_body = in_bodies(lines)
     while i < len(lines):
         line = lines[i]
         match = LINE_COMMENT.match(line)
@@ -24,7 +67,7 @@ def convert(name, lines):
             if line.strip():
                 head = False
             trailing = TRAILING.match(line)
-            if trailing and not line.lstrip().startswith(('#', 'return', '}')):
+            if trailing and not in_body[i] and not line.lstrip().startswith(('#', '}')) and trailing[1][-1] not in '{}':
                 indent = trailing.start(3)
                 out.append(f'{trailing[1]}{trailing[2]}///< {trailing[3]}')
                 # What goes on in the next line, below the first, belongs to it.
@@ -48,7 +91,7 @@ def convert(name, lines):
             if following == '#pragma once':
                 i += 1
             head = False
-        elif not following or re.match(r'}|#(?!define)', following) or RULER.search(block[0][1]):
+        elif not following or in_body[i - 1] or re.match(r'}|#(?!define)', following) or RULER.search(block[0][1]):
             out += [f'{indent}// {text}' for indent, text in block]
         else:
             out += [f'{indent}/// {text}' for indent, text in block]
@@ -72,8 +115,12 @@ def convert_c(name, lines):
 
 def main():
     path = Path(sys.argv[1])
-    rewrite = {'.h': convert_c, '.hpp': convert}.get(path.suffix, lambda _, lines: lines)
-    print('\n'.join(rewrite(path.name, path.read_text().splitlines())))
+    lines = path.read_text().splitlines()
+    if path.suffix == '.hpp':
+        lines = convert(path.name, without_internals(lines))
+    elif path.suffix == '.h':
+        lines = convert_c(path.name, lines)
+    print('\n'.join(lines))
 
 
 if __name__ == '__main__':

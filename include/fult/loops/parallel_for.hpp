@@ -51,8 +51,10 @@ void parallel_for_ranges(First first, Last last, Body &&body, const loop_options
 
 // A grid, 0 ... n - 1 in each dimension.
 template <std::size_t Dimensions> struct extent {
-    std::ptrdiff_t size[Dimensions];
+    std::ptrdiff_t size[Dimensions]; // points in each dimension; the last one runs fastest
 
+    // Of so many points. A size above the largest std::ptrdiff_t becomes that one; a negative one is refused
+    // by the loop.
     template <detail::loop_index... N>
     requires(sizeof...(N) == Dimensions) explicit constexpr extent(N... sizes) noexcept
         : size{clamped(sizes)...} {}
@@ -66,6 +68,7 @@ template <std::size_t Dimensions> struct extent {
             return static_cast<std::ptrdiff_t>(n);
     }
 };
+// As many dimensions as there are sizes.
 template <class... N> extent(N...) -> extent<sizeof...(N)>;
 
 namespace detail {

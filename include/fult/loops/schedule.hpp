@@ -9,14 +9,17 @@
 
 namespace fult {
 
+// Who runs which part of a loop; docs/loops.md says which one is good for what. Source: the idea of `lazy` is
+// lazy binary splitting (A. Tzannes and others, PPoPP 2010); that it looks at the request itself is ours.
 enum class schedule {
     lazy, // the caller goes through the range; half of what is left becomes a task when a worker asks for it
     guided, // the workers take pieces that shrink with what is left, from one counter
     fixed,  // pieces are dealt out beforehand, the same ones to the same workers each time
 };
 
+// The last argument of parallel_for, parallel_for_ranges and parallel_reduce.
 struct loop_options {
-    schedule how = schedule::lazy;
+    schedule how = schedule::lazy; // who runs which part
     // Iterations. lazy: no part is smaller, and a part is worth a task (0: judged by the time that iterations
     // take). guided: no piece is smaller (0: 1). fixed: the length of the pieces, dealt out in turn (0: one
     // piece a worker). Negative: std::invalid_argument.

@@ -63,10 +63,12 @@ template <class Completion = detail::no_completion> class barrier {
     static_assert(std::is_nothrow_invocable_v<Completion &>, "the completion function must be noexcept");
 
   public:
-    // A phase, to be waited for.
+    // A phase, to be waited for: what arrive returns. It keeps nothing alive.
     class arrival_token {
       public:
+        // Takes the phase over. Movable only, as each arrival is waited for at most once.
         arrival_token(arrival_token &&) noexcept = default;
+        // The same.
         arrival_token &operator=(arrival_token &&) noexcept = default;
 
       private:
@@ -75,14 +77,15 @@ template <class Completion = detail::no_completion> class barrier {
         std::uint64_t phase_;
     };
 
-    // For so many participants; throws std::invalid_argument where they are fewer than 1.
+    // For so many participants; throws std::invalid_argument where they are fewer than 1. Does not suspend.
     explicit barrier(std::ptrdiff_t expected, Completion completion = Completion())
         : completion_(std::move(completion)), base_(expected) {}
 
+    // The largest number of participants.
     static constexpr std::ptrdiff_t max() noexcept { return std::numeric_limits<std::ptrdiff_t>::max(); }
 
-    // Counts as so many arrivals. Does not suspend (the completion function may). Ends the program where more
-    // arrive than are expected.
+    // Counts as so many arrivals, at least 1, of the phase that it returns. From any thread. Does not suspend
+    // (the completion function may). Ends the program where more arrive than are expected.
     [[nodiscard]] arrival_token arrive(std::ptrdiff_t count = 1) noexcept {
         arrival_token token(base_.phase());
         if (base_.arrive(count, "barrier::arrive")) {
@@ -92,10 +95,11 @@ template <class Completion = detail::no_completion> class barrier {
         return token;
     }
 
-    // Until the phase of the token is complete. May suspend.
+    // Waits until the phase of the token is complete. From any thread; may suspend.
     void wait(arrival_token &&token) const noexcept { base_.wait(token.phase_); }
 
-    // Both. May suspend.
+    // Both: arrives, and waits until all have. From any thread; may suspend. Ends the program where more
+    // arrive than are expected.
     void arrive_and_wait() noexcept {
         detail::waiter self;
         base_.stand_in_line(self);
@@ -106,7 +110,8 @@ template <class Completion = detail::no_completion> class barrier {
         detail::barrier_base::wait_in_line(self);
     }
 
-    // Arrives, and is not expected any more from the next phase on. Does not suspend.
+    // Arrives, and is not expected any more from the next phase on. From any thread. Does not suspend (the
+    // completion function may).
     void arrive_and_drop() noexcept {
         base_.drop();
         if (base_.arrive(1, "barrier::arrive_and_drop")) {

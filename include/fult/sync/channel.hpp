@@ -26,7 +26,7 @@ template <class T> class channel {
   public:
     using value_type = T; // what is sent
 
-    // Throws std::bad_alloc.
+    // An open one with room for so many values. Throws std::bad_alloc.
     explicit channel(std::size_t capacity)
         : capacity_(capacity), slots_(capacity ? std::allocator<T>().allocate(capacity) : nullptr) {}
     // When nobody uses it any more. Values that nobody received are destroyed.
@@ -39,24 +39,28 @@ template <class T> class channel {
     channel(const channel &) = delete;
     channel &operator=(const channel &) = delete;
 
+    // For how many values there is room, as given to the constructor.
     std::size_t capacity() const noexcept { return capacity_; }
 
     // Waits for room, then sends. False where the channel is closed before: the value is not moved from then.
     bool send(T &&value) { return send_within(value, detail::wait_limits()); }
+    // The same with a copy; throws also what copying throws.
     bool send(const T &value) requires std::is_copy_constructible_v<T> { return send(T(value)); }
-    // The same until a stop is requested.
+    // As send, until a stop is requested: false then too.
     bool send(T &&value, const std::stop_token &stop) {
         return send_within(value, detail::wait_limits(stop));
     }
-    // Only if there is room, or a receiver waits. Does not suspend.
+    // Sends only if there is room, or a receiver waits: false else, or where it is closed. Does not suspend.
     bool try_send(T &&value) noexcept { return send_now(value); }
+    // The same with a copy; throws what copying throws.
     bool try_send(const T &value) requires std::is_copy_constructible_v<T> { return try_send(T(value)); }
-    // The same until a time. Throw std::system_error where the thread that ends timed waits cannot be
-    // started.
+    // As send, for so long at most: false then too, and the value is not moved from. Throws
+    // std::system_error where the thread that ends timed waits cannot be started.
     template <class Rep, class Period>
     bool try_send_for(T &&value, const std::chrono::duration<Rep, Period> &duration) {
         return send_within(value, detail::wait_limits(detail::deadline_after(duration)));
     }
+    // As try_send_for, until a time of any clock.
     template <class Clock, class Duration>
     bool try_send_until(T &&value, const std::chrono::time_point<Clock, Duration> &time) {
         return detail::attempt_until(time, [&](auto deadline) {
@@ -64,23 +68,24 @@ template <class T> class channel {
         });
     }
 
-    // Waits for a value; empty where the channel is closed and drained.
+    // Waits for a value and takes it; empty where the channel is closed and drained.
     std::optional<T> receive() { return receive_within(detail::wait_limits()); }
-    // The same until a stop is requested.
+    // As receive, until a stop is requested: empty then too.
     std::optional<T> receive(const std::stop_token &stop) {
         return receive_within(detail::wait_limits(stop));
     }
-    // Only if one is there, or a sender waits. Does not suspend.
+    // Takes a value only if one is there, or a sender waits: empty else. Does not suspend.
     std::optional<T> try_receive() noexcept {
         lock_.lock();
         return receive_now();
     }
-    // The same until a time. Throw std::system_error where the thread that ends timed waits cannot be
-    // started.
+    // As receive, for so long at most: empty then too. Throws std::system_error where the thread that ends
+    // timed waits cannot be started.
     template <class Rep, class Period>
     std::optional<T> try_receive_for(const std::chrono::duration<Rep, Period> &duration) {
         return receive_within(detail::wait_limits(detail::deadline_after(duration)));
     }
+    // As try_receive_for, until a time of any clock.
     template <class Clock, class Duration>
     std::optional<T> try_receive_until(const std::chrono::time_point<Clock, Duration> &time) {
         return detail::attempt_until(
@@ -98,6 +103,7 @@ template <class T> class channel {
         lock_.unlock();
         all.grant();
     }
+    // Whether close was called. Does not suspend.
     bool closed() const noexcept {
         lock_.lock();
         const bool is_closed = closed_;

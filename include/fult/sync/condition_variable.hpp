@@ -18,6 +18,7 @@ using std::cv_status;
 // wait with a limit has returned.
 class FULT_API condition_variable {
   public:
+    // Nobody waits.
     constexpr condition_variable() noexcept = default;
     condition_variable(const condition_variable &) = delete;
     condition_variable &operator=(const condition_variable &) = delete;
@@ -27,9 +28,11 @@ class FULT_API condition_variable {
     // Lets all go on that wait now.
     void notify_all() noexcept;
 
-    // Unlocks, waits for a notification, locks again. No notification after the unlock is missed.
+    // Unlocks, waits for a notification, locks again. No notification after the unlock is missed. Throws what
+    // the lock's own calls throw; so do all that follow.
     template <class Lock> void wait(Lock &lock) { wait_within(lock, detail::wait_limits()); }
-    // Until the condition holds; it is looked at under the lock.
+    // Waits until the condition holds; it is looked at under the lock. Throws also what the condition throws;
+    // the lock is held then.
     template <class Lock, class Condition> void wait(Lock &lock, Condition condition) {
         while (!condition())
             wait(lock);
@@ -44,17 +47,20 @@ class FULT_API condition_variable {
         return true;
     }
 
-    // Until a time. Throws std::system_error where the thread that ends timed waits cannot be started.
+    // Waits for a notification until a time of any clock; locks again in either case. Throws
+    // std::system_error where the thread that ends timed waits cannot be started; so do all that follow.
     template <class Lock, class Clock, class Duration>
     cv_status wait_until(Lock &lock, const std::chrono::time_point<Clock, Duration> &time) {
         const bool notified = wait_within(lock, detail::wait_limits(detail::steady_deadline(time)));
         // Another clock may say that it was too early; a second wait could miss a notification in between.
         return notified || Clock::now() < time ? cv_status::no_timeout : cv_status::timeout;
     }
+    // The same, for so long at most.
     template <class Lock, class Rep, class Period>
     cv_status wait_for(Lock &lock, const std::chrono::duration<Rep, Period> &duration) {
         return wait_until(lock, detail::deadline_after(duration));
     }
+    // Waits until the condition holds, until a time at the latest; whether the condition holds.
     template <class Lock, class Clock, class Duration, class Condition>
     bool wait_until(Lock &lock, const std::chrono::time_point<Clock, Duration> &time, Condition condition) {
         while (!condition())
@@ -62,10 +68,13 @@ class FULT_API condition_variable {
                 return condition();
         return true;
     }
+    // The same, for so long at most.
     template <class Lock, class Rep, class Period, class Condition>
     bool wait_for(Lock &lock, const std::chrono::duration<Rep, Period> &duration, Condition condition) {
         return wait_until(lock, detail::deadline_after(duration), std::move(condition));
     }
+    // Waits until the condition holds, until a time or a stop request at the latest; whether the condition
+    // holds.
     template <class Lock, class Clock, class Duration, class Condition>
     bool wait_until(Lock &lock, std::stop_token stop, const std::chrono::time_point<Clock, Duration> &time,
                     Condition condition) {
@@ -78,6 +87,7 @@ class FULT_API condition_variable {
         }
         return true;
     }
+    // The same, for so long at most.
     template <class Lock, class Rep, class Period, class Condition>
     bool wait_for(Lock &lock, std::stop_token stop, const std::chrono::duration<Rep, Period> &duration,
                   Condition condition) {

@@ -14,28 +14,33 @@ namespace fult {
 // else uses it.
 class FULT_API event {
   public:
+    // Not set, unless asked to be.
     constexpr explicit event(bool set = false) noexcept : set_(set) {}
     event(const event &) = delete;
     event &operator=(const event &) = delete;
 
     // Lets all go on that wait now, and all that come until reset.
     void set() noexcept;
+    // From now on who comes waits. Changes nothing for those that set has let go on.
     void reset() noexcept;
-    // Does not suspend.
+    // Whether it is set now. Does not suspend.
     bool is_set() const noexcept { return set_.load(std::memory_order_acquire); } // pairs with set
 
+    // Waits until it is set.
     void wait() const noexcept { wait_within(detail::wait_limits()); }
-    // False: the time has passed, or a stop was requested, before it was set. Throws std::system_error where
-    // the thread that ends timed waits cannot be started.
+    // As wait, for so long at most. False: the time has passed before it was set. Throws std::system_error
+    // where the thread that ends timed waits cannot be started.
     template <class Rep, class Period>
     bool wait_for(const std::chrono::duration<Rep, Period> &duration) const {
         return wait_within(detail::wait_limits(detail::deadline_after(duration)));
     }
+    // As wait_for, until a time of any clock.
     template <class Clock, class Duration>
     bool wait_until(const std::chrono::time_point<Clock, Duration> &time) const {
         return detail::attempt_until(
             time, [this](auto deadline) { return wait_within(detail::wait_limits(deadline)); });
     }
+    // As wait, until a stop is requested. False: that was before it was set.
     bool wait(const std::stop_token &stop) const { return wait_within(detail::wait_limits(stop)); }
 
   private:

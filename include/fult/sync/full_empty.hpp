@@ -31,11 +31,11 @@ template <class T> class full_empty {
     full_empty(const full_empty &) = delete;
     full_empty &operator=(const full_empty &) = delete;
 
-    // Waits until it is full, and leaves it full.
+    // Waits until it is full, returns a copy of the value and leaves it full. For copyable T, as all readFF.
     T readFF() { return *read_within(false, detail::wait_limits()); }
     // Waits until it is full, takes the value and leaves it empty.
     T readFE() { return *read_within(true, detail::wait_limits()); }
-    // Waits until it is empty, and leaves it full.
+    // Waits until it is empty, writes the value and leaves it full.
     void writeEF(T value) { write_within(value, detail::wait_limits()); }
     // Writes in any case, and leaves it full. Does not suspend.
     void writeF(T value) noexcept {
@@ -45,9 +45,11 @@ template <class T> class full_empty {
         settle(served);
     }
 
-    // Without waiting: empty, or false, where the calls above would.
+    // As readFF where it is full, else nothing. Does not suspend.
     std::optional<T> try_readFF() noexcept { return read_now(false); }
+    // As readFE where it is full, else nothing. Does not suspend.
     std::optional<T> try_readFE() noexcept { return read_now(true); }
+    // As writeEF where it is empty, else false. Does not suspend.
     bool try_writeEF(T value) noexcept {
         lock_.lock();
         if (full_) {
@@ -60,41 +62,49 @@ template <class T> class full_empty {
         return true;
     }
 
-    // Until a time, or a stop request. Throw std::system_error where the thread that ends timed waits cannot
-    // be started.
+    // As readFF, for so long at most: empty then. Throws std::system_error where the thread that ends timed
+    // waits cannot be started, as do all that follow with a time.
     template <class Rep, class Period>
     std::optional<T> readFF_for(const std::chrono::duration<Rep, Period> &duration) {
         return read_within(false, detail::wait_limits(detail::deadline_after(duration)));
     }
+    // As readFE, for so long at most: empty then.
     template <class Rep, class Period>
     std::optional<T> readFE_for(const std::chrono::duration<Rep, Period> &duration) {
         return read_within(true, detail::wait_limits(detail::deadline_after(duration)));
     }
+    // As writeEF, for so long at most: false then.
     template <class Rep, class Period>
     bool writeEF_for(T value, const std::chrono::duration<Rep, Period> &duration) {
         return write_within(value, detail::wait_limits(detail::deadline_after(duration)));
     }
+    // As readFF, until a time of any clock: empty then.
     template <class Clock, class Duration>
     std::optional<T> readFF_until(const std::chrono::time_point<Clock, Duration> &time) {
         return detail::attempt_until(
             time, [this](auto deadline) { return read_within(false, detail::wait_limits(deadline)); });
     }
+    // As readFE, until a time of any clock: empty then.
     template <class Clock, class Duration>
     std::optional<T> readFE_until(const std::chrono::time_point<Clock, Duration> &time) {
         return detail::attempt_until(
             time, [this](auto deadline) { return read_within(true, detail::wait_limits(deadline)); });
     }
+    // As writeEF, until a time of any clock: false then.
     template <class Clock, class Duration>
     bool writeEF_until(T value, const std::chrono::time_point<Clock, Duration> &time) {
         return detail::attempt_until(
             time, [&](auto deadline) { return write_within(value, detail::wait_limits(deadline)); });
     }
+    // As readFF, until a stop is requested: empty then.
     std::optional<T> readFF(const std::stop_token &stop) {
         return read_within(false, detail::wait_limits(stop));
     }
+    // As readFE, until a stop is requested: empty then.
     std::optional<T> readFE(const std::stop_token &stop) {
         return read_within(true, detail::wait_limits(stop));
     }
+    // As writeEF, until a stop is requested: false then.
     bool writeEF(T value, const std::stop_token &stop) {
         return write_within(value, detail::wait_limits(stop));
     }
@@ -108,14 +118,14 @@ template <class T> class full_empty {
         else
             settle(served);
     }
-    // Makes it empty. Does not suspend.
+    // Makes it empty; a writeEF that waits for that fills it again at once. Does not suspend.
     void purge() noexcept {
         detail::wait_chain served;
         lock_.lock();
         full_ = false;
         refill(served);
     }
-    // For reports: it may change at any time.
+    // Whether it is full. For reports: it may change at any time. Does not suspend.
     bool is_full() const noexcept {
         lock_.lock();
         const bool full = full_;

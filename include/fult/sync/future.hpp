@@ -99,13 +99,17 @@ template <class T> using state_pointer = std::unique_ptr<valued_state<T>, drop_s
 template <class T> class promise;
 
 // The receiving end, as std::future. Waiting suspends a task and blocks a foreign thread. From any thread,
-// one at a time.
+// one at a time. All calls but valid and moves throw future_error (no_state) where it is not valid.
 template <class T> class future {
   public:
+    // Not valid; promise::get_future makes one that is.
     future() noexcept = default;
+    // Takes the value over; the other is not valid afterwards.
     future(future &&) noexcept = default;
+    // The same; a value that was to come before is dropped.
     future &operator=(future &&) noexcept = default;
 
+    // Whether it has a promise whose value was not got yet. Does not suspend.
     bool valid() const noexcept { return state_ != nullptr; }
     // Whether get() returns at once. Does not suspend.
     bool ready() const { return checked().is_ready(); }
@@ -122,19 +126,22 @@ template <class T> class future {
             return std::move(state->value);
     }
 
+    // Waits until the value or the exception is there.
     void wait() const { checked().wait(detail::wait_limits()); }
-    // Throw std::system_error where the thread that ends timed waits cannot be started.
+    // The same, for so long at most. Throws std::system_error where the thread that ends timed waits cannot
+    // be started.
     template <class Rep, class Period>
     future_status wait_for(const std::chrono::duration<Rep, Period> &duration) const {
         return told(checked().is_ready() ||
                     checked().wait(detail::wait_limits(detail::deadline_after(duration))));
     }
+    // As wait_for, until a time of any clock.
     template <class Clock, class Duration>
     future_status wait_until(const std::chrono::time_point<Clock, Duration> &time) const {
         return told(detail::attempt_until(
             time, [this](auto deadline) { return checked().wait(detail::wait_limits(deadline)); }));
     }
-    // Until a stop is requested; whether the value is there.
+    // As wait, until a stop is requested; whether the value is there.
     bool wait(const std::stop_token &stop) const { return checked().wait(detail::wait_limits(stop)); }
 
   private:
@@ -151,25 +158,31 @@ template <class T> class future {
     detail::state_pointer<T> state_;
 };
 
-// The sending end, as std::promise. Setting does not suspend. From any thread, one at a time.
+// The sending end, as std::promise. Setting does not suspend. From any thread, one at a time. Getting
+// the future and setting throw future_error (no_state) where it was moved from.
 template <class T> class promise {
   public:
+    // Throws std::bad_alloc.
     promise() : state_(new detail::valued_state<T>) {}
+    // Takes it over; the other is good for nothing but an assignment.
     promise(promise &&) noexcept = default;
+    // The same; what was promised before is broken.
     promise &operator=(promise &&other) noexcept {
         promise(std::move(other)).swap(*this);
         return *this;
     }
+    // Where nothing was set, the future gets a future_error (broken_promise).
     ~promise() {
         if (state_)
             state_->abandon();
     }
+    // Exchanges two of them. Does not throw.
     void swap(promise &other) noexcept {
         std::swap(state_, other.state_);
         std::swap(taken_, other.taken_);
     }
 
-    // Once; throws future_error (future_already_retrieved) the second time.
+    // The other end. Once; throws future_error (future_already_retrieved) the second time.
     future<T> get_future() {
         detail::valued_state<T> &state = checked();
         if (std::exchange(taken_, true))
@@ -178,17 +191,20 @@ template <class T> class promise {
         return future<T>(&state);
     }
 
-    // For promise<void>: nothing; for promise<U &>: what it refers to; else the value. Throws future_error
-    // (promise_already_satisfied) the second time, and what copying the value throws.
+    // For promise<void>: says that it is done. Throws future_error (promise_already_satisfied) where
+    // something was set before, as do all that follow.
     void set_value() requires std::is_void_v<T> { checked().set(); }
+    // Sets the value. Throws also what copying or moving it throws; it can be set again then.
     template <class U = T>
     requires(!std::is_void_v<T> && !std::is_reference_v<T> &&
              std::is_constructible_v<T, U &&>) void set_value(U &&value) {
         checked().set(std::forward<U>(value));
     }
+    // For promise<U &>: sets what it refers to.
     template <class U = T>
     requires std::is_reference_v<U>
     void set_value(std::remove_reference_t<U> &value) { checked().set(std::addressof(value)); }
+    // Sets the exception that get throws.
     void set_exception(std::exception_ptr error) { checked().fail(std::move(error)); }
 
   private:

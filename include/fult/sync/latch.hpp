@@ -16,9 +16,10 @@ namespace fult {
 // returned, if nobody else will wait.
 class FULT_API latch {
   public:
+    // The largest count.
     static constexpr std::ptrdiff_t max() noexcept { return std::numeric_limits<std::ptrdiff_t>::max(); }
 
-    // Ends the program where the count is negative.
+    // Opens after so many; ends the program where that is negative.
     constexpr explicit latch(std::ptrdiff_t expected) noexcept : count_(expected) {
         if (expected < 0)
             detail::misuse("latch", "the count is negative");
@@ -26,28 +27,33 @@ class FULT_API latch {
     latch(const latch &) = delete;
     latch &operator=(const latch &) = delete;
 
-    // Ends the program where the update is negative or above what is left.
+    // Lowers the count; at zero lets all go on. Ends the program where the update is negative or above what
+    // is left.
     void count_down(std::ptrdiff_t update = 1) noexcept;
     // Whether the count is zero. Does not suspend.
     bool try_wait() const noexcept;
+    // Waits until the count is zero.
     void wait() const noexcept;
+    // Both: count_down, then wait.
     void arrive_and_wait(std::ptrdiff_t update = 1) noexcept {
         count_down(update);
         wait();
     }
 
-    // False: the time has passed, or a stop was requested, before the count was zero. Throws
+    // As wait, for so long at most. False: the time has passed before the count was zero. Throws
     // std::system_error where the thread that ends timed waits cannot be started.
     template <class Rep, class Period>
     bool wait_for(const std::chrono::duration<Rep, Period> &duration) const {
         return try_wait() || wait_within(detail::wait_limits(detail::deadline_after(duration)));
     }
+    // As wait_for, until a time of any clock.
     template <class Clock, class Duration>
     bool wait_until(const std::chrono::time_point<Clock, Duration> &time) const {
         return try_wait() || detail::attempt_until(time, [this](auto deadline) {
                    return wait_within(detail::wait_limits(deadline));
                });
     }
+    // As wait, until a stop is requested. False: that was before the count was zero.
     bool wait(const std::stop_token &stop) const {
         return try_wait() || wait_within(detail::wait_limits(stop));
     }

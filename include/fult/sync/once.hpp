@@ -12,6 +12,7 @@ namespace fult {
 // Whether the function of call_once was run. Must outlive every call with it.
 class FULT_API once_flag {
   public:
+    // It was not run.
     constexpr once_flag() noexcept = default;
     once_flag(const once_flag &) = delete;
     once_flag &operator=(const once_flag &) = delete;

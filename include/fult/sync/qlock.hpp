@@ -18,11 +18,12 @@ namespace fult {
 // Dang's dissertation (Illinois, 2018); that ownership is handed over is ours.
 class FULT_API qlock {
   public:
+    // Not taken.
     constexpr qlock() noexcept = default;
     qlock(const qlock &) = delete;
     qlock &operator=(const qlock &) = delete;
 
-    // May suspend. From any thread.
+    // Waits until it has the lock. May suspend. From any thread.
     FULT_ALWAYS_INLINE void lock() noexcept {
         std::uint32_t seen = open;
         if (word_.load(std::memory_order_relaxed) != open ||
@@ -48,11 +49,12 @@ class FULT_API qlock {
             unlock_slow();
     }
 
-    // As lock, but gives up when the time has passed: false then. Throws std::system_error where the thread
-    // that ends timed waits cannot be started.
+    // As lock, for so long at most: false then. Throws std::system_error where the thread that ends timed
+    // waits cannot be started. May suspend. From any thread.
     template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
         return try_lock() || lock_within(detail::wait_limits(detail::deadline_after(duration)));
     }
+    // As try_lock_for, until a time of any clock.
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
         return try_lock() || detail::attempt_until(time, [this](auto deadline) {
@@ -60,7 +62,7 @@ class FULT_API qlock {
                });
     }
 
-    // How many stand in the queue now; for reports and tests. From any thread.
+    // How many stand in the queue now; for reports and tests. From any thread; does not suspend.
     std::size_t waiting() noexcept;
 
   private:

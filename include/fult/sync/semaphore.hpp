@@ -40,12 +40,13 @@ class FULT_API semaphore_base {
 } // namespace detail
 
 // As std::counting_semaphore; waiters are served first come, first served. Acquiring suspends a task and
-// blocks a foreign thread. All calls are from any thread. It may be
-// destroyed once no call with it runs any more.
+// blocks a foreign thread. All calls are from any thread. It may be destroyed once no call with it runs any
+// more.
 template <std::ptrdiff_t LeastMax = std::numeric_limits<std::ptrdiff_t>::max()> class counting_semaphore {
     static_assert(LeastMax >= 0);
 
   public:
+    // The largest count.
     static constexpr std::ptrdiff_t max() noexcept { return LeastMax; }
 
     // With so many to be acquired; ends the program where that is negative or above max().
@@ -54,27 +55,31 @@ template <std::ptrdiff_t LeastMax = std::numeric_limits<std::ptrdiff_t>::max()> 
             detail::misuse("counting_semaphore", "the first count is negative or above max()");
     }
 
+    // Waits until there is one, and takes it.
     void acquire() noexcept {
         if (!base_.try_acquire())
             base_.acquire(detail::wait_limits());
     }
-    // Does not suspend.
+    // Takes one if there is one; whether it did. Does not suspend.
     bool try_acquire() noexcept { return base_.try_acquire(); }
-    // Gives so many back. Does not suspend. Ends the program where the count would exceed max().
+    // Gives so many back. Does not suspend. Ends the program where that is negative, or the count would
+    // exceed max().
     void release(std::ptrdiff_t update = 1) noexcept { base_.release(update); }
 
-    // Throws std::system_error where the thread that ends timed waits cannot be started.
+    // As acquire, for so long at most: false then. Throws std::system_error where the thread that ends timed
+    // waits cannot be started.
     template <class Rep, class Period>
     bool try_acquire_for(const std::chrono::duration<Rep, Period> &duration) {
         return base_.try_acquire() || base_.acquire(detail::wait_limits(detail::deadline_after(duration)));
     }
+    // As try_acquire_for, until a time of any clock.
     template <class Clock, class Duration>
     bool try_acquire_until(const std::chrono::time_point<Clock, Duration> &time) {
         return base_.try_acquire() || detail::attempt_until(time, [this](auto deadline) {
                    return base_.acquire(detail::wait_limits(deadline));
                });
     }
-    // Until a stop is requested; whether it acquired.
+    // As acquire, until a stop is requested: false then.
     bool acquire(const std::stop_token &stop) {
         return base_.try_acquire() || base_.acquire(detail::wait_limits(stop));
     }
@@ -83,7 +88,7 @@ template <std::ptrdiff_t LeastMax = std::numeric_limits<std::ptrdiff_t>::max()> 
     detail::semaphore_base base_;
 };
 
-// One or none.
+// A counting_semaphore of one or none.
 using binary_semaphore = counting_semaphore<1>;
 
 } // namespace fult

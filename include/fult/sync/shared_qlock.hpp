@@ -14,27 +14,32 @@ namespace fult {
 // suspends a task and blocks a foreign thread; unlocking does neither. From any thread. Not recursive.
 class FULT_API shared_qlock {
   public:
+    // Nobody owns it.
     constexpr shared_qlock() noexcept = default;
     shared_qlock(const shared_qlock &) = delete;
     shared_qlock &operator=(const shared_qlock &) = delete;
 
+    // Waits until it owns the lock alone, as a writer.
     void lock() noexcept {
         if (!try_lock())
             wait_for_turn(true, detail::wait_limits());
     }
+    // Takes the lock as a writer if nobody owns it; whether it did. Does not suspend.
     bool try_lock() noexcept {
         std::uint64_t seen = 0;
         return word_.compare_exchange_strong(seen, writing,
                                              std::memory_order_acquire, // pairs with both unlocks
                                              std::memory_order_relaxed);
     }
-    // Ends the program where no writer owns it.
+    // Lets in who is first in the queue. Ends the program where no writer owns it.
     void unlock() noexcept;
 
+    // Waits until it owns the lock as a reader, beside other readers.
     void lock_shared() noexcept {
         if (!try_lock_shared())
             wait_for_turn(false, detail::wait_limits());
     }
+    // Takes the lock as a reader if no writer owns it and nobody waits; whether it did. Does not suspend.
     bool try_lock_shared() noexcept {
         std::uint64_t seen = word_.load(std::memory_order_relaxed);
         while ((seen & (writing | wanted)) == 0)
@@ -44,25 +49,28 @@ class FULT_API shared_qlock {
                 return true;
         return false;
     }
-    // Ends the program where no reader owns it.
+    // The last reader lets in who is first in the queue. Ends the program where no reader owns it.
     void unlock_shared() noexcept;
 
-    // False: the time has passed. Throw std::system_error where the thread that ends timed waits cannot be
-    // started.
+    // As lock, for so long at most: false then. Throws std::system_error where the thread that ends timed
+    // waits cannot be started, as do all that follow.
     template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
         return try_lock() || wait_for_turn(true, detail::wait_limits(detail::deadline_after(duration)));
     }
+    // As try_lock_for, until a time of any clock.
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
         return try_lock() || detail::attempt_until(time, [this](auto deadline) {
                    return wait_for_turn(true, detail::wait_limits(deadline));
                });
     }
+    // As lock_shared, for so long at most: false then.
     template <class Rep, class Period>
     bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &duration) {
         return try_lock_shared() ||
                wait_for_turn(false, detail::wait_limits(detail::deadline_after(duration)));
     }
+    // As try_lock_shared_for, until a time of any clock.
     template <class Clock, class Duration>
     bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &time) {
         return try_lock_shared() || detail::attempt_until(time, [this](auto deadline) {

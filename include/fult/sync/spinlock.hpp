@@ -14,6 +14,7 @@ FULT_API void spinlock_back_off(unsigned tries) noexcept;
 // The two kinds are different types, so that sources compiled with and without NDEBUG do not mix unseen.
 template <bool Checked> class basic_spinlock {
   public:
+    // Not taken.
     constexpr basic_spinlock() noexcept = default;
     basic_spinlock(const basic_spinlock &) = delete;
     basic_spinlock &operator=(const basic_spinlock &) = delete;
