@@ -191,7 +191,7 @@ void engine::drain() noexcept {
     worker &first = *crew_.homes[0];
     auto moved = std::chrono::steady_clock::now();
     for (unsigned idle = 0;;) {
-        if (first.has_work() || crew_.foreign_home().tasks.seems_public()) {
+        if (crew_.outside.poll() || first.has_work() || crew_.foreign_home().tasks.seems_public()) {
             this_task::yield();
             idle = 0;
             moved = std::chrono::steady_clock::now();

@@ -155,7 +155,7 @@ void warn_of_unknown() {
         if (!entry.starts_with("FULT_"))
             continue;
         const std::string_view name = entry.substr(0, entry.find('='));
-        bool known = false;
+        bool known = name.starts_with("FULT_COMM_") || name.starts_with("FULT_RUN_"); // fult-comm's
         for (const option_row &row : rows)
             known = known || name == row.variable;
         if (!known)

@@ -4,10 +4,18 @@
 #include <climits>
 #include <ctime>
 #include <linux/futex.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 namespace fult::detail {
+namespace {
+
+// An eventfd. It outlives all parkers: whoever posts must not look into one that may be gone.
+constinit std::atomic<int> bell{-1};
+
+} // namespace
 
 void parker::wait(std::uint32_t prepared, int milliseconds) noexcept {
     timespec limit{milliseconds / 1000, (milliseconds % 1000) * 1'000'000L};
@@ -21,10 +29,37 @@ void parker::wait(std::uint32_t prepared, int milliseconds) noexcept {
     errno = saved;
 }
 
+bool parker::open_bell() noexcept {
+    int none = -1;
+    if (bell.load(std::memory_order_acquire) >= 0)
+        return true;
+    const int made = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (made >= 0 && !bell.compare_exchange_strong(none, made, std::memory_order_acq_rel))
+        ::close(made);
+    return made >= 0;
+}
+
+void parker::ring() noexcept { ::eventfd_write(bell.load(std::memory_order_acquire), 1); }
+
+void parker::wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned count,
+                       int milliseconds) noexcept {
+    const int saved = errno;
+    descriptors[0] = {bell.load(std::memory_order_acquire), POLLIN, 0};
+    if (posts_.compare_exchange_strong(prepared, prepared | at_bell, std::memory_order_acq_rel)) {
+        ::poll(descriptors, count, milliseconds);
+        posts_.fetch_and(~at_bell, std::memory_order_acq_rel); // pairs with post
+    }
+    eventfd_t rings = 0;
+    ::eventfd_read(descriptors[0].fd, &rings); // one that rings later ends the next sleep early, no more
+    errno = saved;
+}
+
 void parker::post() noexcept {
     const int saved = errno;
-    posts_.fetch_add(1, std::memory_order_release); // pairs with wait
-    ::syscall(SYS_futex, &posts_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+    if (posts_.fetch_add(one_post, std::memory_order_acq_rel) & at_bell) // pairs with wait and wait_with
+        ring();
+    else
+        ::syscall(SYS_futex, &posts_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
     errno = saved;
 }
 

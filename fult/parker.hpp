@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+struct pollfd;
+
 namespace fult::detail {
 
 class alignas(8) parker { // so that a pointer to it has room for a tag
@@ -11,14 +13,30 @@ class alignas(8) parker { // so that a pointer to it has room for a tag
     // What to hand to wait: a post after this call makes that wait return at once.
     std::uint32_t prepare() const noexcept { return posts_.load(std::memory_order_acquire); }
 
+    // Whether there was a post after prepare.
+    bool posted(std::uint32_t prepared) const noexcept {
+        return posts_.load(std::memory_order_acquire) != prepared; // pairs with post
+    }
+
     // Blocks the thread until there was a post after prepare, or for some time where milliseconds >= 0.
     void wait(std::uint32_t prepared, int milliseconds = -1) noexcept;
+
+    // The same; one of the descriptors that becomes readable ends it too. One parker of the process at a
+    // time; the first of `descriptors` is left for the bell, by which a post is heard then.
+    void wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned count, int milliseconds) noexcept;
+
+    // Makes wait_with possible; false: no descriptor could be had.
+    static bool open_bell() noexcept;
+    // Ends a wait_with of whichever parker.
+    static void ring() noexcept;
 
     // Wakes the thread. Touches the parker no more once the waiter can see the post, except for the address
     // in the system call.
     void post() noexcept;
 
   private:
+    static constexpr std::uint32_t at_bell = 1; // the thread sleeps on descriptors
+    static constexpr std::uint32_t one_post = 2;
     std::atomic<std::uint32_t> posts_{0};
 };
 

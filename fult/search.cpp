@@ -95,8 +95,10 @@ void worker::nap() noexcept {
                                 // (MUTANT_NO_MEMBARRIER of the model)
     }
     if (!crew.stopping.load(std::memory_order_seq_cst) && !work_anywhere()) { // pairs with stop
-        sleep.wait(prepared);
-        return; // whoever posted has taken this worker out
+        if (!crew.outside.watch(sleep, prepared)) {
+            sleep.wait(prepared);
+            return; // whoever posted has taken this worker out
+        }
     }
     if (!crew.asleep.remove(index))
         sleep.wait(prepared); // somebody is about to post: take it, or it would end a later sleep
@@ -113,6 +115,10 @@ task *worker::search() noexcept {
         if ((found = pick(false)) || (found = steal_from(crew.foreign_home(), forwarded)) ||
             (!crew.alone && (found = steal_round())))
             break;
+        if (crew.outside.any() && crew.outside.poll()) {
+            start = steady::now();
+            continue;
+        }
         if (!crew.alone)
             ask_for_work();
         if (round % 16 != 15) {

@@ -6,6 +6,7 @@
 
 #include <fult/options.hpp>
 
+#include "services.hpp"
 #include "sleepers.hpp"
 #include "stack_pool.hpp"
 
@@ -26,6 +27,7 @@ struct team {
     std::atomic<bool> short_of_stacks{false};       // the last attempt to get one failed
     alignas(64) std::atomic<unsigned> searching{0}; // workers awake that look for work everywhere
     sleepers asleep;
+    services outside; // what arrives from elsewhere
 
     worker &foreign_home() const noexcept { return *homes[count]; }
 

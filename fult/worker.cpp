@@ -188,6 +188,8 @@ task *worker::pick_otherwise(bool yielding) noexcept {
         if ((t = tasks.take_yielded_in_turn()) || (t = tasks.take_public(true)))
             return t;
     ++tick_;
+    if (fair && crew.outside.any()) [[unlikely]]
+        crew.outside.poll();
     if (fair && ((t = pick_for_fairness()) || (t = take_handed())))
         return t;
     if (yielding) {

@@ -1,0 +1,122 @@
+#include "services.hpp"
+
+#include <algorithm>
+#include <poll.h>
+#include <sched.h>
+#include <stdexcept>
+#include <string>
+
+#include "team.hpp"
+#include "worker.hpp"
+
+namespace fult::detail {
+
+// A reader says that it is inside before it looks at who is there; remove takes it out before it looks at who
+// is inside.
+template <class F> void services::each(F f) noexcept {
+    for (place &at : places_) {
+        if (!at.who.load(std::memory_order_relaxed))
+            continue;
+        at.inside.fetch_add(1, std::memory_order_seq_cst); // pairs with remove
+        if (service *s = at.who.load(std::memory_order_seq_cst))
+            f(*s);
+        at.inside.fetch_sub(1, std::memory_order_release); // pairs with remove
+    }
+}
+
+bool services::add(service &s) {
+    if (!parker::open_bell())
+        return false;
+    for (place &at : places_) {
+        service *nobody = nullptr;
+        if (at.who.compare_exchange_strong(nobody, &s, std::memory_order_seq_cst)) {
+            count_.fetch_add(1, std::memory_order_seq_cst);
+            return true;
+        }
+    }
+    return false;
+}
+
+void services::remove(service &s) noexcept {
+    for (place &at : places_) {
+        if (at.who.load(std::memory_order_relaxed) != &s)
+            continue;
+        at.who.store(nullptr, std::memory_order_seq_cst); // pairs with each
+        count_.fetch_sub(1, std::memory_order_seq_cst);
+        while (at.inside.load(std::memory_order_seq_cst) != 0) {
+            parker::ring(); // the watcher may be asleep for it
+            ::sched_yield();
+        }
+    }
+}
+
+bool services::poll() noexcept {
+    bool busy = false;
+    each([&](service &s) { busy = s.poll() || busy; });
+    return busy;
+}
+
+// One sleep in the kernel; whether somebody should look for work now.
+bool services::sleep_once(parker &sleep, std::uint32_t prepared) noexcept {
+    service *ready[capacity];
+    pollfd descriptors[capacity + 1];
+    place *held[capacity];
+    unsigned count = 0, watching = 1;
+    int limit = -1;
+    bool calm = true;
+    for (place &at : places_) {
+        if (!at.who.load(std::memory_order_relaxed))
+            continue;
+        at.inside.fetch_add(1, std::memory_order_seq_cst); // pairs with remove
+        service *s = at.who.load(std::memory_order_seq_cst);
+        if (!s || !calm || !s->prepare_sleep()) {
+            calm = calm && !s;
+            at.inside.fetch_sub(1, std::memory_order_release);
+            continue;
+        }
+        held[count] = &at;
+        ready[count++] = s;
+        if (const int fd = s->descriptor(); fd >= 0)
+            descriptors[watching++] = {fd, POLLIN, 0};
+        if (const int patience = s->patience(); patience >= 0)
+            limit = limit < 0 ? patience : std::min(limit, patience);
+    }
+    if (calm)
+        sleep.wait_with(prepared, descriptors, watching, limit);
+    for (unsigned i = 0; i < count; ++i) {
+        ready[i]->end_sleep();
+        held[i]->inside.fetch_sub(1, std::memory_order_release); // pairs with remove
+    }
+    return !calm;
+}
+
+bool services::watch(parker &sleep, std::uint32_t prepared) noexcept {
+    if (!any() || watched_.exchange(true, std::memory_order_acquire))
+        return false;
+    while (any() && !sleep.posted(prepared))
+        if (poll() || sleep_once(sleep, prepared))
+            break;
+    watched_.store(false, std::memory_order_release);
+    return true;
+}
+
+void add_service(service &s) {
+    team *crew = running_team();
+    if (!crew)
+        throw std::logic_error("fult: no runtime is running; start a fult::runtime first");
+    if (!crew->outside.add(s))
+        throw std::length_error("fult: more than " + std::to_string(services::capacity) +
+                                " communication devices");
+}
+
+void remove_service(service &s) noexcept {
+    if (team *crew = running_team())
+        crew->outside.remove(s);
+}
+
+bool others_ready() noexcept {
+    worker *w = this_worker();
+    return w && w->has_work();
+}
+
+} // namespace fult::detail

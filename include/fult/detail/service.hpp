@@ -1,0 +1,44 @@
+// Work from outside that workers do between tasks: messages that arrive (fult-comm). Internal: for libraries
+// of this project that stand on the runtime.
+#pragma once
+
+#include <fult/detail/platform.hpp>
+
+namespace fult::detail {
+
+// What workers poll: when they have nothing to run, every few scheduling decisions, and before they sleep.
+class FULT_API service {
+  public:
+    // Does what there is to do, without waiting; whether it did anything. By any worker, by several at a
+    // time, on the stack of whoever decides what runs next: it must not suspend. Signals and spawns are
+    // fine.
+    virtual bool poll() noexcept = 0;
+
+    // One worker at a time sleeps for all services, the watcher. prepare_sleep: whatever happens from now on
+    // must make descriptor() readable, or can wait for patience(). False: something has happened; poll.
+    // end_sleep follows each that returned true.
+    virtual bool prepare_sleep() noexcept = 0;
+    virtual void end_sleep() noexcept = 0;
+    // Readable when there is something to do; -1: none.
+    virtual int descriptor() const noexcept = 0;
+    // Milliseconds after which it wants to be polled at the latest, while no descriptor calls; -1: never.
+    virtual int patience() const noexcept = 0;
+
+  protected:
+    service() = default;
+    service(const service &) = default;
+    service &operator=(const service &) = default;
+    ~service() = default;
+};
+
+// From any thread while a runtime runs. Throws std::logic_error where none does, std::length_error where
+// there are too many.
+FULT_API void add_service(service &s);
+// When it returns nobody is in one of its functions any more, nor will be.
+FULT_API void remove_service(service &s) noexcept;
+
+// Whether the calling worker has something else to run: what can be put off will be done soon. False on a
+// foreign thread.
+FULT_API bool others_ready() noexcept;
+
+} // namespace fult::detail
