@@ -87,6 +87,7 @@ bool worker::work_anywhere() noexcept {
 // everywhere, sleep.
 void worker::nap() noexcept {
     const std::uint32_t prepared = sleep.prepare();
+    bool watched = false;
     crew.asleep.add(index);
     if (!crew.alone) {
         ask_for_work();
@@ -99,9 +100,12 @@ void worker::nap() noexcept {
             sleep.wait(prepared);
             return; // whoever posted has taken this worker out
         }
+        watched = true;
     }
     if (!crew.asleep.remove(index))
         sleep.wait(prepared); // somebody is about to post: take it, or it would end a later sleep
+    if (watched && crew.asleep.any())
+        crew.wake_one(index); // the next watcher: this one may be busy for long
 }
 
 task *worker::search() noexcept {
