@@ -26,6 +26,7 @@ struct team {
     std::atomic<bool> short_of_stacks{false};       // the last attempt to get one failed
     alignas(64) std::atomic<unsigned> searching{0}; // workers awake that look for work everywhere
     sleepers asleep;
+    std::atomic<unsigned> dozing{0}; // of those asleep: look by themselves soon at what was handed over
 
     worker &foreign_home() const noexcept { return *homes[count]; }
 

@@ -238,13 +238,26 @@ bool worker::has_work() noexcept { return has_own_work() || tasks.seems_public()
 // A signal sets a bit at the task's home, wherever that is; these take the task itself, so that it goes on
 // here, where what the caller wrote is in the cache. To who looks for work the chain is one more public word:
 // pushed by an atomic operation before the look at the sleepers, and looked at by who falls asleep.
-task *worker::claim_parked(task_id who) noexcept {
+// Where it has not parked yet it keeps the signal: a bit would make another worker run it for nothing.
+task *worker::claim_or_signal(task_id who) noexcept {
     task *t = to_task(who);
-    std::uint32_t seen = ready;
-    if ((who.value() & 1) != 0 || (crew.alone && home_of(t) != this) ||
-        !t->state.compare_exchange_strong(seen, busy, std::memory_order_seq_cst)) // pairs with park
+    auto *home = static_cast<worker *>(home_of(t));
+    if ((who.value() & 1) != 0 || (crew.alone && home != this)) {
+        signal(who);
         return nullptr;
-    return t;
+    }
+    switch (claim(*t, false)) {
+    case claim_outcome::ours:
+        return t;
+    case claim_outcome::pinned: // a signal's bit might be found by a thief first
+        home->tasks.post(t, true);
+        if (home != this)
+            crew.wake_for(*home, true);
+        break;
+    case claim_outcome::not_now:
+        break;
+    }
+    return nullptr;
 }
 
 void worker::hand(task *first, task *last) noexcept {
@@ -253,15 +266,20 @@ void worker::hand(task *first, task *last) noexcept {
         last->next.store(below, std::memory_order_relaxed);
     while (
         !handed_.compare_exchange_weak(below, first, std::memory_order_seq_cst)); // pairs with steal_handed
-    crew.wake_for(*this, false);
+    hands_.store(hands_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    // Who dozes looks soon: to wake it for each hand-over would cost more than the hand-over.
+    if (crew.asleep.any() && crew.dozing.load(std::memory_order_seq_cst) == 0) // pairs with nap
+        crew.wake_for(*this, false);
 }
 
 // The newest. That it is still the first one means that nothing was taken: only this worker pushes.
 task *worker::take_handed() noexcept {
-    task *first = handed_.load(std::memory_order_acquire);
-    while (first && !handed_.compare_exchange_weak(first, first->next.load(std::memory_order_relaxed),
+    task *first = handed_.load(std::memory_order_acquire), *below = nullptr;
+    while (first && !handed_.compare_exchange_weak(first, below = first->next.load(std::memory_order_relaxed),
                                                    std::memory_order_acq_rel)) // pairs with steal_handed
         ;
+    if (first && below)
+        ready_set::prefetch(below);
     return first;
 }
 
@@ -287,7 +305,8 @@ task *worker::take_oldest_handed() noexcept {
 // stands.
 task *worker::steal_handed() noexcept {
     std::atomic<task *> &chain = crew.homes[watched_]->handed_;
-    if (watched_first_ && chain.load(std::memory_order_acquire) == watched_first_)
+    if (watched_first_ && crew.homes[watched_]->hands_.load(std::memory_order_relaxed) == watched_hands_ &&
+        chain.load(std::memory_order_acquire) == watched_first_)
         if (task *first =
                 chain.exchange(nullptr, std::memory_order_acq_rel)) { // pairs with hand and take_handed
             watched_first_ = nullptr;
@@ -301,6 +320,7 @@ task *worker::steal_handed() noexcept {
     for (unsigned i = 0; i < crew.count && !watched_first_; ++i) {
         watched_ = (watched_ + 1) % crew.count;
         watched_first_ = crew.homes[watched_]->handed_.load(std::memory_order_acquire);
+        watched_hands_ = crew.homes[watched_]->hands_.load(std::memory_order_relaxed);
     }
     return nullptr;
 }

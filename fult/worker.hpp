@@ -68,7 +68,7 @@ class alignas(cache_line) worker : public worker_hot {
                      task *next) noexcept;       // returns when self is resumed, maybe elsewhere
     void make_ready(task *t) noexcept;           // t may run: private here if it can be, else public
     void feed() noexcept;                        // publishes for the hungry
-    task *claim_parked(task_id who) noexcept;    // for hand; null: it must be signaled
+    task *claim_or_signal(task_id who) noexcept; // signals; null, or the caller is to hand it over
     void hand(task *first, task *last) noexcept; // claimed tasks, chained by `next`, go on here
     bool took_signal(task *self) noexcept; // consumes a retained signal, or one in self's own public word
     std::atomic<std::uint32_t> looking{0}; // awake, and watching its own words
@@ -102,8 +102,10 @@ class alignas(cache_line) worker : public worker_hot {
     // Tasks that were claimed for this worker and wait for its next decision, chained by `next`: what a
     // running task granted (sync/). Only this worker pushes and pops; others take all at once.
     alignas(cache_line) std::atomic<task *> handed_{nullptr};
-    unsigned watched_ = 0;          // the worker at whose chain this one looked last,
-    task *watched_first_ = nullptr; // and what came first there
+    std::atomic<std::uint32_t> hands_{0}; // how often; written by this worker alone
+    unsigned watched_ = 0;                // the worker at whose chain this one looked last,
+    task *watched_first_ = nullptr;       // what came first there,
+    std::uint32_t watched_hands_ = 0;     // and how often it had handed over
 
     task *pick_otherwise(bool yielding) noexcept;
     task *pick_for_fairness() noexcept;
@@ -115,8 +117,10 @@ class alignas(cache_line) worker : public worker_hot {
     task *steal_round() noexcept;
     bool revoke_round() noexcept;
     void ask_for_work() noexcept;
-    void nap() noexcept;
-    bool work_anywhere() noexcept;
+    enum class rest { until_woken, short_while };
+    void nap(rest how) noexcept;
+    bool work_anywhere(bool handed_too) noexcept;
+    std::uint32_t hands_of_others() const noexcept;
 
     slot_allocator slots_;
     slot_run

@@ -100,7 +100,7 @@ void barrier_base::wait_in_line(waiter &self) noexcept {
 void barrier_base::wait(std::uint64_t phase) noexcept {
     if (phase_.load(std::memory_order_acquire) != phase) // pairs with complete
         return;
-    waiter self;
+    waiter self{waiter::without_limits()};
     self.note = phase;
     queue &q = queue_for(self);
     push(q, self);

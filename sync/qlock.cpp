@@ -38,7 +38,7 @@ bool qlock::take_or_want() noexcept {
 void qlock::lock_slow() noexcept {
     if (look_for_a_while())
         return;
-    detail::waiter self;
+    detail::waiter self{detail::waiter::without_limits()};
     queueing_.lock();
     if (take_or_want()) {
         queueing_.unlock();

@@ -67,6 +67,12 @@ class FULT_API wait_limits {
 class FULT_API waiter {
   public:
     waiter() noexcept;
+    // For one that will wait without limits: then only its grant changes a parked waiter's state, and the
+    // granter need not compare.
+    struct without_limits {};
+    explicit waiter(without_limits) noexcept : waiter() {
+        stays_ = state_.load(std::memory_order_relaxed) == parked;
+    }
     waiter(const waiter &) = delete;
     waiter &operator=(const waiter &) = delete;
 
@@ -103,11 +109,13 @@ class FULT_API waiter {
 
     bool poll() noexcept;
     bool suspend_while_parked(const wait_limits *limits) noexcept;
+    bool change_to_granted() noexcept;
     void wake_up(task_id who) noexcept;
     task *grant_claimed(worker *here) noexcept; // grants; a task that it claimed is to be handed over
 
     std::atomic<std::uint32_t> state_{polling};
     std::atomic<bool> nudged_{false};
+    bool stays_ = false; // parked until it is granted
     const task_id who_; // empty: a foreign thread, which sleeps on state_
 };
 
