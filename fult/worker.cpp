@@ -262,10 +262,46 @@ task *worker::claim_or_signal(task_id who) noexcept {
 
 void worker::hand(task *first, task *last) noexcept {
     task *below = handed_.load(std::memory_order_relaxed);
+    if (is_kept(below)) {
+        task *mine = below;
+        below = nullptr;
+        if (handed_.compare_exchange_strong(mine, nullptr, std::memory_order_acq_rel)) // pairs with steal_handed
+            if (task *heir = pass_on(*this, mine)) {
+                heir->next.store(nullptr, std::memory_order_relaxed);
+                last->next.store(heir, std::memory_order_relaxed);
+                last = heir;
+            }
+    }
     do
         last->next.store(below, std::memory_order_relaxed);
     while (
         !handed_.compare_exchange_weak(below, first, std::memory_order_seq_cst)); // pairs with steal_handed
+    tell_handed();
+}
+
+bool worker::keep(void *lock, pass_on_function pass_on) noexcept {
+    task *nothing = handed_.load(std::memory_order_relaxed);
+    if (nothing || (crew.alone && crew.count > 1)) // the next owner may be another worker's
+        return false;
+    pass_on_.store(pass_on, std::memory_order_relaxed);
+    if (!handed_.compare_exchange_strong(nothing, kept(lock), std::memory_order_seq_cst))
+        return false;
+    tell_handed();
+    return true;
+}
+
+bool worker::take_back(const void *lock) noexcept {
+    task *mine = handed_.load(std::memory_order_relaxed);
+    return mine == kept(lock) &&
+           handed_.compare_exchange_strong(mine, nullptr, std::memory_order_acq_rel); // pairs with steal_handed
+}
+
+task *worker::pass_on(const worker &from, const task *what) noexcept {
+    auto *lock = reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(what) & ~std::uintptr_t{1});
+    return from.pass_on_.load(std::memory_order_relaxed)(lock, *this);
+}
+
+void worker::tell_handed() noexcept {
     hands_.store(hands_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     // Who dozes looks soon: to wake it for each hand-over would cost more than the hand-over.
     if (crew.asleep.any() && crew.dozing.load(std::memory_order_seq_cst) == 0) // pairs with nap
@@ -275,9 +311,13 @@ void worker::hand(task *first, task *last) noexcept {
 // The newest. That it is still the first one means that nothing was taken: only this worker pushes.
 task *worker::take_handed() noexcept {
     task *first = handed_.load(std::memory_order_acquire), *below = nullptr;
-    while (first && !handed_.compare_exchange_weak(first, below = first->next.load(std::memory_order_relaxed),
-                                                   std::memory_order_acq_rel)) // pairs with steal_handed
+    while (first && !handed_.compare_exchange_weak(
+                        first,
+                        below = is_kept(first) ? nullptr : first->next.load(std::memory_order_relaxed),
+                        std::memory_order_acq_rel)) // pairs with steal_handed
         ;
+    if (is_kept(first))
+        return pass_on(*this, first);
     if (first && below)
         ready_set::prefetch(below);
     return first;
@@ -288,6 +328,8 @@ task *worker::take_oldest_handed() noexcept {
     task *newest = handed_.exchange(nullptr, std::memory_order_acq_rel); // pairs with steal_handed
     if (!newest)
         return nullptr;
+    if (is_kept(newest))
+        return pass_on(*this, newest);
     task *oldest = newest, *above = nullptr;
     while (task *below = oldest->next.load(std::memory_order_relaxed)) {
         above = oldest;
@@ -310,6 +352,8 @@ task *worker::steal_handed() noexcept {
         if (task *first =
                 chain.exchange(nullptr, std::memory_order_acq_rel)) { // pairs with hand and take_handed
             watched_first_ = nullptr;
+            if (is_kept(first))
+                return pass_on(*crew.homes[watched_], first);
             if (task *rest = first->next.load(std::memory_order_relaxed)) {
                 handed_.store(rest, std::memory_order_seq_cst); // it was empty: this worker has nothing
                 crew.wake_for(*this, false);

@@ -86,6 +86,8 @@ class FULT_API waiter {
     // The same where a task waits for nothing else than the caller's next suspension: it goes on on this
     // worker then.
     void grant_next() noexcept;
+    // The same; the caller, on that worker, runs the task that it gets, or hands it over.
+    task *grant_claimed(worker *here) noexcept;
     // For the waiter's own thread: it needs no grant any more.
     void grant_itself() noexcept { state_.store(granted, std::memory_order_relaxed); }
     bool is_granted() const noexcept { return state_.load(std::memory_order_acquire) == granted; }
@@ -95,6 +97,8 @@ class FULT_API waiter {
 
     // Whether any worker may run it: a task that is not bound to one.
     bool is_free_task() const noexcept { return who_ && (who_.value() & 1) == 0; }
+    // Whether it is a task that waits for its grant and nothing else.
+    bool stays() const noexcept { return stays_; }
 
     // For the queue's lock ----------------------------------------------------------------------------------
     waiter *next = nullptr;
@@ -111,7 +115,6 @@ class FULT_API waiter {
     bool suspend_while_parked(const wait_limits *limits) noexcept;
     bool change_to_granted() noexcept;
     void wake_up(task_id who) noexcept;
-    task *grant_claimed(worker *here) noexcept; // grants; a task that it claimed is to be handed over
 
     std::atomic<std::uint32_t> state_{polling};
     std::atomic<bool> nudged_{false};
