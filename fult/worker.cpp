@@ -265,7 +265,8 @@ void worker::hand(task *first, task *last) noexcept {
     if (is_kept(below)) {
         task *mine = below;
         below = nullptr;
-        if (handed_.compare_exchange_strong(mine, nullptr, std::memory_order_acq_rel)) // pairs with steal_handed
+        if (handed_.compare_exchange_strong(mine, nullptr,
+                                            std::memory_order_acq_rel)) // pairs with steal_handed
             if (task *heir = pass_on(*this, mine)) {
                 heir->next.store(nullptr, std::memory_order_relaxed);
                 last->next.store(heir, std::memory_order_relaxed);
@@ -292,8 +293,8 @@ bool worker::keep(void *lock, pass_on_function pass_on) noexcept {
 
 bool worker::take_back(const void *lock) noexcept {
     task *mine = handed_.load(std::memory_order_relaxed);
-    return mine == kept(lock) &&
-           handed_.compare_exchange_strong(mine, nullptr, std::memory_order_acq_rel); // pairs with steal_handed
+    return mine == kept(lock) && handed_.compare_exchange_strong(
+                                     mine, nullptr, std::memory_order_acq_rel); // pairs with steal_handed
 }
 
 task *worker::pass_on(const worker &from, const task *what) noexcept {
@@ -312,8 +313,7 @@ void worker::tell_handed() noexcept {
 task *worker::take_handed() noexcept {
     task *first = handed_.load(std::memory_order_acquire), *below = nullptr;
     while (first && !handed_.compare_exchange_weak(
-                        first,
-                        below = is_kept(first) ? nullptr : first->next.load(std::memory_order_relaxed),
+                        first, below = is_kept(first) ? nullptr : first->next.load(std::memory_order_relaxed),
                         std::memory_order_acq_rel)) // pairs with steal_handed
         ;
     if (is_kept(first))
@@ -323,8 +323,17 @@ task *worker::take_handed() noexcept {
     return first;
 }
 
-// For fairness: newer ones may go on handing over to each other for ever.
+// For fairness: newer ones may go on handing over to each other for ever. The way to the end of a long chain
+// costs a cache miss a task, so it is gone seldom.
 task *worker::take_oldest_handed() noexcept {
+    constexpr unsigned far = 32, seldom = 16;
+    if (++asked_for_oldest_ % seldom != 0) {
+        const task *t = handed_.load(std::memory_order_acquire);
+        for (unsigned i = 0; t && !is_kept(t) && i < far; ++i)
+            t = t->next.load(std::memory_order_relaxed); // a thief may have taken it: then it is any chain
+        if (t && !is_kept(t))
+            return take_handed();
+    }
     task *newest = handed_.exchange(nullptr, std::memory_order_acq_rel); // pairs with steal_handed
     if (!newest)
         return nullptr;

@@ -115,9 +115,9 @@ class alignas(cache_line) worker : public worker_hot {
     alignas(cache_line) std::atomic<task *> handed_{nullptr};
     std::atomic<std::uint32_t> hands_{0}; // how often; written by this worker alone
     std::atomic<pass_on_function> pass_on_{nullptr};
-    unsigned watched_ = 0;                // the worker at whose chain this one looked last,
-    task *watched_first_ = nullptr;       // what came first there,
-    std::uint32_t watched_hands_ = 0;     // and how often it had handed over
+    unsigned watched_ = 0;            // the worker at whose chain this one looked last,
+    task *watched_first_ = nullptr;   // what came first there,
+    std::uint32_t watched_hands_ = 0; // and how often it had handed over
 
     task *pick_otherwise(bool yielding) noexcept;
     task *pick_for_fairness() noexcept;
@@ -152,6 +152,7 @@ class alignas(cache_line) worker : public worker_hot {
     exceptions_in_flight *exceptions_ = nullptr;
     static constexpr std::uint32_t fairness = 32; // decisions
     std::uint32_t tick_ = 0;
+    std::uint32_t asked_for_oldest_ = 0;
     std::uint32_t turn_ = 0; // of the kinds of ready tasks, in decisions for fairness
     random_source random_;
     std::vector<std::vector<worker *>> victims_; // nearest first

@@ -141,7 +141,8 @@ void waiter::wake_up(task_id who) noexcept {
 // Whether it must be woken. Afterwards the waiter may be gone.
 bool waiter::change_to_granted() noexcept {
     if (!stays_)
-        return state_.exchange(granted, std::memory_order_seq_cst) == parked; // pairs with suspend_while_parked
+        return state_.exchange(granted, std::memory_order_seq_cst) ==
+               parked;                                // pairs with suspend_while_parked
     state_.store(granted, std::memory_order_release); // pairs with suspend_while_parked
     return true;
 }

@@ -119,7 +119,7 @@ class FULT_API waiter {
     std::atomic<std::uint32_t> state_{polling};
     std::atomic<bool> nudged_{false};
     bool stays_ = false; // parked until it is granted
-    const task_id who_; // empty: a foreign thread, which sleeps on state_
+    const task_id who_;  // empty: a foreign thread, which sleeps on state_
 };
 
 // First in, first out. Under its owner's lock.
