@@ -73,6 +73,9 @@ options engine::complete(options o, const topology &machine) {
         o.workers = std::min(machine.usable(), sleepers::capacity);
     const std::size_t page = page_size();
     o.stack_size = (o.stack_size + page - 1) / page * page;
+    // An odd number of pages: with a power of two the hot ends of all stacks would fall into the same few
+    // sets of the buffer of translations, and a thousand suspended tasks would miss it at each switch.
+    o.stack_size |= page;
     o.bind = o.bind && o.workers <= machine.usable();
     return o;
 }

@@ -102,6 +102,18 @@ class ready_set {
         return (bits & s.left) != 0 ? take_at_turn(s, bits & s.left) : nullptr;
     }
 
+    // Brings near what a switch to a suspended task touches: its descriptor, the saved registers, and the
+    // frames behind the gap that call_that_jumps_back leaves. A thief may be about to run it: then it was in
+    // vain, and TSan need not know.
+    static void prefetch([[maybe_unused]] const task *t) noexcept {
+#if !defined(FULT_TSAN)
+        const auto *saved = static_cast<const std::byte *>(t->context);
+        __builtin_prefetch(saved, 1);
+        for (std::size_t line = 3; line <= 5; ++line)
+            __builtin_prefetch(saved + line * cache_line, 1);
+#endif
+    }
+
     // Moves the oldest private tasks to the public words; how many.
     unsigned publish() noexcept;
 
@@ -136,17 +148,6 @@ class ready_set {
     }
     int next_above(sweep &s, int word) noexcept;
     int next_below(sweep &s, int word) noexcept;
-    // Brings near what a switch to a yielded task touches: its descriptor, the saved registers, and the
-    // frames behind the gap that call_that_jumps_back leaves. A thief may be about to run it: then it was in
-    // vain, and TSan need not know.
-    static void prefetch([[maybe_unused]] const task *t) noexcept {
-#if !defined(FULT_TSAN)
-        const auto *saved = static_cast<const std::byte *>(t->context);
-        __builtin_prefetch(saved, 1);
-        for (std::size_t line = 3; line <= 5; ++line)
-            __builtin_prefetch(saved + line * cache_line, 1);
-#endif
-    }
     task *take_at_turn(sweep &s, std::uint64_t left) noexcept {
         const unsigned b = breadth_first_ ? static_cast<unsigned>(std::countr_zero(left))
                                           : static_cast<unsigned>(63 - std::countl_zero(left));

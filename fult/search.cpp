@@ -1,5 +1,6 @@
 // What a worker does that has no ready task of its own: look at the others, take back what a busy one hides,
 // sleep.
+#include <algorithm>
 #include <chrono>
 #include <sched.h>
 
@@ -14,6 +15,11 @@ using steady = std::chrono::steady_clock;
 // A victim that spawned and then reaches no scheduling point is left alone for this long before its private
 // words are taken.
 constexpr auto patience = std::chrono::microseconds(20);
+
+// A worker that saw tasks being handed over all the time it looked, none of them for it, looks again after so
+// long, for so short a time.
+constexpr int doze_milliseconds = 1;
+constexpr auto glance = std::chrono::microseconds(10);
 
 } // namespace
 
@@ -70,7 +76,16 @@ void worker::ask_for_work() noexcept {
                 victim->attention.fetch_or(hungry, std::memory_order_seq_cst); // pairs with feed
 }
 
-bool worker::work_anywhere() noexcept {
+// What other workers handed over, as a count that changes.
+std::uint32_t worker::hands_of_others() const noexcept {
+    std::uint32_t sum = 0;
+    for (const auto &group : victims_)
+        for (const worker *victim : group)
+            sum += victim->hands_.load(std::memory_order_relaxed);
+    return sum;
+}
+
+bool worker::work_anywhere(bool handed_too) noexcept {
     if (has_work() || crew.foreign_home().tasks.seems_public())
         return true;
     if (crew.alone)
@@ -78,16 +93,19 @@ bool worker::work_anywhere() noexcept {
     for (const auto &group : victims_)
         for (worker *victim : group)
             if (victim->tasks.seems_public() ||
-                victim->handed_.load(std::memory_order_seq_cst)) // pairs with hand
+                (handed_too && victim->handed_.load(std::memory_order_seq_cst))) // pairs with hand
                 return true;
     return revoke_round();
 }
 
 // Sleeps in the kernel. Order (tests/model/sleep.pml): be seen as asleep, ask everybody, look once more
-// everywhere, sleep.
-void worker::nap() noexcept {
+// everywhere, sleep. For a short while: dozing, where what is handed over is about to be taken by those who
+// have it. Who hands over wakes nobody then; this worker looks itself when the time is over.
+void worker::nap(rest how) noexcept {
+    const bool doze = how == rest::short_while;
     const std::uint32_t prepared = sleep.prepare();
-    bool watched = false;
+    if (doze)
+        crew.dozing.fetch_add(1, std::memory_order_seq_cst);
     crew.asleep.add(index);
     if (!crew.alone) {
         ask_for_work();
@@ -95,15 +113,16 @@ void worker::nap() noexcept {
             asymmetric_fence(); // a spawn after it sees `hungry`, one before it is seen below
                                 // (MUTANT_NO_MEMBARRIER of the model)
     }
-    if (!crew.stopping.load(std::memory_order_seq_cst) && !work_anywhere()) { // pairs with stop
-        if (!crew.outside.watch(sleep, prepared)) {
-            sleep.wait(prepared);
-            return; // whoever posted has taken this worker out
-        }
-        watched = true;
-    }
-    if (!crew.asleep.remove(index))
-        sleep.wait(prepared); // somebody is about to post: take it, or it would end a later sleep
+    const bool nothing =
+        !crew.stopping.load(std::memory_order_seq_cst) && !work_anywhere(!doze); // pairs with stop
+    const bool watched = nothing && !doze && crew.outside.watch(sleep, prepared);
+    if (nothing && !watched)
+        sleep.wait(prepared, doze ? doze_milliseconds : -1);
+    if ((doze || watched || !nothing) &&
+        !crew.asleep.remove(index)) // else whoever posted has taken this worker out
+        sleep.wait(prepared); // somebody posted, or is about to: take it, or it would end a later sleep
+    if (doze)
+        crew.dozing.fetch_sub(1, std::memory_order_seq_cst); // before the next look; pairs with hand
     if (watched && crew.asleep.any())
         crew.wake_one(index); // the next watcher: this one may be busy for long
 }
@@ -113,7 +132,8 @@ task *worker::search() noexcept {
     crew.searching.fetch_add(1, std::memory_order_seq_cst);
     looking.store(1, std::memory_order_relaxed);
     auto start = steady::now();
-    const auto limit = std::chrono::microseconds(crew.opts.idle_spin);
+    const std::chrono::nanoseconds limit = std::chrono::microseconds(crew.opts.idle_spin);
+    std::uint32_t hands = crew.alone ? 0 : hands_of_others();
     for (unsigned round = 0; !crew.stopping.load(std::memory_order_acquire); ++round) {
         bool forwarded = false;
         if ((found = pick(false)) || (found = steal_from(crew.foreign_home(), forwarded)) ||
@@ -137,10 +157,13 @@ task *worker::search() noexcept {
         if (idle > limit) {
             crew.searching.fetch_sub(
                 1, std::memory_order_seq_cst); // before it is seen as asleep; pairs with wake_for
-            nap();
+            const std::uint32_t hands_now = crew.alone ? 0 : hands_of_others();
+            const bool in_motion = hands_now != hands;
+            nap(in_motion ? rest::short_while : rest::until_woken);
             crew.searching.fetch_add(1, std::memory_order_seq_cst);
             round = 0;
-            start = steady::now();
+            start = steady::now() - (in_motion ? std::max(limit - glance, limit.zero()) : limit.zero());
+            hands = hands_now;
         }
     }
     looking.exchange(0, std::memory_order_seq_cst);
@@ -148,7 +171,7 @@ task *worker::search() noexcept {
     // who should take it.
     if (crew.searching.fetch_sub(1, std::memory_order_seq_cst) == 1 && found &&
         crew.asleep.any()) { // pairs with wake_for
-        if (work_anywhere())
+        if (work_anywhere(true))
             crew.wake_one(index);
         else if (!crew.alone)
             ask_for_work();

@@ -19,7 +19,7 @@ namespace {
 // sets.
 std::byte *colored_top(const stack *s) noexcept {
     const auto number = reinterpret_cast<std::uintptr_t>(s->base) / s->size;
-    return const_cast<std::byte *>(reinterpret_cast<const std::byte *>(s)) - number % 16 * cache_line;
+    return const_cast<std::byte *>(reinterpret_cast<const std::byte *>(s)) - number % 32 * cache_line;
 }
 
 } // namespace

@@ -27,7 +27,8 @@ struct team {
     std::atomic<bool> short_of_stacks{false};       // the last attempt to get one failed
     alignas(64) std::atomic<unsigned> searching{0}; // workers awake that look for work everywhere
     sleepers asleep;
-    services outside; // what arrives from elsewhere
+    std::atomic<unsigned> dozing{0}; // of those asleep: look by themselves soon at what was handed over
+    services outside;                // what arrives from elsewhere
 
     worker &foreign_home() const noexcept { return *homes[count]; }
 

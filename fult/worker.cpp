@@ -240,38 +240,107 @@ bool worker::has_work() noexcept { return has_own_work() || tasks.seems_public()
 // A signal sets a bit at the task's home, wherever that is; these take the task itself, so that it goes on
 // here, where what the caller wrote is in the cache. To who looks for work the chain is one more public word:
 // pushed by an atomic operation before the look at the sleepers, and looked at by who falls asleep.
-task *worker::claim_parked(task_id who) noexcept {
+// Where it has not parked yet it keeps the signal: a bit would make another worker run it for nothing.
+task *worker::claim_or_signal(task_id who) noexcept {
     task *t = to_task(who);
-    std::uint32_t seen = ready;
-    if ((who.value() & 1) != 0 || (crew.alone && home_of(t) != this) ||
-        !t->state.compare_exchange_strong(seen, busy, std::memory_order_seq_cst)) // pairs with park
+    auto *home = static_cast<worker *>(home_of(t));
+    if ((who.value() & 1) != 0 || (crew.alone && home != this)) {
+        signal(who);
         return nullptr;
-    return t;
+    }
+    switch (claim(*t, false)) {
+    case claim_outcome::ours:
+        return t;
+    case claim_outcome::pinned: // a signal's bit might be found by a thief first
+        home->tasks.post(t, true);
+        if (home != this)
+            crew.wake_for(*home, true);
+        break;
+    case claim_outcome::not_now:
+        break;
+    }
+    return nullptr;
 }
 
 void worker::hand(task *first, task *last) noexcept {
     task *below = handed_.load(std::memory_order_relaxed);
+    if (is_kept(below)) {
+        task *mine = below;
+        below = nullptr;
+        if (handed_.compare_exchange_strong(mine, nullptr,
+                                            std::memory_order_acq_rel)) // pairs with steal_handed
+            if (task *heir = pass_on(*this, mine)) {
+                heir->next.store(nullptr, std::memory_order_relaxed);
+                last->next.store(heir, std::memory_order_relaxed);
+                last = heir;
+            }
+    }
     do
         last->next.store(below, std::memory_order_relaxed);
     while (
         !handed_.compare_exchange_weak(below, first, std::memory_order_seq_cst)); // pairs with steal_handed
-    crew.wake_for(*this, false);
+    tell_handed();
+}
+
+bool worker::keep(void *lock, pass_on_function pass_on) noexcept {
+    task *nothing = handed_.load(std::memory_order_relaxed);
+    if (nothing || (crew.alone && crew.count > 1)) // the next owner may be another worker's
+        return false;
+    pass_on_.store(pass_on, std::memory_order_relaxed);
+    if (!handed_.compare_exchange_strong(nothing, kept(lock), std::memory_order_seq_cst))
+        return false;
+    tell_handed();
+    return true;
+}
+
+bool worker::take_back(const void *lock) noexcept {
+    task *mine = handed_.load(std::memory_order_relaxed);
+    return mine == kept(lock) && handed_.compare_exchange_strong(
+                                     mine, nullptr, std::memory_order_acq_rel); // pairs with steal_handed
+}
+
+task *worker::pass_on(const worker &from, const task *what) noexcept {
+    auto *lock = reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(what) & ~std::uintptr_t{1});
+    return from.pass_on_.load(std::memory_order_relaxed)(lock, *this);
+}
+
+void worker::tell_handed() noexcept {
+    hands_.store(hands_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    // Who dozes looks soon: to wake it for each hand-over would cost more than the hand-over.
+    if (crew.asleep.any() && crew.dozing.load(std::memory_order_seq_cst) == 0) // pairs with nap
+        crew.wake_for(*this, false);
 }
 
 // The newest. That it is still the first one means that nothing was taken: only this worker pushes.
 task *worker::take_handed() noexcept {
-    task *first = handed_.load(std::memory_order_acquire);
-    while (first && !handed_.compare_exchange_weak(first, first->next.load(std::memory_order_relaxed),
-                                                   std::memory_order_acq_rel)) // pairs with steal_handed
+    task *first = handed_.load(std::memory_order_acquire), *below = nullptr;
+    while (first && !handed_.compare_exchange_weak(
+                        first, below = is_kept(first) ? nullptr : first->next.load(std::memory_order_relaxed),
+                        std::memory_order_acq_rel)) // pairs with steal_handed
         ;
+    if (is_kept(first))
+        return pass_on(*this, first);
+    if (first && below)
+        ready_set::prefetch(below);
     return first;
 }
 
-// For fairness: newer ones may go on handing over to each other for ever.
+// For fairness: newer ones may go on handing over to each other for ever. The way to the end of a long chain
+// costs a cache miss a task, so it is gone seldom.
 task *worker::take_oldest_handed() noexcept {
+    constexpr unsigned far = 32, seldom = 16;
+    if (++asked_for_oldest_ % seldom != 0) {
+        const task *t = handed_.load(std::memory_order_acquire);
+        for (unsigned i = 0; t && !is_kept(t) && i < far; ++i)
+            t = t->next.load(std::memory_order_relaxed); // a thief may have taken it: then it is any chain
+        if (t && !is_kept(t))
+            return take_handed();
+    }
     task *newest = handed_.exchange(nullptr, std::memory_order_acq_rel); // pairs with steal_handed
     if (!newest)
         return nullptr;
+    if (is_kept(newest))
+        return pass_on(*this, newest);
     task *oldest = newest, *above = nullptr;
     while (task *below = oldest->next.load(std::memory_order_relaxed)) {
         above = oldest;
@@ -289,10 +358,13 @@ task *worker::take_oldest_handed() noexcept {
 // stands.
 task *worker::steal_handed() noexcept {
     std::atomic<task *> &chain = crew.homes[watched_]->handed_;
-    if (watched_first_ && chain.load(std::memory_order_acquire) == watched_first_)
+    if (watched_first_ && crew.homes[watched_]->hands_.load(std::memory_order_relaxed) == watched_hands_ &&
+        chain.load(std::memory_order_acquire) == watched_first_)
         if (task *first =
                 chain.exchange(nullptr, std::memory_order_acq_rel)) { // pairs with hand and take_handed
             watched_first_ = nullptr;
+            if (is_kept(first))
+                return pass_on(*crew.homes[watched_], first);
             if (task *rest = first->next.load(std::memory_order_relaxed)) {
                 handed_.store(rest, std::memory_order_seq_cst); // it was empty: this worker has nothing
                 crew.wake_for(*this, false);
@@ -303,6 +375,7 @@ task *worker::steal_handed() noexcept {
     for (unsigned i = 0; i < crew.count && !watched_first_; ++i) {
         watched_ = (watched_ + 1) % crew.count;
         watched_first_ = crew.homes[watched_]->handed_.load(std::memory_order_acquire);
+        watched_hands_ = crew.homes[watched_]->hands_.load(std::memory_order_relaxed);
     }
     return nullptr;
 }

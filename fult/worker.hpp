@@ -68,8 +68,13 @@ class alignas(cache_line) worker : public worker_hot {
                      task *next) noexcept;       // returns when self is resumed, maybe elsewhere
     void make_ready(task *t) noexcept;           // t may run: private here if it can be, else public
     void feed() noexcept;                        // publishes for the hungry
-    task *claim_parked(task_id who) noexcept;    // for hand; null: it must be signaled
+    task *claim_or_signal(task_id who) noexcept; // signals; null, or the caller is to hand it over
     void hand(task *first, task *last) noexcept; // claimed tasks, chained by `next`, go on here
+    // A lock that a task here has left, and for which others queue: this worker's next decision passes it on,
+    // or a thief, unless a task here takes it back before. keep: false where others were handed over before.
+    using pass_on_function = task *(*)(void *lock, worker &here) noexcept; // the next owner, claimed, or null
+    bool keep(void *lock, pass_on_function pass_on) noexcept;
+    bool take_back(const void *lock) noexcept;
     bool took_signal(task *self) noexcept; // consumes a retained signal, or one in self's own public word
     std::atomic<std::uint32_t> looking{0}; // awake, and watching its own words
     void stop_looking() noexcept;
@@ -80,6 +85,12 @@ class alignas(cache_line) worker : public worker_hot {
 
   private:
     task *take_handed() noexcept;
+    static task *kept(const void *lock) noexcept { // how it stands in handed_, alone
+        return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(lock) | 1);
+    }
+    static bool is_kept(const task *t) noexcept { return (reinterpret_cast<std::uintptr_t>(t) & 1) != 0; }
+    void tell_handed() noexcept;
+    task *pass_on(const worker &from, const task *what) noexcept;
     task *take_oldest_handed() noexcept;
     task *steal_handed() noexcept;
 
@@ -100,10 +111,13 @@ class alignas(cache_line) worker : public worker_hot {
     void put_back(task *t) noexcept;
 
     // Tasks that were claimed for this worker and wait for its next decision, chained by `next`: what a
-    // running task granted (sync/). Only this worker pushes and pops; others take all at once.
+    // running task granted (sync/). Only this worker pushes and pops; others take all at once. Or a lock.
     alignas(cache_line) std::atomic<task *> handed_{nullptr};
-    unsigned watched_ = 0;          // the worker at whose chain this one looked last,
-    task *watched_first_ = nullptr; // and what came first there
+    std::atomic<std::uint32_t> hands_{0}; // how often; written by this worker alone
+    std::atomic<pass_on_function> pass_on_{nullptr};
+    unsigned watched_ = 0;            // the worker at whose chain this one looked last,
+    task *watched_first_ = nullptr;   // what came first there,
+    std::uint32_t watched_hands_ = 0; // and how often it had handed over
 
     task *pick_otherwise(bool yielding) noexcept;
     task *pick_for_fairness() noexcept;
@@ -115,8 +129,10 @@ class alignas(cache_line) worker : public worker_hot {
     task *steal_round() noexcept;
     bool revoke_round() noexcept;
     void ask_for_work() noexcept;
-    void nap() noexcept;
-    bool work_anywhere() noexcept;
+    enum class rest { until_woken, short_while };
+    void nap(rest how) noexcept;
+    bool work_anywhere(bool handed_too) noexcept;
+    std::uint32_t hands_of_others() const noexcept;
 
     slot_allocator slots_;
     slot_run
@@ -136,6 +152,7 @@ class alignas(cache_line) worker : public worker_hot {
     exceptions_in_flight *exceptions_ = nullptr;
     static constexpr std::uint32_t fairness = 32; // decisions
     std::uint32_t tick_ = 0;
+    std::uint32_t asked_for_oldest_ = 0;
     std::uint32_t turn_ = 0; // of the kinds of ready tasks, in decisions for fairness
     random_source random_;
     std::vector<std::vector<worker *>> victims_; // nearest first

@@ -71,6 +71,8 @@ void barrier_base::complete(waiter *self) noexcept {
         q.lock.lock();
         for (waiter *w = q.list.first(), *next; w; w = next) {
             next = w->next;
+            if (next)
+                __builtin_prefetch(next->next, 1); // each lies on a stack of its own
             if (w->note != ended)
                 continue; // of the next phase: it waited with a token for this one
             q.list.remove(*w);
@@ -100,7 +102,7 @@ void barrier_base::wait_in_line(waiter &self) noexcept {
 void barrier_base::wait(std::uint64_t phase) noexcept {
     if (phase_.load(std::memory_order_acquire) != phase) // pairs with complete
         return;
-    waiter self;
+    waiter self{waiter::without_limits()};
     self.note = phase;
     queue &q = queue_for(self);
     push(q, self);

@@ -2,6 +2,8 @@
 #include <fult/sync/qlock.hpp>
 #include <fult/this_task.hpp>
 
+#include "fult/worker.hpp"
+
 namespace fult {
 namespace {
 
@@ -35,10 +37,51 @@ bool qlock::take_or_want() noexcept {
     }
 }
 
+// A task that unlocks while others queue mostly comes back at once, or suspends. To hand over takes a switch,
+// so it waits for this worker's next decision: where a handed-over task would be no sooner either.
+
+bool qlock::take_back() noexcept {
+    detail::worker *here = detail::this_worker();
+    if (!here || !here->take_back(this))
+        return false;
+    --returns_;
+    return true;
+}
+
+// By the owner. The first in the queue must be one that does not leave: the lock lives as long.
+bool qlock::keep() noexcept {
+    detail::worker *here = detail::this_worker();
+    if (returns_ == 0 || !here || !here->current || word_.load(std::memory_order_relaxed) != wanted)
+        return false;
+    if (!first_stays_) {
+        queueing_.lock();
+        const detail::waiter *first = queue_.first();
+        first_stays_ = first && first->stays() && first->is_free_task();
+        queueing_.unlock();
+    }
+    return first_stays_ && here->keep(this, &pass_on);
+}
+
+void qlock::start_turn() noexcept {
+    returns_ = most_returns;
+    first_stays_ = false;
+}
+
+detail::task *qlock::pass_on(void *lock, detail::worker &here) noexcept {
+    auto &self = *static_cast<qlock *>(lock);
+    self.start_turn();
+    self.queueing_.lock();
+    detail::waiter *next = self.queue_.pop(); // it stays: there is one
+    if (self.queue_.empty())
+        self.word_.store(taken, std::memory_order_relaxed);
+    self.queueing_.unlock();
+    return next->grant_claimed(&here);
+}
+
 void qlock::lock_slow() noexcept {
-    if (look_for_a_while())
+    if (take_back() || look_for_a_while())
         return;
-    detail::waiter self;
+    detail::waiter self{detail::waiter::without_limits()};
     queueing_.lock();
     if (take_or_want()) {
         queueing_.unlock();
@@ -59,7 +102,7 @@ std::size_t qlock::waiting() noexcept {
 }
 
 bool qlock::lock_within(const detail::wait_limits &limits) {
-    if (look_for_a_while())
+    if (take_back() || look_for_a_while())
         return true;
     detail::waiter self;
     queueing_.lock();
@@ -74,11 +117,14 @@ bool qlock::lock_within(const detail::wait_limits &limits) {
 }
 
 void qlock::unlock_slow() noexcept {
+    if (keep())
+        return; // it may end the lock's life from here on
     queueing_.lock();
     if (word_.load(std::memory_order_relaxed) == open) {
         queueing_.unlock();
         detail::misuse("qlock::unlock", "the lock is not taken; unlock it once for each lock");
     }
+    start_turn();
     detail::waiter *next = queue_.pop();
     if (queue_.empty())
         word_.store(taken, std::memory_order_relaxed); // it stays taken: by the one that is granted

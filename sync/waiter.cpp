@@ -138,21 +138,30 @@ void waiter::wake_up(task_id who) noexcept {
         futex_wake(&state_);
 }
 
+// Whether it must be woken. Afterwards the waiter may be gone.
+bool waiter::change_to_granted() noexcept {
+    if (!stays_)
+        return state_.exchange(granted, std::memory_order_seq_cst) ==
+               parked;                                // pairs with suspend_while_parked
+    state_.store(granted, std::memory_order_release); // pairs with suspend_while_parked
+    return true;
+}
+
 void waiter::grant() noexcept {
-    const task_id who = who_; // after the exchange the waiter may be gone
-    if (state_.exchange(granted, std::memory_order_seq_cst) == parked) // pairs with suspend_while_parked
+    const task_id who = who_;
+    if (change_to_granted())
         wake_up(who);
 }
 
 // Null where nothing is left to do: it polls, or was signaled.
 task *waiter::grant_claimed(worker *here) noexcept {
-    const task_id who = who_; // after the exchange the waiter may be gone
-    if (state_.exchange(granted, std::memory_order_seq_cst) != parked) // pairs with suspend_while_parked
+    const task_id who = who_;
+    if (!change_to_granted())
         return nullptr;
-    task *claimed = here && who ? here->claim_parked(who) : nullptr;
-    if (!claimed)
-        wake_up(who);
-    return claimed;
+    if (here && who)
+        return here->claim_or_signal(who);
+    wake_up(who);
+    return nullptr;
 }
 
 void waiter::grant_next() noexcept {

@@ -4,6 +4,8 @@
  *   @true   timed -DTIMED=1
  *   @true   two_timed -DTIMED=2
  *   @true   never_free -DTIMED=2 -DHOLD
+ *   @true   keep -DKEEP
+ *   @true   keep_timed -DKEEP -DTIMED=1
  *   @mutant TRUST_WANTED -DTIMED=1      unlock has seen `wanted` and relies on a first waiter under the queue's lock
  *   @mutant OPEN_IN_PLACE -DTIMED=1     ... finds none there, and stores `open` while it still holds that lock
  *   @mutant GRANT_INSIDE                the next owner is granted before the queue's lock is released
@@ -20,6 +22,10 @@
  *   @mutant NO_NUDGED -DTIMED=1 -DHOLD  a nudge only changes `parked`: one that comes before is lost
  *   @mutant NUDGED_LATE -DTIMED=1 -DHOLD a nudge says so after it has looked for `parked`
  *   @mutant NO_DISARM -DTIMED=1         the waiter goes without asking the timer to forget it
+ *   @mutant KEEP_TIMED -DKEEP -DTIMED=1 the owner keeps a lock whose first waiter may give up
+ *   @mutant TAKE_BACK_PLAIN -DKEEP      a kept lock is taken back without comparing
+ *   @mutant KEEP_AND_GRANT -DKEEP       the owner keeps the lock and lets the next one in as well
+ *   @mutant STAYS_POLLING               a waiter that may poll is granted by a plain store, and not signaled
  *
  * Three actors take the lock once each. The first TIMED of them try for some time and, where that was too short, lock
  * without limits. HOLD: the last one has the lock, and keeps it until all those have given up. Each takes its name off
@@ -36,6 +42,9 @@
  *                    next: next.grant(), done.   None: it has left since, so once more
  *                  Between the failed CAS and the queue's lock the only waiter may leave. `open` must not be stored
  *                  under that lock: whoever takes the lock then may destroy it, before the queue's lock is released.
+ *                  KEEP: where the first waiter has no limit, the worker keeps the lock instead: kept = 1. Who runs there
+ *                  next may take it back, CAS(kept, 1 -> 0), and is the owner; or the worker's next decision, or a
+ *                  thief, passes it on: CAS(kept, 1 -> 0), queue's lock, next = pop(), released, next.grant()
  *   time is over:  queue's lock: still queued: remove(self); queue empty: word = taken; released; gives up
  *                  not queued: the grant is on its way: self.wait()
  *
@@ -45,6 +54,8 @@
  *                    CAS(state, parked -> polling)
  *   wait(limits):  the same; arms the timer; after each turn nudged = 0, then looks at the limits; disarms it
  *   grant():       who = self.who; if state.exchange(granted) == parked: signal(who)     [self may be gone]
+ *                  A waiter without limits whose worker has other work is parked from the start, and stays so: its state
+ *                  is set without an exchange.
  *   nudge():       nudged = 1; if CAS(state, parked -> polling): signal(who)    [under the timer's lock]
  *
  * Proved: never two owners; everybody gets the lock, in the order of the queue, and nobody passes by a queue; nobody
@@ -89,6 +100,9 @@ bit  over[N];                     /* the time is over */
 bit  armed[N];
 bit  timer_lock = 0;
 
+bit  stays[N];                    /* parked from the start, until it is granted */
+bit  kept = 0;
+
 byte refs = N;
 byte gave_up = 0;
 
@@ -130,7 +144,12 @@ inline suspend_while_parked() {
     ok = (state[me] == GRANTED);
     if :: ok :: else -> state[me] = PARKED fi;
 #else
-    atomic { if :: state[me] == POLLING -> state[me] = PARKED; ok = 0 :: else -> ok = 1 fi };
+    atomic {
+        if
+        :: state[me] == POLLING -> state[me] = PARKED; ok = 0
+        :: state[me] != POLLING -> ok = (state[me] == GRANTED)
+        fi
+    };
 #endif
     if
     :: ok
@@ -187,7 +206,17 @@ inline grant(w) {
     prev = state[w];
     atomic { assert(alive[w]); state[w] = GRANTED };
 #else
-    atomic { assert(alive[w]); prev = state[w]; state[w] = GRANTED };
+    if
+    :: stays[w] ->
+        atomic { assert(alive[w] && state[w] == PARKED); state[w] = GRANTED };
+        prev = PARKED
+    :: !stays[w] ->
+#ifdef MUTANT_STAYS_POLLING
+        atomic { assert(alive[w]); prev = POLLING; state[w] = GRANTED }
+#else
+        atomic { assert(alive[w]); prev = state[w]; state[w] = GRANTED }
+#endif
+    fi;
 #endif
 #ifdef MUTANT_GRANT_TOUCHES
     assert(alive[w]);
@@ -203,8 +232,16 @@ inline push() {
     }
 }
 
-inline new_waiter() { d_step { state[me] = POLLING; nudged[me] = 0; alive[me] = 1 } }
-inline end_waiter() { d_step { alive[me] = 0; state[me] = POLLING; nudged[me] = 0 } }
+inline new_waiter(limited) {
+    atomic {
+        state[me] = POLLING; nudged[me] = 0; alive[me] = 1;
+        if
+        :: true
+        :: !(limited) -> state[me] = PARKED; stays[me] = 1
+        fi
+    }
+}
+inline end_waiter() { d_step { alive[me] = 0; state[me] = POLLING; nudged[me] = 0; stays[me] = 0 } }
 
 /* who is granted was first */
 inline in_turn() { atomic { order?prev; assert(prev == me); prev = 0 } }
@@ -212,6 +249,17 @@ inline in_turn() { atomic { order?prev; assert(prev == me); prev = 0 } }
 /* lock, and try_lock_for within the time: ok */
 inline acquire(limited) {
     take();
+#ifdef KEEP
+    if
+    :: !ok -> /* it may run where the lock is kept */
+#ifdef MUTANT_TAKE_BACK_PLAIN
+        ok = kept; if :: ok -> kept = 0 :: else fi
+#else
+        atomic { ok = kept; kept = 0 }
+#endif
+    :: else
+    fi;
+#endif
     if
     :: ok
     :: else ->
@@ -220,7 +268,7 @@ inline acquire(limited) {
         if
         :: ok
         :: else ->
-            new_waiter();
+            new_waiter(limited);
 #ifdef MUTANT_WANT_OUTSIDE
             atomic { assert(lock_alive); if :: word == TAKEN -> word = WANTED :: else fi };
 #endif
@@ -274,6 +322,31 @@ inline unlock() {
         if :: ok -> break :: else fi;
 #endif
         lock_queue();
+#ifdef KEEP
+        atomic { /* the owner's look at the first one, and the worker's word */
+            ok = 0;
+            if
+            :: len(queue) > 0 && !kept ->
+                queue?<next>;
+#ifdef MUTANT_KEEP_TIMED
+                ok = 1;
+#else
+                ok = stays[next];
+#endif
+                next = 0
+            :: else
+            fi
+        };
+        if
+        :: ok -> unlock_queue(); kept = 1;
+#ifdef MUTANT_KEEP_AND_GRANT
+            lock_queue()
+#else
+            break
+#endif
+        :: true
+        fi;
+#endif
         atomic {
             assert(word != OPEN);
             if
@@ -330,6 +403,26 @@ owner:
     unlock();
     if :: last -> lock_alive = 0 :: else fi
 }
+
+#ifdef KEEP
+/* decisions and thieves */
+active proctype Decider() {
+    byte prev, next;
+end:
+    do
+    :: atomic { kept -> kept = 0 };
+        lock_queue();
+        atomic {
+            if :: len(queue) > 0 -> queue?next; queued[next] = 0 :: else -> next = NOBODY fi
+        };
+        assert(next != NOBODY);
+        if :: len(queue) == 0 -> atomic { assert(lock_alive); word = TAKEN } :: else fi;
+        unlock_queue();
+        grant(next);
+        next = 0
+    od
+}
+#endif
 
 /* its part for one timed waiter */
 proctype Timer(byte w) {

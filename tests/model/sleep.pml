@@ -6,6 +6,8 @@
  *   @true   private -DWORKERS=3 -DSPAWNS=3
  *   @true   mixed -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=1 -DPINNED
  *   @true   watch -DWORKERS=2 -DSIGNALS=2 -DWATCH
+ *   @true   doze -DWORKERS=2 -DSIGNALS=2 -DDOZE
+ *   @true   doze_busy -DWORKERS=3 -DSIGNALS=1 -DBUSY -DDOZE
  *   @deep   watch_both -DWORKERS=2 -DSIGNALS=1 -DSIGNALS1=1 -DWATCH
  *   @deep   watch_three -DWORKERS=3 -DSIGNALS=2 -DWATCH
  *   @deep   three_workers -DWORKERS=3 -DSIGNALS=2
@@ -28,10 +30,13 @@
  *   @mutant WATCH_NO_REREAD -DWORKERS=2 -DSIGNALS=1 -DWATCH  a watcher goes on without a look at its words
  *   @mutant WATCH_NO_FENCE -DWORKERS=2 -DSIGNALS=1 -DWATCH   ... or looks before its looking = 0 is visible
  *   @mutant WATCH_NO_MEMBARRIER -DWORKERS=2 -DSIGNALS=1 -DWATCH  who falls asleep does not order a watcher's stores
+ *   @mutant DOZE_LEFT -DWORKERS=2 -DSIGNALS=1 -DDOZE     a worker sleeps for good and still counts as one that dozes
+ *   @mutant DOZE_LONG -DWORKERS=2 -DSIGNALS=1 -DDOZE     who dozes sleeps until it is woken
  *   @mutant NO_WAKE_HOME -DWORKERS=2 -DSIGNALS=0 -DPINNED the pinned bit is forwarded, its worker not woken
  *
  * Worker 0 starts with a task that spawns (BUSY: and runs for ever), the others with nothing. Signals come from anywhere,
  * to tasks of worker 0 (SIGNALS) and of worker 1 (SIGNALS1). ASLEEP: the last worker sleeps when it begins.
+ * DOZE: signals are hand-overs, which wake nobody while somebody dozes; a worker may doze once, before it sleeps.
  * WATCH: once, a worker that looks goes on with its own task, whose condition holds now. LONG: every task runs for ever. A task ends at once, or it runs "for ever": then it ends only when nothing else in the
  * whole system can move, and at every such moment Monitor looks whether a task waits while a worker sleeps. Plain
  * stores (looking, private words) go through a store buffer of the worker. Revocation is one step here (revoke.pml).
@@ -58,6 +63,9 @@
  *                  found: sleepers.fetch_and(~me) (its bit may be gone: fine); private: revoke; goes on looking
  *                  else:  futex_wait(futex word == v); sleepers.fetch_and(~me), however it returned: a waker that
  *                         took the bit of an earlier sleep may change the word late, and leave this sleep's bit set
+ *     doze:      the same, with dozing += 1 first and without a look at what was handed over; the wait ends by itself.
+ *                If its bit in sleepers is gone then: waits for who took it. dozing -= 1; looks
+ *                [hand-over: push (an atomic operation); if sleepers.load() != 0 and dozing.load() == 0: as signal]
  *   owner, after each change of a private word, a = attention, a & hungry:
  *                attention.fetch_and(~hungry)
  *                if sleepers.load(seq_cst) != 0: if there is a private task: publish the oldest, wake_one()
@@ -98,6 +106,7 @@ bit  looking_buf[HOMES];              /* looking as the worker itself sees it */
 byte sleepers = 0;
 bit  hungry = 0;                      /* worker 0's */
 bit  woken[WORKERS];                  /* the futex word has changed since its worker has read it */
+byte dozing = 0;                      /* of the sleepers, how many look by themselves soon */
 byte in_task = 0;                     /* workers whose task runs for ever */
 
 #define own_private (buffered -> private_buf : private)
@@ -129,8 +138,13 @@ inline signal(home, bits) {
     public[home] = public[home] | (bits); s = sleepers;
 #endif
     if
+#ifdef DOZE
+    :: s != 0 && dozing != 0 -> skip
+    :: s != 0 && dozing == 0 -> if :: looking[home] :: else -> wake_one() fi
+#else
     :: s != 0 -> if :: looking[home] :: else -> wake_one() fi
-    :: else
+#endif
+    :: s == 0
     fi;
     s = 0
 }
@@ -223,6 +237,10 @@ inline claim(h) {
 
 proctype Worker(byte w) {
     byte s, t; byte spawns = SPAWNS;
+    bit doze = 0;
+#ifdef DOZE
+    bit dozes = 1;                    /* left to do */
+#endif
 #ifdef WATCH
     bit watches = 1;                  /* left to do */
     bit searches = 0;                 /* it has slept, or was about to, since its last task: it runs none that could watch */
@@ -297,6 +315,12 @@ look:
         skip                          /* nothing for long enough: sleep */
     fi;
 
+#ifdef DOZE
+    if
+    :: dozes -> dozes = 0; doze = 1; atomic { drain(w); dozing++ }
+    :: true
+    fi;
+#endif
 #ifndef MUTANT_FUTEX_VALUE_LATE
     woken[w] = 0;                     /* v = futex word */
 #endif
@@ -317,8 +341,9 @@ look:
 #endif
     if
 #ifndef MUTANT_NO_RECHECK
-    :: public[0] != 0 -> goto found
-    :: public[0] == 0 -> skip
+    :: doze
+    :: !doze && public[0] != 0 -> goto found
+    :: !doze && public[0] == 0 -> skip
 #else
     :: true
 #endif
@@ -344,6 +369,24 @@ look:
 #ifdef MUTANT_FUTEX_VALUE_LATE
     woken[w] = 0;
 #endif
+#ifdef DOZE
+    if
+    :: doze ->
+#ifdef MUTANT_DOZE_LONG
+        woken[w];
+#endif
+        s = 0;
+        atomic { s = ((sleepers & BIT(w)) -> 0 : 1); sleepers = sleepers & ~BIT(w) };
+        if :: s -> woken[w] :: else fi;
+        s = 0;
+#ifndef MUTANT_DOZE_LEFT
+        atomic { drain(w); dozing-- };
+#endif
+        doze = 0;
+        goto look
+    :: else
+    fi;
+#endif
 end_asleep:
     woken[w];                         /* futex_wait */
 #ifndef MUTANT_STALE_BIT
@@ -355,6 +398,9 @@ end_asleep:
     goto look;
 
 found:
+#ifdef DOZE
+    if :: doze -> doze = 0; dozing-- :: else fi;
+#endif
 #ifdef WATCH
     searches = 1;
 #endif

@@ -75,6 +75,30 @@ TEST_P(qlock_test, first_come_first_served) {
     EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
+// Who comes back at once may come before the queue, but not for ever.
+TEST_P(qlock_test, a_queue_is_passed_so_often_at_most) {
+    const unsigned most = 16;
+    qlock lock;
+    std::atomic<bool> let_in{false};
+    lock.lock();
+    auto waiter = spawn([&] {
+        lock.lock();
+        let_in = true;
+        lock.unlock();
+    });
+    while (lock.waiting() != 1)
+        this_task::yield();
+    unsigned returns = 0;
+    do {
+        lock.unlock();
+        lock.lock();
+        ++returns;
+    } while (!let_in.load() && returns <= 2 * most);
+    lock.unlock();
+    waiter.join();
+    EXPECT_LE(returns, most + 1);
+}
+
 TEST_P(qlock_test, try_lock) {
     qlock lock;
     EXPECT_TRUE(lock.try_lock());

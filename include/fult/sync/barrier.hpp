@@ -101,7 +101,7 @@ template <class Completion = detail::no_completion> class barrier {
     // Both: arrives, and waits until all have. From any thread; may suspend. Ends the program where more
     // arrive than are expected.
     void arrive_and_wait() noexcept {
-        detail::waiter self;
+        detail::waiter self{detail::waiter::without_limits()};
         base_.stand_in_line(self);
         if (base_.arrive(1, "barrier::arrive_and_wait")) {
             completion_();

@@ -10,12 +10,14 @@
 
 namespace fult {
 
-// Mutual exclusion for tasks and foreign threads, first come, first served: who finds it taken looks for a
-// short while, then queues up and suspends (a foreign thread blocks), and the lock goes from owner to first
-// in the queue without being free in between. TimedLockable, so std::lock_guard, std::unique_lock and
-// std::scoped_lock take it. Not recursive. It may be destroyed as soon as the last owner's unlock has let the
-// next one in, or has nobody to let in. Source: the queue behind a word is that of section 4.3 of H.-V.
-// Dang's dissertation (Illinois, 2018); that ownership is handed over is ours.
+// Mutual exclusion for tasks and foreign threads. Who finds it taken looks for a short while, then queues up
+// and suspends (a foreign thread blocks); the queue is served first come, first served, and never passed by
+// but in one case: a task that comes back to the lock that it has just left, with its worker having run
+// nothing else since, may have it 16 times in a row before the first in the queue. TimedLockable, so
+// std::lock_guard, std::unique_lock and std::scoped_lock take it. Not recursive. It may be destroyed as soon
+// as the last owner's unlock has let the next one in, or has nobody to let in. Source: the queue behind a
+// word is that of section 4.3 of H.-V. Dang's dissertation (Illinois, 2018); that ownership is handed over is
+// ours.
 class FULT_API qlock {
   public:
     // Not taken.
@@ -74,8 +76,17 @@ class FULT_API qlock {
     bool look_for_a_while() noexcept;
     bool take_or_want() noexcept;
 
+    bool take_back() noexcept;
+    bool keep() noexcept;
+    void start_turn() noexcept;
+    static detail::task *pass_on(void *lock, detail::worker &here) noexcept;
+
+    static constexpr std::uint8_t most_returns = 16;
+
     std::atomic<std::uint32_t> word_{open};
-    detail::short_lock queueing_; // who changes the word from or to `wanted` holds it
+    std::uint8_t returns_ = most_returns; // left; the owner's
+    bool first_stays_ = false;            // the first in the queue is known to wait for ever; the owner's
+    detail::short_lock queueing_;         // who changes the word from or to `wanted` holds it
     detail::wait_list queue_;
 };
 

@@ -67,6 +67,12 @@ class FULT_API wait_limits {
 class FULT_API waiter {
   public:
     waiter() noexcept;
+    // For one that will wait without limits: then only its grant changes a parked waiter's state, and the
+    // granter need not compare.
+    struct without_limits {};
+    explicit waiter(without_limits) noexcept : waiter() {
+        stays_ = state_.load(std::memory_order_relaxed) == parked;
+    }
     waiter(const waiter &) = delete;
     waiter &operator=(const waiter &) = delete;
 
@@ -80,6 +86,8 @@ class FULT_API waiter {
     // The same where a task waits for nothing else than the caller's next suspension: it goes on on this
     // worker then.
     void grant_next() noexcept;
+    // The same; the caller, on that worker, runs the task that it gets, or hands it over.
+    task *grant_claimed(worker *here) noexcept;
     // For the waiter's own thread: it needs no grant any more.
     void grant_itself() noexcept { state_.store(granted, std::memory_order_relaxed); }
     bool is_granted() const noexcept { return state_.load(std::memory_order_acquire) == granted; }
@@ -89,6 +97,8 @@ class FULT_API waiter {
 
     // Whether any worker may run it: a task that is not bound to one.
     bool is_free_task() const noexcept { return who_ && (who_.value() & 1) == 0; }
+    // Whether it is a task that waits for its grant and nothing else.
+    bool stays() const noexcept { return stays_; }
 
     // For the queue's lock ----------------------------------------------------------------------------------
     waiter *next = nullptr;
@@ -103,12 +113,13 @@ class FULT_API waiter {
 
     bool poll() noexcept;
     bool suspend_while_parked(const wait_limits *limits) noexcept;
+    bool change_to_granted() noexcept;
     void wake_up(task_id who) noexcept;
-    task *grant_claimed(worker *here) noexcept; // grants; a task that it claimed is to be handed over
 
     std::atomic<std::uint32_t> state_{polling};
     std::atomic<bool> nudged_{false};
-    const task_id who_; // empty: a foreign thread, which sleeps on state_
+    bool stays_ = false; // parked until it is granted
+    const task_id who_;  // empty: a foreign thread, which sleeps on state_
 };
 
 // First in, first out. Under its owner's lock.
