@@ -120,7 +120,7 @@ void worker::nap(rest how) noexcept {
         sleep.wait(prepared, doze ? doze_milliseconds : -1);
     if ((doze || watched || !nothing) &&
         !crew.asleep.remove(index)) // else whoever posted has taken this worker out
-        sleep.wait(prepared); // somebody posted, or is about to: take it, or it would end a later sleep
+        sleep.wait(prepared);       // somebody posted, or is about to: take it, or it would end a later sleep
     if (doze)
         crew.dozing.fetch_sub(1, std::memory_order_seq_cst); // before the next look; pairs with hand
     if (watched && crew.asleep.any())
