@@ -57,6 +57,19 @@ inline double block_dot(const double *x, const double *y, std::int64_t first, st
     return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
 }
 
+// The sum over all blocks, in their order. An execution may have blocks elsewhere.
+template <class Execution>
+double add_up(const Execution &execution, const double *sums, std::int64_t blocks) {
+    if constexpr (requires { execution.add_up(sums, blocks); }) {
+        return execution.add_up(sums, blocks);
+    } else {
+        double total = 0;
+        for (std::int64_t block = 0; block < blocks; ++block)
+            total += sums[block];
+        return total;
+    }
+}
+
 // x . y. `partial` has room for a number for each block; they are added in the order of the blocks, so that
 // any number of workers gives the same bits.
 template <class Execution>
@@ -70,10 +83,7 @@ double ddot(const Execution &execution, std::int64_t rows, const double *x, cons
             sums[block] = block_dot(x, y, begin, std::min(begin + rows_in_block, rows));
         }
     });
-    double total = 0;
-    for (std::int64_t block = 0; block < blocks; ++block)
-        total += sums[block];
-    return total;
+    return add_up(execution, sums, blocks);
 }
 
 } // namespace hpccg

@@ -28,6 +28,7 @@ struct problem {
     array<double> right;                 // the right-hand side
     array<double> solution;              // the exact one
     std::int64_t nx = 0, ny = 0, nz = 0; // 0: not from a grid
+    std::int64_t outside = 0;            // numbers of others that the rows need, after their own
 
     std::int64_t rows() const noexcept { return matrix.rows(); }
 };

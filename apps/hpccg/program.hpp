@@ -21,7 +21,7 @@ template <class Execution> int run(const Execution &execution, const command_lin
     const result found = solve(execution, given, wanted.iterations);
     const verdict checked = compare(found.x, given.solution);
     print_residuals(stdout, found, wanted.iterations);
-    print_report(stdout, Execution::name, execution.workers(), given, found, checked);
+    print_report(stdout, Execution::name, 0, execution.workers(), dimensions_of(given), found, checked);
     std::fflush(stdout);
     if (!wanted.residuals_file.empty())
         write_residuals(wanted.residuals_file, found);

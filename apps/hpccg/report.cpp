@@ -13,8 +13,8 @@ struct operations {
     double total() const { return ddot + waxpby + sparsemv; }
 };
 
-operations count(const problem &given, int iterations) {
-    const double rows = double(given.rows()), entries = double(given.matrix.entries());
+operations count(const dimensions &of, int iterations) {
+    const double rows = double(of.rows), entries = double(of.entries);
     return {iterations * 4.0 * rows, iterations * 6.0 * rows, iterations * 2.0 * entries};
 }
 
@@ -39,17 +39,20 @@ void print_residuals(std::FILE *out, const result &found, int iterations) {
             std::fprintf(out, "Iteration = %d   Residual = %g\n", k, found.residuals[std::size_t(k)]);
 }
 
-void print_report(std::FILE *out, const char *execution, unsigned workers, const problem &given,
+void print_report(std::FILE *out, const char *execution, int ranks, unsigned workers, const dimensions &of,
                   const result &found, const verdict &checked) {
     std::fprintf(out, "Mini-Application Name: hpccg\nMini-Application Version: 1.0\nParallelism: \n");
-    std::fprintf(out, "  Execution: %s\n  Number of workers: %u\n", execution, workers);
-    std::fprintf(out, "Dimensions: \n  nx: %lld\n  ny: %lld\n  nz: %lld\n", static_cast<long long>(given.nx),
-                 static_cast<long long>(given.ny), static_cast<long long>(given.nz));
-    std::fprintf(out, "  rows: %lld\n  entries: %lld\n", static_cast<long long>(given.rows()),
-                 static_cast<long long>(given.matrix.entries()));
+    std::fprintf(out, "  Execution: %s\n", execution);
+    if (ranks != 0)
+        std::fprintf(out, "  Number of ranks: %d\n", ranks);
+    std::fprintf(out, "  Number of workers: %u\n", workers);
+    std::fprintf(out, "Dimensions: \n  nx: %lld\n  ny: %lld\n  nz: %lld\n", static_cast<long long>(of.nx),
+                 static_cast<long long>(of.ny), static_cast<long long>(of.nz));
+    std::fprintf(out, "  rows: %lld\n  entries: %lld\n", static_cast<long long>(of.rows),
+                 static_cast<long long>(of.entries));
     std::fprintf(out, "Number of iterations: %d\nFinal residual: %g\n", found.iterations,
                  found.final_residual());
-    const operations done = count(given, found.iterations);
+    const operations done = count(of, found.iterations);
     const seconds &times = found.times;
     print_summary(out, "Time Summary", times.total, times.ddot, times.waxpby, times.sparsemv);
     print_summary(out, "FLOPS Summary", done.total(), done.ddot, done.waxpby, done.sparsemv);

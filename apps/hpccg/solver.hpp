@@ -47,14 +47,14 @@ result solve(const Execution &execution, const problem &given, int iterations = 
     using detail::timed;
     const double begin = detail::clock_seconds();
     const std::int64_t rows = given.rows();
-    const auto vector = [&] {
-        array<double> made{std::size_t(rows)};
+    const auto vector = [&](std::int64_t more = 0) {
+        array<double> made{std::size_t(rows + more)};
         touch(execution, made, rows);
         return made;
     };
     result out;
     out.x = vector();
-    array<double> r = vector(), p = vector(), ap = vector();
+    array<double> r = vector(), p = vector(given.outside), ap = vector();
     array<double> partial(std::size_t(block_count(rows)));
     double *const x = out.x.data();
     const auto dot = [&](const array<double> &a, const array<double> &b) {
@@ -66,7 +66,11 @@ result solve(const Execution &execution, const problem &given, int iterations = 
         timed(out.times.waxpby, [&] { waxpby(execution, rows, a, u, b, v, w); });
     };
     const auto multiply = [&] {
-        timed(out.times.sparsemv, [&] { sparsemv(execution, given.matrix, p.data(), ap.data()); });
+        timed(out.times.sparsemv, [&] {
+            if constexpr (requires { execution.bring_outside(p.data()); })
+                execution.bring_outside(p.data());
+            sparsemv(execution, given.matrix, p.data(), ap.data());
+        });
     };
 
     add(1.0, given.guess.data(), 0.0, given.guess.data(), x);

@@ -50,7 +50,8 @@ def build(directory, peers_prefix):
     programs = {}
     for target in introspect(directory, "--targets"):
         path = pathlib.Path(target["filename"][0])
-        if target["type"] in ("executable", "custom") and path.parent == directory / "bench":
+        if target["type"] in ("executable", "custom") and (
+                directory / "bench" in path.parents or path.name == "fult-run"):
             programs[path.name] = path
     return programs
 

@@ -101,7 +101,7 @@ def as_subproject(tree):
     shutil.copytree(tree.consumer, source)
     ours = source / 'subprojects' / 'fult'
     ours.mkdir(parents=True)
-    for name in ('include', 'fult', 'sync', 'tools', 'meson.build', 'meson_options.txt', 'fult.map', 'LICENSE'):
+    for name in ('include', 'fult', 'sync', 'comm', 'tools', 'meson.build', 'meson_options.txt', 'fult.map', 'LICENSE'):
         path = tree.options.source / name
         shutil.copytree(path, ours / name) if path.is_dir() else shutil.copy(path, ours / name)
     environment = {**tree.environment, 'PKG_CONFIG_PATH': '', 'LD_LIBRARY_PATH': ''}
@@ -158,6 +158,19 @@ def info(tree):
         raise Failure(f'fult-info does not tell the version {version}:\n{text}')
 
 
+def messages(tree):
+    """The ranks example of README.md, by fult-comm.pc and the installed fult-run."""
+    if not list(tree.stage.rglob('fult-comm.pc')):
+        return 'built without fult-comm'
+    flags = run(['pkg-config', '--cflags', '--libs', 'fult-comm'], env=tree.environment).split()
+    program = tree.scratch / 'ranks'
+    run([*tree.options.cxx, '-std=c++20', '-o', program, tree.options.source / 'examples' / 'ranks.cpp', *flags],
+        env=tree.environment)
+    heard = run([one('fult-run', tree.stage), '-n', '2', program], env=tree.environment).splitlines()
+    if sorted(heard) != ['rank 0 heard of rank 1', 'rank 1 heard of rank 0']:
+        raise Failure(f'two ranks said: {heard}')
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('--build', type=Path, required=True)
@@ -165,7 +178,7 @@ def main():
     parser.add_argument('--cxx', nargs='+', required=True)
     parser.add_argument('--cc', nargs='+', required=True)
     options = parser.parse_args()
-    checks = (headers, library, relocated, plain_shared, plain_static, plain_c, by_meson, as_subproject, by_cmake, info)
+    checks = (headers, library, relocated, plain_shared, plain_static, plain_c, by_meson, as_subproject, by_cmake, info, messages)
     print(f'1..{len(checks)}')
     failed = 0
     with tempfile.TemporaryDirectory(prefix='fult-install-') as scratch:

@@ -22,6 +22,10 @@ def sources(root):
         for path in sorted((root / directory).glob('*.cpp')):
             if path.name not in names:
                 yield f'{directory}/{path.name} is not built: add it to {directory}/meson.build'
+    names = set().union(*(listed_names(m) for m in (root / 'comm').rglob('meson.build')))
+    for path in sorted((root / 'comm').rglob('*.cpp')):
+        if path.name not in names and path.relative_to(root / 'comm').as_posix() not in names:
+            yield f'{path.relative_to(root)} is not built: add it to a meson.build below comm/'
 
 
 def tests(root):
@@ -40,9 +44,18 @@ def tests(root):
                 yield f'{where} never runs: add its name to tests/meson.build'
 
 
+def comm_tests(root):
+    for folder in sorted(p for p in (root / 'tests' / 'comm').iterdir() if p.is_dir()):
+        names = listed_names(folder / 'meson.build')
+        for path in sorted(folder.glob('*')):
+            stem = path.stem.removesuffix('_test')
+            if path.suffix in ('.cpp', '.c') and path.name not in names and stem not in names:
+                yield f'tests/comm/{folder.name}/{path.name} is not built: add it to the meson.build beside it'
+
+
 def unambiguous(root):
     public = {p.relative_to(root / 'include').as_posix() for p in (root / 'include').rglob('*.hpp')}
-    private = {p.relative_to(root).as_posix() for base in ('fult', 'sync') for p in (root / base).rglob('*.hpp')}
+    private = {p.relative_to(root).as_posix() for base in ('fult', 'sync', 'comm') for p in (root / base).rglob('*.hpp')}
     for name in sorted(public & private):
         yield f'{name} is both a public and a private header: an #include may find either, rename one'
 
@@ -66,7 +79,7 @@ def versions(root):
 
 
 def sizes(root):
-    for directory in ('include', 'fult', 'sync', 'apps', 'tests', 'bench', 'tools', 'examples'):
+    for directory in ('include', 'fult', 'sync', 'comm', 'apps', 'tests', 'bench', 'tools', 'examples'):
         for path in sorted((root / directory).rglob('*')):
             if path.suffix in ('.hpp', '.cpp', '.h', '.c', '.py', '.pml'):
                 lines = path.read_text().count('\n')
@@ -75,7 +88,7 @@ def sizes(root):
 
 
 def headers(root):
-    for base in ('include', 'fult', 'sync', 'apps', 'tests', 'bench'):
+    for base in ('include', 'fult', 'sync', 'comm', 'apps', 'tests', 'bench'):
         for path in sorted((root / base).rglob('*.hpp')):
             if '#pragma once' not in path.read_text():
                 yield f'{path.relative_to(root)} lacks #pragma once'
@@ -83,7 +96,7 @@ def headers(root):
 
 def main():
     root = Path(sys.argv[1])
-    errors = [e for rule in (sources, tests, unambiguous, versions, sizes, headers) for e in rule(root)]
+    errors = [e for rule in (sources, tests, comm_tests, unambiguous, versions, sizes, headers) for e in rule(root)]
     for error in errors:
         print(error)
     print(f'{len(errors)} errors')

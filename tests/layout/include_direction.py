@@ -34,9 +34,16 @@ def read_levels(path):
     return levels
 
 
+def level_of(name, levels):
+    """The level of a name, or of the folder that it lies in; None: it has none."""
+    folder = name.rpartition('/')[0] + '/*'
+    return levels.get(name, levels.get(folder))
+
+
 def core_files(root):
-    """(file, name in the table) for everything of the core, public and private."""
-    for base, prefix in ((root / 'include' / 'fult', ''), (root / 'fult', ''), (root / 'sync', 'sync/')):
+    """(file, name in the table) for everything of the libraries, public and private."""
+    for base, prefix in ((root / 'include' / 'fult', ''), (root / 'fult', ''), (root / 'sync', 'sync/'),
+                         (root / 'comm', 'comm/')):
         for path in sorted(base.rglob('*')):
             if path.suffix in ('.hpp', '.cpp', '.h', '.c', '.S'):
                 yield path, prefix + path.relative_to(base).with_suffix('').as_posix()
@@ -52,7 +59,9 @@ def check(root):
         seen.add(name)
         count += 1
         where = path.relative_to(root)
-        if name not in levels:
+        level = level_of(name, levels)
+        seen.add(name.rpartition('/')[0] + '/*')
+        if level is None:
             errors.append(f'{where}: {name} has no level; give it one in tests/layout/levels.txt')
             continue
         text = path.read_text()
@@ -65,15 +74,18 @@ def check(root):
             other = None
             if target.startswith('fult/'):
                 other = Path(target[len('fult/'):]).with_suffix('').as_posix()
+            elif target.startswith('comm/'):
+                other = Path(target).with_suffix('').as_posix()
             elif (path.parent / target).exists():
                 other = Path(name).with_name(target).with_suffix('').as_posix()
             if other is None:
                 continue
-            if other not in levels:
+            below = level_of(other, levels)
+            if below is None:
                 errors.append(f'{where}:{line}: {other} has no level; give it one in tests/layout/levels.txt')
-            elif levels[other] > levels[name]:
-                errors.append(f'{where}:{line}: {name} (level {levels[name]}) includes {other} '
-                              f'(level {levels[other]}); includes go downward only')
+            elif below > level:
+                errors.append(f'{where}:{line}: {name} (level {level}) includes {other} (level {below}); '
+                              'includes go downward only')
         code = COMMENT.sub('', text)
         if name not in ASM_OWNERS and ASM.search(code):
             errors.append(f'{where}: asm belongs into include/fult/detail/platform.hpp')

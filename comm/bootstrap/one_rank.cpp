@@ -1,0 +1,29 @@
+#include "comm/bootstrap/bootstrap.hpp"
+#include "comm/bootstrap/support.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+// Nobody started us: the program was called by itself.
+class one_rank final : public bootstrap {
+  public:
+    one_rank() noexcept : bootstrap(0, 1) {}
+
+    const char *name() const noexcept override { return "one rank"; }
+
+    std::vector<std::string> exchange(std::string_view mine) override {
+        check_contribution(mine);
+        return {std::string(mine)};
+    }
+    void barrier() override {}
+    void abort(int status, std::string_view why) noexcept override {
+        say_why(rank(), why);
+        leave(status);
+    }
+};
+
+} // namespace
+
+std::unique_ptr<bootstrap> connect_one_rank() { return std::make_unique<one_rank>(); }
+
+} // namespace fult::comm::detail

@@ -1,0 +1,231 @@
+#include "comm/bootstrap/bootstrap.hpp"
+#include "comm/bootstrap/support.hpp"
+
+#if defined(FULT_HAVE_PMIX)
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <mutex>
+#include <pmix.h>
+#include <utility>
+
+namespace fult::comm::detail {
+namespace {
+
+// The functions, found in the library when the first rank connects: programs that are started otherwise do
+// not need it.
+class pmix_library {
+  public:
+    pmix_library() {
+        // Never closed: it leaves threads behind.
+        handle_ = ::dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
+        if (handle_ == nullptr)
+            throw bootstrap_error(
+                std::string("fult: PMIX_NAMESPACE is set, but the PMIx library does not open (") +
+                ::dlerror() + "): install libpmix2, or start the program by fult-run");
+        load(init, "PMIx_Init");
+        load(finalize, "PMIx_Finalize");
+        load(abort, "PMIx_Abort");
+        load(put, "PMIx_Put");
+        load(commit, "PMIx_Commit");
+        load(fence_nb, "PMIx_Fence_nb");
+        load(get, "PMIx_Get");
+        load(error_string, "PMIx_Error_string");
+    }
+
+    decltype(&PMIx_Init) init;
+    decltype(&PMIx_Finalize) finalize;
+    decltype(&PMIx_Abort) abort;
+    decltype(&PMIx_Put) put;
+    decltype(&PMIx_Commit) commit;
+    decltype(&PMIx_Fence_nb) fence_nb;
+    decltype(&PMIx_Get) get;
+    decltype(&PMIx_Error_string) error_string;
+
+    void check(pmix_status_t status, const char *call) const {
+        if (status != PMIX_SUCCESS)
+            throw bootstrap_error(std::string("fult: ") + call + ": " + error_string(status) +
+                                  ": is the launcher that set PMIX_NAMESPACE still there, and every rank?");
+    }
+
+  private:
+    template <class F> void load(F &function, const char *name) {
+        function = reinterpret_cast<F>(::dlsym(handle_, name));
+        if (function == nullptr)
+            throw bootstrap_error(std::string("fult: the PMIx library has no ") + name +
+                                  ": version 3 or later is needed");
+    }
+
+    void *handle_;
+};
+
+template <std::size_t N> void copy_name(char (&to)[N], std::string_view from) {
+    to[from.copy(to, N - 1)] = '\0';
+}
+
+// Room that a fence's answer may find even after we have given up on it.
+struct fence_result {
+    std::mutex mutex;
+    std::condition_variable done;
+    bool answered = false;
+    pmix_status_t status = PMIX_SUCCESS;
+};
+
+void fence_answered(pmix_status_t status, void *data) {
+    const std::unique_ptr<std::shared_ptr<fence_result>> result(
+        static_cast<std::shared_ptr<fence_result> *>(data));
+    const std::lock_guard lock((*result)->mutex);
+    (*result)->answered = true;
+    (*result)->status = status;
+    (*result)->done.notify_one();
+}
+
+class pmix_client final : public bootstrap {
+  public:
+    pmix_client(pmix_library library, const pmix_proc_t &self, int size, std::chrono::milliseconds timeout)
+        : bootstrap(static_cast<int>(self.rank), size), library_(library), self_(self), timeout_(timeout) {}
+
+    // After a fence that did not end, this call may bring mpirun down.
+    ~pmix_client() override {
+        if (broken_.empty())
+            library_.finalize(nullptr, 0);
+    }
+
+    const char *name() const noexcept override { return "PMIx"; }
+
+    std::vector<std::string> exchange(std::string_view mine) override {
+        check_contribution(mine);
+        const std::string key = "fult-" + std::to_string(++round_);
+        // One byte more than there is: not every version carries an object of none.
+        std::string bytes(1, '+');
+        bytes += mine;
+        pmix_value_t value{};
+        value.type = PMIX_BYTE_OBJECT;
+        value.data.bo = {bytes.data(), bytes.size()};
+        library_.check(library_.put(PMIX_GLOBAL, key.c_str(), &value), "PMIx_Put");
+        library_.check(library_.commit(), "PMIx_Commit");
+        fence(true);
+        std::vector<std::string> all;
+        all.reserve(static_cast<std::size_t>(size()));
+        for (int from = 0; from < size(); ++from)
+            all.push_back(from == rank() ? std::string(mine) : get(from, key));
+        return all;
+    }
+
+    void barrier() override { fence(false); }
+
+    void abort(int status, std::string_view why) noexcept override {
+        say_why(rank(), why);
+        // Open MPI's mpirun ends all when one rank ends badly, and needs no call for that. With a call while
+        // others are in a fence, version 4.1 crashes or hangs, one time in five.
+        if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr)
+            library_.abort((status & 0xff) == 0 ? 1 : status & 0xff, "", nullptr, 0);
+        leave(status);
+    }
+
+  private:
+    pmix_proc_t everybody() const {
+        pmix_proc_t all = self_;
+        all.rank = PMIX_RANK_WILDCARD;
+        return all;
+    }
+
+    void fence(bool collect) {
+        if (!broken_.empty())
+            throw bootstrap_error(broken_);
+        const pmix_proc_t all = everybody();
+        pmix_info_t info{};
+        copy_name(info.key, PMIX_COLLECT_DATA);
+        info.value.type = PMIX_BOOL;
+        info.value.data.flag = collect;
+        // The answer owns its half of the result, whether or not we still wait for it.
+        const auto result = std::make_shared<fence_result>();
+        auto theirs = std::make_unique<std::shared_ptr<fence_result>>(result);
+        pmix_status_t status = library_.fence_nb(&all, 1, &info, 1, fence_answered, theirs.get());
+        if (status == PMIX_SUCCESS)
+            (void)theirs.release();
+        if (status == PMIX_OPERATION_SUCCEEDED)
+            return;
+        library_.check(status, "PMIx_Fence_nb");
+        std::unique_lock lock(result->mutex);
+        if (!result->done.wait_for(lock, timeout_, [&] { return result->answered; })) {
+            broken_ = "fult: not every rank has come to a PMIx fence within " + printed(timeout_) +
+                      ": has one ended, or does one not call as the others do?";
+            throw bootstrap_error(broken_);
+        }
+        if (result->status != PMIX_SUCCESS)
+            broken_ = "fult: a rank has ended before it came to a PMIx fence";
+        library_.check(result->status, "PMIx_Fence_nb");
+    }
+
+    std::string get(int from, const std::string &key) const {
+        pmix_proc_t peer = self_;
+        peer.rank = static_cast<pmix_rank_t>(from);
+        pmix_info_t info{};
+        copy_name(info.key, PMIX_TIMEOUT);
+        info.value.type = PMIX_INT;
+        info.value.data.integer = static_cast<int>(std::max<long long>(1, timeout_.count() / 1000));
+        pmix_value_t *value = nullptr;
+        library_.check(library_.get(&peer, key.c_str(), &info, 1, &value), "PMIx_Get");
+        if (value == nullptr || value->type != PMIX_BYTE_OBJECT)
+            throw bootstrap_error("fult: rank " + std::to_string(from) +
+                                  " gave PMIx something else than bytes");
+        const std::string bytes(value->data.bo.bytes, value->data.bo.size);
+        std::free(value->data.bo.bytes);
+        std::free(value);
+        if (bytes.empty() || bytes.size() > bootstrap_most + 1)
+            throw bootstrap_error("fult: rank " + std::to_string(from) + " gave PMIx " +
+                                  std::to_string(bytes.size()) + " bytes");
+        return bytes.substr(1);
+    }
+
+    pmix_library library_;
+    pmix_proc_t self_;
+    std::chrono::milliseconds timeout_;
+    unsigned round_ = 0;
+    std::string broken_; // why no further call can succeed
+};
+
+int job_size(const pmix_library &library, pmix_proc_t self) {
+    self.rank = PMIX_RANK_WILDCARD;
+    pmix_value_t *value = nullptr;
+    library.check(library.get(&self, PMIX_JOB_SIZE, nullptr, 0, &value), "PMIx_Get of the number of ranks");
+    const bool number = value != nullptr && value->type == PMIX_UINT32;
+    const std::uint32_t size = number ? value->data.uint32 : 0;
+    std::free(value);
+    if (size == 0 || size > 1'000'000'000)
+        throw bootstrap_error("fult: the PMIx server does not say how many ranks there are");
+    return static_cast<int>(size);
+}
+
+} // namespace
+
+std::unique_ptr<bootstrap> connect_pmix(std::chrono::milliseconds timeout) {
+    const pmix_library library;
+    pmix_proc_t self{};
+    library.check(library.init(&self, nullptr, 0), "PMIx_Init");
+    const int size = job_size(library, self);
+    if (self.rank >= static_cast<pmix_rank_t>(size))
+        throw bootstrap_error("fult: the PMIx server gave rank " + std::to_string(self.rank) + " of " +
+                              std::to_string(size));
+    return std::make_unique<pmix_client>(library, self, size, timeout);
+}
+
+} // namespace fult::comm::detail
+
+#else
+
+namespace fult::comm::detail {
+
+std::unique_ptr<bootstrap> connect_pmix(std::chrono::milliseconds) {
+    throw bootstrap_error(
+        "fult: PMIX_NAMESPACE is set, but this build does not know PMIx: build FULT where libpmix-dev "
+        "is installed, or start the program by fult-run or MPICH's mpiexec");
+}
+
+} // namespace fult::comm::detail
+
+#endif

@@ -1,0 +1,48 @@
+#include <algorithm>
+
+#include "comm/collectives/call.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+// Bytes of all blocks together from which on a ring is better: it copies nothing twice.
+constexpr std::size_t large = std::size_t{64} << 10;
+
+// Bruck: what a rank has doubles each round, in a circle that begins with its own block.
+void by_doubling(collective_call &call, const void *in, void *out, std::size_t block) {
+    const int ranks = call.size();
+    scratch all(static_cast<std::size_t>(ranks) * block);
+    copy_bytes(all.data(), in, block);
+    std::uint32_t round = 0;
+    for (int have = 1; have < ranks; have *= 2, ++round) {
+        const std::size_t more = static_cast<std::size_t>(std::min(have, ranks - have)) * block;
+        call.exchange(all.data(), more, call.neighbour(-have),
+                      offset(all.data(), static_cast<std::size_t>(have) * block), more, call.neighbour(have),
+                      round);
+    }
+    const auto own = static_cast<std::size_t>(call.rank()) * block;
+    const auto before = static_cast<std::size_t>(ranks) * block - own;
+    copy_bytes(offset(out, own), all.data(), before);
+    copy_bytes(out, offset(all.data(), before), own);
+}
+
+void by_ring(collective_call &call, const void *in, void *out, std::size_t block) {
+    const auto place = [&](int distance) {
+        return offset(out, static_cast<std::size_t>(call.neighbour(distance)) * block);
+    };
+    copy_bytes(place(0), in, block);
+    for (int step = 0; step + 1 < call.size(); ++step)
+        call.exchange(place(-step), block, call.neighbour(1), place(-step - 1), block, call.neighbour(-1));
+}
+
+} // namespace
+
+void allgather(endpoint &among, const void *in, void *out, std::size_t block) {
+    collective_call call(among, collective::allgather);
+    if (static_cast<std::size_t>(call.size()) * block < large)
+        by_doubling(call, in, out, block);
+    else
+        by_ring(call, in, out, block);
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,62 @@
+#include <algorithm>
+
+#include "comm/collectives/call.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+// From here on the tree costs more, which sends everything once for each of its levels.
+constexpr std::size_t large = std::size_t{256} << 10;
+constexpr int few = 4; // ranks for which the tree is as good
+
+// A binomial tree, with ranks counted from the root: each has its parent where its lowest bit is cleared.
+void by_tree(collective_call &call, void *data, std::size_t size, int root) {
+    const int own = call.neighbour(-root);
+    int bit = 1;
+    for (; bit < call.size(); bit *= 2)
+        if ((own & bit) != 0) {
+            call.recv(data, size, call.neighbour(-bit));
+            break;
+        }
+    for (bit /= 2; bit > 0; bit /= 2)
+        if (own + bit < call.size())
+            call.send(data, size, call.neighbour(bit));
+}
+
+// The root deals the parts out along the same tree, then they go around in a ring (van de Geijn).
+void by_parts(collective_call &call, void *data, std::size_t size, int root) {
+    const auto ranks = static_cast<std::size_t>(call.size());
+    const auto own = static_cast<std::size_t>(call.neighbour(-root));
+    const std::size_t part = (size + ranks - 1) / ranks;
+    const auto begin = [&](std::size_t index) { return std::min(index * part, size); };
+    std::size_t bit = 1;
+    for (; bit < ranks; bit *= 2)
+        if ((own & bit) != 0) {
+            call.recv(offset(data, begin(own)), begin(std::min(own + bit, ranks)) - begin(own),
+                      call.neighbour(-static_cast<int>(bit)));
+            break;
+        }
+    for (bit /= 2; bit > 0; bit /= 2)
+        if (own + bit < ranks)
+            call.send(offset(data, begin(own + bit)),
+                      begin(std::min(own + 2 * bit, ranks)) - begin(own + bit),
+                      call.neighbour(static_cast<int>(bit)));
+    for (std::size_t step = 0; step + 1 < ranks; ++step) {
+        const std::size_t out = (own + ranks - step) % ranks, in = (out + ranks - 1) % ranks;
+        call.exchange(offset(data, begin(out)), begin(out + 1) - begin(out), call.neighbour(1),
+                      offset(data, begin(in)), begin(in + 1) - begin(in), call.neighbour(-1), 1);
+    }
+}
+
+} // namespace
+
+void broadcast(endpoint &among, void *data, std::size_t size, int root) {
+    collective_call call(among, collective::broadcast);
+    call.check_root(root);
+    if (size >= large && call.size() > few)
+        by_parts(call, data, size, root);
+    else
+        by_tree(call, data, size, root);
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,107 @@
+#include "comm/collectives/call.hpp"
+
+#include <stdexcept>
+#include <string>
+
+#include "comm/endpoint_state.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+const char *name_of(collective what) noexcept {
+    constexpr const char *names[] = {"",       "barrier",   "broadcast", "reduce",   "allreduce",
+                                     "gather", "allgather", "alltoall",  "alltoallv"};
+    return names[static_cast<std::size_t>(what)];
+}
+
+std::string prefix(collective what) { return "fult-comm: " + std::string(name_of(what)) + ": "; }
+
+endpoint_state &state_of(const endpoint &among, collective what) {
+    if (endpoint_state *state = endpoint_access::state(among))
+        return *state;
+    throw std::invalid_argument(prefix(what) + "the endpoint is empty (moved from?)");
+}
+
+} // namespace
+
+void check_fits(const char *call, const char *which, std::size_t given, std::size_t needed) {
+    if (given != needed)
+        throw std::invalid_argument("fult-comm: " + std::string(call) + ": " + which + " has " +
+                                    std::to_string(given) + " elements; it must have " +
+                                    std::to_string(needed));
+}
+
+collective_call::collective_call(endpoint &among, collective what)
+    : state_(state_of(among, what)),
+      on_(state_.companion),
+      what_(what),
+      rank_(among.rank()),
+      size_(among.size()) {
+    if (state_.collective_runs.exchange(true, std::memory_order_acquire))
+        throw std::logic_error(prefix(what) +
+                               "another collective runs on this endpoint; make an endpoint for each "
+                               "task that calls some");
+}
+
+collective_call::~collective_call() { state_.collective_runs.store(false, std::memory_order_release); }
+
+void collective_call::check_root(int root) const {
+    if (root < 0 || root >= size_)
+        throw std::out_of_range(prefix(what_) + "the root cannot be rank " + std::to_string(root) +
+                                "; the job has " + std::to_string(size_));
+}
+
+void collective_call::expect(std::size_t got, std::size_t wanted, int from) const {
+    if (got != wanted)
+        throw std::invalid_argument(prefix(what_) + "rank " + std::to_string(from) + " sent " +
+                                    std::to_string(got) + " bytes where " + std::to_string(wanted) +
+                                    " were expected; all ranks must give sizes that fit");
+}
+
+void collective_call::fail(const error &how) const {
+    if (how.code() == errc::truncated)
+        throw std::invalid_argument(prefix(what_) +
+                                    "a rank sent more than was expected; all ranks must give sizes "
+                                    "that fit (" +
+                                    how.what() + ")");
+    if (how.code() != errc::peer_failed)
+        throw how;
+    for (int rank = 0; rank < size_; ++rank)
+        if (state_.on.has_failed(rank))
+            throw error(errc::peer_failed,
+                        prefix(what_) + "rank " + std::to_string(rank) +
+                            " has ended or cannot be reached; collectives of this endpoint have "
+                            "ended with it");
+    throw how;
+}
+
+void collective_call::send(const void *data, std::size_t size, int to, std::uint32_t round) {
+    try {
+        on_.send(data, size, to, tag(round));
+    } catch (const error &how) {
+        fail(how);
+    }
+}
+
+void collective_call::recv(void *data, std::size_t size, int from, std::uint32_t round) {
+    status got;
+    try {
+        got = on_.recv(data, size, from, tag(round));
+    } catch (const error &how) {
+        fail(how);
+    }
+    expect(got.size, size, from);
+}
+
+void collective_call::exchange(const void *out, std::size_t out_size, int to, void *in, std::size_t in_size,
+                               int from, std::uint32_t round) {
+    status got;
+    try {
+        got = on_.sendrecv(out, out_size, to, tag(round), in, in_size, from, tag(round));
+    } catch (const error &how) {
+        fail(how);
+    }
+    expect(got.size, in_size, from);
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,89 @@
+// What all collectives have in common: one call of a rank, its messages, and memory for what comes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include <fult/comm/collectives.hpp>
+
+namespace fult::comm::detail {
+
+class endpoint_state;
+
+// Told apart on the wire, so that ranks which disagree on what they call wait rather than mix bytes.
+enum class collective : std::uint32_t {
+    barrier = 1,
+    broadcast,
+    reduce,
+    allreduce,
+    gather,
+    allgather,
+    alltoall,
+    alltoallv
+};
+
+// One call of this rank, while it runs.
+class collective_call {
+  public:
+    // Throws std::invalid_argument for an endpoint of nothing, std::logic_error where another call runs
+    // there.
+    collective_call(endpoint &among, collective what);
+    ~collective_call();
+    collective_call(const collective_call &) = delete;
+    collective_call &operator=(const collective_call &) = delete;
+
+    int rank() const noexcept { return rank_; }
+    int size() const noexcept { return size_; }
+    // That many ranks after this one, in a circle; distance from -size() to size().
+    int neighbour(int distance) const noexcept { return (rank_ + distance + size_) % size_; }
+    void check_root(int root) const; // throws std::out_of_range
+
+    // `round` is any number that both sides use for a message. A message of another size than expected throws
+    // std::invalid_argument: the ranks disagree.
+    void send(const void *data, std::size_t size, int to, std::uint32_t round = 0);
+    void recv(void *data, std::size_t size, int from, std::uint32_t round = 0);
+    void exchange(const void *out, std::size_t out_size, int to, void *in, std::size_t in_size, int from,
+                  std::uint32_t round = 0);
+
+  private:
+    std::uint32_t tag(std::uint32_t round) const noexcept {
+        return (static_cast<std::uint32_t>(what_) << 24) | (round & 0xff'ffff);
+    }
+    void expect(std::size_t got, std::size_t wanted, int from) const;
+    [[noreturn]] void fail(const error &how) const;
+
+    endpoint_state &state_;
+    endpoint &on_; // the companion
+    collective what_;
+    int rank_;
+    int size_;
+};
+
+// Memory of one call, aligned for any element.
+class scratch {
+  public:
+    explicit scratch(std::size_t size) : bytes_(static_cast<std::byte *>(::operator new(size, alignment))) {}
+    std::byte *data() noexcept { return bytes_.get(); }
+
+  private:
+    static constexpr std::align_val_t alignment{64};
+    struct release {
+        void operator()(std::byte *bytes) const noexcept { ::operator delete(bytes, alignment); }
+    };
+    std::unique_ptr<std::byte, release> bytes_;
+};
+
+inline void copy_bytes(void *to, const void *from, std::size_t size) noexcept {
+    if (size != 0 && to != from)
+        std::memmove(to, from, size);
+}
+
+inline std::byte *offset(void *base, std::size_t by) noexcept { return static_cast<std::byte *>(base) + by; }
+inline const std::byte *offset(const void *base, std::size_t by) noexcept {
+    return static_cast<const std::byte *>(base) + by;
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,54 @@
+#include <algorithm>
+
+#include "comm/collectives/call.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+// Blocks from which on they are sent once and straight, not on by others.
+constexpr std::size_t large = std::size_t{16} << 10;
+
+// Each rank gathers those of its subtree, counted from the root; the root has them in a circle that begins
+// with it.
+void by_tree(collective_call &call, const void *in, void *out, std::size_t block, int root) {
+    const int own = call.neighbour(-root), ranks = call.size();
+    const int children = own == 0 ? ranks : std::min(own & -own, ranks - own); // itself included
+    scratch all(static_cast<std::size_t>(children) * block);
+    copy_bytes(all.data(), in, block);
+    for (int bit = 1; bit < ranks; bit *= 2) {
+        if ((own & bit) != 0) {
+            call.send(all.data(), static_cast<std::size_t>(children) * block, call.neighbour(-bit));
+            return;
+        }
+        if (own + bit < ranks)
+            call.recv(offset(all.data(), static_cast<std::size_t>(bit) * block),
+                      static_cast<std::size_t>(std::min(bit, ranks - own - bit)) * block,
+                      call.neighbour(bit));
+    }
+    const auto before = static_cast<std::size_t>(ranks - root) * block,
+               after = static_cast<std::size_t>(root) * block;
+    copy_bytes(offset(out, after), all.data(), before);
+    copy_bytes(out, offset(all.data(), before), after);
+}
+
+} // namespace
+
+void gather(endpoint &among, const void *in, void *out, std::size_t block, int root) {
+    collective_call call(among, collective::gather);
+    call.check_root(root);
+    if (block < large) {
+        by_tree(call, in, out, block, root);
+        return;
+    }
+    if (call.rank() != root) {
+        call.send(in, block, root);
+        return;
+    }
+    copy_bytes(offset(out, static_cast<std::size_t>(root) * block), in, block);
+    for (int distance = 1; distance < call.size(); ++distance) {
+        const int from = call.neighbour(distance);
+        call.recv(offset(out, static_cast<std::size_t>(from) * block), block, from);
+    }
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,51 @@
+#include <cstdlib>
+#include <stdexcept>
+
+#include <fult/comm/context.hpp>
+#include <fult/runtime.hpp>
+#include <fult/this_task.hpp>
+
+#include "comm/job.hpp"
+
+namespace fult::comm {
+namespace {
+
+std::unique_ptr<detail::bootstrap> connect(const options &wanted) {
+    if (!in_task())
+        throw std::logic_error("fult-comm: a context is made by a task; start a fult::runtime first");
+    return detail::connect_bootstrap(std::chrono::seconds(wanted.timeout));
+}
+
+} // namespace
+
+context::context(const options &wanted) : job_(std::make_unique<detail::job>(wanted, connect(wanted))) {}
+context::~context() = default;
+
+int context::rank() const noexcept { return job_->boot->rank(); }
+int context::size() const noexcept { return job_->boot->size(); }
+const char *context::launcher() const noexcept { return job_->boot->name(); }
+
+const char *context::route_to(int rank) const {
+    if (rank < 0 || rank >= size())
+        throw std::out_of_range("fult-comm: route_to: there is no rank " + std::to_string(rank));
+    const detail::transport *via = job_->on->route(rank);
+    return via ? via->name() : "self";
+}
+
+bool context::failed(int rank) const {
+    if (rank < 0 || rank >= size())
+        throw std::out_of_range("fult-comm: failed: there is no rank " + std::to_string(rank));
+    return job_->on->has_failed(rank);
+}
+
+endpoint &context::world() noexcept { return job_->world; }
+endpoint context::make_endpoint(endpoint_options how) { return job_->make_endpoint(std::move(how)); }
+void context::barrier() { job_->barrier(); }
+bool context::progress() noexcept { return job_->on->progress(); }
+
+void context::abort(int status, const std::string &why) {
+    job_->boot->abort(status, why);
+    std::_Exit(status == 0 ? 1 : status);
+}
+
+} // namespace fult::comm

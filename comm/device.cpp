@@ -1,0 +1,454 @@
+#include "comm/device.hpp"
+
+#include <algorithm>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <fult/this_task.hpp>
+
+#include "comm/bells.hpp"
+#include "comm/endpoint_state.hpp"
+#include "comm/match/spin.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+// A thread's name for the lock.
+const void *myself() noexcept {
+    static thread_local const char here = 0;
+    return &here;
+}
+
+// Looks of a foreign thread before it sleeps.
+constexpr unsigned thread_looks = 200;
+
+} // namespace
+
+device::device(const device_settings &settings, std::vector<std::unique_ptr<transport>> transports,
+               std::vector<int> routes)
+    : settings_(settings),
+      transports_(std::move(transports)),
+      peers_(std::make_unique<peer[]>(static_cast<std::size_t>(settings.size))),
+      endpoints_(std::make_unique<std::atomic<endpoint_state *>[]>(most_endpoints)),
+      gone_(most_endpoints, false),
+      unposted_(transports_.size()) {
+    for (const auto &each : transports_)
+        limits_.push_back(each->limits());
+    for (int i = 0; i < settings_.size; ++i) {
+        peer &p = peers_[static_cast<std::size_t>(i)];
+        p.rank = i;
+        if (const int route = routes[static_cast<std::size_t>(i)]; i != settings_.rank && route >= 0) {
+            p.via_index = static_cast<unsigned>(route);
+            p.via = transports_[p.via_index].get();
+            const transport_limits &limits = limits_[p.via_index];
+            p.inject = std::min(limits.inject, settings_.packet_size);
+            // A packet that can be injected costs no buffer and no event.
+            p.fills = p.inject >= 1024 ? p.inject : std::min(limits.message, settings_.packet_size);
+        }
+    }
+    packet_pool_options pool;
+    pool.capacity = settings_.packet_size;
+    pool.packets = settings_.packets;
+    pool.reserve = std::clamp<std::size_t>(settings_.packets / 4, 1, 64);
+    pool.slab = std::min<std::size_t>(settings_.packets, 64);
+    pool.enroll = [this](void *base, std::size_t size, void *(&descriptor)[2]) {
+        return enroll_slab(base, size, descriptor);
+    };
+    packets_ = std::make_unique<packet_pool>(std::move(pool));
+    post_packets();
+}
+
+// Each transport's packets carry its own description of the slab's memory.
+bool device::enroll_slab(void *base, std::size_t size, void *(&descriptor)[2]) noexcept {
+    for (std::size_t i = 0; i < transports_.size(); ++i) {
+        if (!limits_[i].local_keys)
+            continue;
+        memory m;
+        m.base = base;
+        m.size = size;
+        if (!transports_[i]->enroll(m))
+            return false;
+        descriptor[i] = m.descriptor;
+        try {
+            slabs_.push_back({i, m});
+        } catch (const std::bad_alloc &) {
+            transports_[i]->withdraw(m);
+            return false;
+        }
+    }
+    return true;
+}
+
+void device::post_packets() noexcept {
+    const std::size_t each =
+        std::max<std::size_t>(1, packets_->in_reserve() / std::max<std::size_t>(1, transports_.size()));
+    for (std::size_t i = 0; i < transports_.size(); ++i)
+        for (std::size_t k = 0; k < each; ++k) {
+            packet *p = packets_->take_for_receiving();
+            if (!p)
+                return;
+            p->kind = posted_kind::receive;
+            p->capacity = static_cast<std::uint32_t>(settings_.packet_size);
+            if (transports_[i]->post(*p) != outcome::done)
+                unposted_[i].push_back(p);
+        }
+}
+
+device::~device() {
+    for (auto &[index, m] : slabs_)
+        transports_[index]->withdraw(m);
+    transports_.clear();
+    for (arrived *each : spare_)
+        if (each)
+            free_arrived(each);
+    for (arrived *each : early_)
+        free_arrived(each);
+    if (sleep_descriptor_ >= 0)
+        ::close(sleep_descriptor_);
+}
+
+// The lock ------------------------------------------------------------------------------------------------------------
+
+// Whether this thread has it now; once more where it had it.
+bool device::try_lock() noexcept {
+    const void *nobody = nullptr;
+    const void *me = myself();
+    if (holder_.load(std::memory_order_relaxed) == me ||
+        (holder_.load(std::memory_order_relaxed) == nullptr &&
+         holder_.compare_exchange_strong(nobody, me, std::memory_order_acquire))) {
+        ++depth_;
+        return true;
+    }
+    return false;
+}
+
+void device::lock() noexcept {
+    spin_wait wait;
+    while (!try_lock())
+        wait();
+}
+
+void device::unlock() noexcept {
+    while (depth_ == 1 && !doomed_.empty()) {
+        peer *who = doomed_.back();
+        doomed_.pop_back();
+        fail_now(*who);
+    }
+    if (--depth_ == 0)
+        holder_.store(nullptr, std::memory_order_release);
+}
+
+// Endpoints -----------------------------------------------------------------------------------------------------------
+
+void device::attach(endpoint_state &e) noexcept {
+    device_lock hold(*this);
+    endpoints_[e.id].store(&e, std::memory_order_release);
+    for (int i = 0; e.is_companion && i < settings_.size; ++i)
+        if (has_failed(i))
+            e.closed.store(true, std::memory_order_release);
+    const auto of_it = [&](const arrived *m) { return m->key >> 52 == e.id; };
+    std::vector<arrived *> held;
+    for (arrived *m : early_)
+        if (of_it(m))
+            held.push_back(m);
+    std::erase_if(early_, of_it);
+    for (arrived *m : held) {
+        if (e.matches()) {
+            if (receive *r = e.arrive(*m))
+                meet(*r, *m);
+        } else if (m->how == arrived::form::offer) {
+            deliver_offer(e, m->about, m->offer);
+            free_arrived(m);
+        } else {
+            peers_[static_cast<std::size_t>(m->about.source)].unexpected.fetch_sub(
+                static_cast<std::ptrdiff_t>(m->about.size), std::memory_order_relaxed);
+            e.deliver_in_order(m->about, std::span<const std::byte>(m->bytes(), m->about.size));
+            free_arrived(m);
+        }
+    }
+    if (e.closed.load(std::memory_order_relaxed))
+        e.drop_messages();
+}
+
+void device::detach(endpoint_state &e) noexcept {
+    device_lock hold(*this);
+    endpoints_[e.id].store(nullptr, std::memory_order_release);
+    gone_[e.id] = true;
+}
+
+// Receives ------------------------------------------------------------------------------------------------------------
+
+void device::post(receive &r) noexcept {
+    if (arrived *m = r.at->post(r)) {
+        meet(r, *m);
+        return;
+    }
+    // Either fail_peer finds the receive, or this sees that it has begun.
+    if (r.source >= 0 && (has_failed(r.source) || r.at->closed.load(std::memory_order_acquire)) &&
+        r.at->remove(r)) {
+        r.about.source = r.source;
+        finish_receive(r, errc::peer_failed);
+    }
+}
+
+bool device::cancel(receive &r) noexcept { return r.at->remove(r); }
+
+// Failure -------------------------------------------------------------------------------------------------------------
+
+void device::fail_peer(int rank) noexcept {
+    device_lock hold(*this);
+    fail_later(peers_[static_cast<std::size_t>(rank)]);
+}
+
+void device::fail_later(peer &who) noexcept {
+    if (!who.via || who.doomed)
+        return;
+    who.doomed = true;
+    doomed_.push_back(&who);
+}
+
+// Everything that only that rank could have completed ends. Not in the middle of anything else, which might
+// go on with what is gone.
+void device::fail_now(peer &who) noexcept {
+    if (who.failed.exchange(true, std::memory_order_seq_cst)) // pairs with post
+        return;
+    if (packet *p = std::exchange(who.open, nullptr))
+        packets_->give(0, *p);
+    const auto take = [&](auto &list, auto next, auto of_it) {
+        auto *each = std::exchange(list, nullptr);
+        decltype(each) gone = nullptr;
+        while (each) {
+            auto *after = each->*next;
+            auto &to = of_it(*each) ? gone : list;
+            each->*next = to;
+            to = each;
+            each = after;
+        }
+        return gone;
+    };
+    take(waiting_, &sending::next, [&](const sending &s) { return s.rank == who.rank; }); // found again below
+    std::vector<sending *> sends;
+    for (sending *s = std::exchange(who.first, nullptr); s; s = s->next)
+        if (s->id == 0)
+            sends.push_back(s);
+    offered_.each([&](std::uint64_t, sending &s) {
+        if (s.rank == who.rank)
+            sends.push_back(&s);
+    });
+    for (sending *s : sends)
+        finish_sending(*s, errc::peer_failed);
+    receive *halted =
+        take(stalled_, &receive::next_moving, [&](const receive &r) { return r.move.rank == who.rank; });
+    while (halted) {
+        receive *r = halted;
+        halted = r->next_moving;
+        moved(r->move, false);
+    }
+    std::vector<receive *> receives;
+    filling_.each([&](std::uint64_t, receive &r) {
+        if (r.about.source == who.rank)
+            receives.push_back(&r);
+    });
+    for (receive *r : receives) {
+        filling_.remove(r->id);
+        finish_receive(*r, errc::peer_failed);
+    }
+    for (unsigned i = 0; i < most_endpoints; ++i)
+        if (endpoint_state *e = endpoints_[i].load(std::memory_order_acquire); e && e->matches()) {
+            if (e->is_companion) { // a collective ends on all: those who send to this rank must not wait for
+                                   // it
+                e->closed.store(true, std::memory_order_release); // pairs with post
+                e->drop_messages();
+            }
+            for (receive *r = e->orphans(who.rank); r;) {
+                auto *after = static_cast<receive *>(r->match_item::next);
+                r->about.source = who.rank;
+                finish_receive(*r, errc::peer_failed);
+                r = after;
+            }
+        }
+    who.via->forget(who.rank);
+}
+
+// Progress ------------------------------------------------------------------------------------------------------------
+
+// What found no room earlier.
+bool device::retry_all() noexcept {
+    send_held_answers();
+    for (receive *r = std::exchange(stalled_, nullptr); r;) {
+        receive *after = r->next_moving;
+        start_transfer(*r);
+        r = after;
+    }
+    for (sending *s = std::exchange(waiting_, nullptr); s;) {
+        sending *after = s->next;
+        if (step(*s)) {
+            finish_sending(*s, errc::none);
+        } else {
+            s->next = waiting_;
+            waiting_ = s;
+        }
+        s = after;
+    }
+    std::erase_if(blocked_, [&](peer *p) {
+        advance(*p);
+        p->blocked = p->first != nullptr;
+        return !p->blocked;
+    });
+    return stalled_ || waiting_ || !blocked_.empty() || !answers_.empty();
+}
+
+bool device::progress() noexcept {
+    if (!try_lock())
+        return false;
+    if (depth_ > 1) { // from a handler
+        unlock();
+        return false;
+    }
+    flush_all();
+    const bool any = poll_transports();
+    if (slowed_ != 0)
+        check_slowed();
+    if (stalled_ || waiting_ || !blocked_.empty() || !answers_.empty())
+        retry_all();
+    if (open_)
+        flush_all();
+    unlock();
+    return any;
+}
+
+void device::wait(fult::detail::waiter &w) noexcept {
+    if (w.is_granted())
+        return;
+    if (in_task()) {
+        fult::detail::poller poll;
+        while (poll.step())
+            for (unsigned i = 0; i < 4; ++i) {
+                progress();
+                if (w.is_granted())
+                    return;
+            }
+    } else {
+        for (unsigned i = 0; i < thread_looks; ++i) {
+            progress();
+            if (w.is_granted())
+                return;
+        }
+    }
+    w.wait();
+}
+
+bool device::handed_over() noexcept {
+    device_lock hold(*this);
+    flush_all();
+    return !open_ && !stalled_ && !waiting_ && blocked_.empty() && answers_.empty() &&
+           filling_.count() == 0 && under_way_.load(std::memory_order_relaxed) == 0;
+}
+
+bool device::quiet() noexcept {
+    device_lock hold(*this);
+    return handed_over() && offered_.count() == 0;
+}
+
+void device::refuse_messages() noexcept {
+    device_lock hold(*this);
+    refusing_ = true;
+    for (arrived *m : std::exchange(early_, {}))
+        discard(*m);
+    for (unsigned i = 0; i < most_endpoints; ++i)
+        if (endpoint_state *e = endpoints_[i].load(std::memory_order_acquire))
+            e->drop_messages();
+    flush_all();
+}
+
+std::string device::refused_sends() noexcept {
+    device_lock hold(*this);
+    if (refused_.empty())
+        return {};
+    const status &first = refused_.front();
+    return std::to_string(refused_.size()) + " send(s) that nobody has received, the first one of " +
+           std::to_string(first.size) + " bytes to rank " + std::to_string(first.source) + ", tag " +
+           std::to_string(first.tag);
+}
+
+std::string device::pending_receives() noexcept {
+    device_lock hold(*this);
+    std::string text;
+    const auto note = [&](std::size_t count, const std::string &what) {
+        if (count != 0)
+            text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
+    };
+    for (unsigned i = 0; i < most_endpoints; ++i)
+        if (endpoint_state *e = endpoints_[i].load(std::memory_order_acquire); e && e->matches())
+            note(e->waiting_receives(), "receive(s) on endpoint " + std::to_string(i));
+    note(filling_.count(), "receive(s) whose message is coming in");
+    return text;
+}
+
+unsigned device::show_life(int rank) noexcept {
+    device_lock hold(*this);
+    const id_body nothing{};
+    answer(rank, record::alive, &nothing, sizeof nothing);
+    flush_all();
+    return ++peers_[static_cast<std::size_t>(rank)].quiet;
+}
+
+void device::pause() noexcept {
+    if (progress())
+        return;
+    if (in_task() && fult::detail::others_ready()) {
+        this_task::yield();
+        return;
+    }
+    fult::detail::waiter moment;
+    moment.wait(fult::detail::wait_limits(std::chrono::steady_clock::now() + std::chrono::microseconds(200)));
+}
+
+// Sleeping ------------------------------------------------------------------------------------------------------------
+
+void device::set_bells(std::unique_ptr<doorbells> bells) {
+    bells_ = std::move(bells);
+    sleep_descriptor_ = ::epoll_create1(EPOLL_CLOEXEC);
+    patience_ = 100;
+    const auto watch = [&](int fd) {
+        epoll_event event{};
+        event.events = EPOLLIN;
+        if (fd < 0 || ::epoll_ctl(sleep_descriptor_, EPOLL_CTL_ADD, fd, &event) != 0)
+            patience_ = 1;
+    };
+    if (bells_) {
+        watch(bells_->descriptor());
+        if (!bells_->reliable())
+            patience_ = 1;
+    }
+    for (const auto &each : transports_)
+        if (const int fd = each->descriptor(); fd >= 0)
+            watch(fd);
+        else if (!bells_)
+            patience_ = 1;
+}
+
+bool device::prepare_sleep() noexcept {
+    if (bells_)
+        bells_->begin_sleep();
+    if (!try_lock()) { // somebody makes progress: there is something to do
+        end_sleep();
+        return false;
+    }
+    flush_all();
+    bool calm = !poll_transports();
+    pressed_ = open_ || stalled_ || waiting_ || !blocked_.empty() || !answers_.empty();
+    for (const auto &each : transports_)
+        calm = calm && each->may_sleep();
+    unlock();
+    if (!calm)
+        end_sleep();
+    return calm;
+}
+
+void device::end_sleep() noexcept {
+    if (bells_)
+        bells_->end_sleep();
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,212 @@
+// A device: transports, the packets and messages under way on them, and the server that makes progress.
+// Source: section 5.2 of Dang's dissertation.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fult/detail/service.hpp>
+#include <fult/sync/waiter.hpp>
+
+#include "comm/id_table.hpp"
+#include "comm/match/match_table.hpp"
+#include "comm/operation.hpp"
+#include "comm/packets/packet_pool.hpp"
+#include "comm/peer.hpp"
+#include "comm/transport.hpp"
+#include "comm/wire.hpp"
+
+namespace fult::comm::detail {
+
+class endpoint_state;
+
+struct device_settings {
+    int rank = 0;
+    int size = 1;
+    std::size_t packet_size = 8192; // with the packet's head
+    std::size_t packets = 1024;
+    std::size_t rendezvous = 0;
+    std::size_t unexpected = std::size_t{256} << 20;
+    bool gather = true;
+};
+
+class device final : public fult::detail::service {
+  public:
+    // The transports are connected; route[rank] is the index of the one that reaches it, -1 for the rank
+    // itself.
+    device(const device_settings &settings, std::vector<std::unique_ptr<transport>> transports,
+           std::vector<int> routes);
+    ~device();
+
+    int rank() const noexcept { return settings_.rank; }
+    int size() const noexcept { return settings_.size; }
+    const transport *route(int rank) const noexcept { return peers_[static_cast<std::size_t>(rank)].via; }
+
+    // Endpoints. Messages for one that is not there yet wait for it.
+    void attach(endpoint_state &e) noexcept;
+    void detach(endpoint_state &e) noexcept;
+
+    // Any thread; none of these suspends ------------------------------------------------------------------------
+
+    // A message that fits a packet, if it can be handed over at once; then the bytes are copied.
+    bool send_now(endpoint_state &from, int to, std::uint32_t tag, const void *data, std::size_t size);
+    // Any message; s.finished follows, perhaps before this returns.
+    void send(sending &s) noexcept;
+    // A receive; r.finished follows, perhaps before this returns.
+    void post(receive &r) noexcept;
+    // Takes it back; whether it was still there. finished is not called then.
+    bool cancel(receive &r) noexcept;
+    // A receive meets a message that was taken out for it.
+    void meet(receive &r, arrived &m) noexcept;
+
+    // Makes progress once, unless somebody else does just now; whether anything happened.
+    bool progress() noexcept;
+    // Waits for the grant, and makes progress while there is nothing else to do. This one suspends.
+    void wait(fult::detail::waiter &w) noexcept;
+
+    void fail_peer(int rank) noexcept; // it has ended: whatever waits for it fails
+    bool has_failed(int rank) const noexcept {
+        return peers_[static_cast<std::size_t>(rank)].failed.load(std::memory_order_acquire);
+    }
+    // Sends what is gathered and tells whether nothing of this rank's is under way any more: but for messages
+    // that wait here for their receives, and with them.
+    bool handed_over() noexcept;
+    bool quiet() noexcept;
+    // No receive will come any more: messages that wait for one, and those still to come, are given up.
+    void refuse_messages() noexcept;
+    // A message that nobody will receive.
+    void discard(arrived &m) noexcept;
+    // Messages of this rank that were given up so, in words; empty: none.
+    std::string refused_sends() noexcept;
+    // What is pending, for people.
+    std::string pending_receives() noexcept;
+    bool transports_empty() const noexcept { return transports_.empty(); }
+    // Lets others run, or waits for a moment, while something is expected. May suspend.
+    void pause() noexcept;
+    // Tells that rank that this one lives; after how many such calls without a word of it this one is.
+    unsigned show_life(int rank) noexcept;
+
+    std::size_t eager_limit(int rank) const noexcept; // bytes that go in one packet
+    match_table &matches() noexcept { return table_; }
+
+    // service ------------------------------------------------------------------------------------------------------
+    bool poll() noexcept override { return progress(); }
+    bool prepare_sleep() noexcept override;
+    void end_sleep() noexcept override;
+    int descriptor() const noexcept override { return sleep_descriptor_; }
+    int patience() const noexcept override { return pressed_ ? 1 : patience_; }
+    void set_bells(std::unique_ptr<class doorbells> bells);
+
+  private:
+    friend class device_lock;
+    friend class one_sided;
+
+    void lock() noexcept;
+    bool try_lock() noexcept;
+    void unlock() noexcept;
+
+    // Under the lock. Sending (sending.cpp):
+    bool append(peer &to, record kind, std::uint8_t flags, std::uint16_t endpoint, std::uint32_t tag,
+                std::span<const std::byte> first, std::span<const std::byte> second = {}) noexcept;
+    bool flush(peer &to) noexcept;
+    void flush_all() noexcept;
+    void note_open(peer &to) noexcept;
+    bool step(sending &s) noexcept; // false: no room, try again later
+    void advance(peer &to) noexcept;
+    void answer(int rank, record kind, const void *body, std::size_t size) noexcept;
+    void finish_sending(sending &s, errc failure) noexcept;
+    void send_to_self(sending &s) noexcept;
+    void send_held_answers() noexcept;
+    packet *take_packet() noexcept;
+
+    // Receiving (receiving.cpp):
+    bool poll_transports() noexcept;
+    void handle(const event &e, std::size_t from) noexcept;
+    void handle_packet(packet &p, std::size_t from) noexcept;
+    void handle_record(int source, const record_view &r) noexcept;
+    void arrive(int source, const record_view &r) noexcept;
+    void hold_early(int source, const record_view &r) noexcept;
+    arrived *message_for(std::size_t payload) noexcept;
+    void keep_spare(arrived *m) noexcept;
+    void fill(receive &r, const status &about, std::span<const std::byte> bytes) noexcept;
+    void begin_move(receive &r, const status &about, const offer_body &offer) noexcept;
+    void start_transfer(receive &r) noexcept;
+    void finish_receive(receive &r, errc failure) noexcept;
+    void moved(transfer &t, bool well) noexcept;
+    void part_arrived(int source, const record_view &r) noexcept;
+    void wanted_elsewhere(int source, const wanted_body &body) noexcept;
+    void deliver_offer(endpoint_state &e, const status &about, const offer_body &offer) noexcept;
+    bool retry_all() noexcept;
+    void check_slowed() noexcept;
+    void account(int source, std::ptrdiff_t bytes) noexcept;
+    void fail_later(peer &who) noexcept; // when the lock is given back
+    void fail_now(peer &who) noexcept;
+    void refuse(int source, const offer_body &offer, id_flags why = id_too_long) noexcept;
+    void post_packets() noexcept;
+    bool enroll_slab(void *base, std::size_t size, void *(&descriptor)[2]) noexcept;
+
+    device_settings settings_;
+    std::vector<std::unique_ptr<transport>> transports_;
+    std::vector<transport_limits> limits_;
+    match_table table_;
+    struct slab {
+        std::size_t transport;
+        memory where;
+    };
+    std::vector<slab> slabs_; // registered memory of the packets
+    std::unique_ptr<packet_pool> packets_;
+    std::unique_ptr<peer[]> peers_; // by rank
+    std::unique_ptr<std::atomic<endpoint_state *>[]> endpoints_;
+
+    alignas(64) std::atomic<const void *> holder_{nullptr}; // the thread that has the lock
+    unsigned depth_ = 0;                                    // how often
+
+    peer *open_ = nullptr;       // peers whose packet waits to be sent
+    id_table<sending> offered_;  // messages that wait here for their receivers
+    id_table<receive> filling_;  // receives into which parts come
+    sending *waiting_ = nullptr; // sends in parts that found no room
+    receive *stalled_ = nullptr; // receives whose transfer found no room
+    struct held_answer {
+        int rank;
+        record kind;
+        std::byte body[16];
+        std::size_t size;
+    };
+    std::deque<held_answer> answers_; // the protocol's own records that found no room
+    arrived *spare_[2] = {};          // for the next message, a short and a long one
+    std::vector<arrived *> early_;    // for endpoints that are not there yet
+    std::vector<bool> gone_;          // endpoints that were there, by number
+    bool refusing_ = false;
+    std::vector<status> refused_;                 // messages that nobody received, by destination
+    std::vector<peer *> blocked_;                 // with sends that found no room
+    std::vector<peer *> doomed_;                  // to fail
+    unsigned slowed_ = 0;                         // peers that were told to offer only
+    std::vector<std::vector<packet *>> unposted_; // packets to receive into, by transport
+    std::uint64_t bad_packets_ = 0;               // that made no sense
+    std::atomic<std::uint64_t> under_way_{0};     // packets and transfers handed to transports
+
+    std::unique_ptr<class doorbells> bells_;
+    int sleep_descriptor_ = -1;
+    int patience_ = 1;
+    bool pressed_ = false; // something waits for room, which nobody announces
+};
+
+// Held by one thread; it may take it again.
+class device_lock {
+  public:
+    explicit device_lock(device &d) noexcept : device_(d) { device_.lock(); }
+    ~device_lock() { device_.unlock(); }
+    device_lock(const device_lock &) = delete;
+    device_lock &operator=(const device_lock &) = delete;
+
+  private:
+    device &device_;
+};
+
+} // namespace fult::comm::detail

@@ -1,0 +1,197 @@
+#include "comm/endpoint_state.hpp"
+
+#include <cstring>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+
+#include <fult/spawn.hpp>
+
+namespace fult::comm::detail {
+
+endpoint_state::endpoint_state(device &device, std::uint16_t number, endpoint_options options,
+                               bool as_companion)
+    : on(device), id(number), how(std::move(options)), is_companion(as_companion) {
+    if ((how.how == delivery::handled || how.how == delivery::as_a_task) && !how.handler)
+        throw std::invalid_argument("fult-comm: an endpoint whose messages are handled needs a handler");
+    if (how.handler) // tasks may still use it when the endpoint has ended
+        handler_ = std::make_shared<const std::function<void(const status &, std::span<const std::byte>)>>(
+            how.handler);
+    if (how.wildcards && matches())
+        wild_ = std::make_unique<wildcard_matcher>();
+    on.attach(*this);
+}
+
+endpoint_state::~endpoint_state() {
+    on.detach(*this);
+    drop_messages();
+}
+
+// Arguments -----------------------------------------------------------------------------------------------------------
+
+void endpoint_state::check_rank(const char *call, int rank) const {
+    if (rank < 0 || rank >= on.size())
+        throw std::out_of_range("fult-comm: " + std::string(call) + ": there is no rank " +
+                                std::to_string(rank) + "; the job has " + std::to_string(on.size()));
+}
+
+void endpoint_state::check_source(const char *call, int source, std::int64_t tag) const {
+    if (!matches())
+        throw std::invalid_argument(
+            "fult-comm: " + std::string(call) +
+            ": this endpoint's messages are not matched; make one with delivery::matched");
+    if ((source == any_source || tag == any_tag) && !wild_)
+        throw std::invalid_argument("fult-comm: " + std::string(call) +
+                                    ": any_source and any_tag need an endpoint that was made with wildcards");
+    if (source != any_source)
+        check_rank(call, source);
+    if (tag != any_tag && (tag < 0 || tag > 0xffff'ffff))
+        throw std::out_of_range("fult-comm: " + std::string(call) + ": tag " + std::to_string(tag) +
+                                "; tags are 0 to 4294967295");
+}
+
+// Matching ------------------------------------------------------------------------------------------------------------
+
+match_pattern endpoint_state::pattern(int source, std::int64_t tag) const noexcept {
+    const auto rank = static_cast<std::uint32_t>(source == any_source ? 0 : source);
+    return {match_key(id, rank, static_cast<std::uint32_t>(tag == any_tag ? 0 : tag)), source == any_source,
+            tag == any_tag};
+}
+
+arrived *endpoint_state::post(receive &r) noexcept {
+    const match_pattern what = pattern(r.source, r.tag);
+    if (wild_)
+        return static_cast<arrived *>(wild_->post(what, r));
+    return static_cast<arrived *>(on.matches().access(what.key, r, match_kind::receive));
+}
+
+receive *endpoint_state::arrive(arrived &m) noexcept {
+    const std::uint64_t key = match_key(id, static_cast<std::uint32_t>(m.about.source), m.about.tag);
+    if (wild_)
+        return static_cast<receive *>(wild_->arrive(key, m));
+    return static_cast<receive *>(on.matches().access(key, m, match_kind::message));
+}
+
+bool endpoint_state::remove(receive &r) noexcept { return wild_ ? wild_->remove(r) : on.matches().remove(r); }
+
+std::optional<status> endpoint_state::look(int source, std::int64_t tag) noexcept {
+    std::optional<status> found;
+    const match_pattern what = pattern(source, tag);
+    if (wild_)
+        wild_->look(what, [&](wildcard_item &m) { found = static_cast<arrived &>(m).about; });
+    else
+        on.matches().look(what.key, match_kind::message,
+                          [&](match_item &m) { found = static_cast<arrived &>(m).about; });
+    return found;
+}
+
+receive *endpoint_state::orphans(int rank) noexcept {
+    if (wild_)
+        return static_cast<receive *>(wild_->remove_if(
+            match_kind::receive, [&](wildcard_item &r) { return static_cast<receive &>(r).source == rank; }));
+    return static_cast<receive *>(
+        static_cast<wildcard_item *>(on.matches().remove_if(match_kind::receive, [&](match_item &i) {
+            const auto &r = static_cast<receive &>(i);
+            return r.at == this && (r.source == rank || is_companion);
+        })));
+}
+
+std::size_t endpoint_state::waiting_receives() noexcept {
+    std::size_t count = 0;
+    if (wild_)
+        return wild_->count(match_kind::receive);
+    on.matches().remove_if(match_kind::receive, [&](match_item &i) {
+        count += static_cast<receive &>(i).at == this ? 1 : 0;
+        return false;
+    });
+    return count;
+}
+
+arrived *endpoint_state::take_messages() noexcept {
+    if (!matches())
+        return nullptr;
+    match_item *first =
+        wild_ ? wild_->remove_if(match_kind::message, [](wildcard_item &) { return true; })
+              : on.matches().remove_if(match_kind::message, [&](match_item &i) { return i.key >> 52 == id; });
+    return static_cast<arrived *>(static_cast<wildcard_item *>(first));
+}
+
+void endpoint_state::drop_messages() noexcept {
+    for (arrived *each = take_messages(); each;) {
+        auto *after = static_cast<arrived *>(static_cast<wildcard_item *>(each->match_item::next));
+        on.discard(*each);
+        each = after;
+    }
+}
+
+// Other deliveries ----------------------------------------------------------------------------------------------------
+
+void endpoint_state::deliver(const status &about, std::span<const std::byte> bytes) noexcept {
+    if (how.how == delivery::handled) {
+        how.handler(about, bytes);
+        return;
+    }
+    std::unique_ptr<std::byte[]> copy(new std::byte[bytes.size()]);
+    if (!bytes.empty())
+        std::memcpy(copy.get(), bytes.data(), bytes.size());
+    deliver(about, std::move(copy));
+}
+
+void endpoint_state::deliver(const status &about, std::unique_ptr<std::byte[]> bytes) noexcept {
+    switch (how.how) {
+    case delivery::handled:
+        how.handler(about, {bytes.get(), about.size});
+        break;
+    case delivery::as_a_task:
+        spawn([handler = handler_, about, held = std::move(bytes)] {
+            (*handler)(about, {held.get(), about.size});
+        }).detach();
+        break;
+    case delivery::queued: {
+        const std::lock_guard guard(queue_lock_);
+        queue_.push_back({about, std::move(bytes)});
+        break;
+    }
+    case delivery::matched:
+        break;
+    }
+}
+
+endpoint_state::place &endpoint_state::reserve(int source) { return behind_[source].emplace_back(); }
+
+void endpoint_state::deliver_in_order(const status &about, std::span<const std::byte> bytes) noexcept {
+    const auto found = behind_.find(about.source);
+    if (found == behind_.end()) {
+        deliver(about, bytes);
+        return;
+    }
+    place &at = found->second.emplace_back();
+    at.how = place::here;
+    at.about = about;
+    at.bytes.reset(new std::byte[bytes.size()]);
+    if (!bytes.empty())
+        std::memcpy(at.bytes.get(), bytes.data(), bytes.size());
+}
+
+void endpoint_state::deliver_ready(int source) noexcept {
+    const auto found = behind_.find(source);
+    if (found == behind_.end())
+        return;
+    std::deque<place> &line = found->second;
+    for (; !line.empty() && line.front().how != place::coming; line.pop_front())
+        if (line.front().how == place::here)
+            deliver(line.front().about, std::move(line.front().bytes));
+    if (line.empty())
+        behind_.erase(found);
+}
+
+std::optional<message> endpoint_state::dequeue() noexcept {
+    const std::lock_guard guard(queue_lock_);
+    if (queue_.empty())
+        return std::nullopt;
+    std::optional<message> first(std::move(queue_.front()));
+    queue_.pop_front();
+    return first;
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,84 @@
+// What an endpoint consists of, beside the handle that users have.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include <fult/comm/endpoint.hpp>
+
+#include "comm/device.hpp"
+#include "comm/match/spin.hpp"
+#include "comm/match/wildcards.hpp"
+#include "comm/operation.hpp"
+
+namespace fult::comm::detail {
+
+class endpoint_state {
+  public:
+    // A companion carries another endpoint's collectives, so that their messages never meet the user's.
+    endpoint_state(device &on, std::uint16_t id, endpoint_options how, bool is_companion = false);
+    ~endpoint_state();
+
+    device &on;
+    const std::uint16_t id;
+    const endpoint_options how;
+
+    const bool is_companion;
+    endpoint companion;                       // nothing for a companion
+    std::atomic<bool> collective_runs{false}; // there may be one at a time
+    // Of a companion once the job has lost a rank: nobody may wait there any more, and what still comes is
+    // refused.
+    std::atomic<bool> closed{false};
+
+    // Throw for what a user may get wrong; `call` names the function.
+    void check_rank(const char *call, int rank) const;
+    void check_source(const char *call, int source, std::int64_t tag) const;
+
+    // Matching, by table or by wildcards --------------------------------------------------------------------------
+    bool matches() const noexcept { return how.how == delivery::matched; }
+    arrived *post(receive &r) noexcept;   // the message that it meets; null: it waits
+    receive *arrive(arrived &m) noexcept; // the receive that it meets; null: it waits
+    bool remove(receive &r) noexcept;     // takes it back
+    std::optional<status> look(int source, std::int64_t tag) noexcept;
+    // Receives that only a dead rank could have served, of a companion all; linked by match_item::next.
+    receive *orphans(int rank) noexcept;
+    std::size_t waiting_receives() noexcept;
+    arrived *take_messages() noexcept; // those that nobody has asked for, linked by match_item::next
+    void drop_messages() noexcept;
+
+    // Other deliveries: the whole message is here. Takes the bytes over.
+    void deliver(const status &about, std::unique_ptr<std::byte[]> bytes) noexcept;
+    void deliver(const status &about, std::span<const std::byte> bytes) noexcept;
+    // The same in the order of each source, of whom some messages are still being moved. Under the device's
+    // lock.
+    struct place {
+        enum { coming, here, lost } how = coming;
+        status about;
+        std::unique_ptr<std::byte[]> bytes;
+    };
+    place &reserve(int source);
+    void deliver_in_order(const status &about, std::span<const std::byte> bytes) noexcept;
+    void deliver_ready(int source) noexcept; // after a place was filled
+    std::optional<message> dequeue() noexcept;
+
+  private:
+    match_pattern pattern(int source, std::int64_t tag) const noexcept;
+    std::unique_ptr<wildcard_matcher> wild_;
+    spin queue_lock_;
+    std::deque<message> queue_;
+    std::shared_ptr<const std::function<void(const status &, std::span<const std::byte>)>> handler_;
+    std::unordered_map<int, std::deque<place>> behind_; // by source; the first one of each is coming
+};
+
+// For the library's own functions that are given an endpoint.
+struct endpoint_access {
+    // Null for an endpoint of nothing.
+    static endpoint_state *state(const endpoint &e) noexcept { return e.state_.get(); }
+};
+
+} // namespace fult::comm::detail

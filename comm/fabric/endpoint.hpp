@@ -1,0 +1,78 @@
+// One endpoint of libfabric with its queue of completions: the transport that open_fabric returns.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "comm/fabric/fabric.hpp"
+#include "comm/fabric/objects.hpp"
+#include "comm/fabric/operations.hpp"
+#include "comm/transport.hpp"
+
+namespace fult::comm::detail {
+
+class fabric_endpoint final : public transport {
+  public:
+    explicit fabric_endpoint(const fabric_settings &settings);
+    ~fabric_endpoint() override;
+
+    const char *name() const noexcept override { return provider_.c_str(); }
+    transport_limits limits() const noexcept override { return limits_; }
+
+    std::string address() const override;
+    void connect(std::span<const std::string> addresses) override;
+    void conceal() noexcept override;
+
+    outcome inject(int rank, const void *bytes, std::size_t size) noexcept override;
+    outcome send(packet &p) noexcept override;
+    outcome post(packet &p) noexcept override;
+    outcome read(transfer &t) noexcept override;
+    outcome write(transfer &t) noexcept override;
+    unsigned poll(std::span<event> events) noexcept override;
+    void forget(int rank) noexcept override;
+    bool enroll(memory &m) noexcept override;
+    void withdraw(memory &m) noexcept override;
+    int descriptor() const noexcept override { return descriptor_; }
+    bool may_sleep() noexcept override;
+
+  private:
+    void open_queue();
+    void open_endpoint();
+    fi_addr_t destination(int rank) const noexcept { return ranks_[static_cast<std::size_t>(rank)]; }
+    outcome refused(long result, int rank) noexcept;
+    template <class Call> outcome begin(posted &what, int rank, Call call) noexcept;
+    outcome begun_transfer(outcome result, transfer &t) noexcept;
+    bool completed(const fi_cq_msg_entry &entry, event &e) noexcept;
+    bool failed(event &e, const transfer *suspect) noexcept;
+    unsigned read_queue(std::span<event> events, const transfer *suspect) noexcept;
+    void drain(const transfer *until) noexcept;
+
+    fabric_settings settings_;
+    info_ptr info_;
+    std::string provider_;
+    transport_limits limits_;
+    // Declared in the order of their making; closed the other way round.
+    fid_ptr<fid_fabric> fabric_;
+    fid_ptr<fid_domain> domain_;
+    fid_ptr<fid_av> addresses_;
+    fid_ptr<fid_cq> queue_;
+    fid_ptr<fid_ep> endpoint_;
+
+    std::vector<fi_addr_t> ranks_; // FI_ADDR_NOTAVAIL: this rank, unreachable, or gone
+    operations operations_;
+    std::vector<event> early_; // read from the queue outside poll
+    std::size_t early_begin_ = 0;
+    std::uint64_t write_flags_ = 0;
+    bool in_shared_memory_ = false;
+    int descriptor_ = -1;
+    std::string file_; // under which others find it, where there is such a thing
+
+    std::atomic<std::uint64_t> next_key_{1};
+    std::mutex enrolled_mutex_;
+    std::unordered_map<fid_mr *, fid_ptr<fid_mr>> enrolled_;
+};
+
+} // namespace fult::comm::detail

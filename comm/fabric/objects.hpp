@@ -1,0 +1,40 @@
+// libfabric's objects, closed by their destructors.
+#pragma once
+
+#include <memory>
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <stdexcept>
+#include <string>
+
+namespace fult::comm::detail {
+
+struct fid_closer {
+    template <class T> void operator()(T *object) const noexcept { fi_close(&object->fid); }
+};
+
+template <class T> using fid_ptr = std::unique_ptr<T, fid_closer>;
+
+struct info_freer {
+    void operator()(fi_info *info) const noexcept { fi_freeinfo(info); }
+};
+
+using info_ptr = std::unique_ptr<fi_info, info_freer>;
+
+inline std::string fabric_error(long result) {
+    return fi_strerror(static_cast<int>(result < 0 ? -result : result));
+}
+
+// Result of a call that prepares something. Throws with what failed.
+inline void must(long result, const std::string &provider, const char *call) {
+    if (result != 0)
+        throw std::runtime_error("libfabric's provider '" + provider + "': " + call + ": " +
+                                 fabric_error(result));
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,91 @@
+// Operations in flight. The provider is given the address of one of these and not that of the packet or
+// transfer: so what belongs to a rank that is gone can be given up, and a completion that comes late finds
+// nobody.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "comm/packet.hpp"
+
+namespace fult::comm::detail {
+
+struct operation : posted {
+    posted *what = nullptr; // null: given up, or free
+    int rank = -1;
+    operation *before = nullptr;
+    operation *after = nullptr;
+};
+
+// Not for several threads at once.
+class operations {
+  public:
+    operations() noexcept {
+        posted *const none = nullptr;
+        flying_.what = none;
+        flying_.before = flying_.after = &flying_;
+    }
+    operations(const operations &) = delete;
+    operations &operator=(const operations &) = delete;
+
+    // Null where there is no memory.
+    operation *begin(posted &what, int rank) noexcept {
+        if (free_ == nullptr && !grow())
+            return nullptr;
+        operation *const op = free_;
+        free_ = op->after;
+        op->kind = what.kind;
+        op->what = &what;
+        op->rank = rank;
+        op->after = &flying_;
+        op->before = flying_.before;
+        op->before->after = op;
+        flying_.before = op;
+        return op;
+    }
+
+    // The provider is done with it. Returns what it was for, null where that has been given up.
+    posted *end(operation *op) noexcept {
+        op->before->after = op->after;
+        op->after->before = op->before;
+        posted *const what = op->what;
+        op->what = nullptr;
+        op->after = free_;
+        free_ = op;
+        return what;
+    }
+
+    // Calls f(operation &) for each to that rank, oldest first; f may set `what` to null but not end it.
+    template <class F> void each_to(int rank, F f) {
+        for (operation *op = flying_.after; op != &flying_; op = op->after)
+            if (op->rank == rank)
+                f(*op);
+    }
+
+    std::size_t capacity() const noexcept { return blocks_.size() * per_block; }
+
+  private:
+    static constexpr std::size_t per_block = 128;
+
+    bool grow() noexcept {
+        try {
+            blocks_.push_back(std::make_unique<operation[]>(per_block));
+        } catch (const std::bad_alloc &) {
+            return false;
+        }
+        for (std::size_t i = 0; i < per_block; ++i) {
+            operation &op = blocks_.back()[i];
+            op.after = free_;
+            free_ = &op;
+        }
+        return true;
+    }
+
+    operation flying_{}; // the head of a ring, oldest first
+    operation *free_ = nullptr;
+    std::vector<std::unique_ptr<operation[]>> blocks_;
+};
+
+} // namespace fult::comm::detail

@@ -1,0 +1,190 @@
+// Making an endpoint, and telling the ranks of each other.
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <sys/mman.h>
+
+#include "comm/fabric/choice.hpp"
+#include "comm/fabric/endpoint.hpp"
+
+namespace fult::comm::detail {
+
+namespace {
+
+// Providers install handlers that remove their files when the process is killed. What signals do is the
+// program's to say; conceal() leaves no files to remove.
+class kept_signals {
+  public:
+    kept_signals() noexcept {
+        for (int s = 1; s < count; ++s)
+            sigaction(s, nullptr, &before_[static_cast<std::size_t>(s)]);
+    }
+    ~kept_signals() {
+        for (int s = 1; s < count; ++s) {
+            struct sigaction now;
+            const struct sigaction &before = before_[static_cast<std::size_t>(s)];
+            if (sigaction(s, nullptr, &now) == 0 && now.sa_sigaction != before.sa_sigaction)
+                sigaction(s, &before, nullptr);
+        }
+    }
+    kept_signals(const kept_signals &) = delete;
+    kept_signals &operator=(const kept_signals &) = delete;
+
+  private:
+    static constexpr int count = 32;
+    std::array<struct sigaction, count> before_{};
+};
+
+// ofi_rxm sends what is larger in pieces, which later messages overtake; and release 1.17 crashes when the
+// other rank ends between two of them.
+constexpr std::size_t whole_in_rxm = 16384;
+
+constexpr char digits[] = "0123456789abcdef";
+
+// Only letters and digits, so that it passes through any launcher's key-value store.
+std::string to_hex(const std::string &bytes) {
+    std::string text;
+    for (const char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        text += digits[byte >> 4];
+        text += digits[byte & 15];
+    }
+    return text;
+}
+
+std::string from_hex(const std::string &text) {
+    std::string bytes;
+    for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
+        const char *const high = std::strchr(digits, text[i]);
+        const char *const low = std::strchr(digits, text[i + 1]);
+        if (high == nullptr || low == nullptr)
+            return {};
+        bytes += static_cast<char>((high - digits) * 16 + (low - digits));
+    }
+    return bytes;
+}
+
+std::string name_of(fid_ep *endpoint, const std::string &provider) {
+    std::string name(512, '\0');
+    std::size_t size = name.size();
+    must(fi_getname(&endpoint->fid, name.data(), &size), provider, "fi_getname");
+    name.resize(size);
+    return name;
+}
+
+} // namespace
+
+fabric_endpoint::fabric_endpoint(const fabric_settings &settings) : settings_(settings) {
+    // Some providers size their queues by it, for 256 ranks where it is not set: too large for some devices.
+    if (settings.where == reach::network && settings.expected_ranks > 1)
+        setenv("FI_UNIVERSE_SIZE", std::to_string(settings.expected_ranks).c_str(), 0);
+    info_ = choose_provider(settings);
+    provider_ = info_->fabric_attr->prov_name;
+    in_shared_memory_ = info_->addr_format == FI_ADDR_STR;
+    limits_.message = std::min(info_->ep_attr->max_msg_size, settings.receive_packet_bytes);
+    if (provider_.ends_with(";ofi_rxm"))
+        limits_.message = std::min(limits_.message, whole_in_rxm);
+    // In shared memory what is larger waits for the other rank's answer, and answers are taken in the order
+    // of the questions: one to a rank that is killed holds up those of all others for ever (release 1.17).
+    if (in_shared_memory_ && info_->tx_attr->inject_size > 0)
+        limits_.message = std::min(limits_.message, info_->tx_attr->inject_size);
+    limits_.inject = std::min(info_->tx_attr->inject_size, limits_.message);
+    limits_.one_sided = (info_->caps & FI_RMA) != 0;
+    limits_.local_keys = (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+    // In shared memory a write is either done when the call returns, or lies in the queue before every
+    // message that anybody sends afterwards. Between hosts the other side has to confirm.
+    if (!in_shared_memory_)
+        write_flags_ = offers_delivery(*info_) ? FI_DELIVERY_COMPLETE : FI_TRANSMIT_COMPLETE;
+
+    fid_fabric *fabric = nullptr;
+    must(fi_fabric(info_->fabric_attr, &fabric, nullptr), provider_, "fi_fabric");
+    fabric_.reset(fabric);
+    fid_domain *domain = nullptr;
+    must(fi_domain(fabric, info_.get(), &domain, nullptr), provider_, "fi_domain");
+    domain_.reset(domain);
+    fi_av_attr addresses{};
+    addresses.type = info_->domain_attr->av_type;
+    // A hint, which shared memory refuses where it is larger than what a host can have.
+    addresses.count = in_shared_memory_ ? 0 : static_cast<std::size_t>(std::max(settings.expected_ranks, 1));
+    fid_av *av = nullptr;
+    must(fi_av_open(domain, &addresses, &av, nullptr), provider_, "fi_av_open");
+    addresses_.reset(av);
+    open_queue();
+    open_endpoint();
+    early_.reserve(info_->tx_attr->size + info_->rx_attr->size);
+}
+
+// Connections first, then what they were for.
+fabric_endpoint::~fabric_endpoint() {
+    endpoint_.reset();
+    queue_.reset();
+    addresses_.reset();
+    enrolled_.clear();
+}
+
+void fabric_endpoint::open_queue() {
+    constexpr std::size_t most = 8192; // some devices have no longer ones
+    fi_cq_attr attributes{};
+    attributes.size = std::min(info_->tx_attr->size + info_->rx_attr->size, most);
+    attributes.format = FI_CQ_FORMAT_MSG;
+    attributes.wait_obj = FI_WAIT_FD;
+    fid_cq *queue = nullptr;
+    if (settings_.sleep && fi_cq_open(domain_.get(), &attributes, &queue, nullptr) == 0) {
+        queue_.reset(queue);
+        if (fi_control(&queue->fid, FI_GETWAIT, &descriptor_) == 0)
+            return;
+        descriptor_ = -1;
+        queue_.reset();
+    }
+    attributes.wait_obj = FI_WAIT_NONE;
+    must(fi_cq_open(domain_.get(), &attributes, &queue, nullptr), provider_, "fi_cq_open");
+    queue_.reset(queue);
+}
+
+void fabric_endpoint::open_endpoint() {
+    const kept_signals signals;
+    fid_ep *endpoint = nullptr;
+    must(fi_endpoint(domain_.get(), info_.get(), &endpoint, nullptr), provider_, "fi_endpoint");
+    endpoint_.reset(endpoint);
+    if (in_shared_memory_ && !settings_.name.empty()) {
+        file_ = settings_.name;
+        std::replace(file_.begin(), file_.end(), '/', '-');
+        conceal();
+        must(fi_setname(&endpoint->fid, file_.data(), file_.size() + 1), provider_, "fi_setname");
+    }
+    must(fi_ep_bind(endpoint, &addresses_->fid, 0), provider_, "fi_ep_bind of the address vector");
+    must(fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV), provider_, "fi_ep_bind of the queue");
+    must(fi_enable(endpoint), provider_, "fi_enable");
+}
+
+void fabric_endpoint::conceal() noexcept {
+    if (!file_.empty())
+        shm_unlink(file_.c_str());
+}
+
+std::string fabric_endpoint::address() const {
+    return to_hex(provider_ + '\0' + name_of(endpoint_.get(), provider_));
+}
+
+void fabric_endpoint::connect(std::span<const std::string> addresses) {
+    ranks_.assign(addresses.size(), FI_ADDR_NOTAVAIL);
+    for (std::size_t rank = 0; rank < addresses.size(); ++rank) {
+        if (addresses[rank].empty() || static_cast<int>(rank) == settings_.rank)
+            continue;
+        const std::string whole = from_hex(addresses[rank]);
+        const std::string theirs = whole.substr(0, whole.find('\0'));
+        if (theirs != provider_ || theirs.size() + 1 >= whole.size())
+            throw std::runtime_error("rank " + std::to_string(rank) + " uses libfabric's provider '" +
+                                     theirs + "' and rank " + std::to_string(settings_.rank) + " '" +
+                                     provider_ + "': name the same one for all ranks");
+        const std::string name = whole.substr(theirs.size() + 1);
+        if (fi_av_insert(addresses_.get(), name.data(), 1, &ranks_[rank], 0, nullptr) != 1)
+            throw std::runtime_error("libfabric's provider '" + provider_ +
+                                     "' does not take the address of rank " + std::to_string(rank) +
+                                     (in_shared_memory_ ? ": it has room for 256 ranks on a host" : ""));
+    }
+}
+
+} // namespace fult::comm::detail

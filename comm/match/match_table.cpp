@@ -1,0 +1,372 @@
+#include "comm/match/match_table.hpp"
+
+#include <bit>
+#include <cassert>
+#include <new>
+#include <stdexcept>
+
+#include "comm/match/zeroed.hpp"
+
+namespace fult::comm::detail {
+
+namespace {
+
+// States of a bucket. Memory fresh from the system is zero.
+constexpr std::uint32_t unborn = 0;    // its keys are still in the bucket that it comes from
+constexpr std::uint32_t leaf = 1;      // holds its keys
+constexpr std::uint32_t busy_leaf = 2; // likewise, and somebody is at it
+constexpr std::uint32_t inner = 3;     // its keys went to its two successors, for ever
+
+// Eight consecutive tags have eight consecutive buckets, or four lines of two processors would hold one
+// line's worth of keys. Within 65,536 tags these groups of eight follow each other by the golden section,
+// which spreads every arithmetic sequence of them evenly; what is above those 16 bits is mixed thoroughly.
+// The upper bits choose the group of buckets, the lowest three the bucket in it: rotated by the hash, so that
+// strides of eight and more do not meet in one of the eight.
+constexpr std::uint64_t hash_of(std::uint64_t key) noexcept {
+    std::uint64_t h = (key >> 16) * 0xd6e8feb86659fd93U;
+    h ^= h >> 32;
+    h = h * 0xff51afd7ed558ccdU + (key >> 3 & 0x1fff) * 0x9e3779b97f4a7c15U;
+    return (h & ~std::uint64_t{7}) | ((key ^ h >> 29) & 7);
+}
+constexpr unsigned group_bits = 3;
+
+} // namespace
+
+// Changed under the lock of the bucket; prefetch_item alone reads it without. So they are atomic, and
+// relaxed.
+struct match_table::entry {
+    std::atomic<std::uint64_t> key_;
+    std::atomic<match_item *> item_; // the oldest; null: a free entry
+
+    std::uint64_t key() const noexcept { return key_.load(std::memory_order_relaxed); }
+    match_item *item() const noexcept { return item_.load(std::memory_order_relaxed); }
+    void set(match_item *oldest) noexcept { item_.store(oldest, std::memory_order_relaxed); }
+    void set(std::uint64_t key, match_item *oldest) noexcept {
+        key_.store(key, std::memory_order_relaxed);
+        set(oldest);
+    }
+};
+
+struct alignas(64) match_table::bucket {
+    std::atomic<std::uint32_t> state;
+    match_item *more; // oldest items of the keys that have no entry
+    entry entries[3];
+
+    bool try_lock(std::uint32_t expected = leaf) noexcept {
+        // acquire: all that the last one did before its unlock; a failure tells nothing
+        return state.compare_exchange_strong(expected, busy_leaf, std::memory_order_acquire,
+                                             std::memory_order_relaxed);
+    }
+    void unlock() noexcept { state.store(leaf, std::memory_order_release); }
+
+    // Where the queue of a key is.
+    struct place {
+        match_item *oldest = nullptr; // null: there is none
+        entry *in = nullptr;          // or else in the chain:
+        match_item **link = nullptr;
+    };
+    place find(std::uint64_t key) noexcept {
+        for (entry &each : entries)
+            if (each.key() == key)
+                if (match_item *const oldest = each.item())
+                    return {oldest, &each};
+        for (match_item **at = &more; *at; at = &(*at)->chain)
+            if ((*at)->key == key)
+                return {*at, nullptr, at};
+        return {};
+    }
+    // A first item of its key. True: it had to be chained.
+    bool add(std::uint64_t key, match_item &oldest) noexcept {
+        for (entry &each : entries)
+            if (!each.item()) {
+                each.set(key, &oldest);
+                oldest.chain = nullptr;
+                return false;
+            }
+        oldest.chain = more;
+        more = &oldest;
+        return true;
+    }
+    // Takes the item out of its key's queue. True: one key less is chained.
+    bool take(const place &at, match_item &item) noexcept {
+        item.queued = false;
+        match_item *const next = item.next;
+        if (&item != at.oldest) {
+            item.prev->next = next;
+            (next ? next : at.oldest)->prev = item.prev;
+            return false;
+        }
+        if (next) {
+            next->prev = item.prev;
+            next->chain = item.chain;
+            at.in ? at.in->set(next) : void(*at.link = next);
+            return false;
+        }
+        if (!at.in) {
+            *at.link = item.chain;
+            return true;
+        }
+        match_item *const chained = more;
+        if (!chained) {
+            at.in->set(nullptr);
+            return false;
+        }
+        at.in->set(chained->key, chained);
+        more = chained->chain;
+        chained->chain = nullptr;
+        return true;
+    }
+};
+
+struct match_table::level {
+    bucket *buckets = nullptr;
+    unsigned bits = 0; // of the number of buckets
+
+    bucket &at(std::uint64_t hash) const noexcept {
+        const std::uint64_t group =
+            hash >> 1 >> (63 - (bits - group_bits)); // none of its bits for eight buckets
+        return buckets[group << group_bits | (hash & ((1U << group_bits) - 1))];
+    }
+    std::size_t size() const noexcept { return std::size_t{1} << bits; }
+    bool map() noexcept {
+        memory = zeroed(size() * sizeof(bucket));
+        buckets = memory.as<bucket>();
+        return buckets != nullptr;
+    }
+
+  private:
+    zeroed memory;
+};
+
+match_table::match_table(std::size_t buckets, std::size_t most) : most_(most), grow_above_(buckets / 8) {
+    if (!std::has_single_bit(buckets) || !std::has_single_bit(most) || buckets < 8 || buckets > most ||
+        most > std::size_t{1} << (levels - 1))
+        throw std::invalid_argument(
+            "match_table: the numbers of buckets must be powers of two from 8 to 2^31, "
+            "the most not below the first");
+    static_assert(sizeof(bucket) == 64);
+    levels_ = std::make_unique<level[]>(levels);
+    for (unsigned bits = 0; bits < levels; ++bits)
+        levels_[bits].bits = bits;
+    level &first = levels_[static_cast<unsigned>(std::countr_zero(buckets))];
+    if (!first.map())
+        throw std::bad_alloc();
+    first_ = current_ = &first;
+}
+
+match_table::~match_table() = default;
+
+inline match_table::bucket *match_table::lock(std::uint64_t hash) noexcept {
+    // acquire: the level is complete
+    bucket &b = current_.load(std::memory_order_acquire)->at(hash);
+    return b.try_lock() ? &b : lock_slowly(hash);
+}
+
+// Somebody else is at the bucket, or it is not born: then its keys are in the youngest of those it comes
+// from.
+match_table::bucket *match_table::lock_slowly(std::uint64_t hash) noexcept {
+    spin_wait wait;
+    for (;;) {
+        // Who finds a bucket `inner` by the acquire below sees the level that its splitter saw, or a later
+        // one.
+        const level *at = current_.load(std::memory_order_acquire);
+        bucket *b = &at->at(hash);
+        // acquire: the levels above a leaf, its keys' way down
+        std::uint32_t state = b->state.load(std::memory_order_acquire);
+        while (state == unborn && at != first_)
+            state = (b = &(--at)->at(hash))->state.load(std::memory_order_acquire);
+        if (state == unborn || state == leaf) {
+            // Only the first level's buckets are born by being looked at.
+            if (b->try_lock(state)) {
+                if (at == current_.load(std::memory_order_acquire))
+                    return b;
+                split(*b, *(at + 1), hash);
+                continue;
+            }
+        }
+        if (state == busy_leaf)
+            wait();
+    }
+}
+
+// Gives the keys of a locked bucket to its two successors.
+void match_table::split(bucket &parent, const level &to, std::uint64_t hash) noexcept {
+    // the lowest bit of the group in the next level
+    const std::uint64_t side = std::uint64_t{1} << (63 - (to.bits - group_bits) + 1);
+    bucket *const children[2] = {&to.at(hash & ~side), &to.at(hash | side)};
+    std::size_t before = 0, after = 0;
+    const auto give = [&](match_item &oldest, std::uint64_t key) {
+        after += children[(hash_of(key) & side) != 0]->add(key, oldest);
+    };
+    for (const entry &each : parent.entries)
+        if (match_item *const oldest = each.item())
+            give(*oldest, each.key());
+    for (match_item *each = parent.more; each; ++before) {
+        match_item *const next = each->chain;
+        give(*each, each->key);
+        each = next;
+    }
+    if (before != after)
+        chained_.fetch_sub(before - after, std::memory_order_relaxed);
+    // release: who finds a child born finds its keys; who finds the parent empty finds both children born
+    children[0]->state.store(leaf, std::memory_order_release);
+    children[1]->state.store(leaf, std::memory_order_release);
+    parent.state.store(inner, std::memory_order_release);
+}
+
+match_item *match_table::access(std::uint64_t key, match_item &item, kind k) noexcept {
+    assert(!item.queued);
+    bucket *const b = lock(hash_of(key));
+    const bucket::place at = b->find(key);
+    if (at.oldest && at.oldest->kind != k) {
+        if (b->take(at, *at.oldest))
+            chained_.fetch_sub(1, std::memory_order_relaxed);
+        b->unlock();
+        return at.oldest;
+    }
+    item.key = key;
+    item.kind = k;
+    item.next = nullptr;
+    item.queued = true;
+    bool crowded = false;
+    if (at.oldest) {
+        item.prev = at.oldest->prev;
+        item.prev->next = &item;
+        at.oldest->prev = &item;
+    } else {
+        item.prev = &item;
+        crowded = b->add(key, item);
+    }
+    b->unlock();
+    if (crowded)
+        grow_if_crowded();
+    return nullptr;
+}
+
+bool match_table::remove(match_item &item) noexcept {
+    bucket *const b = lock(hash_of(item.key));
+    const bool in = item.queued;
+    if (in && b->take(b->find(item.key), item))
+        chained_.fetch_sub(1, std::memory_order_relaxed);
+    b->unlock();
+    return in;
+}
+
+bool match_table::look_at(std::uint64_t key, kind k, visitor f, void *context) noexcept {
+    bucket *const b = lock(hash_of(key));
+    match_item *const oldest = b->find(key).oldest;
+    const bool there = oldest && oldest->kind == k;
+    if (there)
+        f(context, *oldest);
+    b->unlock();
+    return there;
+}
+
+// One more key is chained. The numbers decide nothing but this, so they order nothing.
+void match_table::grow_if_crowded() noexcept {
+    const std::size_t chained = chained_.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (chained <= grow_above_.load(std::memory_order_relaxed) ||
+        growing_.exchange(true, std::memory_order_acquire))
+        return;
+    // The exchange's acquire sees what the last one made.
+    const level &full = *current_.load(std::memory_order_relaxed);
+    if (chained > grow_above_.load(std::memory_order_relaxed) && full.size() < most_) {
+        level &next = levels_[full.bits + 1];
+        if (next.map()) {
+            grow_above_.store(next.size() / 8, std::memory_order_relaxed);
+            current_.store(&next, std::memory_order_release); // with its memory
+        } else {
+            grow_above_.store(2 * chained, std::memory_order_relaxed); // tries again
+        }
+    }
+    growing_.store(false, std::memory_order_release);
+}
+
+// Calls f on each bucket that holds keys, locked; f unlocks. Keys move to successors only, which come later.
+template <class F> void match_table::each_bucket(F f) const noexcept {
+    const auto visit = [&](const auto &self, const level &at, std::size_t index) -> void {
+        bucket &b = at.buckets[index];
+        spin_wait wait;
+        for (;;) {
+            const std::uint32_t state = b.state.load(std::memory_order_acquire);
+            if (state == unborn)
+                return; // of the first level: never accessed
+            if (state == inner)
+                break;
+            if (state == leaf && b.try_lock())
+                return f(b);
+            wait();
+        }
+        constexpr std::size_t in_group = (std::size_t{1} << group_bits) - 1;
+        const std::size_t child = (index & ~in_group) << 1 | (index & in_group);
+        self(self, *(&at + 1), child);
+        self(self, *(&at + 1), child + in_group + 1);
+    };
+    for (std::size_t i = 0; i < first_->size(); ++i)
+        visit(visit, *first_, i);
+}
+
+match_item *match_table::remove_all(kind k, condition pred, void *context) noexcept {
+    match_item *out = nullptr, **end = &out;
+    each_bucket([&](bucket &b) {
+        const auto from_queue = [&](match_item *oldest) {
+            const std::uint64_t key = oldest->key;
+            for (match_item *each = oldest->kind == k ? oldest : nullptr; each;) {
+                match_item *const next = each->next;
+                if (pred(context, *each)) {
+                    if (b.take(b.find(key), *each))
+                        chained_.fetch_sub(1, std::memory_order_relaxed);
+                    *end = each;
+                    end = &each->next;
+                    each->next = nullptr;
+                }
+                each = next;
+            }
+        };
+        // The chain first: what is taken out of an entry is replaced by one of the chain, which is through
+        // then.
+        for (match_item *each = b.more; each;) {
+            match_item *const next = each->chain;
+            from_queue(each);
+            each = next;
+        }
+        for (entry &each : b.entries)
+            if (match_item *const oldest = each.item())
+                from_queue(oldest);
+        b.unlock();
+    });
+    return out;
+}
+
+void match_table::prefetch(std::uint64_t key) const noexcept {
+    __builtin_prefetch(&current_.load(std::memory_order_acquire)->at(hash_of(key)), 1);
+}
+
+void match_table::prefetch_item(std::uint64_t key) const noexcept {
+    const bucket &b = current_.load(std::memory_order_acquire)->at(hash_of(key));
+    for (const entry &each : b.entries)
+        if (each.key() == key)
+            __builtin_prefetch(each.item(), 1); // a guess; it may be gone, which a prefetch does not mind
+}
+
+std::size_t match_table::count(kind k) const noexcept {
+    std::size_t n = 0;
+    each_bucket([&](bucket &b) {
+        const auto add = [&](const match_item *oldest) {
+            if (oldest->kind == k)
+                for (; oldest; oldest = oldest->next)
+                    ++n;
+        };
+        for (const match_item *each = b.more; each; each = each->chain)
+            add(each);
+        for (const entry &each : b.entries)
+            if (const match_item *const oldest = each.item())
+                add(oldest);
+        b.unlock();
+    });
+    return n;
+}
+
+std::size_t match_table::buckets() const noexcept { return current_.load(std::memory_order_acquire)->size(); }
+
+} // namespace fult::comm::detail

@@ -1,0 +1,101 @@
+// Receives that wait for their message and messages that wait for their receive, by key, in one hash table.
+//
+// A bucket is a cache line: a spin bit, three keys with the oldest item of each, and further ones chained
+// through the items themselves. So an access costs two cache misses, bucket and item, and never allocates.
+// The items of one key form a queue; it holds one kind only, for otherwise two of them would have been
+// matched.
+//
+// The table grows in steps that no access has to wait for. Where too many keys are chained, a level of twice
+// as many buckets is made, and a bucket is split into its two successors when it is accessed next. Where
+// there is no memory for a level, the chains grow instead: slower, but nothing is lost. It never shrinks; the
+// levels before the current one take as much memory as that, at most.
+//
+// All functions from any thread; none suspends. Callbacks run under a bucket's lock: a few instructions, and
+// no call of the same table.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
+
+#include "comm/match/match_item.hpp"
+#include "comm/match/spin.hpp"
+
+namespace fult::comm::detail {
+
+class match_table {
+  public:
+    using kind = match_kind;
+    static constexpr std::size_t first_buckets = 1 << 16; // 4 MiB
+    static constexpr std::size_t most_buckets = 1 << 26;  // 4 GiB; beyond, only chains grow
+
+    // Both are powers of two, from 8 on. Throws std::bad_alloc, std::invalid_argument.
+    explicit match_table(std::size_t buckets = first_buckets, std::size_t most = most_buckets);
+    match_table(const match_table &) = delete;
+    match_table &operator=(const match_table &) = delete;
+    ~match_table(); // what is still queued belongs to the caller
+
+    // If the oldest entry of that key is of the other kind, takes it out and returns it; `item` is not queued
+    // then. Else queues `item` behind the others of its key and returns null: from then on another thread may
+    // take it at any time.
+    match_item *access(std::uint64_t key, match_item &item, kind k) noexcept;
+
+    // Takes that item out if it is still queued; false: it was matched or removed. Whoever calls keeps the
+    // item alive meanwhile.
+    bool remove(match_item &item) noexcept;
+
+    // Calls f(match_item &) on the oldest item of that key if it is of that kind, and leaves it; false: there
+    // is none.
+    template <class F> bool look(std::uint64_t key, kind k, F f) noexcept {
+        return look_at(
+            key, k, [](void *f, match_item &i) { (*static_cast<F *>(f))(i); }, std::addressof(f));
+    }
+
+    // Takes out all items of that kind for which pred(match_item &) is true, linked by `next`, those of a key
+    // in their order. Misses none that was queued before and stays. Slow: looks at every bucket.
+    template <class P> match_item *remove_if(kind k, P pred) noexcept {
+        return remove_all(
+            k, [](void *p, match_item &i) -> bool { return (*static_cast<P *>(p))(i); },
+            std::addressof(pred));
+    }
+
+    // Has the key's bucket brought into the cache, or, once that is there, the oldest item of the key (its
+    // first cache line). Each is worth it some 100 ns ahead: a server that has several messages at hand calls
+    // prefetch for the second next one and prefetch_item for the next.
+    void prefetch(std::uint64_t key) const noexcept;
+    void prefetch_item(std::uint64_t key) const noexcept;
+
+    std::size_t count(kind k) const noexcept; // slow; exact when quiet
+    std::size_t buckets() const noexcept;     // of the current level
+
+  private:
+    struct bucket;
+    struct level;
+    struct entry;
+    using visitor = void (*)(void *, match_item &);
+    using condition = bool (*)(void *, match_item &);
+
+    bucket *lock(std::uint64_t hash) noexcept;
+    bucket *lock_slowly(std::uint64_t hash) noexcept;
+    void split(bucket &parent, const level &to, std::uint64_t hash) noexcept;
+    void grow_if_crowded() noexcept;
+    bool look_at(std::uint64_t key, kind k, visitor f, void *context) noexcept;
+    match_item *remove_all(kind k, condition pred, void *context) noexcept;
+    template <class F> void each_bucket(F f) const noexcept;
+
+    static constexpr unsigned levels = 32;
+
+    // read by each access
+    alignas(64) std::atomic<const level *> current_{nullptr};
+    const level *first_ = nullptr;
+    std::unique_ptr<level[]> levels_; // by the number of bits; mapped from first_ to current_
+    std::size_t most_;
+    // written where keys are chained
+    alignas(64) std::atomic<std::size_t> chained_{0}; // keys that have no entry in their bucket
+    std::atomic<std::size_t> grow_above_;             // so many
+    std::atomic<bool> growing_{false};
+};
+
+} // namespace fult::comm::detail

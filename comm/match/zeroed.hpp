@@ -1,0 +1,52 @@
+// Memory of zeroes from the system, in large pages where it is large: what one finds by a hash is anywhere.
+// Not where it is small: the system may take milliseconds to find room for a large page.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <sys/mman.h>
+#include <utility>
+
+namespace fult::comm::detail {
+
+class zeroed {
+  public:
+    zeroed() = default;
+    // Empty where there is no memory.
+    explicit zeroed(std::size_t bytes) noexcept {
+        const std::size_t align = bytes <= small ? 0 : large_page;
+        void *const base = ::mmap(nullptr, bytes + align, PROT_READ | PROT_WRITE,
+                                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (base == MAP_FAILED)
+            return;
+        base_ = data_ = base;
+        mapped_ = bytes + align;
+        if (align != 0) {
+            data_ = static_cast<char *>(base) + (-reinterpret_cast<std::uintptr_t>(base) & (align - 1));
+            ::madvise(data_, bytes, MADV_HUGEPAGE); // not granted everywhere
+        }
+    }
+    zeroed(zeroed &&other) noexcept { swap(other); }
+    zeroed &operator=(zeroed &&other) noexcept {
+        zeroed(std::move(other)).swap(*this);
+        return *this;
+    }
+    ~zeroed() {
+        if (base_)
+            ::munmap(base_, mapped_);
+    }
+    void swap(zeroed &other) noexcept {
+        std::swap(base_, other.base_);
+        std::swap(data_, other.data_);
+        std::swap(mapped_, other.mapped_);
+    }
+    explicit operator bool() const noexcept { return base_ != nullptr; }
+    template <class T> T *as() const noexcept { return static_cast<T *>(data_); }
+
+  private:
+    static constexpr std::size_t large_page = std::size_t{2} << 20, small = std::size_t{4} << 20;
+    void *base_ = nullptr, *data_ = nullptr;
+    std::size_t mapped_ = 0;
+};
+
+} // namespace fult::comm::detail

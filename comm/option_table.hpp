@@ -1,0 +1,23 @@
+// The options of fult-comm, one table for the environment, the help and the documents.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <fult/comm/context.hpp>
+
+namespace fult::comm::detail {
+
+struct comm_option_row {
+    const char *variable;
+    const char *values;
+    const char *by_default;
+    const char *what;
+    void (*parse)(options &, std::string_view); // throws std::invalid_argument: what it must be
+    std::string (*print)(const options &);
+};
+
+FULT_API std::span<const comm_option_row> comm_option_table() noexcept;
+
+} // namespace fult::comm::detail

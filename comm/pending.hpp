@@ -1,0 +1,87 @@
+// What a request points to, and how several of them are waited for at once.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+
+#include <fult/comm/request.hpp>
+#include <fult/sync/waiter.hpp>
+
+#include "comm/device.hpp"
+#include "comm/operation.hpp"
+
+namespace fult::comm::detail {
+
+// Throws what became of an operation that failed.
+void throw_failure(const operation &op, const char *call);
+
+// Somebody who waits for a number of requests. On its stack.
+struct gathering {
+    explicit gathering(std::size_t count) noexcept : left(count) {}
+    void expect_one() noexcept { left.fetch_add(1, std::memory_order_relaxed); }
+    // The last one grants; who is not the last touches nothing afterwards, nor does the last one.
+    void one_came() noexcept {
+        if (only_first) {
+            if (left.exchange(0, std::memory_order_acq_rel) == 1)
+                all_came.grant();
+            came.fetch_add(1, std::memory_order_release);
+        } else if (left.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+            all_came.grant();
+        }
+    }
+    // For who waits: instead of one_came. Whether there is nothing to wait for.
+    bool last_came() noexcept { return left.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+
+    std::atomic<std::size_t> left;
+    std::atomic<std::size_t> came{0}; // where only the first one counts
+    bool only_first = false;
+    fult::detail::waiter all_came;
+};
+
+struct pending {
+    device *on = nullptr;
+    operation *what = nullptr;
+    std::atomic<gathering *> watcher{nullptr}; // who waits; finished_mark() once it is complete
+
+    pending() = default;
+    pending(const pending &) = delete;
+    pending &operator=(const pending &) = delete;
+    virtual ~pending() = default;
+    virtual void destroy() noexcept = 0;
+    virtual bool cancel() noexcept = 0;
+
+    static gathering *finished_mark() noexcept { return reinterpret_cast<gathering *>(1); }
+    bool is_complete() const noexcept { return watcher.load(std::memory_order_acquire) == finished_mark(); }
+    void complete() noexcept;
+    // False: it is complete already.
+    bool watch(gathering &them) noexcept {
+        gathering *nobody = nullptr;
+        return watcher.compare_exchange_strong(nobody, &them, std::memory_order_acq_rel);
+    }
+    // False: it is complete, or about to be.
+    bool unwatch(gathering &them) noexcept {
+        gathering *it = &them;
+        return watcher.compare_exchange_strong(it, nullptr, std::memory_order_acq_rel);
+    }
+};
+
+struct pending_send final : sending, pending {
+    pending_send() noexcept {
+        what = this;
+        finished = [](operation &op) noexcept { static_cast<pending_send &>(op).complete(); };
+    }
+    void destroy() noexcept override { delete this; }
+    bool cancel() noexcept override { return false; }
+};
+
+struct pending_receive final : receive, pending {
+    pending_receive() noexcept {
+        what = this;
+        finished = [](operation &op) noexcept { static_cast<pending_receive &>(op).complete(); };
+    }
+    void destroy() noexcept override { delete this; }
+    bool cancel() noexcept override { return on->cancel(*this); }
+};
+
+} // namespace fult::comm::detail

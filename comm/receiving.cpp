@@ -1,0 +1,495 @@
+// The way in: packets are read record by record, messages meet their receives, and long ones are fetched from
+// their senders. Under the device's lock, but for what says otherwise.
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "comm/device.hpp"
+#include "comm/endpoint_state.hpp"
+#include "comm/match/spin.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+constexpr std::size_t short_payload = 256; // messages of up to so many bytes share one size of memory
+
+// A message that was taken from the network cannot be given back, and is never dropped.
+[[noreturn]] void no_memory() noexcept {
+    fult::detail::misuse("comm",
+                         "no memory for a message that nobody waits for yet; post receives earlier, or "
+                         "lower FULT_COMM_UNEXPECTED, so that senders wait");
+}
+
+} // namespace
+
+arrived *new_arrived(std::size_t payload) noexcept {
+    void *at = std::aligned_alloc(alignof(arrived), (sizeof(arrived) + payload + 63) / 64 * 64);
+    if (!at)
+        return nullptr;
+    auto *m = ::new (at) arrived;
+    m->capacity = payload;
+    return m;
+}
+
+void free_arrived(arrived *message) noexcept {
+    message->~arrived();
+    std::free(message);
+}
+
+arrived *device::message_for(std::size_t payload) noexcept {
+    arrived *&spare = spare_[payload <= short_payload ? 0 : 1];
+    if (spare && spare->capacity >= payload) {
+        arrived *m = std::exchange(spare, nullptr);
+        m->how = arrived::form::bytes;
+        m->complete.store(false, std::memory_order_relaxed);
+        return m;
+    }
+    return new_arrived(std::max(payload, short_payload));
+}
+
+void device::keep_spare(arrived *m) noexcept {
+    arrived *&spare = spare_[m->capacity <= short_payload ? 0 : 1];
+    if (spare)
+        free_arrived(spare);
+    spare = m;
+}
+
+// Messages meet receives ----------------------------------------------------------------------------------------------
+
+// Any thread.
+void device::finish_receive(receive &r, errc failure) noexcept {
+    r.failure = failure;
+    r.finished(r);
+}
+
+// Any thread. The bytes are here.
+void device::fill(receive &r, const status &about, std::span<const std::byte> bytes) noexcept {
+    r.about = about;
+    if (bytes.size() > r.room) {
+        r.offered = bytes.size();
+        finish_receive(r, errc::truncated);
+        return;
+    }
+    if (!bytes.empty())
+        std::memcpy(r.data, bytes.data(), bytes.size());
+    finish_receive(r, errc::none);
+}
+
+// Any thread. The message was found waiting, or the receive was found by a message of this rank itself.
+void device::meet(receive &r, arrived &m) noexcept {
+    spin_wait wait;
+    while (!m.complete.load(std::memory_order_acquire)) // pairs with arrive: its bytes are being copied
+        wait();
+    switch (m.how) {
+    case arrived::form::bytes:
+        peers_[static_cast<std::size_t>(m.about.source)].unexpected.fetch_sub(
+            static_cast<std::ptrdiff_t>(m.about.size), std::memory_order_relaxed);
+        fill(r, m.about, std::span<const std::byte>(m.bytes(), m.about.size));
+        break;
+    case arrived::form::local: {
+        sending &s = *m.local;
+        fill(r, m.about, std::span<const std::byte>(static_cast<const std::byte *>(s.data), s.size));
+        s.finished(s);
+        break;
+    }
+    case arrived::form::offer: {
+        device_lock hold(*this);
+        begin_move(r, m.about, m.offer);
+        flush_all();
+        break;
+    }
+    }
+    free_arrived(&m);
+}
+
+void device::discard(arrived &m) noexcept {
+    spin_wait wait;
+    while (!m.complete.load(std::memory_order_acquire)) // pairs with arrive: its bytes are being copied
+        wait();
+    if (m.how == arrived::form::bytes) {
+        peers_[static_cast<std::size_t>(m.about.source)].unexpected.fetch_sub(
+            static_cast<std::ptrdiff_t>(m.about.size), std::memory_order_relaxed);
+    } else {
+        device_lock hold(*this);
+        if (m.how == arrived::form::offer) {
+            refuse(m.about.source, m.offer, refusing_ ? id_never : id_too_long);
+        } else {
+            if (refusing_)
+                refused_.push_back(m.about);
+            m.local->finished(*m.local);
+        }
+    }
+    free_arrived(&m);
+}
+
+void device::account(int source, std::ptrdiff_t bytes) noexcept {
+    peer &from = peers_[static_cast<std::size_t>(source)];
+    const std::ptrdiff_t total = from.unexpected.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (from.via && !from.told_slower &&
+        total > static_cast<std::ptrdiff_t>(settings_.unexpected) / settings_.size) {
+        from.told_slower = true;
+        ++slowed_;
+        const id_body nothing{};
+        answer(source, record::slower, &nothing, sizeof nothing);
+    }
+}
+
+void device::check_slowed() noexcept {
+    for (int i = 0; slowed_ != 0 && i < settings_.size; ++i) {
+        peer &from = peers_[static_cast<std::size_t>(i)];
+        if (!from.told_slower || from.unexpected.load(std::memory_order_relaxed) >
+                                     static_cast<std::ptrdiff_t>(settings_.unexpected) / settings_.size / 2)
+            continue;
+        from.told_slower = false;
+        --slowed_;
+        const id_body nothing{};
+        answer(i, record::faster, &nothing, sizeof nothing);
+    }
+}
+
+void device::hold_early(int source, const record_view &r) noexcept {
+    const auto offer = body_as<offer_body>(r.body);
+    if (r.kind == record::offer && !offer)
+        return;
+    if (refusing_ || gone_[r.endpoint]) {
+        if (r.kind == record::offer)
+            refuse(source, *offer, refusing_ ? id_never : id_too_long);
+        return;
+    }
+    arrived *m = new_arrived(r.body.size());
+    if (!m)
+        no_memory();
+    m->about = {source, r.tag, r.body.size()};
+    m->key = match_key(r.endpoint, static_cast<std::uint32_t>(source), r.tag);
+    if (r.kind == record::offer) {
+        m->how = arrived::form::offer;
+        m->offer = *offer;
+        m->about.size = offer->size;
+    } else {
+        std::memcpy(m->bytes(), r.body.data(), r.body.size());
+        account(source, static_cast<std::ptrdiff_t>(r.body.size()));
+    }
+    m->complete.store(true, std::memory_order_release);
+    early_.push_back(m);
+}
+
+// An eager message or an offer.
+void device::arrive(int source, const record_view &r) noexcept {
+    endpoint_state *e = endpoints_[r.endpoint].load(std::memory_order_acquire);
+    if (!e || refusing_) {
+        hold_early(source, r);
+        return;
+    }
+    status about{source, r.tag, r.body.size()};
+    std::optional<offer_body> offer;
+    if (r.kind == record::offer) {
+        offer = body_as<offer_body>(r.body);
+        if (!offer)
+            return;
+        about.size = offer->size;
+    }
+    if (e->closed.load(std::memory_order_relaxed)) { // set under the lock
+        if (offer)
+            refuse(source, *offer);
+        return;
+    }
+    if (!e->matches()) {
+        if (offer)
+            deliver_offer(*e, about, *offer);
+        else
+            e->deliver_in_order(about, r.body);
+        return;
+    }
+    arrived *m = message_for(offer ? 0 : r.body.size());
+    if (!m)
+        no_memory();
+    m->about = about;
+    if (offer) {
+        m->how = arrived::form::offer;
+        m->offer = *offer;
+    }
+    receive *waiting = e->arrive(*m);
+    if (waiting) {
+        keep_spare(m);
+        if (offer)
+            begin_move(*waiting, about, *offer);
+        else
+            fill(*waiting, about, r.body);
+        return;
+    }
+    if (!offer) {
+        std::memcpy(m->bytes(), r.body.data(), r.body.size());
+        account(source, static_cast<std::ptrdiff_t>(r.body.size()));
+    }
+    m->complete.store(true, std::memory_order_release); // pairs with meet
+}
+
+// Messages that wait at their senders ---------------------------------------------------------------------------------
+
+// Nobody here will fetch it: its sender need not wait.
+void device::refuse(int source, const offer_body &offer, id_flags why) noexcept {
+    const id_body body{offer.id, why};
+    answer(source, record::taken, &body, sizeof body);
+}
+
+void device::begin_move(receive &r, const status &about, const offer_body &offer) noexcept {
+    r.about = about;
+    r.sender = offer.id;
+    const peer &from = peers_[static_cast<std::size_t>(about.source)];
+    if (from.failed.load(std::memory_order_relaxed)) {
+        finish_receive(r, errc::peer_failed);
+        return;
+    }
+    if (offer.size > r.room) {
+        r.offered = offer.size;
+        refuse(about.source, offer);
+        finish_receive(r, errc::truncated);
+        return;
+    }
+    if (offer.size == 0) {
+        const id_body body{offer.id, 0};
+        answer(about.source, record::taken, &body, sizeof body);
+        finish_receive(r, errc::none);
+        return;
+    }
+    if (offer.readable && limits_[from.via_index].one_sided) {
+        r.move.kind = posted_kind::transfer;
+        r.move.local = r.data;
+        r.move.size = offer.size;
+        r.move.address = offer.address;
+        r.move.key = offer.key;
+        r.move.rank = about.source;
+        r.move.owner = &r;
+        if (!limits_[from.via_index].local_keys) {
+            start_transfer(r);
+            return;
+        }
+        r.enrolled.base = r.data;
+        r.enrolled.size = r.room;
+        if (from.via->enroll(r.enrolled)) {
+            r.is_enrolled = true;
+            r.move.descriptor = r.enrolled.descriptor;
+            start_transfer(r);
+            return;
+        }
+    }
+    r.missing = offer.size;
+    try {
+        r.id = filling_.add(r);
+    } catch (const std::bad_alloc &) {
+        finish_receive(r, errc::retry);
+        return;
+    }
+    const wanted_body body{offer.id, r.id};
+    answer(about.source, record::wanted, &body, sizeof body);
+}
+
+void device::start_transfer(receive &r) noexcept {
+    peer &from = peers_[static_cast<std::size_t>(r.move.rank)];
+    switch (from.via->read(r.move)) {
+    case outcome::done:
+        under_way_.fetch_add(1, std::memory_order_relaxed);
+        return;
+    case outcome::again:
+        r.next_moving = stalled_;
+        stalled_ = &r;
+        return;
+    case outcome::failed:
+        moved(r.move, false);
+        fail_later(from);
+        return;
+    }
+}
+
+void device::moved(transfer &t, bool well) noexcept {
+    auto &r = *static_cast<receive *>(t.owner);
+    if (r.is_enrolled)
+        peers_[static_cast<std::size_t>(t.rank)].via->withdraw(r.enrolled);
+    r.is_enrolled = false;
+    if (well) {
+        const id_body body{r.sender, 0};
+        answer(t.rank, record::taken, &body, sizeof body);
+    }
+    finish_receive(r, well ? errc::none : errc::peer_failed);
+}
+
+// The receiver cannot read the message: it is sent to it in parts.
+void device::wanted_elsewhere(int source, const wanted_body &body) noexcept {
+    sending *s = offered_.find(body.id);
+    if (!s || s->rank != source || s->kind != record::offer || !s->announced)
+        return;
+    s->kind = record::part;
+    s->receiver = body.receiver;
+    s->next = waiting_;
+    waiting_ = s;
+}
+
+void device::part_arrived(int source, const record_view &r) noexcept {
+    const auto head = body_as<part_body>(r.body);
+    if (!head)
+        return;
+    receive *to = filling_.find(head->receiver);
+    const auto bytes = r.body.subspan(sizeof(part_body));
+    if (!to || to->about.source != source || head->offset > to->about.size ||
+        bytes.size() > to->about.size - head->offset || bytes.size() > to->missing)
+        return;
+    if (!bytes.empty())
+        std::memcpy(static_cast<std::byte *>(to->data) + head->offset, bytes.data(), bytes.size());
+    to->missing -= bytes.size();
+    if (to->missing != 0)
+        return;
+    filling_.remove(to->id);
+    finish_receive(*to, errc::none);
+}
+
+// For an endpoint without receives: memory is made for the message, and it is delivered when it is here.
+void device::deliver_offer(endpoint_state &e, const status &about, const offer_body &offer) noexcept {
+    struct whole : receive {
+        std::unique_ptr<std::byte[]> bytes;
+        device *on = nullptr;
+        std::uint16_t endpoint = 0;
+        endpoint_state::place *place = nullptr; // the endpoint's
+    };
+    auto *w = new (std::nothrow) whole;
+    if (w)
+        w->bytes.reset(new (std::nothrow) std::byte[offer.size]);
+    if (!w || !w->bytes) {
+        delete w;
+        refuse(about.source, offer, id_no_room);
+        return;
+    }
+    w->data = w->bytes.get();
+    w->room = offer.size;
+    w->at = &e;
+    w->on = this;
+    w->endpoint = e.id;
+    w->place = &e.reserve(about.source);
+    w->finished = [](operation &op) noexcept { // under the device's lock: only what comes from there ends it
+        auto &done = static_cast<whole &>(op);
+        // The endpoint may have ended meanwhile, and its place with it.
+        if (endpoint_state *to = done.on->endpoints_[done.endpoint].load(std::memory_order_acquire)) {
+            done.place->how =
+                done.failure == errc::none ? endpoint_state::place::here : endpoint_state::place::lost;
+            done.place->about = done.about;
+            done.place->bytes = std::move(done.bytes);
+            to->deliver_ready(done.about.source);
+        }
+        delete &done;
+    };
+    begin_move(*w, about, offer);
+}
+
+// Packets -------------------------------------------------------------------------------------------------------------
+
+void device::handle_record(int source, const record_view &r) noexcept {
+    switch (r.kind) {
+    case record::eager:
+    case record::offer:
+        if (r.endpoint < most_endpoints)
+            arrive(source, r);
+        break;
+    case record::taken:
+        if (const auto body = body_as<id_body>(r.body))
+            if (sending *s = offered_.find(body->id);
+                s && s->rank == source && s->kind == record::offer && s->announced) {
+                if ((body->flags & id_never) != 0)
+                    refused_.push_back({s->rank, s->tag, s->size});
+                finish_sending(*s, (body->flags & id_no_room) != 0 ? errc::retry : errc::none);
+            }
+        break;
+    case record::wanted:
+        if (const auto body = body_as<wanted_body>(r.body))
+            wanted_elsewhere(source, *body);
+        break;
+    case record::part:
+        part_arrived(source, r);
+        break;
+    case record::slower:
+    case record::faster:
+        peers_[static_cast<std::size_t>(source)].offers_only = r.kind == record::slower;
+        break;
+    case record::one_sided:
+    case record::alive:
+    case record::goodbye:
+        break;
+    }
+}
+
+void device::handle_packet(packet &p, std::size_t from) noexcept {
+    record_reader reader({p.data(), p.size}, static_cast<std::uint32_t>(settings_.size));
+    // Nobody else's, and by no other way than answers go.
+    if (!reader.ok() || peers_[static_cast<std::size_t>(reader.source())].via != transports_[from].get()) {
+        ++bad_packets_;
+        return;
+    }
+    peers_[static_cast<std::size_t>(reader.source())].quiet = 0;
+    while (const auto r = reader.next())
+        handle_record(reader.source(), *r);
+    if (!reader.ok())
+        ++bad_packets_;
+}
+
+void device::handle(const event &e, std::size_t from) noexcept {
+    switch (e.what_happened) {
+    case event::kind::received: {
+        auto &p = static_cast<packet &>(*e.what);
+        handle_packet(p, from);
+        if (transports_[from]->post(p) != outcome::done)
+            unposted_[from].push_back(&p);
+        return;
+    }
+    case event::kind::sent:
+        under_way_.fetch_sub(1, std::memory_order_relaxed);
+        packets_->give(0, static_cast<packet &>(*e.what));
+        return;
+    case event::kind::moved:
+        under_way_.fetch_sub(1, std::memory_order_relaxed);
+        moved(static_cast<transfer &>(*e.what), true);
+        return;
+    case event::kind::lost:
+        break;
+    }
+    switch (e.what->kind) {
+    case posted_kind::receive: {
+        auto &p = static_cast<packet &>(*e.what);
+        if (const int rank = p.rank; rank >= 0)
+            fail_later(peers_[static_cast<std::size_t>(rank)]);
+        if (transports_[from]->post(p) != outcome::done)
+            unposted_[from].push_back(&p);
+        return;
+    }
+    case posted_kind::send: {
+        under_way_.fetch_sub(1, std::memory_order_relaxed);
+        auto &p = static_cast<packet &>(*e.what);
+        const int rank = p.rank;
+        packets_->give(0, p);
+        fail_later(peers_[static_cast<std::size_t>(rank)]);
+        return;
+    }
+    case posted_kind::transfer: {
+        under_way_.fetch_sub(1, std::memory_order_relaxed);
+        auto &t = static_cast<transfer &>(*e.what);
+        const int rank = t.rank;
+        moved(t, false);
+        fail_later(peers_[static_cast<std::size_t>(rank)]);
+        return;
+    }
+    }
+}
+
+bool device::poll_transports() noexcept {
+    bool any = false;
+    for (std::size_t i = 0; i < transports_.size(); ++i) {
+        event events[16];
+        const unsigned count = transports_[i]->poll(events);
+        for (unsigned k = 0; k < count; ++k)
+            handle(events[k], i);
+        any = any || count != 0;
+        while (!unposted_[i].empty() && transports_[i]->post(*unposted_[i].back()) == outcome::done)
+            unposted_[i].pop_back();
+    }
+    return any;
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,78 @@
+// fult-run: starts the ranks of a program on this machine.
+#include <cstdio>
+#include <exception>
+#include <fcntl.h>
+#include <signal.h>
+#include <string>
+#include <sys/resource.h>
+#include <system_error>
+#include <unistd.h>
+#include <vector>
+
+#include <fult/version.hpp>
+
+#include "comm/run/arguments.hpp"
+#include "comm/run/job.hpp"
+#include "comm/run/start.hpp"
+
+namespace {
+
+constexpr int usage_status = 2;
+
+// Where a caller has closed one of the first three, pipes of ours would take their place.
+void open_first_three() {
+    int descriptor;
+    do
+        descriptor = ::open("/dev/null", O_RDWR);
+    while (descriptor >= 0 && descriptor <= 2);
+    if (descriptor > 2)
+        ::close(descriptor);
+}
+
+// As if the signal had ended us, so that a shell's loop around us ends too.
+void die_of(int signal) {
+    const rlimit no_core{0, 0};
+    ::setrlimit(RLIMIT_CORE, &no_core);
+    ::signal(signal, SIG_DFL);
+    sigset_t only;
+    ::sigemptyset(&only);
+    ::sigaddset(&only, signal);
+    ::raise(signal);
+    ::sigprocmask(SIG_UNBLOCK, &only, nullptr);
+}
+
+int run(const fult::run::arguments &order) {
+    int status = 0;
+    int signal = 0;
+    {
+        fult::run::job job(order);
+        status = job.run();
+        signal = job.ended_by();
+    }
+    if (signal != 0)
+        die_of(signal);
+    return status;
+}
+
+} // namespace
+
+int main(int count, char **words) {
+    open_first_three();
+    try {
+        const auto order = fult::run::read_arguments(std::vector<std::string>(words + 1, words + count));
+        if (order.help)
+            return std::fputs(fult::run::help_text, stdout) < 0;
+        if (order.version)
+            return std::puts("fult-run " FULT_VERSION_STRING) < 0;
+        return run(order);
+    } catch (const fult::run::usage_error &error) {
+        std::fprintf(stderr, "fult-run: %s. `fult-run --help` tells more.\n", error.what());
+        return usage_status;
+    } catch (const fult::run::start_error &error) {
+        std::fprintf(stderr, "fult-run: %s\n", error.what());
+        return error.status;
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "fult-run: %s\n", error.what());
+        return 1;
+    }
+}

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <signal.h>
+#include <stdexcept>
+#include <string>
+#include <sys/resource.h>
+#include <sys/types.h>
+#include <vector>
+
+#include "comm/run/guardian.hpp"
+
+// One rank becomes a process.
+namespace fult::run {
+
+// The program cannot be run; `status` is what a shell would return.
+class start_error : public std::runtime_error {
+  public:
+    start_error(const std::string &what, int code) : std::runtime_error(what), status(code) {}
+    int status;
+};
+
+// What each rank is given back of the state that fult-run changed for itself.
+struct original_state {
+    sigset_t mask{};
+    struct sigaction pipe_signal {};
+    rlimit files{};
+};
+
+struct start_order {
+    const std::vector<std::string> &command;
+    const std::string &job;
+    const original_state &before;
+    const guardian &guard;
+    int rank;
+    int ranks;
+    int input;                          // becomes its standard input
+    const std::vector<int> &processors; // empty: all
+};
+
+struct started {
+    pid_t process; // and its process group
+    int socket;    // to its bootstrap
+    int output;    // what it writes: non-blocking
+    int error;
+};
+
+// Throws start_error, std::system_error.
+started start_rank(const start_order &order);
+
+} // namespace fult::run

@@ -1,0 +1,284 @@
+// The way out: records are gathered in a packet for each rank, and packets are handed to the transport. All
+// of it under the device's lock.
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "comm/bells.hpp"
+#include "comm/device.hpp"
+#include "comm/endpoint_state.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+template <class T> std::span<const std::byte> bytes_of(const T &value) noexcept {
+    return std::as_bytes(std::span<const T, 1>(&value, 1));
+}
+
+} // namespace
+
+std::size_t device::eager_limit(int rank) const noexcept {
+    const peer &to = peers_[static_cast<std::size_t>(rank)];
+    const std::size_t fits =
+        to.via ? to.fills - sizeof(packet_head) - sizeof(record_head) : settings_.packet_size;
+    return settings_.rendezvous != 0 ? std::min(fits, settings_.rendezvous - 1) : fits;
+}
+
+packet *device::take_packet() noexcept { return packets_->take(0); }
+
+void device::note_open(peer &to) noexcept {
+    if (to.listed)
+        return;
+    to.listed = true;
+    to.next_open = open_;
+    open_ = &to;
+}
+
+// Adds a record to what goes to that rank. False: no room now.
+bool device::append(peer &to, record kind, std::uint8_t flags, std::uint16_t endpoint, std::uint32_t tag,
+                    std::span<const std::byte> first, std::span<const std::byte> second) noexcept {
+    const std::size_t body = first.size() + second.size();
+    const std::size_t need = record_bytes(body);
+    if (to.doomed)
+        return false;
+    if (to.open && to.open->size + need > to.fills && !flush(to))
+        return false;
+    if (to.doomed)
+        return false;
+    if (!to.open) {
+        to.open = take_packet();
+        if (!to.open)
+            return false;
+        to.open->size = 0;
+    }
+    packet &p = *to.open;
+    if (p.size == 0) {
+        const packet_head head{packet_head::expected, static_cast<std::uint32_t>(settings_.rank)};
+        std::memcpy(p.data(), &head, sizeof head);
+        p.size = sizeof head;
+        p.rank = to.rank;
+        p.kind = posted_kind::send;
+    }
+    std::byte *at = p.data() + p.size;
+    const record_head head{static_cast<std::uint8_t>(kind),  flags, endpoint, tag,
+                           static_cast<std::uint32_t>(body), 0};
+    std::memcpy(at, &head, sizeof head);
+    at += sizeof head;
+    if (!first.empty())
+        std::memcpy(at, first.data(), first.size());
+    if (!second.empty())
+        std::memcpy(at + first.size(), second.data(), second.size());
+    p.size += static_cast<std::uint32_t>(need);
+    note_open(to);
+    return true;
+}
+
+// Hands the open packet to the transport. False: no room there now.
+bool device::flush(peer &to) noexcept {
+    packet *p = to.open;
+    if (!p || p->size == 0 || to.doomed)
+        return true;
+    outcome how;
+    if (p->size <= to.inject) {
+        how = to.via->inject(to.rank, p->data(), p->size);
+        if (how == outcome::done)
+            p->size = 0;
+    } else {
+        how = to.via->send(*p);
+        if (how == outcome::done) {
+            under_way_.fetch_add(1, std::memory_order_relaxed);
+            to.open = nullptr;
+        }
+    }
+    if (how == outcome::failed) {
+        fail_later(to);
+        return true;
+    }
+    if (how == outcome::done && bells_)
+        bells_->ring(to.rank);
+    return how == outcome::done;
+}
+
+void device::flush_all() noexcept {
+    peer *each = std::exchange(open_, nullptr);
+    while (each) {
+        peer &to = *each;
+        each = to.next_open;
+        to.listed = false;
+        if (!flush(to))
+            note_open(to);
+    }
+}
+
+// A small message to another rank or to this one.
+bool device::send_now(endpoint_state &from, int to, std::uint32_t tag, const void *data, std::size_t size) {
+    peer &p = peers_[static_cast<std::size_t>(to)];
+    if (!p.via) {
+        arrived *m = new_arrived(size);
+        if (!m)
+            throw std::bad_alloc();
+        m->about = {to, tag, size};
+        if (size != 0)
+            std::memcpy(m->bytes(), data, size);
+        m->complete.store(true, std::memory_order_release); // pairs with meet
+        if (!from.matches()) {
+            from.deliver(m->about, std::span<const std::byte>(m->bytes(), size));
+            free_arrived(m);
+            return true;
+        }
+        p.unexpected.fetch_add(static_cast<std::ptrdiff_t>(size), std::memory_order_relaxed);
+        if (receive *r = from.arrive(*m))
+            meet(*r, *m);
+        return true;
+    }
+    device_lock hold(*this);
+    if (p.first || p.offers_only || p.doomed ||
+        !append(p, record::eager, 0, from.id, tag, {static_cast<const std::byte *>(data), size}))
+        return false;
+    if (!settings_.gather || !fult::detail::others_ready())
+        flush(p);
+    return true;
+}
+
+// Any message, and without waiting.
+void device::send(sending &s) noexcept {
+    peer &p = peers_[static_cast<std::size_t>(s.rank)];
+    if (!p.via) {
+        send_to_self(s);
+        return;
+    }
+    device_lock hold(*this);
+    if (p.doomed) {
+        finish_sending(s, errc::peer_failed);
+        return;
+    }
+    s.kind = s.size <= eager_limit(s.rank) && !p.offers_only ? record::eager : record::offer;
+    if (s.kind == record::offer) {
+        try {
+            s.id = offered_.add(s);
+        } catch (const std::bad_alloc &) {
+            finish_sending(s, errc::retry);
+            return;
+        }
+        if (limits_[p.via_index].one_sided) {
+            s.enrolled.base = const_cast<void *>(s.data);
+            s.enrolled.size = s.size;
+            s.is_enrolled = p.via->enroll(s.enrolled);
+        }
+    }
+    s.next = nullptr;
+    (p.first ? p.last->next : p.first) = &s;
+    p.last = &s;
+    advance(p);
+    if (!settings_.gather || !fult::detail::others_ready())
+        flush(p);
+}
+
+// A message to this rank that is too long to be copied twice: it waits for its receive, or is copied to it.
+void device::send_to_self(sending &s) noexcept {
+    arrived *m = new_arrived(0);
+    s.about = {s.rank, s.tag, s.size};
+    if (!m) {
+        s.failure = errc::retry;
+        s.finished(s);
+        return;
+    }
+    m->about = s.about;
+    m->how = arrived::form::local;
+    m->local = &s;
+    m->complete.store(true, std::memory_order_release); // pairs with meet
+    endpoint_state *e = endpoints_[s.endpoint].load(std::memory_order_acquire);
+    if (!e->matches()) {
+        e->deliver(m->about, std::span<const std::byte>(static_cast<const std::byte *>(s.data), s.size));
+        free_arrived(m);
+        s.finished(s);
+    } else if (receive *r = e->arrive(*m)) {
+        meet(*r, *m);
+    }
+}
+
+// What waits for room, in order.
+void device::advance(peer &to) noexcept {
+    while (to.first) {
+        sending &s = *to.first;
+        if (!step(s))
+            break;
+        to.first = s.next;
+        if (s.kind == record::eager)
+            finish_sending(s, errc::none);
+    }
+    if (to.first && !to.blocked) {
+        to.blocked = true;
+        blocked_.push_back(&to);
+    }
+}
+
+// One send's next record. False: no room.
+bool device::step(sending &s) noexcept {
+    peer &to = peers_[static_cast<std::size_t>(s.rank)];
+    const auto *bytes = static_cast<const std::byte *>(s.data);
+    if (s.kind == record::eager)
+        return append(to, record::eager, 0, s.endpoint, s.tag, {bytes, s.size});
+    if (s.kind == record::offer) {
+        const offer_body body{s.size, s.id, s.enrolled.address, s.enrolled.key, s.is_enrolled ? 1U : 0U};
+        s.announced = append(to, record::offer, 0, s.endpoint, s.tag, bytes_of(body));
+        return s.announced;
+    }
+    const std::size_t most = to.fills - sizeof(packet_head) - sizeof(record_head) - sizeof(part_body);
+    while (s.done < s.size) {
+        const std::size_t length = std::min(most, s.size - s.done);
+        const part_body body{s.receiver, s.done};
+        if (!append(to, record::part, 0, s.endpoint, s.tag, bytes_of(body), {bytes + s.done, length}))
+            return false;
+        s.done += length;
+    }
+    return true;
+}
+
+void device::finish_sending(sending &s, errc failure) noexcept {
+    if (s.is_enrolled)
+        peers_[static_cast<std::size_t>(s.rank)].via->withdraw(s.enrolled);
+    s.is_enrolled = false;
+    if (s.id != 0)
+        offered_.remove(s.id);
+    s.id = 0;
+    s.failure = failure;
+    s.about = {s.rank, s.tag, s.size};
+    s.finished(s);
+}
+
+// A record of the protocol itself, which must not be refused: it goes before whatever waits, and waits itself
+// where there is no room.
+void device::answer(int rank, record kind, const void *body, std::size_t size) noexcept {
+    peer &to = peers_[static_cast<std::size_t>(rank)];
+    if (to.doomed)
+        return;
+    const std::span<const std::byte> bytes(static_cast<const std::byte *>(body), size);
+    if (to.held_answers == 0 && append(to, kind, 0, 0, 0, bytes))
+        return;
+    held_answer held{rank, kind, {}, size};
+    std::memcpy(held.body, body, size);
+    answers_.push_back(held);
+    ++to.held_answers;
+}
+
+// A rank that has no room holds up none of the others.
+void device::send_held_answers() noexcept {
+    std::vector<int> full;
+    std::erase_if(answers_, [&](const held_answer &each) {
+        peer &to = peers_[static_cast<std::size_t>(each.rank)];
+        if (!to.doomed) {
+            if (std::find(full.begin(), full.end(), each.rank) != full.end())
+                return false;
+            if (!append(to, each.kind, 0, 0, 0, std::span<const std::byte>(each.body, each.size))) {
+                full.push_back(each.rank);
+                return false;
+            }
+        }
+        --to.held_answers;
+        return true;
+    });
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,117 @@
+#include "comm/shared/segment.hpp"
+
+#include <cerrno>
+#include <fcntl.h>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace fult::comm::detail {
+namespace {
+
+constexpr std::size_t page = 4096; // offsets of mappings are multiples of the system's
+constexpr std::size_t large_page = 65536;
+
+std::size_t whole_pages(std::size_t bytes) noexcept {
+    static const std::size_t size = ::sysconf(_SC_PAGESIZE) > static_cast<long>(page) ? large_page : page;
+    return (bytes + size - 1) / size * size;
+}
+
+[[noreturn]] void lacks(const std::string &what) {
+    throw std::system_error(errno, std::generic_category(), "fult-comm: " + what);
+}
+
+std::string path_of(const std::string &name) { return "/" + name; }
+
+} // namespace
+
+file::~file() {
+    if (descriptor_ >= 0)
+        ::close(descriptor_);
+}
+
+mapping::mapping(const file &from, std::size_t offset, std::size_t size, const std::string &name)
+    : size_(size) {
+    void *const at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, from.get(),
+                            static_cast<off_t>(offset));
+    if (at == MAP_FAILED)
+        lacks("shared memory /" + name + " cannot be mapped; raise `ulimit -v`?");
+    at_ = static_cast<std::byte *>(at);
+}
+
+mapping::~mapping() {
+    if (at_)
+        ::munmap(at_, size_);
+}
+
+bool mapping::back() const noexcept {
+    const int saved = errno;
+    const bool there =
+        ::madvise(at_, size_, MADV_POPULATE_WRITE) == 0 || errno == EINVAL; // Linux before 5.14 cannot say
+    errno = saved;
+    return there;
+}
+
+std::size_t segment_shape::head_bytes() const noexcept {
+    return whole_pages(sizeof(segment_head) + (slots + 63) / 64 * sizeof(slot_word));
+}
+
+std::size_t segment_shape::slot_bytes() const noexcept { return whole_pages(sizeof(ring_control) + ring); }
+
+file create_segment(const std::string &name, const segment_shape &shape) {
+    const std::string path = path_of(name);
+    ::shm_unlink(path.c_str()); // of a job that was killed
+    file made(::shm_open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
+    if (made.get() < 0)
+        lacks("shared memory " + path +
+              " cannot be made; is /dev/shm mounted and writable? "
+              "FULT_COMM_SAME_HOST=none does without");
+    const bool grown = ::ftruncate(made.get(), static_cast<off_t>(shape.bytes())) == 0;
+    const mapping head(made, 0, shape.head_bytes(), name);
+    if (!grown || !head.back()) {
+        ::shm_unlink(path.c_str());
+        errno = ENOSPC;
+        lacks("shared memory " + path +
+              " has no room; make /dev/shm larger, or set FULT_COMM_SAME_HOST=none");
+    }
+    ::new (head.at()) segment_head{segment_head::expected, shape};
+    return made;
+}
+
+file open_segment(const std::string &name, const segment_shape &shape) {
+    const std::string path = path_of(name);
+    file found(::shm_open(path.c_str(), O_RDWR, 0));
+    if (found.get() < 0)
+        lacks("shared memory " + path +
+              " cannot be opened; do all ranks of this host see the same /dev/shm? "
+              "FULT_COMM_SAME_HOST=none does without");
+    struct stat about {};
+    if (::fstat(found.get(), &about) != 0 || static_cast<std::size_t>(about.st_size) != shape.bytes())
+        throw std::runtime_error(
+            "fult-comm: shared memory " + path +
+            " has another size than this rank's; give all ranks the same FULT_COMM_* settings");
+    const mapping head(found, 0, shape.head_bytes(), name);
+    const auto &seen = *reinterpret_cast<const segment_head *>(head.at());
+    if (seen.magic != segment_head::expected || !(seen.shape == shape))
+        throw std::runtime_error(
+            "fult-comm: shared memory " + path +
+            " is not as this rank's; give all ranks the same FULT_COMM_* settings and library");
+    return found;
+}
+
+void remove_segment(const std::string &name) noexcept { ::shm_unlink(path_of(name).c_str()); }
+
+ring_place ring_at(std::byte *at, const segment_shape &shape, int from, int to) noexcept {
+    ring_place place;
+    place.control = reinterpret_cast<ring_control *>(at);
+    place.data = at + sizeof(ring_control);
+    place.bytes = shape.ring;
+    place.most = shape.most;
+    place.mark =
+        (static_cast<std::uint32_t>(from) * 0x9e37'79b1U) ^ (static_cast<std::uint32_t>(to) * 0x85eb'ca77U);
+    return place;
+}
+
+} // namespace fult::comm::detail

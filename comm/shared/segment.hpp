@@ -1,0 +1,95 @@
+// The memory in which a rank finds the messages for it: a head, and a ring for each rank of the host. It has
+// a name until all have found it. Memory is used where something was written, so a ring that no message has
+// come through costs nothing.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "comm/shared/ring.hpp"
+
+namespace fult::comm::detail {
+
+// A file's descriptor, closed at the end.
+class file {
+  public:
+    file() = default;
+    explicit file(int descriptor) noexcept : descriptor_(descriptor) {}
+    file(file &&from) noexcept : descriptor_(std::exchange(from.descriptor_, -1)) {}
+    file &operator=(file &&from) noexcept {
+        std::swap(descriptor_, from.descriptor_);
+        return *this;
+    }
+    ~file();
+    int get() const noexcept { return descriptor_; }
+
+  private:
+    int descriptor_ = -1;
+};
+
+// Part of a file, in memory.
+class mapping {
+  public:
+    mapping() = default;
+    mapping(const file &from, std::size_t offset, std::size_t size,
+            const std::string &name); // throws std::system_error
+    mapping(mapping &&from) noexcept : at_(std::exchange(from.at_, nullptr)), size_(from.size_) {}
+    mapping &operator=(mapping &&from) noexcept {
+        std::swap(at_, from.at_);
+        std::swap(size_, from.size_);
+        return *this;
+    }
+    ~mapping();
+
+    std::byte *at() const noexcept { return at_; }
+    // Makes sure that there is memory behind it; else the first access would end the process. False: there is
+    // none.
+    bool back() const noexcept;
+
+  private:
+    std::byte *at_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+// The same for all ranks of a job.
+struct segment_shape {
+    std::uint64_t slots = 0; // rings
+    std::uint64_t ring = 0;  // bytes of one
+    std::uint64_t most = 0;  // bytes of a message
+    std::uint64_t looks = 0; // as in shared_settings
+    bool operator==(const segment_shape &) const = default;
+
+    // Offsets and sizes, multiples of a page.
+    std::size_t head_bytes() const noexcept;
+    std::size_t slot_bytes() const noexcept;
+    std::size_t slot_offset(std::size_t slot) const noexcept { return head_bytes() + slot * slot_bytes(); }
+    std::size_t bytes() const noexcept { return slot_offset(slots); }
+};
+
+// At the begin of a segment; then come the words, one a cache line: a bit for each slot whose ring has
+// something.
+struct alignas(64) segment_head {
+    static constexpr std::uint64_t expected = 0x3147'4e49'5254'4c46; // "FLTRING1"
+    std::uint64_t magic = 0;
+    segment_shape shape;
+};
+struct alignas(64) slot_word {
+    std::atomic<std::uint64_t> filled{0};
+};
+inline slot_word *words_of(const mapping &head) noexcept {
+    return reinterpret_cast<slot_word *>(head.at() + sizeof(segment_head));
+}
+
+// Makes one under that name; what an earlier process left there goes. Throws std::system_error.
+file create_segment(const std::string &name, const segment_shape &shape);
+// Opens that of another rank. Throws std::runtime_error where it is not there or of another shape.
+file open_segment(const std::string &name, const segment_shape &shape);
+void remove_segment(const std::string &name) noexcept;
+
+// The ring that lies at `at`.
+ring_place ring_at(std::byte *at, const segment_shape &shape, int from, int to) noexcept;
+
+} // namespace fult::comm::detail

@@ -1,0 +1,34 @@
+// 100,000 tasks on each of two ranks, each with a partner on the other: all wait in recv at once, and each
+// message wakes its own. fult-run -n 2 example_ranks_pairs
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include <fult/comm.hpp>
+
+int main() {
+    constexpr std::uint32_t pairs = 100'000;
+    fult::runtime runtime;
+    fult::comm::context ranks;
+    fult::comm::endpoint &world = ranks.world();
+    if (ranks.size() > 2 || ranks.rank() >= 2)
+        return 2;
+    const int other = ranks.size() - 1 - ranks.rank(); // itself where there is one rank
+
+    std::atomic<std::uint32_t> right{0};
+    std::vector<fult::handle<void>> tasks;
+    for (std::uint32_t pair = 0; pair < pairs; ++pair)
+        tasks.push_back(fult::spawn([&, pair] {
+            if (ranks.rank() == 0) // the ball; its tag tells whose it is
+                world.send(pair, other, pair);
+            const auto ball = world.recv<std::uint32_t>(other, pair);
+            if (ranks.rank() != 0)
+                world.send(ball, other, pair);
+            right += ball == pair;
+        }));
+    fult::join_all(tasks);
+    if (ranks.rank() == 0)
+        std::printf("%u pairs of tasks on %d ranks, %u answers right\n", pairs, ranks.size(), right.load());
+    return right == pairs ? 0 : 1;
+}

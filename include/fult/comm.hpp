@@ -1,0 +1,9 @@
+// Messages between tasks of several processes: the front door of fult-comm. Link with fult-comm.pc.
+#pragma once
+
+#include <fult/comm/collectives.hpp>
+#include <fult/comm/context.hpp>
+#include <fult/comm/endpoint.hpp>
+#include <fult/comm/request.hpp>
+#include <fult/comm/status.hpp>
+#include <fult/fult.hpp>

@@ -1,0 +1,184 @@
+// Operations of all ranks together. Every rank calls the same ones of an endpoint in the same order, with
+// sizes that fit; a task that waits suspends, and nobody else does. Several run at once from tasks that use
+// endpoints of their own; a second one on an endpoint where one is running throws std::logic_error. Their
+// messages never meet those of the endpoint's send and recv, and any endpoint will do, whatever its delivery.
+//
+// A reduction combines the ranks' values in the order of the ranks and in a grouping that depends on their
+// number and on the size alone: the operation must be associative up to rounding and need not be commutative,
+// all ranks get the same bits, and so does each run. It must give the same for the same operands, and must
+// not throw.
+//
+// Errors: std::invalid_argument where ranges do not fit, std::out_of_range for a root that does not exist,
+// and comm::error peer_failed on every rank that still takes part where a rank has ended; the endpoint's
+// collectives have ended with it, and each later one fails alike. All may suspend, and may be called by
+// foreign threads, which block.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <numeric>
+#include <ranges>
+#include <span>
+#include <type_traits>
+
+#include <fult/comm/endpoint.hpp>
+
+namespace fult::comm {
+
+namespace detail {
+
+// An operation on arrays of elements, without their type.
+struct combiner {
+    // accumulated[i] = accumulated[i] op other[i], or other[i] op accumulated[i] where other stands before
+    // it.
+    void (*combine)(const void *op, void *accumulated, const void *other, bool other_first,
+                    std::size_t count) noexcept;
+    const void *op;
+    std::size_t element; // its size in bytes
+};
+
+template <class T, class Op> combiner combiner_of(const Op &op) noexcept {
+    static_assert(alignof(T) <= 64, "fult-comm: reductions are of elements that 64 bytes align");
+    static_assert(std::is_invocable_r_v<T, const Op &, const T &, const T &>,
+                  "fult-comm: the operation takes two elements and returns one, and is const");
+    return {[](const void *with, void *accumulated, const void *other, bool other_first,
+               std::size_t count) noexcept {
+                const Op &f = *static_cast<const Op *>(with);
+                T *a = static_cast<T *>(accumulated);
+                const T *b = static_cast<const T *>(other);
+                if (other_first)
+                    for (std::size_t i = 0; i < count; ++i)
+                        a[i] = f(b[i], a[i]);
+                else
+                    for (std::size_t i = 0; i < count; ++i)
+                        a[i] = f(a[i], b[i]);
+            },
+            &op, sizeof(T)};
+}
+
+// Sizes in bytes, counts in elements. A block is what one rank has, or has for one other.
+FULT_API void broadcast(endpoint &among, void *data, std::size_t size, int root);
+FULT_API void reduce(endpoint &among, const void *in, void *out, std::size_t count, int root,
+                     const combiner &how);
+FULT_API void allreduce(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how);
+FULT_API void gather(endpoint &among, const void *in, void *out, std::size_t block, int root);
+FULT_API void allgather(endpoint &among, const void *in, void *out, std::size_t block);
+FULT_API void alltoall(endpoint &among, const void *in, void *out, std::size_t block);
+FULT_API void alltoallv(endpoint &among, const void *in, std::span<const std::size_t> in_counts, void *out,
+                        std::span<const std::size_t> out_counts, std::size_t element);
+
+// Throws where the sizes differ; `call` and `which` name what is wrong.
+FULT_API void check_fits(const char *call, const char *which, std::size_t given, std::size_t needed);
+
+template <class R> using element_of = std::remove_cv_t<std::ranges::range_value_t<R>>;
+template <class R> std::size_t bytes_of(const R &range) {
+    return std::ranges::size(range) * sizeof(element_of<R>);
+}
+
+} // namespace detail
+
+// A range that is written.
+template <class R>
+concept plain_output =
+    plain_range<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+// Two ranges of one element.
+template <class In, class Out>
+concept same_elements = std::same_as<detail::element_of<In>, detail::element_of<Out>>;
+
+// Returns when every rank has called it.
+FULT_API void barrier(endpoint &among);
+
+// The root's values, on all ranks. The same number of them everywhere.
+template <plain_output R> void broadcast(endpoint &among, R &&values, int root) {
+    detail::broadcast(among, std::ranges::data(values), detail::bytes_of(values), root);
+}
+template <plain T>
+requires(!plain_range<T> && !std::is_const_v<T>) void broadcast(endpoint &among, T &value, int root) {
+    detail::broadcast(among, &value, sizeof value, root);
+}
+
+// out[i] = the ranks' in[i], combined; at the root, elsewhere `out` is not looked at. The same number
+// everywhere. `out` may be `in`, but overlaps in no other way.
+template <plain_range In, plain_output Out, class Op>
+requires same_elements<In, Out>
+void reduce(endpoint &among, const In &in, Out &&out, int root, const Op &op) {
+    if (among.rank() == root)
+        detail::check_fits("reduce", "out", std::ranges::size(out), std::ranges::size(in));
+    detail::reduce(among, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in), root,
+                   detail::combiner_of<detail::element_of<In>>(op));
+}
+
+// The same on all ranks.
+template <plain_range In, plain_output Out, class Op>
+requires same_elements<In, Out>
+void allreduce(endpoint &among, const In &in, Out &&out, const Op &op) {
+    detail::check_fits("allreduce", "out", std::ranges::size(out), std::ranges::size(in));
+    detail::allreduce(among, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in),
+                      detail::combiner_of<detail::element_of<In>>(op));
+}
+template <plain T, class Op>
+requires(!plain_range<T>) T allreduce(endpoint &among, const T &value, const Op &op) {
+    T result = value;
+    detail::allreduce(among, &value, &result, 1, detail::combiner_of<T>(op));
+    return result;
+}
+
+// All ranks' values one after the other, by rank; at the root, elsewhere `out` is not looked at. Every rank
+// has the same number; `out` has room for all and does not overlap `in`.
+template <plain_range In, plain_output Out>
+requires same_elements<In, Out>
+void gather(endpoint &among, const In &in, Out &&out, int root) {
+    if (among.rank() == root)
+        detail::check_fits("gather", "out", std::ranges::size(out),
+                           std::ranges::size(in) * static_cast<std::size_t>(among.size()));
+    detail::gather(among, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(in), root);
+}
+
+// The same on all ranks.
+template <plain_range In, plain_output Out>
+requires same_elements<In, Out>
+void allgather(endpoint &among, const In &in, Out &&out) {
+    detail::check_fits("allgather", "out", std::ranges::size(out),
+                       std::ranges::size(in) * static_cast<std::size_t>(among.size()));
+    detail::allgather(among, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(in));
+}
+template <plain T, plain_output Out>
+requires(!plain_range<T> && std::same_as<detail::element_of<Out>, T>) void allgather(endpoint &among,
+                                                                                     const T &value,
+                                                                                     Out &&out) {
+    allgather(among, std::span<const T>(&value, 1), out);
+}
+
+// The k-th block of `in` becomes this rank's block of `out` on rank k. Blocks are of the same size
+// everywhere: the range divided by the number of ranks. The ranges do not overlap.
+template <plain_range In, plain_output Out>
+requires same_elements<In, Out>
+void alltoall(endpoint &among, const In &in, Out &&out) {
+    const auto ranks = static_cast<std::size_t>(among.size());
+    const std::size_t block = std::ranges::size(in) / ranks;
+    detail::check_fits("alltoall", "in (a block for each rank)", std::ranges::size(in), block * ranks);
+    detail::check_fits("alltoall", "out", std::ranges::size(out), std::ranges::size(in));
+    detail::alltoall(among, std::ranges::data(in), std::ranges::data(out),
+                     block * sizeof(detail::element_of<In>));
+}
+
+// The same with blocks of any number of elements: in_counts[k] for rank k, out_counts[k] from it, one after
+// the other without gaps. What a rank has for another must be what that one expects.
+template <plain_range In, plain_output Out>
+requires same_elements<In, Out>
+void alltoallv(endpoint &among, const In &in, std::span<const std::size_t> in_counts, Out &&out,
+               std::span<const std::size_t> out_counts) {
+    const auto sum = [](std::span<const std::size_t> counts) {
+        return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    };
+    const auto ranks = static_cast<std::size_t>(among.size());
+    detail::check_fits("alltoallv", "in_counts", in_counts.size(), ranks);
+    detail::check_fits("alltoallv", "out_counts", out_counts.size(), ranks);
+    detail::check_fits("alltoallv", "in", std::ranges::size(in), sum(in_counts));
+    detail::check_fits("alltoallv", "out", std::ranges::size(out), sum(out_counts));
+    detail::alltoallv(among, std::ranges::data(in), in_counts, std::ranges::data(out), out_counts,
+                      sizeof(detail::element_of<In>));
+}
+
+} // namespace fult::comm

@@ -1,0 +1,157 @@
+// Sending and receiving, as an MPI programmer knows it: a call that waits suspends its task and nobody else.
+// Source: chapter 5 of Dang's dissertation.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <type_traits>
+
+#include <fult/comm/request.hpp>
+#include <fult/comm/status.hpp>
+
+namespace fult::comm {
+
+namespace detail {
+class endpoint_state;
+class job;
+struct endpoint_access;
+} // namespace detail
+
+// A piece of a message that is gathered from several places, and one of a receive that is scattered.
+struct piece {
+    const void *data;
+    std::size_t size;
+};
+struct room {
+    void *data;
+    std::size_t size;
+};
+
+// What may be sent and received as the bytes that it consists of. Pieces and rooms say where those are
+// instead.
+template <class T>
+concept plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::same_as<T, piece> &&
+                !std::same_as<T, room>;
+
+// Any contiguous range of such: a std::vector<double>, a std::span, an array.
+template <class R>
+concept plain_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
+    plain<std::remove_cv_t<std::ranges::range_value_t<R>>>;
+
+// A message that was handed over whole: to a handler, or out of a completion queue.
+struct message {
+    comm::status about;
+    std::unique_ptr<std::byte[]> bytes; // about.size of them
+    std::span<const std::byte> view() const noexcept { return {bytes.get(), about.size}; }
+};
+
+// What happens to a message that arrives; bound when the endpoint is made, so that nothing is decided on its
+// way.
+enum class delivery {
+    matched,  // to a recv of its source and tag (the default)
+    queued,   // into the endpoint's completion queue, for dequeue
+    handled,  // to the handler, in the communication server: it must not suspend
+    as_a_task // to the handler, in a task of its own: it may
+};
+
+struct endpoint_options {
+    // Receives may name any_source and any_tag. One that does without pays nothing for them.
+    bool wildcards = false;
+    delivery how = delivery::matched;
+    // For handled and as_a_task. The bytes are valid during the call only.
+    std::function<void(const status &, std::span<const std::byte>)> handler = nullptr;
+};
+
+// A communicator: messages of one endpoint never meet those of another. Every rank makes the same endpoints
+// in the same order (context::make_endpoint). Messages of one source and tag arrive in the order in which
+// they were sent, others in any order. All calls are legal from any task on any worker and from foreign
+// threads, which block as threads; destination and source are ranks, sizes are bytes.
+//
+// Errors, for all that take ranks, tags or memory: std::out_of_range for a rank or tag that does not exist,
+// std::invalid_argument for a call that the endpoint was not made for, comm::error peer_failed where the
+// other rank has ended.
+class FULT_API endpoint {
+  public:
+    endpoint() noexcept = default; // of nothing
+    endpoint(endpoint &&other) noexcept;
+    endpoint &operator=(endpoint &&other) noexcept;
+    ~endpoint(); // receives that are pending end the program with a message
+
+    int rank() const noexcept; // -1 where the endpoint is empty
+    int size() const noexcept; // of the job, in ranks; 0 where it is empty
+
+    // Returns when the memory is the caller's again, which may be before the message arrives. May suspend.
+    void send(const void *data, std::size_t size, int destination, std::uint32_t tag);
+    void send(std::span<const piece> pieces, int destination, std::uint32_t tag);
+    template <plain_range R> void send(const R &range, int destination, std::uint32_t tag) {
+        send(std::ranges::data(range), std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>),
+             destination, tag);
+    }
+    template <plain T>
+    requires(!std::ranges::range<T>) void send(const T &value, int destination, std::uint32_t tag) {
+        send(&value, sizeof value, destination, tag);
+    }
+
+    // Receives one message into memory of the caller; suspends until it is there. A message that is longer
+    // than the memory ends the call with errc::truncated.
+    status recv(void *data, std::size_t size, int source, std::int64_t tag);
+    status recv(std::span<const room> rooms, int source, std::int64_t tag);
+    template <plain_range R> status recv(R &&range, int source, std::int64_t tag) {
+        return recv(std::ranges::data(range),
+                    std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), source, tag);
+    }
+    template <plain T>
+    requires(!std::ranges::range<T> && !std::is_const_v<T>) status
+        recv(T &value, int source, std::int64_t tag) {
+        return recv(&value, sizeof value, source, tag);
+    }
+    // One value. A message of another size: errc::truncated, or std::length_error for a shorter one.
+    template <plain T> T recv(int source, std::int64_t tag) {
+        T value;
+        const status got = recv(&value, sizeof value, source, tag);
+        if (got.size != sizeof value)
+            wrong_size(got, sizeof value);
+        return value;
+    }
+
+    // Both at once, neither waiting for the other. May suspend.
+    status sendrecv(const void *out, std::size_t out_size, int destination, std::uint32_t out_tag, void *in,
+                    std::size_t in_size, int source, std::int64_t in_tag);
+
+    // The same without waiting; never suspend.
+    request isend(const void *data, std::size_t size, int destination, std::uint32_t tag);
+    request irecv(void *data, std::size_t size, int source, std::int64_t tag);
+    template <plain_range R> request isend(const R &range, int destination, std::uint32_t tag) {
+        return isend(std::ranges::data(range),
+                     std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), destination, tag);
+    }
+    template <plain_range R> request irecv(R &&range, int source, std::int64_t tag) {
+        return irecv(std::ranges::data(range),
+                     std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), source, tag);
+    }
+
+    // What a receive would get: probe suspends until there is something, try_probe never.
+    status probe(int source, std::int64_t tag);
+    std::optional<status> try_probe(int source, std::int64_t tag);
+
+    // The Queue interface (section 3.3 of the dissertation). enqueue copies the bytes and never suspends;
+    // false: no room at present, let others run and try again. dequeue: the oldest message of a queued
+    // endpoint.
+    bool enqueue(const void *data, std::size_t size, int destination, std::uint32_t tag);
+    std::optional<message> dequeue();
+
+  private:
+    friend class detail::job;
+    friend struct detail::endpoint_access;
+    explicit endpoint(std::shared_ptr<detail::endpoint_state> state) noexcept;
+    [[noreturn]] static void wrong_size(const status &got, std::size_t wanted);
+    std::shared_ptr<detail::endpoint_state> state_;
+};
+
+} // namespace fult::comm

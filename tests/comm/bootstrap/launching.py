@@ -1,0 +1,94 @@
+"""What the tests of launchers share: cases, and the search for processes that a job has left behind."""
+import os
+import subprocess
+import sys
+import time
+import traceback
+import uuid
+
+LIMIT = 60  # seconds for a command that takes one or two
+
+
+class Skipped(Exception):
+    """The case cannot run here, and why."""
+
+
+def expect(condition, what):
+    if not condition:
+        raise AssertionError(what)
+
+
+class Job:
+    """A command with a mark in its environment, which all that it starts inherits."""
+
+    def __init__(self, command, **more):
+        self.mark = uuid.uuid4().hex
+        environment = {**os.environ, **more.pop('env', {}), 'LAUNCHING_TEST_MARK': self.mark}
+        self.process = subprocess.Popen([str(c) for c in command], text=True, env=environment,
+                                        **{'stdin': subprocess.DEVNULL, 'stdout': subprocess.PIPE,
+                                           'stderr': subprocess.PIPE, **more})
+
+    def finish(self, text=None):
+        """Status, output, errors."""
+        try:
+            out, err = self.process.communicate(text, timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+        return self.process.returncode, out, err
+
+    def left(self):
+        """The processes that still carry the mark, fult-run itself aside."""
+        mark = f'LAUNCHING_TEST_MARK={self.mark}'.encode()
+        found = []
+        for pid in filter(str.isdigit, os.listdir('/proc')):
+            try:
+                with open(f'/proc/{pid}/environ', 'rb') as file:
+                    if mark in file.read().split(b'\0') and int(pid) != self.process.pid:
+                        found.append(int(pid))
+            except OSError:
+                pass  # it has just ended, or is not ours
+        return found
+
+
+def until(condition, what):
+    """Waits for it; time decides only when it never comes."""
+    end = time.monotonic() + LIMIT
+    while not condition():
+        expect(time.monotonic() < end, f'never came: {what}')
+        time.sleep(0.005)
+
+
+def run(command, text=None, env=None, at_once=True, **more):
+    """Runs to the end; nothing may be left then, or, if not at_once, a little later."""
+    if text is not None:
+        more['stdin'] = subprocess.PIPE
+    job = Job(command, env=env or {}, **more)
+    result = job.finish(text)
+    if not at_once:
+        until(lambda: not job.left(), f'the end of all that {command} started')
+    expect(not job.left(), f'{command}: left behind: {job.left()}')
+    return result
+
+
+def main(cases):
+    print(f'1..{len(cases)}', flush=True)
+    failed = 0
+    for number, case in enumerate(cases, 1):
+        name = case.__name__.replace('_', ' ')
+        try:
+            case()
+            print(f'ok {number} - {name}', flush=True)
+        except Skipped as why:
+            print(f'ok {number} - {name} # SKIP {why}', flush=True)
+        except Exception:
+            failed += 1
+            traceback.print_exc()
+            print(f'not ok {number} - {name}', flush=True)
+    return 1 if failed else 0
+
+
+def cases_of(module):
+    """The functions of a module in the order in which they stand there, helpers aside."""
+    own = [f for f in vars(sys.modules[module]).values() if callable(f) and getattr(f, '__module__', '') == module]
+    return [f for f in own if f.__doc__]

@@ -1,0 +1,125 @@
+// Collectives between ranks of this process.
+#include <atomic>
+#include <gtest/gtest.h>
+#include <string>
+#include <tuple>
+
+#include "tests/comm/collectives/cases.hpp"
+#include "tests/comm/conformance/ranks.hpp"
+
+namespace {
+
+using namespace fult::comm;
+using namespace fult::comm::testing;
+
+using parameters = std::tuple<int, conformance_case>;
+struct collectives : ::testing::TestWithParam<parameters> {};
+
+TEST_P(collectives, as_one_process_would) {
+    world_settings settings;
+    settings.ranks = std::get<0>(GetParam());
+    const fult::runtime running(as_many_workers_as_asked_for());
+    run_ranks(settings, [](party &p, world &) { std::get<1>(GetParam()).run(p); });
+}
+
+INSTANTIATE_TEST_SUITE_P(ranks, collectives,
+                         ::testing::Combine(::testing::Values(1, 2, 3, 4, 5, 8),
+                                            ::testing::ValuesIn(collective_cases().begin(),
+                                                                collective_cases().end())),
+                         [](const ::testing::TestParamInfo<parameters> &info) {
+                             return std::to_string(std::get<0>(info.param)) + "_" +
+                                    std::get<1>(info.param).name;
+                         });
+
+// Nobody leaves a barrier before all have come.
+TEST(collectives_here, barrier_waits_for_all) {
+    const fult::runtime running(as_many_workers_as_asked_for());
+    for (const int ranks : {2, 3, 5, 8}) {
+        world_settings settings;
+        settings.ranks = ranks;
+        std::atomic<int> come{0};
+        run_ranks(settings, [&](party &p, world &) {
+            for (int round = 1; round <= 40; ++round) {
+                for (int i = (p.rank + round) % ranks * 3; i > 0; --i)
+                    fult::this_task::yield();
+                ++come;
+                barrier(p.world);
+                require(come >= round * ranks, "all have come");
+            }
+        });
+    }
+}
+
+// What a call that must fail says of it.
+template <class F> std::string failure_of(F call) {
+    try {
+        call();
+    } catch (const error &e) {
+        const std::string text = e.what(), wanted = "rank 4 has ended";
+        return e.code() == errc::peer_failed && text.find(wanted) != text.npos ? wanted : text;
+    } catch (const std::exception &e) {
+        return e.what();
+    }
+    return "nothing";
+}
+
+// The last rank has ended; the others are told, whoever they wait for, and whenever they hear of it.
+struct dead_rank : ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(dead_rank, ends_everybodys_calls) {
+    const std::size_t count = GetParam();
+    const fult::runtime running(as_many_workers_as_asked_for());
+    world_settings settings;
+    settings.ranks = 5;
+    using action = void (*)(endpoint &, std::vector<double> &, std::vector<double> &);
+    constexpr action actions[] = {
+        [](endpoint &e, std::vector<double> &, std::vector<double> &) { barrier(e); },
+        [](endpoint &e, std::vector<double> &in, std::vector<double> &) { broadcast(e, in, 4); },
+        [](endpoint &e, std::vector<double> &in, std::vector<double> &) {
+            allreduce(e, in, in, std::plus<>{});
+        },
+        [](endpoint &e, std::vector<double> &in, std::vector<double> &out) { allgather(e, in, out); },
+        [](endpoint &e, std::vector<double> &, std::vector<double> &out) {
+            auto in = out;
+            alltoall(e, in, out);
+        },
+    };
+    std::atomic<int> left[std::size(actions)] = {}, ended{0};
+    std::atomic<bool> silent{false};
+    run_ranks(settings, [&](party &p, world &all) {
+        std::vector<endpoint> own;
+        for (std::size_t i = 0; i < std::size(actions); ++i)
+            own.push_back(p.make_endpoint({}));
+        p.barrier();
+        if (p.rank == 4) { // it is there, and says nothing; nor is anything said to it any more
+            silent = true;
+            while (ended < 4)
+                fult::this_task::yield();
+            return;
+        }
+        std::vector<fult::handle<void>> tasks;
+        for (std::size_t i = 0; i < std::size(actions); ++i)
+            tasks.push_back(fult::spawn([&, i] {
+                std::vector<double> in(count, 1.0), out(count * 5, 2.0);
+                // Not thrown on: the other ranks would wait for this one.
+                EXPECT_EQ(failure_of([&] { actions[i](own[i], in, out); }), "rank 4 has ended");
+                ++left[i];
+                EXPECT_EQ(failure_of([&] { actions[i](own[i], in, out); }), "rank 4 has ended");
+            }));
+        // Rank 0 hears of it and gives up; the others do not know yet why it says nothing more.
+        for (const auto &count_left : left)
+            while (p.rank != 0 && count_left == 0)
+                fult::this_task::yield();
+        while (!silent)
+            fult::this_task::yield();
+        all.jobs[static_cast<std::size_t>(p.rank)]->on->fail_peer(4);
+        fult::join_all(tasks);
+        endpoint late = p.make_endpoint({});
+        require_error(errc::peer_failed, [&] { barrier(late); });
+        ++ended;
+    });
+}
+
+INSTANTIATE_TEST_SUITE_P(sizes, dead_rank, ::testing::Values(1, 100'000));
+
+} // namespace

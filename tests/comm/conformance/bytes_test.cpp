@@ -1,0 +1,136 @@
+// Bytes that no rank has sent: random ones, and packets of this protocol with changes. Nothing crashes, and
+// ranks that are not concerned go on. What a fuzzer does for longer is in ../fuzz.
+#include <gtest/gtest.h>
+#include <random>
+
+#include "comm/wire.hpp"
+#include "tests/comm/conformance/ranks.hpp"
+
+// A message that is announced with a length beyond all memory is refused, not fatal.
+extern "C" const char *__asan_default_options();
+extern "C" const char *__asan_default_options() {
+    return "allocator_may_return_null=1:max_allocation_size_mb=512";
+}
+extern "C" const char *__tsan_default_options();
+extern "C" const char *__tsan_default_options() {
+    return "allocator_may_return_null=1:max_allocation_size_mb=512";
+}
+
+namespace {
+
+using namespace fult;
+using namespace fult::comm;
+using namespace fult::comm::testing;
+using namespace fult::comm::detail;
+
+std::vector<std::byte> random_bytes(std::mt19937_64 &random, std::size_t size) {
+    std::vector<std::byte> all(size);
+    for (std::byte &each : all)
+        each = static_cast<std::byte>(random());
+    return all;
+}
+
+// A number that may mean something, now and then.
+std::uint64_t number(std::mt19937_64 &random) {
+    static constexpr std::uint64_t likely[] = {
+        0, 1, 2, 8, 0x1'0000'0000, 0x1'0000'0001, 0x2'0000'0000, 8192, 50'000, ~std::uint64_t{0}};
+    const std::uint64_t pick = random() % 16;
+    return pick < std::size(likely) ? likely[pick] : random() >> (random() % 64);
+}
+
+// A packet whose heads are right and whose bodies are not.
+std::vector<std::byte> likely_packet(std::mt19937_64 &random, int ranks) {
+    std::vector<std::byte> all;
+    const auto put = [&](const auto &value) {
+        const auto *bytes = reinterpret_cast<const std::byte *>(&value);
+        for (std::size_t i = 0; i < sizeof value; ++i)
+            all.push_back(bytes[i]);
+    };
+    put(packet_head{packet_head::expected,
+                    static_cast<std::uint32_t>(random() % static_cast<unsigned>(ranks + 1))});
+    for (unsigned records = 1 + random() % 5; records != 0 && all.size() < 7000; --records) {
+        const std::size_t size = random() % 3 == 0 ? random() % 500 : 8 * (random() % 6);
+        record_head head{};
+        head.kind = static_cast<std::uint8_t>(random() % (last_record + 2U));
+        head.flags = static_cast<std::uint8_t>(random());
+        head.endpoint = static_cast<std::uint16_t>(random() % 8 == 0 ? random() : random() % 4);
+        head.tag = static_cast<std::uint32_t>(random() % 4 + 1000);
+        head.size = static_cast<std::uint32_t>(random() % 20 == 0 ? random() : size);
+        put(head);
+        while (all.size() % 8 != 0)
+            all.push_back({});
+        for (std::size_t i = 0; i < padded(size) / 8; ++i)
+            put(number(random));
+    }
+    if (random() % 4 == 0)
+        all.resize(random() % (all.size() + 1));
+    return all;
+}
+
+// The reader stays within its bytes, whatever they are.
+TEST(bytes, reader) {
+    auto random = fult::testing::seeded(7);
+    for (std::size_t i = 0; i < fult::testing::scaled(200'000); ++i) {
+        const auto packet = i % 2 == 0 ? likely_packet(random, 4) : random_bytes(random, random() % 200);
+        record_reader reader(packet, 4);
+        std::size_t records = 0;
+        const std::byte *end = packet.data() + packet.size();
+        while (const auto r = reader.next()) {
+            ASSERT_LT(reader.source(), 4);
+            ASSERT_LE(r->body.data() + r->body.size(), end);
+            ASSERT_LE(static_cast<std::uint8_t>(r->kind), last_record);
+            ASSERT_LT(++records, packet.size());
+        }
+    }
+}
+
+struct injected : ::testing::TestWithParam<bool> {};
+
+// Rank 2 of 4 gets bad packets while it talks to rank 3; ranks 0 and 1 talk to each other. Their packets lie
+// about who sent them, so that ranks 2 and 3 may lose each other in the end; nobody else notices anything.
+TEST_P(injected, into_a_rank_that_is_busy) {
+    const runtime running(as_many_workers_as_asked_for());
+    world_settings settings;
+    settings.ranks = 4;
+    settings.network.one_sided = GetParam();
+    std::atomic<int> over{0};
+    run_ranks(settings, [&](party &p, world &all) {
+        endpoint queue = p.make_endpoint({.how = delivery::queued});
+        endpoint wild = p.make_endpoint({.wildcards = true});
+        auto random = std::mt19937_64(static_cast<unsigned>(p.rank) + 11);
+        const int partner = p.rank ^ 1;
+        const bool concerned = p.rank >= 2;
+        const std::vector<std::byte> out(20'000, std::byte{7});
+        std::vector<std::byte> in(20'000);
+        try {
+            for (unsigned i = 0; i < fult::testing::scaled(3000); ++i) {
+                for (int k = 0; k < 3 && p.rank == 2; ++k) {
+                    const auto packet =
+                        k == 0 ? random_bytes(random, random() % 300) : likely_packet(random, 4);
+                    inject_bytes(*all.hub, 2, packet.data(), packet.size());
+                }
+                const std::size_t size = i % 8 == 0 ? out.size() : 100;
+                request sent = wild.isend(out.data(), size, partner, 1); // tags of bad packets: 1000 and more
+                const status got = wild.recv(in, partner, 1);
+                EXPECT_EQ(got.size, size);
+                EXPECT_TRUE(concerned || in.front() == std::byte{7});
+                sent.wait();
+                while (queue.dequeue())
+                    ;
+                this_task::yield();
+            }
+        } catch (const error &e) {
+            EXPECT_TRUE(concerned) << e.what();
+            all.jobs[static_cast<std::size_t>(partner)]->on->fail_peer(p.rank); // as when its process ends
+        }
+        // What was announced and never comes ends with who was said to have announced it.
+        for (int rank = 0; rank < settings.ranks && p.rank == 2; ++rank)
+            all.jobs[2]->on->fail_peer(rank);
+        ++over;
+        while (over != settings.ranks)
+            this_task::yield();
+    });
+}
+INSTANTIATE_TEST_SUITE_P(kinds, injected, ::testing::Bool());
+
+} // namespace

@@ -1,0 +1,160 @@
+// The conformance cases as a program that a launcher starts: comm_conformance [CASE ...]. A line for each
+// case, from rank 0; status 1 where one failed. `list` prints their names. Two more do not belong to the
+// list, for they end badly:
+//   killed        the last rank kills itself while the others wait for it
+//   never_received  rank 0 receives nothing until its senders stand
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "tests/comm/conformance/party.hpp"
+
+namespace {
+
+using namespace fult;
+using namespace fult::comm;
+using namespace fult::comm::testing;
+
+template <class F> void expect_peer_failed(const char *what, F call) {
+    try {
+        call();
+    } catch (const error &e) {
+        require(e.code() == errc::peer_failed, std::string(what) + ": " + e.what());
+        return;
+    }
+    require(false, std::string(what) + ": no error");
+}
+
+// Each kind of call that waits for the rank that dies, and each that is begun later. The driver bounds the
+// time.
+void killed(context &net) {
+    endpoint &world = net.world();
+    endpoint open = net.make_endpoint({.wildcards = true});
+    const int last = net.size() - 1;
+    net.barrier();
+    if (net.rank() == last) {
+        for (int to = 0; to < last; ++to)
+            world.recv<int>(to, 9); // then they wait
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        std::raise(SIGKILL);
+    }
+    std::vector<std::byte> large(200'000), in(200'000);
+    std::atomic<int> failed{0};
+    std::vector<handle<void>> tasks;
+    const auto waits = [&](auto call) {
+        tasks.push_back(spawn([&failed, call] {
+            expect_peer_failed("waiting", call);
+            ++failed;
+        }));
+    };
+    waits([&] { world.recv(in, last, 1); });
+    waits([&] { open.recv(in, last, any_tag); });
+    waits([&] { world.send(large, last, 2); });
+    waits([&] { world.irecv(in, last, 3).wait(); });
+    waits([&] { world.probe(last, 4); });
+    world.send(1, last, 9);
+    join_all(tasks);
+    require_equal(failed.load(), 5, "calls that failed");
+    require(net.failed(last), "known as failed");
+    expect_peer_failed("send", [&] { world.send(large, last, 1); });
+    expect_peer_failed("recv", [&] { world.recv(in, last, 1); });
+    // The others go on.
+    for (int other = 0; other < last; ++other)
+        if (other != net.rank()) {
+            request sent = world.isend(large, other, 5);
+            require_equal(world.recv(in, other, 5).size, large.size(), "size");
+            sent.wait();
+        }
+    if (net.rank() == 0)
+        std::printf("killed: ok\n");
+}
+
+void never_received(context &net) {
+    endpoint &world = net.world();
+    constexpr int messages = 3000, size = 1000;
+    if (net.rank() != 0) {
+        std::atomic<int> sent{0};
+        handle<void> sender = spawn([&] {
+            for (int i = 0; i < messages; ++i) {
+                world.send(bytes_of(static_cast<unsigned>(i), size), 0, 1);
+                ++sent;
+            }
+        });
+        world.recv<int>(0, 2);
+        const int stood_at = sent;
+        world.send(stood_at, 0, 3);
+        sender.join();
+        net.barrier();
+        return;
+    }
+    // 300 of 3000 kB are let in; ranks that go on would be through long before this.
+    const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+    while (std::chrono::steady_clock::now() < until)
+        this_task::yield();
+    for (int from = 1; from < net.size(); ++from)
+        world.send(0, from, 2);
+    for (int from = 1; from < net.size(); ++from)
+        require(world.recv<int>(from, 3) < messages, "a sender was not slowed");
+    std::vector<std::byte> in(size);
+    for (int i = 0; i < messages; ++i)
+        for (int from = 1; from < net.size(); ++from) {
+            world.recv(in, from, 1);
+            require(are_bytes_of(static_cast<unsigned>(i), in), "bytes of " + std::to_string(i));
+        }
+    net.barrier();
+    std::printf("never_received: ok\n");
+}
+
+bool wanted(int argc, char **argv, std::string_view name) {
+    for (int i = 1; i < argc; ++i)
+        if (name == argv[i])
+            return true;
+    return argc == 1;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+    if (argc == 2 && argv[1] == std::string_view("list")) {
+        for (const conformance_case &each : conformance_cases())
+            std::printf("%s\n", each.name);
+        return 0;
+    }
+    const runtime running;
+    context net;
+    try {
+        if (argc == 2 && argv[1] == std::string_view("killed")) {
+            killed(net);
+            return 0;
+        }
+        if (argc == 2 && argv[1] == std::string_view("never_received")) {
+            never_received(net);
+            return 0;
+        }
+        party p{net.rank(), net.size(), net.world(),
+                [&](endpoint_options how) { return net.make_endpoint(std::move(how)); },
+                [&] { net.barrier(); }};
+        if (net.rank() == 0)
+            std::printf("%d ranks by %s over %s\n", net.size(), net.launcher(), net.route_to(p.next()));
+        for (const conformance_case &each : conformance_cases()) {
+            if (!wanted(argc, argv, each.name))
+                continue;
+            const auto begin = std::chrono::steady_clock::now();
+            each.run(p);
+            net.barrier();
+            const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+            if (net.rank() == 0)
+                std::printf("%s: ok (%.3f s)\n", each.name, seconds.count());
+            std::fflush(stdout);
+        }
+    } catch (const std::exception &e) {
+        std::fprintf(stderr, "rank %d of %d: %s\n", net.rank(), net.size(), e.what());
+        net.abort(1, e.what());
+    }
+    return 0;
+}

@@ -1,0 +1,311 @@
+// What happens where things go wrong: a rank that is lost, one that never receives, an end that comes too
+// early.
+#include <chrono>
+#include <gtest/gtest.h>
+#include <thread>
+#include <tuple>
+
+#include "tests/comm/conformance/ranks.hpp"
+
+namespace {
+
+using namespace fult;
+using namespace fult::comm;
+using namespace fult::comm::testing;
+
+// Runs the call, and tells whether it ended with that error.
+template <class F> bool ends_with(errc code, F call) {
+    try {
+        call();
+    } catch (const error &e) {
+        return e.code() == code;
+    }
+    return false;
+}
+
+struct failure : ::testing::Test {
+    failure() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+struct losing : ::testing::TestWithParam<std::tuple<bool, bool>> {};
+
+// Rank 2 of 4 is lost while tasks of all others wait for it in every kind of call.
+TEST_P(losing, ends_what_waits_for_that_rank) {
+    const auto [one_sided, told] = GetParam(); // told: as by the watch on processes; else a send finds out
+    constexpr int lost = 2;
+    world_settings settings;
+    settings.ranks = 4;
+    settings.network.one_sided = one_sided;
+    const runtime running(as_many_workers_as_asked_for());
+    std::atomic<int> waiting{0}, over{0};
+    std::atomic<int> failed{0};
+    run_ranks(settings, [&](party &p, world &all) {
+        endpoint open = p.make_endpoint({.wildcards = true});
+        p.barrier();
+        if (p.rank == lost) {
+            while (over != 3)
+                this_task::yield();
+            return;
+        }
+        std::vector<std::byte> large(100'000), in(100'000);
+        std::vector<handle<void>> tasks;
+        const auto expect_failure = [&](auto call) {
+            tasks.push_back(spawn([&, call] {
+                ++waiting;
+                failed += ends_with(errc::peer_failed, call) ? 1 : 0;
+            }));
+        };
+        expect_failure([&] { p.world.recv(in, lost, 1); });
+        expect_failure([&] { open.recv(in, lost, 1); });
+        expect_failure([&] { open.recv(in, lost, any_tag); });
+        expect_failure([&] { p.world.irecv(in, lost, 2).wait(); });
+        expect_failure([&] { p.world.send(large, lost, 3); });
+        expect_failure([&] {
+            std::vector<request> two;
+            two.push_back(p.world.isend(large, lost, 4));
+            two.push_back(p.world.irecv(in, lost, 4));
+            comm::wait_all(two); // fult::wait_all is of tasks
+        });
+        expect_failure(
+            [&] { p.world.sendrecv(large.data(), large.size(), lost, 5, in.data(), in.size(), lost, 5); });
+        expect_failure([&] { p.world.probe(lost, 6); });
+        while (waiting != 3 * 8)
+            this_task::yield();
+        cut_off(*all.hub, lost);
+        if (told)
+            all.jobs[static_cast<std::size_t>(p.rank)]->on->fail_peer(lost);
+        while (!all.jobs[static_cast<std::size_t>(p.rank)]->on->has_failed(lost)) {
+            try {
+                p.world.send(1, lost, 7);
+            } catch (const error &e) {
+                EXPECT_EQ(e.code(), errc::peer_failed);
+            }
+            this_task::yield();
+        }
+        join_all(tasks);
+        // And whatever is begun later.
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.recv<int>(lost, 1); }));
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { open.recv<int>(lost, 1); }));
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.send(1, lost, 1); }));
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.send(large, lost, 1); }));
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.probe(lost, 1); }));
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.isend(large, lost, 1).wait(); }));
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.irecv(in, lost, 1).wait(); }));
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.enqueue(&lost, 1, lost, 1); }));
+        // The others go on.
+        const int to = p.rank == 0 ? 1 : p.rank == 1 ? 3 : 0, from = p.rank == 0 ? 3 : p.rank == 1 ? 0 : 1;
+        for (int i = 0; i < 20; ++i) {
+            request sent = p.world.isend(large, to, 8);
+            p.world.recv(in, from, 8);
+            sent.wait();
+        }
+        ++over;
+    });
+    EXPECT_EQ(failed, 3 * 8);
+}
+INSTANTIATE_TEST_SUITE_P(kinds, losing, ::testing::Combine(::testing::Bool(), ::testing::Bool()));
+
+// What had come from a rank before it was lost is still received.
+TEST_F(failure, messages_that_came_before_remain) {
+    const runtime running(as_many_workers_as_asked_for());
+    std::atomic<bool> over{false};
+    run_ranks({}, [&](party &p, world &all) {
+        if (p.rank == 1) {
+            p.world.send(5, 0, 1);
+            p.barrier();
+            while (!over)
+                this_task::yield();
+            return;
+        }
+        p.barrier();
+        cut_off(*all.hub, 1);
+        all.jobs[0]->on->fail_peer(1);
+        EXPECT_EQ(p.world.recv<int>(1, 1), 5);
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.recv<int>(1, 1); }));
+        over = true;
+    });
+}
+
+// Senders to a rank that receives nothing for a long time wait in the end; it keeps so many bytes and no
+// more.
+TEST_F(failure, a_receiver_that_never_receives_slows_its_senders) {
+    world_settings settings;
+    settings.ranks = 3;
+    settings.options.unexpected = 3 << 16; // 64 KiB a rank
+    settings.network.depth = 8;            // and as much under way
+    const runtime running(as_many_workers_as_asked_for());
+    constexpr int messages = 2000, size = 1000;
+    std::atomic<int> sent[3]{};
+    std::atomic<int> senders{0};
+    run_ranks(settings, [&](party &p, world &) {
+        if (p.rank != 0) {
+            std::vector<handle<void>> tasks;
+            tasks.push_back(spawn([&] {
+                for (int i = 0; i < messages; ++i) {
+                    std::vector<std::byte> out = bytes_of(static_cast<unsigned>(i), size);
+                    p.world.send(out, 0, 1);
+                    ++sent[p.rank];
+                }
+            }));
+            ++senders;
+            join_all(tasks);
+            p.barrier();
+            return;
+        }
+        // Until nothing moves any more: the senders stand.
+        while (senders != 2)
+            this_task::yield();
+        for (int quiet = 0, before = -1; quiet < 200;) {
+            const int now = sent[1] + sent[2];
+            quiet = now == before && now > 0 ? quiet + 1 : 0;
+            before = now;
+            std::this_thread::sleep_for(std::chrono::microseconds(200));
+            this_task::yield();
+        }
+        // A queue of the network and a packet more than the bound may have been under way.
+        EXPECT_LT(sent[1], messages);
+        EXPECT_LT(sent[2], messages);
+        std::vector<std::byte> in(size);
+        for (int i = 0; i < messages; ++i)
+            for (int from = 1; from <= 2; ++from) {
+                p.world.recv(in, from, 1);
+                EXPECT_TRUE(are_bytes_of(static_cast<unsigned>(i), in));
+            }
+        p.barrier();
+    });
+}
+
+// Memory that an endpoint kept for messages that nobody received does not slow its senders afterwards.
+TEST_F(failure, an_endpoint_that_ends_gives_its_messages_up) {
+    world_settings settings;
+    settings.options.unexpected = 1 << 17;
+    const runtime running(as_many_workers_as_asked_for());
+    run_ranks(settings, [&](party &p, world &) {
+        for (int round = 0; round < 5; ++round) {
+            endpoint e = p.make_endpoint({.wildcards = round % 2 == 1});
+            const std::vector<std::byte> out(1000), large(100'000);
+            if (p.rank == 0) {
+                std::vector<request> all;
+                for (int i = 0; i < 100; ++i)
+                    all.push_back(e.isend(out, 1, 1));
+                p.world.send(1, 1, 2);
+                p.world.recv<int>(1, 2); // the endpoint is gone there
+                comm::wait_all(all);     // what waited for it as well
+                e.send(large, 1, 3);
+            } else {
+                p.world.recv<int>(0, 2);
+                e = endpoint();
+                p.world.send(1, 0, 2);
+            }
+            p.barrier();
+        }
+    });
+}
+
+// A handler's task may run when its endpoint has ended.
+TEST_F(failure, tasks_of_handlers_outlive_their_endpoint) {
+    const runtime running(as_many_workers_as_asked_for());
+    for (int round = 0; round < (fult::testing::sanitized ? 3 : 20); ++round) {
+        const auto count = std::make_shared<std::atomic<int>>(0);
+        run_ranks({}, [&](party &p, world &) {
+            endpoint e =
+                p.make_endpoint({.how = delivery::as_a_task,
+                                 .handler = [count](const status &, std::span<const std::byte> bytes) {
+                                     this_task::yield();
+                                     *count += static_cast<int>(bytes.size());
+                                 }});
+            for (int i = 0; i < 20; ++i)
+                e.send(i, p.rank, 1); // those to itself are handed over at once
+            e = endpoint();
+        });
+        while (*count != 2 * 20 * static_cast<int>(sizeof(int)))
+            this_task::yield();
+    }
+}
+
+// A message that is being moved to an endpoint which ends meanwhile.
+TEST_F(failure, endpoints_end_while_messages_come) {
+    const runtime running(as_many_workers_as_asked_for());
+    for (const bool one_sided : {true, false}) {
+        world_settings settings;
+        settings.network.one_sided = one_sided;
+        settings.network.depth = 2;
+        run_ranks(settings, [&](party &p, world &) {
+            for (int round = 0; round < 10; ++round) {
+                endpoint e = p.make_endpoint({.how = delivery::queued});
+                const std::vector<std::byte> large(200'000);
+                if (p.rank == 0)
+                    e.send(large, 1, 1);
+                else
+                    for (int i = 0; i < round; ++i)
+                        this_task::yield();
+                e = endpoint();
+                p.barrier();
+            }
+        });
+    }
+}
+
+#define FULT_EXPECT_END(ranks_do, message)                         \
+    EXPECT_DEATH(                                                  \
+        {                                                          \
+            const runtime running(as_many_workers_as_asked_for()); \
+            run_ranks({}, ranks_do);                               \
+        },                                                         \
+        message)
+
+TEST_F(failure, ending_with_a_pending_receive) {
+    const auto program = [](party &p, world &) {
+        static int never;
+        if (p.rank == 0) {
+            spawn([&world = p.world] { world.recv(never, 1, 1); }).detach();
+            this_task::yield();
+        }
+    };
+    FULT_EXPECT_END(program, "fult: comm::context: ended with operations pending: 1 receive.* on endpoint");
+}
+
+TEST_F(failure, ending_with_a_send_that_nobody_received) {
+    const auto program = [](party &p, world &) {
+        const std::vector<std::byte> large(100'000);
+        if (p.rank == 0)
+            p.world.enqueue(large.data(), large.size(), 1, 17);
+    };
+    FULT_EXPECT_END(program, "ended with operations pending: 1 send.* of 100000 bytes to rank 1, tag 17");
+}
+
+TEST_F(failure, ending_with_a_send_to_itself) {
+    const auto program = [](party &p, world &) {
+        const std::vector<std::byte> large(100'000);
+        if (p.rank == 1)
+            p.world.enqueue(large.data(), large.size(), 1, 18);
+    };
+    FULT_EXPECT_END(program, "ended with operations pending: 1 send.* of 100000 bytes to rank 1, tag 18");
+}
+
+TEST_F(failure, requests_and_endpoints_that_end_too_early) {
+    const auto drops_request = [](party &p, world &) {
+        static int never;
+        const request r = p.world.irecv(std::span(&never, 1), p.next(), 1);
+    };
+    FULT_EXPECT_END(drops_request, "fult: request: destroyed before it was complete");
+    const auto drops_endpoint = [](party &p, world &) {
+        static int never;
+        endpoint e = p.make_endpoint({});
+        static request r;
+        r = e.irecv(std::span(&never, 1), p.next(), 1);
+        e = endpoint();
+    };
+    FULT_EXPECT_END(drops_endpoint, "fult: comm::endpoint: destroyed while receives wait on it");
+}
+
+// Messages in one packet that nobody received are no error: their senders are done.
+TEST_F(failure, short_messages_may_be_left) {
+    const runtime running(as_many_workers_as_asked_for());
+    run_ranks({}, [&](party &p, world &) {
+        p.world.send(1, p.next(), 1);
+        p.world.send(1, p.rank, 1);
+    });
+}
+
+} // namespace

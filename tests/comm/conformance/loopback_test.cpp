@@ -1,0 +1,132 @@
+// The conformance cases between ranks of this process, over good and bad networks.
+#include <gtest/gtest.h>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tests/comm/conformance/ranks.hpp"
+
+namespace {
+
+using namespace fult::comm::testing;
+using fult::comm::server_policy;
+
+struct configuration {
+    const char *name;
+    void (*set)(world_settings &);
+    bool always = false; // also where each step costs much more
+};
+
+constexpr configuration all_configurations[] = {
+    {"two", [](world_settings &) {}, true},
+    {"four", [](world_settings &s) { s.ranks = 4; }},
+    {"refusing", // every third call of the transport says: not now
+     [](world_settings &s) {
+         s.ranks = 3;
+         s.network.refuse_every = 3;
+     }},
+    {"shallow", // a queue of two messages
+     [](world_settings &s) {
+         s.ranks = 3;
+         s.network.depth = 2;
+     }},
+    {"parts", // nothing can be read from another rank
+     [](world_settings &s) { s.network.one_sided = false; }},
+    {"parts_refusing",
+     [](world_settings &s) {
+         s.ranks = 4;
+         s.network.one_sided = false;
+         s.network.refuse_every = 2;
+         s.network.depth = 3;
+     },
+     true},
+    {"eight_packets",
+     [](world_settings &s) {
+         s.ranks = 4;
+         s.options.packets = 8;
+         s.network.inject = 0;
+     },
+     true},
+    {"eight_packets_in_parts",
+     [](world_settings &s) {
+         s.ranks = 3;
+         s.options.packets = 8;
+         s.network.depth = 4;
+         s.network.one_sided = false;
+     }},
+    {"small_packets",
+     [](world_settings &s) {
+         s.ranks = 3;
+         s.options.packet_size = 256;
+     }},
+    {"injected", // packets that are injected, as libfabric's shm does
+     [](world_settings &s) {
+         s.ranks = 3;
+         s.network.inject = 4096;
+     }},
+    {"without_gathering",
+     [](world_settings &s) {
+         s.ranks = 3;
+         s.options.gather = false;
+     }},
+    {"all_rendezvous",
+     [](world_settings &s) {
+         s.ranks = 3;
+         s.options.rendezvous = 1;
+     }},
+    {"dedicated",
+     [](world_settings &s) {
+         s.ranks = 3;
+         s.options.server = server_policy::dedicated;
+     },
+     true},
+    {"little_unexpected", // senders are slowed nearly always
+     [](world_settings &s) {
+         s.ranks = 3;
+         s.options.unexpected = 1 << 14;
+     }},
+    {"alone", [](world_settings &s) { s.ranks = 1; }},
+};
+
+std::vector<configuration> configurations() {
+    std::vector<configuration> some;
+    for (const configuration &each : all_configurations)
+        if (each.always || !fult::testing::sanitized)
+            some.push_back(each);
+    return some;
+}
+
+// One after the other in one job: making jobs is most of the time where each step costs much more.
+void all_of_them(party &p) {
+    for (const conformance_case &each : conformance_cases()) {
+        each.run(p);
+        p.barrier();
+    }
+}
+
+std::vector<conformance_case> cases() {
+    if (fult::testing::sanitized)
+        return {{"all", all_of_them}};
+    return {conformance_cases().begin(), conformance_cases().end()};
+}
+
+using parameters = std::tuple<configuration, conformance_case>;
+struct loopback : ::testing::TestWithParam<parameters> {};
+
+TEST_P(loopback, conforms) {
+    const auto &[how, what] = GetParam();
+    world_settings settings;
+    how.set(settings);
+    const fult::runtime running(as_many_workers_as_asked_for());
+    run_ranks(settings, [&](party &p, world &) { what.run(p); });
+}
+
+INSTANTIATE_TEST_SUITE_P(networks, loopback,
+                         ::testing::Combine(::testing::ValuesIn(configurations()),
+                                            ::testing::ValuesIn(cases())),
+                         [](const ::testing::TestParamInfo<parameters> &info) {
+                             return std::string(std::get<0>(info.param).name) + "_" +
+                                    std::get<1>(info.param).name;
+                         });
+
+} // namespace

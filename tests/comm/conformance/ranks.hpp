@@ -1,0 +1,123 @@
+// Several ranks in one process, each as a task: over loopback, which can be made as bad as a network.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <fult/comm.hpp>
+
+#include "comm/bootstrap/bootstrap.hpp"
+#include "comm/job.hpp"
+#include "comm/loopback.hpp"
+#include "tests/comm/conformance/party.hpp"
+#include "tests/support/support.hpp"
+
+namespace fult::comm::testing {
+
+// Where the ranks of a process meet. Threads block here, which are no workers: job calls barrier on a thread
+// of its own.
+class meeting {
+  public:
+    explicit meeting(int size) : size_(size) {}
+    void wait() {
+        std::unique_lock guard(lock_);
+        const unsigned round = round_;
+        if (++come_ == size_) {
+            come_ = 0;
+            ++round_;
+            all_come_.notify_all();
+        }
+        all_come_.wait(guard, [&] { return round_ != round; });
+    }
+
+  private:
+    const int size_;
+    int come_ = 0;
+    unsigned round_ = 0;
+    std::mutex lock_;
+    std::condition_variable all_come_;
+};
+
+class meeting_bootstrap final : public detail::bootstrap {
+  public:
+    meeting_bootstrap(std::shared_ptr<meeting> at, int rank, int size)
+        : bootstrap(rank, size), at_(std::move(at)) {}
+    const char *name() const noexcept override { return "test"; }
+    std::vector<std::string> exchange(std::string_view) override { return {}; } // transports are connected
+    void barrier() override { at_->wait(); }
+    void abort(int, std::string_view) noexcept override { std::abort(); }
+
+  private:
+    std::shared_ptr<meeting> at_;
+};
+
+struct world_settings {
+    int ranks = 2;
+    detail::loopback_settings network{};
+    comm::options options{};
+};
+
+// What the ranks share.
+struct world {
+    std::shared_ptr<detail::loopback_hub> hub;
+    std::vector<detail::job *> jobs; // by rank, while they are there
+};
+
+inline std::unique_ptr<detail::job> open_rank(const world_settings &settings,
+                                              const std::shared_ptr<detail::loopback_hub> &hub,
+                                              std::shared_ptr<meeting> at, int rank) {
+    std::vector<std::unique_ptr<detail::transport>> transports;
+    transports.push_back(detail::open_loopback(hub, rank));
+    std::vector<int> routes(static_cast<std::size_t>(settings.ranks), 0);
+    routes[static_cast<std::size_t>(rank)] = -1;
+    return std::make_unique<detail::job>(
+        settings.options, std::make_unique<meeting_bootstrap>(std::move(at), rank, settings.ranks),
+        std::move(transports), std::move(routes));
+}
+
+// Runs the body as a task for each rank of a runtime that exists. Whatever a body throws ends the process,
+// since the other ranks might wait for it for ever.
+inline void run_ranks(const world_settings &settings, const std::function<void(party &, world &)> &body) {
+    world all;
+    all.hub = detail::make_loopback_hub(settings.ranks, settings.network);
+    all.jobs.resize(static_cast<std::size_t>(settings.ranks));
+    const auto at = std::make_shared<meeting>(settings.ranks);
+    std::vector<std::unique_ptr<detail::job>> jobs(all.jobs.size());
+    std::vector<handle<void>> tasks;
+    for (int rank = 0; rank < settings.ranks; ++rank) {
+        jobs[static_cast<std::size_t>(rank)] = open_rank(settings, all.hub, at, rank);
+        all.jobs[static_cast<std::size_t>(rank)] = jobs[static_cast<std::size_t>(rank)].get();
+    }
+    for (int rank = 0; rank < settings.ranks; ++rank)
+        tasks.push_back(spawn([&, rank] {
+            auto &own = jobs[static_cast<std::size_t>(rank)];
+            try {
+                party p{rank, settings.ranks, own->world,
+                        [&](endpoint_options how) { return own->make_endpoint(std::move(how)); },
+                        [&] { own->barrier(); }};
+                body(p, all);
+                own.reset();
+            } catch (const std::exception &e) {
+                std::fprintf(stderr, "rank %d of %d: %s\n", rank, settings.ranks, e.what());
+                std::fflush(nullptr);
+                std::_Exit(1);
+            }
+        }));
+    join_all(tasks);
+}
+
+// As many workers as FULT_WORKERS says, or one a processor; not bound: tests run beside each other.
+inline fult::options as_many_workers_as_asked_for() {
+    fult::options o = fult::read_options();
+    o.bind = false;
+    return o;
+}
+
+} // namespace fult::comm::testing

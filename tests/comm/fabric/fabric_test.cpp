@@ -1,0 +1,74 @@
+// The fabric transport: with transport_test.cpp, over each of the providers that are here.
+#include <gtest/gtest.h>
+
+#include "tests/comm/fabric/ranks.hpp"
+
+namespace fabric_ranks {
+
+namespace {
+
+std::unique_ptr<transport> over_fabric(const fabric_settings &settings) {
+    auto net = open_fabric(settings);
+    if (settings.provider == "tcp" && settings.provider != net->name())
+        throw std::runtime_error("\"tcp\" means " + std::string(net->name()) + " in this release");
+    return net;
+}
+
+} // namespace
+
+std::vector<way> ways() {
+    return {{"shm", "shm", reach::same_host, true, over_fabric},
+            {"shm_copies", "shm", reach::same_host, false, over_fabric},
+            {"net", "net", reach::network, true, over_fabric},
+            {"tcp", "tcp", reach::network, true, over_fabric},
+            {"tcp_rxm", "tcp;ofi_rxm", reach::network, true, over_fabric}};
+}
+
+} // namespace fabric_ranks
+
+namespace {
+
+using namespace fabric_ranks;
+
+TEST(fabric_settings_test, says_what_there_is_where_nothing_fits) {
+    for (const int status :
+         fork_ranks(1, {"none", "", reach::network, true, open_fabric}, bound, [](board &, int) {
+             fabric_settings settings;
+             settings.provider = "no_such_network";
+             settings.interface = "no_such_interface";
+             try {
+                 open_fabric(settings);
+             } catch (const std::runtime_error &e) {
+                 const std::string text = e.what();
+                 for (const char *part : {"no_such_network", "no_such_interface", "Here are: ", "fi_info"})
+                     require(text.find(part) != std::string::npos, text + " lacks " + part);
+                 return;
+             }
+             throw std::runtime_error("no exception");
+         }))
+        EXPECT_EQ(status, 0);
+}
+
+TEST(fabric_settings_test, ranks_with_different_providers_are_told) {
+    for (const int status :
+         fork_ranks(1, {"none", "", reach::same_host, true, open_fabric}, bound, [](board &, int) {
+             fabric_settings settings;
+             settings.where = reach::same_host;
+             settings.name = job();
+             settings.rank = 1;
+             const auto net = open_fabric(settings);
+             const std::vector<std::string> all = {"6e6f706500616263", net->address()}; // "nope", "abc"
+             try {
+                 net->connect(all);
+             } catch (const std::runtime_error &e) {
+                 const std::string text = e.what();
+                 require(text.find("'nope'") != std::string::npos && text.find("rank 0") != std::string::npos,
+                         text);
+                 return;
+             }
+             throw std::runtime_error("no exception");
+         }))
+        EXPECT_EQ(status, 0);
+}
+
+} // namespace

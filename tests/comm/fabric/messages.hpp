@@ -1,0 +1,69 @@
+// Messages that tell from whom they are, how long and the how many-th, and a receiver that checks it.
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tests/comm/fabric/ranks.hpp"
+
+namespace fabric_ranks {
+
+inline unsigned char pattern(std::size_t seed, std::size_t at) {
+    return static_cast<unsigned char>(seed * 131 + at * 7 + at / 251);
+}
+
+struct head {
+    int from;
+    int size;
+    long number;
+};
+
+inline void fill(std::byte *to, std::size_t size, int from, long number) {
+    const head h{from, static_cast<int>(size), number};
+    std::memcpy(to, &h, sizeof h);
+    for (std::size_t i = sizeof h; i < size; ++i)
+        to[i] = static_cast<std::byte>(pattern(static_cast<std::size_t>(number + from), i));
+}
+
+// Receives what has happened, checks it, and posts the packets again. Free packets of sends go to `idle`.
+struct receiver {
+    rank_process &me;
+    std::vector<long> next;
+    std::vector<packet *> idle{};
+    long received = 0;
+
+    explicit receiver(rank_process &m) : me(m), next(static_cast<std::size_t>(m.size), 0) {}
+
+    void take() {
+        me.poll();
+        for (; !me.happened.empty(); me.happened.pop_front()) {
+            const event e = me.happened.front();
+            require(e.what_happened != event::kind::lost, "an operation is lost");
+            packet &p = static_cast<packet &>(*e.what);
+            if (e.what_happened == event::kind::received) {
+                check(p);
+                require(me.net->post(p) == outcome::done, "a packet was not posted again");
+            } else
+                idle.push_back(&p);
+        }
+    }
+    void check(packet &p) {
+        head h;
+        require(p.size >= sizeof h, "a message is too small");
+        std::memcpy(&h, p.data(), sizeof h);
+        require(h.from >= 0 && h.from < me.size && h.from != me.rank, "a message from nowhere");
+        require(h.size == static_cast<int>(p.size), "a message of another size");
+        long &expected = next[static_cast<std::size_t>(h.from)];
+        require(h.number == expected, "message " + std::to_string(h.number) + " of rank " +
+                                          std::to_string(h.from) + " instead of " + std::to_string(expected));
+        ++expected;
+        ++received;
+        for (std::size_t i = sizeof h; i < p.size; ++i)
+            if (p.data()[i] !=
+                static_cast<std::byte>(pattern(static_cast<std::size_t>(h.number + h.from), i)))
+                require(false, "a message has other bytes");
+    }
+};
+
+} // namespace fabric_ranks

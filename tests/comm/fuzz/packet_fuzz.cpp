@@ -1,0 +1,78 @@
+// libFuzzer: everything that is read from the network. The input is cut into packets, which a rank gets as if
+// from the others, in between its own sends and receives.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "comm/device.hpp"
+#include "comm/endpoint_state.hpp"
+#include "comm/loopback.hpp"
+#include "comm/wire.hpp"
+
+extern "C" const char *__asan_default_options();
+extern "C" const char *__asan_default_options() {
+    return "allocator_may_return_null=1:max_allocation_size_mb=256:detect_leaks=0";
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size);
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size) {
+    using namespace fult;
+    using namespace fult::comm;
+    if (size == 0)
+        return 0;
+    comm::detail::loopback_settings network;
+    network.one_sided = (data[0] & 1) != 0;
+    const auto hub = comm::detail::make_loopback_hub(2, network);
+    // A device alone: a job waits at its end for ranks that are not there.
+    comm::detail::device_settings of;
+    of.size = 2;
+    of.packets = 64;
+    of.gather = false;
+    std::vector<std::unique_ptr<comm::detail::transport>> transports;
+    transports.push_back(comm::detail::open_loopback(hub, 0));
+    comm::detail::device on(of, std::move(transports), {-1, 0});
+    {
+        comm::detail::endpoint_state plain(on, 0, {}), wild(on, 1, {.wildcards = true}),
+            queued(on, 2, {.how = delivery::queued});
+        static std::byte room[3][4096];
+        comm::detail::receive receives[3];
+        comm::detail::sending send;
+        for (unsigned i = 0; i < 3; ++i) {
+            comm::detail::receive &r = receives[i];
+            r.finished = [](comm::detail::operation &op) noexcept { op.offered = ~std::size_t{0}; };
+            r.data = room[i];
+            r.room = sizeof room[i];
+            r.at = i == 2 ? &wild : &plain;
+            r.source = i == 2 ? any_source : 1;
+            r.tag = i == 2 ? any_tag : static_cast<std::int64_t>(i);
+            on.post(r);
+        }
+        static std::byte out[20'000];
+        send.finished = [](comm::detail::operation &) noexcept {};
+        send.data = out;
+        send.size = sizeof out;
+        send.rank = 1;
+        on.send(send);
+        for (std::size_t at = 1; at < size;) {
+            const std::size_t length = std::min<std::size_t>(data[at++] * 4U, size - at);
+            std::vector<std::byte> packet(sizeof(comm::detail::packet_head) + length);
+            const comm::detail::packet_head head{comm::detail::packet_head::expected, 1};
+            std::memcpy(packet.data(), &head, sizeof head);
+            if (length != 0)
+                std::memcpy(packet.data() + sizeof head, data + at, length);
+            at += length;
+            comm::detail::inject_bytes(*hub, 0, packet.data(), packet.size());
+            for (int i = 0; i < 3; ++i)
+                on.progress();
+            while (queued.dequeue())
+                ;
+        }
+        on.fail_peer(1); // ends what is still pending
+        for (comm::detail::receive &r : receives)
+            on.cancel(r);
+    }
+    return 0;
+}
