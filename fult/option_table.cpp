@@ -104,7 +104,8 @@ constexpr option_row rows[] = {
      [](const options &o) { return print_bool(o.bind); }},
     {"FULT_STACK_SIZE", "16K to 1G", "256K",
      "Bytes of a task's stack, of which a quarter is there for each task, however deep it runs "
-     "inside other tasks' joins. Resident only where it is touched.",
+     "inside other tasks' joins. Resident only where it is touched. Rounded up to an odd number of pages, so "
+     "that the stacks do not share a few sets of the TLB.",
      [](options &o, std::string_view t) {
          o.stack_size = bytes(t, "a size from 16K to 1G, such as 65536, 64K or 1M");
      },

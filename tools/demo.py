@@ -10,6 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BENCH = ROOT / 'build' / 'release' / 'bench'
 LIMIT = 300  # seconds for one program
+RANKS = [BENCH.parent / 'comm' / 'run' / 'fult-run', '-n', '2', BENCH / 'comm' / 'demo-ranks']
 
 # What is known about each answer. The sources: the trees as published with the benchmark (Olivier and others, "UTS: An
 # Unbalanced Tree Search Benchmark", 2006), the queens from OEIS A000170, the numbers of Fibonacci from OEIS A000045.
@@ -89,6 +90,23 @@ def table(rows):
             print('  '.join('-' * w for w in widths))
 
 
+def two_ranks():
+    """Messages between two processes: prints the program's own table. Failure where an answer is wrong."""
+    if not RANKS[-1].exists():
+        print('\nMessages between ranks: built without libfabric.')
+        return
+    progress('demo: two ranks, a ping-pong and 100,000 pairs of tasks')
+    try:
+        run = subprocess.run([str(each) for each in RANKS], stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                             timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        raise Failure(f'two ranks: no answer after {LIMIT} s ({" ".join(map(str, RANKS))})') from None
+    progress('')
+    print('\n' + run.stdout.rstrip())
+    if run.returncode != 0:
+        raise Failure(f'two ranks: {run.stderr.strip() or "failed"} (exit status {run.returncode})')
+
+
 def main():
     parser = argparse.ArgumentParser(prog='demo')
     parser.add_argument('--runs', type=int, default=3)
@@ -120,6 +138,10 @@ def main():
     table(rows)
     print(f'\nA task a node, a placement, a call. Best of {runs}; speed-up: serial over {workers} worker{plural}; '
           'ns a task: all of the time on 1 worker.')
+    try:
+        two_ranks()
+    except Failure as failure:
+        failures.append(str(failure))
     for failure in failures:
         print(f'demo: {failure}', file=sys.stderr)
     return 1 if failures else 0

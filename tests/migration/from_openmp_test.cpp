@@ -49,7 +49,7 @@ TEST(FromOpenmp, stacksize) {
     fult::options options = two_workers();
     options.stack_size = 512 * 1024;
     fult::runtime runtime(options);
-    EXPECT_EQ(runtime.in_force().stack_size, 512u * 1024);
+    EXPECT_GE(runtime.in_force().stack_size, 512u * 1024); // an odd number of pages
 }
 
 TEST(FromOpenmp, get_num_threads) {

@@ -31,7 +31,8 @@ struct losing : ::testing::TestWithParam<std::tuple<bool, bool>> {};
 
 // Rank 2 of 4 is lost while tasks of all others wait for it in every kind of call.
 TEST_P(losing, ends_what_waits_for_that_rank) {
-    const auto [one_sided, told] = GetParam(); // told: as by the watch on processes; else a send finds out
+    const bool one_sided = std::get<0>(GetParam());
+    const bool told = std::get<1>(GetParam()); // as by the watch on processes; else a send finds out
     constexpr int lost = 2;
     world_settings settings;
     settings.ranks = 4;

@@ -114,9 +114,9 @@ using parameters = std::tuple<configuration, conformance_case>;
 struct loopback : ::testing::TestWithParam<parameters> {};
 
 TEST_P(loopback, conforms) {
-    const auto &[how, what] = GetParam();
+    const conformance_case what = std::get<1>(GetParam());
     world_settings settings;
-    how.set(settings);
+    std::get<0>(GetParam()).set(settings);
     const fult::runtime running(as_many_workers_as_asked_for());
     run_ranks(settings, [&](party &p, world &) { what.run(p); });
 }

@@ -9,7 +9,6 @@
 #include <deque>
 #include <functional>
 #include <ranges>
-#include <source_location>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -48,34 +47,39 @@ std::span<const conformance_case> order_cases();
 std::span<const conformance_case> delivery_cases();
 std::span<const conformance_case> crowd_cases();
 
+// Where a requirement stands. (std::source_location: clang 14 cannot.)
+struct place {
+    const char *file;
+    unsigned line;
+    static constexpr place here(const char *file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+        return {file, line};
+    }
+};
+
 // Throws where it is not so: the other ranks of the case could only wait for ever, so the whole run ends.
-inline void require(bool holds, const std::string &what,
-                    std::source_location where = std::source_location::current()) {
+inline void require(bool holds, const std::string &what, place where = place::here()) {
     if (holds)
         return;
-    const std::string text =
-        std::string(where.file_name()) + ":" + std::to_string(where.line()) + ": " + what;
+    const std::string text = std::string(where.file) + ":" + std::to_string(where.line) + ": " + what;
     std::fprintf(stderr, "%s\n", text.c_str()); // at once: what is unwound now may wait for the others
     throw std::logic_error(text);
 }
 
 template <class A, class B>
-void require_equal(const A &is, const B &expected, const std::string &what,
-                   std::source_location where = std::source_location::current()) {
+void require_equal(const A &is, const B &expected, const std::string &what, place where = place::here()) {
     if (!(is == expected))
         require(false, what + ": " + std::to_string(is) + " instead of " + std::to_string(expected), where);
 }
 
 inline void require_status(const status &got, int source, std::uint32_t tag, std::size_t size,
-                           std::source_location where = std::source_location::current()) {
+                           place where = place::here()) {
     require_equal(got.source, source, "source", where);
     require_equal(got.tag, tag, "tag", where);
     require_equal(got.size, size, "size", where);
 }
 
 // The call must end with that error.
-template <class F>
-std::string require_error(errc code, F call, std::source_location where = std::source_location::current()) {
+template <class F> std::string require_error(errc code, F call, place where = place::here()) {
     try {
         call();
     } catch (const error &e) {
@@ -86,8 +90,7 @@ std::string require_error(errc code, F call, std::source_location where = std::s
     return {};
 }
 
-template <class Exception, class F>
-void require_throw(F call, std::source_location where = std::source_location::current()) {
+template <class Exception, class F> void require_throw(F call, place where = place::here()) {
     try {
         call();
     } catch (const Exception &) {
