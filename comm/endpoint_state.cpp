@@ -131,7 +131,7 @@ void endpoint_state::deliver(const status &about, std::span<const std::byte> byt
         how.handler(about, bytes);
         return;
     }
-    std::unique_ptr<std::byte[]> copy(new std::byte[bytes.size()]);
+    auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
     if (!bytes.empty())
         std::memcpy(copy.get(), bytes.data(), bytes.size());
     deliver(about, std::move(copy));
@@ -168,7 +168,7 @@ void endpoint_state::deliver_in_order(const status &about, std::span<const std::
     place &at = found->second.emplace_back();
     at.how = place::here;
     at.about = about;
-    at.bytes.reset(new std::byte[bytes.size()]);
+    at.bytes = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
     if (!bytes.empty())
         std::memcpy(at.bytes.get(), bytes.data(), bytes.size());
 }

@@ -96,7 +96,7 @@ void wait_all(std::span<request> all) {
             if (!each.what_->watch(them))
                 them.one_came();
         }
-    if (!them.last_came())
+    if (!them.last_came() && on)
         on->wait(them.all_came);
     std::exception_ptr first;
     for (request &each : all) {

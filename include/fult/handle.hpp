@@ -10,12 +10,12 @@
 #include <vector>
 
 #include <fult/detail/fast_path.hpp>
+#include <fult/detail/misuse.hpp>
 #include <fult/task_id.hpp>
 
 namespace fult {
 
 namespace detail {
-[[noreturn]] FULT_API void misuse(const char *call, const char *what) noexcept;
 FULT_API task_id id_of(const task *t) noexcept;
 FULT_API bool is_done(const task *t) noexcept;
 FULT_API void await_all(task *const *tasks, std::size_t count) noexcept;

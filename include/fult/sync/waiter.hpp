@@ -12,6 +12,7 @@
 #include <stop_token>
 #include <type_traits>
 
+#include <fult/detail/misuse.hpp>
 #include <fult/detail/platform.hpp>
 #include <fult/task_id.hpp>
 
@@ -19,8 +20,6 @@ namespace fult::detail {
 
 class worker;
 struct task;
-
-[[noreturn]] FULT_API void misuse(const char *call, const char *what) noexcept;
 
 using steady_clock = std::chrono::steady_clock;
 
