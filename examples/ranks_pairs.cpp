@@ -1,14 +1,15 @@
 // 100,000 tasks on each of two ranks, each with a partner on the other: all wait in recv at once, and each
-// message wakes its own. fult-run -n 2 example_ranks_pairs
+// message wakes its own. fult-run -n 2 example_ranks_pairs [pairs]
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <vector>
 
 #include <fult/comm.hpp>
 
-int main() {
-    constexpr std::uint32_t pairs = 100'000;
+int main(int count, char **arguments) {
+    const auto pairs = static_cast<std::uint32_t>(count > 1 ? std::atoi(arguments[1]) : 100'000);
     fult::runtime runtime;
     fult::comm::context ranks;
     fult::comm::endpoint &world = ranks.world();

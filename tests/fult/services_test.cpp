@@ -76,8 +76,10 @@ TEST_P(services, a_sleeping_runtime_hears_the_descriptor) {
         for (std::uint64_t i = 0; i < rounds; ++i) {
             while (bell.served.load() != i)
                 std::this_thread::yield();
+            while (i == 0 && bell.sleeps.load() == 0)
+                std::this_thread::yield();
             if (i % 2 == 0)
-                std::this_thread::sleep_for(1ms); // long enough for all to fall asleep
+                std::this_thread::sleep_for(1ms); // mostly long enough for all to fall asleep
             bell.ring();
         }
     });
