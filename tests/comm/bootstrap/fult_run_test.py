@@ -215,7 +215,10 @@ def standard_input():
 
 # The program on a terminal of its own: its process id, and the terminal.
 def on_terminal(command):
-    pid, terminal = pty.fork()
+    try:
+        pid, terminal = pty.fork()
+    except OSError as error:
+        raise Skipped(f'no terminal can be made: {error}') from None
     if pid == 0:
         os.execv(command[0], command)
     return pid, terminal
