@@ -35,7 +35,7 @@ device::device(const device_settings &settings, std::vector<std::unique_ptr<tran
     for (const auto &each : transports_)
         limits_.push_back(each->limits());
     for (int i = 0; i < settings_.size; ++i) {
-        peer &p = peers_[static_cast<std::size_t>(i)];
+        peer &p = peer_of(i);
         p.rank = i;
         if (const int route = routes[static_cast<std::size_t>(i)]; i != settings_.rank && route >= 0) {
             p.via_index = static_cast<unsigned>(route);
@@ -160,8 +160,7 @@ void device::attach(endpoint_state &e) noexcept {
             deliver_offer(e, m->about, m->offer);
             free_arrived(m);
         } else {
-            peers_[static_cast<std::size_t>(m->about.source)].unexpected.fetch_sub(
-                static_cast<std::ptrdiff_t>(m->about.size), std::memory_order_relaxed);
+            no_longer_unexpected(m->about);
             e.deliver_in_order(m->about, std::span<const std::byte>(m->bytes(), m->about.size));
             free_arrived(m);
         }
@@ -197,7 +196,7 @@ bool device::cancel(receive &r) noexcept { return r.at->remove(r); }
 
 void device::fail_peer(int rank) noexcept {
     device_lock hold(*this);
-    fail_later(peers_[static_cast<std::size_t>(rank)]);
+    fail_later(peer_of(rank));
 }
 
 void device::fail_later(peer &who) noexcept {
@@ -273,7 +272,7 @@ void device::fail_now(peer &who) noexcept {
 // Progress ------------------------------------------------------------------------------------------------------------
 
 // What found no room earlier.
-bool device::retry_all() noexcept {
+void device::retry_all() noexcept {
     send_held_answers();
     for (receive *r = std::exchange(stalled_, nullptr); r;) {
         receive *after = r->next_moving;
@@ -295,7 +294,6 @@ bool device::retry_all() noexcept {
         p->blocked = p->first != nullptr;
         return !p->blocked;
     });
-    return stalled_ || waiting_ || !blocked_.empty() || !answers_.empty();
 }
 
 bool device::progress() noexcept {
@@ -309,7 +307,7 @@ bool device::progress() noexcept {
     const bool any = poll_transports();
     if (slowed_ != 0)
         check_slowed();
-    if (stalled_ || waiting_ || !blocked_.empty() || !answers_.empty())
+    if (needs_room())
         retry_all();
     if (open_)
         flush_all();
@@ -341,8 +339,7 @@ void device::wait(fult::detail::waiter &w) noexcept {
 bool device::handed_over() noexcept {
     device_lock hold(*this);
     flush_all();
-    return !open_ && !stalled_ && !waiting_ && blocked_.empty() && answers_.empty() &&
-           filling_.count() == 0 && under_way_.load(std::memory_order_relaxed) == 0;
+    return !open_ && !needs_room() && filling_.count() == 0 && under_way_ == 0;
 }
 
 bool device::quiet() noexcept {
@@ -387,10 +384,9 @@ std::string device::pending_receives() noexcept {
 
 unsigned device::show_life(int rank) noexcept {
     device_lock hold(*this);
-    const id_body nothing{};
-    answer(rank, record::alive, &nothing, sizeof nothing);
+    tell(rank, record::alive);
     flush_all();
-    return ++peers_[static_cast<std::size_t>(rank)].quiet;
+    return ++peer_of(rank).quiet;
 }
 
 void device::pause() noexcept {
@@ -437,7 +433,7 @@ bool device::prepare_sleep() noexcept {
     }
     flush_all();
     bool calm = !poll_transports();
-    pressed_ = open_ || stalled_ || waiting_ || !blocked_.empty() || !answers_.empty();
+    pressed_ = open_ || needs_room();
     for (const auto &each : transports_)
         calm = calm && each->may_sleep();
     unlock();

@@ -46,7 +46,7 @@ class device final : public fult::detail::service {
 
     int rank() const noexcept { return settings_.rank; }
     int size() const noexcept { return settings_.size; }
-    const transport *route(int rank) const noexcept { return peers_[static_cast<std::size_t>(rank)].via; }
+    const transport *route(int rank) const noexcept { return peer_of(rank).via; }
 
     // Endpoints. Messages for one that is not there yet wait for it.
     void attach(endpoint_state &e) noexcept;
@@ -71,9 +71,7 @@ class device final : public fult::detail::service {
     void wait(fult::detail::waiter &w) noexcept;
 
     void fail_peer(int rank) noexcept; // it has ended: whatever waits for it fails
-    bool has_failed(int rank) const noexcept {
-        return peers_[static_cast<std::size_t>(rank)].failed.load(std::memory_order_acquire);
-    }
+    bool has_failed(int rank) const noexcept { return peer_of(rank).failed.load(std::memory_order_acquire); }
     // Sends what is gathered and tells whether nothing of this rank's is under way any more: but for messages
     // that wait here for their receives, and with them.
     bool handed_over() noexcept;
@@ -105,7 +103,8 @@ class device final : public fult::detail::service {
 
   private:
     friend class device_lock;
-    friend class one_sided;
+
+    peer &peer_of(int rank) const noexcept { return peers_[static_cast<std::size_t>(rank)]; }
 
     void lock() noexcept;
     bool try_lock() noexcept;
@@ -120,10 +119,15 @@ class device final : public fult::detail::service {
     bool step(sending &s) noexcept; // false: no room, try again later
     void advance(peer &to) noexcept;
     void answer(int rank, record kind, const void *body, std::size_t size) noexcept;
+    void tell(int rank, record kind) noexcept; // one that says all by its kind
     void finish_sending(sending &s, errc failure) noexcept;
     void send_to_self(sending &s) noexcept;
     void send_held_answers() noexcept;
-    packet *take_packet() noexcept;
+    void flush_unless_others_run(peer &to) noexcept;
+    // Whether something found no room, which nobody announces.
+    bool needs_room() const noexcept {
+        return stalled_ || waiting_ || !blocked_.empty() || !answers_.empty();
+    }
 
     // Receiving (receiving.cpp):
     bool poll_transports() noexcept;
@@ -142,9 +146,11 @@ class device final : public fult::detail::service {
     void part_arrived(int source, const record_view &r) noexcept;
     void wanted_elsewhere(int source, const wanted_body &body) noexcept;
     void deliver_offer(endpoint_state &e, const status &about, const offer_body &offer) noexcept;
-    bool retry_all() noexcept;
+    void retry_all() noexcept;
     void check_slowed() noexcept;
     void account(int source, std::ptrdiff_t bytes) noexcept;
+    void no_longer_unexpected(const status &about) noexcept;
+    void tell_taken(int source, std::uint64_t id, std::uint64_t flags) noexcept;
     void fail_later(peer &who) noexcept; // when the lock is given back
     void fail_now(peer &who) noexcept;
     void refuse(int source, const offer_body &offer, id_flags why = id_too_long) noexcept;
@@ -188,8 +194,7 @@ class device final : public fult::detail::service {
     std::vector<peer *> doomed_;                  // to fail
     unsigned slowed_ = 0;                         // peers that were told to offer only
     std::vector<std::vector<packet *>> unposted_; // packets to receive into, by transport
-    std::uint64_t bad_packets_ = 0;               // that made no sense
-    std::atomic<std::uint64_t> under_way_{0};     // packets and transfers handed to transports
+    std::uint64_t under_way_ = 0;                 // packets and transfers handed to transports
 
     std::unique_ptr<class doorbells> bells_;
     int sleep_descriptor_ = -1;

@@ -21,6 +21,13 @@ constexpr std::size_t short_payload = 256; // messages of up to so many bytes sh
                          "lower FULT_COMM_UNEXPECTED, so that senders wait");
 }
 
+// Who takes a message out of a table may come before its bytes were copied.
+void await_bytes(const arrived &m) noexcept {
+    spin_wait wait;
+    while (!m.complete.load(std::memory_order_acquire)) // pairs with arrive
+        wait();
+}
+
 } // namespace
 
 arrived *new_arrived(std::size_t payload) noexcept {
@@ -78,13 +85,10 @@ void device::fill(receive &r, const status &about, std::span<const std::byte> by
 
 // Any thread. The message was found waiting, or the receive was found by a message of this rank itself.
 void device::meet(receive &r, arrived &m) noexcept {
-    spin_wait wait;
-    while (!m.complete.load(std::memory_order_acquire)) // pairs with arrive: its bytes are being copied
-        wait();
+    await_bytes(m);
     switch (m.how) {
     case arrived::form::bytes:
-        peers_[static_cast<std::size_t>(m.about.source)].unexpected.fetch_sub(
-            static_cast<std::ptrdiff_t>(m.about.size), std::memory_order_relaxed);
+        no_longer_unexpected(m.about);
         fill(r, m.about, std::span<const std::byte>(m.bytes(), m.about.size));
         break;
     case arrived::form::local: {
@@ -104,12 +108,9 @@ void device::meet(receive &r, arrived &m) noexcept {
 }
 
 void device::discard(arrived &m) noexcept {
-    spin_wait wait;
-    while (!m.complete.load(std::memory_order_acquire)) // pairs with arrive: its bytes are being copied
-        wait();
+    await_bytes(m);
     if (m.how == arrived::form::bytes) {
-        peers_[static_cast<std::size_t>(m.about.source)].unexpected.fetch_sub(
-            static_cast<std::ptrdiff_t>(m.about.size), std::memory_order_relaxed);
+        no_longer_unexpected(m.about);
     } else {
         device_lock hold(*this);
         if (m.how == arrived::form::offer) {
@@ -123,28 +124,32 @@ void device::discard(arrived &m) noexcept {
     free_arrived(&m);
 }
 
+// Any thread.
+void device::no_longer_unexpected(const status &about) noexcept {
+    peer_of(about.source)
+        .unexpected.fetch_sub(static_cast<std::ptrdiff_t>(about.size), std::memory_order_relaxed);
+}
+
 void device::account(int source, std::ptrdiff_t bytes) noexcept {
-    peer &from = peers_[static_cast<std::size_t>(source)];
+    peer &from = peer_of(source);
     const std::ptrdiff_t total = from.unexpected.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     if (from.via && !from.told_slower &&
         total > static_cast<std::ptrdiff_t>(settings_.unexpected) / settings_.size) {
         from.told_slower = true;
         ++slowed_;
-        const id_body nothing{};
-        answer(source, record::slower, &nothing, sizeof nothing);
+        tell(source, record::slower);
     }
 }
 
 void device::check_slowed() noexcept {
     for (int i = 0; slowed_ != 0 && i < settings_.size; ++i) {
-        peer &from = peers_[static_cast<std::size_t>(i)];
+        peer &from = peer_of(i);
         if (!from.told_slower || from.unexpected.load(std::memory_order_relaxed) >
                                      static_cast<std::ptrdiff_t>(settings_.unexpected) / settings_.size / 2)
             continue;
         from.told_slower = false;
         --slowed_;
-        const id_body nothing{};
-        answer(i, record::faster, &nothing, sizeof nothing);
+        tell(i, record::faster);
     }
 }
 
@@ -229,14 +234,18 @@ void device::arrive(int source, const record_view &r) noexcept {
 
 // Nobody here will fetch it: its sender need not wait.
 void device::refuse(int source, const offer_body &offer, id_flags why) noexcept {
-    const id_body body{offer.id, why};
+    tell_taken(source, offer.id, why);
+}
+
+void device::tell_taken(int source, std::uint64_t id, std::uint64_t flags) noexcept {
+    const id_body body{id, flags};
     answer(source, record::taken, &body, sizeof body);
 }
 
 void device::begin_move(receive &r, const status &about, const offer_body &offer) noexcept {
     r.about = about;
     r.sender = offer.id;
-    const peer &from = peers_[static_cast<std::size_t>(about.source)];
+    const peer &from = peer_of(about.source);
     if (from.failed.load(std::memory_order_relaxed)) {
         finish_receive(r, errc::peer_failed);
         return;
@@ -248,8 +257,7 @@ void device::begin_move(receive &r, const status &about, const offer_body &offer
         return;
     }
     if (offer.size == 0) {
-        const id_body body{offer.id, 0};
-        answer(about.source, record::taken, &body, sizeof body);
+        tell_taken(about.source, offer.id, 0);
         finish_receive(r, errc::none);
         return;
     }
@@ -286,10 +294,10 @@ void device::begin_move(receive &r, const status &about, const offer_body &offer
 }
 
 void device::start_transfer(receive &r) noexcept {
-    peer &from = peers_[static_cast<std::size_t>(r.move.rank)];
+    peer &from = peer_of(r.move.rank);
     switch (from.via->read(r.move)) {
     case outcome::done:
-        under_way_.fetch_add(1, std::memory_order_relaxed);
+        ++under_way_;
         return;
     case outcome::again:
         r.next_moving = stalled_;
@@ -305,12 +313,10 @@ void device::start_transfer(receive &r) noexcept {
 void device::moved(transfer &t, bool well) noexcept {
     auto &r = *static_cast<receive *>(t.owner);
     if (r.is_enrolled)
-        peers_[static_cast<std::size_t>(t.rank)].via->withdraw(r.enrolled);
+        peer_of(t.rank).via->withdraw(r.enrolled);
     r.is_enrolled = false;
-    if (well) {
-        const id_body body{r.sender, 0};
-        answer(t.rank, record::taken, &body, sizeof body);
-    }
+    if (well)
+        tell_taken(t.rank, r.sender, 0);
     finish_receive(r, well ? errc::none : errc::peer_failed);
 }
 
@@ -406,7 +412,7 @@ void device::handle_record(int source, const record_view &r) noexcept {
         break;
     case record::slower:
     case record::faster:
-        peers_[static_cast<std::size_t>(source)].offers_only = r.kind == record::slower;
+        peer_of(source).offers_only = r.kind == record::slower;
         break;
     case record::one_sided:
     case record::alive:
@@ -417,16 +423,12 @@ void device::handle_record(int source, const record_view &r) noexcept {
 
 void device::handle_packet(packet &p, std::size_t from) noexcept {
     record_reader reader({p.data(), p.size}, static_cast<std::uint32_t>(settings_.size));
-    // Nobody else's, and by no other way than answers go.
-    if (!reader.ok() || peers_[static_cast<std::size_t>(reader.source())].via != transports_[from].get()) {
-        ++bad_packets_;
+    // Nobody else's, and by no other way than answers go. What makes no sense is dropped.
+    if (!reader.ok() || peer_of(reader.source()).via != transports_[from].get())
         return;
-    }
-    peers_[static_cast<std::size_t>(reader.source())].quiet = 0;
+    peer_of(reader.source()).quiet = 0;
     while (const auto r = reader.next())
         handle_record(reader.source(), *r);
-    if (!reader.ok())
-        ++bad_packets_;
 }
 
 void device::handle(const event &e, std::size_t from) noexcept {
@@ -439,11 +441,11 @@ void device::handle(const event &e, std::size_t from) noexcept {
         return;
     }
     case event::kind::sent:
-        under_way_.fetch_sub(1, std::memory_order_relaxed);
+        --under_way_;
         packets_->give(0, static_cast<packet &>(*e.what));
         return;
     case event::kind::moved:
-        under_way_.fetch_sub(1, std::memory_order_relaxed);
+        --under_way_;
         moved(static_cast<transfer &>(*e.what), true);
         return;
     case event::kind::lost:
@@ -453,25 +455,25 @@ void device::handle(const event &e, std::size_t from) noexcept {
     case posted_kind::receive: {
         auto &p = static_cast<packet &>(*e.what);
         if (const int rank = p.rank; rank >= 0)
-            fail_later(peers_[static_cast<std::size_t>(rank)]);
+            fail_later(peer_of(rank));
         if (transports_[from]->post(p) != outcome::done)
             unposted_[from].push_back(&p);
         return;
     }
     case posted_kind::send: {
-        under_way_.fetch_sub(1, std::memory_order_relaxed);
+        --under_way_;
         auto &p = static_cast<packet &>(*e.what);
         const int rank = p.rank;
         packets_->give(0, p);
-        fail_later(peers_[static_cast<std::size_t>(rank)]);
+        fail_later(peer_of(rank));
         return;
     }
     case posted_kind::transfer: {
-        under_way_.fetch_sub(1, std::memory_order_relaxed);
+        --under_way_;
         auto &t = static_cast<transfer &>(*e.what);
         const int rank = t.rank;
         moved(t, false);
-        fail_later(peers_[static_cast<std::size_t>(rank)]);
+        fail_later(peer_of(rank));
         return;
     }
     }

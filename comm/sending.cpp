@@ -19,13 +19,11 @@ template <class T> std::span<const std::byte> bytes_of(const T &value) noexcept 
 } // namespace
 
 std::size_t device::eager_limit(int rank) const noexcept {
-    const peer &to = peers_[static_cast<std::size_t>(rank)];
+    const peer &to = peer_of(rank);
     const std::size_t fits =
         to.via ? to.fills - sizeof(packet_head) - sizeof(record_head) : settings_.packet_size;
     return settings_.rendezvous != 0 ? std::min(fits, settings_.rendezvous - 1) : fits;
 }
-
-packet *device::take_packet() noexcept { return packets_->take(0); }
 
 void device::note_open(peer &to) noexcept {
     if (to.listed)
@@ -47,7 +45,7 @@ bool device::append(peer &to, record kind, std::uint8_t flags, std::uint16_t end
     if (to.doomed)
         return false;
     if (!to.open) {
-        to.open = take_packet();
+        to.open = packets_->take(0);
         if (!to.open)
             return false;
         to.open->size = 0;
@@ -87,7 +85,7 @@ bool device::flush(peer &to) noexcept {
     } else {
         how = to.via->send(*p);
         if (how == outcome::done) {
-            under_way_.fetch_add(1, std::memory_order_relaxed);
+            ++under_way_;
             to.open = nullptr;
         }
     }
@@ -111,9 +109,15 @@ void device::flush_all() noexcept {
     }
 }
 
+// Small messages wait for company while this worker has something else to run.
+void device::flush_unless_others_run(peer &to) noexcept {
+    if (!settings_.gather || !fult::detail::others_ready())
+        flush(to);
+}
+
 // A small message to another rank or to this one.
 bool device::send_now(endpoint_state &from, int to, std::uint32_t tag, const void *data, std::size_t size) {
-    peer &p = peers_[static_cast<std::size_t>(to)];
+    peer &p = peer_of(to);
     if (!p.via) {
         arrived *m = new_arrived(size);
         if (!m)
@@ -136,14 +140,13 @@ bool device::send_now(endpoint_state &from, int to, std::uint32_t tag, const voi
     if (p.first || p.offers_only || p.doomed ||
         !append(p, record::eager, 0, from.id, tag, {static_cast<const std::byte *>(data), size}))
         return false;
-    if (!settings_.gather || !fult::detail::others_ready())
-        flush(p);
+    flush_unless_others_run(p);
     return true;
 }
 
 // Any message, and without waiting.
 void device::send(sending &s) noexcept {
-    peer &p = peers_[static_cast<std::size_t>(s.rank)];
+    peer &p = peer_of(s.rank);
     if (!p.via) {
         send_to_self(s);
         return;
@@ -171,8 +174,7 @@ void device::send(sending &s) noexcept {
     (p.first ? p.last->next : p.first) = &s;
     p.last = &s;
     advance(p);
-    if (!settings_.gather || !fult::detail::others_ready())
-        flush(p);
+    flush_unless_others_run(p);
 }
 
 // A message to this rank that is too long to be copied twice: it waits for its receive, or is copied to it.
@@ -216,7 +218,7 @@ void device::advance(peer &to) noexcept {
 
 // One send's next record. False: no room.
 bool device::step(sending &s) noexcept {
-    peer &to = peers_[static_cast<std::size_t>(s.rank)];
+    peer &to = peer_of(s.rank);
     const auto *bytes = static_cast<const std::byte *>(s.data);
     if (s.kind == record::eager)
         return append(to, record::eager, 0, s.endpoint, s.tag, {bytes, s.size});
@@ -238,7 +240,7 @@ bool device::step(sending &s) noexcept {
 
 void device::finish_sending(sending &s, errc failure) noexcept {
     if (s.is_enrolled)
-        peers_[static_cast<std::size_t>(s.rank)].via->withdraw(s.enrolled);
+        peer_of(s.rank).via->withdraw(s.enrolled);
     s.is_enrolled = false;
     if (s.id != 0)
         offered_.remove(s.id);
@@ -251,7 +253,7 @@ void device::finish_sending(sending &s, errc failure) noexcept {
 // A record of the protocol itself, which must not be refused: it goes before whatever waits, and waits itself
 // where there is no room.
 void device::answer(int rank, record kind, const void *body, std::size_t size) noexcept {
-    peer &to = peers_[static_cast<std::size_t>(rank)];
+    peer &to = peer_of(rank);
     if (to.doomed)
         return;
     const std::span<const std::byte> bytes(static_cast<const std::byte *>(body), size);
@@ -263,11 +265,16 @@ void device::answer(int rank, record kind, const void *body, std::size_t size) n
     ++to.held_answers;
 }
 
+void device::tell(int rank, record kind) noexcept {
+    const id_body nothing{};
+    answer(rank, kind, &nothing, sizeof nothing);
+}
+
 // A rank that has no room holds up none of the others.
 void device::send_held_answers() noexcept {
     std::vector<int> full;
     std::erase_if(answers_, [&](const held_answer &each) {
-        peer &to = peers_[static_cast<std::size_t>(each.rank)];
+        peer &to = peer_of(each.rank);
         if (!to.doomed) {
             if (std::find(full.begin(), full.end(), each.rank) != full.end())
                 return false;

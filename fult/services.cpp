@@ -13,15 +13,18 @@ namespace fult::detail {
 
 // A reader says that it is inside before it looks at who is there; remove takes it out before it looks at who
 // is inside.
-template <class F> void services::each(F f) noexcept {
-    for (place &at : places_) {
-        if (!at.who.load(std::memory_order_relaxed))
-            continue;
-        at.inside.fetch_add(1, std::memory_order_seq_cst); // pairs with remove
-        if (service *s = at.who.load(std::memory_order_seq_cst))
-            f(*s);
-        at.inside.fetch_sub(1, std::memory_order_release); // pairs with remove
-    }
+service *services::place::enter() noexcept {
+    if (!who.load(std::memory_order_relaxed))
+        return nullptr;
+    inside.fetch_add(1, std::memory_order_seq_cst); // pairs with remove
+    service *s = who.load(std::memory_order_seq_cst);
+    if (!s)
+        leave();
+    return s;
+}
+
+void services::place::leave() noexcept {
+    inside.fetch_sub(1, std::memory_order_release); // pairs with remove
 }
 
 bool services::add(service &s) {
@@ -41,7 +44,7 @@ void services::remove(service &s) noexcept {
     for (place &at : places_) {
         if (at.who.load(std::memory_order_relaxed) != &s)
             continue;
-        at.who.store(nullptr, std::memory_order_seq_cst); // pairs with each
+        at.who.store(nullptr, std::memory_order_seq_cst); // pairs with enter
         count_.fetch_sub(1, std::memory_order_seq_cst);
         while (at.inside.load(std::memory_order_seq_cst) != 0) {
             parker::ring(); // the watcher may be asleep for it
@@ -52,7 +55,11 @@ void services::remove(service &s) noexcept {
 
 bool services::poll() noexcept {
     bool busy = false;
-    each([&](service &s) { busy = s.poll() || busy; });
+    for (place &at : places_)
+        if (service *s = at.enter()) {
+            busy = s->poll() || busy;
+            at.leave();
+        }
     return busy;
 }
 
@@ -65,13 +72,12 @@ bool services::sleep_once(parker &sleep, std::uint32_t prepared) noexcept {
     int limit = -1;
     bool calm = true;
     for (place &at : places_) {
-        if (!at.who.load(std::memory_order_relaxed))
+        service *s = calm ? at.enter() : nullptr;
+        if (!s)
             continue;
-        at.inside.fetch_add(1, std::memory_order_seq_cst); // pairs with remove
-        service *s = at.who.load(std::memory_order_seq_cst);
-        if (!s || !calm || !s->prepare_sleep()) {
-            calm = calm && !s;
-            at.inside.fetch_sub(1, std::memory_order_release);
+        if (!s->prepare_sleep()) {
+            at.leave();
+            calm = false;
             continue;
         }
         held[count] = &at;
@@ -85,7 +91,7 @@ bool services::sleep_once(parker &sleep, std::uint32_t prepared) noexcept {
         sleep.wait_with(prepared, descriptors, watching, limit);
     for (unsigned i = 0; i < count; ++i) {
         ready[i]->end_sleep();
-        held[i]->inside.fetch_sub(1, std::memory_order_release); // pairs with remove
+        held[i]->leave();
     }
     return !calm;
 }

@@ -33,9 +33,9 @@ class services {
     struct place {
         std::atomic<service *> who{nullptr};
         std::atomic<unsigned> inside{0}; // threads in one of its functions
+        service *enter() noexcept;       // null: nobody is there; else leave follows
+        void leave() noexcept;
     };
-    // Calls f(service) for each one that is not being removed.
-    template <class F> void each(F f) noexcept;
     bool sleep_once(parker &sleep, std::uint32_t prepared) noexcept;
 
     place places_[capacity];

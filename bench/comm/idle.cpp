@@ -1,23 +1,13 @@
 // Two ranks whose tasks all wait for a message that comes late: processor time of each over a second, in
 // percent of one core, after a tenth of a second. The busier rank counts.
 #include <chrono>
-#include <sys/resource.h>
 #include <thread>
 
 #include "comm/connection.hpp"
-
-namespace {
-using namespace bench;
-
-double processor_seconds() {
-    rusage used{};
-    getrusage(RUSAGE_SELF, &used);
-    auto seconds = [](const timeval &t) { return double(t.tv_sec) + double(t.tv_usec) * 1e-6; };
-    return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
-} // namespace
+#include "common/processor_time.hpp"
 
 int main(int argc, char **argv) {
+    using namespace bench;
     using namespace std::chrono_literals;
     arguments line("comm_idle: processor time of two ranks that wait for messages, percent of a core.");
     line.parse(argc, argv);

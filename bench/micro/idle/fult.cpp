@@ -3,23 +3,16 @@
 // it.
 #include <atomic>
 #include <chrono>
-#include <sys/resource.h>
 #include <thread>
 #include <vector>
 
 #include "common/clock.hpp"
 #include "common/fult_version.hpp"
 #include "common/micro.hpp"
+#include "common/processor_time.hpp"
 
 namespace {
 using namespace bench;
-
-double processor_seconds() {
-    rusage used{};
-    getrusage(RUSAGE_SELF, &used);
-    auto seconds = [](const timeval &t) { return double(t.tv_sec) + double(t.tv_usec) * 1e-6; };
-    return seconds(used.ru_utime) + seconds(used.ru_stime);
-}
 
 std::string one_round(unsigned workers) {
     using namespace std::chrono_literals;

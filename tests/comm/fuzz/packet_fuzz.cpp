@@ -57,7 +57,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
         send.rank = 1;
         on.send(send);
         for (std::size_t at = 1; at < size;) {
-            const std::size_t length = std::min<std::size_t>(data[at++] * 4U, size - at);
+            const std::size_t wanted = data[at++] * 4U;
+            const std::size_t length = std::min(wanted, size - at);
             std::vector<std::byte> packet(sizeof(comm::detail::packet_head) + length);
             const comm::detail::packet_head head{comm::detail::packet_head::expected, 1};
             std::memcpy(packet.data(), &head, sizeof head);
