@@ -112,8 +112,8 @@ task *ready_set::take_in_turn(sweep &s) noexcept {
         if (next < 0) {
             if (wrapped)
                 return nullptr;
-            wrapped = true;
-            next = breadth_first_ ? s.words.lowest() : s.words.highest();
+            wrapped = true; // from the other end again; drops what is stale there
+            next = breadth_first_ ? next_above(s, 0) : next_below(s, s.words.highest());
             if (next < 0)
                 return nullptr;
         }
@@ -279,10 +279,54 @@ task *ready_set::take_from(const public_words &from, bool newest, bool started,
     return found;
 }
 
-task *ready_set::take_public(bool started) noexcept {
+// A claimed task becomes a private one, if it may: like one that has just yielded, or was just spawned. Else
+// it is shown again as it was.
+void ready_set::take_over(task *t) noexcept {
+    const bool bound = t->pinned || (t->context && t->on->pinned);
+    if (!bound && t->context) {
+        add_yielded(t);
+    } else if (!bound && !t->extras) {
+        add_ready(t);
+    } else {
+        t->state.store(bound ? ready_pinned : ready, std::memory_order_release); // pairs with claim
+        post(t, bound);
+    }
+}
+
+// Signals come in swarms: bits are set where the last one was found, and more than one of them. To take all
+// of a word costs one atomic operation and one look for them. The other half's tasks have no private words.
+task *ready_set::take_where_last() noexcept {
+    const public_words from = runnable();
+    const std::uint32_t w = last_public_;
+    const std::uint64_t bits = from.words[w].load(std::memory_order_relaxed);
+    if (bits == 0)
+        return nullptr;
+    const std::uint64_t all = w < half_words ? ~std::uint64_t{0} : bit_of(highest_bit(bits));
+    task *found = nullptr;
+    for (std::uint64_t taken = from.take(w, all); taken != 0;) {
+        const unsigned b = highest_bit(taken);
+        taken &= ~bit_of(b);
+        task *t = task_at(w, b);
+        if (claim(*t, true) != claim_outcome::ours)
+            continue;
+        if (found)
+            take_over(t);
+        else
+            found = t;
+    }
+    return found;
+}
+
+task *ready_set::take_public(bool started, bool gather) noexcept {
     if (task *t = take_from(pinned(), !breadth_first_, started, 0))
         return t;
-    return take_from(runnable(), !breadth_first_, started, 0);
+    if (gather)
+        if (task *t = take_where_last())
+            return t;
+    task *t = take_from(runnable(), !breadth_first_, started, 0);
+    if (t)
+        last_public_ = slot_of(t) >> 6;
+    return t;
 }
 
 task *ready_set::take_in_turn(const public_words &from, std::uint32_t &turn) noexcept {
