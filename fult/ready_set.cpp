@@ -302,8 +302,13 @@ task *ready_set::take_where_last() noexcept {
     if (bits == 0)
         return nullptr;
     const std::uint64_t all = w < half_words ? ~std::uint64_t{0} : bit_of(highest_bit(bits));
+    std::uint64_t taken = from.take(w, all);
+    // A thief may have brought some of them here from a private word, where their bits still stand
+    // (NO_RECONCILE_GATHER in tests/model/revoke.pml).
+    if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+        reconcile(w);
     task *found = nullptr;
-    for (std::uint64_t taken = from.take(w, all); taken != 0;) {
+    while (taken != 0) {
         const unsigned b = highest_bit(taken);
         taken &= ~bit_of(b);
         task *t = task_at(w, b);

@@ -244,6 +244,25 @@ TEST_F(ready_set_test, a_swarm_is_gathered) {
     EXPECT_FALSE(tasks->any_private() || tasks->seems_public() || tasks->seems_pinned());
 }
 
+// What a thief has brought to the public words is gathered again; its old private bit must not take the new
+// one with it.
+TEST_F(ready_set_test, what_was_revoked_is_gathered_and_not_lost) {
+    open();
+    stack on;
+    for (const std::uint32_t slot : {1u, 2u}) {
+        at(slot)->context = &on; // anything: nobody jumps there
+        at(slot)->on = &on;
+    }
+    tasks->add_yielded(at(1));
+    EXPECT_EQ(tasks->revoke(), 1u);
+    at(2)->state = ready;
+    tasks->post(at(2), false);
+    EXPECT_EQ(tasks->take_public(false, true), at(2));
+    EXPECT_FALSE(tasks->seems_public());
+    EXPECT_EQ(tasks->take_yielded_in_turn(), at(1));
+    EXPECT_EQ(attention() & revoked, 0u);
+}
+
 // The upper half's slots have no private words.
 TEST_F(ready_set_test, what_others_spawned_here_is_not_gathered) {
     open();
