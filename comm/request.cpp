@@ -23,6 +23,10 @@ void throw_failure(const operation &op, const char *call) {
         throw error(errc::cancelled, where + "the operation was cancelled");
     case errc::retry:
         throw error(errc::retry, where + "no memory for the message, here or at the receiver");
+    case errc::refused:
+        throw error(errc::refused, where + "rank " + std::to_string(op.about.source) +
+                                       " has withdrawn the region, or never offered it so; let it end no "
+                                       "earlier than what others do with it");
     case errc::none:
         break;
     }

@@ -30,6 +30,7 @@ enum class errc {
     peer_failed, // the other rank has ended, or cannot be reached any more
     cancelled,   // the operation was taken back
     retry,       // no room at present: let others run, then try again
+    refused      // the region is not, or no longer, there, or not for that
 };
 
 // Thrown by the calls of fult::comm where a message cannot be sent or received. Wrong arguments throw
