@@ -23,7 +23,9 @@ FULT_API void drop(pending *p) noexcept;
 class FULT_API request {
   public:
     request() noexcept = default; // complete already, of nothing
+    // The other one is of nothing then.
     request(request &&other) noexcept : what_(std::exchange(other.what_, nullptr)) {}
+    // As if this one had been destroyed before.
     request &operator=(request &&other) noexcept {
         if (this != &other) {
             detail::drop(what_);
