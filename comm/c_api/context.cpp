@@ -122,9 +122,10 @@ int fult_comm_finalize(void) {
     if (!fult::in_task())
         return fails(FULT_ERR_NOT_A_TASK);
     return status_of("fult_comm_finalize", [] {
-        if (const std::size_t left = the_context()->endpoints.load(std::memory_order_acquire)) {
-            const std::string text = "fult_comm_finalize: endpoints are left: " + std::to_string(left) +
-                                     "; call fult_comm_endpoint_destroy for each first";
+        if (const std::size_t left = the_context()->left.load(std::memory_order_acquire)) {
+            const std::string text =
+                "fult_comm_finalize: endpoints or regions are left: " + std::to_string(left) +
+                "; destroy each of them first";
             return failed_with(FULT_COMM_ERR_IN_USE, text.c_str());
         }
         delete context_now.exchange(nullptr, std::memory_order_acq_rel);
@@ -163,7 +164,7 @@ int fult_comm_endpoint_create(fult_comm_endpoint_t *made, const fult_comm_endpoi
         return wrong_argument("fult_comm_endpoint_create", "there is no place for the endpoint");
     return status_of("fult_comm_endpoint_create", [&] {
         *made = new fult_comm_endpoint(the_context()->it.make_endpoint(endpoint_options_of(attr)));
-        the_context()->endpoints.fetch_add(1, std::memory_order_relaxed);
+        the_context()->left.fetch_add(1, std::memory_order_relaxed);
         return int{FULT_SUCCESS};
     });
 }
@@ -175,6 +176,6 @@ int fult_comm_endpoint_destroy(fult_comm_endpoint_t gone) {
         return wrong_argument("fult_comm_endpoint_destroy",
                               "this is the world, which fult_comm_finalize destroys");
     delete gone;
-    the_context()->endpoints.fetch_sub(1, std::memory_order_release);
+    the_context()->left.fetch_sub(1, std::memory_order_release);
     return FULT_SUCCESS;
 }

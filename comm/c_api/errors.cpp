@@ -18,6 +18,8 @@ int status_of_code(errc code) noexcept {
         return FULT_COMM_ERR_PEER_FAILED;
     case errc::cancelled:
         return FULT_COMM_ERR_CANCELLED;
+    case errc::refused:
+        return FULT_COMM_ERR_REFUSED;
     case errc::retry:
         return FULT_ERR_NO_MEMORY;
     case errc::none:
@@ -98,7 +100,10 @@ const char *fult_comm_strerror(int status) {
         return "the operation was taken back by fult_comm_cancel";
     case FULT_COMM_ERR_IN_USE:
         return "something still goes on that must end first: a collective on this endpoint (make an endpoint "
-               "for each task that calls some), or endpoints that are left (destroy them)";
+               "for each task that calls some), or endpoints and regions that are left (destroy them)";
+    case FULT_COMM_ERR_REFUSED:
+        return "the region of the other rank is not offered any more: agree on when it ends, by a barrier "
+               "for one";
     default:
         return fult_strerror(status);
     }

@@ -27,7 +27,7 @@ struct c_context {
     explicit c_context(const options &wanted) : it(wanted) {}
     context it;
     fult_comm_endpoint world{it.world()};
-    std::atomic<std::size_t> endpoints{0}; // that are to be destroyed
+    std::atomic<std::size_t> left{0}; // endpoints and regions that are to be destroyed
 };
 c_context *the_context() noexcept; // null: none
 

@@ -1,17 +1,13 @@
-// Requests: the C name is the request's own pointer, so none costs more than in C++.
+// Requests.
+#include "comm/c_api/requests.hpp"
+
 #include "comm/c_api/objects.hpp"
-#include "comm/pending.hpp"
 
 using namespace fult::comm::detail;
 using fult::comm::endpoint;
 using fult::comm::request;
 
 namespace {
-
-pending *inside(fult_comm_request_t r) noexcept { return reinterpret_cast<pending *>(r); }
-fult_comm_request_t name_of(request &&r) noexcept {
-    return reinterpret_cast<fult_comm_request_t>(request_access::release(r));
-}
 
 // A complete one: what became of it. NULL: nothing did.
 int look_at(const char *call, fult_comm_request_t &r, fult_comm_envelope *about) noexcept {

@@ -28,7 +28,8 @@ enum fult_comm_error {
     FULT_COMM_ERR_TRUNCATED = 67,   /* the message was longer than the memory; it is gone */
     FULT_COMM_ERR_PEER_FAILED = 68, /* the other rank has ended, or cannot be reached any more */
     FULT_COMM_ERR_CANCELLED = 69,   /* the operation was taken back */
-    FULT_COMM_ERR_IN_USE = 70       /* something that must end first still goes on */
+    FULT_COMM_ERR_IN_USE = 70,      /* something that must end first still goes on */
+    FULT_COMM_ERR_REFUSED = 71      /* the other rank's region is not offered any more */
 };
 
 /* A sentence that tells what a status means and what to do, those of fult.h included; never NULL. */
@@ -68,7 +69,7 @@ FULT_API int fult_comm_init(const fult_comm_options *options);
 
 /* Waits for all ranks, and ends it. From a task, before fult_finalize, while no other call of this header is
  * under way; may suspend. Receives that are pending end the program with a message that lists them.
- * FULT_COMM_ERR_IN_USE: endpoints are left that were not destroyed; nothing has happened. */
+ * FULT_COMM_ERR_IN_USE: endpoints or regions are left that were not destroyed; nothing has happened. */
 FULT_API int fult_comm_finalize(void);
 
 /* This rank, how many there are; -1 and 0 without a context. Do not suspend, as all to the next heading but
@@ -217,6 +218,56 @@ FULT_API int fult_comm_wait_any(fult_comm_request_t *requests, size_t count, siz
 /* Takes a receive back that no message has met yet; it is complete then, as cancelled. FULT_ERR_BUSY: it is
  * too late, or a send; wait for it. Never suspends. */
 FULT_API int fult_comm_cancel(fult_comm_request_t request);
+
+/* Memory that other ranks write and read -------------------------------------------------------------------
+ * No task of its rank takes part. A put is complete when the bytes lie in the target's memory, a get when
+ * they are in the caller's. Operations on one rank may be carried out in any order. All may return
+ * FULT_ERR_INVALID for bytes that are not within the region and for a put to one that was offered for reading
+ * only, FULT_COMM_ERR_REFUSED where the target has withdrawn the region, and FULT_COMM_ERR_PEER_FAILED. */
+
+/* Memory of this rank that others may access; it stays the caller's. */
+typedef struct fult_comm_region *fult_comm_region_t;
+
+/* What a rank tells others of a region: a plain value that is sent as any other. */
+typedef struct fult_comm_remote_region {
+    int32_t rank;      /* whose memory it is */
+    uint32_t writable; /* whether put is allowed */
+    uint64_t id;       /* its name there */
+    uint64_t size;     /* in bytes */
+} fult_comm_remote_region;
+
+/* Offers `size` bytes at base, on the device of that endpoint. Does not suspend. */
+FULT_API int fult_comm_region_create(fult_comm_region_t *region, fult_comm_endpoint_t on, void *base,
+                                     size_t size);
+/* The same for get only. */
+FULT_API int fult_comm_region_create_const(fult_comm_region_t *region, fult_comm_endpoint_t on,
+                                           const void *base, size_t size);
+/* Nobody accesses the memory afterwards; waits for what is being moved just now. Before fult_comm_finalize.
+ */
+FULT_API int fult_comm_region_destroy(fult_comm_region_t region);
+/* What is to be told to others. Does not suspend. */
+FULT_API int fult_comm_region_remote(fult_comm_region_t region, fult_comm_remote_region *remote);
+
+/* Writes to byte `offset` of a region, of another rank or of this one; waits until it is complete. */
+FULT_API int fult_comm_put(fult_comm_endpoint_t through, const void *data, size_t size,
+                           const fult_comm_remote_region *to, size_t offset);
+/* The same, and then a message without bytes, of that tag, arrives at the target's endpoint `through`. Not in
+ * order with messages of send. */
+FULT_API int fult_comm_put_signal(fult_comm_endpoint_t through, const void *data, size_t size,
+                                  const fult_comm_remote_region *to, size_t offset, uint32_t tag);
+/* Reads from byte `offset`; waits until it is complete. */
+FULT_API int fult_comm_get(fult_comm_endpoint_t through, void *data, size_t size,
+                           const fult_comm_remote_region *from, size_t offset);
+/* Begins a put; never suspends. */
+FULT_API int fult_comm_iput(fult_comm_endpoint_t through, const void *data, size_t size,
+                            const fult_comm_remote_region *to, size_t offset, fult_comm_request_t *request);
+/* Begins a put with a signal; never suspends. */
+FULT_API int fult_comm_iput_signal(fult_comm_endpoint_t through, const void *data, size_t size,
+                                   const fult_comm_remote_region *to, size_t offset, uint32_t tag,
+                                   fult_comm_request_t *request);
+/* Begins a get; never suspends. */
+FULT_API int fult_comm_iget(fult_comm_endpoint_t through, void *data, size_t size,
+                            const fult_comm_remote_region *from, size_t offset, fult_comm_request_t *request);
 
 /* Operations of all ranks together -------------------------------------------------------------------------
  * Every rank calls the same ones of an endpoint in the same order, with sizes that fit; any endpoint will do.

@@ -298,6 +298,68 @@ ROW(iprobe) {
     CHECK(fult_comm_recv(world, &number, sizeof number, from, 7, NULL) == FULT_SUCCESS && number == 1);
 }
 
+ROW(win_create) {
+    int memory[2] = {0};
+    fult_comm_region_t mine = NULL;
+    fult_comm_remote_region own, all[64];
+    fult_comm_region_create(&mine, world, memory, sizeof memory);
+    fult_comm_region_remote(mine, &own);
+    fult_comm_allgather(world, &own, sizeof own, all);
+    CHECK(all[to].rank == to);
+    CHECK(fult_comm_region_destroy(mine) == FULT_SUCCESS);
+}
+
+/* Two numbers of each rank, which all others know. */
+static int memory[2];
+static fult_comm_region_t window;
+static fult_comm_remote_region all[64];
+static void open_window(int first, int second) {
+    fult_comm_remote_region own;
+    memory[0] = first;
+    memory[1] = second;
+    CHECK(fult_comm_region_create(&window, world, memory, sizeof memory) == FULT_SUCCESS);
+    CHECK(fult_comm_region_remote(window, &own) == FULT_SUCCESS);
+    CHECK(fult_comm_allgather(world, &own, sizeof own, all) == FULT_SUCCESS);
+}
+static void close_window(void) {
+    CHECK(fult_comm_barrier(world) == FULT_SUCCESS && fult_comm_region_destroy(window) == FULT_SUCCESS);
+}
+
+ROW(put) {
+    const int number = 5;
+    open_window(0, 0);
+    fult_comm_put(world, &number, sizeof number, &all[to], 4);
+    close_window();
+    CHECK(memory[1] == 5);
+}
+
+ROW(get) {
+    int number = -1;
+    open_window(0, fult_comm_rank());
+    fult_comm_get(world, &number, sizeof number, &all[to], 4);
+    CHECK(number == to);
+    close_window();
+}
+
+ROW(rput) {
+    const int number = 5;
+    fult_comm_request_t request = NULL;
+    open_window(0, 0);
+    fult_comm_iput(world, &number, sizeof number, &all[to], 4, &request);
+    CHECK(fult_comm_wait(&request, NULL) == FULT_SUCCESS);
+    close_window();
+    CHECK(memory[1] == 5);
+}
+
+ROW(put_notify) {
+    const int number = 5;
+    open_window(0, 0);
+    fult_comm_put_signal(world, &number, sizeof number, &all[to], 4, 9);
+    fult_comm_recv(world, NULL, 0, from, 9, NULL);
+    CHECK(memory[1] == 5);
+    close_window();
+}
+
 ROW(barrier) {
     fult_comm_barrier(world);
     CHECK(fult_comm_try_probe(world, from, 0, NULL) == FULT_ERR_BUSY);
@@ -430,13 +492,14 @@ ROW(wtime) {
 
 int main(void) {
     static void (*const rows[])(void) = {
-        row_init_thread, row_comm_rank,   row_comm_size,    row_comm_dup,    row_comm_free, row_send,
-        row_send_many,   row_send_struct, row_send_pieces,  row_recv_pieces, row_bsend,     row_recv,
-        row_recv_status, row_recv_any,    row_sendrecv,     row_isend,       row_irecv,     row_wait,
-        row_test,        row_waitall,     row_waitany,      row_cancel,      row_probe,     row_iprobe,
-        row_barrier,     row_bcast,       row_reduce,       row_allreduce,   row_in_place,  row_op_create,
-        row_minloc,      row_gather,      row_allgather,    row_alltoall,    row_alltoallv, row_scatter,
-        row_ibarrier,    row_progress,    row_error_string, row_failed,      row_wtime};
+        row_init_thread, row_comm_rank,    row_comm_size,   row_comm_dup,    row_comm_free,  row_send,
+        row_send_many,   row_send_struct,  row_send_pieces, row_recv_pieces, row_bsend,      row_recv,
+        row_recv_status, row_recv_any,     row_sendrecv,    row_isend,       row_irecv,      row_wait,
+        row_test,        row_waitall,      row_waitany,     row_cancel,      row_probe,      row_iprobe,
+        row_win_create,  row_put,          row_get,         row_rput,        row_put_notify, row_barrier,
+        row_bcast,       row_reduce,       row_allreduce,   row_in_place,    row_op_create,  row_minloc,
+        row_gather,      row_allgather,    row_alltoall,    row_alltoallv,   row_scatter,    row_ibarrier,
+        row_progress,    row_error_string, row_failed,      row_wtime};
     row_abort();
     row_init();
     row_finalize();

@@ -296,6 +296,79 @@ TEST(FromMpi, iprobe) {
     EXPECT_EQ(world.recv<int>(from, 7), 1);
 }
 
+// Two numbers of each rank, which all others know.
+struct window {
+    std::vector<int> memory{0, 0};
+    std::vector<fult::comm::remote_region> all;
+    fult::comm::region mine;
+    explicit window(job &j) : all(j.ranks), mine(j.world, memory) {
+        fult::comm::allgather(j.world, mine.remote(), all);
+    }
+};
+
+TEST(FromMpi, win_create) {
+    job j;
+    auto &world = j.world;
+    std::vector<int> memory(2);
+    std::vector<fult::comm::remote_region> all(j.ranks);
+    fult::comm::region mine(world, memory);
+    fult::comm::allgather(world, mine.remote(), all);
+    EXPECT_EQ(all.back().rank, j.net.size() - 1);
+}
+
+TEST(FromMpi, put) {
+    job j;
+    window w(j);
+    auto &world = j.world;
+    const auto &all = w.all;
+    const std::vector<int> number{5};
+    const auto to = static_cast<std::size_t>(j.to);
+    fult::comm::put(world, number, all[to], 4);
+    fult::comm::barrier(world);
+    EXPECT_EQ(w.memory[1], 5);
+}
+
+TEST(FromMpi, get) {
+    job j;
+    window w(j);
+    w.memory[1] = j.rank;
+    auto &world = j.world;
+    const auto &all = w.all;
+    fult::comm::barrier(world);
+    std::vector<int> number(1);
+    const auto to = static_cast<std::size_t>(j.to);
+    fult::comm::get(world, number, all[to], 4);
+    EXPECT_EQ(number[0], j.to);
+    fult::comm::barrier(world);
+}
+
+TEST(FromMpi, rput) {
+    job j;
+    window w(j);
+    auto &world = j.world;
+    const auto &all = w.all;
+    const std::vector<int> number{5};
+    const auto to = static_cast<std::size_t>(j.to);
+    fult::comm::request request = fult::comm::iput(world, number, all[to], 4);
+    request.wait();
+    fult::comm::barrier(world);
+    EXPECT_EQ(w.memory[1], 5);
+}
+
+TEST(FromMpi, put_notify) {
+    job j;
+    window w(j);
+    auto &world = j.world;
+    const auto &all = w.all;
+    const std::vector<int> number{5};
+    const auto to = static_cast<std::size_t>(j.to);
+    const int from = j.from;
+    fult::comm::put_signal(world, number, all[to], 4, 9);
+    world.recv(nullptr, 0, from, 9);
+    EXPECT_EQ(w.memory[1], 5);
+    fult::comm::barrier(world);
+}
+
 TEST(FromMpi, barrier) {
     job j;
     auto &world = j.world;

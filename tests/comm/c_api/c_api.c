@@ -43,7 +43,7 @@ static void check_options(void) {
 }
 
 static void check_texts(void) {
-    for (int status = -1; status < FULT_COMM_ERR_IN_USE + 2; ++status)
+    for (int status = -1; status < FULT_COMM_ERR_REFUSED + 2; ++status)
         CHECK(strlen(fult_comm_strerror(status)) > 3);
     CHECK(strcmp(fult_comm_strerror(FULT_ERR_BUSY), fult_strerror(FULT_ERR_BUSY)) == 0);
     CHECK(strcmp(fult_comm_strerror(FULT_COMM_ERR_TRUNCATED), fult_strerror(FULT_COMM_ERR_TRUNCATED)) != 0);
@@ -118,6 +118,7 @@ static int all(void) {
     failed += check_messages();
     failed += check_requests();
     failed += check_deliveries();
+    failed += check_one_sided();
     failed += check_wrong_arguments();
     failed += check_collectives();
     return failed;

@@ -177,7 +177,7 @@ static void endpoints(void) {
     CHECK(e == NULL);
     CHECK(fult_comm_endpoint_create(&e, NULL) == FULT_SUCCESS);
     CHECK(fult_comm_finalize() == FULT_COMM_ERR_IN_USE);
-    CHECK(strstr(fult_comm_error_text(), "endpoints are left: 1"));
+    CHECK(strstr(fult_comm_error_text(), "endpoints or regions are left: 1"));
     CHECK(fult_comm_endpoint_destroy(e) == FULT_SUCCESS);
     CHECK(fult_comm_init(NULL) == FULT_COMM_ERR_RUNNING);
 }
