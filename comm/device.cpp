@@ -9,6 +9,7 @@
 #include "comm/bells.hpp"
 #include "comm/endpoint_state.hpp"
 #include "comm/match/spin.hpp"
+#include "comm/one_sided/one_sided.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -31,7 +32,8 @@ device::device(const device_settings &settings, std::vector<std::unique_ptr<tran
       peers_(std::make_unique<peer[]>(static_cast<std::size_t>(settings.size))),
       endpoints_(std::make_unique<std::atomic<endpoint_state *>[]>(most_endpoints)),
       gone_(most_endpoints, false),
-      unposted_(transports_.size()) {
+      unposted_(transports_.size()),
+      one_sided_(std::make_unique<one_sided>(*this)) {
     for (const auto &each : transports_)
         limits_.push_back(each->limits());
     for (int i = 0; i < settings_.size; ++i) {
@@ -266,6 +268,7 @@ void device::fail_now(peer &who) noexcept {
                 r = after;
             }
         }
+    one_sided_->fail(who.rank);
     who.via->forget(who.rank);
 }
 
@@ -274,6 +277,8 @@ void device::fail_now(peer &who) noexcept {
 // What found no room earlier.
 void device::retry_all() noexcept {
     send_held_answers();
+    if (one_sided_waits_)
+        one_sided_->retry();
     for (receive *r = std::exchange(stalled_, nullptr); r;) {
         receive *after = r->next_moving;
         start_transfer(*r);
@@ -379,6 +384,8 @@ std::string device::pending_receives() noexcept {
         if (endpoint_state *e = endpoints_[i].load(std::memory_order_acquire); e && e->matches())
             note(e->waiting_receives(), "receive(s) on endpoint " + std::to_string(i));
     note(filling_.count(), "receive(s) whose message is coming in");
+    note(one_sided_->pending(), "put(s) and get(s)");
+    note(one_sided_->regions(), "region(s) that were not destroyed");
     return text;
 }
 

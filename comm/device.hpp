@@ -25,6 +25,7 @@
 namespace fult::comm::detail {
 
 class endpoint_state;
+class one_sided;
 
 struct device_settings {
     int rank = 0;
@@ -92,6 +93,7 @@ class device final : public fult::detail::service {
 
     std::size_t eager_limit(int rank) const noexcept; // bytes that go in one packet
     match_table &matches() noexcept { return table_; }
+    one_sided &remote_memory() noexcept { return *one_sided_; }
 
     // service ------------------------------------------------------------------------------------------------------
     bool poll() noexcept override { return progress(); }
@@ -103,6 +105,7 @@ class device final : public fult::detail::service {
 
   private:
     friend class device_lock;
+    friend class one_sided;
 
     peer &peer_of(int rank) const noexcept { return peers_[static_cast<std::size_t>(rank)]; }
 
@@ -126,7 +129,7 @@ class device final : public fult::detail::service {
     void flush_unless_others_run(peer &to) noexcept;
     // Whether something found no room, which nobody announces.
     bool needs_room() const noexcept {
-        return stalled_ || waiting_ || !blocked_.empty() || !answers_.empty();
+        return stalled_ || waiting_ || one_sided_waits_ || !blocked_.empty() || !answers_.empty();
     }
 
     // Receiving (receiving.cpp):
@@ -195,6 +198,9 @@ class device final : public fult::detail::service {
     unsigned slowed_ = 0;                         // peers that were told to offer only
     std::vector<std::vector<packet *>> unposted_; // packets to receive into, by transport
     std::uint64_t under_way_ = 0;                 // packets and transfers handed to transports
+
+    std::unique_ptr<one_sided> one_sided_;
+    bool one_sided_waits_ = false; // for room
 
     std::unique_ptr<class doorbells> bells_;
     int sleep_descriptor_ = -1;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include <fult/comm/request.hpp>
 #include <fult/sync/waiter.hpp>
@@ -83,5 +84,57 @@ struct pending_receive final : receive, pending {
     void destroy() noexcept override { delete this; }
     bool cancel() noexcept override { return on->cancel(*this); }
 };
+
+// For the library's own functions that know requests by what they point to.
+struct request_access {
+    static request of(pending *what) noexcept { return request(what); }
+    static pending *release(request &r) noexcept { return std::exchange(r.what_, nullptr); }
+};
+
+// Waits until all are complete; at(i) is the i-th of them, or null. Looks at none. Suspends.
+template <class At> void await_all(std::size_t count, const At &at) {
+    gathering them(1); // one for this loop itself
+    device *on = nullptr;
+    for (std::size_t i = 0; i < count; ++i)
+        if (pending *each = at(i); each && !each->is_complete()) {
+            them.expect_one();
+            on = each->on;
+            if (!each->watch(them))
+                them.one_came();
+        }
+    if (!them.last_came() && on)
+        on->wait(them.all_came);
+}
+
+// Waits until one is complete, and returns its index; `count` where all are null. Suspends.
+template <class At> std::size_t await_any(std::size_t count, const At &at) {
+    const auto complete = [&] {
+        std::size_t i = 0;
+        while (i < count && !(at(i) && at(i)->is_complete()))
+            ++i;
+        return i;
+    };
+    gathering any(1);
+    any.only_first = true;
+    std::size_t watched = 0, found = complete();
+    for (; found == count && watched < count; ++watched)
+        if (at(watched) && !at(watched)->watch(any))
+            found = watched;
+    device *on = nullptr;
+    for (std::size_t i = 0; i < count; ++i)
+        on = at(i) ? at(i)->on : on;
+    if (!on)
+        return count;
+    if (found == count)
+        on->wait(any.all_came);
+    // Whoever completes one that could not be taken back still looks at `any`.
+    std::size_t coming = 0;
+    for (std::size_t i = 0; i < watched; ++i)
+        if (at(i) && i != found && !at(i)->unwatch(any))
+            ++coming;
+    while (any.came.load(std::memory_order_acquire) < coming)
+        fult::detail::cpu_relax();
+    return found < count ? found : complete();
+}
 
 } // namespace fult::comm::detail

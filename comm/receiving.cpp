@@ -8,6 +8,7 @@
 #include "comm/device.hpp"
 #include "comm/endpoint_state.hpp"
 #include "comm/match/spin.hpp"
+#include "comm/one_sided/one_sided.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -311,6 +312,10 @@ void device::start_transfer(receive &r) noexcept {
 }
 
 void device::moved(transfer &t, bool well) noexcept {
+    if (t.ended) {
+        t.ended(t, well);
+        return;
+    }
     auto &r = *static_cast<receive *>(t.owner);
     if (r.is_enrolled)
         peer_of(t.rank).via->withdraw(r.enrolled);
@@ -415,8 +420,9 @@ void device::handle_record(int source, const record_view &r) noexcept {
         peer_of(source).offers_only = r.kind == record::slower;
         break;
     case record::one_sided:
+        one_sided_->handle(source, r);
+        break;
     case record::alive:
-    case record::goodbye:
         break;
     }
 }

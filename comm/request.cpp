@@ -23,6 +23,10 @@ void throw_failure(const operation &op, const char *call) {
         throw error(errc::cancelled, where + "the operation was cancelled");
     case errc::retry:
         throw error(errc::retry, where + "no memory for the message, here or at the receiver");
+    case errc::refused:
+        throw error(errc::refused, where + "rank " + std::to_string(op.about.source) +
+                                       " has withdrawn the region, or never offered it so; let it end no "
+                                       "earlier than what others do with it");
     case errc::none:
         break;
     }
@@ -87,17 +91,7 @@ bool request::cancel() noexcept {
 }
 
 void wait_all(std::span<request> all) {
-    gathering them(1); // one for this loop itself
-    detail::device *on = nullptr;
-    for (const request &each : all)
-        if (each.what_ && !each.what_->is_complete()) {
-            them.expect_one();
-            on = each.what_->on;
-            if (!each.what_->watch(them))
-                them.one_came();
-        }
-    if (!them.last_came() && on)
-        on->wait(them.all_came);
+    detail::await_all(all.size(), [&](std::size_t i) { return all[i].what_; });
     std::exception_ptr first;
     for (request &each : all) {
         try {
@@ -112,33 +106,7 @@ void wait_all(std::span<request> all) {
 }
 
 std::size_t wait_any(std::span<request> all) {
-    const auto complete = [&] {
-        std::size_t i = 0;
-        while (i < all.size() && !(all[i].what_ && all[i].what_->is_complete()))
-            ++i;
-        return i;
-    };
-    gathering any(1);
-    any.only_first = true;
-    std::size_t watched = 0, found = complete();
-    for (; found == all.size() && watched < all.size(); ++watched)
-        if (all[watched].what_ && !all[watched].what_->watch(any))
-            found = watched;
-    detail::device *on = nullptr;
-    for (const request &each : all)
-        on = each.what_ ? each.what_->on : on;
-    if (!on)
-        return all.size();
-    if (found == all.size())
-        on->wait(any.all_came);
-    // Whoever completes one that could not be taken back still looks at `any`.
-    std::size_t coming = 0;
-    for (std::size_t i = 0; i < watched; ++i)
-        if (all[i].what_ && i != found && !all[i].what_->unwatch(any))
-            ++coming;
-    while (any.came.load(std::memory_order_acquire) < coming)
-        fult::detail::cpu_relax();
-    return found < all.size() ? found : complete();
+    return detail::await_any(all.size(), [&](std::size_t i) { return all[i].what_; });
 }
 
 } // namespace fult::comm

@@ -40,7 +40,9 @@ struct transfer : posted {
     std::uint64_t address = 0;  // memory::address of the other side, plus an offset
     std::uint64_t key = 0;
     int rank = -1;
-    void *owner = nullptr; // of no concern to the transport
+    // Of no concern to the transport: whose it is, and what to do at its end where that is no receive.
+    void *owner = nullptr;
+    void (*ended)(transfer &, bool well) noexcept = nullptr;
 };
 
 struct event {

@@ -40,7 +40,7 @@ def tests(root):
                 # a helper of the tests; it must be named where it is used
                 if path.name not in names and f'{directory}/{path.name}' not in names:
                     yield f'{where} is not built: name a test NAME_test.cpp, a helper in tests/meson.build'
-            elif path.stem.removesuffix('_test') not in names and f'{directory}/{path.name}' not in names:
+            elif names.isdisjoint({path.stem.removesuffix('_test'), path.name, f'{directory}/{path.name}'}):
                 yield f'{where} never runs: add its name to tests/meson.build'
 
 

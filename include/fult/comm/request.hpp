@@ -13,6 +13,7 @@ namespace fult::comm {
 
 namespace detail {
 struct pending;
+struct request_access;
 FULT_API void drop(pending *p) noexcept;
 } // namespace detail
 
@@ -22,7 +23,9 @@ FULT_API void drop(pending *p) noexcept;
 class FULT_API request {
   public:
     request() noexcept = default; // complete already, of nothing
+    // The other one is of nothing then.
     request(request &&other) noexcept : what_(std::exchange(other.what_, nullptr)) {}
+    // As if this one had been destroyed before.
     request &operator=(request &&other) noexcept {
         if (this != &other) {
             detail::drop(what_);
@@ -49,6 +52,7 @@ class FULT_API request {
 
   private:
     friend class endpoint;
+    friend struct detail::request_access;
     friend FULT_API std::size_t wait_any(std::span<request> all);
     friend FULT_API void wait_all(std::span<request> all);
     explicit request(detail::pending *what) noexcept : what_(what) {}

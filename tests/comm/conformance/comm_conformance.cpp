@@ -36,6 +36,10 @@ void killed(context &net) {
     endpoint &world = net.world();
     endpoint open = net.make_endpoint({.wildcards = true});
     const int last = net.size() - 1;
+    std::vector<std::byte> memory(200'000);
+    region own(world, memory);
+    std::vector<remote_region> regions(static_cast<std::size_t>(net.size()));
+    allgather(world, own.remote(), regions);
     net.barrier();
     if (net.rank() == last) {
         for (int to = 0; to < last; ++to)
@@ -57,12 +61,24 @@ void killed(context &net) {
     waits([&] { world.send(large, last, 2); });
     waits([&] { world.irecv(in, last, 3).wait(); });
     waits([&] { world.probe(last, 4); });
+    const remote_region there = regions.back();
+    const auto waits_again = [&](auto call) { // each one ends, until the rank does
+        waits([call] {
+            for (;;)
+                call();
+        });
+    };
+    std::vector<std::byte> got(200'000);
+    waits_again([&] { put(world, large, there); });
+    waits_again([&] { get(world, got, there); });
+    waits_again([&] { iput(world, large.data(), 8, there, 0).wait(); });
     world.send(1, last, 9);
     join_all(tasks);
-    require_equal(failed.load(), 5, "calls that failed");
+    require_equal(failed.load(), 8, "calls that failed");
     require(net.failed(last), "known as failed");
     expect_peer_failed("send", [&] { world.send(large, last, 1); });
     expect_peer_failed("recv", [&] { world.recv(in, last, 1); });
+    expect_peer_failed("get", [&] { get(world, got, there); });
     // The others go on.
     for (int other = 0; other < last; ++other)
         if (other != net.rank()) {

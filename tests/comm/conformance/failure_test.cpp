@@ -43,6 +43,10 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
     std::atomic<bool> through{false};
     run_ranks(settings, [&](party &p, world &all) {
         endpoint open = p.make_endpoint({.wildcards = true});
+        std::vector<std::byte> memory(100'000);
+        region own(p.world, memory);
+        std::vector<remote_region> regions(4);
+        allgather(p.world, own.remote(), regions);
         p.barrier();
         if (p.rank == lost) {
             through = true; // else the barrier itself might be cut off
@@ -72,7 +76,18 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
         expect_failure(
             [&] { p.world.sendrecv(large.data(), large.size(), lost, 5, in.data(), in.size(), lost, 5); });
         expect_failure([&] { p.world.probe(lost, 6); });
-        while (waiting != 3 * 8 || !through)
+        const auto until_it_fails = [&](auto call) {
+            expect_failure([call] {
+                for (;;)
+                    call();
+            });
+        };
+        std::vector<std::byte> got(100'000), got_short(100);
+        until_it_fails([&] { put(p.world, large, regions[lost]); });
+        until_it_fails([&] { get(p.world, got, regions[lost]); });
+        until_it_fails([&] { iget(p.world, got_short, regions[lost]).wait(); });
+        until_it_fails([&] { iput_signal(p.world, got_short, regions[lost], 0, 9).wait(); });
+        while (waiting != 3 * 12 || !through)
             this_task::yield();
         cut_off(*all.hub, lost);
         if (told)
@@ -95,6 +110,8 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.isend(large, lost, 1).wait(); }));
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.irecv(in, lost, 1).wait(); }));
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.enqueue(&lost, 1, lost, 1); }));
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { put(p.world, large, regions[lost]); }));
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { iget(p.world, got, regions[lost]).wait(); }));
         // The others go on.
         const int to = p.rank == 0 ? 1 : p.rank == 1 ? 3 : 0, from = p.rank == 0 ? 3 : p.rank == 1 ? 0 : 1;
         for (int i = 0; i < 20; ++i) {
@@ -102,9 +119,12 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
             p.world.recv(in, from, 8);
             sent.wait();
         }
+        put(p.world, large, regions[static_cast<std::size_t>(to)]);
         ++over;
+        while (over != 3) // regions stay until nobody uses them
+            this_task::yield();
     });
-    EXPECT_EQ(failed, 3 * 8);
+    EXPECT_EQ(failed, 3 * 12);
 }
 INSTANTIATE_TEST_SUITE_P(kinds, losing, ::testing::Combine(::testing::Bool(), ::testing::Bool()));
 

@@ -129,4 +129,27 @@ INSTANTIATE_TEST_SUITE_P(networks, loopback,
                                     std::get<1>(info.param).name;
                          });
 
+// Programs may use both namespaces as a whole: what is waited for tells whose wait_all it is.
+TEST(names, wait_all_of_requests_and_of_handles) {
+    using namespace fult;
+    using namespace fult::comm;
+    const runtime running(as_many_workers_as_asked_for());
+    run_ranks({}, [](party &p, world &) {
+        int in = 0, out = 5;
+        std::vector<request> requests;
+        requests.push_back(p.world.irecv(&in, sizeof in, p.previous(), 1));
+        requests.push_back(p.world.isend(&out, sizeof out, p.next(), 1));
+        wait_all(requests);
+        require_equal(in, 5, "received");
+        wait_all(std::span(requests));
+        std::vector<handle<int>> handles;
+        for (int i = 0; i < 3; ++i)
+            handles.push_back(spawn([i] { return i; }));
+        wait_all(handles);
+        wait_all(handles[0], handles[1]);
+        wait_all(std::span(handles));
+        join_all(handles);
+    });
+}
+
 } // namespace
