@@ -1,8 +1,10 @@
 // The conformance cases as a program that a launcher starts: comm_conformance [CASE ...]. A line for each
-// case, from rank 0; status 1 where one failed. `list` prints their names. Two more do not belong to the
-// list, for they end badly:
+// case, from rank 0; status 1 where one failed. `list` prints their names. Some more do not belong to the
+// list, for they end badly or take long:
 //   killed        the last rank kills itself while the others wait for it
 //   never_received  rank 0 receives nothing until its senders stand
+//   soak N        N messages of each tag between all
+//   soak_with_a_loss N  the same, and the last rank kills itself on its way
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -13,6 +15,7 @@
 #include <thread>
 
 #include "tests/comm/conformance/party.hpp"
+#include "tests/comm/conformance/soak.hpp"
 
 namespace {
 
@@ -136,8 +139,22 @@ int main(int argc, char **argv) {
             never_received(net);
             return 0;
         }
-        party p{net.rank(), net.size(), net.world(),
-                [&](endpoint_options how) { return net.make_endpoint(std::move(how)); },
+        if (argc == 3 && argv[1] == std::string_view("soak")) {
+            soak(net, std::atoi(argv[2]));
+            return 0;
+        }
+        if (argc == 3 && argv[1] == std::string_view("soak_with_a_loss")) {
+            soak_with_a_loss(net, std::atoi(argv[2]));
+            return 0;
+        }
+        // What is tested is tested on the last device.
+        const unsigned last = comm::read_options().devices - 1;
+        endpoint other = last == 0 ? endpoint() : net.make_endpoint({.device = last});
+        party p{net.rank(), net.size(), last == 0 ? net.world() : other,
+                [&](endpoint_options how) {
+                    how.device = last;
+                    return net.make_endpoint(std::move(how));
+                },
                 [&] { net.barrier(); }};
         if (net.rank() == 0)
             std::printf("%d ranks by %s over %s\n", net.size(), net.launcher(), net.route_to(p.next()));

@@ -30,6 +30,17 @@ constexpr configuration all_configurations[] = {
          s.ranks = 3;
          s.network.depth = 2;
      }},
+    {"second_device", // each rank has two, and the second one carries what is tested
+     [](world_settings &s) {
+         s.ranks = 3;
+         s.options.devices = 2;
+     }},
+    {"second_device_dedicated",
+     [](world_settings &s) {
+         s.options.devices = 2;
+         s.options.server = server_policy::dedicated;
+     },
+     true},
     {"parts", // nothing can be read from another rank
      [](world_settings &s) { s.network.one_sided = false; }},
     {"parts_refusing",
