@@ -35,8 +35,10 @@ job::job(const options &asked, std::unique_ptr<bootstrap> started_by)
     begin();
     watch_ = std::make_unique<liveness>(devices_, all.processes(), wanted.heartbeat);
     if (devices_.size() > 1)
-        for (const auto &each : devices_)
+        for (const auto &each : devices_) {
+            const device_lock hold(*each); // the watch runs already
             each->tell_failures_to(watch_.get());
+        }
     serve();
 }
 

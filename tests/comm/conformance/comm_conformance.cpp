@@ -23,6 +23,9 @@ using namespace fult;
 using namespace fult::comm;
 using namespace fult::comm::testing;
 
+// What is tested is tested on the last device.
+unsigned tested_device() { return comm::read_options().devices - 1; }
+
 template <class F> void expect_peer_failed(const char *what, F call) {
     try {
         call();
@@ -36,8 +39,8 @@ template <class F> void expect_peer_failed(const char *what, F call) {
 // Each kind of call that waits for the rank that dies, and each that is begun later. The driver bounds the
 // time.
 void killed(context &net) {
-    endpoint &world = net.world();
-    endpoint open = net.make_endpoint({.wildcards = true});
+    endpoint world = net.make_endpoint({.device = tested_device()});
+    endpoint open = net.make_endpoint({.device = tested_device(), .wildcards = true});
     const int last = net.size() - 1;
     net.barrier();
     if (net.rank() == last) {
@@ -147,8 +150,7 @@ int main(int argc, char **argv) {
             soak_with_a_loss(net, std::atoi(argv[2]));
             return 0;
         }
-        // What is tested is tested on the last device.
-        const unsigned last = comm::read_options().devices - 1;
+        const unsigned last = tested_device();
         endpoint other = last == 0 ? endpoint() : net.make_endpoint({.device = last});
         party p{net.rank(), net.size(), last == 0 ? net.world() : other,
                 [&](endpoint_options how) {

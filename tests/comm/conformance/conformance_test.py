@@ -89,9 +89,10 @@ def dies(ranks, **environment):
 
 
 def killed_over_shared_memory():
-    """A rank kills itself while 1 or 3 others wait for it, over shared memory."""
+    """A rank kills itself while 1 or 3 others wait for it, over shared memory, and on the second of two devices."""
     dies(2)
     dies(4)
+    dies(3, FULT_COMM_DEVICES='2')
 
 
 def killed_over_the_network():
