@@ -1,13 +1,17 @@
 #include "comm/device.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <system_error>
 #include <unistd.h>
 
 #include <fult/this_task.hpp>
 
 #include "comm/bells.hpp"
 #include "comm/endpoint_state.hpp"
+#include "comm/liveness.hpp"
 #include "comm/match/spin.hpp"
 #include "comm/one_sided/one_sided.hpp"
 
@@ -107,6 +111,8 @@ device::~device() {
         free_arrived(each);
     if (sleep_descriptor_ >= 0)
         ::close(sleep_descriptor_);
+    if (wake_ >= 0)
+        ::close(wake_);
 }
 
 // The lock ------------------------------------------------------------------------------------------------------------
@@ -175,6 +181,15 @@ void device::detach(endpoint_state &e) noexcept {
     device_lock hold(*this);
     endpoints_[e.id].store(nullptr, std::memory_order_release);
     gone_[e.id] = true;
+    slowed_ -= static_cast<unsigned>(std::erase(lacking_room_, &e));
+}
+
+std::size_t device::endpoints() const noexcept {
+    std::size_t count = 0;
+    for (unsigned i = 0; i < most_endpoints; ++i)
+        if (const endpoint_state *e = endpoints_[i].load(std::memory_order_acquire); e && !e->is_companion)
+            ++count;
+    return count;
 }
 
 // Receives ------------------------------------------------------------------------------------------------------------
@@ -185,8 +200,9 @@ void device::post(receive &r) noexcept {
         return;
     }
     // Either fail_peer finds the receive, or this sees that it has begun.
-    if (r.source >= 0 && (has_failed(r.source) || r.at->closed.load(std::memory_order_acquire)) &&
-        r.at->remove(r)) {
+    const bool hopeless = r.source >= 0 ? has_failed(r.source) || r.at->closed.load(std::memory_order_acquire)
+                                        : is_left_alone();
+    if (hopeless && r.at->remove(r)) {
         r.about.source = r.source;
         finish_receive(r, errc::peer_failed);
     }
@@ -213,6 +229,7 @@ void device::fail_later(peer &who) noexcept {
 void device::fail_now(peer &who) noexcept {
     if (who.failed.exchange(true, std::memory_order_seq_cst)) // pairs with post
         return;
+    failed_.fetch_add(1, std::memory_order_seq_cst); // pairs with post
     if (packet *p = std::exchange(who.open, nullptr))
         packets_->give(0, *p);
     const auto take = [&](auto &list, auto next, auto of_it) {
@@ -263,13 +280,15 @@ void device::fail_now(peer &who) noexcept {
             }
             for (receive *r = e->orphans(who.rank); r;) {
                 auto *after = static_cast<receive *>(r->match_item::next);
-                r->about.source = who.rank;
+                r->about.source = r->source >= 0 ? who.rank : any_source;
                 finish_receive(*r, errc::peer_failed);
                 r = after;
             }
         }
     one_sided_->fail(who.rank);
     who.via->forget(who.rank);
+    if (watch_)
+        watch_->spread(who.rank);
 }
 
 // Progress ------------------------------------------------------------------------------------------------------------
@@ -410,8 +429,14 @@ void device::pause() noexcept {
 // Sleeping ------------------------------------------------------------------------------------------------------------
 
 void device::set_bells(std::unique_ptr<doorbells> bells) {
+    if (transports_.empty())
+        return;
     bells_ = std::move(bells);
     sleep_descriptor_ = ::epoll_create1(EPOLL_CLOEXEC);
+    wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (sleep_descriptor_ < 0 || wake_ < 0)
+        throw std::system_error(errno, std::generic_category(),
+                                "fult-comm: no descriptor; raise `ulimit -n`");
     patience_ = 100;
     const auto watch = [&](int fd) {
         epoll_event event{};
@@ -419,6 +444,7 @@ void device::set_bells(std::unique_ptr<doorbells> bells) {
         if (fd < 0 || ::epoll_ctl(sleep_descriptor_, EPOLL_CTL_ADD, fd, &event) != 0)
             patience_ = 1;
     };
+    watch(wake_);
     if (bells_) {
         watch(bells_->descriptor());
         if (!bells_->reliable())
@@ -443,6 +469,7 @@ bool device::prepare_sleep() noexcept {
     pressed_ = open_ || needs_room();
     for (const auto &each : transports_)
         calm = calm && each->may_sleep();
+    asleep_.store(calm, std::memory_order_relaxed);
     unlock();
     if (!calm)
         end_sleep();
@@ -450,8 +477,31 @@ bool device::prepare_sleep() noexcept {
 }
 
 void device::end_sleep() noexcept {
+    asleep_.store(false, std::memory_order_relaxed);
+    eventfd_t times = 0;
+    ::eventfd_read(wake_, &times);
     if (bells_)
         bells_->end_sleep();
+}
+
+void device::wake() noexcept {
+    if (wake_ >= 0)
+        ::eventfd_write(wake_, 1);
+}
+
+// Something was left behind that the sleeper does not know of.
+void device::press() noexcept {
+    if (asleep_.exchange(false, std::memory_order_relaxed))
+        wake();
+}
+
+void device::slept_out() noexcept {
+    device_lock hold(*this);
+    bool waits = needs_room();
+    for (const peer *each = open_; each; each = each->next_open)
+        waits = waits || (each->open && each->open->size != 0);
+    if (waits && !pressed_ && asleep_.load(std::memory_order_relaxed))
+        overslept_.fetch_add(1, std::memory_order_relaxed);
 }
 
 } // namespace fult::comm::detail

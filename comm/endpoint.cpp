@@ -223,6 +223,9 @@ status endpoint::probe(int source, std::int64_t tag) {
         if (source >= 0 && the(state_, "probe").on.has_failed(source))
             throw error(errc::peer_failed, "fult-comm: probe: rank " + std::to_string(source) +
                                                " has ended or cannot be reached");
+        if (source < 0 && state_->on.is_left_alone())
+            throw error(errc::peer_failed,
+                        "fult-comm: probe: every other rank has ended or cannot be reached");
         state_->on.pause();
     }
 }
@@ -239,14 +242,22 @@ bool endpoint::enqueue(const void *data, std::size_t size, int destination, std:
         from.on.progress();
         return from.on.send_now(from, destination, tag, data, size);
     }
-    // A long one is copied, and goes its way.
+    // A long one is copied, and goes its way, where not too many others do.
     struct detached final : sending {
         std::unique_ptr<std::byte[]> bytes;
+        std::atomic<std::size_t> *count = nullptr;
+        ~detached() { count->fetch_sub(size, std::memory_order_relaxed); }
     };
+    if (!from.on.may_copy(size)) {
+        from.on.progress();
+        return false;
+    }
     auto s = std::make_unique<detached>();
+    s->count = &from.on.copied();
     s->bytes.reset(new std::byte[size]);
     std::memcpy(s->bytes.get(), data, size);
     describe(*s, from, s->bytes.get(), size, destination, tag);
+    s->count->fetch_add(size, std::memory_order_relaxed);
     s->finished = [](operation &op) noexcept { delete &static_cast<detached &>(op); };
     from.on.send(*s.release());
     return true;

@@ -17,6 +17,9 @@ void throw_failure(const operation &op, const char *call) {
                                          std::to_string(static_cast<const receive &>(op).room) +
                                          "; receive it into a larger one, or probe first");
     case errc::peer_failed:
+        if (op.about.source == any_source)
+            throw error(errc::peer_failed, where + "every other rank has ended or cannot be reached; a "
+                                                   "receive of this rank's own messages names this rank");
         throw error(errc::peer_failed,
                     where + "rank " + std::to_string(op.about.source) + " has ended or cannot be reached");
     case errc::cancelled:

@@ -57,13 +57,18 @@ struct message {
 // way.
 enum class delivery {
     matched,  // to a recv of its source and tag (the default)
-    queued,   // into the endpoint's completion queue, for dequeue
+    queued,   // into the endpoint's completion queue, for dequeue; what lies there is bounded
+              // (options::unexpected)
     handled,  // to the handler, in the communication server: it must not suspend
     as_a_task // to the handler, in a task of its own: it may
 };
 
 // How an endpoint is made.
 struct endpoint_options {
+    // The device that carries its messages: 0 ... options::devices - 1, the same on all ranks. Endpoints on
+    // different devices share no lock, no packets and no server, so tasks on many workers that send much get
+    // on better with one each.
+    unsigned device = 0;
     // Receives may name any_source and any_tag. One that does without pays nothing for them.
     bool wildcards = false;
     delivery how = delivery::matched; // what happens to its messages
@@ -72,13 +77,14 @@ struct endpoint_options {
 };
 
 // A communicator: messages of one endpoint never meet those of another. Every rank makes the same endpoints
-// in the same order (context::make_endpoint). Messages of one source and tag arrive in the order in which
-// they were sent, others in any order. All calls are legal from any task on any worker and from foreign
-// threads, which block as threads; destination and source are ranks, sizes are bytes.
+// in the same order (context::make_endpoint), and lets them end before the context. Messages of one source
+// and tag arrive in the order in which they were sent, others in any order. All calls are legal from any task
+// on any worker and from foreign threads, which block as threads; destination and source are ranks, sizes are
+// bytes.
 //
 // Errors, for all that take ranks, tags or memory: std::out_of_range for a rank or tag that does not exist,
 // std::invalid_argument for a call that the endpoint was not made for, comm::error peer_failed where the
-// other rank has ended.
+// other rank has ended; for any_source, where all other ranks have and no message is here.
 class FULT_API endpoint {
   public:
     endpoint() noexcept = default;       // of nothing

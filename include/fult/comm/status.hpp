@@ -29,7 +29,7 @@ struct status {
 enum class errc {
     none,
     truncated,   // the message was longer than the buffer; it is gone, and the buffer is unspecified
-    peer_failed, // the other rank has ended, or cannot be reached any more
+    peer_failed, // the other rank has ended, or cannot be reached any more; from any_source: all others have
     cancelled,   // the operation was taken back
     retry,       // no room at present: let others run, then try again
     refused      // the region is not, or no longer, there, or not for that

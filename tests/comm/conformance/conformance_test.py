@@ -66,6 +66,13 @@ def network_dedicated():
     conforms(2, *SOME, FULT_COMM_SERVER='dedicated', **NETWORK)
 
 
+def two_devices():
+    """2 ranks, on the second of two devices, over shared memory with either kind of server, and the network."""
+    conforms(2, FULT_COMM_DEVICES='2')
+    conforms(2, *SOME, FULT_COMM_DEVICES='2', FULT_COMM_SERVER='dedicated')
+    conforms(2, *SOME, FULT_COMM_DEVICES='2', **NETWORK)
+
+
 def one_rank():
     """One rank without a launcher."""
     status, out, err = run([PROGRAM])
@@ -82,9 +89,10 @@ def dies(ranks, **environment):
 
 
 def killed_over_shared_memory():
-    """A rank kills itself while 1 or 3 others wait for it, over shared memory."""
+    """A rank kills itself while 1 or 3 others wait for it, over shared memory, and on the second of two devices."""
     dies(2)
     dies(4)
+    dies(3, FULT_COMM_DEVICES='2')
 
 
 def killed_over_the_network():

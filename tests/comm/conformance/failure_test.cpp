@@ -152,6 +152,71 @@ TEST_F(failure, messages_that_came_before_remain) {
     });
 }
 
+// Where no other rank is left, nobody can serve a receive that leaves the source open. One that names this
+// rank goes on, and what has come is received first.
+TEST_F(failure, any_source_ends_with_the_last_of_the_others) {
+    world_settings settings;
+    settings.ranks = 3;
+    const runtime running(as_many_workers_as_asked_for());
+    std::atomic<bool> over{false};
+    std::atomic<int> through{0};
+    run_ranks(settings, [&](party &p, world &all) {
+        endpoint open = p.make_endpoint({.wildcards = true});
+        if (p.rank != 0) {
+            if (p.rank == 1)
+                open.send(5, 0, 9);
+            p.barrier();
+            ++through; // else the barrier itself might be cut off
+            while (!over)
+                this_task::yield();
+            return;
+        }
+        p.barrier();
+        while (through != 2)
+            this_task::yield();
+        std::atomic<int> failed{0}, waiting{0};
+        std::vector<handle<void>> tasks;
+        const auto fails = [&](auto call) {
+            tasks.push_back(spawn([&, call] {
+                ++waiting;
+                failed += ends_with(errc::peer_failed, call) ? 1 : 0;
+            }));
+        };
+        int one = 0, two = 0, three = 0;
+        fails([&] { open.recv(one, any_source, 1); });
+        fails([&] { open.irecv(std::span(&two, 1), any_source, 2).wait(); });
+        fails([&] { open.probe(any_source, 3); });
+        request own = open.irecv(std::span(&three, 1), 0, any_tag);
+        while (waiting != 3)
+            this_task::yield();
+        const auto lose = [&](int rank) {
+            cut_off(*all.hub, rank);
+            all.jobs[0]->on->fail_peer(rank);
+        };
+        lose(1);
+        for (int i = 0; i < 100; ++i)
+            this_task::yield();
+        EXPECT_EQ(failed, 0); // rank 2 may still send
+        lose(2);
+        join_all(tasks);
+        EXPECT_EQ(failed, 3);
+        EXPECT_EQ(open.recv<int>(any_source, 9), 5); // it came before
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { open.recv<int>(any_source, any_tag); }));
+        open.send(6, 0, 4);
+        EXPECT_EQ(own.wait().source, 0);
+        EXPECT_EQ(three, 6);
+        open.send(7, 0, 4);
+        EXPECT_EQ(open.recv<int>(any_source, 4), 7); // as a message that is here
+        try {
+            open.recv<int>(any_source, 4);
+            ADD_FAILURE() << "no error";
+        } catch (const error &e) {
+            EXPECT_NE(std::string(e.what()).find("every other rank"), std::string::npos) << e.what();
+        }
+        over = true;
+    });
+}
+
 // Senders to a rank that receives nothing for a long time wait in the end; it keeps so many bytes and no
 // more.
 TEST_F(failure, a_receiver_that_never_receives_slows_its_senders) {
@@ -323,6 +388,15 @@ TEST_F(failure, requests_and_endpoints_that_end_too_early) {
         e = endpoint();
     };
     FULT_EXPECT_END(drops_endpoint, "fult: comm::endpoint: destroyed while receives wait on it");
+}
+
+TEST_F(failure, an_endpoint_that_outlives_its_context) {
+    const auto program = [](party &p, world &) {
+        static endpoint kept;
+        if (p.rank == 0)
+            kept = p.make_endpoint({});
+    };
+    FULT_EXPECT_END(program, "fult: comm::context: ended before 1 endpoint.* made from it");
 }
 
 // Messages in one packet that nobody received are no error: their senders are done.

@@ -30,6 +30,31 @@ constexpr configuration all_configurations[] = {
          s.ranks = 3;
          s.network.depth = 2;
      }},
+    {"second_device", // each rank has two, and the second one carries what is tested
+     [](world_settings &s) {
+         s.ranks = 3;
+         s.options.devices = 2;
+     }},
+    {"second_device_dedicated",
+     [](world_settings &s) {
+         s.options.devices = 2;
+         s.options.server = server_policy::dedicated;
+     },
+     true},
+    {"registered", // as over InfiniBand: each side's memory must be
+     [](world_settings &s) {
+         s.ranks = 3;
+         s.network.local_keys = true;
+         s.network.inject = 64;
+     }},
+    {"registered_parts",
+     [](world_settings &s) {
+         s.network.local_keys = true;
+         s.network.one_sided = false;
+         s.network.inject = 0;
+         s.options.packets = 100; // several slabs
+     },
+     true},
     {"parts", // nothing can be read from another rank
      [](world_settings &s) { s.network.one_sided = false; }},
     {"parts_refusing",
