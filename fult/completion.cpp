@@ -4,6 +4,7 @@
 #include <memory>
 
 #include <fult/detail/fast_path.hpp>
+#include <fult/detail/group.hpp>
 #include <fult/handle.hpp>
 
 #include "check.hpp"
@@ -139,6 +140,19 @@ void complete(task *t) noexcept {
     case join_parker_tag:
         untag<parker>(waiter)->post();
         break;
+    case join_group_tag:
+        release_joined(t);
+        reinterpret_cast<group_core *>(waiter & ~std::uintptr_t{join_tag_mask})->count_down();
+        break;
+    case join_any_tag: {
+        auto *counter = untag<any_counter>(waiter);
+        const task_id who = counter->waiter;
+        task *none = nullptr;
+        counter->first.compare_exchange_strong(none, t, std::memory_order_relaxed);
+        counter->ended.fetch_add(1, std::memory_order_acq_rel); // pairs with await_any; then it may be gone
+        signal(who);
+        break;
+    }
     default:
         signal(task_id::from_value(
             waiter)); // a stale one is a spurious wake-up: the address is never looked behind

@@ -79,6 +79,7 @@ class alignas(cache_line) worker : public worker_hot {
     std::atomic<std::uint32_t> looking{0}; // awake, and watching its own words
     void stop_looking() noexcept;
     const stack *here() const noexcept { return here_; }
+    exceptions_in_flight &exceptions() const noexcept { return *exceptions_; }
     void adopt_main(task *main, stack *its_stack) noexcept;
 
     parker sleep;

@@ -197,6 +197,7 @@ BENCHMARKS = {
     "fib": ("fib(38), a task a call: nanoseconds a task", fib),
     "spawn_join": ("spawn and join of N empty tasks", spawn_join),
     "spawn_join_stack": ("the same, each task on a stack of its own", spawn_join_stack),
+    "task_group": ("N empty tasks in a group, against as many spawned and joined", micro("task_group")),
     "yield": ("giving way among 2 and 1,000 tasks of a worker", micro("yield")),
     "signal_wait": ("two tasks on two workers that wake each other", micro("signal_wait", several=True)),
     "signal": ("a signal alone to a task of another worker", micro("signal", several=True)),

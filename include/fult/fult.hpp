@@ -5,6 +5,8 @@
 #include <fult/options.hpp>
 #include <fult/runtime.hpp>
 #include <fult/spawn.hpp>
+#include <fult/task_group.hpp>
 #include <fult/task_id.hpp>
 #include <fult/this_task.hpp>
 #include <fult/version.hpp>
+#include <fult/when.hpp>

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <ranges>
 #include <span>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -19,6 +20,8 @@ namespace detail {
 FULT_API task_id id_of(const task *t) noexcept;
 FULT_API bool is_done(const task *t) noexcept;
 FULT_API void await_all(task *const *tasks, std::size_t count) noexcept;
+// From a task: the index of one that has ended; count where a stop was requested before, or all are null.
+FULT_API std::size_t await_any(task *const *tasks, std::size_t count, const std::stop_token *stop);
 
 // What handle<R> and spawned<F> share: exactly one owner of a task that is not yet joined.
 class task_owner {

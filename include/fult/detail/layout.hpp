@@ -41,6 +41,8 @@ enum join_word : std::uintptr_t {
     join_detached = 2,
     join_counter_tag = 4, // pointer to a join_counter: many children, one wake-up
     join_parker_tag = 5,  // pointer to a parker: a foreign thread joins
+    join_group_tag = 6,   // pointer to a group_core: the slot is free, and the group one smaller
+    join_any_tag = 7,     // pointer to an any_counter: somebody waits for the first of several
     join_tag_mask = 7,
 };
 
@@ -51,7 +53,8 @@ inline constexpr std::size_t inline_storage = 48;
 // none, extras null.
 struct alignas(128) task {
     const task_ops *ops;
-    task *outer; // while this task runs inline in a join: the task whose join runs it
+    task *outer; // while this task runs inline in a join: the task whose join runs it; before it starts, in a
+                 // group: the group's mark
     alignas(16) std::byte storage[inline_storage];
 
     std::atomic<std::uint32_t> state;

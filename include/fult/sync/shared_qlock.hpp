@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <stop_token>
 
 #include <fult/sync/waiter.hpp>
 
@@ -76,6 +77,14 @@ class FULT_API shared_qlock {
         return try_lock_shared() || detail::attempt_until(time, [this](auto deadline) {
                    return wait_for_turn(false, detail::wait_limits(deadline));
                });
+    }
+    // As lock, until a stop is requested: false then.
+    bool lock(const std::stop_token &stop) {
+        return try_lock() || wait_for_turn(true, detail::wait_limits(stop));
+    }
+    // As lock_shared, until a stop is requested: false then.
+    bool lock_shared(const std::stop_token &stop) {
+        return try_lock_shared() || wait_for_turn(false, detail::wait_limits(stop));
     }
 
   private:
