@@ -205,7 +205,7 @@ void engine::drain() noexcept {
         // Others run what is left, or it waits for a foreign thread's signal.
         std::this_thread::sleep_for(std::chrono::microseconds(idle < 20 ? 20 : 1000));
         ++idle;
-        if (crew_.asleep.count() < crew_.count - 1)
+        if (crew_.asleep.count() < crew_.count - 1 || crew_.outside.expect_something())
             moved = std::chrono::steady_clock::now();
         else if (std::chrono::steady_clock::now() - moved > report_after) {
             report_waiting();

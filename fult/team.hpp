@@ -9,6 +9,7 @@
 #include "services.hpp"
 #include "sleepers.hpp"
 #include "stack_pool.hpp"
+#include "timers.hpp"
 
 namespace fult::detail {
 
@@ -29,6 +30,7 @@ struct team {
     sleepers asleep;
     std::atomic<unsigned> dozing{0}; // of those asleep: look by themselves soon at what was handed over
     services outside;                // what arrives from elsewhere
+    timers time;                     // deadlines of tasks
 
     worker &foreign_home() const noexcept { return *homes[count]; }
 
