@@ -31,6 +31,7 @@ struct team {
     std::atomic<unsigned> dozing{0}; // of those asleep: look by themselves soon at what was handed over
     services outside;                // what arrives from elsewhere
     timers time;                     // deadlines of tasks
+    std::atomic<bool> watches_descriptors{false}; // descriptors.hpp is among `outside`
 
     worker &foreign_home() const noexcept { return *homes[count]; }
 
