@@ -13,6 +13,7 @@
 #include <fult/this_task.hpp>
 
 #include "asymmetric_fence.hpp"
+#include "blocking_pool.hpp"
 #include "check.hpp"
 #include "option_table.hpp"
 #include "overflow.hpp"
@@ -45,6 +46,7 @@ class engine {
     explicit engine(const options &asked);
     ~engine();
     const options &in_force() const noexcept { return crew_.opts; }
+    blocking_pool &pool() noexcept { return pool_; }
 
   private:
     static options complete(options asked, const topology &machine);
@@ -61,6 +63,7 @@ class engine {
     topology machine_;
     team crew_;
     std::vector<std::thread> threads_;
+    blocking_pool pool_;
     task *main_ = nullptr;
     stack main_stack_;
     bool bound_ = false;
@@ -83,7 +86,8 @@ options engine::complete(options o, const topology &machine) {
 stack_settings engine::stack_settings_of(const options &o) { return {o.stack_size, o.stacks_kept, o.guard}; }
 
 engine::engine(const options &asked)
-    : crew_((validate(asked), complete(asked, machine_)), stack_settings_of(complete(asked, machine_))) {
+    : crew_((validate(asked), complete(asked, machine_)), stack_settings_of(complete(asked, machine_))),
+      pool_(asked.blocking_threads) {
     crew_.count = crew_.opts.workers;
     crew_.alone = crew_.count == 1 || !crew_.opts.stealing;
     crew_.private_words = crew_.opts.private_words && asymmetric_fence_available();
@@ -205,7 +209,7 @@ void engine::drain() noexcept {
         // Others run what is left, or it waits for a foreign thread's signal.
         std::this_thread::sleep_for(std::chrono::microseconds(idle < 20 ? 20 : 1000));
         ++idle;
-        if (crew_.asleep.count() < crew_.count - 1)
+        if (crew_.asleep.count() < crew_.count - 1 || crew_.outside.expect_something() || pool_.busy())
             moved = std::chrono::steady_clock::now();
         else if (std::chrono::steady_clock::now() - moved > report_after) {
             report_waiting();
@@ -220,6 +224,7 @@ engine::~engine() {
         fatal("runtime", "stopped by something else than the main task; let the runtime's owner live in the "
                          "function that started it");
     drain();
+    pool_.stop(); // who has signaled the last task may still be about to wake a worker
     end_threads();
     w->leave_thread();
     destroy_homes();
@@ -249,6 +254,7 @@ void stop_engine() noexcept {
 }
 
 const options &engine_options() noexcept { return the_engine().in_force(); }
+blocking_pool &engine_pool() noexcept { return the_engine().pool(); }
 
 } // namespace detail
 

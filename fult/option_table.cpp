@@ -144,6 +144,12 @@ constexpr option_row rows[] = {
          o.idle_spin = static_cast<unsigned>(number(t, 0, 1'000'000, "microseconds from 0 to 1000000"));
      },
      [](const options &o) { return std::to_string(o.idle_spin); }},
+    {"FULT_BLOCKING_THREADS", "1 to 65536", "512",
+     "Calls of blocking() that may be under way at a time, each on a kernel thread; more wait their turn.",
+     [](options &o, std::string_view t) {
+         o.blocking_threads = static_cast<unsigned>(number(t, 1, 65536, "a number from 1 to 65536"));
+     },
+     [](const options &o) { return std::to_string(o.blocking_threads); }},
 };
 
 std::string quoted(const char *variable, std::string_view value) {
@@ -178,6 +184,8 @@ void validate(const options &o) {
     };
     if (o.workers > sleepers::capacity)
         bad("FULT_WORKERS", std::to_string(o.workers), "at most 1024");
+    if (o.blocking_threads < 1 || o.blocking_threads > 65536)
+        bad("FULT_BLOCKING_THREADS", std::to_string(o.blocking_threads), "from 1 to 65536");
     if (o.stack_size < least_stack || o.stack_size > most_stack)
         bad("FULT_STACK_SIZE", std::to_string(o.stack_size), "from 16K to 1G");
     if (o.max_tasks < 64 || o.max_tasks > most_tasks)

@@ -42,11 +42,13 @@ bool parker::open_bell() noexcept {
 void parker::ring() noexcept { ::eventfd_write(bell.load(std::memory_order_acquire), 1); }
 
 void parker::wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned count,
-                       int milliseconds) noexcept {
+                       std::int64_t nanoseconds) noexcept {
     const int saved = errno;
+    constexpr std::int64_t second = 1'000'000'000;
+    const timespec limit{nanoseconds / second, nanoseconds % second};
     descriptors[0] = {bell.load(std::memory_order_acquire), POLLIN, 0};
     if (posts_.compare_exchange_strong(prepared, prepared | at_bell, std::memory_order_acq_rel)) {
-        ::poll(descriptors, count, milliseconds);
+        ::ppoll(descriptors, count, nanoseconds < 0 ? nullptr : &limit, nullptr);
         posts_.fetch_and(~at_bell, std::memory_order_acq_rel); // pairs with post
     }
     eventfd_t rings = 0;

@@ -1,6 +1,7 @@
 #include "services.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <poll.h>
 #include <sched.h>
 #include <stdexcept>
@@ -27,17 +28,35 @@ void services::place::leave() noexcept {
     inside.fetch_sub(1, std::memory_order_release); // pairs with remove
 }
 
+bool services::add_at(place &at, service &s) noexcept {
+    service *nobody = nullptr;
+    if (!at.who.compare_exchange_strong(nobody, &s, std::memory_order_seq_cst))
+        return false;
+    count_.fetch_add(1, std::memory_order_seq_cst); // pairs with watch
+    return true;
+}
+
 bool services::add(service &s) {
     if (!parker::open_bell())
         return false;
-    for (place &at : places_) {
-        service *nobody = nullptr;
-        if (at.who.compare_exchange_strong(nobody, &s, std::memory_order_seq_cst)) {
-            count_.fetch_add(1, std::memory_order_seq_cst);
+    for (unsigned i = 0; i < capacity; ++i)
+        if (add_at(places_[i], s))
             return true;
-        }
-    }
     return false;
+}
+
+bool services::add_own(service &s, own which) {
+    return parker::open_bell() && add_at(places_[capacity + static_cast<unsigned>(which)], s);
+}
+
+bool services::expect_something() noexcept {
+    bool expects = false;
+    for (place &at : places_)
+        if (service *s = at.enter()) {
+            expects = s->expects() || expects;
+            at.leave();
+        }
+    return expects;
 }
 
 void services::remove(service &s) noexcept {
@@ -65,11 +84,13 @@ bool services::poll() noexcept {
 
 // One sleep in the kernel; whether somebody should look for work now.
 bool services::sleep_once(parker &sleep, std::uint32_t prepared) noexcept {
-    service *ready[capacity];
-    pollfd descriptors[capacity + 1];
-    place *held[capacity];
+    service *ready[places];
+    pollfd descriptors[places + 1];
+    place *held[places];
     unsigned count = 0, watching = 1;
-    int limit = -1;
+    constexpr auto never = std::numeric_limits<std::int64_t>::max();
+    constexpr std::int64_t nanoseconds = 1'000'000; // in a millisecond
+    std::int64_t limit = never, until = never;
     bool calm = true;
     for (place &at : places_) {
         service *s = calm ? at.enter() : nullptr;
@@ -85,10 +106,14 @@ bool services::sleep_once(parker &sleep, std::uint32_t prepared) noexcept {
         if (const int fd = s->descriptor(); fd >= 0)
             descriptors[watching++] = {fd, POLLIN, 0};
         if (const int patience = s->patience(); patience >= 0)
-            limit = limit < 0 ? patience : std::min(limit, patience);
+            limit = std::min(limit, patience * nanoseconds);
+        until = std::min(until, s->deadline());
     }
-    if (calm)
-        sleep.wait_with(prepared, descriptors, watching, limit);
+    if (calm) {
+        if (until != never)
+            limit = std::min(limit, std::max<std::int64_t>(until - timers::now(), 0));
+        sleep.wait_with(prepared, descriptors, watching, limit == never ? -1 : limit);
+    }
     for (unsigned i = 0; i < count; ++i) {
         ready[i]->end_sleep();
         held[i]->leave();
@@ -97,12 +122,13 @@ bool services::sleep_once(parker &sleep, std::uint32_t prepared) noexcept {
 }
 
 bool services::watch(parker &sleep, std::uint32_t prepared) noexcept {
-    if (!any() || watched_.exchange(true, std::memory_order_acquire))
+    if (count_.load(std::memory_order_seq_cst) == 0 || // pairs with add_at
+        watched_.exchange(true, std::memory_order_seq_cst))
         return false;
     while (any() && !sleep.posted(prepared))
         if (poll() || sleep_once(sleep, prepared))
             break;
-    watched_.store(false, std::memory_order_release);
+    watched_.store(false, std::memory_order_seq_cst); // before the look for a successor, in nap
     return true;
 }
 
@@ -113,6 +139,7 @@ void add_service(service &s) {
     if (!crew->outside.add(s))
         throw std::length_error("fult: more than " + std::to_string(services::capacity) +
                                 " communication devices");
+    crew->wake_one(0); // who sleeps already does not watch
 }
 
 void remove_service(service &s) noexcept {

@@ -9,6 +9,7 @@
 #include "services.hpp"
 #include "sleepers.hpp"
 #include "stack_pool.hpp"
+#include "timers.hpp"
 
 namespace fult::detail {
 
@@ -29,6 +30,8 @@ struct team {
     sleepers asleep;
     std::atomic<unsigned> dozing{0}; // of those asleep: look by themselves soon at what was handed over
     services outside;                // what arrives from elsewhere
+    timers time;                     // deadlines of tasks
+    std::atomic<bool> watches_descriptors{false}; // descriptors.hpp is among `outside`
 
     worker &foreign_home() const noexcept { return *homes[count]; }
 

@@ -36,7 +36,7 @@ void short_lock::lock_slow() noexcept {
 
 wait_limits::wait_limits(steady_clock::time_point deadline) : timed_(true), deadline_(deadline) {
     if (in_task())
-        start_timer();
+        open_timers();
 }
 wait_limits::wait_limits(const std::stop_token &stop, steady_clock::time_point deadline)
     : wait_limits(deadline) {
@@ -113,8 +113,12 @@ bool waiter::wait(const wait_limits &limits) {
         wait();
         return true;
     }
-    if (poll())
-        return true;
+    return poll() || wait_long(limits);
+}
+
+bool waiter::wait_long(const wait_limits &limits) {
+    if (limits.reached())
+        return is_granted();
     std::optional<timed_nudge> alarm;
     if (who_ && limits.timed())
         alarm.emplace(*this, limits.deadline());

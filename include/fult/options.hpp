@@ -26,7 +26,8 @@ struct options {
     bool private_words = true;                    // FULT_PRIVATE_WORDS
     level_mode levels = level_mode::automatic;    // FULT_LEVELS
     spawn_order order = spawn_order::depth_first; // FULT_ORDER
-    unsigned idle_spin = 100; // FULT_IDLE_SPIN: microseconds of looking for work before sleeping
+    unsigned idle_spin = 100;        // FULT_IDLE_SPIN: microseconds of looking for work before sleeping
+    unsigned blocking_threads = 512; // FULT_BLOCKING_THREADS: calls of blocking() at a time
 };
 
 // The defaults, changed by the FULT_* variables of the environment. Throws std::invalid_argument that names

@@ -67,8 +67,8 @@ template <class T> class full_empty {
         return true;
     }
 
-    // As readFF, for so long at most: empty then. Throws std::system_error where the thread that ends timed
-    // waits cannot be started, as do all that follow with a time.
+    // As readFF, for so long at most: empty then. Throws std::system_error where a runtime's first timed
+    // wait lacks memory, as do all that follow with a time.
     template <class Rep, class Period>
     std::optional<T> readFF_for(const std::chrono::duration<Rep, Period> &duration) requires copied_value<T> {
         return read_within(false, detail::wait_limits(detail::deadline_after(duration)));

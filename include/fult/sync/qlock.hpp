@@ -52,8 +52,8 @@ class FULT_API qlock {
             unlock_slow();
     }
 
-    // As lock, for so long at most: false then. Throws std::system_error where the thread that ends timed
-    // waits cannot be started. May suspend. From any thread.
+    // As lock, for so long at most: false then. Throws std::system_error where a runtime's first timed
+    // wait lacks memory. May suspend. From any thread.
     template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
         return try_lock() || lock_within(detail::wait_limits(detail::deadline_after(duration)));
     }

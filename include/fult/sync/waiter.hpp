@@ -41,7 +41,7 @@ class FULT_API short_lock {
 class FULT_API wait_limits {
   public:
     wait_limits() noexcept = default;
-    // Throws std::system_error where the thread that ends timed waits cannot be started.
+    // Throws std::system_error where a runtime's first timed wait finds no memory or no descriptor.
     explicit wait_limits(steady_clock::time_point deadline);
     explicit wait_limits(const std::stop_token &stop) noexcept : stop_(&stop) {}
     wait_limits(const std::stop_token &stop, steady_clock::time_point deadline);
@@ -79,6 +79,8 @@ class FULT_API waiter {
     void wait() noexcept;
     // The same within limits; false: they were reached, and no grant came so far.
     bool wait(const wait_limits &limits);
+    // The same for a wait that is rarely short: gives the worker away at once.
+    bool wait_long(const wait_limits &limits);
 
     // Lets it go on. Everything written before is visible to it.
     void grant() noexcept;
