@@ -27,8 +27,11 @@ struct team {
     std::atomic<bool> short_of_stacks{false};       // the last attempt to get one failed
     alignas(64) std::atomic<unsigned> searching{0}; // workers awake that look for work everywhere
     sleepers asleep;
-    std::atomic<unsigned> dozing{0}; // of those asleep: look by themselves soon at what was handed over
-    services outside;                // what arrives from elsewhere
+    std::atomic<unsigned> dozing{0};  // of those asleep: look by themselves soon at what was handed over
+    services outside;                 // what arrives from elsewhere
+    std::atomic<unsigned> helpers{0}; // threads of the runtime beside the workers
+    std::atomic<unsigned> settled{0}; // workers that have slept for a while, until woken
+    std::atomic<bool> told_deadlock{false};
 
     worker &foreign_home() const noexcept { return *homes[count]; }
 
@@ -41,5 +44,14 @@ struct team {
 
 // The running team, or null.
 team *running_team() noexcept;
+
+// While it lives, the running team is not taken down.
+class team_guard {
+  public:
+    team_guard() noexcept;
+    ~team_guard();
+    team_guard(const team_guard &) = delete;
+    team_guard &operator=(const team_guard &) = delete;
+};
 
 } // namespace fult::detail
