@@ -68,7 +68,10 @@ class device final : public fult::detail::service {
     // Makes progress once, unless somebody else does just now; whether anything happened.
     bool progress() noexcept;
     // Waits for the grant, and makes progress while there is nothing else to do. This one suspends.
-    void wait(fult::detail::waiter &w) noexcept;
+    void wait(fult::detail::waiter &w, const fult::detail::waiting_for &what = {}) noexcept;
+    // The same; who looks inside is told what message it waits for.
+    void wait(fult::detail::waiter &w, const receive &r) noexcept;
+    void wait(fult::detail::waiter &w, const sending &s) noexcept;
 
     void fail_peer(int rank) noexcept; // it has ended: whatever waits for it fails
     bool has_failed(int rank) const noexcept { return peer_of(rank).failed.load(std::memory_order_acquire); }
@@ -108,6 +111,7 @@ class device final : public fult::detail::service {
 
     void lock() noexcept;
     bool try_lock() noexcept;
+    bool wait_awake(const fult::detail::waiter &w) noexcept;
     void unlock() noexcept;
 
     // Under the lock. Sending (sending.cpp):

@@ -136,14 +136,14 @@ void complete(task *t) noexcept {
         const task_id who = counter->waiter;
         if (counter->remaining.fetch_sub(1, std::memory_order_acq_rel) ==
             1) // pairs with await_all; then the counter may be gone
-            signal(who);
+            post_signal(who);
         break;
     }
     case join_parker_tag:
         untag<parker>(waiter)->post();
         break;
     default:
-        signal(task_id::from_value(
+        post_signal(task_id::from_value(
             waiter)); // a stale one is a spurious wake-up: the address is never looked behind
     }
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdarg>
-#include <cstring>
 #include <map>
 #include <ostream>
 #include <poll.h>
@@ -28,7 +27,7 @@ struct likeness {
     task_status status;
     bool started;
     bool timed;
-    const char *waits_for;
+    std::string waits_for; // empty: a signal
     std::vector<void *> frames;
     std::vector<void *> spawned_at;
 
@@ -36,7 +35,7 @@ struct likeness {
         : status(t.status),
           started(t.started),
           timed(t.timed),
-          waits_for(t.waits_for),
+          waits_for(t.waits_for ? t.waits_for : ""),
           frames(t.frames.begin(), t.frames.end()),
           spawned_at(t.spawned_at.begin(), t.spawned_at.end()) {}
     bool operator<(const likeness &o) const {
@@ -157,8 +156,9 @@ class report {
         if (what.status == task_status::blocked)
             append(text, "%s a task that runs on %s stack", one ? "joins" : "join", one ? "its" : "their");
         else
-            append(text, "%s for %s", one ? "waits" : "wait", what.waits_for ? what.waits_for : "a signal");
-        const bool joins = what.waits_for && std::strncmp(what.waits_for, "join", 4) == 0;
+            append(text, "%s for %s", one ? "waits" : "wait",
+                   what.waits_for.empty() ? "a signal" : what.waits_for.c_str());
+        const bool joins = what.waits_for.starts_with("join");
         if (g.object && g.same_object && joins) {
             text += what.status == task_status::blocked ? ": " : " of ";
             text += label(task_id::from_value(reinterpret_cast<std::uintptr_t>(g.object)));

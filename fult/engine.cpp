@@ -19,6 +19,7 @@
 #include "asymmetric_fence.hpp"
 #include "check.hpp"
 #include "deadlock.hpp"
+#include "debugger.hpp"
 #include "dump.hpp"
 #include "dump_signal.hpp"
 #include "fork_guard.hpp"
@@ -152,6 +153,7 @@ void engine::become_main() {
 void engine::start_threads() {
     threads_.reserve(crew_.count - 1);
     the_team.store(&crew_, std::memory_order_release); // pairs with running_team
+    tell_debugger(crew_);
     for (unsigned i = 1; i < crew_.count; ++i)
         try {
             threads_.emplace_back([this, i] {
@@ -183,6 +185,7 @@ void engine::end_threads() noexcept {
     {
         const team_guard nobody_looks;
         the_team.store(nullptr, std::memory_order_release);
+        tell_debugger_of_none();
     }
     if (bound_)
         machine_.unbind();

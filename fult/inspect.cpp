@@ -23,11 +23,6 @@ constexpr std::size_t most_frames = 64;
 constexpr std::size_t most_outer = 4096; // tasks on one stack that are looked at
 
 // Words that their owner changes by plain stores, looked at from elsewhere: true a moment ago.
-#if defined(FULT_TSAN)
-#define FULT_LOOKED_AT __attribute__((noinline, no_sanitize("thread")))
-#else
-#define FULT_LOOKED_AT
-#endif
 FULT_LOOKED_AT task *running_on(const worker &w) noexcept {
     return *const_cast<task *const volatile *>(&w.current);
 }
@@ -39,6 +34,7 @@ FULT_LOOKED_AT task *outer_of(const task *t) noexcept {
 struct seen {
     task_description about{};
     char name[128];
+    char waits_for[64]; // may lie on the task's stack
     void *frames[most_frames];
     void *site[worker::site_frames];
 
@@ -194,7 +190,12 @@ class walk {
         if (at < context)
             at += std::uintptr_t{1} << 32;
         const auto &note = *reinterpret_cast<const wait_note *>(at);
-        s.about.waits_for = note.what().what;
+        if (note.what().what) {
+            const std::string_view text =
+                std::string_view(note.what().what).substr(0, sizeof s.waits_for - 1);
+            s.waits_for[text.copy(s.waits_for, text.size())] = 0;
+            s.about.waits_for = s.waits_for;
+        }
         s.about.object = note.what().object;
         s.about.timed = note.timed();
         if (s.about.waits_for && std::strncmp(s.about.waits_for, "join", 4) == 0)

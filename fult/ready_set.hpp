@@ -68,6 +68,7 @@ class ready_set {
     std::uint32_t words_used(bool upper) const noexcept {
         return (upper ? upper_lines_ : lines_).load(std::memory_order_relaxed) * words_in_line;
     }
+    const void *place_of_words_used(bool upper) const noexcept { return upper ? &upper_lines_ : &lines_; }
     bool is_private(std::uint32_t slot, bool started) const noexcept {
         const slot_word &word = words_[slot >> 6];
         if ((word.moved.load(std::memory_order_relaxed) & bit_of(slot)) != 0)

@@ -136,17 +136,43 @@ bool attend_claim(worker_hot *hot, task *t) noexcept {
 
 void misuse(const char *call, const char *what) noexcept { fatal(call, "%s", what); }
 
+namespace {
+FULT_ALWAYS_INLINE void post(task_id id) noexcept {
+    const task *t = to_task(id);
+    const bool pinned = (id.value() & 1) != 0;
+    auto *home = static_cast<worker *>(home_of(t));
+    const public_words words = pinned ? home->tasks.pinned() : home->tasks.runnable();
+    words.set_slot(slot_of(t));
+    home->crew.wake_for(*home, pinned);
+}
+} // namespace
+
+void post_signal(task_id id) noexcept { post(id); }
+
+#ifndef NDEBUG
+namespace {
+// Harmless most of the time: but another task may have the slot by now, or have it soon.
+void check_alive(task_id id) noexcept {
+    static std::atomic<bool> told{false};
+    const task *t = to_task(id);
+    if (static_cast<worker *>(home_of(t))->is_free(t) && !told.exchange(true, std::memory_order_relaxed))
+        warn("signal: the task with the name %#zx has ended, and was joined or detached; keep a name no "
+             "longer than "
+             "its task lives",
+             static_cast<std::size_t>(id.value()));
+}
+} // namespace
+#endif
+
 } // namespace detail
 
 void signal(task_id id) noexcept {
     if (!id) [[unlikely]]
         detail::misuse("signal", "the name of the task is empty");
-    const detail::task *t = detail::to_task(id);
-    const bool pinned = (id.value() & 1) != 0;
-    auto *home = static_cast<detail::worker *>(detail::home_of(t));
-    const detail::public_words words = pinned ? home->tasks.pinned() : home->tasks.runnable();
-    words.set_slot(detail::slot_of(t));
-    home->crew.wake_for(*home, pinned);
+#ifndef NDEBUG
+    detail::check_alive(id);
+#endif
+    detail::post(id);
 }
 
 } // namespace fult

@@ -174,6 +174,18 @@ void worker::set_extras(task *t, std::unique_ptr<task_extras> extras) noexcept {
     extras_lock_.unlock();
 }
 
+// Plain words of the owner are looked at from elsewhere. A living task's bit is 0 whenever they change; where
+// the run stands is known for sure to the owner alone.
+FULT_LOOKED_AT bool worker::is_free(const task *t) const noexcept {
+    const std::uint32_t slot = slot_of(t);
+    const public_words returned(this, returned_place);
+    auto *self = const_cast<worker *>(this);
+    const volatile std::uint64_t &free = slot_words(self)[slot >> 6].free;
+    if ((free & bit_of(slot)) != 0 || returned.contains(slot))
+        return true;
+    return this == this_worker() && t >= run.next && t < run.end;
+}
+
 void worker::note_site(const task *t) noexcept {
     if (!sites_)
         return;
@@ -287,7 +299,7 @@ task *worker::claim_or_signal(task_id who) noexcept {
     task *t = to_task(who);
     auto *home = static_cast<worker *>(home_of(t));
     if ((who.value() & 1) != 0 || (crew.alone && home != this)) {
-        signal(who);
+        post_signal(who);
         return nullptr;
     }
     switch (claim(*t, false)) {

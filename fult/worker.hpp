@@ -65,6 +65,9 @@ class alignas(cache_line) worker : public worker_hot {
     void set_extras(task *t, std::unique_ptr<task_extras> extras) noexcept;
     spin_lock &extras_lock() noexcept { return extras_lock_; }
 
+    // Whether the slot is free for certain; false says nothing. From any thread.
+    bool is_free(const task *t) const noexcept;
+
     // Where tasks of this home were spawned, while option spawn_sites is on.
     void note_site(const task *t) noexcept; // by the spawner
     std::size_t site_of(const task *t, std::span<void *> into) const noexcept;
@@ -189,6 +192,9 @@ FULT_ALWAYS_INLINE task *worker::pick(bool yielding) noexcept {
         }
     return pick_otherwise(yielding);
 }
+
+// As fult::signal, but for names that may be those of tasks that have ended: a spurious wake-up, at worst.
+void post_signal(task_id id) noexcept;
 
 extern worker_hot no_worker; // what foreign threads have
 

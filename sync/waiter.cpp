@@ -140,7 +140,7 @@ bool waiter::wait(const wait_limits &limits, const waiting_for &what) {
 
 void waiter::wake_up(task_id who) noexcept {
     if (who)
-        signal(who);
+        post_signal(who);
     else
         futex_wake(&state_);
 }

@@ -5,7 +5,7 @@
 
 namespace fult::detail {
 
-// A kind ("qlock", a literal) and the object of it; none where it is not known.
+// A kind ("qlock"; it lives as long as the wait) and the object of it; none where it is not known.
 struct waiting_for {
     const char *what = nullptr;
     const void *object = nullptr;
