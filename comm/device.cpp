@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <system_error>
@@ -339,25 +340,52 @@ bool device::progress() noexcept {
     return any;
 }
 
-void device::wait(fult::detail::waiter &w) noexcept {
+// Whether the grant came while there was nothing else to do.
+FULT_ALWAYS_INLINE bool device::wait_awake(const fult::detail::waiter &w) noexcept {
     if (w.is_granted())
-        return;
+        return true;
     if (in_task()) {
         fult::detail::poller poll;
         while (poll.step())
             for (unsigned i = 0; i < 4; ++i) {
                 progress();
                 if (w.is_granted())
-                    return;
+                    return true;
             }
     } else {
         for (unsigned i = 0; i < thread_looks; ++i) {
             progress();
             if (w.is_granted())
-                return;
+                return true;
         }
     }
-    w.wait();
+    return false;
+}
+
+void device::wait(fult::detail::waiter &w, const fult::detail::waiting_for &what) noexcept {
+    if (!wait_awake(w))
+        w.wait(what);
+}
+
+// The text is made where the wait is long.
+void device::wait(fult::detail::waiter &w, const receive &r) noexcept {
+    if (wait_awake(w))
+        return;
+    char text[64], rank[16] = "any rank", tag[24] = "any tag";
+    if (r.source != any_source)
+        std::snprintf(rank, sizeof rank, "rank %d", r.source);
+    if (r.tag != any_tag)
+        std::snprintf(tag, sizeof tag, "tag %lld", static_cast<long long>(r.tag));
+    std::snprintf(text, sizeof text, "a message from %s, %s", rank, tag);
+    w.wait({text, nullptr});
+}
+
+void device::wait(fult::detail::waiter &w, const sending &s) noexcept {
+    if (wait_awake(w))
+        return;
+    char text[64];
+    std::snprintf(text, sizeof text, "rank %d to take its message, tag %u", s.rank, s.tag);
+    w.wait({text, nullptr});
 }
 
 bool device::handed_over() noexcept {

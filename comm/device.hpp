@@ -72,7 +72,10 @@ class device final : public fult::detail::service {
     // Makes progress once, unless somebody else does just now; whether anything happened.
     bool progress() noexcept;
     // Waits for the grant, and makes progress while there is nothing else to do. This one suspends.
-    void wait(fult::detail::waiter &w) noexcept;
+    void wait(fult::detail::waiter &w, const fult::detail::waiting_for &what = {}) noexcept;
+    // The same; who looks inside is told what message it waits for.
+    void wait(fult::detail::waiter &w, const receive &r) noexcept;
+    void wait(fult::detail::waiter &w, const sending &s) noexcept;
 
     void fail_peer(int rank) noexcept; // it has ended: whatever waits for it fails
     // Who is told of each rank that this device finds to have ended; null: nobody. Once, before it is served.
@@ -146,6 +149,7 @@ class device final : public fult::detail::service {
 
     void lock() noexcept;
     bool try_lock() noexcept;
+    bool wait_awake(const fult::detail::waiter &w) noexcept;
     void unlock() noexcept;
 
     // Under the lock. Sending (sending.cpp):

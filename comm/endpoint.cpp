@@ -115,7 +115,7 @@ void endpoint::send(const void *data, std::size_t size, int destination, std::ui
     blocking_send s;
     describe(s, from, data, size, destination, tag);
     from.on.send(s);
-    from.on.wait(s.done);
+    from.on.wait(s.done, s);
     if (s.failure != errc::none)
         throw_failure(s, "send");
 }
@@ -135,7 +135,7 @@ status endpoint::recv(void *data, std::size_t size, int source, std::int64_t tag
     blocking_receive r;
     describe(r, at, data, size, source, tag);
     at.on.post(r);
-    at.on.wait(r.done);
+    at.on.wait(r.done, r);
     if (r.failure != errc::none)
         throw_failure(r, "recv");
     return r.about;
@@ -173,10 +173,10 @@ status endpoint::sendrecv(const void *out, std::size_t out_size, int destination
         send(out, out_size, destination, out_tag);
     } catch (...) {
         if (!at.on.cancel(r))
-            at.on.wait(r.done);
+            at.on.wait(r.done, r);
         throw;
     }
-    at.on.wait(r.done);
+    at.on.wait(r.done, r);
     if (r.failure != errc::none)
         throw_failure(r, "sendrecv");
     return r.about;

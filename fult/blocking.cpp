@@ -21,7 +21,8 @@ struct call_on_thread : blocking_job {
 
 void wait_in_queue(call_on_thread &call, blocking_pool &pool) noexcept {
     try {
-        if (!call.caller.wait_long(wait_limits(steady_clock::now() + report_after)))
+        if (!call.caller.wait_long(wait_limits(steady_clock::now() + report_after),
+                                   {"thread for a blocking call"}))
             pool.report_if_waiting(call);
     } catch (const std::system_error &) { // no timers: then without a report
     }
@@ -42,7 +43,7 @@ void run_blocking(void (*body)(void *) noexcept, void *argument) {
     blocking_pool &pool = engine_pool();
     if (!pool.submit(call))
         wait_in_queue(call, pool);
-    call.caller.wait_long(wait_limits());
+    call.caller.wait_long(wait_limits(), {"blocking call"});
     errno = call.error;
 }
 

@@ -5,7 +5,9 @@
 
 #include <fult/fult.h>
 #include <fult/fult.hpp>
+#include <fult/inspect.hpp>
 
+#include "dump.hpp"
 #include "engine.hpp"
 #include "worker.hpp"
 
@@ -124,6 +126,20 @@ void fult_signal(fult_task_id_t id) { fult::signal(fult::task_id::from_value(id)
 
 unsigned fult_worker_count(void) { return fult::worker_count(); }
 int fult_worker(void) { return fult::in_task() ? static_cast<int>(fult::this_task::worker()) : -1; }
+
+int fult_dump_tasks(int descriptor) {
+    if (fult::worker_count() == 0)
+        return FULT_ERR_NO_RUNTIME;
+    fult::detail::write_report(descriptor);
+    return FULT_SUCCESS;
+}
+
+int fult_trim(void) {
+    if (fult::worker_count() == 0)
+        return FULT_ERR_NO_RUNTIME;
+    fult::trim();
+    return FULT_SUCCESS;
+}
 
 const char *fult_strerror(int status) {
     switch (status) {

@@ -5,9 +5,11 @@
 
 #include <fult/detail/fast_path.hpp>
 #include <fult/detail/group.hpp>
+#include <fult/detail/wait_note.hpp>
 #include <fult/handle.hpp>
 
 #include "check.hpp"
+#include "fork_guard.hpp"
 #include "parker.hpp"
 #include "suspend.hpp"
 #include "worker.hpp"
@@ -106,6 +108,7 @@ bool help(worker *w, task *t) noexcept {
 }
 
 void await_on_thread(task *t) noexcept {
+    check_not_forked();
     parker until;
     const std::uint32_t prepared = until.prepare();
     std::uintptr_t seen = join_none;
@@ -134,7 +137,7 @@ void complete(task *t) noexcept {
         const task_id who = counter->waiter;
         if (counter->remaining.fetch_sub(1, std::memory_order_acq_rel) ==
             1) // pairs with await_all; then the counter may be gone
-            signal(who);
+            post_signal(who);
         break;
     }
     case join_parker_tag:
@@ -154,7 +157,7 @@ void complete(task *t) noexcept {
         break;
     }
     default:
-        signal(task_id::from_value(
+        post_signal(task_id::from_value(
             waiter)); // a stale one is a spurious wake-up: the address is never looked behind
     }
 }
@@ -175,6 +178,7 @@ void await_completion(task *t) noexcept {
             return;
         misuse("join", "another task or thread joins this task already");
     }
+    const wait_note note({"join", t});
     while (!is_completed(t)) // spurious wake-ups, and signals meant for another wait of this task
         suspend_until_signaled(false);
 }
@@ -207,6 +211,7 @@ void await_all(task *const *tasks, std::size_t count) noexcept {
     }
     if (counter.remaining.fetch_sub(1, std::memory_order_acq_rel) == 1)
         return;
+    const wait_note note({"join_all", tasks[0]});
     while (counter.remaining.load(std::memory_order_acquire) != 0) // pairs with complete
         suspend_until_signaled(false);
 }
@@ -227,7 +232,7 @@ task_id id_of(const task *t) noexcept { return to_id(t); }
 
 void release_joined(task *t) noexcept {
     if (t->extras) [[unlikely]]
-        delete std::exchange(t->extras, nullptr);
+        static_cast<worker *>(home_of(t))->set_extras(t, nullptr);
     t->pinned = false;
     t->join.store(join_none, std::memory_order_relaxed); // ordered by the free bit
     worker_hot *w = current_worker();

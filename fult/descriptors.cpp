@@ -113,7 +113,8 @@ descriptors::outcome descriptors::wait(int descriptor, bool writing, const wait_
         fail(error, "fult: cannot wait for the descriptor");
     }
     its.lock.unlock();
-    if (!me.wait_long(limits)) {
+    if (!me.wait_long(limits,
+                      {writing ? "descriptor to become writable" : "descriptor to become readable"})) {
         its.lock.lock();
         const bool left = me.queued;
         if (left)

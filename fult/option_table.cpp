@@ -1,6 +1,7 @@
 #include "option_table.hpp"
 
 #include <charconv>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -84,6 +85,26 @@ constexpr choice<level_mode> levels[] = {
 constexpr choice<spawn_order> orders[] = {{"depth", spawn_order::depth_first},
                                           {"breadth", spawn_order::breadth_first}};
 
+constexpr choice<deadlock_mode> deadlocks[] = {
+    {"report", deadlock_mode::report}, {"abort", deadlock_mode::abort}, {"off", deadlock_mode::off}};
+constexpr choice<int> signals[] = {{"off", 0}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"QUIT", SIGQUIT}};
+
+// Those by name, and the real-time signals.
+int signal_number(std::string_view text) {
+    for (const auto &each : signals)
+        if (text == each.name)
+            return each.value;
+    constexpr const char *what = "off, USR1, USR2, QUIT, or the number of a real-time signal";
+    return static_cast<int>(
+        number(text, static_cast<std::size_t>(SIGRTMIN), static_cast<std::size_t>(SIGRTMAX), what));
+}
+std::string print_signal(int value) {
+    for (const auto &each : signals)
+        if (value == each.value)
+            return each.name;
+    return std::to_string(value);
+}
+
 std::string print_bool(bool value) { return value ? "on" : "off"; }
 
 constexpr std::size_t least_stack = 16 * 1024;
@@ -150,6 +171,31 @@ constexpr option_row rows[] = {
          o.blocking_threads = static_cast<unsigned>(number(t, 1, 65536, "a number from 1 to 65536"));
      },
      [](const options &o) { return std::to_string(o.blocking_threads); }},
+    {"FULT_TRIM_AFTER", "0 to 3600000", "1000",
+     "Milliseconds after which memory that a burst of tasks has left behind goes back to the system: that of "
+     "a "
+     "worker that has slept for so long, and idle stacks that nobody took for so long. 0: only fult::trim "
+     "does it.",
+     [](options &o, std::string_view t) {
+         o.trim_after = static_cast<unsigned>(number(t, 0, 3'600'000, "milliseconds from 0 to 3600000"));
+     },
+     [](const options &o) { return std::to_string(o.trim_after); }},
+    {"FULT_DEADLOCK", "report, abort, off", "report",
+     "What is done, once, when every task waits and nothing can wake one: a report of all tasks, the same "
+     "and the "
+     "program's end, or nothing. Programs with threads or signal handlers of their own, or with fult-comm, "
+     "are "
+     "never taken for deadlocked.",
+     [](options &o, std::string_view t) { o.deadlock = chosen(t, deadlocks, "report, abort or off"); },
+     [](const options &o) { return name_of(o.deadlock, deadlocks); }},
+    {"FULT_DUMP_SIGNAL", "USR1, USR2, QUIT, number, off", "off",
+     "A signal that has all tasks reported on standard error, as fult::dump_tasks does.",
+     [](options &o, std::string_view t) { o.dump_signal = signal_number(t); },
+     [](const options &o) { return print_signal(o.dump_signal); }},
+    {"FULT_SPAWN_SITES", "on, off", "off",
+     "Remember where each task was spawned, for fult::dump_tasks. Each spawn costs a microsecond then.",
+     [](options &o, std::string_view t) { o.spawn_sites = on_off(t); },
+     [](const options &o) { return print_bool(o.spawn_sites); }},
 };
 
 std::string quoted(const char *variable, std::string_view value) {

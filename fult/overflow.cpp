@@ -1,17 +1,26 @@
 #include "overflow.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <ucontext.h>
 #include <unistd.h>
 
+#include "symbols.hpp"
 #include "task.hpp"
+#include "unwind.hpp"
 #include "virtual_memory.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {
 namespace {
 
-constexpr std::size_t handler_bytes = 64 * 1024;
+constexpr std::size_t handler_bytes = 128 * 1024;
 struct sigaction segv_before, bus_before;
+
+void say(const char *text, int length) noexcept {
+    if (length > 0 && ::write(STDERR_FILENO, text, static_cast<std::size_t>(length)) < 0)
+        return;
+}
 
 // Only what is safe in a handler: the thread is in the middle of anything. snprintf of integers and strings
 // does not allocate.
@@ -19,25 +28,85 @@ void report(const worker &w) noexcept {
     const task *t = w.current;
     const stack *s = w.here();
     char text[512];
-    const char *name = t && t->extras && !t->extras->name.empty() ? t->extras->name.c_str() : nullptr;
-    const int length =
-        std::snprintf(text, sizeof text,
-                      "fult: task %s%s%s (worker %u, slot %u) overflowed its %zu KiB stack; "
-                      "give it more by spawn_options::stack_size, or all tasks by FULT_STACK_SIZE\n",
-                      name ? "'" : "", name ? name : "without a name", name ? "'" : "", w.index,
-                      t ? slot_of(t) : 0, s->size / 1024);
-    if (::write(STDERR_FILENO, text, static_cast<std::size_t>(length)) < 0)
+    if (!t) {
+        say(text, std::snprintf(text, sizeof text,
+                                "fult: worker %u overflowed its %zu KiB stack outside of any task\n", w.index,
+                                s->size / 1024));
         return;
+    }
+    const bool main = s->kernel_threads;
+    const char *name = main                                    ? "main"
+                       : t->extras && !t->extras->name.empty() ? t->extras->name.c_str()
+                                                               : nullptr;
+    say(text,
+        std::snprintf(text, sizeof text,
+                      "fult: task %s%s%s (worker %u, slot %u) overflowed its %zu KiB stack; %s\n",
+                      name ? "'" : "", name ? name : "without a name", name ? "'" : "", w.index, slot_of(t),
+                      s->size / 1024,
+                      main ? "give it more by `ulimit -s`, or let a task with a stack_size do its work"
+                           : "give it more by spawn_options::stack_size, or all tasks by FULT_STACK_SIZE"));
 }
 
-void on_fault(int number, siginfo_t *info, void *) noexcept {
+// The innermost frames and the outermost ones; a recursion has thousands between.
+void report_frames(const void *fault) noexcept {
+    constexpr std::size_t first = 16, last = 8;
+    static void *frames[4096]; // one overflow a process: nobody else is here
+    const std::size_t all = frames_here(frames, 0);
+    void **begin = std::find(frames, frames + all, fault); // before it, the handler's own
+    begin = begin == frames + all ? frames : begin;
+    const auto count = static_cast<std::size_t>(frames + all - begin);
+    static symbols names;
+    char text[512];
+    for (std::size_t i = 0; i < count; ++i) {
+        if (count > first + last && i == first) {
+            say(text, std::snprintf(text, sizeof text, "      ... %zu more ...\n", count - first - last));
+            i = count - last;
+        }
+        const int start = std::snprintf(text, sizeof text, "      #%zu ", i);
+        const std::size_t length =
+            names.print(begin[i], text + start, sizeof text - static_cast<std::size_t>(start) - 1, false);
+        text[static_cast<std::size_t>(start) + length] = '\n';
+        say(text, start + static_cast<int>(length) + 1);
+    }
+}
+
+// Where a thread was interrupted.
+struct place {
+    std::uintptr_t stack_pointer;
+    const void *instruction;
+};
+place place_of(const void *interrupted) noexcept {
+    const auto *context = static_cast<const ucontext_t *>(interrupted);
+#if defined(__x86_64__)
+    return {static_cast<std::uintptr_t>(context->uc_mcontext.gregs[REG_RSP]),
+            reinterpret_cast<const void *>(context->uc_mcontext.gregs[REG_RIP])};
+#else
+    return {context->uc_mcontext.sp, reinterpret_cast<const void *>(context->uc_mcontext.pc)};
+#endif
+}
+
+// Below the kernel threads' own stacks the system keeps a gap of some size: an access near the stack's end by
+// a function whose stack pointer is there, too.
+bool overflows(const stack &s, std::uintptr_t address, std::uintptr_t sp) noexcept {
+    if (!s.kernel_threads)
+        return s.guards(address);
+    constexpr std::uintptr_t near = 64 * 1024, gap = 1024 * 1024;
+    const auto end = reinterpret_cast<std::uintptr_t>(s.base);
+    const auto close = [&](std::uintptr_t at) { return at + gap >= end && at < end + near; };
+    return close(address) && close(sp);
+}
+
+void on_fault(int number, siginfo_t *info, void *interrupted) noexcept {
     const worker *w = this_worker();
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-    if (w && w->here() && w->here()->guards(address))
-        report(*w);
     // The instruction faults again, into the action that was there before: another handler, or the end of the
-    // program.
+    // program. At once: a fault in the walk over the frames must not come here.
     ::sigaction(number, number == SIGSEGV ? &segv_before : &bus_before, nullptr);
+    const place at = place_of(interrupted);
+    if (w && w->here() && overflows(*w->here(), address, at.stack_pointer)) {
+        report(*w);
+        report_frames(at.instruction);
+    }
 }
 
 } // namespace

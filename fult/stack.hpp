@@ -20,6 +20,7 @@ struct alignas(cache_line) stack {
     stack *next = nullptr; // in a pool
     void *fiber = nullptr; // TSan's
     unsigned valgrind_id = 0;
+    bool kernel_threads = false; // the thread's own, whose guard the system made
     bool pinned =
         false; // what runs here stays on its worker: the task that the stack was started for is pinned
 

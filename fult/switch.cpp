@@ -88,6 +88,7 @@ void worker::adopt_main(task *main, stack *its_stack) noexcept {
     its_stack->size = base_stack_.size;
     its_stack->fiber = base_stack_.fiber;
     its_stack->pinned = true;
+    its_stack->kernel_threads = true;
     // The kernel grows the first thread's stack on demand; 8 MiB below here are its usual room, whatever the
     // limit says.
     constexpr std::uintptr_t room = 8u << 20;

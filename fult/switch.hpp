@@ -38,7 +38,7 @@ FULT_ALWAYS_INLINE worker *worker::arrive(arrival in, [[maybe_unused]] void *fak
                              std::memory_order_seq_cst); // pairs with claim
         if (left->token.load(std::memory_order_seq_cst) != 0 &&
             left->token.exchange(0, std::memory_order_seq_cst) != 0)
-            signal(id); // it came while the task ran; the bit is ours to post
+            post_signal(id); // it came while the task ran; the bit is ours to post
         break;
     }
     case leave::yield: {

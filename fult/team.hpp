@@ -32,6 +32,9 @@ struct team {
     services outside;                // what arrives from elsewhere
     timers time;                     // deadlines of tasks
     std::atomic<bool> watches_descriptors{false}; // descriptors.hpp is among `outside`
+    std::atomic<unsigned> helpers{0};             // threads of the runtime beside the workers
+    std::atomic<unsigned> settled{0};             // workers that have slept for a while, until woken
+    std::atomic<bool> told_deadlock{false};
 
     worker &foreign_home() const noexcept { return *homes[count]; }
 
@@ -44,5 +47,14 @@ struct team {
 
 // The running team, or null.
 team *running_team() noexcept;
+
+// While it lives, the running team is not taken down.
+class team_guard {
+  public:
+    team_guard() noexcept;
+    ~team_guard();
+    team_guard(const team_guard &) = delete;
+    team_guard &operator=(const team_guard &) = delete;
+};
 
 } // namespace fult::detail

@@ -6,7 +6,7 @@ namespace fult::detail {
 bool sleep_within(const wait_limits &limits) {
     if (!limits.reached()) {
         waiter w;
-        w.wait_long(limits);
+        w.wait_long(limits, {"sleep"});
     }
     return !limits.stop() || !limits.stop()->stop_requested() || steady_clock::now() >= limits.deadline();
 }

@@ -149,6 +149,14 @@ FULT_API unsigned fult_worker_count(void);
 /* The worker that the calling task runs on now; -1 on a foreign thread. Does not suspend. */
 FULT_API int fult_worker(void);
 
+/* Writes a report of all tasks to a file descriptor: which there are, what each waits for and where, equal
+ * stacks together. From any thread; does not suspend. FULT_ERR_NO_RUNTIME. */
+FULT_API int fult_dump_tasks(int descriptor);
+
+/* Gives memory back that a burst of tasks has left behind: idle stacks and the descriptors of tasks that have
+ * ended. From any thread; does not suspend. FULT_ERR_NO_RUNTIME. */
+FULT_API int fult_trim(void);
+
 /* A sentence that tells what a status means and what to do; never NULL. From any thread. */
 FULT_API const char *fult_strerror(int status);
 

@@ -14,6 +14,9 @@ enum class spawn_order { depth_first, breadth_first };
 // How stack overflows are caught.
 enum class guard_mode { automatic, madvise, mprotect, none };
 
+// What is done when every task waits and nothing can wake one.
+enum class deadlock_mode { report, abort, off };
+
 // What a runtime is started with. The variable behind each member is the same option in the environment.
 struct options {
     unsigned workers = 0;                         // FULT_WORKERS: kernel threads; 0: one a usable processor
@@ -28,6 +31,11 @@ struct options {
     spawn_order order = spawn_order::depth_first; // FULT_ORDER
     unsigned idle_spin = 100;        // FULT_IDLE_SPIN: microseconds of looking for work before sleeping
     unsigned blocking_threads = 512; // FULT_BLOCKING_THREADS: calls of blocking() at a time
+    bool spawn_sites = false;        // FULT_SPAWN_SITES: remember who spawned each task
+    unsigned idle_spin = 100;        // FULT_IDLE_SPIN: microseconds of looking for work before sleeping
+    unsigned trim_after = 1000; // FULT_TRIM_AFTER: milliseconds after which idle memory goes back; 0: never
+    deadlock_mode deadlock = deadlock_mode::report; // FULT_DEADLOCK: what is done about one
+    int dump_signal = 0; // FULT_DUMP_SIGNAL: the signal that has all tasks reported; 0: none
 };
 
 // The defaults, changed by the FULT_* variables of the environment. Throws std::invalid_argument that names

@@ -65,6 +65,7 @@ struct alignas(128) task {
     task_extras *extras;
     outcome result;
     bool pinned;
+    std::uint32_t note;       // low half of the address of its wait_note; 0: none
     std::uintptr_t limit;     // the limit of `on`: a switch needs nothing else of the stack's record
     std::atomic<task *> next; // while it is handed over (worker::hand)
 };
@@ -90,8 +91,10 @@ inline constexpr std::uint64_t usable_slots = ~std::uint64_t{1}; // of a word
 
 // Why the owner must leave the fast path after it changed a private word.
 enum attention_bits : std::uint32_t {
-    hungry = 1,  // somebody looks for work and found no public bit here
-    revoked = 2, // a thief took private bits back; they stand in moved
+    hungry = 1,      // somebody looks for work and found no public bit here
+    revoked = 2,     // a thief took private bits back; they stand in moved
+    trim_wanted = 4, // idle memory is to be given back
+    forked = 8,      // this is the child of a fork: it has one thread, and no workers
 };
 
 // The part of a worker that spawn and join touch. Descriptors' hot halves lie at even multiples of a cache

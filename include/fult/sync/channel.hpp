@@ -148,7 +148,7 @@ template <class T> class channel {
         }
         detail::waiter self;
         self.subject = std::addressof(value);
-        return detail::wait_in(lock_, senders_, self, limits) && self.note != 0;
+        return detail::wait_in({"channel (to send)", this}, lock_, senders_, self, limits) && self.note != 0;
     }
 
     // Called with the lock held, which it releases.
@@ -180,7 +180,7 @@ template <class T> class channel {
         std::optional<T> value;
         detail::waiter self;
         self.subject = &value;
-        detail::wait_in(lock_, receivers_, self, limits);
+        detail::wait_in({"channel (to receive)", this}, lock_, receivers_, self, limits);
         return value;
     }
 

@@ -214,7 +214,7 @@ template <class T> class full_empty {
         std::optional<T> value;
         detail::waiter self;
         self.subject = &value;
-        detail::wait_in(lock_, empties ? takers_ : readers_, self, limits);
+        detail::wait_in({"full_empty", this}, lock_, empties ? takers_ : readers_, self, limits);
         return value;
     }
     bool write_within(T &value, const detail::wait_limits &limits) {
@@ -222,7 +222,7 @@ template <class T> class full_empty {
         if (full_) {
             detail::waiter self;
             self.subject = std::addressof(value);
-            return detail::wait_in(lock_, writers_, self, limits);
+            return detail::wait_in({"full_empty (to be emptied)", this}, lock_, writers_, self, limits);
         }
         detail::wait_chain served;
         value_ = std::move(value);

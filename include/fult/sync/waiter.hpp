@@ -14,6 +14,7 @@
 
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/platform.hpp>
+#include <fult/detail/wait_note.hpp>
 #include <fult/task_id.hpp>
 
 namespace fult::detail {
@@ -75,12 +76,12 @@ class FULT_API waiter {
     waiter(const waiter &) = delete;
     waiter &operator=(const waiter &) = delete;
 
-    // Waits for the grant. A task suspends, a foreign thread blocks.
-    void wait() noexcept;
+    // Waits for the grant. A task suspends, a foreign thread blocks. `what` is told to who looks inside.
+    void wait(const waiting_for &what = {}) noexcept;
     // The same within limits; false: they were reached, and no grant came so far.
-    bool wait(const wait_limits &limits);
+    bool wait(const wait_limits &limits, const waiting_for &what = {});
     // The same for a wait that is rarely short: gives the worker away at once.
-    bool wait_long(const wait_limits &limits);
+    bool wait_long(const wait_limits &limits, const waiting_for &what = {});
 
     // Lets it go on. Everything written before is visible to it.
     void grant() noexcept;
@@ -113,8 +114,9 @@ class FULT_API waiter {
     enum : std::uint32_t { polling, parked, granted };
 
     bool poll() noexcept;
-    bool suspend_while_parked(const wait_limits *limits) noexcept;
+    bool suspend_while_parked(const wait_limits *limits, const waiting_for &what) noexcept;
     bool change_to_granted() noexcept;
+    void wait_on_thread(const steady_clock::time_point *deadline) noexcept;
     void wake_up(task_id who) noexcept;
 
     std::atomic<std::uint32_t> state_{polling};
@@ -186,20 +188,20 @@ class FULT_API wait_chain {
 };
 
 // Waits in a queue. Called with its lock held, returns with it released. False: the limits were reached, and
-// the waiter is out of the queue; `left` ran under the lock then.
+// the waiter is out of the queue; `left` ran under the lock then. `what` is told to who looks inside.
 struct left_nothing {
     void operator()() const noexcept {}
 };
 template <class Left = left_nothing>
-bool wait_in(short_lock &lock, wait_list &list, waiter &w, const wait_limits &limits,
+bool wait_in(const waiting_for &what, short_lock &lock, wait_list &list, waiter &w, const wait_limits &limits,
              const Left &left = Left()) {
     list.push(w);
     lock.unlock();
     if (limits.none()) {
-        w.wait();
+        w.wait(what);
         return true;
     }
-    if (w.wait(limits))
+    if (w.wait(limits, what))
         return true;
     lock.lock();
     if (w.queued) {
@@ -211,6 +213,12 @@ bool wait_in(short_lock &lock, wait_list &list, waiter &w, const wait_limits &li
     lock.unlock();
     w.wait(); // it was taken out before: the grant is on its way
     return true;
+}
+
+template <class Left = left_nothing>
+bool wait_in(short_lock &lock, wait_list &list, waiter &w, const wait_limits &limits,
+             const Left &left = Left()) {
+    return wait_in(waiting_for(), lock, list, w, limits, left);
 }
 
 // Durations and times of any clock as times of the steady one -----------------------------------------------
