@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t few = 64; // stacks that stay resident at any rate
 
 constexpr int madv_guard_install = 102; // Linux 6.13; not in Debian 12's headers
+constexpr int madv_unknown = 0x7eed;
 
 bool guard_by_madvise(void *begin, std::size_t bytes) noexcept {
     return ::madvise(begin, bytes, madv_guard_install) == 0;
@@ -25,7 +26,9 @@ bool guard_by_madvise(void *begin, std::size_t bytes) noexcept {
 // Guards by madvise leave a mapping whole; those by mprotect cut it in two, and the kernel bounds the pieces.
 bool madvise_guards_work() noexcept {
     void *probe = map_pages(page_size());
-    const bool works = probe && guard_by_madvise(probe, page_size());
+    // Emulators of the kernel's calls ignore advice and say yes, also to one that no kernel knows.
+    const bool ignored = probe && ::madvise(probe, page_size(), madv_unknown) == 0;
+    const bool works = probe && !ignored && guard_by_madvise(probe, page_size());
     if (probe)
         unmap_pages(probe, page_size());
     return works;

@@ -25,6 +25,8 @@ struct overflow : ::testing::Test {
     void SetUp() override {
         if (fult::testing::sanitized || fult::testing::under_valgrind())
             GTEST_SKIP() << "the tool handles the fault";
+        if (fult::testing::emulated())
+            GTEST_SKIP() << "no program can start itself again under this emulator";
     }
     static void run(fult::guard_mode guard, bool sized) {
         fult::options o = workers(2);

@@ -207,29 +207,35 @@ def messages_in_c(tree):
             raise Failure(f'two ranks of {name} said: {heard}')
 
 
-def main():
+def options_of():
     parser = argparse.ArgumentParser()
-    parser.add_argument('--build', type=Path, required=True)
-    parser.add_argument('--source', type=Path, required=True)
+    parser.add_argument('--build', type=lambda p: Path(p).resolve(), required=True)
+    parser.add_argument('--source', type=lambda p: Path(p).resolve(), required=True)
     parser.add_argument('--cxx', nargs='+', required=True)
     parser.add_argument('--cc', nargs='+', required=True)
-    options = parser.parse_args()
-    checks = (headers, library, comm_library, relocated, plain_shared, plain_static, plain_c, by_meson, as_subproject,
-              by_cmake, info, messages, messages_in_c)
+    return parser.parse_args()
+
+
+def run_checks(tree, checks):
+    """Each check as a line of TAP: a check says why it is to be skipped, or raises Failure."""
     print(f'1..{len(checks)}')
     failed = 0
-    with tempfile.TemporaryDirectory(prefix='fult-install-') as scratch:
-        tree = Installed(options, Path(scratch))
-        for number, check in enumerate(checks, 1):
-            try:
-                skip = check(tree)
-                print(f'ok {number} {check.__name__}' + (f' # SKIP {skip}' if skip else ''), flush=True)
-            except (Failure, subprocess.TimeoutExpired) as failure:
-                failed += 1
-                print(f'not ok {number} {check.__name__}')
-                sys.stdout.flush()
-                print(f'--- {check.__name__}\n{failure}', file=sys.stderr, flush=True)
+    for number, check in enumerate(checks, 1):
+        try:
+            skip = check(tree)
+            print(f'ok {number} {check.__name__}' + (f' # SKIP {skip}' if skip else ''), flush=True)
+        except (Failure, subprocess.TimeoutExpired) as failure:
+            failed += 1
+            print(f'not ok {number} {check.__name__}', flush=True)
+            print(f'--- {check.__name__}\n{failure}', file=sys.stderr, flush=True)
     return 1 if failed else 0
+
+
+def main():
+    checks = (headers, library, comm_library, relocated, plain_shared, plain_static, plain_c, by_meson, as_subproject,
+              by_cmake, info, messages, messages_in_c)
+    with tempfile.TemporaryDirectory(prefix='fult-install-') as scratch:
+        return run_checks(Installed(options_of(), Path(scratch)), checks)
 
 
 if __name__ == '__main__':
