@@ -318,6 +318,10 @@ bool device::progress() noexcept {
 void device::wait(fult::detail::waiter &w) noexcept {
     if (w.is_granted())
         return;
+    if (fult::detail::others_ready()) { // they come first; messages of theirs go along with what is gathered
+        w.wait_at_once();
+        return;
+    }
     if (in_task()) {
         fult::detail::poller poll;
         while (poll.step())

@@ -97,11 +97,13 @@ bool waiter::suspend_while_parked(const wait_limits *limits) noexcept {
 }
 
 void waiter::wait() noexcept {
-    if (is_granted())
-        return;
-    if (!poll())
-        while (!suspend_while_parked(nullptr)) // nudged, by limits that are gone
-            nudged_.store(false, std::memory_order_relaxed);
+    if (!is_granted() && !poll())
+        wait_at_once();
+}
+
+void waiter::wait_at_once() noexcept {
+    while (!suspend_while_parked(nullptr)) // nudged, by limits that are gone
+        nudged_.store(false, std::memory_order_relaxed);
 }
 
 bool waiter::wait(const wait_limits &limits) {

@@ -77,7 +77,9 @@ class FULT_API waiter {
 
     // Waits for the grant. A task suspends, a foreign thread blocks.
     void wait() noexcept;
-    // The same within limits; false: they were reached, and no grant came so far.
+    // The same without looking for the grant first: for who knows that others are ready to run.
+    void wait_at_once() noexcept;
+    // The same as wait within limits; false: they were reached, and no grant came so far.
     bool wait(const wait_limits &limits);
 
     // Lets it go on. Everything written before is visible to it.
