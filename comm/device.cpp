@@ -340,10 +340,13 @@ bool device::progress() noexcept {
     return any;
 }
 
-// Whether the grant came while there was nothing else to do.
+// Whether the grant came while there was nothing else to do. Others that are ready come first: messages of
+// theirs go along with what is gathered.
 FULT_ALWAYS_INLINE bool device::wait_awake(const fult::detail::waiter &w) noexcept {
     if (w.is_granted())
         return true;
+    if (fult::detail::others_ready())
+        return false;
     if (in_task()) {
         fult::detail::poller poll;
         while (poll.step())
@@ -364,28 +367,26 @@ FULT_ALWAYS_INLINE bool device::wait_awake(const fult::detail::waiter &w) noexce
 
 void device::wait(fult::detail::waiter &w, const fult::detail::waiting_for &what) noexcept {
     if (!wait_awake(w))
-        w.wait(what);
+        w.wait_at_once(what);
 }
 
-// The text is made where the wait is long.
 void device::wait(fult::detail::waiter &w, const receive &r) noexcept {
-    if (wait_awake(w))
-        return;
-    char text[64], rank[16] = "any rank", tag[24] = "any tag";
-    if (r.source != any_source)
-        std::snprintf(rank, sizeof rank, "rank %d", r.source);
-    if (r.tag != any_tag)
-        std::snprintf(tag, sizeof tag, "tag %lld", static_cast<long long>(r.tag));
-    std::snprintf(text, sizeof text, "a message from %s, %s", rank, tag);
-    w.wait({text, nullptr});
+    wait(w, {nullptr, &r, [](const void *object, char *text, std::size_t size) noexcept {
+                 const receive &it = *static_cast<const receive *>(object);
+                 char rank[16] = "any rank", tag[24] = "any tag";
+                 if (it.source != any_source)
+                     std::snprintf(rank, sizeof rank, "rank %d", it.source);
+                 if (it.tag != any_tag)
+                     std::snprintf(tag, sizeof tag, "tag %lld", static_cast<long long>(it.tag));
+                 std::snprintf(text, size, "a message from %s, %s", rank, tag);
+             }});
 }
 
 void device::wait(fult::detail::waiter &w, const sending &s) noexcept {
-    if (wait_awake(w))
-        return;
-    char text[64];
-    std::snprintf(text, sizeof text, "rank %d to take its message, tag %u", s.rank, s.tag);
-    w.wait({text, nullptr});
+    wait(w, {nullptr, &s, [](const void *object, char *text, std::size_t size) noexcept {
+                 const sending &it = *static_cast<const sending *>(object);
+                 std::snprintf(text, size, "rank %d to take its message, tag %u", it.rank, it.tag);
+             }});
 }
 
 bool device::handed_over() noexcept {

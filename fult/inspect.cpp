@@ -190,6 +190,12 @@ class walk {
         if (at < context)
             at += std::uintptr_t{1} << 32;
         const auto &note = *reinterpret_cast<const wait_note *>(at);
+        if (note.what().tell) {
+            note.what().tell(note.what().object, s.waits_for, sizeof s.waits_for);
+            s.about.waits_for = s.waits_for;
+            s.about.timed = note.timed();
+            return;
+        }
         if (note.what().what) {
             const std::string_view text =
                 std::string_view(note.what().what).substr(0, sizeof s.waits_for - 1);

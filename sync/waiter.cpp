@@ -104,11 +104,13 @@ bool waiter::suspend_while_parked(const wait_limits *limits, const waiting_for &
 }
 
 void waiter::wait(const waiting_for &what) noexcept {
-    if (is_granted())
-        return;
-    if (!poll())
-        while (!suspend_while_parked(nullptr, what)) // nudged, by limits that are gone
-            nudged_.store(false, std::memory_order_relaxed);
+    if (!is_granted() && !poll())
+        wait_at_once(what);
+}
+
+void waiter::wait_at_once(const waiting_for &what) noexcept {
+    while (!suspend_while_parked(nullptr, what)) // nudged, by limits that are gone
+        nudged_.store(false, std::memory_order_relaxed);
 }
 
 bool waiter::wait(const wait_limits &limits, const waiting_for &what) {

@@ -1,14 +1,18 @@
 // What a task waits for, told where it really parks and read by who looks inside (fult/inspect.hpp).
 #pragma once
 
+#include <cstddef>
+
 #include <fult/detail/platform.hpp>
 
 namespace fult::detail {
 
-// A kind ("qlock"; it lives as long as the wait) and the object of it; none where it is not known.
+// A kind ("qlock"; it lives as long as the wait) and the object of it; none where it is not known. Or who
+// puts the object into words, when somebody asks: to wait costs no text.
 struct waiting_for {
     const char *what = nullptr;
     const void *object = nullptr;
+    void (*tell)(const void *object, char *text, std::size_t size) noexcept = nullptr;
 };
 
 // While it lives, on the stack of the running task, this task waits for that. The descriptor keeps the low

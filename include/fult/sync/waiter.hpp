@@ -78,7 +78,9 @@ class FULT_API waiter {
 
     // Waits for the grant. A task suspends, a foreign thread blocks. `what` is told to who looks inside.
     void wait(const waiting_for &what = {}) noexcept;
-    // The same within limits; false: they were reached, and no grant came so far.
+    // The same without looking for the grant first: for who knows that others are ready to run.
+    void wait_at_once(const waiting_for &what = {}) noexcept;
+    // The same as wait within limits; false: they were reached, and no grant came so far.
     bool wait(const wait_limits &limits, const waiting_for &what = {});
     // The same for a wait that is rarely short: gives the worker away at once.
     bool wait_long(const wait_limits &limits, const waiting_for &what = {});
