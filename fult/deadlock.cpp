@@ -46,7 +46,7 @@ bool handles_signals(int own) noexcept {
 
 } // namespace
 
-bool only_tasks_can_wake(const team &crew) noexcept {
+bool only_tasks_can_wake(team &crew) noexcept {
     const unsigned own =
         crew.count + crew.helpers.load(std::memory_order_relaxed) + (sanitizer::thread ? 1 : 0);
     return !crew.outside.expect_something() && count_threads() == own &&

@@ -7,7 +7,7 @@ struct team;
 
 // Whether nobody but a task could wake a task: the process has no threads but the workers, the runtime
 // expects nothing from outside, and no handler waits for a signal.
-bool only_tasks_can_wake(const team &crew) noexcept;
+bool only_tasks_can_wake(team &crew) noexcept;
 
 // By the last worker that settled into sleep. Says once, with all tasks, that every one waits where that is
 // so.

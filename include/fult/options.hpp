@@ -29,10 +29,9 @@ struct options {
     bool private_words = true;                    // FULT_PRIVATE_WORDS
     level_mode levels = level_mode::automatic;    // FULT_LEVELS
     spawn_order order = spawn_order::depth_first; // FULT_ORDER
-    unsigned idle_spin = 100;        // FULT_IDLE_SPIN: microseconds of looking for work before sleeping
-    unsigned blocking_threads = 512; // FULT_BLOCKING_THREADS: calls of blocking() at a time
-    bool spawn_sites = false;        // FULT_SPAWN_SITES: remember who spawned each task
-    unsigned idle_spin = 100;        // FULT_IDLE_SPIN: microseconds of looking for work before sleeping
+    unsigned blocking_threads = 512;              // FULT_BLOCKING_THREADS: calls of blocking() at a time
+    bool spawn_sites = false;                     // FULT_SPAWN_SITES: remember who spawned each task
+    unsigned idle_spin = 100;   // FULT_IDLE_SPIN: microseconds of looking for work before sleeping
     unsigned trim_after = 1000; // FULT_TRIM_AFTER: milliseconds after which idle memory goes back; 0: never
     deadlock_mode deadlock = deadlock_mode::report; // FULT_DEADLOCK: what is done about one
     int dump_signal = 0; // FULT_DUMP_SIGNAL: the signal that has all tasks reported; 0: none
