@@ -52,11 +52,12 @@ struct access : operation, outgoing {
     std::size_t size = 0;
     std::uint64_t region = 0;
     std::uint64_t offset = 0;
-    endpoint_state *through = nullptr;
-    std::uint32_t tag = 0;   // of the signal
-    std::uint64_t id = 0;    // its name
-    std::size_t done = 0;    // bytes of a put that are on their way
-    std::size_t missing = 0; // bytes of a get that are not here
+    endpoint_state *through = nullptr; // until it has begun: it may end before the access does
+    std::uint16_t endpoint = 0;        // its number
+    std::uint32_t tag = 0;             // of the signal
+    std::uint64_t id = 0;              // its name
+    std::size_t done = 0;              // bytes of a put that are on their way
+    std::size_t missing = 0;           // bytes of a get that are not here
     memory enrolled;
     bool is_enrolled = false;
 };

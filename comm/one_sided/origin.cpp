@@ -88,7 +88,7 @@ bool one_sided::send_parts(access &a) noexcept {
         auto flags = static_cast<std::uint8_t>(one_sided_kind::put);
         if (last)
             flags = static_cast<std::uint8_t>(flags | one_sided_last | (a.signals ? one_sided_signal : 0));
-        if (!on_.append(to, record::one_sided, flags, a.through->id, a.tag, bytes_of(body),
+        if (!on_.append(to, record::one_sided, flags, a.endpoint, a.tag, bytes_of(body),
                         {a.local + a.done, length}))
             return false;
         a.done += length;
@@ -102,7 +102,7 @@ bool one_sided::ask(access &a) noexcept {
         a.id, a.region, a.offset, a.size, a.enrolled.address, a.enrolled.key, a.is_enrolled ? 1U : 0U};
     const auto kind = static_cast<std::uint8_t>(a.is_put ? one_sided_kind::fetch : one_sided_kind::get);
     const auto flags = static_cast<std::uint8_t>(kind | (a.signals ? one_sided_signal : 0));
-    return on_.append(on_.peer_of(a.rank), record::one_sided, flags, a.through->id, a.tag, bytes_of(body));
+    return on_.append(on_.peer_of(a.rank), record::one_sided, flags, a.endpoint, a.tag, bytes_of(body));
 }
 
 // Null for a name that this rank has not told the other.

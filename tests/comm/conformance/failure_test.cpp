@@ -356,6 +356,16 @@ TEST_F(failure, ending_with_a_pending_receive) {
     FULT_EXPECT_END(program, "fult: comm::context: ended with operations pending: 1 receive.* on endpoint");
 }
 
+TEST_F(failure, ending_with_a_region) {
+    const auto program = [](party &p, world &) {
+        static int memory;
+        static region left;
+        if (p.rank == 0)
+            left = region(p.world, &memory, sizeof memory);
+    };
+    FULT_EXPECT_END(program, "ended with operations pending: 1 region.* not destroyed");
+}
+
 TEST_F(failure, ending_with_a_send_that_nobody_received) {
     const auto program = [](party &p, world &) {
         const std::vector<std::byte> large(100'000);
