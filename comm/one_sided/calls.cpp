@@ -1,10 +1,11 @@
+#include "comm/one_sided/calls.hpp"
+
 #include <stdexcept>
 #include <string>
 
 #include <fult/comm/one_sided.hpp>
 
 #include "comm/endpoint_state.hpp"
-#include "comm/one_sided/one_sided.hpp"
 #include "comm/pending.hpp"
 
 namespace fult::comm {
@@ -60,26 +61,6 @@ struct pending_access final : access, pending {
     bool cancel() noexcept override { return false; }
 };
 
-// Checks what the caller may get wrong, and says it to the operation.
-void describe(access &a, const endpoint &through, const char *call, bool is_put, void *data, std::size_t size,
-              const remote_region &there, std::size_t offset) {
-    endpoint_state &state = state_of(through, call);
-    state.check_rank(call, there.rank);
-    if (is_put && there.writable == 0)
-        throw std::invalid_argument(prefix(call) + "the region was offered for reading only");
-    if (offset > there.size || size > there.size - offset)
-        throw std::out_of_range(prefix(call) + std::to_string(size) + " bytes from offset " +
-                                std::to_string(offset) + " on are not within the region, which has " +
-                                std::to_string(there.size));
-    a.is_put = is_put;
-    a.local = static_cast<std::byte *>(data);
-    a.size = size;
-    a.outgoing::rank = there.rank;
-    a.region = there.id;
-    a.offset = offset;
-    a.through = &state;
-}
-
 void with_signal(access &a, std::uint32_t tag) noexcept {
     a.signals = true;
     a.tag = tag;
@@ -100,6 +81,29 @@ request begin(std::unique_ptr<pending_access> a) {
 }
 
 } // namespace
+
+namespace detail {
+
+void describe_access(access &a, const endpoint &through, const char *call, bool is_put, void *data,
+                     std::size_t size, const remote_region &there, std::size_t offset) {
+    endpoint_state &state = state_of(through, call);
+    state.check_rank(call, there.rank);
+    if (is_put && there.writable == 0)
+        throw std::invalid_argument(prefix(call) + "the region was offered for reading only");
+    if (offset > there.size || size > there.size - offset)
+        throw std::out_of_range(prefix(call) + std::to_string(size) + " bytes from offset " +
+                                std::to_string(offset) + " on are not within the region, which has " +
+                                std::to_string(there.size));
+    a.is_put = is_put;
+    a.local = static_cast<std::byte *>(data);
+    a.size = size;
+    a.outgoing::rank = there.rank;
+    a.region = there.id;
+    a.offset = offset;
+    a.through = &state;
+}
+
+} // namespace detail
 
 region::region(endpoint &on, void *base, std::size_t size) : what_(offer(on, base, size, true)) {}
 region::region(endpoint &on, const void *base, std::size_t size)
@@ -126,21 +130,21 @@ remote_region region::remote() const noexcept {
 
 void put(endpoint &through, const void *data, std::size_t size, const remote_region &to, std::size_t offset) {
     blocking_access a;
-    describe(a, through, "put", true, const_cast<void *>(data), size, to, offset);
+    describe_access(a, through, "put", true, const_cast<void *>(data), size, to, offset);
     carry_out(a, "put");
 }
 
 request iput(endpoint &through, const void *data, std::size_t size, const remote_region &to,
              std::size_t offset) {
     auto a = std::make_unique<pending_access>();
-    describe(*a, through, "iput", true, const_cast<void *>(data), size, to, offset);
+    describe_access(*a, through, "iput", true, const_cast<void *>(data), size, to, offset);
     return begin(std::move(a));
 }
 
 void put_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
                 std::size_t offset, std::uint32_t tag) {
     blocking_access a;
-    describe(a, through, "put_signal", true, const_cast<void *>(data), size, to, offset);
+    describe_access(a, through, "put_signal", true, const_cast<void *>(data), size, to, offset);
     with_signal(a, tag);
     carry_out(a, "put_signal");
 }
@@ -148,20 +152,20 @@ void put_signal(endpoint &through, const void *data, std::size_t size, const rem
 request iput_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
                     std::size_t offset, std::uint32_t tag) {
     auto a = std::make_unique<pending_access>();
-    describe(*a, through, "iput_signal", true, const_cast<void *>(data), size, to, offset);
+    describe_access(*a, through, "iput_signal", true, const_cast<void *>(data), size, to, offset);
     with_signal(*a, tag);
     return begin(std::move(a));
 }
 
 void get(endpoint &through, void *data, std::size_t size, const remote_region &from, std::size_t offset) {
     blocking_access a;
-    describe(a, through, "get", false, data, size, from, offset);
+    describe_access(a, through, "get", false, data, size, from, offset);
     carry_out(a, "get");
 }
 
 request iget(endpoint &through, void *data, std::size_t size, const remote_region &from, std::size_t offset) {
     auto a = std::make_unique<pending_access>();
-    describe(*a, through, "iget", false, data, size, from, offset);
+    describe_access(*a, through, "iget", false, data, size, from, offset);
     return begin(std::move(a));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fult/comm/collectives.hpp>
+#include <fult/comm/completion.hpp>
 #include <fult/comm/context.hpp>
 #include <fult/comm/endpoint.hpp>
 #include <fult/comm/one_sided.hpp>

@@ -15,7 +15,8 @@ FULT_RUN, PROGRAM = (os.path.abspath(a) for a in sys.argv[1:3])
 launching.LIMIT = 170 if sys.argv[3:] == ['slow'] else 55
 NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
 # Where ranks have to share processors, each message over the network costs a change of process or two.
-SOME = ['sizes_unexpected', 'pieces', 'truncation', 'wait_for_any', 'one_tag', 'late_endpoint', 'queued', 'wildcards']
+SOME = ['sizes_unexpected', 'pieces', 'truncation', 'wait_for_any', 'one_tag', 'late_endpoint', 'queued', 'wildcards',
+        'put_with_signal', 'refused_accesses', 'region_ends_in_use', 'listed']
 NAMES = run([PROGRAM, 'list'])[1].split()
 
 
