@@ -86,7 +86,7 @@ struct pending_receive final : receive, pending {
 };
 
 // For the library's own functions that know requests by what they point to.
-struct request_access {
+struct request_pointer {
     static request of(pending *what) noexcept { return request(what); }
     static pending *release(request &r) noexcept { return std::exchange(r.what_, nullptr); }
 };

@@ -11,7 +11,7 @@ namespace {
 
 // A complete one: what became of it. NULL: nothing did.
 int look_at(const char *call, fult_comm_request_t &r, fult_comm_envelope *about) noexcept {
-    request now = request_access::of(inside(std::exchange(r, nullptr)));
+    request now = request_pointer::of(inside(std::exchange(r, nullptr)));
     return status_of(call, [&] {
         tell(about, now.wait());
         return int{FULT_SUCCESS};
@@ -85,8 +85,8 @@ int fult_comm_wait_any(fult_comm_request_t *all, size_t count, size_t *index, fu
 }
 
 int fult_comm_cancel(fult_comm_request_t one) {
-    request now = request_access::of(inside(one));
+    request now = request_pointer::of(inside(one));
     const bool taken_back = now.cancel();
-    request_access::release(now); // it is the caller's still
+    request_pointer::release(now); // it is the caller's still
     return taken_back ? FULT_SUCCESS : FULT_ERR_BUSY;
 }

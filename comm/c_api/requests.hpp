@@ -11,7 +11,7 @@ namespace fult::comm::detail {
 
 inline pending *inside(fult_comm_request_t r) noexcept { return reinterpret_cast<pending *>(r); }
 inline fult_comm_request_t name_of(request &&r) noexcept {
-    return reinterpret_cast<fult_comm_request_t>(request_access::release(r));
+    return reinterpret_cast<fult_comm_request_t>(request_pointer::release(r));
 }
 
 } // namespace fult::comm::detail

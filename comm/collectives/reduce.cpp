@@ -11,6 +11,9 @@ namespace {
 
 // From here on halving the vector beats exchanging all of it.
 constexpr std::size_t large = std::size_t{32} << 10;
+// The same for a reduce, where the tree has fewer messages: two ranks are 20 to 30 % faster at 1 MiB, and
+// equal at 128 KiB.
+constexpr std::size_t large_for_one = std::size_t{256} << 10;
 
 enum rounds : std::uint32_t { folding = 64, unfolding, to_root };
 
@@ -192,7 +195,7 @@ void reduce(endpoint &among, const void *in, void *out, std::size_t count, int r
     const std::size_t size = count * how.element;
     scratch sum(size);
     copy_bytes(sum.data(), in, size);
-    if (size >= large && count >= static_cast<std::size_t>(call.size()))
+    if (call.size() > 1 && size >= large_for_one && count >= static_cast<std::size_t>(call.size()))
         reduce_by_parts(call, sum.data(), count, root, how);
     else
         reduce_by_tree(call, sum.data(), count, root, how);

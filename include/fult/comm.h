@@ -121,7 +121,7 @@ typedef struct fult_comm_endpoint_attr {
     int wildcards;               /* 1: receives may name any source and any tag */
     int delivery;                /* one of enum fult_comm_delivery */
     fult_comm_handler_t handler; /* for FULT_COMM_HANDLED and FULT_COMM_AS_A_TASK */
-    void *user;                  /* passed to the handler */
+    void *user;                  /* passed to it; tasks may use it until fult_finalize */
 } fult_comm_endpoint_attr;
 /* Matched, without wildcards. */
 #define FULT_COMM_ENDPOINT_ATTR_INIT \

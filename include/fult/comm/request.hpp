@@ -14,6 +14,7 @@ namespace fult::comm {
 namespace detail {
 struct pending;
 struct request_access;
+struct request_pointer;
 FULT_API void drop(pending *p) noexcept;
 } // namespace detail
 
@@ -53,6 +54,7 @@ class FULT_API request {
   private:
     friend class endpoint;
     friend struct detail::request_access;
+    friend struct detail::request_pointer;
     friend FULT_API std::size_t wait_any(std::span<request> all);
     friend FULT_API void wait_all(std::span<request> all);
     explicit request(detail::pending *what) noexcept : what_(what) {}

@@ -103,7 +103,7 @@ static void concatenate(void *user, const void *left, const void *right, void *r
 }
 
 static void by_a_function(fult_comm_endpoint_t e) {
-    enum { many = 5000 };
+    enum { many = 20000 };
     struct word *in = calloc(many, sizeof *in), *out = calloc(many, sizeof *out), expect = {{0}};
     int calls = 0, wrong = 0;
     for (int rank = 0; rank < fult_comm_size(); ++rank)

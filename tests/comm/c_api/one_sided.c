@@ -28,6 +28,7 @@ static void puts_and_gets(const fult_comm_remote_region *next, int *memory, int 
     fult_comm_envelope about;
     CHECK(fult_comm_recv(world, NULL, 0, before, 70, &about) == FULT_SUCCESS && about.size == 0);
     CHECK(memory[0] == before * 10);
+    CHECK(fult_comm_barrier(world) == FULT_SUCCESS); /* what follows goes over it */
 
     fult_comm_request_t requests[2];
     int *many = malloc(numbers * sizeof *many), *back = calloc(numbers, sizeof *back);

@@ -109,7 +109,7 @@ void order_of_ranks(party &p) {
 // Sums of doubles that depend on their grouping: the same bits on all ranks, and again.
 void same_bits(party &p) {
     endpoint own = p.make_endpoint({});
-    for (const std::size_t count : {std::size_t{1}, std::size_t{100}, std::size_t{20'000}}) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{100}, std::size_t{40'000}}) {
         std::vector<double> in(count), first(count), again(count);
         for (std::size_t i = 0; i < count; ++i)
             in[i] = std::ldexp(1.0 + static_cast<double>(value_of(p.rank, i) % 1'000'003),
