@@ -44,14 +44,14 @@ def conforms():
     """4 ranks in 4 namespaces, 1 ms apart."""
     with network(delay=0.0005, jitter=0.0005) as joined:
         cases = ['sizes_unexpected', 'truncation', 'wait_for_any', 'one_tag', 'late_endpoint', 'wildcards']
-        out = finish(start(joined, *cases), joined, 0, 'wildcards: ok')
+        out = finish(start(joined, *cases, FULT_COMM_HEARTBEAT='10'), joined, 0, 'wildcards: ok')
         expect(all(f'{each}: ok' in out for each in cases), out)
 
 
 def soaks_with_loss_and_delay():
     """Contents and order where packets are lost, late and out of order."""
     with network(loss=0.01, delay=0.001, jitter=0.002) as joined:
-        finish(start(joined, 'soak', 5 if SLOW else 10, FULT_COMM_HEARTBEAT="10"), joined, 0, 'soak: ok')
+        finish(start(joined, 'soak', 5 if SLOW else 10, FULT_COMM_HEARTBEAT='10'), joined, 0, 'soak: ok')
         expect(joined.lost > 0, 'nothing was lost')
 
 
@@ -61,7 +61,7 @@ def loses_a_rank():
     with network(loss=0.005, delay=0.001, jitter=0.001) as joined:
         begin = time.monotonic()
         finish(start(joined, 'soak_with_a_loss', 10, FULT_COMM_HEARTBEAT=str(beat)), joined, 128 + 9, 'soak_with_a_loss: ok')
-        expect(time.monotonic() - begin < 10 * beat, 'within a bounded time')
+        expect(time.monotonic() - begin < 15 * beat, 'within a bounded time')
 
 
 sys.exit(main(cases_of(__name__)))
