@@ -14,6 +14,7 @@
 
 #include "asymmetric_fence.hpp"
 #include "check.hpp"
+#include "locals.hpp"
 #include "option_table.hpp"
 #include "overflow.hpp"
 #include "topology.hpp"
@@ -220,6 +221,10 @@ engine::~engine() {
         fatal("runtime", "stopped by something else than the main task; let the runtime's owner live in the "
                          "function that started it");
     drain();
+    if (main_->extras)
+        end_locals(*main_->extras);
+    drain(); // of what the ends of its locals have spawned
+    delete std::exchange(main_->extras, nullptr);
     end_threads();
     w->leave_thread();
     destroy_homes();
