@@ -29,7 +29,10 @@ template <class Body> int status_of(const Body &body, int logic_error_means = FU
 }
 
 inline spawn_options options_of(const fult_spawn_attr &attr) noexcept {
-    return {attr.name ? attr.name : "", attr.stack_size, attr.worker, attr.pinned != 0};
+    return {.name = attr.name ? attr.name : "",
+            .stack_size = attr.stack_size,
+            .worker = attr.worker,
+            .pinned = attr.pinned != 0};
 }
 
 } // namespace fult::detail

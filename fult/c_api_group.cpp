@@ -1,8 +1,10 @@
-// Groups of tasks in C: the first result that is not NULL stands for the first exception.
+// Groups of tasks in C, in which the first result that is not NULL stands for the first exception; and
+// locals.
 #include <new>
 
 #include <fult/fult.h>
 #include <fult/task_group.hpp>
+#include <fult/task_local.hpp>
 #include <fult/when.hpp>
 
 #include "c_api.hpp"
@@ -88,3 +90,23 @@ int fult_group_request_stop(fult_group_t group) {
 }
 
 int fult_group_stop_requested(fult_group_t group) { return group && group->core.is_stopped() ? 1 : 0; }
+
+int fult_key_create(fult_key_t *key, void (*destructor)(void *)) {
+    if (!key)
+        return FULT_ERR_INVALID;
+    return status_of([&] { *key = fult::detail::make_key(destructor, nullptr); });
+}
+
+int fult_key_delete(fult_key_t key) {
+    return fult::detail::delete_key(key) ? FULT_SUCCESS : FULT_ERR_INVALID;
+}
+
+int fult_setspecific(fult_key_t key, const void *value) {
+    if (!fult::detail::is_key(key))
+        return FULT_ERR_INVALID;
+    return status_of([&] { fult::detail::set_local(key, const_cast<void *>(value)); });
+}
+
+void *fult_getspecific(fult_key_t key) {
+    return fult::detail::is_key(key) ? fult::detail::get_local(key) : nullptr;
+}

@@ -10,6 +10,7 @@
 
 #include "check.hpp"
 #include "fork_guard.hpp"
+#include "locals.hpp"
 #include "parker.hpp"
 #include "suspend.hpp"
 #include "worker.hpp"
@@ -58,10 +59,13 @@ bool is_completed(const task *t) noexcept {
 
 // Runs a claimed, unstarted task on the caller's stack; its outcome stays in the descriptor.
 void run_inline(worker *w, task *t) noexcept {
-    t->outer = w->current;
+    task *const self = w->current;
+    t->outer = self;
     w->current = t;
     t->ops->run(*t);
-    current_worker()->current = t->outer;
+    if (t->extras) [[unlikely]]
+        end_locals(*t->extras);
+    current_worker()->current = self;
     t->join.store(join_done, std::memory_order_release); // the caller is the joiner
 }
 

@@ -24,6 +24,7 @@
 #include "dump.hpp"
 #include "dump_signal.hpp"
 #include "fork_guard.hpp"
+#include "locals.hpp"
 #include "option_table.hpp"
 #include "overflow.hpp"
 #include "topology.hpp"
@@ -254,8 +255,12 @@ engine::~engine() {
         fatal("runtime", "stopped by something else than the main task; let the runtime's owner live in the "
                          "function that started it");
     drain();
+    if (main_->extras)
+        end_locals(*main_->extras);
+    drain();      // of what the ends of its locals have spawned
     pool_.stop(); // who has signaled the last task may still be about to wake a worker
     reports_.reset();
+    w->set_extras(main_, nullptr);
     end_threads();
     w->leave_thread();
     destroy_homes();

@@ -52,6 +52,8 @@ FULT_ALWAYS_INLINE group_core::place group_core::run_here(worker_hot *w, task *s
     t->outer = self;
     w->current = t;
     static_cast<const group_task_ops *>(t->ops)->here(*t);
+    if (t->outer != self) [[unlikely]]
+        end_inline_locals(t);
     const worker_hot *const before = std::exchange(w, current_worker());
     w->current = self;
     release_slot(w, t);
@@ -68,22 +70,24 @@ void group_core::run_own() noexcept {
         return;
     const without_exceptions meanwhile(*here);
     task *const self = here->current;
-    std::int64_t left = own_, budget = 1000; // of what is found above
+    std::int64_t left = own_, found = 0;
+    constexpr std::int64_t most_found = 1000; // above: what its tasks have spawned
     // Slots of others may lie between.
     const std::ptrdiff_t span = std::min<std::ptrdiff_t>(t - tasks_of(here), 2 * left + 1000);
     for (const task *const lowest = t - span; left > 0 && t >= lowest; --t) {
         place where = run_here(here, self, t);
         if (where != place::nowhere)
-            --left, --own_;
-        while (where != place::elsewhere && here->run.next - 1 > t && budget-- > 0) {
+            --left;
+        while (where != place::elsewhere && here->run.next - 1 > t && found < most_found) {
             where = run_here(here, self, here->run.next - 1);
             if (where == place::nowhere)
                 break;
-            --own_;
+            ++found;
         }
         if (where == place::elsewhere)
             break;
     }
+    own_ = left - found; // negative: of what others have counted
 }
 
 group_core::group_core() noexcept : owner_(current_worker()->current), in_flight_(in_flight()) {}

@@ -27,7 +27,9 @@ FULT_LOOKED_AT task *running_on(const worker &w) noexcept {
     return *const_cast<task *const volatile *>(&w.current);
 }
 FULT_LOOKED_AT task *outer_of(const task *t) noexcept {
-    return *const_cast<task *const volatile *>(&t->outer);
+    constexpr std::uintptr_t marks = alignof(task) - 1; // of groups and locals
+    const auto *outer = *const_cast<task *const volatile *>(&t->outer);
+    return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(outer) & ~marks);
 }
 
 // A description with what it refers to.
@@ -156,7 +158,7 @@ class walk {
         s.about.status = posted || !t->context ? task_status::ready : task_status::waiting;
         const task *outer = nullptr;
         if (t->context) {
-            outer = t->outer;
+            outer = outer_of(t);
             look_at_stack(s, t);
         }
         t->state.exchange(before, std::memory_order_seq_cst); // pairs with claim, as a worker's arrive does

@@ -9,6 +9,7 @@
 
 #include "check.hpp"
 #include "fork_guard.hpp"
+#include "locals.hpp"
 #include "option_table.hpp"
 #include "worker.hpp"
 
@@ -64,6 +65,30 @@ FULT_COLD void attend_seldom(worker *w, std::uint32_t wanted) noexcept {
     w->attention.fetch_and(~std::uint32_t{trim_wanted}, std::memory_order_seq_cst); // pairs with fult::trim
     w->trim();
 }
+// The locals of a task to come. Until it has a slot, the copies are ours.
+class inherited {
+  public:
+    inherited() noexcept = default;
+    void make(task_extras &extras, const spawn_options &wanted) {
+        values_ = &extras;
+        for (const local_value &each : wanted.locals) {
+            make_room(extras, each.key);
+            put_local(extras, each.key, nullptr); // not to be inherited
+        }
+        if (wanted.inherit_locals)
+            inherit_locals(extras);
+    }
+    void keep() noexcept { values_ = nullptr; }
+    ~inherited() {
+        if (values_)
+            end_locals(*values_);
+    }
+    inherited(const inherited &) = delete;
+    inherited &operator=(const inherited &) = delete;
+
+  private:
+    local_values *values_ = nullptr;
+};
 
 task *checked(task *t, const worker &home) {
     if (!t)
@@ -98,13 +123,19 @@ task *take_slot_with(const spawn_options &wanted) {
         throw std::invalid_argument("fult: spawn: a stack of " + std::to_string(wanted.stack_size) +
                                     " bytes; it may have up to 1G");
     std::unique_ptr<task_extras> extras;
-    if (!wanted.name.empty() || wanted.stack_size != 0)
-        extras.reset(new task_extras{std::string(wanted.name), wanted.stack_size});
+    if (!wanted.name.empty() || wanted.stack_size != 0 || wanted.inherit_locals || wanted.locals.size() != 0)
+        extras = std::make_unique<task_extras>(wanted.name, wanted.stack_size);
+    inherited copies;
+    if (extras)
+        copies.make(*extras, wanted);
     worker *home = wanted.worker >= 0 ? crew.homes[static_cast<unsigned>(wanted.worker)]
                    : here             ? here
                                       : &crew.foreign_home();
     task *t = checked(here && home == here ? here->take_own_slot() : home->take_shared_slot(), *home);
     with_site(t)->pinned = wanted.pinned;
+    copies.keep();
+    for (const local_value &each : wanted.locals)
+        put_local(*extras, each.key, each.value);
     home->set_extras(t, std::move(extras));
     return t;
 }

@@ -9,6 +9,7 @@
 
 #include "check.hpp"
 #include "completion.hpp"
+#include "locals.hpp"
 #include "sanitizer.hpp"
 #include "worker.hpp"
 
@@ -48,6 +49,8 @@ void worker::run_task(task *t) noexcept {
     t->outer = nullptr;
     w->current = t;
     t->ops->run(*t);
+    if (t->extras) [[unlikely]]
+        end_locals(*t->extras);
     static_cast<worker *>(current_worker())->current = nullptr;
     complete(t);
 }

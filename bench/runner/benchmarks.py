@@ -198,6 +198,7 @@ BENCHMARKS = {
     "spawn_join": ("spawn and join of N empty tasks", spawn_join),
     "spawn_join_stack": ("the same, each task on a stack of its own", spawn_join_stack),
     "task_group": ("N empty tasks in a group, against as many spawned and joined", micro("task_group")),
+    "task_local": ("reading a task's own value, against a thread_local one", micro("task_local")),
     "yield": ("giving way among 2 and 1,000 tasks of a worker", micro("yield")),
     "signal_wait": ("two tasks on two workers that wake each other", micro("signal_wait", several=True)),
     "signal": ("a signal alone to a task of another worker", micro("signal", several=True)),

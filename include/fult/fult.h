@@ -122,6 +122,26 @@ FULT_API int fult_group_request_stop(fult_group_t group);
 /* Whether a stop was requested: 1 or 0. From any thread; does not suspend. */
 FULT_API int fult_group_stop_requested(fult_group_t group);
 
+/* A key, under which each task has a pointer of its own, NULL at first. Foreign threads have theirs as well.
+ */
+typedef uint64_t fult_key_t;
+
+/* *key receives a new one. destructor, if not NULL, gets what is not NULL at a task's end, on that task, and
+ * may suspend. At most 1,024 keys. From any thread; does not suspend. FULT_ERR_INVALID; FULT_ERR_NO_MEMORY:
+ * too many. */
+FULT_API int fult_key_create(fult_key_t *key, void (*destructor)(void *));
+
+/* Ends the key; values that tasks still have are dropped. From any thread; does not suspend.
+ * FULT_ERR_INVALID: no such key. */
+FULT_API int fult_key_delete(fult_key_t key);
+
+/* Sets the caller's value; what was there before is not destroyed. From any thread; does not suspend.
+ * FULT_ERR_INVALID: no such key; FULT_ERR_NO_MEMORY. */
+FULT_API int fult_setspecific(fult_key_t key, const void *value);
+
+/* The caller's value; NULL where there is none, or no such key. From any thread; does not suspend. */
+FULT_API void *fult_getspecific(fult_key_t key);
+
 /* Lets other ready tasks of this worker run. From a task; may suspend, and go on on another worker.
  * FULT_ERR_NOT_A_TASK. */
 FULT_API int fult_yield(void);

@@ -7,6 +7,7 @@
 #include <fult/spawn.hpp>
 #include <fult/task_group.hpp>
 #include <fult/task_id.hpp>
+#include <fult/task_local.hpp>
 #include <fult/this_task.hpp>
 #include <fult/version.hpp>
 #include <fult/when.hpp>

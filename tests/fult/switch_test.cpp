@@ -1,6 +1,7 @@
 // What a task keeps when it suspends and goes on elsewhere: errno, exceptions in flight, its locals.
 #include <atomic>
 #include <cerrno>
+#include <cfenv>
 #include <exception>
 #include <gtest/gtest.h>
 #include <stdexcept>
@@ -151,6 +152,20 @@ TEST_P(switch_test, locals_and_floating_point_survive) {
         ASSERT_EQ(z * (1 + task), (1.0 / (1 + task)) * (1 + task));
         for (const int each : local)
             ASSERT_EQ(each, task);
+    });
+}
+
+TEST_P(switch_test, rounding_belongs_to_the_task) {
+    if (fult::testing::under_valgrind())
+        GTEST_SKIP() << "it computes with one way of rounding";
+    in_many_tasks([](int task, int n) {
+        constexpr int ways[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+        const int before = std::fegetround();
+        std::fesetround(ways[task % 4]);
+        suspend_somehow(task + n);
+        const int after = std::fegetround();
+        std::fesetround(before); // others run on this stack afterwards
+        ASSERT_EQ(after, ways[task % 4]);
     });
 }
 

@@ -26,8 +26,20 @@ struct task_ops {
 
 enum class outcome : std::uint8_t { none, value, exception };
 
-// What spawn_options add to a task; absent for a plain spawn.
+// What spawn_options add to a task, and its locals; absent for a plain spawn.
 struct task_extras;
+
+// The values of task-local keys: the first few in place, as reading them is what must be fast.
+struct local_entry {
+    std::uint64_t key = 0; // whose value it is; a key that was deleted is none's
+    void *value = nullptr;
+};
+struct local_values {
+    static constexpr std::uint32_t near_count = 6;
+    local_entry near[near_count];
+    local_entry *far = nullptr;
+    std::uint32_t far_count = 0;
+};
 
 // States in the descriptor (scheduler.md): only `ready` may be claimed. Free, private and running tasks are
 // busy.
@@ -48,13 +60,17 @@ enum join_word : std::uintptr_t {
 
 inline constexpr std::size_t inline_storage = 48;
 
+// In task::outer of a running task: it has locals, which end with it.
+inline constexpr std::uintptr_t has_locals = 1;
+
 // The descriptor. Its first cache line is all that spawn and an inline join touch; the second belongs to
 // suspended and published tasks. Between two uses of a slot: state busy, join none, context null, outcome
 // none, extras null.
 struct alignas(128) task {
     const task_ops *ops;
-    task *outer; // while this task runs inline in a join: the task whose join runs it; before it starts, in a
-                 // group: the group's mark
+    // While this task runs inline in a join: the task whose join runs it, and has_locals. Before it starts,
+    // in a group: the group's mark.
+    task *outer;
     alignas(16) std::byte storage[inline_storage];
 
     std::atomic<std::uint32_t> state;
