@@ -13,7 +13,7 @@
 namespace fult::detail {
 namespace {
 
-constexpr unsigned batch = 128; // events that one look takes
+constexpr unsigned batch = 64; // events that one look takes: they lie on a task's stack
 
 [[noreturn]] void fail(int error, const char *what) {
     throw std::system_error(error, std::generic_category(), what);

@@ -4,6 +4,17 @@
 
 namespace fult::detail {
 
+// Entries lie anywhere; to walk a long list would cost a cache miss for each. So each knows the one that
+// comes eight later, or did: it may be gone, and is only prefetched. Those near the head of a list were
+// touched last.
+void timer_queue::note_ahead(timer_entry &e) noexcept {
+    timer_entry *fourth = e.next_;
+    for (int i = 0; fourth && i < 3; ++i)
+        fourth = fourth->next_;
+    e.child_ = fourth;
+    e.previous_ = fourth ? fourth->child_ : nullptr;
+}
+
 void timer_queue::insert(timer_entry &e) noexcept {
     const std::uint64_t tick = tick_of(e.when);
     if (tick <= present_) {
@@ -19,6 +30,7 @@ void timer_queue::insert(timer_entry &e) noexcept {
     bucket &b = buckets_[e.place_];
     e.next_ = b.first;
     e.back_ = &b.first;
+    note_ahead(e);
     if (b.first) {
         b.first->back_ = &e.next_;
         b.earliest = e.when < b.earliest ? e.when : b.earliest;
@@ -59,8 +71,7 @@ void timer_queue::spread(unsigned level, unsigned digit) noexcept {
         used_levels_ &= ~(1U << level);
     while (e) {
         timer_entry *next = e->next_;
-        if (next)
-            __builtin_prefetch(next->next_, 1);
+        __builtin_prefetch(e->previous_, 1);
         insert(*e);
         e = next;
     }

@@ -30,8 +30,9 @@ struct timer_entry {
     std::uint16_t place_ = 0;         // the bucket, or the heap
     timer_entry *next_ = nullptr;     // in a bucket, or among siblings
     timer_entry **back_ = nullptr;    // in a bucket: what points here
-    timer_entry *child_ = nullptr;    // in the heap
-    timer_entry *previous_ = nullptr; // in the heap: sibling, or parent of the first child
+    timer_entry *child_ = nullptr;    // in the heap; in a bucket: the fourth behind it, once
+    timer_entry *previous_ = nullptr; // in the heap: sibling, or parent of the first child; in a bucket: the
+                                      // eighth behind it, once
 };
 
 // A radix heap: a deadline's bucket is given by the highest of its 6-bit digits that differs from the present
@@ -80,6 +81,7 @@ class timer_queue {
         return when <= 0 ? 0 : static_cast<std::uint64_t>(when) >> tick_bits;
     }
     void spread(unsigned level, unsigned digit) noexcept;
+    static void note_ahead(timer_entry &e) noexcept;
     void take_out(timer_entry &e) noexcept;
     std::uint64_t first_tick(unsigned level, unsigned digit) const noexcept;
     static timer_entry *meld(timer_entry *a, timer_entry *b) noexcept;

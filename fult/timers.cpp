@@ -1,7 +1,9 @@
 #include "timers.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <new>
 #include <system_error>
 
 #include "worker.hpp"

@@ -6,6 +6,7 @@
 #include <memory>
 #include <semaphore>
 #include <stdexcept>
+#include <string>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -13,6 +14,7 @@
 #include <fult/blocking.hpp>
 #include <fult/fult.hpp>
 
+#include "fult/blocking_pool.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -139,6 +141,34 @@ TEST(blocking, many_calls_from_many_tasks) {
         }));
     fult::join_all(tasks);
     EXPECT_EQ(calls.load(), 16 * rounds);
+}
+
+TEST(blocking, a_call_that_waits_long_for_its_turn_is_reported_once) {
+    struct job : fult::detail::blocking_job {
+        std::binary_semaphore go{0};
+        std::atomic<bool> done{false};
+        job() {
+            run = [](fult::detail::blocking_job &j) noexcept {
+                static_cast<job &>(j).go.acquire();
+                static_cast<job &>(j).done = true;
+            };
+        }
+    };
+    fult::detail::blocking_pool pool(1);
+    job first, second;
+    EXPECT_TRUE(pool.submit(first));
+    EXPECT_FALSE(pool.submit(second));
+    ::testing::internal::CaptureStderr();
+    pool.report_if_waiting(first); // it runs
+    pool.report_if_waiting(second);
+    pool.report_if_waiting(second);
+    const std::string said = ::testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("FULT_BLOCKING_THREADS"), std::string::npos) << said;
+    EXPECT_EQ(said.find('\n'), said.size() - 1) << said;
+    first.go.release();
+    second.go.release();
+    fult::testing::spin_until([&] { return first.done.load() && second.done.load(); });
+    EXPECT_EQ(pool.threads(), 1U);
 }
 
 // The thread that ends the last task's wait is out of the runtime before that is gone.

@@ -9,7 +9,6 @@
  *   @mutant NO_DISARM           the waiter goes without disarming
  *   @mutant STOP_RUNS           ... or without waiting for the stop's callback
  *   @mutant NUDGED_LATE         a nudge says so after it has looked for `parked`
- *   @mutant CLEAR_LATE          the waiter forgets nudges after its look at the limits
  *   @mutant LEAVE_UNASKED       a waiter whose limits are reached leaves without asking whether it is queued
  *   @mutant NO_RECHECK -DWATCH  the watcher does not look at `next` again once it has said until when it sleeps
  *   @mutant NO_RING -DWATCH     an earlier deadline is not told to the watcher
@@ -193,16 +192,11 @@ turn:
     :: state == GRANTED -> goto left
     :: else
     fi;
-#ifndef MUTANT_CLEAR_LATE
     nudged = 0;
-#endif
     if
     :: time_over || stop_requested -> goto left
     :: else
     fi;
-#ifdef MUTANT_CLEAR_LATE
-    nudged = 0;
-#endif
     goto turn;
 left:
 #ifndef MUTANT_STOP_RUNS

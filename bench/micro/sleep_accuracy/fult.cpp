@@ -35,7 +35,7 @@ struct lateness {
 std::string one_round(unsigned workers, unsigned count) {
     lateness thread;
     std::thread([&] {
-        ::prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); // as workers do
+        ::prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); // as a worker does that sleeps for a deadline
         thread.measure(count, [](auto until) { std::this_thread::sleep_until(until); });
     }).join();
 
