@@ -60,8 +60,10 @@ CONFIGS = {
     'asan': Config([*CHECKED, '-Db_sanitize=address,undefined']),
     'tsan': Config([*CHECKED, '-Db_sanitize=thread']),
     'valgrind': Config([*CHECKED, '-Dvalgrind=enabled']),
-    'aarch64': Config([*CHECKED, '--cross-file=build/arm64-root/root.txt', '--cross-file=tools/cross/aarch64.txt',
-                       '-Dcomm=disabled'], {}, ['aarch64-linux-gnu-g++', 'qemu-aarch64-static'], ['tools/cross/sysroot', 'arm64']),
+    # The flags of CHECKED would replace those of the cross file.
+    'aarch64': Config(['--cross-file=build/arm64-root/root.txt', '--cross-file=tools/cross/aarch64.txt', '-Doptimization=1',
+                       '-Ddebug=false', '-Db_ndebug=false', '-Dbenchmarks=disabled', '-Dcomm=disabled'], {},
+                      ['aarch64-linux-gnu-g++', 'qemu-aarch64-static'], ['tools/cross/sysroot', 'arm64']),
     # The step gcc has -O3.
     'O0': Config(['-Dbuildtype=plain', '-Doptimization=0', '-Db_ndebug=false', '-Dbenchmarks=disabled']),
     'lto': Config(['-Dbuildtype=plain', '-Doptimization=2', '-Db_lto=true', '-Db_ndebug=true', '-Dbenchmarks=disabled']),

@@ -25,7 +25,12 @@ class Fult(MesonPackage):
 
     variant("comm", default=True, description="Build fult-comm, messages between processes")
     variant("pmix", default=True, when="+comm", description="Processes may be started by launchers that speak PMIx")
-    variant("docs", default=False, description="Build the API reference")
+    variant(
+        "buildtype",
+        default="release",
+        description="Meson build type",
+        values=("plain", "debug", "debugoptimized", "release", "minsize"),
+    )
 
     depends_on("c", type="build")
     depends_on("cxx", type="build")
@@ -36,7 +41,6 @@ class Fult(MesonPackage):
     depends_on("hwloc@2:")
     depends_on("libfabric@1.9:", when="+comm")
     depends_on("pmix", when="+pmix")
-    depends_on("doxygen", type="build", when="+docs")
     depends_on("googletest@1.10:", type="test")
     depends_on("python@3.9:", type="test")
 
@@ -51,7 +55,6 @@ class Fult(MesonPackage):
 
         return [
             feature("comm", self.spec.satisfies("+comm")),
-            feature("docs", self.spec.satisfies("+docs")),
             feature("tests", self.run_tests),
             "-Dbenchmarks=disabled",
         ]
