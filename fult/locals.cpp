@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <system_error>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include <fult/detail/fast_path.hpp>
