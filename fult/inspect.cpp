@@ -27,7 +27,8 @@ FULT_LOOKED_AT task *running_on(const worker &w) noexcept {
     return *const_cast<task *const volatile *>(&w.current);
 }
 FULT_LOOKED_AT task *outer_of(const task *t) noexcept {
-    return *const_cast<task *const volatile *>(&t->outer);
+    const auto word = reinterpret_cast<std::uintptr_t>(*const_cast<task *const volatile *>(&t->outer));
+    return reinterpret_cast<task *>(word & ~std::uintptr_t{alignof(task) - 1}); // without marks
 }
 
 // A description with what it refers to.
@@ -156,7 +157,7 @@ class walk {
         s.about.status = posted || !t->context ? task_status::ready : task_status::waiting;
         const task *outer = nullptr;
         if (t->context) {
-            outer = t->outer;
+            outer = outer_of(t);
             look_at_stack(s, t);
         }
         t->state.exchange(before, std::memory_order_seq_cst); // pairs with claim, as a worker's arrive does

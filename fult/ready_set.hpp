@@ -168,7 +168,7 @@ class ready_set {
         return false;
     }
     int next_above(sweep &s, int word) noexcept;
-    int next_below(sweep &s, int word) noexcept;
+    int next_below(sweep &s, int word, std::uint64_t &bits) noexcept;
     task *take_at_turn(sweep &s, std::uint64_t left) noexcept {
         const unsigned b = breadth_first_ ? static_cast<unsigned>(std::countr_zero(left))
                                           : static_cast<unsigned>(63 - std::countl_zero(left));
