@@ -32,6 +32,7 @@ struct debug_table {
     std::uint64_t outer = offsetof(fult::detail::task, outer);
     std::uint64_t stack_base = offsetof(fult::detail::stack, base); // in a stack's record
     std::uint64_t stack_size = offsetof(fult::detail::stack, size);
+    std::uint64_t name = 0; // a std::string, in a task's extras
 };
 
 } // namespace
@@ -52,6 +53,8 @@ void tell_debugger(const team &crew) noexcept {
     fult_debug.current = distance(&home->current, home);
     fult_debug.lines = distance(home->tasks.place_of_words_used(false), home);
     fult_debug.upper_lines = distance(home->tasks.place_of_words_used(true), home);
+    static const task_extras any;
+    fult_debug.name = distance(&any.name, &any);
     fult_debug.first_home = reinterpret_cast<std::uintptr_t>(crew.homes.data());
     fult_debug.homes = crew.homes.size();
 }

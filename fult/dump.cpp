@@ -50,6 +50,7 @@ struct group {
     std::size_t count = 0;
     const void *object = nullptr;
     bool same_object = true;
+    std::string joined;        // the task that a join waits for
     std::size_t most_used = 0; // bytes of a stack
     std::vector<std::string> members;
 };
@@ -94,8 +95,10 @@ class report {
         ++counts_[static_cast<std::size_t>(t.status)];
         group &g = groups_[likeness(t)];
         const void *object = t.joins ? reinterpret_cast<const void *>(t.joins.value()) : t.object;
-        if (g.count++ == 0)
+        if (g.count++ == 0) {
             g.object = object;
+            g.joined = t.joins ? label(t.joins) : "";
+        }
         g.same_object = g.same_object && g.object == object;
         g.most_used = std::max(g.most_used, t.stack_used);
         if (g.members.size() < most_shown)
@@ -158,10 +161,9 @@ class report {
         else
             append(text, "%s for %s", one ? "waits" : "wait",
                    what.waits_for.empty() ? "a signal" : what.waits_for.c_str());
-        const bool joins = what.waits_for.starts_with("join");
-        if (g.object && g.same_object && joins) {
+        if (g.object && g.same_object && !g.joined.empty()) {
             text += what.status == task_status::blocked ? ": " : " of ";
-            text += label(task_id::from_value(reinterpret_cast<std::uintptr_t>(g.object)));
+            text += g.joined;
         } else if (g.object && g.same_object) {
             append(text, " at %p", g.object);
         }

@@ -27,9 +27,8 @@ FULT_LOOKED_AT task *running_on(const worker &w) noexcept {
     return *const_cast<task *const volatile *>(&w.current);
 }
 FULT_LOOKED_AT task *outer_of(const task *t) noexcept {
-    constexpr std::uintptr_t marks = alignof(task) - 1; // of groups and locals
-    const auto *outer = *const_cast<task *const volatile *>(&t->outer);
-    return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(outer) & ~marks);
+    const auto word = reinterpret_cast<std::uintptr_t>(*const_cast<task *const volatile *>(&t->outer));
+    return reinterpret_cast<task *>(word & ~std::uintptr_t{alignof(task) - 1}); // without marks
 }
 
 // A description with what it refers to.

@@ -1,7 +1,9 @@
 #include "overflow.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
+#include <new>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@ namespace {
 
 constexpr std::size_t handler_bytes = 128 * 1024;
 struct sigaction segv_before, bus_before;
+constinit std::atomic<bool> reporting{false};
 
 void say(const char *text, int length) noexcept {
     if (length > 0 && ::write(STDERR_FILENO, text, static_cast<std::size_t>(length)) < 0)
@@ -55,7 +58,8 @@ void report_frames(const void *fault) noexcept {
     void **begin = std::find(frames, frames + all, fault); // before it, the handler's own
     begin = begin == frames + all ? frames : begin;
     const auto count = static_cast<std::size_t>(frames + all - begin);
-    static symbols names;
+    alignas(symbols) static std::byte place[sizeof(symbols)]; // without a destructor to be registered
+    symbols &names = *::new (place) symbols;
     char text[512];
     for (std::size_t i = 0; i < count; ++i) {
         if (count > first + last && i == first) {
@@ -99,19 +103,22 @@ bool overflows(const stack &s, std::uintptr_t address, std::uintptr_t sp) noexce
 void on_fault(int number, siginfo_t *info, void *interrupted) noexcept {
     const worker *w = this_worker();
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-    // The instruction faults again, into the action that was there before: another handler, or the end of the
-    // program. At once: a fault in the walk over the frames must not come here.
-    ::sigaction(number, number == SIGSEGV ? &segv_before : &bus_before, nullptr);
     const place at = place_of(interrupted);
     if (w && w->here() && overflows(*w->here(), address, at.stack_pointer)) {
+        if (reporting.exchange(true, std::memory_order_relaxed))
+            return; // another thread has come first: the instruction faults again until that one is done
         report(*w);
         report_frames(at.instruction);
     }
+    // The instruction faults again, into the action that was there before: another handler, or the end of the
+    // program.
+    ::sigaction(number, number == SIGSEGV ? &segv_before : &bus_before, nullptr);
 }
 
 } // namespace
 
 overflow_reports::overflow_reports() noexcept {
+    reporting.store(false, std::memory_order_relaxed);
     struct sigaction action {};
     action.sa_sigaction = [](int n, siginfo_t *info, void *context) { on_fault(n, info, context); };
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -18,9 +18,9 @@ namespace detail {
 namespace {
 
 team &team_of(const char *call) {
-    check_not_forked();
-    if (worker *w = this_worker())
+    if (worker *w = this_worker()) // in a forked child its attention is raised
         return w->crew;
+    check_not_forked();
     if (team *crew = running_team())
         return *crew;
     throw std::logic_error(std::string("fult: ") + call +

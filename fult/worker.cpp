@@ -8,6 +8,7 @@
 
 #include <fult/detail/fast_path.hpp>
 
+#include "fork_guard.hpp"
 #include "sanitizer.hpp"
 #include "unwind.hpp"
 #include "virtual_memory.hpp"
@@ -215,6 +216,7 @@ void worker::make_ready(task *t) noexcept {
             attend(this);
         return;
     }
+    check_not_forked();
     const bool only_home = t->pinned;
     t->state.store(only_home ? ready_pinned : ready, std::memory_order_release); // pairs with claim
     tasks.post(t, only_home);

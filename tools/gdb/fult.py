@@ -13,7 +13,7 @@ import gdb
 
 FIELDS = ('version', 'homes', 'first_home', 'task_size', 'tasks', 'ready_bytes', 'slot_words', 'current', 'lines',
           'upper_lines', 'upper_slot', 'state', 'context', 'stack', 'extras', 'note', 'outer', 'stack_base',
-          'stack_size')
+          'stack_size', 'name_in_extras')
 SLOTS_IN_LINE = 512
 BUSY = 0
 
@@ -60,7 +60,10 @@ class Task:
             return 'main'
         extras = word(self.address + self.team.extras)
         try:
-            return read(word(extras), min(word(extras + 8), 128)).decode(errors='replace') if extras else ''
+            if not extras:
+                return ''
+            text = extras + self.team.name_in_extras
+            return read(word(text), min(word(text + 8), 128)).decode(errors='replace')
         except gdb.MemoryError:  # it ends just now
             return ''
 
@@ -136,7 +139,7 @@ class Team:
             task = word(home + self.current)
             while task and task not in running:
                 running[task] = number
-                task = word(task + self.outer)
+                task = word(task + self.outer) & ~(self.task_size - 1)  # without marks
         return running
 
     def all(self):
