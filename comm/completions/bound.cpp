@@ -1,4 +1,5 @@
 // Operations that tell a completion of their end.
+#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
@@ -40,19 +41,29 @@ void throw_failure(const completed &what, const char *call) {
 
 namespace {
 
+// It may end, on another thread, while the call that begins it still looks at it: both keep it.
 template <class Operation> struct bound final : Operation {
     completion *when;
     std::uint64_t note;
+    std::atomic<unsigned> keepers{2};
     bound(completion &who, std::uint64_t what) noexcept : when(&who), note(what) {
         this->finished = [](operation &op) noexcept {
             auto &self = static_cast<bound &>(op);
-            const completed end{self.about, self.failure, self.note};
-            completion &told = *self.when;
-            delete &self;
-            told.complete(end);
+            self.when->complete({self.about, self.failure, self.note});
+            self.drop();
         };
     }
+    void drop() noexcept {
+        if (keepers.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            delete this;
+    }
 };
+
+// The caller's own hold, until it has begun.
+struct dropper {
+    template <class Operation> void operator()(bound<Operation> *o) const noexcept { o->drop(); }
+};
+template <class Operation> using begun = std::unique_ptr<bound<Operation>, dropper>;
 
 endpoint_state &state_of(const endpoint &through, const char *call) {
     device_of(through, call);
@@ -60,8 +71,8 @@ endpoint_state &state_of(const endpoint &through, const char *call) {
 }
 
 void begin(std::unique_ptr<bound<access>> a) {
-    one_sided &there = a->through->on.remote_memory();
-    there.begin(*a.release());
+    const begun<access> kept(a.release());
+    kept->through->on.remote_memory().begin(*kept);
 }
 
 } // namespace
@@ -80,7 +91,8 @@ void isend(endpoint &through, const void *data, std::size_t size, int destinatio
     s->rank = destination;
     s->tag = tag;
     s->endpoint = from.id;
-    from.on.send(*s.release());
+    const begun<sending> kept(s.release());
+    from.on.send(*kept);
 }
 
 void irecv(endpoint &at, void *data, std::size_t size, int source, std::int64_t tag, completion &when,
@@ -93,7 +105,8 @@ void irecv(endpoint &at, void *data, std::size_t size, int source, std::int64_t 
     r->at = &here;
     r->source = source;
     r->tag = tag;
-    here.on.post(*r.release());
+    const begun<receive> kept(r.release());
+    here.on.post(*kept);
 }
 
 void iput(endpoint &through, const void *data, std::size_t size, const remote_region &to, std::size_t offset,

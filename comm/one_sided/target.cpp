@@ -235,8 +235,9 @@ void one_sided::answer(int rank, one_sided_kind kind, std::uint64_t id, bool ref
 
 // A message without bytes, as if the other rank had sent it.
 void one_sided::signal(int source, std::uint16_t endpoint, std::uint32_t tag) noexcept {
+    static constexpr std::byte nothing{}; // copies of no bytes want an address all the same
     if (endpoint < most_endpoints)
-        on_.arrive(source, {record::eager, 0, endpoint, tag, {}});
+        on_.arrive(source, {record::eager, 0, endpoint, tag, {&nothing, 0}});
 }
 
 } // namespace fult::comm::detail
