@@ -139,8 +139,10 @@ inline int run(const char *version_name, unsigned workers, const settings &how,
     ::close(result[0]);
     ::close(result[1]);
     ::close(listener);
-    report(
-        {"echo", std::to_string(how.connections), version_name, workers, rate / 1000, "thousand answers/s"});
+    record out = to_record({"echo", std::to_string(how.connections), version_name, workers, got.rate / 1000,
+                            "thousand answers/s"});
+    out.add("processor_us_per_answer", used * 1e6 / double(got.answers));
+    out.print();
     return 0;
 }
 
