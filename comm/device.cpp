@@ -19,9 +19,6 @@ const void *myself() noexcept {
     return &here;
 }
 
-// Looks of a foreign thread before it sleeps.
-constexpr unsigned thread_looks = 200;
-
 } // namespace
 
 device::device(const device_settings &settings, std::vector<std::unique_ptr<transport>> transports,
@@ -318,26 +315,14 @@ bool device::progress() noexcept {
 void device::wait(fult::detail::waiter &w) noexcept {
     if (w.is_granted())
         return;
-    if (fult::detail::others_ready()) { // they come first; messages of theirs go along with what is gathered
-        w.wait_at_once();
+    bool granted = false;
+    progress_until([&] { return granted = w.is_granted(); });
+    if (granted)
         return;
-    }
-    if (in_task()) {
-        fult::detail::poller poll;
-        while (poll.step())
-            for (unsigned i = 0; i < 4; ++i) {
-                progress();
-                if (w.is_granted())
-                    return;
-            }
-    } else {
-        for (unsigned i = 0; i < thread_looks; ++i) {
-            progress();
-            if (w.is_granted())
-                return;
-        }
-    }
-    w.wait();
+    if (in_task()) // what there was to be looked at has been
+        w.wait_at_once();
+    else
+        w.wait();
 }
 
 bool device::handed_over() noexcept {

@@ -10,10 +10,11 @@
 
 #include "comm/device.hpp"
 #include "comm/operation.hpp"
+#include "comm/request_memory.hpp"
 
 namespace fult::comm::detail {
 
-// Throws what became of an operation that failed.
+// Throws what became of an operation that failed. A truncated one is a receive.
 void throw_failure(const operation &op, const char *call);
 
 // Somebody who waits for a number of requests. On its stack.
@@ -39,49 +40,42 @@ struct gathering {
     fult::detail::waiter all_came;
 };
 
-struct pending {
-    device *on = nullptr;
-    operation *what = nullptr;
-    std::atomic<gathering *> watcher{nullptr}; // who waits; finished_mark() once it is complete
+// How the operation of a request ends: watcher is who waits for it, and finished_mark() once it is complete.
+inline gathering *finished_mark() noexcept { return reinterpret_cast<gathering *>(1); }
+inline bool is_complete(const operation &op) noexcept {
+    return op.watcher.load(std::memory_order_acquire) == finished_mark();
+}
+void complete(operation &op) noexcept;
+// False: it is complete already.
+inline bool watch(operation &op, gathering &them) noexcept {
+    gathering *nobody = nullptr;
+    return op.watcher.compare_exchange_strong(nobody, &them, std::memory_order_acq_rel);
+}
+// False: it is complete, or about to be.
+inline bool unwatch(operation &op, gathering &them) noexcept {
+    gathering *it = &them;
+    return op.watcher.compare_exchange_strong(it, nullptr, std::memory_order_acq_rel);
+}
 
-    pending() = default;
-    pending(const pending &) = delete;
-    pending &operator=(const pending &) = delete;
-    virtual ~pending() = default;
-    virtual void destroy() noexcept = 0;
-    virtual bool cancel() noexcept = 0;
-
-    static gathering *finished_mark() noexcept { return reinterpret_cast<gathering *>(1); }
-    bool is_complete() const noexcept { return watcher.load(std::memory_order_acquire) == finished_mark(); }
-    void complete() noexcept;
-    // False: it is complete already.
-    bool watch(gathering &them) noexcept {
-        gathering *nobody = nullptr;
-        return watcher.compare_exchange_strong(nobody, &them, std::memory_order_acq_rel);
+struct pending_send final : sending {
+    explicit pending_send(device &device) noexcept : on(device) {
+        use = operation::purpose::send;
+        finished = complete;
     }
-    // False: it is complete, or about to be.
-    bool unwatch(gathering &them) noexcept {
-        gathering *it = &them;
-        return watcher.compare_exchange_strong(it, nullptr, std::memory_order_acq_rel);
-    }
+    device &on;
+    static void *operator new(std::size_t) { return take_request_memory(); }
+    static void operator delete(void *memory) noexcept { give_request_memory(memory); }
 };
+static_assert(sizeof(pending_send) <= request_bytes && alignof(pending_send) <= 64);
 
-struct pending_send final : sending, pending {
-    pending_send() noexcept {
-        what = this;
-        finished = [](operation &op) noexcept { static_cast<pending_send &>(op).complete(); };
-    }
-    void destroy() noexcept override { delete this; }
-    bool cancel() noexcept override { return false; }
-};
-
-struct pending_receive final : receive, pending {
+struct pending_receive final : receive {
     pending_receive() noexcept {
-        what = this;
-        finished = [](operation &op) noexcept { static_cast<pending_receive &>(op).complete(); };
+        use = operation::purpose::receive;
+        finished = complete;
     }
-    void destroy() noexcept override { delete this; }
-    bool cancel() noexcept override { return on->cancel(*this); }
+    static void *operator new(std::size_t) { return take_request_memory(); }
+    static void operator delete(void *memory) noexcept { give_request_memory(memory); }
 };
+static_assert(sizeof(pending_receive) <= request_bytes && alignof(pending_receive) <= 64);
 
 } // namespace fult::comm::detail

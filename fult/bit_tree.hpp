@@ -34,6 +34,8 @@ template <std::uint32_t Capacity> class bit_tree {
             put(root_, get(root_) & ~bit(i >> 12));
     }
 
+    bool empty() const noexcept { return get(root_) == 0; }
+
     int lowest() const noexcept { return at_least(0); }
 
     // The only member, if it is below 64; else none.

@@ -39,6 +39,28 @@ std::uint64_t ready_set::ready_bits(std::uint32_t word) const noexcept {
             bits |= std::uint64_t{bytes[i].load(std::memory_order_acquire)} << i;
         return bits;
     }
+#if defined(__x86_64__)
+    // As in line_is_zero; each byte's lowest bit becomes its highest, which is what is gathered.
+    unsigned quarter[4];
+    __asm__ volatile(
+        "movdqa (%[line]), %%xmm0\n\t"
+        "movdqa 16(%[line]), %%xmm1\n\t"
+        "psllw $7, %%xmm0\n\t"
+        "psllw $7, %%xmm1\n\t"
+        "pmovmskb %%xmm0, %[q0]\n\t"
+        "pmovmskb %%xmm1, %[q1]\n\t"
+        "movdqa 32(%[line]), %%xmm0\n\t"
+        "movdqa 48(%[line]), %%xmm1\n\t"
+        "psllw $7, %%xmm0\n\t"
+        "psllw $7, %%xmm1\n\t"
+        "pmovmskb %%xmm0, %[q2]\n\t"
+        "pmovmskb %%xmm1, %[q3]"
+        : [q0] "=&r"(quarter[0]), [q1] "=&r"(quarter[1]), [q2] "=&r"(quarter[2]), [q3] "=&r"(quarter[3])
+        : [line] "r"(bytes)
+        : "xmm0", "xmm1", "memory");
+    return quarter[0] | std::uint64_t{quarter[1]} << 16 | std::uint64_t{quarter[2]} << 32 |
+           std::uint64_t{quarter[3]} << 48;
+#endif
     using eight [[gnu::may_alias]] = std::uint64_t;
     for (unsigned i = 0; i < 8; ++i)
         if (const std::uint64_t eighth =
@@ -56,10 +78,10 @@ void ready_set::add_ready(task *t) noexcept {
 
 // The next word, from `word` on, that has bits of the sweep's kind, or -1; drops stale entries on the way,
 // but for the word that spawn fills without telling.
-int ready_set::next_below(sweep &s, int word) noexcept {
+int ready_set::next_below(sweep &s, int word, std::uint64_t &bits) noexcept {
     while (word >= 0) {
         word = s.words.at_most(static_cast<std::uint32_t>(word));
-        if (word < 0 || bits_of(s, static_cast<std::uint32_t>(word)) != 0)
+        if (word < 0 || (bits = bits_of(s, static_cast<std::uint32_t>(word))) != 0)
             return word;
         if (s.resumable || static_cast<std::uint32_t>(word) != current_word_)
             s.words.erase(static_cast<std::uint32_t>(word));
@@ -86,13 +108,11 @@ task *ready_set::take_ready() noexcept {
     if (breadth_first_)
         return take_in_turn(ready_turn_);
     for (;;) {
-        const int w = next_below(ready_turn_, ready_turn_.words.highest());
+        std::uint64_t bits = 0;
+        const int w = next_below(ready_turn_, ready_turn_.words.highest(), bits);
         if (w < 0)
             return nullptr;
         const auto word = static_cast<std::uint32_t>(w);
-        const std::uint64_t bits = ready_bits(word);
-        if (bits == 0)
-            continue;
         const unsigned b = highest_bit(bits);
         if (remove_private(word, std::uint64_t{1} << b) != 0)
             return task_at(word, b);
@@ -101,6 +121,7 @@ task *ready_set::take_ready() noexcept {
 
 // Round robin: downwards through all words (upwards, breadth first), so that each task is reached.
 task *ready_set::take_in_turn(sweep &s) noexcept {
+    std::uint64_t bits = 0;
     for (bool wrapped = false;;) {
         if (const std::uint64_t left = bits_of(s, s.word) & s.left) {
             if (task *t = take_at_turn(s, left))
@@ -108,12 +129,12 @@ task *ready_set::take_in_turn(sweep &s) noexcept {
             continue;
         }
         const int here = static_cast<int>(s.word);
-        int next = breadth_first_ ? next_above(s, here + 1) : next_below(s, here - 1);
+        int next = breadth_first_ ? next_above(s, here + 1) : next_below(s, here - 1, bits);
         if (next < 0) {
             if (wrapped)
                 return nullptr;
-            wrapped = true;
-            next = breadth_first_ ? s.words.lowest() : s.words.highest();
+            wrapped = true; // from the other end again; drops what is stale there
+            next = breadth_first_ ? next_above(s, 0) : next_below(s, s.words.highest(), bits);
             if (next < 0)
                 return nullptr;
         }
@@ -279,10 +300,59 @@ task *ready_set::take_from(const public_words &from, bool newest, bool started,
     return found;
 }
 
-task *ready_set::take_public(bool started) noexcept {
+// A claimed task becomes a private one, if it may: like one that has just yielded, or was just spawned. Else
+// it is shown again as it was.
+void ready_set::take_over(task *t) noexcept {
+    const bool bound = t->pinned || (t->context && t->on->pinned);
+    if (!bound && t->context) {
+        add_yielded(t);
+    } else if (!bound && !t->extras) {
+        add_ready(t);
+    } else {
+        t->state.store(bound ? ready_pinned : ready, std::memory_order_release); // pairs with claim
+        post(t, bound);
+    }
+}
+
+// Signals come in swarms: bits are set where the last one was found, and more than one of them. To take all
+// of a word costs one atomic operation and one look for them. The other half's tasks have no private words.
+task *ready_set::take_where_last() noexcept {
+    const public_words from = runnable();
+    const std::uint32_t w = last_public_;
+    const std::uint64_t bits = from.words[w].load(std::memory_order_relaxed);
+    if (bits == 0)
+        return nullptr;
+    const std::uint64_t all = w < half_words ? ~std::uint64_t{0} : bit_of(highest_bit(bits));
+    std::uint64_t taken = from.take(w, all);
+    // A thief may have brought some of them here from a private word, where their bits still stand
+    // (NO_RECONCILE_GATHER in tests/model/revoke.pml).
+    if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+        reconcile(w);
+    task *found = nullptr;
+    while (taken != 0) {
+        const unsigned b = highest_bit(taken);
+        taken &= ~bit_of(b);
+        task *t = task_at(w, b);
+        if (claim(*t, true) != claim_outcome::ours)
+            continue;
+        if (found)
+            take_over(t);
+        else
+            found = t;
+    }
+    return found;
+}
+
+task *ready_set::take_public(bool started, bool gather) noexcept {
     if (task *t = take_from(pinned(), !breadth_first_, started, 0))
         return t;
-    return take_from(runnable(), !breadth_first_, started, 0);
+    if (gather)
+        if (task *t = take_where_last())
+            return t;
+    task *t = take_from(runnable(), !breadth_first_, started, 0);
+    if (t)
+        last_public_ = slot_of(t) >> 6;
+    return t;
 }
 
 task *ready_set::take_in_turn(const public_words &from, std::uint32_t &turn) noexcept {

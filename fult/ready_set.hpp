@@ -32,8 +32,9 @@ class ready_set {
     }
 
     // The home claims a task from its public words, pinned ones first. Null if there is none. `started`: only
-    // one that has a stack, which is all that can go on where no more stacks can be had.
-    task *take_public(bool started = false) noexcept;
+    // one that has a stack, which is all that can go on where no more stacks can be had. `gather`: nobody
+    // looks for work, so all tasks of a word may become private ones at once.
+    task *take_public(bool started = false, bool gather = false) noexcept;
 
     // The home claims the next of a sweep that reaches each public task in turn; the same for pinned ones.
     task *take_public_in_turn() noexcept { return take_in_turn(runnable(), public_turn_); }
@@ -87,6 +88,12 @@ class ready_set {
     // The newest private task that has not started (the oldest, breadth first); the next of a sweep that
     // reaches each of them in turn; the next of such a sweep over those that yielded.
     task *take_ready() noexcept;
+    // False: take_ready and take_yielded_in_turn will find nothing. Cheap where few tasks have been about.
+    bool may_have_ready() const noexcept {
+        return ready_turn_.words.single() != static_cast<int>(current_word_) ||
+               !line_is_zero(bytes_ + std::size_t{current_word_} * 64);
+    }
+    bool may_have_yielded() const noexcept { return !yielded_turn_.words.empty(); }
     task *take_ready_in_turn() noexcept { return take_in_turn(ready_turn_); }
     task *take_yielded_in_turn() noexcept { return take_in_turn(yielded_turn_); }
 
@@ -147,7 +154,7 @@ class ready_set {
         return false;
     }
     int next_above(sweep &s, int word) noexcept;
-    int next_below(sweep &s, int word) noexcept;
+    int next_below(sweep &s, int word, std::uint64_t &bits) noexcept;
     task *take_at_turn(sweep &s, std::uint64_t left) noexcept {
         const unsigned b = breadth_first_ ? static_cast<unsigned>(std::countr_zero(left))
                                           : static_cast<unsigned>(63 - std::countl_zero(left));
@@ -179,6 +186,8 @@ class ready_set {
         return bits;
     }
     void put_back(task *chain) noexcept;
+    void take_over(task *t) noexcept;
+    task *take_where_last() noexcept;
     unsigned make_claimable(std::uint32_t word, std::uint64_t bits) noexcept;
     task *take_from(const public_words &from, bool newest, bool started, std::uint32_t least) noexcept;
     task *take_in_turn(const public_words &from, std::uint32_t &turn) noexcept;
@@ -199,6 +208,8 @@ class ready_set {
     sweep ready_turn_{{}, false}, yielded_turn_{{}, true};
     std::uint32_t public_turn_ = 0,
                   pinned_turn_ = 0; // where the sweeps over the public words stand: the slots taken last
+
+    std::uint32_t last_public_ = 0; // the word in which take_public found a task last
 
     std::atomic<std::uint32_t> lines_{0}, upper_lines_{0}; // lines of words in use in the two halves
 

@@ -192,13 +192,19 @@ task *worker::pick_otherwise(bool yielding) noexcept {
         crew.outside.poll();
     if (fair && ((t = pick_for_fairness()) || (t = take_handed())))
         return t;
-    if (yielding) {
-        if ((t = tasks.take_yielded_in_turn()) || (t = tasks.take_ready()))
-            return t;
-    } else if ((t = tasks.take_ready()) || (t = tasks.take_yielded_in_turn())) {
+    if (!yielding && tasks.may_have_ready() && (t = tasks.take_ready()))
         return t;
-    }
-    return tasks.take_public();
+    if (tasks.may_have_yielded() &&
+        ((t = tasks.take_yielded_at_turn()) || (t = tasks.take_yielded_in_turn())))
+        return t;
+    if (yielding && tasks.may_have_ready() && (t = tasks.take_ready()))
+        return t;
+    const bool gather = crew.private_words && attention.load(std::memory_order_relaxed) == 0 &&
+                        (crew.alone || crew.searching.load(std::memory_order_relaxed) == 0);
+    t = tasks.take_public(false, gather);
+    if (gather && (attention.load(std::memory_order_relaxed) & hungry) != 0) [[unlikely]]
+        feed(); // asked while the gathered tasks were nowhere to be seen
+    return t;
 }
 
 // Who waits longest takes turns in coming first; where it has nothing, the next one does.

@@ -209,6 +209,73 @@ TEST_F(ready_set_test, thieves_take_the_oldest_and_the_home_the_newest) {
     EXPECT_EQ(tasks->take_public(), at(600));
 }
 
+// Where nobody looks for work, one look brings all of a word: the newest is taken, those that may be private
+// are that afterwards, in their turns; the others are shown again.
+TEST_F(ready_set_test, a_swarm_is_gathered) {
+    open();
+    stack free_stack, pinned_stack;
+    pinned_stack.pinned = true;
+    const auto parked = [&](std::uint32_t slot, stack &on) {
+        at(slot)->context = &free_stack; // anything: nobody jumps there
+        at(slot)->on = &on;
+        at(slot)->state = on.pinned ? ready_pinned : ready;
+        tasks->post(at(slot), false);
+    };
+    at(1)->state = ready; // published before it has started
+    tasks->post(at(1), false);
+    parked(2, free_stack);
+    parked(3, pinned_stack); // a stray bit
+    at(4)->state = busy;     // it runs: the signal is kept
+    tasks->post(at(4), false);
+    parked(5, free_stack);
+    EXPECT_EQ(tasks->take_public(false, false), at(5)); // not gathered: the others are still public
+    EXPECT_TRUE(tasks->seems_public());
+    EXPECT_FALSE(tasks->any_private());
+    parked(5, free_stack);
+
+    EXPECT_EQ(tasks->take_public(false, true), at(5));
+    EXPECT_FALSE(tasks->seems_public());
+    EXPECT_TRUE(tasks->seems_pinned());
+    EXPECT_EQ(at(4)->token, 1u);
+    EXPECT_EQ(tasks->take_yielded_in_turn(), at(2));
+    EXPECT_EQ(tasks->take_yielded_in_turn(), nullptr);
+    EXPECT_EQ(tasks->take_ready(), at(1));
+    EXPECT_EQ(tasks->take_public(false, true), at(3));
+    EXPECT_FALSE(tasks->any_private() || tasks->seems_public() || tasks->seems_pinned());
+}
+
+// What a thief has brought to the public words is gathered again; its old private bit must not take the new
+// one with it.
+TEST_F(ready_set_test, what_was_revoked_is_gathered_and_not_lost) {
+    open();
+    stack on;
+    for (const std::uint32_t slot : {1u, 2u}) {
+        at(slot)->context = &on; // anything: nobody jumps there
+        at(slot)->on = &on;
+    }
+    tasks->add_yielded(at(1));
+    EXPECT_EQ(tasks->revoke(), 1u);
+    at(2)->state = ready;
+    tasks->post(at(2), false);
+    EXPECT_EQ(tasks->take_public(false, true), at(2));
+    EXPECT_FALSE(tasks->seems_public());
+    EXPECT_EQ(tasks->take_yielded_in_turn(), at(1));
+    EXPECT_EQ(attention() & revoked, 0u);
+}
+
+// The upper half's slots have no private words.
+TEST_F(ready_set_test, what_others_spawned_here_is_not_gathered) {
+    open();
+    for (const std::uint32_t slot : {half_slots + 2, half_slots + 3, half_slots + 4}) {
+        at(slot)->state = ready;
+        tasks->post(at(slot), false);
+    }
+    EXPECT_EQ(tasks->take_public(false, true), at(half_slots + 4));
+    EXPECT_EQ(tasks->take_public(false, true), at(half_slots + 3));
+    EXPECT_FALSE(tasks->any_private());
+    EXPECT_EQ(tasks->take_public(false, true), at(half_slots + 2));
+}
+
 TEST_F(ready_set_test, one_level_sees_every_word_in_use) {
     options opts;
     opts.levels = level_mode::one;

@@ -9,6 +9,7 @@
  *   @mutant LOAD_FIRST              the owner loads attention before it clears the private bit
  *   @mutant MOVE_TWICE              a second revocation takes bits again that an earlier one has moved
  *   @mutant NO_RECONCILE_CLAIM      no look at attention after the owner claimed a task from its public words
+ *   @mutant NO_RECONCILE_GATHER     the same for one that becomes private again instead of running
  *   @mutant NO_RECONCILE_DRAIN      no look at attention after the owner drained the slots that others freed
  *   @mutant DROP_REVOKED            the owner answers "hungry" with attention = 0
  *   @mutant READY_LAST              the thief makes the task ready after it has set the public bit
@@ -30,7 +31,8 @@
  *                attention.fetch_and(~revoked); unlock
  *     A task that the owner was about to take (pick, inline join, publish) and finds in m is in the public words: it is
  *     claimed there like anybody's, or left there.
- *   owner, after it has claimed a task from its own public words, and after it has drained the slots that other
+ *   owner, after it has claimed a task from its own public words, to run it or to make it private again (one look brings
+ *   all signaled tasks of a word: ready_set::take_where_last), and after it has drained the slots that other
  *   workers freed:  if attention & revoked: reconcile()
  *     Else the private word may still hold the bit that moved there; the owner then sets it again (yield of that task,
  *     spawn into that slot), sees revoked and clears its own new bit as "moved": the task is lost.
@@ -187,10 +189,18 @@ active proctype Owner() {
             if :: (public & 1) -> i = 0 :: (public & 2) -> i = 1 fi;
             drain(); public = public & ~BIT(i) };
         claim(i);
+        if
+        :: true ->
 #ifndef MUTANT_NO_RECONCILE_CLAIM
-        if :: attention & REVOKED -> reconcile() :: else fi;
+            if :: attention & REVOKED -> reconcile() :: else fi;
 #endif
-        run_here(i)
+            run_here(i)
+        :: true -> /* gathered: it waits for its turn, as after a yield */
+#ifndef MUTANT_NO_RECONCILE_GATHER
+            if :: attention & REVOKED -> reconcile() :: else fi;
+#endif
+            set_private(i)
+        fi
     :: atomic { freed != 0 -> drain(); mine = mine | freed; freed = 0 }; /* exchange */
 #ifndef MUTANT_NO_RECONCILE_DRAIN
         if :: attention & REVOKED -> reconcile() :: else fi

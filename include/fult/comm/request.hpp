@@ -12,8 +12,8 @@
 namespace fult::comm {
 
 namespace detail {
-struct pending;
-FULT_API void drop(pending *p) noexcept;
+struct operation;
+FULT_API void drop(operation *what) noexcept;
 } // namespace detail
 
 // A send or receive that was begun by isend or irecv. Its buffer stays in use until it is complete. Movable;
@@ -22,15 +22,20 @@ FULT_API void drop(pending *p) noexcept;
 class FULT_API request {
   public:
     request() noexcept = default; // complete already, of nothing
-    request(request &&other) noexcept : what_(std::exchange(other.what_, nullptr)) {}
+    request(request &&other) noexcept : what_(std::exchange(other.what_, nullptr)), sent_(other.sent_) {}
     request &operator=(request &&other) noexcept {
         if (this != &other) {
-            detail::drop(what_);
+            if (what_)
+                detail::drop(what_);
             what_ = std::exchange(other.what_, nullptr);
+            sent_ = other.sent_;
         }
         return *this;
     }
-    ~request() { detail::drop(what_); }
+    ~request() {
+        if (what_)
+            detail::drop(what_);
+    }
 
     // Whether there is something to wait for, or to look at.
     bool valid() const noexcept { return what_ != nullptr; }
@@ -51,8 +56,10 @@ class FULT_API request {
     friend class endpoint;
     friend FULT_API std::size_t wait_any(std::span<request> all);
     friend FULT_API void wait_all(std::span<request> all);
-    explicit request(detail::pending *what) noexcept : what_(what) {}
-    detail::pending *what_ = nullptr;
+    explicit request(detail::operation *what) noexcept : what_(what) {}
+    explicit request(const status &sent) noexcept; // a message that has left already
+    detail::operation *what_ = nullptr;
+    status sent_; // where it is that one
 };
 
 // Waits for all; one wake-up. Empty ones count as complete. Throws the first error, in the order of the span,

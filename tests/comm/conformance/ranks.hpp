@@ -62,6 +62,8 @@ struct world_settings {
     int ranks = 2;
     detail::loopback_settings network{};
     comm::options options{};
+    // Where given: makes of a rank's transport the one that it uses.
+    std::function<std::unique_ptr<detail::transport>(std::unique_ptr<detail::transport>)> wrap{};
 };
 
 // What the ranks share.
@@ -75,6 +77,8 @@ inline std::unique_ptr<detail::job> open_rank(const world_settings &settings,
                                               std::shared_ptr<meeting> at, int rank) {
     std::vector<std::unique_ptr<detail::transport>> transports;
     transports.push_back(detail::open_loopback(hub, rank));
+    if (settings.wrap)
+        transports.back() = settings.wrap(std::move(transports.back()));
     std::vector<int> routes(static_cast<std::size_t>(settings.ranks), 0);
     routes[static_cast<std::size_t>(rank)] = -1;
     return std::make_unique<detail::job>(
