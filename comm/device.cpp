@@ -25,9 +25,6 @@ const void *myself() noexcept {
     return &here;
 }
 
-// Looks of a foreign thread before it sleeps.
-constexpr unsigned thread_looks = 200;
-
 } // namespace
 
 device::device(const device_settings &settings, std::vector<std::unique_ptr<transport>> transports,
@@ -340,34 +337,22 @@ bool device::progress() noexcept {
     return any;
 }
 
-// Whether the grant came while there was nothing else to do. Others that are ready come first: messages of
-// theirs go along with what is gathered.
+// Whether the grant came while there was nothing else to do.
 FULT_ALWAYS_INLINE bool device::wait_awake(const fult::detail::waiter &w) noexcept {
     if (w.is_granted())
         return true;
-    if (fult::detail::others_ready())
-        return false;
-    if (in_task()) {
-        fult::detail::poller poll;
-        while (poll.step())
-            for (unsigned i = 0; i < 4; ++i) {
-                progress();
-                if (w.is_granted())
-                    return true;
-            }
-    } else {
-        for (unsigned i = 0; i < thread_looks; ++i) {
-            progress();
-            if (w.is_granted())
-                return true;
-        }
-    }
-    return false;
+    bool granted = false;
+    progress_until([&] { return granted = w.is_granted(); });
+    return granted;
 }
 
 void device::wait(fult::detail::waiter &w, const fult::detail::waiting_for &what) noexcept {
-    if (!wait_awake(w))
+    if (wait_awake(w))
+        return;
+    if (in_task()) // what there was to be looked at has been
         w.wait_at_once(what);
+    else
+        w.wait(what);
 }
 
 void device::wait(fult::detail::waiter &w, const receive &r) noexcept {

@@ -13,6 +13,7 @@
 
 #include <fult/detail/service.hpp>
 #include <fult/sync/waiter.hpp>
+#include <fult/this_task.hpp>
 
 #include "comm/id_table.hpp"
 #include "comm/match/match_table.hpp"
@@ -71,6 +72,27 @@ class device final : public fult::detail::service {
 
     // Makes progress once, unless somebody else does just now; whether anything happened.
     bool progress() noexcept;
+    // Makes progress until done() says so, while there is nothing else to do and it does not take long.
+    template <class Done> void progress_until(Done done) noexcept {
+        if (fult::detail::others_ready()) // they come first; messages of theirs go along with what is
+                                          // gathered
+            return;
+        if (in_task()) {
+            fult::detail::poller poll;
+            while (poll.step())
+                for (unsigned i = 0; i < looks_a_step; ++i) {
+                    progress();
+                    if (done())
+                        return;
+                }
+        } else {
+            for (unsigned i = 0; i < looks_of_a_thread; ++i) {
+                progress();
+                if (done())
+                    return;
+            }
+        }
+    }
     // Waits for the grant, and makes progress while there is nothing else to do. This one suspends.
     void wait(fult::detail::waiter &w, const fult::detail::waiting_for &what = {}) noexcept;
     // The same; who looks inside is told what message it waits for.
@@ -145,6 +167,8 @@ class device final : public fult::detail::service {
     friend class device_lock;
     friend class one_sided;
 
+    static constexpr unsigned looks_a_step = 4, looks_of_a_thread = 200; // before a sleep
+
     peer &peer_of(int rank) const noexcept { return peers_[static_cast<std::size_t>(rank)]; }
 
     void lock() noexcept;
@@ -176,6 +200,7 @@ class device final : public fult::detail::service {
     bool poll_transports() noexcept;
     void handle(const event &e, std::size_t from) noexcept;
     void handle_packet(packet &p, std::size_t from) noexcept;
+    void bring_near(int source, std::span<const record_view> messages) const noexcept;
     void handle_record(int source, const record_view &r) noexcept;
     void arrive(int source, const record_view &r) noexcept;
     void hold_early(int source, const record_view &r) noexcept;

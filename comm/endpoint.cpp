@@ -18,14 +18,14 @@ namespace {
 
 // Blocking calls: the operation and the waiter lie on the task's stack.
 struct blocking_receive final : receive {
-    fult::detail::waiter done;
+    fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
     blocking_receive() noexcept {
         finished = [](operation &op) noexcept { static_cast<blocking_receive &>(op).done.grant(); };
     }
 };
 
 struct blocking_send final : sending {
-    fult::detail::waiter done;
+    fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
     blocking_send() noexcept {
         finished = [](operation &op) noexcept { static_cast<blocking_send &>(op).done.grant(); };
     }
@@ -185,15 +185,12 @@ status endpoint::sendrecv(const void *out, std::size_t out_size, int destination
 request endpoint::isend(const void *data, std::size_t size, int destination, std::uint32_t tag) {
     endpoint_state &from = the(state_, "isend");
     from.check_rank("isend", destination);
+    if (size <= from.on.eager_limit(destination) && from.on.send_now(from, destination, tag, data, size))
+        return request(status{destination, tag, size});
     auto s = std::make_unique<pending_send>();
     s->on = &from.on;
     describe(*s, from, data, size, destination, tag);
-    if (size <= from.on.eager_limit(destination) && from.on.send_now(from, destination, tag, data, size)) {
-        s->about = {destination, tag, size};
-        s->complete();
-    } else {
-        from.on.send(*s);
-    }
+    from.on.send(*s);
     return request(s.release());
 }
 

@@ -11,6 +11,7 @@
 
 #include "comm/device.hpp"
 #include "comm/operation.hpp"
+#include "comm/request_memory.hpp"
 
 namespace fult::comm::detail {
 
@@ -74,7 +75,10 @@ struct pending_send final : sending, pending {
     }
     void destroy() noexcept override { delete this; }
     bool cancel() noexcept override { return false; }
+    static void *operator new(std::size_t) { return take_request_memory(); }
+    static void operator delete(void *memory) noexcept { give_request_memory(memory); }
 };
+static_assert(sizeof(pending_send) <= request_bytes && alignof(pending_send) <= 64);
 
 struct pending_receive final : receive, pending {
     pending_receive() noexcept {
@@ -83,7 +87,10 @@ struct pending_receive final : receive, pending {
     }
     void destroy() noexcept override { delete this; }
     bool cancel() noexcept override { return on->cancel(*this); }
+    static void *operator new(std::size_t) { return take_request_memory(); }
+    static void operator delete(void *memory) noexcept { give_request_memory(memory); }
 };
+static_assert(sizeof(pending_receive) <= request_bytes && alignof(pending_receive) <= 64);
 
 // For the library's own functions that know requests by what they point to.
 struct request_pointer {
@@ -93,9 +100,22 @@ struct request_pointer {
 
 // Waits until all are complete; at(i) is the i-th of them, or null. Looks at none. Suspends.
 template <class At> void await_all(std::size_t count, const At &at) {
+    const auto is_open = [&](std::size_t i) { return at(i) && !at(i)->is_complete(); };
+    std::size_t first = 0;
+    const auto pass_complete = [&] {
+        while (first < count && !is_open(first))
+            ++first;
+        return first == count;
+    };
+    if (pass_complete())
+        return;
+    // While there is nothing else to do, nobody need tell: they are looked at.
+    at(first)->on->progress_until(pass_complete);
+    if (first == count)
+        return;
     gathering them(1); // one for this loop itself
     device *on = nullptr;
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = first; i < count; ++i)
         if (pending *each = at(i); each && !each->is_complete()) {
             them.expect_one();
             on = each->on;

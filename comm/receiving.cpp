@@ -13,6 +13,8 @@
 namespace fult::comm::detail {
 namespace {
 
+constexpr unsigned records_at_once = 16; // whose receives are brought near together
+
 constexpr std::size_t short_payload = 256; // messages of up to so many bytes share one size of memory
 
 // A message that was taken from the network cannot be given back, and is never dropped.
@@ -215,6 +217,8 @@ void device::tell_taken(int source, std::uint64_t id, std::uint64_t flags) noexc
 }
 
 void device::begin_move(receive &r, const status &about, const offer_body &offer) noexcept {
+    ::new (&r.move) transfer;
+    ::new (&r.enrolled) memory;
     r.about = about;
     r.sender = offer.id;
     const peer &from = peer_of(about.source);
@@ -370,8 +374,32 @@ void device::handle_packet(packet &p, std::size_t from) noexcept {
     if (!reader.ok() || peer_of(reader.source()).via != transports_[from].get())
         return;
     peer_of(reader.source()).quiet = 0;
-    while (const auto r = reader.next())
-        handle_record(reader.source(), *r);
+    record_view some[records_at_once];
+    unsigned count;
+    do {
+        count = 0;
+        while (count < records_at_once) {
+            const auto r = reader.next();
+            if (!r)
+                break;
+            some[count++] = *r;
+        }
+        if (count > 1)
+            bring_near(reader.source(), {some, count});
+        for (unsigned i = 0; i < count; ++i)
+            handle_record(reader.source(), some[i]);
+    } while (count == records_at_once);
+}
+
+// The receives that these messages are for may be anywhere in memory.
+void device::bring_near(int source, std::span<const record_view> messages) const noexcept {
+    const auto key = [&](const record_view &r) {
+        return match_key(r.endpoint, static_cast<std::uint32_t>(source), r.tag);
+    };
+    for (const record_view &each : messages)
+        table_.prefetch(key(each));
+    for (const record_view &each : messages)
+        table_.prefetch_item(key(each));
 }
 
 void device::handle(const event &e, std::size_t from) noexcept {

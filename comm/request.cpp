@@ -12,7 +12,7 @@ void throw_failure(const operation &op, const char *call) {
     switch (op.failure) {
     case errc::truncated:
         throw error(errc::truncated, where + "the message of " + message + " has " +
-                                         std::to_string(op.offered) +
+                                         std::to_string(static_cast<const receive &>(op).offered) +
                                          " bytes, and the receive has room for " +
                                          std::to_string(static_cast<const receive &>(op).room) +
                                          "; receive it into a larger one, or probe first");
@@ -40,6 +40,18 @@ void pending::complete() noexcept {
         them->one_came();
 }
 
+namespace {
+
+// What all requests point to whose message had left when isend returned: nothing is to be kept of it.
+struct sent_at_once final : pending {
+    sent_at_once() noexcept { watcher.store(finished_mark(), std::memory_order_relaxed); }
+    void destroy() noexcept override {}
+    bool cancel() noexcept override { return false; }
+};
+sent_at_once sent;
+
+} // namespace
+
 void drop(pending *p) noexcept {
     if (!p)
         return;
@@ -54,6 +66,8 @@ void drop(pending *p) noexcept {
 
 using detail::gathering;
 using detail::pending;
+
+request::request(const status &about) noexcept : what_(&detail::sent), sent_(about) {}
 
 std::optional<status> request::test() {
     if (!what_)
@@ -70,6 +84,10 @@ status request::wait() {
     pending *p = what_;
     if (!p)
         return {};
+    if (p == &detail::sent) {
+        what_ = nullptr;
+        return sent_;
+    }
     if (!p->is_complete()) {
         gathering one(1);
         if (p->watch(one))

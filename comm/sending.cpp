@@ -12,6 +12,8 @@
 namespace fult::comm::detail {
 namespace {
 
+constexpr unsigned look_after = 4; // messages: whether their receiver waits for them
+
 template <class T> std::span<const std::byte> bytes_of(const T &value) noexcept {
     return std::as_bytes(std::span<const T, 1>(&value, 1));
 }
@@ -111,12 +113,18 @@ void device::flush_all() noexcept {
     }
 }
 
-// Small messages wait for company while this worker has something else to run.
+// Small messages wait for company while this worker has something else to run. A rank that has nothing to do
+// gets a few soon: then both work at the same time.
 void device::flush_unless_others_run(peer &to) noexcept {
-    const bool wait = settings_.gather && fult::detail::others_ready() &&
-                      !(apart_ && asleep_.load(std::memory_order_relaxed)); // then nobody would poll
-    if (!wait && !flush(to))
-        press();
+    const bool asleep = apart_ && asleep_.load(std::memory_order_relaxed); // then nobody would poll
+    if (!settings_.gather || asleep || !fult::detail::others_ready()) {
+        if (!flush(to))
+            press();
+    } else if (++to.gathered == look_after) {
+        to.gathered = 0;
+        if (to.via->has_taken_all(to.rank) && !flush(to))
+            press();
+    }
 }
 
 // A small message to another rank or to this one.

@@ -95,6 +95,10 @@ class transport {
     // Makes progress and tells what happened; how many of `events` were filled in.
     virtual unsigned poll(std::span<event> events) noexcept = 0;
 
+    // Whether that rank has taken all that was sent to it, and may be waiting for more. Worth a cache miss;
+    // false where nobody knows.
+    virtual bool has_taken_all(int) noexcept { return false; }
+
     // Gives up what is under way to that rank: each such operation ends with `lost` or is ended already.
     virtual void forget(int rank) noexcept = 0;
 

@@ -149,7 +149,8 @@ void remove_service(service &s) noexcept {
 
 bool others_ready() noexcept {
     worker *w = this_worker();
-    return w && w->has_work();
+    // Tasks that messages have woken are in the public words, which are few; so they come first.
+    return w && (w->tasks.seems_public() || w->has_work());
 }
 
 } // namespace fult::detail

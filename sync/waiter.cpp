@@ -51,6 +51,8 @@ waiter::waiter() noexcept : who_(whoever_calls()) {
         state_.store(parked, std::memory_order_relaxed);
 }
 
+waiter::waiter(as_it_comes) noexcept : who_(whoever_calls()) {}
+
 // The grant often comes soon: then no switch is needed, and the granter signals nobody.
 bool waiter::poll() noexcept {
     if (state_.load(std::memory_order_relaxed) == parked)

@@ -25,16 +25,21 @@ class FULT_API request {
   public:
     request() noexcept = default; // complete already, of nothing
     // The other one is of nothing then.
-    request(request &&other) noexcept : what_(std::exchange(other.what_, nullptr)) {}
+    request(request &&other) noexcept : what_(std::exchange(other.what_, nullptr)), sent_(other.sent_) {}
     // As if this one had been destroyed before.
     request &operator=(request &&other) noexcept {
         if (this != &other) {
-            detail::drop(what_);
+            if (what_)
+                detail::drop(what_);
             what_ = std::exchange(other.what_, nullptr);
+            sent_ = other.sent_;
         }
         return *this;
     }
-    ~request() { detail::drop(what_); }
+    ~request() {
+        if (what_)
+            detail::drop(what_);
+    }
 
     // Whether there is something to wait for, or to look at.
     bool valid() const noexcept { return what_ != nullptr; }
@@ -58,7 +63,9 @@ class FULT_API request {
     friend FULT_API std::size_t wait_any(std::span<request> all);
     friend FULT_API void wait_all(std::span<request> all);
     explicit request(detail::pending *what) noexcept : what_(what) {}
+    explicit request(const status &sent) noexcept; // a message that has left already
     detail::pending *what_ = nullptr;
+    status sent_; // where it is that one
 };
 
 // Waits for all; one wake-up. Empty ones count as complete. Throws the first error, in the order of the span,

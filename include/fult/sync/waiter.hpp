@@ -73,6 +73,9 @@ class FULT_API waiter {
     explicit waiter(without_limits) noexcept : waiter() {
         stays_ = state_.load(std::memory_order_relaxed) == parked;
     }
+    // For one that may be granted at once and else finds out itself whether others are ready.
+    struct as_it_comes {};
+    explicit waiter(as_it_comes) noexcept;
     waiter(const waiter &) = delete;
     waiter &operator=(const waiter &) = delete;
 

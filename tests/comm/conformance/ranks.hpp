@@ -62,6 +62,8 @@ struct world_settings {
     int ranks = 2;
     detail::loopback_settings network{};
     comm::options options{};
+    // Where given: makes of a rank's transport the one that it uses.
+    std::function<std::unique_ptr<detail::transport>(std::unique_ptr<detail::transport>)> wrap{};
 };
 
 // What the ranks share.
@@ -76,6 +78,8 @@ inline std::unique_ptr<detail::job> open_rank(const world_settings &settings,
     std::vector<detail::device_links> links(hubs.size());
     for (std::size_t i = 0; i < hubs.size(); ++i) {
         links[i].transports.push_back(detail::open_loopback(hubs[i], rank));
+        if (settings.wrap)
+            links[i].transports.back() = settings.wrap(std::move(links[i].transports.back()));
         links[i].routes.assign(static_cast<std::size_t>(settings.ranks), 0);
         links[i].routes[static_cast<std::size_t>(rank)] = -1;
     }
