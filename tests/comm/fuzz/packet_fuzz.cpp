@@ -43,7 +43,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
         comm::detail::sending send;
         for (unsigned i = 0; i < 3; ++i) {
             comm::detail::receive &r = receives[i];
-            r.finished = [](comm::detail::operation &op) noexcept { op.offered = ~std::size_t{0}; };
+            r.finished = [](comm::detail::operation &op) noexcept {
+                static_cast<comm::detail::receive &>(op).offered = ~std::size_t{0};
+            };
             r.data = room[i];
             r.room = sizeof room[i];
             r.at = i == 2 ? &wild : &plain;
