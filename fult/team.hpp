@@ -8,6 +8,7 @@
 
 #include "services.hpp"
 #include "sleepers.hpp"
+#include "spin_lock.hpp"
 #include "stack_pool.hpp"
 #include "timers.hpp"
 
@@ -35,6 +36,7 @@ struct team {
     std::atomic<unsigned> helpers{0};             // threads of the runtime beside the workers
     std::atomic<unsigned> settled{0};             // workers that have slept for a while, until woken
     std::atomic<bool> told_deadlock{false};
+    spin_lock counting; // held while the tasks of sleeping workers are counted: who wakes up waits for that
 
     worker &foreign_home() const noexcept { return *homes[count]; }
 
