@@ -14,39 +14,12 @@
 
 #include <fult/detail/layout.hpp>
 
-#include "sanitizer.hpp"
-
 namespace fult::detail {
 
 using shared_word = std::atomic<std::uint64_t>;
 
 inline constexpr std::uint32_t words_in_line = cache_line / sizeof(shared_word);
 
-// Whether a cache line is zero, each word of it looked at once, in no order among them; not moved across
-// other atomic operations. Compilers do not join atomic loads; on x86 every load is an acquire, and each half
-// of a vector is loaded as one.
-FULT_ALWAYS_INLINE bool line_is_zero(const void *line) noexcept {
-#if defined(__x86_64__) && !defined(FULT_TSAN)
-    unsigned zero_bytes;
-    __asm__ volatile("movdqa (%[line]), %%xmm0\n\t"
-                     "por 16(%[line]), %%xmm0\n\t"
-                     "por 32(%[line]), %%xmm0\n\t"
-                     "por 48(%[line]), %%xmm0\n\t"
-                     "pxor %%xmm1, %%xmm1\n\t"
-                     "pcmpeqb %%xmm1, %%xmm0\n\t"
-                     "pmovmskb %%xmm0, %[zero_bytes]"
-                     : [zero_bytes] "=r"(zero_bytes)
-                     : [line] "r"(line)
-                     : "xmm0", "xmm1", "memory");
-    return zero_bytes == 0xffff;
-#else
-    const auto *words = static_cast<const shared_word *>(line);
-    std::uint64_t seen = 0;
-    for (std::uint32_t i = 0; i < words_in_line; ++i)
-        seen |= words[i].load(std::memory_order_seq_cst);
-    return seen == 0;
-#endif
-}
 inline constexpr std::uint32_t top_words = max_slots / (64 * words_in_line) / 4096; // 8: one line
 static_assert(top_words == 8);
 

@@ -32,41 +32,12 @@ void ready_set::open(worker_hot *home, const options &opts) noexcept {
 
 // The bytes of 64 slots as bits. Acquire, for a thief: pairs with the release stores of spawn.
 std::uint64_t ready_set::ready_bits(std::uint32_t word) const noexcept {
-    std::uint64_t bits = 0;
     const ready_byte *bytes = bytes_ + std::size_t{word} * 64;
-    if constexpr (sanitizer::thread) { // it orders by address, and would not see that eight bytes hold one
-        for (unsigned i = 0; i < 64; ++i)
-            bits |= std::uint64_t{bytes[i].load(std::memory_order_acquire)} << i;
-        return bits;
-    }
-#if defined(__x86_64__)
-    // As in line_is_zero; each byte's lowest bit becomes its highest, which is what is gathered.
-    unsigned quarter[4];
-    __asm__ volatile(
-        "movdqa (%[line]), %%xmm0\n\t"
-        "movdqa 16(%[line]), %%xmm1\n\t"
-        "psllw $7, %%xmm0\n\t"
-        "psllw $7, %%xmm1\n\t"
-        "pmovmskb %%xmm0, %[q0]\n\t"
-        "pmovmskb %%xmm1, %[q1]\n\t"
-        "movdqa 32(%[line]), %%xmm0\n\t"
-        "movdqa 48(%[line]), %%xmm1\n\t"
-        "psllw $7, %%xmm0\n\t"
-        "psllw $7, %%xmm1\n\t"
-        "pmovmskb %%xmm0, %[q2]\n\t"
-        "pmovmskb %%xmm1, %[q3]"
-        : [q0] "=&r"(quarter[0]), [q1] "=&r"(quarter[1]), [q2] "=&r"(quarter[2]), [q3] "=&r"(quarter[3])
-        : [line] "r"(bytes)
-        : "xmm0", "xmm1", "memory");
-    return quarter[0] | std::uint64_t{quarter[1]} << 16 | std::uint64_t{quarter[2]} << 32 |
-           std::uint64_t{quarter[3]} << 48;
-#endif
-    using eight [[gnu::may_alias]] = std::uint64_t;
-    for (unsigned i = 0; i < 8; ++i)
-        if (const std::uint64_t eighth =
-                __atomic_load_n(reinterpret_cast<const eight *>(bytes) + i, __ATOMIC_ACQUIRE))
-            bits |= (eighth * 0x0102'0408'1020'4080u >> 56)
-                    << (8 * i); // gathers the lowest bits of the bytes
+    if constexpr (!sanitizer::thread)
+        return low_bits_of_line(bytes);
+    std::uint64_t bits = 0; // it orders by address, and would not see that eight bytes hold one
+    for (unsigned i = 0; i < 64; ++i)
+        bits |= std::uint64_t{bytes[i].load(std::memory_order_acquire)} << i;
     return bits;
 }
 

@@ -32,6 +32,69 @@ extern FULT_API __thread fult::detail::worker_hot *fult_tls_worker __attribute__
 
 namespace fult::detail {
 
+// Two looks at a whole cache line that others change by atomic operations: each word of it is loaded once, in
+// no order among them, with acquire semantics, and not moved across atomic operations before and after.
+// Compilers do not join atomic loads; on x86 every load is an acquire, and each half of a vector is loaded as
+// one.
+
+// Whether it is zero.
+FULT_ALWAYS_INLINE bool line_is_zero(const void *line) noexcept {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(FULT_CLANG_TSAN)
+    unsigned zero_bytes;
+    asm volatile("movdqa (%[line]), %%xmm0\n\t"
+                 "por 16(%[line]), %%xmm0\n\t"
+                 "por 32(%[line]), %%xmm0\n\t"
+                 "por 48(%[line]), %%xmm0\n\t"
+                 "pxor %%xmm1, %%xmm1\n\t"
+                 "pcmpeqb %%xmm1, %%xmm0\n\t"
+                 "pmovmskb %%xmm0, %[zero_bytes]"
+                 : [zero_bytes] "=r"(zero_bytes)
+                 : [line] "r"(line)
+                 : "xmm0", "xmm1", "memory");
+    return zero_bytes == 0xffff;
+#else
+    using eight [[gnu::may_alias]] = std::uint64_t;
+    std::uint64_t seen = 0;
+    for (unsigned i = 0; i < cache_line / sizeof(eight); ++i)
+        seen |= __atomic_load_n(static_cast<const eight *>(line) + i, __ATOMIC_SEQ_CST);
+    return seen == 0;
+#endif
+}
+
+// Its bytes, which are 0 or 1, as bits.
+FULT_ALWAYS_INLINE std::uint64_t low_bits_of_line(const void *line) noexcept {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(FULT_CLANG_TSAN)
+    unsigned quarter[4]; // each byte's lowest bit becomes its highest, which is what is gathered
+    asm volatile(
+        "movdqa (%[line]), %%xmm0\n\t"
+        "movdqa 16(%[line]), %%xmm1\n\t"
+        "psllw $7, %%xmm0\n\t"
+        "psllw $7, %%xmm1\n\t"
+        "pmovmskb %%xmm0, %[q0]\n\t"
+        "pmovmskb %%xmm1, %[q1]\n\t"
+        "movdqa 32(%[line]), %%xmm0\n\t"
+        "movdqa 48(%[line]), %%xmm1\n\t"
+        "psllw $7, %%xmm0\n\t"
+        "psllw $7, %%xmm1\n\t"
+        "pmovmskb %%xmm0, %[q2]\n\t"
+        "pmovmskb %%xmm1, %[q3]"
+        : [q0] "=&r"(quarter[0]), [q1] "=&r"(quarter[1]), [q2] "=&r"(quarter[2]), [q3] "=&r"(quarter[3])
+        : [line] "r"(line)
+        : "xmm0", "xmm1", "memory");
+    return quarter[0] | std::uint64_t{quarter[1]} << 16 | std::uint64_t{quarter[2]} << 32 |
+           std::uint64_t{quarter[3]} << 48;
+#else
+    using eight [[gnu::may_alias]] = std::uint64_t;
+    std::uint64_t bits = 0;
+    for (unsigned i = 0; i < cache_line / sizeof(eight); ++i) // a multiplication gathers eight lowest bits
+        bits |= (__atomic_load_n(static_cast<const eight *>(line) + i, __ATOMIC_ACQUIRE) *
+                     0x0102'0408'1020'4080u >>
+                 56)
+                << (8 * i);
+    return bits;
+#endif
+}
+
 // A task that suspends may go on on another kernel thread, so the compiler must never keep the address of a
 // thread-local variable across a call. A volatile asm statement is read anew each time; an accessor out of
 // line would be right too, but costs a call on the paths of spawn and join.
