@@ -89,7 +89,7 @@ def killed_over_shared_memory():
 
 def killed_over_the_network():
     """The same over the network's provider, where silence tells."""
-    dies(3, FULT_COMM_HEARTBEAT='1', **NETWORK)
+    dies(3, FULT_COMM_HEARTBEAT='3', **NETWORK)
 
 
 def never_received():
