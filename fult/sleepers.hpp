@@ -16,9 +16,11 @@ class sleepers {
     bool any() const noexcept { return count_.load(std::memory_order_seq_cst) != 0; } // pairs with add
     unsigned count() const noexcept { return count_.load(std::memory_order_seq_cst); }
 
+    // Counted before it can be taken out: else who takes it out in between makes the count forget another
+    // one, who sleeps on.
     void add(unsigned worker) noexcept {
-        words_[worker >> 6].fetch_or(bit(worker), std::memory_order_seq_cst);
         count_.fetch_add(1, std::memory_order_seq_cst); // pairs with any
+        words_[worker >> 6].fetch_or(bit(worker), std::memory_order_seq_cst);
     }
 
     // Takes a worker out; whether this caller did, and so is the one that wakes it (or, itself, stays awake).

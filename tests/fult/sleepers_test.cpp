@@ -49,6 +49,30 @@ TEST(sleepers, near_ones_come_first) {
     EXPECT_EQ(s.remove_any(195), 2);
 }
 
+// Who is taken out while it is being added must not hide another one from signalers.
+TEST(sleepers, one_that_comes_and_goes_hides_nobody) {
+    sleepers s;
+    s.add(7); // sleeps all the time
+    const std::size_t rounds = fult::testing::scaled(20000);
+    std::atomic<std::size_t> woken{0};
+    std::size_t hidden = 0;
+    std::thread waker([&] {
+        while (woken.load() != rounds)
+            if (s.remove(3)) {
+                hidden += s.any() ? 0 : 1; // a signaler's look
+                ++woken;
+            }
+    });
+    for (std::size_t i = 0; i < rounds; ++i) {
+        s.add(3);
+        while (woken.load() == i)
+            std::this_thread::yield();
+    }
+    waker.join();
+    EXPECT_EQ(hidden, 0u);
+    EXPECT_TRUE(s.remove(7));
+}
+
 // Whoever removes a sleeper is the one to wake it: exactly one does.
 TEST(sleepers, one_remover_wins) {
     sleepers s;
