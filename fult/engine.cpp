@@ -188,8 +188,8 @@ void engine::report_waiting() noexcept {
         static_cast<unsigned long long>(living()));
 }
 
-// Lets the others run until no task is left. The count is exact only when all other workers sleep: then
-// nobody spawns.
+// Lets the others run until no task is left. The count is exact only when all other workers sleep, and none
+// gets on meanwhile: then nobody spawns.
 void engine::drain() noexcept {
     worker &first = *crew_.homes[0];
     auto moved = std::chrono::steady_clock::now();
@@ -200,7 +200,10 @@ void engine::drain() noexcept {
             moved = std::chrono::steady_clock::now();
             continue;
         }
-        if (crew_.asleep.count() == crew_.count - 1 && living() == 0 && !first.has_work())
+        crew_.counting.lock();
+        const bool over = crew_.asleep.count() == crew_.count - 1 && living() == 0;
+        crew_.counting.unlock();
+        if (over && !first.has_work())
             return;
         // Others run what is left, or it waits for a foreign thread's signal.
         std::this_thread::sleep_for(std::chrono::microseconds(idle < 20 ? 20 : 1000));

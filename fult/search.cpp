@@ -125,6 +125,8 @@ void worker::nap(rest how) noexcept {
         crew.dozing.fetch_sub(1, std::memory_order_seq_cst); // before the next look; pairs with hand
     if (watched && crew.asleep.any())
         crew.wake_one(index); // the next watcher: this one may be busy for long
+    crew.counting.lock();
+    crew.counting.unlock(); // pairs with drain, which may have counted this worker's tasks as it slept
 }
 
 task *worker::search() noexcept {

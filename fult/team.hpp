@@ -8,6 +8,7 @@
 
 #include "services.hpp"
 #include "sleepers.hpp"
+#include "spin_lock.hpp"
 #include "stack_pool.hpp"
 
 namespace fult::detail {
@@ -29,6 +30,7 @@ struct team {
     sleepers asleep;
     std::atomic<unsigned> dozing{0}; // of those asleep: look by themselves soon at what was handed over
     services outside;                // what arrives from elsewhere
+    spin_lock counting; // held while the tasks of sleeping workers are counted: who wakes up waits for that
 
     worker &foreign_home() const noexcept { return *homes[count]; }
 

@@ -116,12 +116,16 @@ TEST_P(this_task_test, nobody_starves) {
 TEST_P(this_task_test, a_chain_of_spawners_does_not_hide_an_old_task) {
     std::atomic<bool> old_ran{false};
     auto old = spawn([&] { old_ran = true; });
+    std::atomic<int> links{1}; // of the chain that have not ended: they use what lies here
     std::function<void()> next = [&] {
-        if (!old_ran.load())
+        if (!old_ran.load()) {
+            ++links;
             spawn(next).detach(); // always the newest
+        }
+        --links;
     };
     spawn(next).detach();
-    while (!old_ran.load())
+    while (!old_ran.load() || links.load() != 0)
         this_task::yield();
     old.join();
 }
