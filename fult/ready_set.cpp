@@ -236,9 +236,7 @@ bool ready_set::any_in_lines(const public_words &of) const noexcept {
 void ready_set::put_back(task *chain) noexcept {
     while (task *t = chain) {
         chain = t->outer;
-        const bool only_home = t->pinned; // read first: once it is ready it may run and end
-        t->state.store(only_home ? ready_pinned : ready, std::memory_order_release); // pairs with claim
-        post(t, only_home);
+        show(t, t->pinned);
     }
 }
 
@@ -280,8 +278,7 @@ void ready_set::take_over(task *t) noexcept {
     } else if (!bound && !t->extras) {
         add_ready(t);
     } else {
-        t->state.store(bound ? ready_pinned : ready, std::memory_order_release); // pairs with claim
-        post(t, bound);
+        show(t, bound);
     }
 }
 

@@ -31,6 +31,12 @@ class ready_set {
         (to_pinned ? pinned() : runnable()).set_slot(slot_of(t));
     }
 
+    // Makes a task that is busy claimable, and sets its bit. From then on it may run and end.
+    void show(task *t, bool only_home) noexcept {
+        t->state.store(only_home ? ready_pinned : ready, std::memory_order_release); // pairs with claim
+        post(t, only_home);
+    }
+
     // The home claims a task from its public words, pinned ones first. Null if there is none. `started`: only
     // one that has a stack, which is all that can go on where no more stacks can be had. `gather`: nobody
     // looks for work, so all tasks of a word may become private ones at once.

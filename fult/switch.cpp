@@ -166,10 +166,7 @@ void worker::give_stack(stack *s) noexcept {
 // A task that was claimed and cannot start now.
 void worker::put_back(task *t) noexcept {
     auto *home = static_cast<worker *>(home_of(t));
-    const bool only_home =
-        t->pinned; // read first: a stray signal's bit may have it claimed before ours is set
-    t->state.store(only_home ? ready_pinned : ready, std::memory_order_release); // pairs with claim
-    home->tasks.post(t, only_home);
+    home->tasks.show(t, t->pinned);
 }
 
 } // namespace fult::detail

@@ -218,8 +218,7 @@ void worker::make_ready(task *t) noexcept {
     }
     check_not_forked();
     const bool only_home = t->pinned;
-    t->state.store(only_home ? ready_pinned : ready, std::memory_order_release); // pairs with claim
-    tasks.post(t, only_home);
+    tasks.show(t, only_home);
     crew.wake_for(*this, only_home);
 }
 
