@@ -51,27 +51,48 @@ void report(const worker &w) noexcept {
 }
 
 // The innermost frames and the outermost ones; a recursion has thousands between.
-void report_frames(const void *fault) noexcept {
-    constexpr std::size_t first = 16, last = 8;
-    static void *frames[4096]; // one overflow a process: nobody else is here
-    const std::size_t all = frames_here(frames, 0);
-    void **begin = std::find(frames, frames + all, fault); // before it, the handler's own
-    begin = begin == frames + all ? frames : begin;
-    const auto count = static_cast<std::size_t>(frames + all - begin);
-    alignas(symbols) static std::byte place[sizeof(symbols)]; // without a destructor to be registered
-    symbols &names = *::new (place) symbols;
-    char text[512];
-    for (std::size_t i = 0; i < count; ++i) {
-        if (count > first + last && i == first) {
-            say(text, std::snprintf(text, sizeof text, "      ... %zu more ...\n", count - first - last));
-            i = count - last;
-        }
-        const int start = std::snprintf(text, sizeof text, "      #%zu ", i);
-        const std::size_t length =
-            names.print(begin[i], text + start, sizeof text - static_cast<std::size_t>(start) - 1, false);
-        text[static_cast<std::size_t>(start) + length] = '\n';
-        say(text, start + static_cast<int>(length) + 1);
+class frame_report {
+  public:
+    explicit frame_report(const void *fault) noexcept : fault_(fault) {
+        visit_frames_here([](void *self, void *at) { static_cast<frame_report *>(self)->add(at); }, this);
+        const std::size_t kept = std::min(count_, last);
+        if (printed_ + kept < count_)
+            say(text_,
+                std::snprintf(text_, sizeof text_, "      ... %zu more ...\n", count_ - printed_ - kept));
+        for (std::size_t i = std::max(count_ - kept, printed_); i < count_; ++i)
+            print(i, outermost_[i % last]);
     }
+
+  private:
+    static constexpr std::size_t first = 16, last = 8;
+
+    void add(void *at) noexcept {
+        if (count_ == 0 && at != fault_)
+            return; // the handler's own
+        outermost_[count_ % last] = at;
+        if (count_ < first)
+            print(printed_++, at);
+        ++count_;
+    }
+
+    void print(std::size_t number, void *at) noexcept {
+        const int start = std::snprintf(text_, sizeof text_, "      #%zu ", number);
+        const std::size_t length =
+            names_.print(at, text_ + start, sizeof text_ - static_cast<std::size_t>(start) - 1, false);
+        text_[static_cast<std::size_t>(start) + length] = '\n';
+        say(text_, start + static_cast<int>(length) + 1);
+    }
+
+    const void *fault_;
+    std::size_t count_ = 0, printed_ = 0;
+    void *outermost_[last] = {};
+    symbols names_;
+    char text_[512];
+};
+
+void report_frames(const void *fault) noexcept {
+    alignas(frame_report) static std::byte place[sizeof(frame_report)]; // no destructor to be registered
+    ::new (place) frame_report(fault);
 }
 
 // Where a thread was interrupted.

@@ -99,20 +99,29 @@ bool worker::work_anywhere(bool handed_too) noexcept {
     return revoke_round();
 }
 
-// Sleeps until woken. When that takes longer, what nobody needs now goes back to the system, and the last
-// worker that gets so far looks whether anything can ever happen again.
-void worker::settle(std::uint32_t prepared) noexcept {
+int worker::settles_after() const noexcept {
     constexpr int soon = 1000; // milliseconds
-    const auto after = static_cast<int>(crew.opts.trim_after);
-    sleep.wait(prepared, after != 0 ? after : soon);
-    if (sleep.posted(prepared))
-        return;
-    if (after != 0)
+    return crew.opts.trim_after != 0 ? static_cast<int>(crew.opts.trim_after) : soon;
+}
+
+// Asleep for long: what nobody needs now goes back to the system, and the last worker that gets so far looks
+// whether anything can ever happen again.
+void worker::settle_down() noexcept {
+    if (crew.opts.trim_after != 0)
         trim();
     if (crew.settled.fetch_add(1, std::memory_order_seq_cst) + 1 == crew.count)
         tell_deadlock(crew);
+}
+
+void worker::rouse() noexcept { crew.settled.fetch_sub(1, std::memory_order_seq_cst); }
+
+void worker::sleep_until_woken(std::uint32_t prepared) noexcept {
+    sleep.wait(prepared, settles_after());
+    if (sleep.posted(prepared))
+        return;
+    settle_down();
     sleep.wait(prepared);
-    crew.settled.fetch_sub(1, std::memory_order_seq_cst);
+    rouse();
 }
 
 // Sleeps in the kernel. Order (tests/model/sleep.pml): be seen as asleep, ask everybody, look once more
@@ -132,11 +141,11 @@ void worker::nap(rest how) noexcept {
     }
     const bool nothing =
         !crew.stopping.load(std::memory_order_seq_cst) && !work_anywhere(!doze); // pairs with stop
-    const bool watched = nothing && !doze && crew.outside.watch(sleep, prepared);
+    const bool watched = nothing && !doze && crew.outside.watch(*this, prepared);
     if (nothing && doze)
         sleep.wait(prepared, doze_milliseconds);
     else if (nothing && !watched)
-        settle(prepared);
+        sleep_until_woken(prepared);
     if ((doze || watched || !nothing) &&
         !crew.asleep.remove(index)) // else whoever posted has taken this worker out
         sleep.wait(prepared);       // somebody posted, or is about to: take it, or it would end a later sleep

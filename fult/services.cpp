@@ -11,6 +11,12 @@
 #include "worker.hpp"
 
 namespace fult::detail {
+namespace {
+
+constexpr auto never = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t nanoseconds_in_millisecond = 1'000'000;
+
+} // namespace
 
 // A reader says that it is inside before it looks at who is there; remove takes it out before it looks at who
 // is inside.
@@ -82,15 +88,13 @@ bool services::poll() noexcept {
     return busy;
 }
 
-// One sleep in the kernel; whether somebody should look for work now.
-bool services::sleep_once(parker &sleep, std::uint32_t prepared) noexcept {
+// One sleep in the kernel, until then at most; whether somebody should look for work now.
+bool services::sleep_once(parker &sleep, std::uint32_t prepared, std::int64_t until) noexcept {
     service *ready[places];
     pollfd descriptors[places + 1];
     place *held[places];
     unsigned count = 0, watching = 1;
-    constexpr auto never = std::numeric_limits<std::int64_t>::max();
-    constexpr std::int64_t nanoseconds = 1'000'000; // in a millisecond
-    std::int64_t limit = never, until = never;
+    std::int64_t limit = never;
     bool calm = true;
     for (place &at : places_) {
         service *s = calm ? at.enter() : nullptr;
@@ -106,7 +110,7 @@ bool services::sleep_once(parker &sleep, std::uint32_t prepared) noexcept {
         if (const int fd = s->descriptor(); fd >= 0)
             descriptors[watching++] = {fd, POLLIN, 0};
         if (const int patience = s->patience(); patience >= 0)
-            limit = std::min(limit, patience * nanoseconds);
+            limit = std::min(limit, patience * nanoseconds_in_millisecond);
         until = std::min(until, s->deadline());
     }
     if (calm) {
@@ -121,13 +125,21 @@ bool services::sleep_once(parker &sleep, std::uint32_t prepared) noexcept {
     return !calm;
 }
 
-bool services::watch(parker &sleep, std::uint32_t prepared) noexcept {
+bool services::watch(worker &who, std::uint32_t prepared) noexcept {
     if (count_.load(std::memory_order_seq_cst) == 0 || // pairs with add_at
         watched_.exchange(true, std::memory_order_seq_cst))
         return false;
-    while (any() && !sleep.posted(prepared))
-        if (poll() || sleep_once(sleep, prepared))
+    std::int64_t settles = timers::now() + who.settles_after() * nanoseconds_in_millisecond;
+    while (any() && !who.sleep.posted(prepared)) {
+        if (poll() || sleep_once(who.sleep, prepared, settles))
             break;
+        if (timers::now() >= settles && !who.sleep.posted(prepared)) {
+            settles = never;
+            who.settle_down();
+        }
+    }
+    if (settles == never)
+        who.rouse();
     watched_.store(false, std::memory_order_seq_cst); // before the look for a successor, in nap
     return true;
 }

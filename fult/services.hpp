@@ -2,12 +2,15 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include <fult/detail/service.hpp>
 
 #include "parker.hpp"
 
 namespace fult::detail {
+
+class worker;
 
 class services {
   public:
@@ -32,9 +35,9 @@ class services {
     // Whether one of them may yet wake a task that waits now.
     bool expect_something() noexcept;
 
-    // Sleeps until a post after `prepared`, or until some service did something; at once where another
-    // worker watches already (false) or something is there.
-    bool watch(parker &sleep, std::uint32_t prepared) noexcept;
+    // The worker `who` sleeps until a post after `prepared`, or until some service did something; returns at
+    // once where another worker watches already (false) or something is there.
+    bool watch(worker &who, std::uint32_t prepared) noexcept;
 
   private:
     struct place {
@@ -44,7 +47,7 @@ class services {
         void leave() noexcept;
     };
     bool add_at(place &at, service &s) noexcept;
-    bool sleep_once(parker &sleep, std::uint32_t prepared) noexcept;
+    bool sleep_once(parker &sleep, std::uint32_t prepared, std::int64_t until) noexcept;
 
     static constexpr unsigned places = capacity + static_cast<unsigned>(own::count);
     place places_[places]; // the runtime's own come last

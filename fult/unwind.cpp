@@ -47,6 +47,22 @@ FULT_NOINLINE std::size_t frames_here(std::span<void *> into, std::size_t skip) 
     return all.count;
 }
 
+void visit_frames_here(void (*visit)(void *argument, void *address), void *argument) noexcept {
+    struct visitor {
+        void (*visit)(void *, void *);
+        void *argument;
+    } one{visit, argument};
+    _Unwind_Backtrace(
+        [](_Unwind_Context *frame, void *each) {
+            auto *at = reinterpret_cast<void *>(_Unwind_GetIP(frame));
+            const auto *to = static_cast<const visitor *>(each);
+            if (at)
+                to->visit(to->argument, at);
+            return at ? _URC_NO_REASON : _URC_END_OF_STACK;
+        },
+        &one);
+}
+
 #if defined(__x86_64__)
 
 // Behind the saved registers (64 bytes with the return address) lies the gap that call_that_jumps_back leaves

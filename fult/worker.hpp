@@ -104,6 +104,10 @@ class alignas(cache_line) worker : public worker_hot {
     static bool is_kept(const task *t) noexcept { return (reinterpret_cast<std::uintptr_t>(t) & 1) != 0; }
 
     parker sleep;
+    // Milliseconds of sleep after which settle_down is called, once, and rouse when it ends. By the worker.
+    int settles_after() const noexcept;
+    void settle_down() noexcept;
+    void rouse() noexcept;
 
   private:
     task *take_handed() noexcept;
@@ -152,7 +156,7 @@ class alignas(cache_line) worker : public worker_hot {
     void ask_for_work() noexcept;
     enum class rest { until_woken, short_while };
     void nap(rest how) noexcept;
-    void settle(std::uint32_t prepared) noexcept;
+    void sleep_until_woken(std::uint32_t prepared) noexcept;
     bool work_anywhere(bool handed_too) noexcept;
     std::uint32_t hands_of_others() const noexcept;
 

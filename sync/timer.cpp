@@ -12,7 +12,11 @@ void open_timers() {
 timed_nudge::timed_nudge(waiter &who, steady_clock::time_point deadline) noexcept
     : queue_(this_worker()->crew.time), who_(who) {
     when = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count();
-    fire = [](timer_entry &e) noexcept { static_cast<timed_nudge &>(e).who_.nudge(); };
+    fire = [](timer_entry &e) noexcept {
+        auto &self = static_cast<timed_nudge &>(e);
+        self.over_.store(true, std::memory_order_relaxed);
+        self.who_.nudge();
+    };
     queue_.arm(*this);
 }
 

@@ -1,6 +1,8 @@
 // Ends timed waits of tasks.
 #pragma once
 
+#include <atomic>
+
 #include <fult/sync/waiter.hpp>
 
 #include "fult/timers.hpp"
@@ -18,9 +20,14 @@ class timed_nudge : private timer_entry {
     timed_nudge(const timed_nudge &) = delete;
     timed_nudge &operator=(const timed_nudge &) = delete;
 
+    // Whether it has nudged. It does so once: a waiter that asked the clock instead, on a processor that is
+    // behind, would wait for another nudge for ever.
+    bool is_over() const noexcept { return over_.load(std::memory_order_relaxed); } // ordered by the nudge
+
   private:
     timers &queue_;
     waiter &who_;
+    std::atomic<bool> over_{false};
 };
 
 } // namespace fult::detail

@@ -141,7 +141,7 @@ bool waiter::wait_long(const wait_limits &limits, const waiting_for &what) {
         if (suspend_while_parked(&limits, what))
             return true;
         nudged_.exchange(false, std::memory_order_seq_cst); // first: a nudge from here on counts
-        if (limits.reached())
+        if ((alarm && alarm->is_over()) || limits.reached())
             return false;
     }
 }

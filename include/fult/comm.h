@@ -93,7 +93,7 @@ FULT_API __attribute__((noreturn)) void fult_comm_abort(int status, const char *
 
 /* What is known of a message. */
 typedef struct fult_comm_envelope {
-    int source;   /* the rank that sent it; of a send that was begun by isend, the one that gets it */
+    int source;   /* the rank that sent it */
     uint32_t tag; /* as the sender gave it */
     size_t size;  /* in bytes */
 } fult_comm_envelope;
@@ -193,7 +193,8 @@ FULT_API void fult_comm_free(void *data);
 
 /* A send or receive that was begun and is not looked at yet; its memory stays in use until it is complete. Of
  * one task at a time. NULL is one that is complete, of nothing: wherever a request has been looked at, NULL
- * is stored instead. */
+ * is stored instead. Of a send an envelope says nothing: who began it knows all, and a short message that has
+ * left keeps nothing. */
 typedef struct fult_comm_request *fult_comm_request_t;
 
 /* Begins a send. Never suspends. On failure there is no request. */

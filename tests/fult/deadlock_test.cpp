@@ -58,6 +58,18 @@ TEST_F(deadlock, is_reported_with_all_tasks) {
         ::testing::KilledBySignal(SIGABRT), "waits for event at");
 }
 
+TEST_F(deadlock, is_reported_where_times_were_waited_for_before) {
+    for (const unsigned count : {1u, 2u})
+        EXPECT_EXIT(
+            {
+                const runtime running(deadlock::with(deadlock_mode::abort, count));
+                fult::event never;
+                static_cast<void>(never.wait_for(std::chrono::milliseconds(1)));
+                never.wait();
+            },
+            ::testing::KilledBySignal(SIGABRT), "fult: deadlock: every task waits");
+}
+
 TEST_F(deadlock, of_tasks_that_the_runtime_waits_for_at_its_end) {
     // after ten seconds of standing still: too long for every run, so only that a living program is not ended
     const runtime running(with(deadlock_mode::abort, 2));
