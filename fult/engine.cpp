@@ -1,6 +1,7 @@
 #include "engine.hpp"
 
 #include <cerrno>
+#include <cfenv>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -101,12 +102,13 @@ options engine::complete(options o, const topology &machine) {
 }
 
 stack_settings engine::stack_settings_of(const options &o) {
-    return {o.stack_size, o.stacks_kept, o.guard, o.trim_after};
+    return {o.stack_size, o.stacks_kept, o.guard, o.trim_after, o.fp_env == fp_mode::shared};
 }
 
 engine::engine(const options &asked)
     : crew_((validate(asked), complete(asked, machine_)), stack_settings_of(complete(asked, machine_))),
       pool_(asked.blocking_threads) {
+    std::fegetenv(&crew_.fp_at_start);
     crew_.count = crew_.opts.workers;
     crew_.alone = crew_.count == 1 || !crew_.opts.stealing;
     crew_.private_words = crew_.opts.private_words && asymmetric_fence_available();

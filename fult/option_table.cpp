@@ -84,7 +84,7 @@ constexpr choice<level_mode> levels[] = {
     {"auto", level_mode::automatic}, {"1", level_mode::one}, {"2", level_mode::two}};
 constexpr choice<spawn_order> orders[] = {{"depth", spawn_order::depth_first},
                                           {"breadth", spawn_order::breadth_first}};
-
+constexpr choice<fp_mode> fp_modes[] = {{"shared", fp_mode::shared}, {"own", fp_mode::own}};
 constexpr choice<deadlock_mode> deadlocks[] = {
     {"report", deadlock_mode::report}, {"abort", deadlock_mode::abort}, {"off", deadlock_mode::off}};
 constexpr choice<int> signals[] = {{"off", 0}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"QUIT", SIGQUIT}};
@@ -159,6 +159,11 @@ constexpr option_row rows[] = {
     {"FULT_ORDER", "depth, breadth", "depth", "Whether a worker runs its newest task first or its oldest.",
      [](options &o, std::string_view t) { o.order = chosen(t, orders, "depth or breadth"); },
      [](const options &o) { return name_of(o.order, orders); }},
+    {"FULT_FP_ENV", "shared, own", "shared",
+     "Floating-point environment (rounding, masks, flags). own: each task starts with that of the runtime's "
+     "start, and its changes end with it; joins run no task in place then, which costs a switch a task.",
+     [](options &o, std::string_view t) { o.fp_env = chosen(t, fp_modes, "shared or own"); },
+     [](const options &o) { return name_of(o.fp_env, fp_modes); }},
     {"FULT_IDLE_SPIN", "0 to 1000000", "100",
      "Microseconds for which a worker without work looks for some before it sleeps.",
      [](options &o, std::string_view t) {

@@ -32,6 +32,9 @@ struct alignas(cache_line) stack {
     }
 };
 
+// The limit where no task may run below another.
+inline constexpr std::uintptr_t never_inline = ~std::uintptr_t{0};
+
 // A quarter of a stack is every task's own, however deep below others it runs.
 inline std::uintptr_t inline_limit(std::uintptr_t low, std::uintptr_t high) noexcept {
     return low + (high - low) / 4;

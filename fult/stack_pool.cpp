@@ -95,8 +95,9 @@ stack *stack_pool::prepare(std::byte *base, std::size_t bytes) noexcept {
     stack *s = ::new (at) stack;
     s->base = base;
     s->size = bytes;
-    s->limit = inline_limit(reinterpret_cast<std::uintptr_t>(base) + page_size(),
-                            reinterpret_cast<std::uintptr_t>(at));
+    s->limit = settings_.joins_in_place ? inline_limit(reinterpret_cast<std::uintptr_t>(base) + page_size(),
+                                                       reinterpret_cast<std::uintptr_t>(at))
+                                        : never_inline;
     s->fiber = sanitizer::fiber_create();
     s->valgrind_id = sanitizer::register_stack(base, at);
     return s;

@@ -16,7 +16,8 @@ struct stack_settings {
     std::size_t size; // of the ordinary stack
     std::size_t kept; // resident idle stacks in all
     guard_mode guard;
-    unsigned trim_after = 0; // milliseconds for which surplus stacks stay resident; 0: for good
+    unsigned trim_after = 0;    // milliseconds for which surplus stacks stay resident; 0: for good
+    bool joins_in_place = true; // what a join finds unstarted may run on its caller's stack
 };
 
 // All stacks of a runtime. Thread-safe.

@@ -2,6 +2,7 @@
 #include "switch.hpp"
 
 #include <cerrno>
+#include <cfenv>
 #include <unistd.h>
 #include <utility>
 
@@ -48,6 +49,8 @@ void worker::run_task(task *t) noexcept {
     w->here_->pinned = t->pinned;
     t->outer = nullptr;
     w->current = t;
+    if (w->crew.opts.fp_env == fp_mode::own) [[unlikely]]
+        std::fesetenv(&w->crew.fp_at_start);
     t->ops->run(*t);
     if (t->extras) [[unlikely]]
         end_locals(*t->extras);
@@ -98,7 +101,7 @@ void worker::adopt_main(task *main, stack *its_stack) noexcept {
     const std::uintptr_t top = reinterpret_cast<std::uintptr_t>(its_stack->base) + its_stack->size;
     const std::uintptr_t low =
         its_stack->size > room ? top - room : reinterpret_cast<std::uintptr_t>(its_stack->base);
-    its_stack->limit = inline_limit(low, top);
+    its_stack->limit = crew.opts.fp_env == fp_mode::own ? never_inline : inline_limit(low, top);
     here_ = its_stack;
     stack_limit = its_stack->limit;
     current = main;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cfenv>
 #include <vector>
 
 #include <fult/options.hpp>
@@ -21,6 +22,7 @@ struct team {
 
     options opts;
     stack_pool stacks;
+    std::fenv_t fp_at_start{};   // the floating-point environment of who started the runtime
     unsigned count = 0;          // workers
     std::vector<worker *> homes; // the workers, then the home of what foreign threads spawn
     bool private_words = true;   // as asked for, and possible here

@@ -22,7 +22,7 @@ PHASE_LIMIT = 1200  # seconds for one configure, build or test run; each test ha
 GCC = {'CC': 'gcc', 'CXX': 'g++'}
 CLANG = {'CC': 'clang-14', 'CXX': 'clang++-14'}
 # Suites with steps of their own.
-SEPARATE = ['model', 'layout', 'install', 'tidy', 'docs']
+SEPARATE = ['model', 'soak', 'layout', 'install', 'tidy', 'docs']
 
 
 @dataclass
@@ -77,12 +77,13 @@ STEPS = [
     Step('clang', 'clang', 'clang++, warnings are errors, unit and regression tests', ['unit', 'regression']),
     Step('asan', 'asan', 'AddressSanitizer and UndefinedBehaviorSanitizer, all tests'),
     Step('tsan', 'tsan', 'ThreadSanitizer, all tests'),
-    Step('valgrind', 'valgrind', 'unit tests under Valgrind', ['unit'], setup='valgrind'),
+    Step('valgrind', 'valgrind', 'unit tests under Valgrind', ['unit'], setup='valgrind', targets=['unit-tests']),
     Step('variants', ['O0', 'lto', 'hardened'], '-O0, link-time optimization, hardened; a sample of the tests', ['sample'],
          targets=['libraries', 'sample-tests']),
     Step('aarch64', 'aarch64', 'cross-built for aarch64, tests of the core under an emulator', ['core'], setup='emulated',
          targets=['core-tests']),
     Step('models', 'gcc', 'Promela models, exhaustively', ['model'], build=False),
+    Step('soak', 'gcc', 'three minutes of everything at once: memory stays what it was', ['soak'], build=False),
     Step('layout', 'gcc', 'include direction, headers alone, nothing forgotten, formatting', ['layout'], build=False),
     Step('install', 'gcc', 'installed, and used by outside programs', ['install']),
     Step('docs', 'gcc', 'API reference without warnings', ['docs'], build=False),

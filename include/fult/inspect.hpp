@@ -24,9 +24,9 @@ enum class task_status {
 // One task, as it was when it was looked at. What the views and pointers name lives until the visitor
 // returns.
 struct task_description {
-    task_id id;
-    std::string_view name; // as given at spawn; "main" for the main task
-    task_status status;
+    task_id id;                        // of a living task
+    std::string_view name;             // as given at spawn; "main" for the main task
+    task_status status;                // what it does
     bool started;                      // it has run before
     bool pinned;                       // false where that cannot be told: of running tasks
     int home;                          // the worker whose it is; -1: it was spawned by a foreign thread

@@ -13,4 +13,5 @@
 
 // For the line above.
 #define FULT_VERSION_JOINED(major, minor, patch) FULT_VERSION_TEXT(major.minor.patch)
+// For that one.
 #define FULT_VERSION_TEXT(version) #version

@@ -85,6 +85,7 @@ TEST_F(option_table_test, values_are_read) {
         {"FULT_LEVELS", "2", "2"},
         {"FULT_LEVELS", "auto", "auto"},
         {"FULT_ORDER", "breadth", "breadth"},
+        {"FULT_FP_ENV", "own", "own"},
         {"FULT_IDLE_SPIN", "1000000", "1000000"},
         {"FULT_BLOCKING_THREADS", "1", "1"},
     };
@@ -120,6 +121,7 @@ TEST_F(option_table_test, every_bad_value_is_named_with_its_variable_and_what_it
         {"FULT_PRIVATE_WORDS", "x", "on or off"},
         {"FULT_LEVELS", "3", "auto, 1 or 2"},
         {"FULT_ORDER", "first", "depth or breadth"},
+        {"FULT_FP_ENV", "on", "shared or own"},
         {"FULT_IDLE_SPIN", "1000001", "0 to 1000000"},
         {"FULT_BLOCKING_THREADS", "0", "1 to 65536"},
     };

@@ -169,4 +169,69 @@ TEST_P(switch_test, rounding_belongs_to_the_task) {
     });
 }
 
+struct fp_environment : ::testing::Test {
+    void SetUp() override {
+        if (fult::testing::under_valgrind())
+            GTEST_SKIP() << "it computes with one way of rounding";
+    }
+    static fult::options own() {
+        fult::options o = fult::testing::workers(2);
+        o.fp_env = fult::fp_mode::own;
+        return o;
+    }
+};
+
+TEST_F(fp_environment, of_a_task_ends_with_it) {
+    const fult::runtime running(own());
+    const auto leaves_it_changed = [] {
+        EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+        EXPECT_EQ(std::fetestexcept(FE_ALL_EXCEPT), 0);
+        std::fesetround(FE_UPWARD);
+        std::feraiseexcept(FE_DIVBYZERO);
+        this_task::yield();
+        EXPECT_EQ(std::fegetround(), FE_UPWARD);
+        EXPECT_NE(std::fetestexcept(FE_DIVBYZERO), 0);
+    };
+    for (int i = 0; i < 100; ++i) {
+        spawn(leaves_it_changed).join(); // else in place: for its joiner, too
+        std::vector<fult::handle<void>> many;
+        for (int k = 0; k < 10; ++k)
+            many.push_back(spawn(leaves_it_changed));
+        join_all(many);
+        fult::task_group group;
+        for (int k = 0; k < 10; ++k)
+            group.spawn(leaves_it_changed);
+        group.wait();
+        ASSERT_EQ(std::fegetround(), FE_TONEAREST);
+        ASSERT_EQ(std::fetestexcept(FE_ALL_EXCEPT), 0);
+    }
+}
+
+TEST_F(fp_environment, starts_as_that_of_the_runtime_s_start) {
+    std::fesetround(FE_TOWARDZERO);
+    {
+        const fult::runtime running(own());
+        std::fesetround(FE_DOWNWARD);
+        EXPECT_EQ(spawn([] { return std::fegetround(); }).join(), FE_TOWARDZERO);
+        EXPECT_EQ(std::fegetround(), FE_DOWNWARD);
+    }
+    std::fesetround(FE_TONEAREST);
+}
+
+TEST_F(fp_environment, of_deep_recursions_too) {
+    const fult::runtime running(own());
+    struct tree {
+        static int leaves(int depth) {
+            EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+            std::fesetround(FE_UPWARD);
+            if (depth == 0)
+                return 1;
+            auto left = spawn([=] { return leaves(depth - 1); });
+            const int right = spawn([=] { return leaves(depth - 1); }).join();
+            return left.join() + right;
+        }
+    };
+    EXPECT_EQ(spawn([] { return tree::leaves(10); }).join(), 1024);
+}
+
 } // namespace
