@@ -66,13 +66,15 @@ void visit_frames_here(void (*visit)(void *argument, void *address), void *argum
 #if defined(__x86_64__)
 
 // Behind the saved registers (64 bytes with the return address) lies the gap that call_that_jumps_back leaves
-// (128): the CFA of this frame is the stack pointer of who jumped.
+// (128): the CFA of this frame is the stack pointer of who jumped. Hidden, not local: link-time optimization
+// may put this text and the code that names it into different objects.
 extern "C" const char fult_unwind_returns[];
 extern "C" void fult_unwind_there(void (*callback)(void *), void *argument, const void *context) noexcept;
 asm(R"(
     .pushsection .text
     .p2align 4
-    .local fult_unwind_there, fult_unwind_returns
+    .globl fult_unwind_there, fult_unwind_returns
+    .hidden fult_unwind_there, fult_unwind_returns
     .type fult_unwind_there, @function
 fult_unwind_there:
     .cfi_startproc
