@@ -154,11 +154,10 @@ class source_guard {
 void group_core::request_stop() noexcept {
     if (stopped_.exchange(true, std::memory_order_seq_cst))
         return;
-    std::stop_source told{std::nostopstate};
-    {
+    std::stop_source told = [this] {
         const source_guard guard(source_lock_);
-        told = source_; // one that is made from here on is stopped by its maker
-    }
+        return source_; // one that is made from here on is stopped by its maker
+    }();
     told.request_stop();
 }
 

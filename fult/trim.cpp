@@ -15,10 +15,11 @@ void trim() noexcept {
     detail::team *crew = detail::running_team();
     if (!crew)
         return;
+    detail::worker *here = detail::this_worker();
     for (unsigned i = 0; i < crew->count; ++i) {
         detail::worker *w = crew->homes[i];
-        if (w == detail::this_worker()) {
-            w->trim();
+        if (here && w == here) {
+            here->trim();
             continue;
         }
         w->attention.fetch_or(detail::trim_wanted, std::memory_order_seq_cst); // pairs with attend

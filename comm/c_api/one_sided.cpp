@@ -1,4 +1,6 @@
 // Memory that other ranks write and read.
+#include <memory>
+
 #include <fult/comm/one_sided.hpp>
 
 #include "comm/c_api/objects.hpp"
@@ -24,7 +26,8 @@ int make_region(const char *call, fult_comm_region_t *made, fult_comm_endpoint_t
     if (!made || missing(base, size))
         return wrong_argument(call, made ? no_memory_given : "there is no place for the region");
     return perform(on, call, [&](endpoint &it) {
-        *made = new fult_comm_region{fult::comm::region(it, base, size)};
+        *made = std::make_unique<fult_comm_region>(fult_comm_region{fult::comm::region(it, base, size)})
+                    .release();
         the_context()->left.fetch_add(1, std::memory_order_relaxed);
     });
 }

@@ -2,6 +2,7 @@
 // device's lock, but for what says otherwise.
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <new>
 
 #include "comm/one_sided/one_sided.hpp"
@@ -226,7 +227,8 @@ void one_sided::answer(int rank, one_sided_kind kind, std::uint64_t id, bool ref
     const ended_body body{id, refused ? 1U : 0U};
     if (on_.peer_of(rank).doomed || (is_clear(rank) && send_reply(rank, kind, body)))
         return;
-    auto *const r = new reply;
+    // Without memory for it this rank ends, here where nothing may throw, and the others hear of that.
+    reply *const r = std::make_unique<reply>().release();
     r->rank = rank;
     r->kind = kind;
     r->body = body;

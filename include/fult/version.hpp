@@ -12,6 +12,7 @@
 #define FULT_VERSION_STRING FULT_VERSION_JOINED(FULT_VERSION_MAJOR, FULT_VERSION_MINOR, FULT_VERSION_PATCH)
 
 // For the line above.
-#define FULT_VERSION_JOINED(major, minor, patch) FULT_VERSION_TEXT(major.minor.patch)
+#define FULT_VERSION_JOINED(major, minor, patch) \
+    FULT_VERSION_TEXT(major) "." FULT_VERSION_TEXT(minor) "." FULT_VERSION_TEXT(patch)
 // For that one.
 #define FULT_VERSION_TEXT(version) #version
