@@ -35,13 +35,13 @@ const char *context::route_to(int rank) const {
 bool context::failed(int rank) const {
     if (rank < 0 || rank >= size())
         throw std::out_of_range("fult-comm: failed: there is no rank " + std::to_string(rank));
-    return job_->on->has_failed(rank);
+    return job_->has_failed(rank);
 }
 
 endpoint &context::world() noexcept { return job_->world; }
 endpoint context::make_endpoint(endpoint_options how) { return job_->make_endpoint(std::move(how)); }
 void context::barrier() { job_->barrier(); }
-bool context::progress() noexcept { return job_->on->progress(); }
+bool context::progress() noexcept { return job_->progress(); }
 
 void context::abort(int status, const std::string &why) {
     job_->boot->abort(status, why);

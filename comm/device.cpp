@@ -1,14 +1,20 @@
 #include "comm/device.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <system_error>
 #include <unistd.h>
 
 #include <fult/this_task.hpp>
 
 #include "comm/bells.hpp"
 #include "comm/endpoint_state.hpp"
+#include "comm/liveness.hpp"
 #include "comm/match/spin.hpp"
+#include "comm/one_sided/one_sided.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -19,9 +25,6 @@ const void *myself() noexcept {
     return &here;
 }
 
-// Looks of a foreign thread before it sleeps.
-constexpr unsigned thread_looks = 200;
-
 } // namespace
 
 device::device(const device_settings &settings, std::vector<std::unique_ptr<transport>> transports,
@@ -31,7 +34,8 @@ device::device(const device_settings &settings, std::vector<std::unique_ptr<tran
       peers_(std::make_unique<peer[]>(static_cast<std::size_t>(settings.size))),
       endpoints_(std::make_unique<std::atomic<endpoint_state *>[]>(most_endpoints)),
       gone_(most_endpoints, false),
-      unposted_(transports_.size()) {
+      unposted_(transports_.size()),
+      one_sided_(std::make_unique<one_sided>(*this)) {
     for (const auto &each : transports_)
         limits_.push_back(each->limits());
     for (int i = 0; i < settings_.size; ++i) {
@@ -105,6 +109,8 @@ device::~device() {
         free_arrived(each);
     if (sleep_descriptor_ >= 0)
         ::close(sleep_descriptor_);
+    if (wake_ >= 0)
+        ::close(wake_);
 }
 
 // The lock ------------------------------------------------------------------------------------------------------------
@@ -173,6 +179,15 @@ void device::detach(endpoint_state &e) noexcept {
     device_lock hold(*this);
     endpoints_[e.id].store(nullptr, std::memory_order_release);
     gone_[e.id] = true;
+    slowed_ -= static_cast<unsigned>(std::erase(lacking_room_, &e));
+}
+
+std::size_t device::endpoints() const noexcept {
+    std::size_t count = 0;
+    for (unsigned i = 0; i < most_endpoints; ++i)
+        if (const endpoint_state *e = endpoints_[i].load(std::memory_order_acquire); e && !e->is_companion)
+            ++count;
+    return count;
 }
 
 // Receives ------------------------------------------------------------------------------------------------------------
@@ -183,8 +198,9 @@ void device::post(receive &r) noexcept {
         return;
     }
     // Either fail_peer finds the receive, or this sees that it has begun.
-    if (r.source >= 0 && (has_failed(r.source) || r.at->closed.load(std::memory_order_acquire)) &&
-        r.at->remove(r)) {
+    const bool hopeless = r.source >= 0 ? has_failed(r.source) || r.at->closed.load(std::memory_order_acquire)
+                                        : is_left_alone();
+    if (hopeless && r.at->remove(r)) {
         r.about.source = r.source;
         finish_receive(r, errc::peer_failed);
     }
@@ -211,6 +227,7 @@ void device::fail_later(peer &who) noexcept {
 void device::fail_now(peer &who) noexcept {
     if (who.failed.exchange(true, std::memory_order_seq_cst)) // pairs with post
         return;
+    failed_.fetch_add(1, std::memory_order_seq_cst); // pairs with post
     if (packet *p = std::exchange(who.open, nullptr))
         packets_->give(0, *p);
     const auto take = [&](auto &list, auto next, auto of_it) {
@@ -261,12 +278,15 @@ void device::fail_now(peer &who) noexcept {
             }
             for (receive *r = e->orphans(who.rank); r;) {
                 auto *after = static_cast<receive *>(r->match_item::next);
-                r->about.source = who.rank;
+                r->about.source = r->source >= 0 ? who.rank : any_source;
                 finish_receive(*r, errc::peer_failed);
                 r = after;
             }
         }
+    one_sided_->fail(who.rank);
     who.via->forget(who.rank);
+    if (watch_)
+        watch_->spread(who.rank);
 }
 
 // Progress ------------------------------------------------------------------------------------------------------------
@@ -274,6 +294,8 @@ void device::fail_now(peer &who) noexcept {
 // What found no room earlier.
 void device::retry_all() noexcept {
     send_held_answers();
+    if (one_sided_waits_)
+        one_sided_->retry();
     for (receive *r = std::exchange(stalled_, nullptr); r;) {
         receive *after = r->next_moving;
         start_transfer(*r);
@@ -315,25 +337,41 @@ bool device::progress() noexcept {
     return any;
 }
 
-void device::wait(fult::detail::waiter &w) noexcept {
+// Whether the grant came while there was nothing else to do.
+FULT_ALWAYS_INLINE bool device::wait_awake(const fult::detail::waiter &w) noexcept {
     if (w.is_granted())
+        return true;
+    bool granted = false;
+    progress_until([&] { return granted = w.is_granted(); });
+    return granted;
+}
+
+void device::wait(fult::detail::waiter &w, const fult::detail::waiting_for &what) noexcept {
+    if (wait_awake(w))
         return;
-    if (in_task()) {
-        fult::detail::poller poll;
-        while (poll.step())
-            for (unsigned i = 0; i < 4; ++i) {
-                progress();
-                if (w.is_granted())
-                    return;
-            }
-    } else {
-        for (unsigned i = 0; i < thread_looks; ++i) {
-            progress();
-            if (w.is_granted())
-                return;
-        }
-    }
-    w.wait();
+    if (in_task()) // what there was to be looked at has been
+        w.wait_at_once(what);
+    else
+        w.wait(what);
+}
+
+void device::wait(fult::detail::waiter &w, const receive &r) noexcept {
+    wait(w, {nullptr, &r, [](const void *object, char *text, std::size_t size) noexcept {
+                 const receive &it = *static_cast<const receive *>(object);
+                 char rank[16] = "any rank", tag[24] = "any tag";
+                 if (it.source != any_source)
+                     std::snprintf(rank, sizeof rank, "rank %d", it.source);
+                 if (it.tag != any_tag)
+                     std::snprintf(tag, sizeof tag, "tag %lld", static_cast<long long>(it.tag));
+                 std::snprintf(text, size, "a message from %s, %s", rank, tag);
+             }});
+}
+
+void device::wait(fult::detail::waiter &w, const sending &s) noexcept {
+    wait(w, {nullptr, &s, [](const void *object, char *text, std::size_t size) noexcept {
+                 const sending &it = *static_cast<const sending *>(object);
+                 std::snprintf(text, size, "rank %d to take its message, tag %u", it.rank, it.tag);
+             }});
 }
 
 bool device::handed_over() noexcept {
@@ -379,6 +417,8 @@ std::string device::pending_receives() noexcept {
         if (endpoint_state *e = endpoints_[i].load(std::memory_order_acquire); e && e->matches())
             note(e->waiting_receives(), "receive(s) on endpoint " + std::to_string(i));
     note(filling_.count(), "receive(s) whose message is coming in");
+    note(one_sided_->pending(), "put(s) and get(s)");
+    note(one_sided_->regions(), "region(s) that were not destroyed");
     return text;
 }
 
@@ -403,8 +443,14 @@ void device::pause() noexcept {
 // Sleeping ------------------------------------------------------------------------------------------------------------
 
 void device::set_bells(std::unique_ptr<doorbells> bells) {
+    if (transports_.empty())
+        return;
     bells_ = std::move(bells);
     sleep_descriptor_ = ::epoll_create1(EPOLL_CLOEXEC);
+    wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (sleep_descriptor_ < 0 || wake_ < 0)
+        throw std::system_error(errno, std::generic_category(),
+                                "fult-comm: no descriptor; raise `ulimit -n`");
     patience_ = 100;
     const auto watch = [&](int fd) {
         epoll_event event{};
@@ -412,6 +458,7 @@ void device::set_bells(std::unique_ptr<doorbells> bells) {
         if (fd < 0 || ::epoll_ctl(sleep_descriptor_, EPOLL_CTL_ADD, fd, &event) != 0)
             patience_ = 1;
     };
+    watch(wake_);
     if (bells_) {
         watch(bells_->descriptor());
         if (!bells_->reliable())
@@ -436,6 +483,7 @@ bool device::prepare_sleep() noexcept {
     pressed_ = open_ || needs_room();
     for (const auto &each : transports_)
         calm = calm && each->may_sleep();
+    asleep_.store(calm, std::memory_order_relaxed);
     unlock();
     if (!calm)
         end_sleep();
@@ -443,8 +491,31 @@ bool device::prepare_sleep() noexcept {
 }
 
 void device::end_sleep() noexcept {
+    asleep_.store(false, std::memory_order_relaxed);
+    eventfd_t times = 0;
+    ::eventfd_read(wake_, &times);
     if (bells_)
         bells_->end_sleep();
+}
+
+void device::wake() noexcept {
+    if (wake_ >= 0)
+        ::eventfd_write(wake_, 1);
+}
+
+// Something was left behind that the sleeper does not know of.
+void device::press() noexcept {
+    if (asleep_.exchange(false, std::memory_order_relaxed))
+        wake();
+}
+
+void device::slept_out() noexcept {
+    device_lock hold(*this);
+    bool waits = needs_room();
+    for (const peer *each = open_; each; each = each->next_open)
+        waits = waits || (each->open && each->open->size != 0);
+    if (waits && !pressed_ && asleep_.load(std::memory_order_relaxed))
+        overslept_.fetch_add(1, std::memory_order_relaxed);
 }
 
 } // namespace fult::comm::detail

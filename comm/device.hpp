@@ -13,6 +13,7 @@
 
 #include <fult/detail/service.hpp>
 #include <fult/sync/waiter.hpp>
+#include <fult/this_task.hpp>
 
 #include "comm/id_table.hpp"
 #include "comm/match/match_table.hpp"
@@ -25,6 +26,8 @@
 namespace fult::comm::detail {
 
 class endpoint_state;
+class one_sided;
+struct place_in_line;
 
 struct device_settings {
     int rank = 0;
@@ -48,6 +51,8 @@ class device final : public fult::detail::service {
     int size() const noexcept { return settings_.size; }
     const transport *route(int rank) const noexcept { return peer_of(rank).via; }
 
+    // How many endpoints there are, companions aside.
+    std::size_t endpoints() const noexcept;
     // Endpoints. Messages for one that is not there yet wait for it.
     void attach(endpoint_state &e) noexcept;
     void detach(endpoint_state &e) noexcept;
@@ -67,11 +72,41 @@ class device final : public fult::detail::service {
 
     // Makes progress once, unless somebody else does just now; whether anything happened.
     bool progress() noexcept;
+    // Makes progress until done() says so, while there is nothing else to do and it does not take long.
+    template <class Done> void progress_until(Done done) noexcept {
+        if (fult::detail::others_ready()) // they come first; messages of theirs go along with what is
+                                          // gathered
+            return;
+        if (in_task()) {
+            fult::detail::poller poll;
+            while (poll.step())
+                for (unsigned i = 0; i < looks_a_step; ++i) {
+                    progress();
+                    if (done())
+                        return;
+                }
+        } else {
+            for (unsigned i = 0; i < looks_of_a_thread; ++i) {
+                progress();
+                if (done())
+                    return;
+            }
+        }
+    }
     // Waits for the grant, and makes progress while there is nothing else to do. This one suspends.
-    void wait(fult::detail::waiter &w) noexcept;
+    void wait(fult::detail::waiter &w, const fult::detail::waiting_for &what = {}) noexcept;
+    // The same; who looks inside is told what message it waits for.
+    void wait(fult::detail::waiter &w, const receive &r) noexcept;
+    void wait(fult::detail::waiter &w, const sending &s) noexcept;
 
     void fail_peer(int rank) noexcept; // it has ended: whatever waits for it fails
+    // Who is told of each rank that this device finds to have ended; null: nobody. Once, before it is served.
+    void tell_failures_to(class liveness *who) noexcept { watch_ = who; }
     bool has_failed(int rank) const noexcept { return peer_of(rank).failed.load(std::memory_order_acquire); }
+    // Whether there are other ranks in this job and all of them have: nobody is left to serve any_source.
+    bool is_left_alone() const noexcept {
+        return failed_.load(std::memory_order_acquire) == settings_.size - 1 && settings_.size > 1;
+    }
     // Sends what is gathered and tells whether nothing of this rank's is under way any more: but for messages
     // that wait here for their receives, and with them.
     bool handed_over() noexcept;
@@ -80,6 +115,23 @@ class device final : public fult::detail::service {
     void refuse_messages() noexcept;
     // A message that nobody will receive.
     void discard(arrived &m) noexcept;
+    // Bytes of a rank's messages that wait here for somebody to ask for them; no_longer_unexpected: any
+    // thread, as account for this rank's own. Others' are counted under the lock.
+    void account(int source, std::ptrdiff_t bytes) noexcept;
+    void no_longer_unexpected(const status &about) noexcept;
+    std::ptrdiff_t unexpected(int source) const noexcept {
+        return peer_of(source).unexpected.load(std::memory_order_relaxed);
+    }
+    // Bytes of messages that enqueue has copied and that are still here; whether so many more may be.
+    std::atomic<std::size_t> &copied() noexcept { return copied_; }
+    bool may_copy(std::size_t size) const noexcept {
+        const std::size_t now = copied_.load(std::memory_order_relaxed);
+        return now == 0 || now + size <= settings_.unexpected;
+    }
+    // When there is room again: what was left at its sender for want of it is fetched.
+    void relieve() noexcept;
+    void leave_at_sender(int source, const offer_body &offer) noexcept; // for good
+
     // Messages of this rank that were given up so, in words; empty: none.
     std::string refused_sends() noexcept;
     // What is pending, for people.
@@ -92,6 +144,7 @@ class device final : public fult::detail::service {
 
     std::size_t eager_limit(int rank) const noexcept; // bytes that go in one packet
     match_table &matches() noexcept { return table_; }
+    one_sided &remote_memory() noexcept { return *one_sided_; }
 
     // service ------------------------------------------------------------------------------------------------------
     bool poll() noexcept override { return progress(); }
@@ -99,15 +152,28 @@ class device final : public fult::detail::service {
     void end_sleep() noexcept override;
     int descriptor() const noexcept override { return sleep_descriptor_; }
     int patience() const noexcept override { return pressed_ ? 1 : patience_; }
+    // Before anybody sleeps, once. Throws std::system_error.
     void set_bells(std::unique_ptr<class doorbells> bells);
+
+    // A thread beside the workers serves it, and nobody else has to.
+    void serve_apart() noexcept { apart_ = true; }
+    // Any thread: ends the sleep of who sleeps for it, or the next one.
+    void wake() noexcept;
+    // For the server, before end_sleep: time ended its sleep. How often something had waited for that.
+    void slept_out() noexcept;
+    unsigned overslept() const noexcept { return overslept_.load(std::memory_order_relaxed); }
 
   private:
     friend class device_lock;
+    friend class one_sided;
+
+    static constexpr unsigned looks_a_step = 4, looks_of_a_thread = 200; // before a sleep
 
     peer &peer_of(int rank) const noexcept { return peers_[static_cast<std::size_t>(rank)]; }
 
     void lock() noexcept;
     bool try_lock() noexcept;
+    bool wait_awake(const fult::detail::waiter &w) noexcept;
     void unlock() noexcept;
 
     // Under the lock. Sending (sending.cpp):
@@ -124,15 +190,17 @@ class device final : public fult::detail::service {
     void send_to_self(sending &s) noexcept;
     void send_held_answers() noexcept;
     void flush_unless_others_run(peer &to) noexcept;
+    void press() noexcept;
     // Whether something found no room, which nobody announces.
     bool needs_room() const noexcept {
-        return stalled_ || waiting_ || !blocked_.empty() || !answers_.empty();
+        return stalled_ || waiting_ || one_sided_waits_ || !blocked_.empty() || !answers_.empty();
     }
 
     // Receiving (receiving.cpp):
     bool poll_transports() noexcept;
     void handle(const event &e, std::size_t from) noexcept;
     void handle_packet(packet &p, std::size_t from) noexcept;
+    void bring_near(int source, std::span<const record_view> messages) const noexcept;
     void handle_record(int source, const record_view &r) noexcept;
     void arrive(int source, const record_view &r) noexcept;
     void hold_early(int source, const record_view &r) noexcept;
@@ -148,8 +216,12 @@ class device final : public fult::detail::service {
     void deliver_offer(endpoint_state &e, const status &about, const offer_body &offer) noexcept;
     void retry_all() noexcept;
     void check_slowed() noexcept;
-    void account(int source, std::ptrdiff_t bytes) noexcept;
-    void no_longer_unexpected(const status &about) noexcept;
+    std::ptrdiff_t share() const noexcept {
+        return static_cast<std::ptrdiff_t>(settings_.unexpected) / settings_.size;
+    }
+    bool has_room_for(endpoint_state &e, const status &about) const noexcept;
+    void fetch(endpoint_state &e, place_in_line &place) noexcept;
+    void fetch_offered() noexcept;
     void tell_taken(int source, std::uint64_t id, std::uint64_t flags) noexcept;
     void fail_later(peer &who) noexcept; // when the lock is given back
     void fail_now(peer &who) noexcept;
@@ -170,6 +242,9 @@ class device final : public fult::detail::service {
     std::unique_ptr<peer[]> peers_; // by rank
     std::unique_ptr<std::atomic<endpoint_state *>[]> endpoints_;
 
+    std::atomic<int> failed_{0}; // how many peers have
+    std::atomic<std::size_t> copied_{0};
+
     alignas(64) std::atomic<const void *> holder_{nullptr}; // the thread that has the lock
     unsigned depth_ = 0;                                    // how often
 
@@ -189,17 +264,27 @@ class device final : public fult::detail::service {
     std::vector<arrived *> early_;    // for endpoints that are not there yet
     std::vector<bool> gone_;          // endpoints that were there, by number
     bool refusing_ = false;
-    std::vector<status> refused_;                 // messages that nobody received, by destination
-    std::vector<peer *> blocked_;                 // with sends that found no room
-    std::vector<peer *> doomed_;                  // to fail
-    unsigned slowed_ = 0;                         // peers that were told to offer only
+    std::vector<status> refused_; // messages that nobody received, by destination
+    std::vector<peer *> blocked_; // with sends that found no room
+    std::vector<peer *> doomed_;  // to fail
+    // Peers that were told to offer only, and endpoints some of whose messages wait at their senders.
+    std::atomic<unsigned> slowed_{0};
+    std::vector<endpoint_state *> lacking_room_;  // the latter
     std::vector<std::vector<packet *>> unposted_; // packets to receive into, by transport
     std::uint64_t under_way_ = 0;                 // packets and transfers handed to transports
 
+    std::unique_ptr<one_sided> one_sided_;
+    bool one_sided_waits_ = false; // for room
+
     std::unique_ptr<class doorbells> bells_;
+    class liveness *watch_ = nullptr;
     int sleep_descriptor_ = -1;
+    int wake_ = -1; // an eventfd among what is slept on
     int patience_ = 1;
-    bool pressed_ = false; // something waits for room, which nobody announces
+    bool pressed_ = false; // as the sleeper left: something waits for room, which nobody announces
+    bool apart_ = false;
+    std::atomic<bool> asleep_{false}; // set under the lock. Who leaves work behind must wake the sleeper
+    std::atomic<unsigned> overslept_{0};
 };
 
 // Held by one thread; it may take it again.

@@ -18,14 +18,14 @@ namespace {
 
 // Blocking calls: the operation and the waiter lie on the task's stack.
 struct blocking_receive final : receive {
-    fult::detail::waiter done;
+    fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
     blocking_receive() noexcept {
         finished = [](operation &op) noexcept { static_cast<blocking_receive &>(op).done.grant(); };
     }
 };
 
 struct blocking_send final : sending {
-    fult::detail::waiter done;
+    fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
     blocking_send() noexcept {
         finished = [](operation &op) noexcept { static_cast<blocking_send &>(op).done.grant(); };
     }
@@ -115,7 +115,7 @@ void endpoint::send(const void *data, std::size_t size, int destination, std::ui
     blocking_send s;
     describe(s, from, data, size, destination, tag);
     from.on.send(s);
-    from.on.wait(s.done);
+    from.on.wait(s.done, s);
     if (s.failure != errc::none)
         throw_failure(s, "send");
 }
@@ -135,7 +135,7 @@ status endpoint::recv(void *data, std::size_t size, int source, std::int64_t tag
     blocking_receive r;
     describe(r, at, data, size, source, tag);
     at.on.post(r);
-    at.on.wait(r.done);
+    at.on.wait(r.done, r);
     if (r.failure != errc::none)
         throw_failure(r, "recv");
     return r.about;
@@ -173,10 +173,10 @@ status endpoint::sendrecv(const void *out, std::size_t out_size, int destination
         send(out, out_size, destination, out_tag);
     } catch (...) {
         if (!at.on.cancel(r))
-            at.on.wait(r.done);
+            at.on.wait(r.done, r);
         throw;
     }
-    at.on.wait(r.done);
+    at.on.wait(r.done, r);
     if (r.failure != errc::none)
         throw_failure(r, "sendrecv");
     return r.about;
@@ -185,15 +185,12 @@ status endpoint::sendrecv(const void *out, std::size_t out_size, int destination
 request endpoint::isend(const void *data, std::size_t size, int destination, std::uint32_t tag) {
     endpoint_state &from = the(state_, "isend");
     from.check_rank("isend", destination);
+    if (size <= from.on.eager_limit(destination) && from.on.send_now(from, destination, tag, data, size))
+        return request(status{destination, tag, size});
     auto s = std::make_unique<pending_send>();
     s->on = &from.on;
     describe(*s, from, data, size, destination, tag);
-    if (size <= from.on.eager_limit(destination) && from.on.send_now(from, destination, tag, data, size)) {
-        s->about = {destination, tag, size};
-        s->complete();
-    } else {
-        from.on.send(*s);
-    }
+    from.on.send(*s);
     return request(s.release());
 }
 
@@ -223,6 +220,9 @@ status endpoint::probe(int source, std::int64_t tag) {
         if (source >= 0 && the(state_, "probe").on.has_failed(source))
             throw error(errc::peer_failed, "fult-comm: probe: rank " + std::to_string(source) +
                                                " has ended or cannot be reached");
+        if (source < 0 && state_->on.is_left_alone())
+            throw error(errc::peer_failed,
+                        "fult-comm: probe: every other rank has ended or cannot be reached");
         state_->on.pause();
     }
 }
@@ -239,14 +239,22 @@ bool endpoint::enqueue(const void *data, std::size_t size, int destination, std:
         from.on.progress();
         return from.on.send_now(from, destination, tag, data, size);
     }
-    // A long one is copied, and goes its way.
+    // A long one is copied, and goes its way, where not too many others do.
     struct detached final : sending {
         std::unique_ptr<std::byte[]> bytes;
+        std::atomic<std::size_t> *count = nullptr;
+        ~detached() { count->fetch_sub(size, std::memory_order_relaxed); }
     };
+    if (!from.on.may_copy(size)) {
+        from.on.progress();
+        return false;
+    }
     auto s = std::make_unique<detached>();
+    s->count = &from.on.copied();
     s->bytes.reset(new std::byte[size]);
     std::memcpy(s->bytes.get(), data, size);
     describe(*s, from, s->bytes.get(), size, destination, tag);
+    s->count->fetch_add(size, std::memory_order_relaxed);
     s->finished = [](operation &op) noexcept { delete &static_cast<detached &>(op); };
     from.on.send(*s.release());
     return true;

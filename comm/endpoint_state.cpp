@@ -25,6 +25,7 @@ endpoint_state::endpoint_state(device &device, std::uint16_t number, endpoint_op
 endpoint_state::~endpoint_state() {
     on.detach(*this);
     drop_messages();
+    let_go();
 }
 
 // Arguments -----------------------------------------------------------------------------------------------------------
@@ -87,8 +88,11 @@ std::optional<status> endpoint_state::look(int source, std::int64_t tag) noexcep
 
 receive *endpoint_state::orphans(int rank) noexcept {
     if (wild_)
-        return static_cast<receive *>(wild_->remove_if(
-            match_kind::receive, [&](wildcard_item &r) { return static_cast<receive &>(r).source == rank; }));
+        return static_cast<receive *>(
+            wild_->remove_if(match_kind::receive, [&, alone = on.is_left_alone()](wildcard_item &r) {
+                const int source = static_cast<receive &>(r).source;
+                return source == rank || (source == any_source && alone);
+            }));
     return static_cast<receive *>(
         static_cast<wildcard_item *>(on.matches().remove_if(match_kind::receive, [&](match_item &i) {
             const auto &r = static_cast<receive &>(i);
@@ -157,9 +161,37 @@ void endpoint_state::deliver(const status &about, std::unique_ptr<std::byte[]> b
     }
 }
 
+bool endpoint_state::has_run_dry() noexcept {
+    const std::lock_guard guard(queue_lock_);
+    return queue_.empty() && coming_ == 0;
+}
+
+std::vector<place_in_line *> endpoint_state::offered() {
+    std::vector<place *> all;
+    for (auto &[source, line] : behind_)
+        for (place &each : line)
+            if (each.how == place::offered)
+                all.push_back(&each);
+    return all;
+}
+
+// What a queue still held when it ended. Messages that are being moved are looked after by who moves them.
+void endpoint_state::let_go() noexcept {
+    for (const message &each : queue_)
+        on.no_longer_unexpected(each.about);
+    for (auto &[source, line] : behind_)
+        for (place &each : line)
+            if (each.how == place::offered)
+                on.leave_at_sender(each.about.source, each.offer);
+            else if (each.how == place::here && counts())
+                on.no_longer_unexpected(each.about);
+}
+
 endpoint_state::place &endpoint_state::reserve(int source) { return behind_[source].emplace_back(); }
 
 void endpoint_state::deliver_in_order(const status &about, std::span<const std::byte> bytes) noexcept {
+    if (counts())
+        on.account(about.source, static_cast<std::ptrdiff_t>(about.size));
     const auto found = behind_.find(about.source);
     if (found == behind_.end()) {
         deliver(about, bytes);
@@ -178,7 +210,7 @@ void endpoint_state::deliver_ready(int source) noexcept {
     if (found == behind_.end())
         return;
     std::deque<place> &line = found->second;
-    for (; !line.empty() && line.front().how != place::coming; line.pop_front())
+    for (; !line.empty() && line.front().how >= place::here; line.pop_front())
         if (line.front().how == place::here)
             deliver(line.front().about, std::move(line.front().bytes));
     if (line.empty())
@@ -186,11 +218,16 @@ void endpoint_state::deliver_ready(int source) noexcept {
 }
 
 std::optional<message> endpoint_state::dequeue() noexcept {
-    const std::lock_guard guard(queue_lock_);
-    if (queue_.empty())
-        return std::nullopt;
-    std::optional<message> first(std::move(queue_.front()));
-    queue_.pop_front();
+    std::optional<message> first;
+    {
+        const std::lock_guard guard(queue_lock_);
+        if (queue_.empty())
+            return std::nullopt;
+        first = std::move(queue_.front());
+        queue_.pop_front();
+    }
+    on.no_longer_unexpected(first->about);
+    on.relieve();
     return first;
 }
 

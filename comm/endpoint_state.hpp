@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 #include <fult/comm/endpoint.hpp>
 
@@ -17,6 +18,14 @@
 #include "comm/operation.hpp"
 
 namespace fult::comm::detail {
+
+// Of a message that is not matched, among those of its source.
+struct place_in_line {
+    enum { offered, coming, here, lost } how = coming;
+    status about;
+    std::unique_ptr<std::byte[]> bytes;
+    offer_body offer{}; // while it waits at its sender
+};
 
 class endpoint_state {
   public:
@@ -45,7 +54,8 @@ class endpoint_state {
     receive *arrive(arrived &m) noexcept; // the receive that it meets; null: it waits
     bool remove(receive &r) noexcept;     // takes it back
     std::optional<status> look(int source, std::int64_t tag) noexcept;
-    // Receives that only a dead rank could have served, of a companion all; linked by match_item::next.
+    // Receives that only a dead rank could have served, of a companion all; those from any_source where no
+    // other rank is left. Linked by match_item::next.
     receive *orphans(int rank) noexcept;
     std::size_t waiting_receives() noexcept;
     arrived *take_messages() noexcept; // those that nobody has asked for, linked by match_item::next
@@ -56,21 +66,28 @@ class endpoint_state {
     void deliver(const status &about, std::span<const std::byte> bytes) noexcept;
     // The same in the order of each source, of whom some messages are still being moved. Under the device's
     // lock.
-    struct place {
-        enum { coming, here, lost } how = coming;
-        status about;
-        std::unique_ptr<std::byte[]> bytes;
-    };
+    using place = place_in_line;
     place &reserve(int source);
     void deliver_in_order(const status &about, std::span<const std::byte> bytes) noexcept;
     void deliver_ready(int source) noexcept; // after a place was filled
     std::optional<message> dequeue() noexcept;
 
+    // The messages of a queue are counted as unexpected ones are (device::account) until they are dequeued.
+    bool counts() const noexcept { return how.how == delivery::queued; }
+    // Under the device's lock. Whether the owner can do nothing until the next one is let in.
+    bool has_run_dry() noexcept;
+    void begin_coming() noexcept { ++coming_; }
+    void end_coming() noexcept { --coming_; }
+    // Those that were left at their senders, oldest first of each.
+    std::vector<place *> offered();
+
   private:
+    void let_go() noexcept;
     match_pattern pattern(int source, std::int64_t tag) const noexcept;
     std::unique_ptr<wildcard_matcher> wild_;
     spin queue_lock_;
     std::deque<message> queue_;
+    unsigned coming_ = 0; // messages that are being moved here
     std::shared_ptr<const std::function<void(const status &, std::span<const std::byte>)>> handler_;
     std::unordered_map<int, std::deque<place>> behind_; // by source; the first one of each is coming
 };

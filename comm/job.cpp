@@ -1,162 +1,57 @@
 #include "comm/job.hpp"
 
-#include <chrono>
-#include <cstdlib>
-#include <fstream>
-#include <poll.h>
-#include <random>
 #include <stdexcept>
 #include <string>
-#include <unistd.h>
+#include <thread>
 
 #include <fult/fult.hpp>
-#include <fult/sync/waiter.hpp>
 
-#include "comm/bells.hpp"
-#include "comm/fabric/fabric.hpp"
-#include "comm/shared/shared.hpp"
+#include "comm/joining.hpp"
+#include "comm/own_thread.hpp"
 #include "comm/strings.hpp"
 
 namespace fult::comm::detail {
-namespace {
-
-// What tells hosts apart: containers of one host may have one name, and hosts of one image too.
-std::string host_identity() {
-    char name[256] = {};
-    ::gethostname(name, sizeof name - 1);
-    std::string boot;
-    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
-    return std::string(name) + "/" + boot;
-}
-
-std::string fresh_job_name() {
-    if (const char *given = std::getenv("FULT_RUN_JOB"))
-        return given;
-    std::random_device random;
-    return std::to_string(::getpid()) + "-" + std::to_string(random());
-}
-
-constexpr const char *bell_ending = "-bell"; // the name without it is the provider's
-
-// A rank as the others must know it.
-struct introduction {
-    std::string host;
-    pid_t process = 0;
-    std::string job;
-    std::size_t packet_size = 0;
-};
-
-std::vector<introduction> introduce(bootstrap &boot, const options &wanted) {
-    const std::string mine = join_strings(
-        {host_identity(), std::to_string(::getpid()), fresh_job_name(), std::to_string(wanted.packet_size)});
-    std::vector<introduction> all;
-    for (const std::string &each : boot.exchange(mine)) {
-        const auto parts = split_strings(each, 4);
-        all.push_back({parts[0], static_cast<pid_t>(std::stol(parts[1])), parts[2], std::stoul(parts[3])});
-    }
-    return all;
-}
-
-} // namespace
 
 job::job(const options &asked, std::unique_ptr<bootstrap> started_by)
     : wanted(asked), boot(std::move(started_by)) {
-    const int rank = boot->rank(), size = boot->size();
-    const auto self = static_cast<std::size_t>(rank);
-    const std::vector<introduction> all = introduce(*boot, wanted);
-    std::vector<pid_t> processes(all.size(), 0);
-    std::vector<bool> near(all.size(), false);
-    bool any_near = false, any_far = false;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (all[i].packet_size != wanted.packet_size)
-            throw std::runtime_error(
-                "fult-comm: rank " + std::to_string(i) +
-                " was started with FULT_COMM_PACKET_SIZE=" + std::to_string(all[i].packet_size) +
-                ", this one with " + std::to_string(wanted.packet_size) + "; give all ranks the same");
-        near[i] = wanted.same_host != "none" && all[i].host == all[self].host;
-        if (i == self)
-            continue;
-        any_near = any_near || near[i];
-        any_far = any_far || !near[i];
-        processes[i] = near[i] ? all[i].process : 0;
+    const neighbours all(*boot, wanted);
+    std::vector<std::unique_ptr<joining>> ways;
+    std::vector<std::string> mine;
+    for (unsigned i = 0; i < wanted.devices; ++i) {
+        ways.push_back(std::make_unique<joining>(all, wanted, i));
+        for (std::string &each : ways.back()->addresses())
+            mine.push_back(std::move(each));
     }
-    processes[self] = -1;
-
-    const std::string name = "fult-" + all[0].job + "-" + std::to_string(rank);
-    std::vector<std::unique_ptr<transport>> transports;
-    std::vector<int> routes(all.size(), -1);
-    std::string addresses[2];
-    int near_index = -1, far_index = -1;
-    const auto open = [&](reach where, const std::string &provider) {
-        fabric_settings s;
-        s.where = where;
-        s.provider = provider == "auto" ? "" : provider;
-        s.interface = wanted.interface == "auto" ? "" : wanted.interface;
-        s.name = name;
-        s.rank = rank;
-        s.expected_ranks = size;
-        s.receive_packet_bytes = wanted.packet_size;
-        s.descriptor = static_cast<unsigned>(transports.size());
-        transports.push_back(open_fabric(s));
-        return static_cast<int>(transports.size() - 1);
-    };
-    const auto open_near = [&] {
-        if (wanted.same_host != "auto")
-            return open(reach::same_host, wanted.same_host);
-        shared_settings s;
-        s.name = name;
-        s.rank = rank;
-        s.ranks = size;
-        s.message = wanted.packet_size;
-        transports.push_back(open_shared(s));
-        return static_cast<int>(transports.size() - 1);
-    };
-    if (any_near)
-        addresses[0] = transports[static_cast<std::size_t>(near_index = open_near())]->address();
-    if (any_far)
-        addresses[1] =
-            transports[static_cast<std::size_t>(far_index = open(reach::network, wanted.network))]->address();
-    std::unique_ptr<doorbells> bells;
-    if (any_near)
-        bells = std::make_unique<doorbells>(name + bell_ending, size);
-
-    std::vector<std::string> near_addresses(all.size()), far_addresses(all.size()), names(all.size());
-    const auto answers = boot->exchange(join_strings({addresses[0], addresses[1]}));
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const auto parts = split_strings(answers[i], 2);
-        if (i == self)
-            continue;
-        (near[i] ? near_addresses : far_addresses)[i] = parts[near[i] ? 0 : 1];
-        if (near[i])
-            names[i] = "fult-" + all[0].job + "-" + std::to_string(i) + bell_ending;
-        routes[i] = near[i] ? near_index : far_index;
-    }
-    if (near_index >= 0)
-        transports[static_cast<std::size_t>(near_index)]->connect(near_addresses);
-    if (far_index >= 0)
-        transports[static_cast<std::size_t>(far_index)]->connect(far_addresses);
-    if (bells)
-        bells->connect(names);
+    std::vector<std::vector<std::string>> theirs;
+    for (const std::string &answer : boot->exchange(join_strings(mine)))
+        theirs.push_back(split_strings(answer, mine.size()));
+    for (unsigned i = 0; i < wanted.devices; ++i)
+        ways[i]->connect(theirs, i * joining::parts);
     boot->barrier();
-    for (const auto &each : transports)
-        each->conceal();
-    if (bells)
-        bells->hide();
-    begin(std::move(transports), std::move(routes));
-    if (!on->transports_empty())
-        on->set_bells(std::move(bells));
-    watch_ = std::make_unique<liveness>(*on, processes, wanted.heartbeat);
+    for (const auto &way : ways) {
+        way->hide();
+        add_device(std::move(way->transports), std::move(way->routes), std::move(way->bells));
+    }
+    begin();
+    watch_ = std::make_unique<liveness>(devices_, all.processes(), wanted.heartbeat);
+    if (devices_.size() > 1)
+        for (const auto &each : devices_) {
+            const device_lock hold(*each); // the watch runs already
+            each->tell_failures_to(watch_.get());
+        }
     serve();
 }
 
-job::job(const options &asked, std::unique_ptr<bootstrap> started_by,
-         std::vector<std::unique_ptr<transport>> transports, std::vector<int> routes)
+job::job(const options &asked, std::unique_ptr<bootstrap> started_by, std::vector<device_links> links)
     : wanted(asked), boot(std::move(started_by)) {
-    begin(std::move(transports), std::move(routes));
+    for (device_links &each : links)
+        add_device(std::move(each.transports), std::move(each.routes), nullptr);
+    begin();
     serve();
 }
 
-void job::begin(std::vector<std::unique_ptr<transport>> transports, std::vector<int> routes) {
+void job::add_device(std::vector<std::unique_ptr<transport>> transports, std::vector<int> routes,
+                     std::unique_ptr<doorbells> bells) {
     device_settings s;
     s.rank = boot->rank();
     s.size = boot->size();
@@ -165,43 +60,33 @@ void job::begin(std::vector<std::unique_ptr<transport>> transports, std::vector<
     s.rendezvous = wanted.rendezvous;
     s.unexpected = wanted.unexpected;
     s.gather = wanted.gather;
-    on = std::make_unique<device>(s, std::move(transports), std::move(routes));
+    devices_.push_back(std::make_unique<device>(s, std::move(transports), std::move(routes)));
+    devices_.back()->set_bells(std::move(bells));
+}
+
+void job::begin() {
+    on = devices_.front().get();
     control_ = make_endpoint({});
     world = make_endpoint({});
+}
+
+void job::serve() {
+    for (const auto &each : devices_)
+        servers_.push_back(std::make_unique<server>(*each, wanted.server));
 }
 
 endpoint job::make_endpoint(endpoint_options how) {
     if (next_endpoint_ == most_endpoints)
         throw std::length_error("fult-comm: more than " + std::to_string(most_endpoints / 2) + " endpoints");
-    auto made = std::make_shared<endpoint_state>(*on, next_endpoint_++, std::move(how));
-    auto companion = std::make_shared<endpoint_state>(*on, next_endpoint_++, endpoint_options{}, true);
+    if (how.device >= devices_.size())
+        throw std::out_of_range("fult-comm: there is no device " + std::to_string(how.device) +
+                                "; the context was started with " + std::to_string(devices_.size()) +
+                                " (FULT_COMM_DEVICES)");
+    device &its = *devices_[how.device];
+    auto made = std::make_shared<endpoint_state>(its, next_endpoint_++, std::move(how));
+    auto companion = std::make_shared<endpoint_state>(its, next_endpoint_++, endpoint_options{}, true);
     made->companion = endpoint(std::move(companion));
     return endpoint(std::move(made));
-}
-
-// Makes somebody poll the device.
-void job::serve() {
-    if (on->transports_empty())
-        return;
-    if (wanted.server != server_policy::dedicated) {
-        fult::detail::add_service(*on);
-        is_service_ = true;
-        return;
-    }
-    server_ = std::thread([this] {
-        unsigned idle = 0;
-        while (!ending_.load(std::memory_order_acquire)) {
-            if (on->progress()) {
-                idle = 0;
-            } else if (++idle < 2000) {
-                fult::detail::cpu_relax();
-            } else if (on->prepare_sleep()) {
-                pollfd what{on->descriptor(), POLLIN, 0};
-                ::poll(&what, what.fd >= 0 ? 1 : 0, std::min(on->patience(), 10));
-                on->end_sleep();
-            }
-        }
-    });
 }
 
 // Dissemination: after round k each rank knows of 2^k others.
@@ -213,12 +98,40 @@ void job::barrier() {
                           (rank + size - distance) % size, round);
 }
 
+bool job::progress() noexcept {
+    bool any = false;
+    for (const auto &each : devices_)
+        any = each->progress() || any;
+    return any;
+}
+
+bool job::has_failed(int rank) const noexcept {
+    for (const auto &each : devices_)
+        if (each->has_failed(rank))
+            return true;
+    return false;
+}
+
+// Makes progress until that is so of all devices.
+void job::until(bool (device::*done)() noexcept) noexcept {
+    for (;;) {
+        bool all = true;
+        for (const auto &each : devices_)
+            all = ((*each).*done)() && all;
+        if (all)
+            return;
+        progress();
+        on->pause();
+    }
+}
+
 // This rank goes on making progress until all are here: others may still wait for room in its queues.
 void job::wait_for_all() {
     if (boot->size() == 1)
         return;
     std::atomic<bool> all_here{false};
     std::thread waiting([&] {
+        begin_own_thread("fult-end");
         try {
             boot->barrier();
         } catch (const bootstrap_error &) {
@@ -226,33 +139,51 @@ void job::wait_for_all() {
         }
         all_here.store(true, std::memory_order_release);
     });
-    while (!all_here.load(std::memory_order_acquire))
+    while (!all_here.load(std::memory_order_acquire)) {
+        progress();
         on->pause();
+    }
     waiting.join();
+}
+
+// Ends the program where a device has something to say.
+void job::require_none(std::string (device::*left)() noexcept, const char *remedy) {
+    std::string text;
+    for (const auto &each : devices_)
+        if (const std::string its = ((*each).*left)(); !its.empty())
+            text += (text.empty() ? "" : ", ") + its;
+    if (!text.empty())
+        fult::detail::misuse("comm::context",
+                             ("ended with operations pending: " + text + "; " + remedy).c_str());
+}
+
+// Nobody may have an endpoint any more: it would use what ends now.
+void job::require_no_endpoints() {
+    std::size_t left = 0;
+    for (const auto &each : devices_)
+        left += each->endpoints();
+    left -= world.rank() < 0 ? 0 : 1; // unless it was moved away
+    if (left != 0)
+        fult::detail::misuse("comm::context", ("ended before " + std::to_string(left) +
+                                               " endpoint(s) made from it, which cannot be used without it; "
+                                               "let them end first")
+                                                  .c_str());
 }
 
 job::~job() {
     control_ = endpoint();
-    if (const std::string left = on->pending_receives(); !left.empty())
-        fult::detail::misuse("comm::context",
-                             ("ended with operations pending: " + left + "; wait for them first").c_str());
-    while (!on->handed_over())
-        on->pause();
+    require_none(&device::pending_receives, "wait for them first");
+    require_no_endpoints();
+    until(&device::handed_over);
     // Now nobody receives anything any more. Those who wait for a receive are told so.
     wait_for_all();
-    on->refuse_messages();
-    while (!on->quiet())
-        on->pause();
-    if (const std::string left = on->refused_sends(); !left.empty())
-        fult::detail::misuse("comm::context",
-                             ("ended with operations pending: " + left + "; receive them first").c_str());
+    for (const auto &each : devices_)
+        each->refuse_messages();
+    until(&device::quiet);
+    require_none(&device::refused_sends, "receive them first");
     wait_for_all();
+    servers_.clear(); // they may tell the watch of a failure
     watch_.reset();
-    ending_.store(true, std::memory_order_release);
-    if (server_.joinable())
-        server_.join();
-    if (is_service_)
-        fult::detail::remove_service(*on);
     world = endpoint();
 }
 

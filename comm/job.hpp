@@ -1,49 +1,64 @@
 // A job as one of its ranks sees it: who started it, the device, the endpoints, and whether the others live.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <fult/comm/context.hpp>
 
+#include "comm/bells.hpp"
 #include "comm/bootstrap/bootstrap.hpp"
 #include "comm/device.hpp"
 #include "comm/endpoint_state.hpp"
 #include "comm/liveness.hpp"
+#include "comm/server.hpp"
 
 namespace fult::comm::detail {
+
+// What a device is made of.
+struct device_links {
+    std::vector<std::unique_ptr<transport>> transports;
+    std::vector<int> routes;
+};
 
 class job {
   public:
     // As the options say, over the transports that reach the others.
     job(const options &wanted, std::unique_ptr<bootstrap> started_by);
     // Over these transports, for tests: connected already.
-    job(const options &wanted, std::unique_ptr<bootstrap> started_by,
-        std::vector<std::unique_ptr<transport>> transports, std::vector<int> routes);
+    job(const options &wanted, std::unique_ptr<bootstrap> started_by, std::vector<device_links> links);
     ~job();
 
     const options wanted;
     std::unique_ptr<bootstrap> boot;
-    std::unique_ptr<device> on;
+
+  private:
+    std::vector<std::unique_ptr<device>> devices_;
+
+  public:
+    device *on = nullptr; // the first one
     endpoint world;
 
     endpoint make_endpoint(endpoint_options how);
     void barrier();
+    bool progress() noexcept;
+    bool has_failed(int rank) const noexcept;
 
   private:
-    void begin(std::vector<std::unique_ptr<transport>> transports, std::vector<int> routes);
+    void add_device(std::vector<std::unique_ptr<transport>> transports, std::vector<int> routes,
+                    std::unique_ptr<doorbells> bells);
+    void begin();
     void serve();
+    void until(bool (device::*done)() noexcept) noexcept;
     void wait_for_all();
+    void require_none(std::string (device::*left)() noexcept, const char *remedy);
+    void require_no_endpoints();
 
     std::uint16_t next_endpoint_ = 0;
     endpoint control_; // of the library itself
     std::unique_ptr<liveness> watch_;
-    bool is_service_ = false;
-    std::atomic<bool> ending_{false};
-    std::thread server_; // the dedicated one
+    std::vector<std::unique_ptr<server>> servers_;
 };
 
 } // namespace fult::comm::detail

@@ -2,13 +2,13 @@
 
 #include <cerrno>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
 
 #include "comm/device.hpp"
+#include "comm/own_thread.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -20,8 +20,9 @@ constexpr unsigned signs = 5;
 
 } // namespace
 
-liveness::liveness(device &on, const std::vector<pid_t> &processes, unsigned seconds_of_silence)
-    : on_(on), silence_(seconds_of_silence) {
+liveness::liveness(const std::vector<std::unique_ptr<device>> &devices, const std::vector<pid_t> &processes,
+                   unsigned seconds_of_silence)
+    : devices_(devices), found_gone_(processes.size()), silence_(seconds_of_silence) {
     for (std::size_t i = 0; i < processes.size(); ++i) {
         const int rank = static_cast<int>(i);
         if (processes[i] == 0)
@@ -32,52 +33,74 @@ liveness::liveness(device &on, const std::vector<pid_t> &processes, unsigned sec
         if (fd >= 0)
             processes_.push_back({rank, fd});
         else if (errno == ESRCH)
-            on_.fail_peer(rank);
+            fail(rank);
         else
             remote_.push_back(rank); // Linux before 5.3: by what is heard
     }
     if (processes_.empty() && remote_.empty())
         return;
-    end_ = ::eventfd(0, EFD_CLOEXEC);
-    if (end_ < 0)
+    bell_ = ::eventfd(0, EFD_CLOEXEC);
+    if (bell_ < 0)
         throw std::system_error(errno, std::generic_category(),
                                 "fult-comm: no descriptor; raise `ulimit -n`");
-    thread_ = std::thread([this] { run(); });
-    ::pthread_setname_np(thread_.native_handle(), "fult-liveness");
+    thread_ = std::thread([this] {
+        begin_own_thread("fult-liveness");
+        run();
+    });
 }
 
 liveness::~liveness() {
     if (thread_.joinable()) {
-        ::eventfd_write(end_, 1);
+        ending_.store(true, std::memory_order_release);
+        ::eventfd_write(bell_, 1);
         thread_.join();
-        ::close(end_);
+        ::close(bell_);
     }
     for (const watched &each : processes_)
         ::close(each.descriptor);
 }
 
+void liveness::fail(int rank) noexcept {
+    for (const auto &each : devices_)
+        each->fail_peer(rank);
+}
+
+void liveness::spread(int rank) noexcept {
+    found_gone_[static_cast<std::size_t>(rank)].store(true, std::memory_order_release); // pairs with run
+    if (bell_ >= 0)
+        ::eventfd_write(bell_, 1);
+}
+
 void liveness::run() noexcept {
     std::vector<pollfd> descriptors;
-    descriptors.push_back({end_, POLLIN, 0});
+    descriptors.push_back({bell_, POLLIN, 0});
     for (const watched &each : processes_)
         descriptors.push_back({each.descriptor, POLLIN, 0});
     const int interval = remote_.empty() ? -1 : static_cast<int>(silence_ * 1000 / signs);
     for (;;) {
         const int count = ::poll(descriptors.data(), descriptors.size(), interval);
-        if (descriptors[0].revents != 0)
+        if (ending_.load(std::memory_order_acquire))
             return;
+        if (descriptors[0].revents != 0) {
+            eventfd_t rings = 0;
+            ::eventfd_read(bell_, &rings);
+            for (std::size_t rank = 0; rank < found_gone_.size(); ++rank)
+                if (found_gone_[rank].exchange(false, std::memory_order_acquire)) // pairs with spread
+                    fail(static_cast<int>(rank));
+        }
         for (std::size_t i = 0; count > 0 && i < processes_.size(); ++i)
             if (descriptors[i + 1].revents != 0) {
                 descriptors[i + 1].fd = -1; // no more of it
-                on_.progress();             // what it sent before it ended comes first
-                on_.fail_peer(processes_[i].rank);
+                for (const auto &each : devices_)
+                    each->progress(); // what it sent before it ended comes first
+                fail(processes_[i].rank);
             }
         if (count != 0)
             continue;
         for (const int rank : remote_)
-            if (on_.show_life(rank) > signs)
-                on_.fail_peer(rank);
-        on_.progress();
+            if (devices_.front()->show_life(rank) > signs)
+                fail(rank);
+        devices_.front()->progress();
     }
 }
 

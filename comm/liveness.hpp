@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <sys/types.h>
 #include <thread>
 #include <vector>
@@ -15,15 +16,23 @@ class liveness {
   public:
     // processes[rank]: the process of a rank of this host, 0 for one of another host, -1 for this rank
     // itself.
-    liveness(device &on, const std::vector<pid_t> &processes, unsigned seconds_of_silence);
+    // The first device shows life and listens for it.
+    liveness(const std::vector<std::unique_ptr<device>> &devices, const std::vector<pid_t> &processes,
+             unsigned seconds_of_silence);
     liveness(const liveness &) = delete;
     liveness &operator=(const liveness &) = delete;
     ~liveness();
 
+    // Any thread, never waits: a device has found that rank to be gone, and the others shall know.
+    void spread(int rank) noexcept;
+
   private:
     void run() noexcept;
+    void fail(int rank) noexcept;
 
-    device &on_;
+    const std::vector<std::unique_ptr<device>> &devices_;
+    std::vector<std::atomic<bool>> found_gone_;
+    std::atomic<bool> ending_{false};
     struct watched {
         int rank;
         int descriptor; // of its process
@@ -31,7 +40,7 @@ class liveness {
     std::vector<watched> processes_;
     std::vector<int> remote_;
     unsigned silence_;
-    int end_ = -1; // an eventfd
+    int bell_ = -1; // an eventfd: something to look at
     std::thread thread_;
 };
 

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include <fult/detail/misuse.hpp>
+
 #include "comm/match/spin.hpp"
 
 namespace fult::comm::detail {
@@ -38,7 +40,8 @@ class loopback final : public transport {
 
     const char *name() const noexcept override { return "loopback"; }
     transport_limits limits() const noexcept override {
-        return {hub_->settings.inject, hub_->settings.message, hub_->settings.one_sided, false};
+        return {hub_->settings.inject, hub_->settings.message, hub_->settings.one_sided,
+                hub_->settings.local_keys};
     }
     std::string address() const override { return "loopback:" + std::to_string(rank_); }
     void connect(std::span<const std::string>) override {}
@@ -51,12 +54,14 @@ class loopback final : public transport {
     outcome send(packet &p) noexcept override {
         if (refuses())
             return outcome::again;
+        check_enrolled(p.descriptor[0], p.data(), p.size);
         const outcome how = put(p.rank, p.data(), p.size);
         if (how == outcome::done)
             told_.push_back({event::kind::sent, &p});
         return how;
     }
     outcome post(packet &p) noexcept override {
+        check_enrolled(p.descriptor[0], p.data(), p.capacity);
         posted_.push_back(&p);
         return outcome::done;
     }
@@ -89,6 +94,7 @@ class loopback final : public transport {
         const std::lock_guard guard(own.lock);
         m.address = reinterpret_cast<std::uint64_t>(m.base);
         m.key = ++own.last_key;
+        m.descriptor = reinterpret_cast<void *>(m.key);
         own.enrolled[m.key] = {m.address, m.size};
         return true;
     }
@@ -99,6 +105,19 @@ class loopback final : public transport {
     }
 
   private:
+    // Of this rank, for the adapter; a mistake of who calls.
+    void check_enrolled(void *descriptor, const void *at, std::size_t size) noexcept {
+        if (!hub_->settings.local_keys)
+            return;
+        mailbox &own = hub_->box(rank_);
+        const std::lock_guard guard(own.lock);
+        const auto found = own.enrolled.find(reinterpret_cast<std::uint64_t>(descriptor));
+        const auto begin = reinterpret_cast<std::uint64_t>(at);
+        if (found == own.enrolled.end() || begin < found->second.first ||
+            begin - found->second.first > found->second.second ||
+            size > found->second.second - (begin - found->second.first))
+            fult::detail::misuse("loopback", "an operation on memory that is not enrolled");
+    }
     bool refuses() noexcept {
         const unsigned every = hub_->settings.refuse_every;
         return every != 0 && ++calls_ % every == 0;
@@ -117,6 +136,7 @@ class loopback final : public transport {
     outcome move(transfer &t, void *to, const void *from) noexcept {
         if (refuses())
             return outcome::again;
+        check_enrolled(t.descriptor, t.local, t.size);
         mailbox &other = hub_->box(t.rank);
         const std::lock_guard guard(other.lock);
         const auto found = other.enrolled.find(t.key);

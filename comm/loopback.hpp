@@ -14,6 +14,7 @@ struct loopback_settings {
     std::size_t message = 8192;
     std::size_t depth = 1024; // messages that a rank's queue holds; then `again`
     bool one_sided = true;
+    bool local_keys = false;   // this rank's memory must be enrolled too, as InfiniBand's adapters want it
     unsigned refuse_every = 0; // every so many-th call returns `again`; 0: none
 };
 

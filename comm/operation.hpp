@@ -21,30 +21,37 @@ struct sending;
 // which happens once, on any thread, and may free it. It must not suspend.
 struct operation {
     void (*finished)(operation &) noexcept = nullptr;
+    status about; // of the message; for a send, source is the destination
     errc failure = errc::none;
-    status about;            // of the message; for a send, source is the destination
-    std::size_t offered = 0; // where truncated: the message's size
 };
 
-// A receive. Matched by (endpoint, source, tag).
-struct receive : wildcard_item, operation {
+// A receive. Matched by (endpoint, source, tag). What an eager message touches lies in its first two cache
+// lines.
+struct alignas(64) receive : wildcard_item, operation {
     void *data = nullptr;
     std::size_t room = 0;
     endpoint_state *at = nullptr;
     int source = -1; // as asked for; may be any_source
     std::int64_t tag = -1;
+    std::size_t offered = 0; // where truncated: the message's size
     // While a message that waited at its sender is being moved:
-    transfer move;
     std::uint64_t sender = 0; // the message's name there
     std::uint64_t id = 0;     // its own name, where parts come in
     std::size_t missing = 0;
-    memory enrolled;
     bool is_enrolled = false;
     receive *next_moving = nullptr;
+    // Made by device::begin_move: most receives meet an eager message, and have no use for so many bytes.
+    union {
+        transfer move;
+    };
+    union {
+        memory enrolled;
+    };
+    receive() noexcept {} // NOLINT(modernize-use-equals-default): not with unions
 };
 
 // A message that has arrived before its receive, or the offer of one.
-struct arrived : wildcard_item {
+struct arrived : wildcard_message {
     status about;
     enum class form : std::uint8_t { bytes, offer, local } how = form::bytes;
     // Whether the bytes are here: who takes it from the table may come before they were copied.

@@ -61,6 +61,14 @@ constexpr comm_option_row rows[] = {
          expect("auto, workers or dedicated");
      },
      [](const options &o) { return std::string(policies[static_cast<std::size_t>(o.server)]); }},
+    {"FULT_COMM_DEVICES", "1 to 8", "1",
+     "Devices of a rank, the same on all ranks: each has transports, packets, a lock and a server of its "
+     "own. "
+     "Endpoints name theirs when they are made.",
+     [](options &o, std::string_view t) {
+         o.devices = static_cast<unsigned>(number(t, 1, 8, "a number from 1 to 8"));
+     },
+     [](const options &o) { return std::to_string(o.devices); }},
     {"FULT_COMM_PACKET_SIZE", "256 to 1M", "8K", "Bytes of a packet, the same on all ranks.",
      [](options &o, std::string_view t) {
          o.packet_size = number(t, 256, 1 << 20, "a size from 256 to 1M, such as 8192 or 8K");

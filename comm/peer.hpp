@@ -25,6 +25,7 @@ struct peer {
 
     // Under the device's lock.
     packet *open = nullptr; // being filled
+    unsigned gathered = 0;  // messages since the last look at whether it waits for them
     bool listed = false;    // among the device's peers with an open packet
     peer *next_open = nullptr;
     sending *first = nullptr; // sends that found no room, in their order

@@ -4,12 +4,14 @@
 #include <atomic>
 #include <cstddef>
 #include <string>
+#include <utility>
 
 #include <fult/comm/request.hpp>
 #include <fult/sync/waiter.hpp>
 
 #include "comm/device.hpp"
 #include "comm/operation.hpp"
+#include "comm/request_memory.hpp"
 
 namespace fult::comm::detail {
 
@@ -73,7 +75,10 @@ struct pending_send final : sending, pending {
     }
     void destroy() noexcept override { delete this; }
     bool cancel() noexcept override { return false; }
+    static void *operator new(std::size_t) { return take_request_memory(); }
+    static void operator delete(void *memory) noexcept { give_request_memory(memory); }
 };
+static_assert(sizeof(pending_send) <= request_bytes && alignof(pending_send) <= 64);
 
 struct pending_receive final : receive, pending {
     pending_receive() noexcept {
@@ -82,6 +87,74 @@ struct pending_receive final : receive, pending {
     }
     void destroy() noexcept override { delete this; }
     bool cancel() noexcept override { return on->cancel(*this); }
+    static void *operator new(std::size_t) { return take_request_memory(); }
+    static void operator delete(void *memory) noexcept { give_request_memory(memory); }
 };
+static_assert(sizeof(pending_receive) <= request_bytes && alignof(pending_receive) <= 64);
+
+// For the library's own functions that know requests by what they point to.
+struct request_pointer {
+    static request of(pending *what) noexcept { return request(what); }
+    static pending *release(request &r) noexcept { return std::exchange(r.what_, nullptr); }
+};
+
+// Waits until all are complete; at(i) is the i-th of them, or null. Looks at none. Suspends.
+template <class At> void await_all(std::size_t count, const At &at) {
+    const auto is_open = [&](std::size_t i) { return at(i) && !at(i)->is_complete(); };
+    std::size_t first = 0;
+    const auto pass_complete = [&] {
+        while (first < count && !is_open(first))
+            ++first;
+        return first == count;
+    };
+    if (pass_complete())
+        return;
+    // While there is nothing else to do, nobody need tell: they are looked at.
+    at(first)->on->progress_until(pass_complete);
+    if (first == count)
+        return;
+    gathering them(1); // one for this loop itself
+    device *on = nullptr;
+    for (std::size_t i = first; i < count; ++i)
+        if (pending *each = at(i); each && !each->is_complete()) {
+            them.expect_one();
+            on = each->on;
+            if (!each->watch(them))
+                them.one_came();
+        }
+    if (!them.last_came() && on)
+        on->wait(them.all_came);
+}
+
+// Waits until one is complete, and returns its index; `count` where all are null. Suspends.
+template <class At> std::size_t await_any(std::size_t count, const At &at) {
+    const auto complete = [&] {
+        std::size_t i = 0;
+        while (i < count && !(at(i) && at(i)->is_complete()))
+            ++i;
+        return i;
+    };
+    gathering any(1);
+    any.only_first = true;
+    std::size_t watched = 0, found = complete();
+    for (; found == count && watched < count; ++watched)
+        if (at(watched) && !at(watched)->watch(any))
+            found = watched;
+    device *on = nullptr;
+    for (std::size_t i = 0; i < count; ++i)
+        on = at(i) ? at(i)->on : on;
+    if (!on)
+        return count;
+    if (found == count)
+        on->wait(any.all_came);
+    // Whoever completes one that could not be taken back still looks at `any`.
+    std::size_t coming = 0;
+    for (std::size_t i = 0; i < watched; ++i)
+        if (at(i) && i != found && !at(i)->unwatch(any))
+            ++coming;
+    while (any.came.load(std::memory_order_acquire) < coming)
+        fult::detail::cpu_relax();
+    return found < count ? found : complete();
+}
 
 } // namespace fult::comm::detail

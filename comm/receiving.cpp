@@ -8,9 +8,12 @@
 #include "comm/device.hpp"
 #include "comm/endpoint_state.hpp"
 #include "comm/match/spin.hpp"
+#include "comm/one_sided/one_sided.hpp"
 
 namespace fult::comm::detail {
 namespace {
+
+constexpr unsigned records_at_once = 16; // whose receives are brought near together
 
 constexpr std::size_t short_payload = 256; // messages of up to so many bytes share one size of memory
 
@@ -124,35 +127,6 @@ void device::discard(arrived &m) noexcept {
     free_arrived(&m);
 }
 
-// Any thread.
-void device::no_longer_unexpected(const status &about) noexcept {
-    peer_of(about.source)
-        .unexpected.fetch_sub(static_cast<std::ptrdiff_t>(about.size), std::memory_order_relaxed);
-}
-
-void device::account(int source, std::ptrdiff_t bytes) noexcept {
-    peer &from = peer_of(source);
-    const std::ptrdiff_t total = from.unexpected.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    if (from.via && !from.told_slower &&
-        total > static_cast<std::ptrdiff_t>(settings_.unexpected) / settings_.size) {
-        from.told_slower = true;
-        ++slowed_;
-        tell(source, record::slower);
-    }
-}
-
-void device::check_slowed() noexcept {
-    for (int i = 0; slowed_ != 0 && i < settings_.size; ++i) {
-        peer &from = peer_of(i);
-        if (!from.told_slower || from.unexpected.load(std::memory_order_relaxed) >
-                                     static_cast<std::ptrdiff_t>(settings_.unexpected) / settings_.size / 2)
-            continue;
-        from.told_slower = false;
-        --slowed_;
-        tell(i, record::faster);
-    }
-}
-
 void device::hold_early(int source, const record_view &r) noexcept {
     const auto offer = body_as<offer_body>(r.body);
     if (r.kind == record::offer && !offer)
@@ -243,6 +217,8 @@ void device::tell_taken(int source, std::uint64_t id, std::uint64_t flags) noexc
 }
 
 void device::begin_move(receive &r, const status &about, const offer_body &offer) noexcept {
+    ::new (&r.move) transfer;
+    ::new (&r.enrolled) memory;
     r.about = about;
     r.sender = offer.id;
     const peer &from = peer_of(about.source);
@@ -302,6 +278,7 @@ void device::start_transfer(receive &r) noexcept {
     case outcome::again:
         r.next_moving = stalled_;
         stalled_ = &r;
+        press();
         return;
     case outcome::failed:
         moved(r.move, false);
@@ -311,6 +288,10 @@ void device::start_transfer(receive &r) noexcept {
 }
 
 void device::moved(transfer &t, bool well) noexcept {
+    if (t.ended) {
+        t.ended(t, well);
+        return;
+    }
     auto &r = *static_cast<receive *>(t.owner);
     if (r.is_enrolled)
         peer_of(t.rank).via->withdraw(r.enrolled);
@@ -329,6 +310,7 @@ void device::wanted_elsewhere(int source, const wanted_body &body) noexcept {
     s->receiver = body.receiver;
     s->next = waiting_;
     waiting_ = s;
+    press();
 }
 
 void device::part_arrived(int source, const record_view &r) noexcept {
@@ -348,42 +330,6 @@ void device::part_arrived(int source, const record_view &r) noexcept {
     filling_.remove(to->id);
     finish_receive(*to, errc::none);
 }
-
-// For an endpoint without receives: memory is made for the message, and it is delivered when it is here.
-void device::deliver_offer(endpoint_state &e, const status &about, const offer_body &offer) noexcept {
-    struct whole : receive {
-        std::unique_ptr<std::byte[]> bytes;
-        device *on = nullptr;
-        std::uint16_t endpoint = 0;
-        endpoint_state::place *place = nullptr; // the endpoint's
-    };
-    std::unique_ptr<whole> w(new (std::nothrow) whole);
-    if (w)
-        w->bytes.reset(new (std::nothrow) std::byte[offer.size]);
-    if (!w || !w->bytes) {
-        refuse(about.source, offer, id_no_room);
-        return;
-    }
-    w->data = w->bytes.get();
-    w->room = offer.size;
-    w->at = &e;
-    w->on = this;
-    w->endpoint = e.id;
-    w->place = &e.reserve(about.source);
-    w->finished = [](operation &op) noexcept { // under the device's lock: only what comes from there ends it
-        auto &done = static_cast<whole &>(op);
-        // The endpoint may have ended meanwhile, and its place with it.
-        if (endpoint_state *to = done.on->endpoints_[done.endpoint].load(std::memory_order_acquire)) {
-            done.place->how =
-                done.failure == errc::none ? endpoint_state::place::here : endpoint_state::place::lost;
-            done.place->about = done.about;
-            done.place->bytes = std::move(done.bytes);
-            to->deliver_ready(done.about.source);
-        }
-        delete &done;
-    };
-    begin_move(*w.release(), about, offer);
-} // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): it ends itself, in `finished`
 
 // Packets -------------------------------------------------------------------------------------------------------------
 
@@ -415,8 +361,9 @@ void device::handle_record(int source, const record_view &r) noexcept {
         peer_of(source).offers_only = r.kind == record::slower;
         break;
     case record::one_sided:
+        one_sided_->handle(source, r);
+        break;
     case record::alive:
-    case record::goodbye:
         break;
     }
 }
@@ -427,8 +374,32 @@ void device::handle_packet(packet &p, std::size_t from) noexcept {
     if (!reader.ok() || peer_of(reader.source()).via != transports_[from].get())
         return;
     peer_of(reader.source()).quiet = 0;
-    while (const auto r = reader.next())
-        handle_record(reader.source(), *r);
+    record_view some[records_at_once];
+    unsigned count;
+    do {
+        count = 0;
+        while (count < records_at_once) {
+            const auto r = reader.next();
+            if (!r)
+                break;
+            some[count++] = *r;
+        }
+        if (count > 1)
+            bring_near(reader.source(), {some, count});
+        for (unsigned i = 0; i < count; ++i)
+            handle_record(reader.source(), some[i]);
+    } while (count == records_at_once);
+}
+
+// The receives that these messages are for may be anywhere in memory.
+void device::bring_near(int source, std::span<const record_view> messages) const noexcept {
+    const auto key = [&](const record_view &r) {
+        return match_key(r.endpoint, static_cast<std::uint32_t>(source), r.tag);
+    };
+    for (const record_view &each : messages)
+        table_.prefetch(key(each));
+    for (const record_view &each : messages)
+        table_.prefetch_item(key(each));
 }
 
 void device::handle(const event &e, std::size_t from) noexcept {

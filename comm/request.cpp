@@ -12,17 +12,24 @@ void throw_failure(const operation &op, const char *call) {
     switch (op.failure) {
     case errc::truncated:
         throw error(errc::truncated, where + "the message of " + message + " has " +
-                                         std::to_string(op.offered) +
+                                         std::to_string(static_cast<const receive &>(op).offered) +
                                          " bytes, and the receive has room for " +
                                          std::to_string(static_cast<const receive &>(op).room) +
                                          "; receive it into a larger one, or probe first");
     case errc::peer_failed:
+        if (op.about.source == any_source)
+            throw error(errc::peer_failed, where + "every other rank has ended or cannot be reached; a "
+                                                   "receive of this rank's own messages names this rank");
         throw error(errc::peer_failed,
                     where + "rank " + std::to_string(op.about.source) + " has ended or cannot be reached");
     case errc::cancelled:
         throw error(errc::cancelled, where + "the operation was cancelled");
     case errc::retry:
         throw error(errc::retry, where + "no memory for the message, here or at the receiver");
+    case errc::refused:
+        throw error(errc::refused, where + "rank " + std::to_string(op.about.source) +
+                                       " has withdrawn the region, or never offered it so; let it end no "
+                                       "earlier than what others do with it");
     case errc::none:
         break;
     }
@@ -32,6 +39,18 @@ void pending::complete() noexcept {
     if (gathering *them = watcher.exchange(finished_mark(), std::memory_order_acq_rel)) // pairs with watch
         them->one_came();
 }
+
+namespace {
+
+// What all requests point to whose message had left when isend returned: nothing is to be kept of it.
+struct sent_at_once final : pending {
+    sent_at_once() noexcept { watcher.store(finished_mark(), std::memory_order_relaxed); }
+    void destroy() noexcept override {}
+    bool cancel() noexcept override { return false; }
+};
+sent_at_once sent;
+
+} // namespace
 
 void drop(pending *p) noexcept {
     if (!p)
@@ -48,6 +67,8 @@ void drop(pending *p) noexcept {
 using detail::gathering;
 using detail::pending;
 
+request::request(const status &about) noexcept : what_(&detail::sent), sent_(about) {}
+
 std::optional<status> request::test() {
     if (!what_)
         return std::nullopt;
@@ -63,6 +84,10 @@ status request::wait() {
     pending *p = what_;
     if (!p)
         return {};
+    if (p == &detail::sent) {
+        what_ = nullptr;
+        return sent_;
+    }
     if (!p->is_complete()) {
         gathering one(1);
         if (p->watch(one))
@@ -87,17 +112,7 @@ bool request::cancel() noexcept {
 }
 
 void wait_all(std::span<request> all) {
-    gathering them(1); // one for this loop itself
-    detail::device *on = nullptr;
-    for (const request &each : all)
-        if (each.what_ && !each.what_->is_complete()) {
-            them.expect_one();
-            on = each.what_->on;
-            if (!each.what_->watch(them))
-                them.one_came();
-        }
-    if (!them.last_came() && on)
-        on->wait(them.all_came);
+    detail::await_all(all.size(), [&](std::size_t i) { return all[i].what_; });
     std::exception_ptr first;
     for (request &each : all) {
         try {
@@ -112,33 +127,7 @@ void wait_all(std::span<request> all) {
 }
 
 std::size_t wait_any(std::span<request> all) {
-    const auto complete = [&] {
-        std::size_t i = 0;
-        while (i < all.size() && !(all[i].what_ && all[i].what_->is_complete()))
-            ++i;
-        return i;
-    };
-    gathering any(1);
-    any.only_first = true;
-    std::size_t watched = 0, found = complete();
-    for (; found == all.size() && watched < all.size(); ++watched)
-        if (all[watched].what_ && !all[watched].what_->watch(any))
-            found = watched;
-    detail::device *on = nullptr;
-    for (const request &each : all)
-        on = each.what_ ? each.what_->on : on;
-    if (!on)
-        return all.size();
-    if (found == all.size())
-        on->wait(any.all_came);
-    // Whoever completes one that could not be taken back still looks at `any`.
-    std::size_t coming = 0;
-    for (std::size_t i = 0; i < watched; ++i)
-        if (all[i].what_ && i != found && !all[i].what_->unwatch(any))
-            ++coming;
-    while (any.came.load(std::memory_order_acquire) < coming)
-        fult::detail::cpu_relax();
-    return found < all.size() ? found : complete();
+    return detail::await_any(all.size(), [&](std::size_t i) { return all[i].what_; });
 }
 
 } // namespace fult::comm

@@ -12,6 +12,8 @@
 namespace fult::comm::detail {
 namespace {
 
+constexpr unsigned look_after = 4; // messages: whether their receiver waits for them
+
 template <class T> std::span<const std::byte> bytes_of(const T &value) noexcept {
     return std::as_bytes(std::span<const T, 1>(&value, 1));
 }
@@ -104,15 +106,25 @@ void device::flush_all() noexcept {
         peer &to = *each;
         each = to.next_open;
         to.listed = false;
-        if (!flush(to))
+        if (!flush(to)) {
             note_open(to);
+            press();
+        }
     }
 }
 
-// Small messages wait for company while this worker has something else to run.
+// Small messages wait for company while this worker has something else to run. A rank that has nothing to do
+// gets a few soon: then both work at the same time.
 void device::flush_unless_others_run(peer &to) noexcept {
-    if (!settings_.gather || !fult::detail::others_ready())
-        flush(to);
+    const bool asleep = apart_ && asleep_.load(std::memory_order_relaxed); // then nobody would poll
+    if (!settings_.gather || asleep || !fult::detail::others_ready()) {
+        if (!flush(to))
+            press();
+    } else if (++to.gathered == look_after) {
+        to.gathered = 0;
+        if (to.via->has_taken_all(to.rank) && !flush(to))
+            press();
+    }
 }
 
 // A small message to another rank or to this one.
@@ -127,6 +139,8 @@ bool device::send_now(endpoint_state &from, int to, std::uint32_t tag, const voi
             std::memcpy(m->bytes(), data, size);
         m->complete.store(true, std::memory_order_release); // pairs with meet
         if (!from.matches()) {
+            if (from.counts())
+                account(to, static_cast<std::ptrdiff_t>(size));
             from.deliver(m->about, std::span<const std::byte>(m->bytes(), size));
             free_arrived(m);
             return true;
@@ -192,6 +206,8 @@ void device::send_to_self(sending &s) noexcept {
     m->complete.store(true, std::memory_order_release); // pairs with meet
     endpoint_state *e = endpoints_[s.endpoint].load(std::memory_order_acquire);
     if (!e->matches()) {
+        if (e->counts())
+            account(s.rank, static_cast<std::ptrdiff_t>(s.size));
         e->deliver(m->about, std::span<const std::byte>(static_cast<const std::byte *>(s.data), s.size));
         free_arrived(m);
         s.finished(s);
@@ -213,6 +229,7 @@ void device::advance(peer &to) noexcept {
     if (to.first && !to.blocked) {
         to.blocked = true;
         blocked_.push_back(&to);
+        press();
     }
 }
 
@@ -263,6 +280,7 @@ void device::answer(int rank, record kind, const void *body, std::size_t size) n
     std::memcpy(held.body, body, size);
     answers_.push_back(held);
     ++to.held_answers;
+    press();
 }
 
 void device::tell(int rank, record kind) noexcept {

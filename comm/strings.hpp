@@ -11,7 +11,7 @@
 
 namespace fult::comm::detail {
 
-inline std::string join_strings(std::initializer_list<std::string_view> parts) {
+template <class Parts> std::string join_strings(const Parts &parts) {
     std::string all;
     for (const std::string_view part : parts) {
         const auto size = static_cast<std::uint32_t>(part.size());
@@ -19,6 +19,10 @@ inline std::string join_strings(std::initializer_list<std::string_view> parts) {
         all.append(part);
     }
     return all;
+}
+
+inline std::string join_strings(std::initializer_list<std::string_view> parts) {
+    return join_strings<std::initializer_list<std::string_view>>(parts);
 }
 
 // Exactly so many; throws std::runtime_error for anything else.

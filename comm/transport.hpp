@@ -40,7 +40,9 @@ struct transfer : posted {
     std::uint64_t address = 0;  // memory::address of the other side, plus an offset
     std::uint64_t key = 0;
     int rank = -1;
-    void *owner = nullptr; // of no concern to the transport
+    // Of no concern to the transport: whose it is, and what to do at its end where that is no receive.
+    void *owner = nullptr;
+    void (*ended)(transfer &, bool well) noexcept = nullptr;
 };
 
 struct event {
@@ -92,6 +94,10 @@ class transport {
     virtual outcome write(transfer &t) noexcept = 0;
     // Makes progress and tells what happened; how many of `events` were filled in.
     virtual unsigned poll(std::span<event> events) noexcept = 0;
+
+    // Whether that rank has taken all that was sent to it, and may be waiting for more. Worth a cache miss;
+    // false where nobody knows.
+    virtual bool has_taken_all(int) noexcept { return false; }
 
     // Gives up what is under way to that rank: each such operation ends with `lost` or is ended already.
     virtual void forget(int rank) noexcept = 0;

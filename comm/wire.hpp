@@ -27,11 +27,10 @@ enum class record : std::uint8_t {
     part,      // of such a message: part_body, then bytes
     slower,    // too much lies unexpected here: offer from now on
     faster,    // that is over
-    one_sided, // sub-kinds in `flags`: one_sided.hpp
-    alive,     // nothing else to say
-    goodbye    // the last record of that rank
+    one_sided, // one_sided/records.hpp
+    alive      // nothing else to say
 };
-inline constexpr std::uint8_t last_record = static_cast<std::uint8_t>(record::goodbye);
+inline constexpr std::uint8_t last_record = static_cast<std::uint8_t>(record::alive);
 
 struct record_head {
     std::uint8_t kind;

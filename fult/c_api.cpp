@@ -1,16 +1,19 @@
 // The C interface: thin. A C task is a closure of its function and argument with a void * result.
-#include <new>
+#include "c_api.hpp"
+
 #include <stdexcept>
-#include <system_error>
 
 #include <fult/fult.h>
 #include <fult/fult.hpp>
+#include <fult/inspect.hpp>
 
+#include "dump.hpp"
 #include "engine.hpp"
 #include "worker.hpp"
 
 namespace {
 
+using fult::detail::status_of;
 using fult::detail::task;
 
 struct c_call {
@@ -18,24 +21,6 @@ struct c_call {
     void *argument;
     void *operator()() const { return function(argument); }
 };
-
-// Exceptions end here: C has none.
-template <class Body> int status_of(const Body &body, int logic_error_means = FULT_ERR_NO_RUNTIME) noexcept {
-    try {
-        body();
-        return FULT_SUCCESS;
-    } catch (const std::system_error &) {
-        return FULT_ERR_NO_MEMORY;
-    } catch (const std::bad_alloc &) {
-        return FULT_ERR_NO_MEMORY;
-    } catch (const std::invalid_argument &) {
-        return FULT_ERR_INVALID;
-    } catch (const std::out_of_range &) {
-        return FULT_ERR_INVALID;
-    } catch (const std::logic_error &) {
-        return logic_error_means;
-    }
-}
 
 task *untyped(fult_task_t t) noexcept { return reinterpret_cast<task *>(t); }
 
@@ -87,9 +72,8 @@ int fult_spawn_with(fult_task_t *out, fult_function_t function, void *argument, 
     if (!function || attr->size < sizeof(fult_spawn_attr))
         return FULT_ERR_INVALID;
     return status_of([&] {
-        const fult::spawn_options wanted{attr->name ? attr->name : "", attr->stack_size, attr->worker,
-                                         attr->pinned != 0};
-        auto handle = fult::detail::spawn_closure_with<c_call, void *>(wanted, {function, argument});
+        auto handle = fult::detail::spawn_closure_with<c_call, void *>(fult::detail::options_of(*attr),
+                                                                       {function, argument});
         hand_over(out, handle.release("fult_spawn_with"));
     });
 }
@@ -142,6 +126,20 @@ void fult_signal(fult_task_id_t id) { fult::signal(fult::task_id::from_value(id)
 
 unsigned fult_worker_count(void) { return fult::worker_count(); }
 int fult_worker(void) { return fult::in_task() ? static_cast<int>(fult::this_task::worker()) : -1; }
+
+int fult_dump_tasks(int descriptor) {
+    if (fult::worker_count() == 0)
+        return FULT_ERR_NO_RUNTIME;
+    fult::detail::write_report(descriptor);
+    return FULT_SUCCESS;
+}
+
+int fult_trim(void) {
+    if (fult::worker_count() == 0)
+        return FULT_ERR_NO_RUNTIME;
+    fult::trim();
+    return FULT_SUCCESS;
+}
 
 const char *fult_strerror(int status) {
     switch (status) {

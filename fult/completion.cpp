@@ -4,9 +4,13 @@
 #include <memory>
 
 #include <fult/detail/fast_path.hpp>
+#include <fult/detail/group.hpp>
+#include <fult/detail/wait_note.hpp>
 #include <fult/handle.hpp>
 
 #include "check.hpp"
+#include "fork_guard.hpp"
+#include "locals.hpp"
 #include "parker.hpp"
 #include "suspend.hpp"
 #include "worker.hpp"
@@ -55,10 +59,13 @@ bool is_completed(const task *t) noexcept {
 
 // Runs a claimed, unstarted task on the caller's stack; its outcome stays in the descriptor.
 void run_inline(worker *w, task *t) noexcept {
-    t->outer = w->current;
+    task *const self = w->current;
+    t->outer = self;
     w->current = t;
     t->ops->run(*t);
-    current_worker()->current = t->outer;
+    if (t->extras) [[unlikely]]
+        end_locals(*t->extras);
+    current_worker()->current = self;
     t->join.store(join_done, std::memory_order_release); // the caller is the joiner
 }
 
@@ -105,6 +112,7 @@ bool help(worker *w, task *t) noexcept {
 }
 
 void await_on_thread(task *t) noexcept {
+    check_not_forked();
     parker until;
     const std::uint32_t prepared = until.prepare();
     std::uintptr_t seen = join_none;
@@ -133,14 +141,27 @@ void complete(task *t) noexcept {
         const task_id who = counter->waiter;
         if (counter->remaining.fetch_sub(1, std::memory_order_acq_rel) ==
             1) // pairs with await_all; then the counter may be gone
-            signal(who);
+            post_signal(who);
         break;
     }
     case join_parker_tag:
         untag<parker>(waiter)->post();
         break;
+    case join_group_tag:
+        release_joined(t);
+        reinterpret_cast<group_core *>(waiter & ~std::uintptr_t{join_tag_mask})->count_down();
+        break;
+    case join_any_tag: {
+        auto *counter = untag<any_counter>(waiter);
+        const task_id who = counter->waiter;
+        task *none = nullptr;
+        counter->first.compare_exchange_strong(none, t, std::memory_order_relaxed);
+        counter->ended.fetch_add(1, std::memory_order_acq_rel); // pairs with await_any; then it may be gone
+        signal(who);
+        break;
+    }
     default:
-        signal(task_id::from_value(
+        post_signal(task_id::from_value(
             waiter)); // a stale one is a spurious wake-up: the address is never looked behind
     }
 }
@@ -161,6 +182,7 @@ void await_completion(task *t) noexcept {
             return;
         misuse("join", "another task or thread joins this task already");
     }
+    const wait_note note({"join", t});
     while (!is_completed(t)) // spurious wake-ups, and signals meant for another wait of this task
         suspend_until_signaled(false);
 }
@@ -193,6 +215,7 @@ void await_all(task *const *tasks, std::size_t count) noexcept {
     }
     if (counter.remaining.fetch_sub(1, std::memory_order_acq_rel) == 1)
         return;
+    const wait_note note({"join_all", tasks[0]});
     while (counter.remaining.load(std::memory_order_acquire) != 0) // pairs with complete
         suspend_until_signaled(false);
 }
@@ -213,7 +236,7 @@ task_id id_of(const task *t) noexcept { return to_id(t); }
 
 void release_joined(task *t) noexcept {
     if (t->extras) [[unlikely]]
-        delete std::exchange(t->extras, nullptr);
+        static_cast<worker *>(home_of(t))->set_extras(t, nullptr);
     t->pinned = false;
     t->join.store(join_none, std::memory_order_relaxed); // ordered by the free bit
     worker_hot *w = current_worker();
@@ -226,8 +249,9 @@ void release_joined(task *t) noexcept {
 void release_slot_slow(task *t) noexcept {
     __builtin_prefetch(t + ahead, 1); // joined in the order of spawning
     auto *home = static_cast<worker *>(home_of(t));
-    if (home == this_worker() && slot_of(t) < half_slots)
-        home->release_own_slot(t);
+    worker *here = this_worker();
+    if (here && home == here && slot_of(t) < half_slots)
+        here->release_own_slot(t);
     else
         public_words(home, returned_place).set_slot(slot_of(t)); // pairs with slot_allocator::drain
 }

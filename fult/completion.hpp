@@ -14,6 +14,14 @@ struct join_counter {
     std::atomic<std::size_t> remaining;
 };
 
+// One task's wait for the first of several: each that ends before the waiter has left counts itself, as its
+// last access, and signals.
+struct any_counter {
+    task_id waiter;
+    std::atomic<task *> first;
+    std::atomic<std::size_t> ended;
+};
+
 // Tells the joiner, if there is one already; a detached task's slot becomes free. The outcome is in the
 // descriptor.
 void complete(task *t) noexcept;

@@ -1,19 +1,31 @@
 #include "engine.hpp"
 
 #include <cerrno>
+#include <cfenv>
 #include <chrono>
+#include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <new>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <system_error>
 #include <thread>
+#include <unistd.h>
 
 #include <fult/runtime.hpp>
 #include <fult/this_task.hpp>
 
 #include "asymmetric_fence.hpp"
+#include "blocking_pool.hpp"
 #include "check.hpp"
+#include "deadlock.hpp"
+#include "debugger.hpp"
+#include "dump.hpp"
+#include "dump_signal.hpp"
+#include "fork_guard.hpp"
+#include "locals.hpp"
 #include "option_table.hpp"
 #include "overflow.hpp"
 #include "topology.hpp"
@@ -39,12 +51,19 @@ team *running_team() noexcept {
     return the_team.load(std::memory_order_acquire);
 } // pairs with engine's constructor
 
+namespace {
+constinit std::mutex looked_at; // held by who looks at the team from outside, and to take it down
+}
+team_guard::team_guard() noexcept { looked_at.lock(); }
+team_guard::~team_guard() { looked_at.unlock(); }
+
 // A running runtime. The constructor leaves nothing behind where it throws.
 class engine {
   public:
     explicit engine(const options &asked);
     ~engine();
     const options &in_force() const noexcept { return crew_.opts; }
+    blocking_pool &pool() noexcept { return pool_; }
 
   private:
     static options complete(options asked, const topology &machine);
@@ -61,11 +80,13 @@ class engine {
     topology machine_;
     team crew_;
     std::vector<std::thread> threads_;
+    blocking_pool pool_;
     task *main_ = nullptr;
     stack main_stack_;
     bool bound_ = false;
     overflow_reports overflows_;
     signal_stack for_reports_; // the main task's thread's
+    std::optional<dump_on_signal> reports_;
 };
 
 options engine::complete(options o, const topology &machine) {
@@ -80,10 +101,14 @@ options engine::complete(options o, const topology &machine) {
     return o;
 }
 
-stack_settings engine::stack_settings_of(const options &o) { return {o.stack_size, o.stacks_kept, o.guard}; }
+stack_settings engine::stack_settings_of(const options &o) {
+    return {o.stack_size, o.stacks_kept, o.guard, o.trim_after, o.fp_env == fp_mode::shared};
+}
 
 engine::engine(const options &asked)
-    : crew_((validate(asked), complete(asked, machine_)), stack_settings_of(complete(asked, machine_))) {
+    : crew_((validate(asked), complete(asked, machine_)), stack_settings_of(complete(asked, machine_))),
+      pool_(asked.blocking_threads) {
+    std::fegetenv(&crew_.fp_at_start);
     crew_.count = crew_.opts.workers;
     crew_.alone = crew_.count == 1 || !crew_.opts.stealing;
     crew_.private_words = crew_.opts.private_words && asymmetric_fence_available();
@@ -94,6 +119,7 @@ engine::engine(const options &asked)
         create_homes();
         become_main();
         start_threads();
+        reports_.emplace(crew_.opts.dump_signal, crew_.helpers);
     } catch (...) {
         end_threads();
         if (main_)
@@ -134,6 +160,7 @@ void engine::become_main() {
 void engine::start_threads() {
     threads_.reserve(crew_.count - 1);
     the_team.store(&crew_, std::memory_order_release); // pairs with running_team
+    tell_debugger(crew_);
     for (unsigned i = 1; i < crew_.count; ++i)
         try {
             threads_.emplace_back([this, i] {
@@ -162,7 +189,11 @@ void engine::end_threads() noexcept {
     for (std::thread &each : threads_)
         each.join();
     threads_.clear();
-    the_team.store(nullptr, std::memory_order_release);
+    {
+        const team_guard nobody_looks;
+        the_team.store(nullptr, std::memory_order_release);
+        tell_debugger_of_none();
+    }
     if (bound_)
         machine_.unbind();
 }
@@ -186,6 +217,12 @@ void engine::report_waiting() noexcept {
         "the runtime is to stop and waits for %llu task(s) that are blocked and that no other task can wake; "
         "signal them, or do not end the runtime before them",
         static_cast<unsigned long long>(living()));
+    if (crew_.opts.deadlock == deadlock_mode::off || !only_tasks_can_wake(crew_) ||
+        crew_.told_deadlock.exchange(true, std::memory_order_relaxed))
+        return;
+    write_report(STDERR_FILENO);
+    if (crew_.opts.deadlock == deadlock_mode::abort)
+        std::abort();
 }
 
 // Lets the others run until no task is left. The count is exact only when all other workers sleep, and none
@@ -208,7 +245,7 @@ void engine::drain() noexcept {
         // Others run what is left, or it waits for a foreign thread's signal.
         std::this_thread::sleep_for(std::chrono::microseconds(idle < 20 ? 20 : 1000));
         ++idle;
-        if (crew_.asleep.count() < crew_.count - 1)
+        if (crew_.asleep.count() < crew_.count - 1 || crew_.outside.expect_something() || pool_.busy())
             moved = std::chrono::steady_clock::now();
         else if (std::chrono::steady_clock::now() - moved > report_after) {
             report_waiting();
@@ -223,6 +260,12 @@ engine::~engine() {
         fatal("runtime", "stopped by something else than the main task; let the runtime's owner live in the "
                          "function that started it");
     drain();
+    if (main_->extras)
+        end_locals(*main_->extras);
+    drain();      // of what the ends of its locals have spawned
+    pool_.stop(); // who has signaled the last task may still be about to wake a worker
+    reports_.reset();
+    w->set_extras(main_, nullptr);
     end_threads();
     w->leave_thread();
     destroy_homes();
@@ -234,11 +277,15 @@ engine &the_engine() noexcept { return *std::launder(reinterpret_cast<engine *>(
 } // namespace
 
 void start_engine(const options &opts) {
+    if (in_forked_child())
+        throw std::logic_error(
+            "fult: this process was forked while a runtime ran; it can have none before exec");
     if (in_task())
         throw std::logic_error("fult: a runtime is running already, and this is one of its tasks");
     if (taken.exchange(true, std::memory_order_acq_rel))
         throw std::logic_error("fult: a runtime is running already; one process has one at a time");
     try {
+        watch_forks();
         ::new (engine_place) engine(opts);
     } catch (...) {
         taken.store(false, std::memory_order_release);
@@ -247,11 +294,14 @@ void start_engine(const options &opts) {
 }
 
 void stop_engine() noexcept {
+    if (in_forked_child()) // its parent's runtime: nothing of it is here to be ended
+        return;
     the_engine().~engine();
     taken.store(false, std::memory_order_release);
 }
 
 const options &engine_options() noexcept { return the_engine().in_force(); }
+blocking_pool &engine_pool() noexcept { return the_engine().pool(); }
 
 } // namespace detail
 

@@ -8,5 +8,7 @@ namespace fult::detail {
 void start_engine(const options &opts); // throws as fult::runtime does
 void stop_engine() noexcept;
 const options &engine_options() noexcept;
+class blocking_pool;
+blocking_pool &engine_pool() noexcept; // of the running one
 
 } // namespace fult::detail

@@ -1,6 +1,7 @@
 #include "option_table.hpp"
 
 #include <charconv>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -83,6 +84,26 @@ constexpr choice<level_mode> levels[] = {
     {"auto", level_mode::automatic}, {"1", level_mode::one}, {"2", level_mode::two}};
 constexpr choice<spawn_order> orders[] = {{"depth", spawn_order::depth_first},
                                           {"breadth", spawn_order::breadth_first}};
+constexpr choice<fp_mode> fp_modes[] = {{"shared", fp_mode::shared}, {"own", fp_mode::own}};
+constexpr choice<deadlock_mode> deadlocks[] = {
+    {"report", deadlock_mode::report}, {"abort", deadlock_mode::abort}, {"off", deadlock_mode::off}};
+constexpr choice<int> signals[] = {{"off", 0}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"QUIT", SIGQUIT}};
+
+// Those by name, and the real-time signals.
+int signal_number(std::string_view text) {
+    for (const auto &each : signals)
+        if (text == each.name)
+            return each.value;
+    constexpr const char *what = "off, USR1, USR2, QUIT, or the number of a real-time signal";
+    return static_cast<int>(
+        number(text, static_cast<std::size_t>(SIGRTMIN), static_cast<std::size_t>(SIGRTMAX), what));
+}
+std::string print_signal(int value) {
+    for (const auto &each : signals)
+        if (value == each.value)
+            return each.name;
+    return std::to_string(value);
+}
 
 std::string print_bool(bool value) { return value ? "on" : "off"; }
 
@@ -138,12 +159,48 @@ constexpr option_row rows[] = {
     {"FULT_ORDER", "depth, breadth", "depth", "Whether a worker runs its newest task first or its oldest.",
      [](options &o, std::string_view t) { o.order = chosen(t, orders, "depth or breadth"); },
      [](const options &o) { return name_of(o.order, orders); }},
+    {"FULT_FP_ENV", "shared, own", "shared",
+     "Floating-point environment (rounding, masks, flags). own: each task starts with that of the runtime's "
+     "start, and its changes end with it; joins run no task in place then, which costs a switch a task.",
+     [](options &o, std::string_view t) { o.fp_env = chosen(t, fp_modes, "shared or own"); },
+     [](const options &o) { return name_of(o.fp_env, fp_modes); }},
     {"FULT_IDLE_SPIN", "0 to 1000000", "100",
      "Microseconds for which a worker without work looks for some before it sleeps.",
      [](options &o, std::string_view t) {
          o.idle_spin = static_cast<unsigned>(number(t, 0, 1'000'000, "microseconds from 0 to 1000000"));
      },
      [](const options &o) { return std::to_string(o.idle_spin); }},
+    {"FULT_BLOCKING_THREADS", "1 to 65536", "512",
+     "Calls of blocking() that may be under way at a time, each on a kernel thread; more wait their turn.",
+     [](options &o, std::string_view t) {
+         o.blocking_threads = static_cast<unsigned>(number(t, 1, 65536, "a number from 1 to 65536"));
+     },
+     [](const options &o) { return std::to_string(o.blocking_threads); }},
+    {"FULT_TRIM_AFTER", "0 to 3600000", "1000",
+     "Milliseconds after which memory that a burst of tasks has left behind goes back to the system: that of "
+     "a "
+     "worker that has slept for so long, and idle stacks that nobody took for so long. 0: only fult::trim "
+     "does it.",
+     [](options &o, std::string_view t) {
+         o.trim_after = static_cast<unsigned>(number(t, 0, 3'600'000, "milliseconds from 0 to 3600000"));
+     },
+     [](const options &o) { return std::to_string(o.trim_after); }},
+    {"FULT_DEADLOCK", "report, abort, off", "report",
+     "What is done, once, when every task waits and nothing can wake one: a report of all tasks, the same "
+     "and the "
+     "program's end, or nothing. Programs with threads or signal handlers of their own, or with fult-comm, "
+     "are "
+     "never taken for deadlocked.",
+     [](options &o, std::string_view t) { o.deadlock = chosen(t, deadlocks, "report, abort or off"); },
+     [](const options &o) { return name_of(o.deadlock, deadlocks); }},
+    {"FULT_DUMP_SIGNAL", "USR1, USR2, QUIT, number, off", "off",
+     "A signal that has all tasks reported on standard error, as fult::dump_tasks does.",
+     [](options &o, std::string_view t) { o.dump_signal = signal_number(t); },
+     [](const options &o) { return print_signal(o.dump_signal); }},
+    {"FULT_SPAWN_SITES", "on, off", "off",
+     "Remember where each task was spawned, for fult::dump_tasks. Each spawn costs a microsecond then.",
+     [](options &o, std::string_view t) { o.spawn_sites = on_off(t); },
+     [](const options &o) { return print_bool(o.spawn_sites); }},
 };
 
 std::string quoted(const char *variable, std::string_view value) {
@@ -178,6 +235,8 @@ void validate(const options &o) {
     };
     if (o.workers > sleepers::capacity)
         bad("FULT_WORKERS", std::to_string(o.workers), "at most 1024");
+    if (o.blocking_threads < 1 || o.blocking_threads > 65536)
+        bad("FULT_BLOCKING_THREADS", std::to_string(o.blocking_threads), "from 1 to 65536");
     if (o.stack_size < least_stack || o.stack_size > most_stack)
         bad("FULT_STACK_SIZE", std::to_string(o.stack_size), "from 16K to 1G");
     if (o.max_tasks < 64 || o.max_tasks > most_tasks)

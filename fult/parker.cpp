@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -42,11 +43,21 @@ bool parker::open_bell() noexcept {
 void parker::ring() noexcept { ::eventfd_write(bell.load(std::memory_order_acquire), 1); }
 
 void parker::wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned count,
-                       int milliseconds) noexcept {
+                       std::int64_t nanoseconds) noexcept {
     const int saved = errno;
+    constexpr std::int64_t second = 1'000'000'000;
+    const timespec limit{nanoseconds / second, nanoseconds % second};
     descriptors[0] = {bell.load(std::memory_order_acquire), POLLIN, 0};
     if (posts_.compare_exchange_strong(prepared, prepared | at_bell, std::memory_order_acq_rel)) {
-        ::poll(descriptors, count, milliseconds);
+        if (nanoseconds < 0) {
+            ::ppoll(descriptors, count, nullptr, nullptr);
+        } else { // the kernel adds 50 microseconds otherwise
+            const int slack = ::prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
+            ::prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
+            ::ppoll(descriptors, count, &limit, nullptr);
+            if (slack > 0)
+                ::prctl(PR_SET_TIMERSLACK, slack, 0, 0, 0);
+        }
         posts_.fetch_and(~at_bell, std::memory_order_acq_rel); // pairs with post
     }
     eventfd_t rings = 0;

@@ -21,9 +21,11 @@ class alignas(8) parker { // so that a pointer to it has room for a tag
     // Blocks the thread until there was a post after prepare, or for some time where milliseconds >= 0.
     void wait(std::uint32_t prepared, int milliseconds = -1) noexcept;
 
-    // The same; one of the descriptors that becomes readable ends it too. One parker of the process at a
-    // time; the first of `descriptors` is left for the bell, by which a post is heard then.
-    void wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned count, int milliseconds) noexcept;
+    // The same, for some nanoseconds where that is >= 0; one of the descriptors that becomes readable ends it
+    // too. One parker of the process at a time; the first of `descriptors` is left for the bell, by which a
+    // post is heard then.
+    void wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned count,
+                   std::int64_t nanoseconds) noexcept;
 
     // Makes wait_with possible; false: no descriptor could be had.
     static bool open_bell() noexcept;

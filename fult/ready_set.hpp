@@ -69,6 +69,20 @@ class ready_set {
             end.store(line + 1, std::memory_order_seq_cst); // before a bit there is set: pairs with scan
     }
 
+    // For who looks inside: words of a half that were ever in use, and whether a task that has not started,
+    // or has yielded, is private. True or false as it was a moment ago.
+    std::uint32_t words_used(bool upper) const noexcept {
+        return (upper ? upper_lines_ : lines_).load(std::memory_order_relaxed) * words_in_line;
+    }
+    const void *place_of_words_used(bool upper) const noexcept { return upper ? &upper_lines_ : &lines_; }
+    bool is_private(std::uint32_t slot, bool started) const noexcept {
+        const slot_word &word = words_[slot >> 6];
+        if ((word.moved.load(std::memory_order_relaxed) & bit_of(slot)) != 0)
+            return false;
+        return started ? (word.yielded.load(std::memory_order_relaxed) & bit_of(slot)) != 0
+                       : bytes_[slot].load(std::memory_order_acquire) != 0; // acquire: pairs with spawn
+    }
+
     // The owner -------------------------------------------------------------------------------------------------------------
 
     // A private bit for a task that has not started, or for one that yielded.

@@ -18,6 +18,13 @@
 #endif
 #endif
 
+// A function that looks at what another thread changes by plain stores: a moment old, and known to be so.
+#if defined(FULT_TSAN)
+#define FULT_LOOKED_AT __attribute__((noinline, no_sanitize("thread")))
+#else
+#define FULT_LOOKED_AT
+#endif
+
 #if defined(FULT_ASAN)
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>

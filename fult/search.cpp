@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include "asymmetric_fence.hpp"
+#include "deadlock.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {
@@ -98,6 +99,31 @@ bool worker::work_anywhere(bool handed_too) noexcept {
     return revoke_round();
 }
 
+int worker::settles_after() const noexcept {
+    constexpr int soon = 1000; // milliseconds
+    return crew.opts.trim_after != 0 ? static_cast<int>(crew.opts.trim_after) : soon;
+}
+
+// Asleep for long: what nobody needs now goes back to the system, and the last worker that gets so far looks
+// whether anything can ever happen again.
+void worker::settle_down() noexcept {
+    if (crew.opts.trim_after != 0)
+        trim();
+    if (crew.settled.fetch_add(1, std::memory_order_seq_cst) + 1 == crew.count)
+        tell_deadlock(crew);
+}
+
+void worker::rouse() noexcept { crew.settled.fetch_sub(1, std::memory_order_seq_cst); }
+
+void worker::sleep_until_woken(std::uint32_t prepared) noexcept {
+    sleep.wait(prepared, settles_after());
+    if (sleep.posted(prepared))
+        return;
+    settle_down();
+    sleep.wait(prepared);
+    rouse();
+}
+
 // Sleeps in the kernel. Order (tests/model/sleep.pml): be seen as asleep, ask everybody, look once more
 // everywhere, sleep. For a short while: dozing, where what is handed over is about to be taken by those who
 // have it. Who hands over wakes nobody then; this worker looks itself when the time is over.
@@ -115,9 +141,11 @@ void worker::nap(rest how) noexcept {
     }
     const bool nothing =
         !crew.stopping.load(std::memory_order_seq_cst) && !work_anywhere(!doze); // pairs with stop
-    const bool watched = nothing && !doze && crew.outside.watch(sleep, prepared);
-    if (nothing && !watched)
-        sleep.wait(prepared, doze ? doze_milliseconds : -1);
+    const bool watched = nothing && !doze && crew.outside.watch(*this, prepared);
+    if (nothing && doze)
+        sleep.wait(prepared, doze_milliseconds);
+    else if (nothing && !watched)
+        sleep_until_woken(prepared);
     if ((doze || watched || !nothing) &&
         !crew.asleep.remove(index)) // else whoever posted has taken this worker out
         sleep.wait(prepared);       // somebody posted, or is about to: take it, or it would end a later sleep

@@ -1,6 +1,7 @@
 #include "services.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <poll.h>
 #include <sched.h>
 #include <stdexcept>
@@ -10,6 +11,12 @@
 #include "worker.hpp"
 
 namespace fult::detail {
+namespace {
+
+constexpr auto never = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t nanoseconds_in_millisecond = 1'000'000;
+
+} // namespace
 
 // A reader says that it is inside before it looks at who is there; remove takes it out before it looks at who
 // is inside.
@@ -27,17 +34,35 @@ void services::place::leave() noexcept {
     inside.fetch_sub(1, std::memory_order_release); // pairs with remove
 }
 
+bool services::add_at(place &at, service &s) noexcept {
+    service *nobody = nullptr;
+    if (!at.who.compare_exchange_strong(nobody, &s, std::memory_order_seq_cst))
+        return false;
+    count_.fetch_add(1, std::memory_order_seq_cst); // pairs with watch
+    return true;
+}
+
 bool services::add(service &s) {
     if (!parker::open_bell())
         return false;
-    for (place &at : places_) {
-        service *nobody = nullptr;
-        if (at.who.compare_exchange_strong(nobody, &s, std::memory_order_seq_cst)) {
-            count_.fetch_add(1, std::memory_order_seq_cst);
+    for (unsigned i = 0; i < capacity; ++i)
+        if (add_at(places_[i], s))
             return true;
-        }
-    }
     return false;
+}
+
+bool services::add_own(service &s, own which) {
+    return parker::open_bell() && add_at(places_[capacity + static_cast<unsigned>(which)], s);
+}
+
+bool services::expect_something() noexcept {
+    bool expects = false;
+    for (place &at : places_)
+        if (service *s = at.enter()) {
+            expects = s->expects() || expects;
+            at.leave();
+        }
+    return expects;
 }
 
 void services::remove(service &s) noexcept {
@@ -63,13 +88,13 @@ bool services::poll() noexcept {
     return busy;
 }
 
-// One sleep in the kernel; whether somebody should look for work now.
-bool services::sleep_once(parker &sleep, std::uint32_t prepared) noexcept {
-    service *ready[capacity];
-    pollfd descriptors[capacity + 1];
-    place *held[capacity];
+// One sleep in the kernel, until then at most; whether somebody should look for work now.
+bool services::sleep_once(parker &sleep, std::uint32_t prepared, std::int64_t until) noexcept {
+    service *ready[places];
+    pollfd descriptors[places + 1];
+    place *held[places];
     unsigned count = 0, watching = 1;
-    int limit = -1;
+    std::int64_t limit = never;
     bool calm = true;
     for (place &at : places_) {
         service *s = calm ? at.enter() : nullptr;
@@ -85,10 +110,14 @@ bool services::sleep_once(parker &sleep, std::uint32_t prepared) noexcept {
         if (const int fd = s->descriptor(); fd >= 0)
             descriptors[watching++] = {fd, POLLIN, 0};
         if (const int patience = s->patience(); patience >= 0)
-            limit = limit < 0 ? patience : std::min(limit, patience);
+            limit = std::min(limit, patience * nanoseconds_in_millisecond);
+        until = std::min(until, s->deadline());
     }
-    if (calm)
-        sleep.wait_with(prepared, descriptors, watching, limit);
+    if (calm) {
+        if (until != never)
+            limit = std::min(limit, std::max<std::int64_t>(until - timers::now(), 0));
+        sleep.wait_with(prepared, descriptors, watching, limit == never ? -1 : limit);
+    }
     for (unsigned i = 0; i < count; ++i) {
         ready[i]->end_sleep();
         held[i]->leave();
@@ -96,13 +125,22 @@ bool services::sleep_once(parker &sleep, std::uint32_t prepared) noexcept {
     return !calm;
 }
 
-bool services::watch(parker &sleep, std::uint32_t prepared) noexcept {
-    if (!any() || watched_.exchange(true, std::memory_order_acquire))
+bool services::watch(worker &who, std::uint32_t prepared) noexcept {
+    if (count_.load(std::memory_order_seq_cst) == 0 || // pairs with add_at
+        watched_.exchange(true, std::memory_order_seq_cst))
         return false;
-    while (any() && !sleep.posted(prepared))
-        if (poll() || sleep_once(sleep, prepared))
+    std::int64_t settles = timers::now() + who.settles_after() * nanoseconds_in_millisecond;
+    while (any() && !who.sleep.posted(prepared)) {
+        if (poll() || sleep_once(who.sleep, prepared, settles))
             break;
-    watched_.store(false, std::memory_order_release);
+        if (timers::now() >= settles && !who.sleep.posted(prepared)) {
+            settles = never;
+            who.settle_down();
+        }
+    }
+    if (settles == never)
+        who.rouse();
+    watched_.store(false, std::memory_order_seq_cst); // before the look for a successor, in nap
     return true;
 }
 
@@ -113,6 +151,7 @@ void add_service(service &s) {
     if (!crew->outside.add(s))
         throw std::length_error("fult: more than " + std::to_string(services::capacity) +
                                 " communication devices");
+    crew->wake_one(0); // who sleeps already does not watch
 }
 
 void remove_service(service &s) noexcept {
@@ -122,7 +161,8 @@ void remove_service(service &s) noexcept {
 
 bool others_ready() noexcept {
     worker *w = this_worker();
-    return w && w->has_work();
+    // Tasks that messages have woken are in the public words, which are few; so they come first.
+    return w && (w->tasks.seems_public() || w->has_work());
 }
 
 } // namespace fult::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include <fult/detail/service.hpp>
 
@@ -9,9 +10,12 @@
 
 namespace fult::detail {
 
+class worker;
+
 class services {
   public:
-    static constexpr unsigned capacity = 8;
+    static constexpr unsigned capacity = 8; // of others
+    enum class own : unsigned { time, descriptors, count };
 
     services() = default;
     services(const services &) = delete;
@@ -19,15 +23,21 @@ class services {
 
     bool any() const noexcept { return count_.load(std::memory_order_relaxed) != 0; }
 
-    bool add(service &s); // false: no room
+    bool add(service &s); // false: no room, or no descriptor
+    // One that the runtime brings along; it has a place of its own. Who sleeps already does not watch for the
+    // first service: the caller wakes one.
+    bool add_own(service &s, own which);
     void remove(service &s) noexcept;
 
     // Polls all; whether any did something.
     bool poll() noexcept;
 
-    // Sleeps until a post after `prepared`, or until some service did something; at once where another
-    // worker watches already (false) or something is there.
-    bool watch(parker &sleep, std::uint32_t prepared) noexcept;
+    // Whether one of them may yet wake a task that waits now.
+    bool expect_something() noexcept;
+
+    // The worker `who` sleeps until a post after `prepared`, or until some service did something; returns at
+    // once where another worker watches already (false) or something is there.
+    bool watch(worker &who, std::uint32_t prepared) noexcept;
 
   private:
     struct place {
@@ -36,9 +46,11 @@ class services {
         service *enter() noexcept;       // null: nobody is there; else leave follows
         void leave() noexcept;
     };
-    bool sleep_once(parker &sleep, std::uint32_t prepared) noexcept;
+    bool add_at(place &at, service &s) noexcept;
+    bool sleep_once(parker &sleep, std::uint32_t prepared, std::int64_t until) noexcept;
 
-    place places_[capacity];
+    static constexpr unsigned places = capacity + static_cast<unsigned>(own::count);
+    place places_[places]; // the runtime's own come last
     std::atomic<unsigned> count_{0};
     std::atomic<bool> watched_{false};
 };

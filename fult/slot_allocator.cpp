@@ -1,6 +1,9 @@
 #include "slot_allocator.hpp"
 
+#include <algorithm>
 #include <bit>
+
+#include "virtual_memory.hpp"
 
 namespace fult::detail {
 
@@ -26,6 +29,7 @@ void slot_allocator::start_run(std::uint32_t w) noexcept {
     if (words_[w].free == 0)
         free_.erase(w - first_);
     cur_ = w;
+    touched_ = std::max(touched_, w - first_ + 1);
     run_->next = tasks_of(home_) + std::size_t{w} * 64 + first;
     run_->end = run_->next + count;
 }
@@ -84,6 +88,26 @@ bool slot_allocator::drain() noexcept {
     else
         returned.scan(false, take_back);
     return any;
+}
+
+// Discarded memory is zero, which is a descriptor's state of rest. A worker that found a stale bit may still
+// touch one: it writes a token that nobody needs.
+void slot_allocator::trim() noexcept {
+    constexpr std::uint32_t kept = 64; // words: 512 KiB of descriptors
+    drain();
+    std::uint32_t still = kept;
+    for (std::uint32_t w = kept; w < touched_;) {
+        std::uint32_t end = w;
+        while (end < touched_ && words_[first_ + end].free == usable_slots)
+            ++end;
+        if (end > w)
+            discard_pages(tasks_of(home_) + std::size_t{first_ + w} * 64,
+                          std::size_t{end - w} * 64 * sizeof(task));
+        if (end < touched_)
+            still = end + 1;
+        w = end + 1;
+    }
+    touched_ = std::min(touched_, still);
 }
 
 std::uint64_t slot_allocator::taken() const noexcept {

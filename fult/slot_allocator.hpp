@@ -28,6 +28,9 @@ class slot_allocator {
     // The word that the run is in.
     std::uint32_t current_word() const noexcept { return cur_; }
 
+    // Gives the memory of descriptors back that lie free in whole words, but for the lowest few thousand.
+    void trim() noexcept;
+
     // Slots that are taken. Exact only while nobody takes or frees any.
     std::uint64_t taken() const noexcept;
 
@@ -43,6 +46,7 @@ class slot_allocator {
     std::uint32_t limit_ = 0;
     std::uint32_t used_ = 0; // words that were ever in use
     std::uint32_t cur_ = 0;
+    std::uint32_t touched_ = 0; // behind the last word whose descriptors may be resident; from first_
     bit_tree<half_words> free_; // words with free bits; indices from first_
 };
 

@@ -20,6 +20,7 @@ struct alignas(cache_line) stack {
     stack *next = nullptr; // in a pool
     void *fiber = nullptr; // TSan's
     unsigned valgrind_id = 0;
+    bool kernel_threads = false; // the thread's own, whose guard the system made
     bool pinned =
         false; // what runs here stays on its worker: the task that the stack was started for is pinned
 
@@ -30,6 +31,9 @@ struct alignas(cache_line) stack {
         return address >= b && address < b + guard;
     }
 };
+
+// The limit where no task may run below another.
+inline constexpr std::uintptr_t never_inline = ~std::uintptr_t{0};
 
 // A quarter of a stack is every task's own, however deep below others it runs.
 inline std::uintptr_t inline_limit(std::uintptr_t low, std::uintptr_t high) noexcept {

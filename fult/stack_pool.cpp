@@ -1,5 +1,6 @@
 #include "stack_pool.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <new>
@@ -13,7 +14,10 @@
 namespace fult::detail {
 namespace {
 
+constexpr std::size_t few = 64; // stacks that stay resident at any rate
+
 constexpr int madv_guard_install = 102; // Linux 6.13; not in Debian 12's headers
+constexpr int madv_unknown = 0x7eed;
 
 bool guard_by_madvise(void *begin, std::size_t bytes) noexcept {
     return ::madvise(begin, bytes, madv_guard_install) == 0;
@@ -22,7 +26,9 @@ bool guard_by_madvise(void *begin, std::size_t bytes) noexcept {
 // Guards by madvise leave a mapping whole; those by mprotect cut it in two, and the kernel bounds the pieces.
 bool madvise_guards_work() noexcept {
     void *probe = map_pages(page_size());
-    const bool works = probe && guard_by_madvise(probe, page_size());
+    // Emulators of the kernel's calls ignore advice and say yes, also to one that no kernel knows.
+    const bool ignored = probe && ::madvise(probe, page_size(), madv_unknown) == 0;
+    const bool works = probe && !ignored && guard_by_madvise(probe, page_size());
     if (probe)
         unmap_pages(probe, page_size());
     return works;
@@ -89,8 +95,9 @@ stack *stack_pool::prepare(std::byte *base, std::size_t bytes) noexcept {
     stack *s = ::new (at) stack;
     s->base = base;
     s->size = bytes;
-    s->limit = inline_limit(reinterpret_cast<std::uintptr_t>(base) + page_size(),
-                            reinterpret_cast<std::uintptr_t>(at));
+    s->limit = settings_.joins_in_place ? inline_limit(reinterpret_cast<std::uintptr_t>(base) + page_size(),
+                                                       reinterpret_cast<std::uintptr_t>(at))
+                                        : never_inline;
     s->fiber = sanitizer::fiber_create();
     s->valgrind_id = sanitizer::register_stack(base, at);
     return s;
@@ -129,6 +136,7 @@ stack *stack_pool::acquire(std::size_t count) noexcept {
             s = hot_;
             hot_ = s->next;
             --hot_count_;
+            least_hot_ = std::min(least_hot_, hot_count_);
         } else if (!cold_.empty() || grow()) {
             std::byte *base = cold_.back();
             cold_.pop_back();
@@ -156,14 +164,51 @@ void stack_pool::release(stack *chain) noexcept {
             ++hot_count_;
             continue;
         }
-        sanitizer::fiber_destroy(s->fiber);
-        sanitizer::deregister_stack(s->valgrind_id);
-        std::byte *base = s->base;
-        const bool split = s->guard != 0 && !madvise_guards_;
-        discard_pages(s->low(), s->size - s->guard);
-        split_budget_ += split ? 1 : 0; // its guard stays and is counted again when it is used again
-        cold_.push_back(base);          // never allocates: grow reserved a place for each stack
+        discard(s);
     }
+    if (settings_.trim_after != 0)
+        trim_surplus();
+    lock_.unlock();
+}
+
+// Under the lock.
+void stack_pool::discard(stack *s) noexcept {
+    sanitizer::fiber_destroy(s->fiber);
+    sanitizer::deregister_stack(s->valgrind_id);
+    std::byte *base = s->base;
+    const bool split = s->guard != 0 && !madvise_guards_;
+    discard_pages(s->low(), s->size - s->guard);
+    split_budget_ += split ? 1 : 0; // its guard stays and is counted again when it is used again
+    cold_.push_back(base);          // never allocates: grow reserved a place for each stack
+}
+
+// Under the lock.
+void stack_pool::keep_hot(std::size_t most) noexcept {
+    while (hot_count_ > most) {
+        stack *s = hot_;
+        hot_ = s->next;
+        --hot_count_;
+        discard(s);
+    }
+    least_hot_ = std::min(least_hot_, hot_count_);
+}
+
+// Under the lock. Stacks that nobody took for a while are too many: half of them go, a bounded number at a
+// time so that nobody waits for long.
+void stack_pool::trim_surplus() noexcept {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - looked_ < std::chrono::milliseconds(settings_.trim_after))
+        return;
+    looked_ = now;
+    constexpr std::size_t at_once = 512;
+    const std::size_t surplus = least_hot_ > few ? std::min((least_hot_ - few + 1) / 2, at_once) : 0;
+    keep_hot(hot_count_ - surplus);
+    least_hot_ = hot_count_;
+}
+
+void stack_pool::trim() noexcept {
+    lock_.lock();
+    keep_hot(few);
     lock_.unlock();
 }
 

@@ -1,6 +1,7 @@
 // Stacks, mapped in slabs, reused while hot, given back beyond a cap.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct stack_settings {
     std::size_t size; // of the ordinary stack
     std::size_t kept; // resident idle stacks in all
     guard_mode guard;
+    unsigned trim_after = 0;    // milliseconds for which surplus stacks stay resident; 0: for good
+    bool joins_in_place = true; // what a join finds unstarted may run on its caller's stack
 };
 
 // All stacks of a runtime. Thread-safe.
@@ -36,6 +39,9 @@ class stack_pool {
     stack *acquire_sized(std::size_t bytes) noexcept;
     void release_sized(stack *s) noexcept;
 
+    // Gives back the memory of all idle stacks but a few.
+    void trim() noexcept;
+
     // How the guards are made here, and how many ordinary stacks exist.
     const char *guard_name() const noexcept;
     std::size_t mapped() const noexcept { return mapped_; }
@@ -50,11 +56,16 @@ class stack_pool {
     bool grow() noexcept;
     stack *prepare(std::byte *base, std::size_t bytes) noexcept;
     std::size_t protect(std::byte *base) noexcept;
+    void discard(stack *s) noexcept;
+    void keep_hot(std::size_t most) noexcept;
+    void trim_surplus() noexcept;
 
     stack_settings settings_;
     mutable spin_lock lock_;
     stack *hot_ = nullptr; // resident
     std::size_t hot_count_ = 0;
+    std::size_t least_hot_ = 0; // since then:
+    std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
     std::vector<std::byte *> cold_; // bases whose memory went back, or was never touched
     std::vector<slab> slabs_;
     std::size_t mapped_ = 0;

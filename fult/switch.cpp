@@ -2,6 +2,7 @@
 #include "switch.hpp"
 
 #include <cerrno>
+#include <cfenv>
 #include <unistd.h>
 #include <utility>
 
@@ -9,6 +10,7 @@
 
 #include "check.hpp"
 #include "completion.hpp"
+#include "locals.hpp"
 #include "sanitizer.hpp"
 #include "worker.hpp"
 
@@ -47,7 +49,11 @@ void worker::run_task(task *t) noexcept {
     w->here_->pinned = t->pinned;
     t->outer = nullptr;
     w->current = t;
+    if (w->crew.opts.fp_env == fp_mode::own) [[unlikely]]
+        std::fesetenv(&w->crew.fp_at_start);
     t->ops->run(*t);
+    if (t->extras) [[unlikely]]
+        end_locals(*t->extras);
     static_cast<worker *>(current_worker())->current = nullptr;
     complete(t);
 }
@@ -88,13 +94,14 @@ void worker::adopt_main(task *main, stack *its_stack) noexcept {
     its_stack->size = base_stack_.size;
     its_stack->fiber = base_stack_.fiber;
     its_stack->pinned = true;
+    its_stack->kernel_threads = true;
     // The kernel grows the first thread's stack on demand; 8 MiB below here are its usual room, whatever the
     // limit says.
     constexpr std::uintptr_t room = 8u << 20;
     const std::uintptr_t top = reinterpret_cast<std::uintptr_t>(its_stack->base) + its_stack->size;
     const std::uintptr_t low =
         its_stack->size > room ? top - room : reinterpret_cast<std::uintptr_t>(its_stack->base);
-    its_stack->limit = inline_limit(low, top);
+    its_stack->limit = crew.opts.fp_env == fp_mode::own ? never_inline : inline_limit(low, top);
     here_ = its_stack;
     stack_limit = its_stack->limit;
     current = main;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cerrno>
+#include <cfenv>
 #include <utility>
 
 #include "context.hpp"
@@ -38,7 +39,7 @@ FULT_ALWAYS_INLINE worker *worker::arrive(arrival in, [[maybe_unused]] void *fak
                              std::memory_order_seq_cst); // pairs with claim
         if (left->token.load(std::memory_order_seq_cst) != 0 &&
             left->token.exchange(0, std::memory_order_seq_cst) != 0)
-            signal(id); // it came while the task ran; the bit is ours to post
+            post_signal(id); // it came while the task ran; the bit is ours to post
         break;
     }
     case leave::yield: {
@@ -68,6 +69,17 @@ FULT_ALWAYS_INLINE worker *worker::arrive(arrival in, [[maybe_unused]] void *fak
     return w;
 }
 
+// Rounding, masks and flags across a jump. Boost.Context keeps them on x86-64, and not on Arm.
+struct kept_fp_environment {
+#if defined(__x86_64__)
+    void restore() const noexcept {}
+#else
+    kept_fp_environment() noexcept { std::fegetenv(&kept); }
+    void restore() const noexcept { std::fesetenv(&kept); }
+    std::fenv_t kept;
+#endif
+};
+
 // Leaving -----------------------------------------------------------------------------------------------------------------------
 
 FULT_ALWAYS_INLINE worker *worker::jump_to(void *target, stack *on, std::uintptr_t limit,
@@ -78,6 +90,7 @@ FULT_ALWAYS_INLINE worker *worker::jump_to(void *target, stack *on, std::uintptr
     const std::uintptr_t my_limit = stack_limit;
     here_ = on;
     stack_limit = limit;
+    [[maybe_unused]] const kept_fp_environment fp;
     void *fake = nullptr;
     sanitizer::before_jump(&fake, on->low(), static_cast<std::size_t>(on->high() - on->low()), on->fiber);
     const arrival in = jump(target, word);
@@ -86,6 +99,7 @@ FULT_ALWAYS_INLINE worker *worker::jump_to(void *target, stack *on, std::uintptr
     w->stack_limit = my_limit;
     *w->errno_ = saved_errno;
     *w->exceptions_ = saved_exceptions;
+    fp.restore();
     return w;
 }
 

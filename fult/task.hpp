@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include <fult/detail/layout.hpp>
 #include <fult/task_id.hpp>
@@ -10,9 +11,15 @@
 
 namespace fult::detail {
 
-struct task_extras {
+struct task_extras : local_values {
     std::string name;
     std::size_t stack_size = 0; // 0: ordinary
+
+    task_extras() noexcept = default;
+    task_extras(std::string_view name, std::size_t stack_size) : name(name), stack_size(stack_size) {}
+    ~task_extras() { delete[] far; } // the values have ended before
+    task_extras(const task_extras &) = delete;
+    task_extras &operator=(const task_extras &) = delete;
 };
 
 inline task_id to_id(const task *t) noexcept {

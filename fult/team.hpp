@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cfenv>
 #include <vector>
 
 #include <fult/options.hpp>
@@ -10,6 +11,7 @@
 #include "sleepers.hpp"
 #include "spin_lock.hpp"
 #include "stack_pool.hpp"
+#include "timers.hpp"
 
 namespace fult::detail {
 
@@ -20,6 +22,7 @@ struct team {
 
     options opts;
     stack_pool stacks;
+    std::fenv_t fp_at_start{};   // the floating-point environment of who started the runtime
     unsigned count = 0;          // workers
     std::vector<worker *> homes; // the workers, then the home of what foreign threads spawn
     bool private_words = true;   // as asked for, and possible here
@@ -30,6 +33,11 @@ struct team {
     sleepers asleep;
     std::atomic<unsigned> dozing{0}; // of those asleep: look by themselves soon at what was handed over
     services outside;                // what arrives from elsewhere
+    timers time;                     // deadlines of tasks
+    std::atomic<bool> watches_descriptors{false}; // descriptors.hpp is among `outside`
+    std::atomic<unsigned> helpers{0};             // threads of the runtime beside the workers
+    std::atomic<unsigned> settled{0};             // workers that have slept for a while, until woken
+    std::atomic<bool> told_deadlock{false};
     spin_lock counting; // held while the tasks of sleeping workers are counted: who wakes up waits for that
 
     worker &foreign_home() const noexcept { return *homes[count]; }
@@ -43,5 +51,14 @@ struct team {
 
 // The running team, or null.
 team *running_team() noexcept;
+
+// While it lives, the running team is not taken down.
+class team_guard {
+  public:
+    team_guard() noexcept;
+    ~team_guard();
+    team_guard(const team_guard &) = delete;
+    team_guard &operator=(const team_guard &) = delete;
+};
 
 } // namespace fult::detail

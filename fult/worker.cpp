@@ -4,10 +4,13 @@
 #include <cxxabi.h>
 #include <new>
 #include <pthread.h>
+#include <utility>
 
 #include <fult/detail/fast_path.hpp>
 
+#include "fork_guard.hpp"
 #include "sanitizer.hpp"
+#include "unwind.hpp"
 #include "virtual_memory.hpp"
 
 // What a foreign thread's fast paths find: no free slot, and a stack that is always too low, so that they
@@ -26,6 +29,7 @@ __attribute__((used)) __thread fult::detail::worker_hot *fult_tls_worker = &fult
 namespace fult::detail {
 namespace {
 
+constexpr std::size_t sites_bytes = std::size_t{max_slots} * worker::site_frames * sizeof(void *);
 constexpr std::size_t words_bytes = std::size_t{96} << 20; // worker, hints and words: below tasks_offset
 static_assert(slot_words_offset + (max_slots / 64) * sizeof(slot_word) <= ready_bytes_offset);
 static_assert(ready_bytes_offset + max_slots <= words_bytes);
@@ -74,7 +78,9 @@ bool make_home_usable(std::byte *home, std::size_t max_tasks) noexcept {
 
 worker::worker(team &owner, unsigned number) noexcept : crew(owner), index(number), random_(number + 1) {
     const auto limit = static_cast<std::uint32_t>(words_for(owner.opts.max_tasks));
-    slots_.open(this, owner.private_words ? &run : &hidden_run_, 0, limit);
+    // Where it is to be told who spawned what, the fast path finds no run and each spawn comes to the slow
+    // one.
+    slots_.open(this, owner.private_words && !owner.opts.spawn_sites ? &run : &hidden_run_, 0, limit);
     shared_slots_.open(this, &shared_run_, half_words, limit);
     tasks.open(this, owner.opts);
     tasks.note_used(half_words);
@@ -90,13 +96,18 @@ worker *worker::create(team &owner, unsigned index) noexcept {
         errno = error;
         return nullptr;
     }
-    return ::new (home) worker(owner, index);
+    auto *made = ::new (home) worker(owner, index);
+    if (owner.opts.spawn_sites)
+        made->sites_ = static_cast<std::atomic<void *> *>(map_pages(sites_bytes));
+    return made;
 }
 
 void worker::destroy(worker *w) noexcept {
     w->crew.stacks.release(w->stacks_);
     if (w->base_pooled_)
         w->crew.stacks.release(w->base_pooled_);
+    if (w->sites_)
+        unmap_pages(w->sites_, sites_bytes);
     w->~worker();
     unmap_pages(w, home_size);
 }
@@ -113,6 +124,7 @@ void worker::enter_thread() {
     }
     base_stack_.base = static_cast<std::byte *>(low);
     base_stack_.size = size;
+    base_stack_.kernel_threads = true;
     base_stack_.fiber = sanitizer::fiber_current();
     here_ = &base_stack_;
     fult_tls_worker = this;
@@ -157,6 +169,43 @@ std::uint64_t worker::living() noexcept {
     return slots_.taken() + shared;
 }
 
+void worker::set_extras(task *t, std::unique_ptr<task_extras> extras) noexcept {
+    extras_lock_.lock();
+    const std::unique_ptr<task_extras> before(std::exchange(t->extras, extras.release()));
+    extras_lock_.unlock();
+}
+
+// Plain words of the owner are looked at from elsewhere. A living task's bit is 0 whenever they change; where
+// the run stands is known for sure to the owner alone.
+FULT_LOOKED_AT bool worker::is_free(const task *t) const noexcept {
+    const std::uint32_t slot = slot_of(t);
+    const public_words returned(this, returned_place);
+    auto *self = const_cast<worker *>(this);
+    const volatile std::uint64_t &free = slot_words(self)[slot >> 6].free;
+    if ((free & bit_of(slot)) != 0 || returned.contains(slot))
+        return true;
+    return this == this_worker() && t >= run.next && t < run.end;
+}
+
+void worker::note_site(const task *t) noexcept {
+    if (!sites_)
+        return;
+    void *frames[site_frames];
+    const std::size_t count = frames_here(frames, 1); // without the library's function that calls this
+    std::atomic<void *> *site = sites_ + std::size_t{slot_of(t)} * site_frames;
+    for (std::size_t i = 0; i < site_frames; ++i)
+        site[i].store(i < count ? frames[i] : nullptr, std::memory_order_relaxed);
+}
+
+std::size_t worker::site_of(const task *t, std::span<void *> into) const noexcept {
+    std::size_t count = 0;
+    for (; sites_ && count < into.size() && count < site_frames; ++count)
+        if (!(into[count] =
+                  sites_[std::size_t{slot_of(t)} * site_frames + count].load(std::memory_order_relaxed)))
+            break;
+    return count;
+}
+
 // Ready tasks -------------------------------------------------------------------------------------------------------------------
 
 void worker::make_ready(task *t) noexcept {
@@ -167,6 +216,7 @@ void worker::make_ready(task *t) noexcept {
             attend(this);
         return;
     }
+    check_not_forked();
     const bool only_home = t->pinned;
     tasks.show(t, only_home);
     crew.wake_for(*this, only_home);
@@ -250,7 +300,7 @@ task *worker::claim_or_signal(task_id who) noexcept {
     task *t = to_task(who);
     auto *home = static_cast<worker *>(home_of(t));
     if ((who.value() & 1) != 0 || (crew.alone && home != this)) {
-        signal(who);
+        post_signal(who);
         return nullptr;
     }
     switch (claim(*t, false)) {

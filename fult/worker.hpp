@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include <fult/detail/layout.hpp>
@@ -59,6 +61,17 @@ class alignas(cache_line) worker : public worker_hot {
     task *take_shared_slot() noexcept;
     void release_own_slot(task *t) noexcept;
     std::uint64_t living() noexcept; // slots taken; exact while nobody spawns
+    // What spawn_options added to a task of this home; the inspector reads names under the same lock.
+    void set_extras(task *t, std::unique_ptr<task_extras> extras) noexcept;
+    spin_lock &extras_lock() noexcept { return extras_lock_; }
+
+    // Whether the slot is free for certain; false says nothing. From any thread.
+    bool is_free(const task *t) const noexcept;
+
+    // Where tasks of this home were spawned, while option spawn_sites is on.
+    void note_site(const task *t) noexcept; // by the spawner
+    std::size_t site_of(const task *t, std::span<void *> into) const noexcept;
+    static constexpr std::size_t site_frames = 6;
 
     // Scheduling, on the calling thread -----------------------------------------------------------------------------------------
     task *pick(bool yielding) noexcept; // claims a ready task of this home, or null
@@ -75,20 +88,32 @@ class alignas(cache_line) worker : public worker_hot {
     using pass_on_function = task *(*)(void *lock, worker &here) noexcept; // the next owner, claimed, or null
     bool keep(void *lock, pass_on_function pass_on) noexcept;
     bool take_back(const void *lock) noexcept;
+    const task *handed() const noexcept { return handed_.load(std::memory_order_acquire); } // or a kept lock
     bool took_signal(task *self) noexcept; // consumes a retained signal, or one in self's own public word
     std::atomic<std::uint32_t> looking{0}; // awake, and watching its own words
     void stop_looking() noexcept;
+    // Gives idle stacks and descriptors back; the shared part from any thread (trim.cpp).
+    void trim() noexcept;
+    void trim_shared() noexcept;
+    void forget_handed() noexcept {
+        handed_.store(nullptr, std::memory_order_relaxed);
+    } // the child of a fork
     const stack *here() const noexcept { return here_; }
+    exceptions_in_flight &exceptions() const noexcept { return *exceptions_; }
     void adopt_main(task *main, stack *its_stack) noexcept;
+    static bool is_kept(const task *t) noexcept { return (reinterpret_cast<std::uintptr_t>(t) & 1) != 0; }
 
     parker sleep;
+    // Milliseconds of sleep after which settle_down is called, once, and rouse when it ends. By the worker.
+    int settles_after() const noexcept;
+    void settle_down() noexcept;
+    void rouse() noexcept;
 
   private:
     task *take_handed() noexcept;
     static task *kept(const void *lock) noexcept { // how it stands in handed_, alone
         return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(lock) | 1);
     }
-    static bool is_kept(const task *t) noexcept { return (reinterpret_cast<std::uintptr_t>(t) & 1) != 0; }
     void tell_handed() noexcept;
     task *pass_on(const worker &from, const task *what) noexcept;
     task *take_oldest_handed() noexcept;
@@ -131,6 +156,7 @@ class alignas(cache_line) worker : public worker_hot {
     void ask_for_work() noexcept;
     enum class rest { until_woken, short_while };
     void nap(rest how) noexcept;
+    void sleep_until_woken(std::uint32_t prepared) noexcept;
     bool work_anywhere(bool handed_too) noexcept;
     std::uint32_t hands_of_others() const noexcept;
 
@@ -140,6 +166,8 @@ class alignas(cache_line) worker : public worker_hot {
     spin_lock shared_lock_;
     slot_run shared_run_;
     slot_allocator shared_slots_;
+    spin_lock extras_lock_;
+    std::atomic<void *> *sites_ = nullptr; // site_frames a slot
 
     stack *here_ = nullptr;    // the stack that runs
     task *incoming_ = nullptr; // for the stack that is jumped to
@@ -169,6 +197,9 @@ FULT_ALWAYS_INLINE task *worker::pick(bool yielding) noexcept {
         }
     return pick_otherwise(yielding);
 }
+
+// As fult::signal, but for names that may be those of tasks that have ended: a spurious wake-up, at worst.
+void post_signal(task_id id) noexcept;
 
 extern worker_hot no_worker; // what foreign threads have
 

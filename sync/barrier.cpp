@@ -93,8 +93,8 @@ void barrier_base::complete(waiter *self) noexcept {
     now.grant_here();
 }
 
-void barrier_base::wait_in_line(waiter &self) noexcept {
-    self.wait();
+void barrier_base::wait_in_line(waiter &self, const void *barrier) noexcept {
+    self.wait({"barrier", barrier});
     if (self.subject)
         release(static_cast<waiter *>(self.subject));
 }
@@ -115,7 +115,7 @@ void barrier_base::wait(std::uint64_t phase) noexcept {
         if (still)
             return;
     }
-    wait_in_line(self);
+    wait_in_line(self, this);
 }
 
 } // namespace fult::detail

@@ -108,7 +108,7 @@ int fult_barrier_wait(fult_barrier_t barrier, int *last) {
         const bool completes = it.arrive(1, "fult_barrier_wait");
         if (completes)
             it.complete(&self);
-        barrier_base::wait_in_line(self);
+        barrier_base::wait_in_line(self, &it);
         if (last)
             *last = completes;
     });

@@ -10,10 +10,10 @@ void condition_variable::enter(detail::waiter &self) noexcept {
 
 bool condition_variable::finish(detail::waiter &self, const detail::wait_limits &limits) {
     if (limits.none()) {
-        self.wait();
+        self.wait({"condition_variable", this});
         return true;
     }
-    return self.wait(limits) || !leave(self);
+    return self.wait(limits, {"condition_variable", this}) || !leave(self);
 }
 
 bool condition_variable::leave(detail::waiter &self) noexcept {

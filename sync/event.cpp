@@ -25,7 +25,7 @@ bool event::wait_within(const detail::wait_limits &limits) const {
         lock_.unlock();
         return true;
     }
-    return detail::wait_in(lock_, waiters_, self, limits);
+    return detail::wait_in({"event", this}, lock_, waiters_, self, limits);
 }
 
 } // namespace fult

@@ -11,7 +11,7 @@ bool shared_state::wait(const wait_limits &limits) {
         lock_.unlock();
         return true;
     }
-    return wait_in(lock_, waiters_, self, limits);
+    return wait_in({"future", this}, lock_, waiters_, self, limits);
 }
 
 void shared_state::begin() {

@@ -45,7 +45,7 @@ bool latch::wait_within(const detail::wait_limits &limits) const {
         lock_.unlock();
         return true;
     }
-    return detail::wait_in(lock_, waiters_, self, limits);
+    return detail::wait_in({"latch", this}, lock_, waiters_, self, limits);
 }
 
 } // namespace fult

@@ -12,7 +12,7 @@ bool once_flag::begin() noexcept {
         lock_.unlock();
         return seen == fresh;
     }
-    detail::wait_in(lock_, waiters_, self, detail::wait_limits());
+    detail::wait_in({"once_flag", this}, lock_, waiters_, self, detail::wait_limits());
     return self.note != 0; // the one before threw
 }
 

@@ -89,7 +89,7 @@ void qlock::lock_slow() noexcept {
     }
     queue_.push(self);
     queueing_.unlock();
-    self.wait();
+    self.wait({"qlock", this});
 }
 
 std::size_t qlock::waiting() noexcept {
@@ -110,7 +110,7 @@ bool qlock::lock_within(const detail::wait_limits &limits) {
         queueing_.unlock();
         return true;
     }
-    return detail::wait_in(queueing_, queue_, self, limits, [this] {
+    return detail::wait_in({"qlock", this}, queueing_, queue_, self, limits, [this] {
         if (queue_.empty()) // only the holder of queueing_ changes the word from `wanted`
             word_.store(taken, std::memory_order_relaxed);
     });

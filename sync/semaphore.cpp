@@ -17,7 +17,7 @@ bool semaphore_base::acquire(const wait_limits &limits) {
         }
         break;
     }
-    return wait_in(lock_, waiters_, self, limits, [this] {
+    return wait_in({"semaphore", this}, lock_, waiters_, self, limits, [this] {
         if (waiters_.empty())
             count_.store(0, std::memory_order_relaxed);
     });

@@ -35,7 +35,7 @@ bool shared_qlock::wait_for_turn(bool write, const detail::wait_limits &limits) 
         return true;
     }
     detail::wait_chain turn;
-    const bool got = detail::wait_in(lock_, queue_, self, limits, [&] {
+    const bool got = detail::wait_in({"shared_qlock", this}, lock_, queue_, self, limits, [&] {
         if (queue_.empty())
             word_.fetch_and(~wanted, std::memory_order_relaxed);
         else

@@ -1,34 +1,33 @@
-// Ends timed waits of tasks: one thread a process, which sleeps until the next deadline.
+// Ends timed waits of tasks.
 #pragma once
 
-#include <chrono>
+#include <atomic>
 
 #include <fult/sync/waiter.hpp>
 
+#include "fult/timers.hpp"
+
 namespace fult::detail {
 
-// Starts the thread, once a process. Throws std::system_error. It survives runtimes, and ends with the
-// process.
-void start_timer();
+// Before a task's first timed wait. Throws std::system_error.
+void open_timers();
 
-// While it lives, its waiter is nudged once, when the deadline has passed.
-class timed_nudge {
+// While it lives, its waiter, a task's, is nudged once, when the deadline has passed.
+class timed_nudge : private timer_entry {
   public:
-    timed_nudge(waiter &who, steady_clock::time_point when) noexcept;
-    ~timed_nudge(); // from here on the timer does not touch the waiter
+    timed_nudge(waiter &who, steady_clock::time_point deadline) noexcept;
+    ~timed_nudge(); // from here on nobody touches the waiter for its sake
     timed_nudge(const timed_nudge &) = delete;
     timed_nudge &operator=(const timed_nudge &) = delete;
 
+    // Whether it has nudged. It does so once: a waiter that asked the clock instead, on a processor that is
+    // behind, would wait for another nudge for ever.
+    bool is_over() const noexcept { return over_.load(std::memory_order_relaxed); } // ordered by the nudge
+
   private:
-    friend class deadline_heap;
-    friend class timer;
+    timers &queue_;
     waiter &who_;
-    const steady_clock::time_point when_;
-    bool armed_ = true;
-    // A pairing heap: each node's children are a list.
-    timed_nudge *child_ = nullptr;
-    timed_nudge *next_ = nullptr;     // sibling
-    timed_nudge *previous_ = nullptr; // sibling, or parent of the first child
+    std::atomic<bool> over_{false};
 };
 
 } // namespace fult::detail

@@ -4,7 +4,7 @@
 #include <fult/sync/waiter.hpp>
 #include <fult/this_task.hpp>
 
-#include "fult/check.hpp"
+#include "fult/fork_guard.hpp"
 #include "fult/suspend.hpp"
 #include "fult/worker.hpp"
 #include "futex.hpp"
@@ -27,16 +27,17 @@ void short_lock::lock_slow() noexcept {
     for (unsigned tries = 1;; ++tries) {
         if (held_.load(std::memory_order_relaxed) == 0 && held_.exchange(1, std::memory_order_acquire) == 0)
             return; // pairs with unlock
-        if (tries % 64 == 0)
-            ::sched_yield(); // the holder may have lost its core
-        else
+        if (tries % 64 == 0) {
+            check_not_forked(); // the holder is not here
+            ::sched_yield();    // it may have lost its core
+        } else
             cpu_relax();
     }
 }
 
 wait_limits::wait_limits(steady_clock::time_point deadline) : timed_(true), deadline_(deadline) {
     if (in_task())
-        start_timer();
+        open_timers();
 }
 wait_limits::wait_limits(const std::stop_token &stop, steady_clock::time_point deadline)
     : wait_limits(deadline) {
@@ -49,6 +50,8 @@ waiter::waiter() noexcept : who_(whoever_calls()) {
     if (who_ && this_worker()->has_own_work())
         state_.store(parked, std::memory_order_relaxed);
 }
+
+waiter::waiter(as_it_comes) noexcept : who_(whoever_calls()) {}
 
 // The grant often comes soon: then no switch is needed, and the granter signals nobody.
 bool waiter::poll() noexcept {
@@ -67,8 +70,13 @@ bool waiter::poll() noexcept {
     return is_granted();
 }
 
+void waiter::wait_on_thread(const steady_clock::time_point *deadline) noexcept {
+    check_not_forked(); // nobody is there to grant it
+    futex_wait(state_, parked, deadline);
+}
+
 // Whether it was granted.
-bool waiter::suspend_while_parked(const wait_limits *limits) noexcept {
+bool waiter::suspend_while_parked(const wait_limits *limits, const waiting_for &what) noexcept {
     std::uint32_t seen = state_.load(std::memory_order_acquire);
     if (seen == polling)
         state_.compare_exchange_strong(seen, parked, std::memory_order_seq_cst); // pairs with grant and nudge
@@ -80,12 +88,13 @@ bool waiter::suspend_while_parked(const wait_limits *limits) noexcept {
         until = limits->deadline();
         deadline = &until;
     }
+    const wait_note note(what, limits != nullptr);
     while (state_.load(std::memory_order_acquire) == parked && // pairs with grant
            !nudged_.load(std::memory_order_seq_cst)) {         // pairs with nudge
         if (who_)
             suspend_until_signaled(false);
         else
-            futex_wait(state_, parked, deadline);
+            wait_on_thread(deadline);
         if (deadline && limits->reached())
             break;
     }
@@ -96,25 +105,31 @@ bool waiter::suspend_while_parked(const wait_limits *limits) noexcept {
     return is_granted();
 }
 
-void waiter::wait() noexcept {
-    if (is_granted())
-        return;
-    if (!poll())
-        while (!suspend_while_parked(nullptr)) // nudged, by limits that are gone
-            nudged_.store(false, std::memory_order_relaxed);
+void waiter::wait(const waiting_for &what) noexcept {
+    if (!is_granted() && !poll())
+        wait_at_once(what);
 }
 
-bool waiter::wait(const wait_limits &limits) {
+void waiter::wait_at_once(const waiting_for &what) noexcept {
+    while (!suspend_while_parked(nullptr, what)) // nudged, by limits that are gone
+        nudged_.store(false, std::memory_order_relaxed);
+}
+
+bool waiter::wait(const wait_limits &limits, const waiting_for &what) {
     if (is_granted())
         return true;
     if (limits.reached())
         return false;
     if (limits.none()) {
-        wait();
+        wait(what);
         return true;
     }
-    if (poll())
-        return true;
+    return poll() || wait_long(limits, what);
+}
+
+bool waiter::wait_long(const wait_limits &limits, const waiting_for &what) {
+    if (limits.reached())
+        return is_granted();
     std::optional<timed_nudge> alarm;
     if (who_ && limits.timed())
         alarm.emplace(*this, limits.deadline());
@@ -123,17 +138,17 @@ bool waiter::wait(const wait_limits &limits) {
     if (limits.stop())
         stop.emplace(*limits.stop(), on_stop);
     for (;;) {
-        if (suspend_while_parked(&limits))
+        if (suspend_while_parked(&limits, what))
             return true;
         nudged_.exchange(false, std::memory_order_seq_cst); // first: a nudge from here on counts
-        if (limits.reached())
+        if ((alarm && alarm->is_over()) || limits.reached())
             return false;
     }
 }
 
 void waiter::wake_up(task_id who) noexcept {
     if (who)
-        signal(who);
+        post_signal(who);
     else
         futex_wake(&state_);
 }

@@ -22,28 +22,37 @@ PHASE_LIMIT = 1200  # seconds for one configure, build or test run; each test ha
 GCC = {'CC': 'gcc', 'CXX': 'g++'}
 CLANG = {'CC': 'clang-14', 'CXX': 'clang++-14'}
 # Suites with steps of their own.
-SEPARATE = ['model', 'layout', 'install', 'tidy', 'docs']
+SEPARATE = ['model', 'soak', 'layout', 'install', 'tidy', 'docs']
 
 
 @dataclass
 class Config:
-    """A build directory."""
+    """A build directory. What it cannot be made without: programs, and a command that brings more (exit status 77: it cannot)."""
     arguments: list
     compiler: dict = field(default_factory=lambda: GCC)
+    programs: list = field(default_factory=list)
+    first: list = field(default_factory=list)
 
 
 @dataclass
 class Step:
-    """A set of tests in a build directory; without `suites`, all that have no step of their own."""
+    """A set of tests in a build directory, or in several; without `suites`, all that have no step of their own."""
     name: str
-    config: str
+    config: str | list
     what: str
     suites: list = field(default_factory=list)
     build: bool = True
     setup: str = ''
+    targets: list = field(default_factory=list)  # of ninja; all if none
+
+    def configs(self):
+        return [self.config] if isinstance(self.config, str) else self.config
 
 
 CHECKED = ['-Doptimization=1', '-Ddebug=false', '-Dcpp_args=-g1', '-Dc_args=-g1', '-Db_ndebug=false', '-Dbenchmarks=disabled']
+HARDENED = '-D_FORTIFY_SOURCE=3 -fstack-protector-strong -fstack-clash-protection'
+if os.uname().machine == 'x86_64':
+    HARDENED += ' -fcf-protection'
 CONFIGS = {
     'gcc': Config(['-Dbuildtype=release', '-Ddocs=enabled']),
     'clang': Config(['-Dbuildtype=release', '-Dtidy=enabled'], CLANG),
@@ -51,6 +60,16 @@ CONFIGS = {
     'asan': Config([*CHECKED, '-Db_sanitize=address,undefined']),
     'tsan': Config([*CHECKED, '-Db_sanitize=thread']),
     'valgrind': Config([*CHECKED, '-Dvalgrind=enabled']),
+    # The flags of CHECKED would replace those of the cross file.
+    'aarch64': Config(['--cross-file=build/arm64-root/root.txt', '--cross-file=tools/cross/aarch64.txt', '-Doptimization=1',
+                       '-Ddebug=false', '-Db_ndebug=false', '-Dbenchmarks=disabled', '-Dcomm=disabled'], {},
+                      ['aarch64-linux-gnu-g++', 'qemu-aarch64-static'], ['tools/cross/sysroot', 'arm64']),
+    # The step gcc has -O3.
+    'O0': Config(['-Dbuildtype=plain', '-Doptimization=0', '-Db_ndebug=false', '-Dbenchmarks=disabled']),
+    'lto': Config(['-Dbuildtype=plain', '-Doptimization=2', '-Db_lto=true', '-Db_ndebug=true', '-Dbenchmarks=disabled']),
+    'hardened': Config(['-Dbuildtype=plain', '-Doptimization=2', '-Db_ndebug=false', '-Db_pie=true', '-Dbenchmarks=disabled',
+                        f'-Dc_args={HARDENED}', f'-Dcpp_args={HARDENED} -D_GLIBCXX_ASSERTIONS',
+                        '-Dc_link_args=-Wl,-z,relro,-z,now', '-Dcpp_link_args=-Wl,-z,relro,-z,now']),
 }
 
 STEPS = [
@@ -58,8 +77,13 @@ STEPS = [
     Step('clang', 'clang', 'clang++, warnings are errors, unit and regression tests', ['unit', 'regression']),
     Step('asan', 'asan', 'AddressSanitizer and UndefinedBehaviorSanitizer, all tests'),
     Step('tsan', 'tsan', 'ThreadSanitizer, all tests'),
-    Step('valgrind', 'valgrind', 'unit tests under Valgrind', ['unit'], setup='valgrind'),
+    Step('valgrind', 'valgrind', 'unit tests under Valgrind', ['unit'], setup='valgrind', targets=['unit-tests']),
+    Step('variants', ['O0', 'lto', 'hardened'], '-O0, link-time optimization, hardened; a sample of the tests', ['sample'],
+         targets=['libraries', 'sample-tests']),
+    Step('aarch64', 'aarch64', 'cross-built for aarch64, tests of the core under an emulator', ['core'], setup='emulated',
+         targets=['core-tests']),
     Step('models', 'gcc', 'Promela models, exhaustively', ['model'], build=False),
+    Step('soak', 'gcc', 'three minutes of everything at once: memory stays what it was', ['soak'], build=False),
     Step('layout', 'gcc', 'include direction, headers alone, nothing forgotten, formatting', ['layout'], build=False),
     Step('install', 'gcc', 'installed, and used by outside programs', ['install']),
     Step('docs', 'gcc', 'API reference without warnings', ['docs'], build=False),
@@ -109,6 +133,19 @@ def run(command, log, phase, environment=None):
                 process.wait()
 
 
+def lacks(config, log):
+    """Why a build directory cannot be made here; nothing where it can. None: it should be possible, but failed."""
+    for program in config.programs:
+        if not shutil.which(program):
+            return f'no {program} here; tools/setup check installs it'
+    if not config.first:
+        return ''
+    result = subprocess.run(config.first, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PHASE_LIMIT)
+    with open(log, 'a', encoding='utf-8') as out:
+        out.write(f'\n$ {" ".join(config.first)}\n{result.stdout}{result.stderr}')
+    return '' if result.returncode == 0 else result.stderr.strip() if result.returncode == 77 else None
+
+
 def configure(name, log):
     directory = BUILD / name
     config = CONFIGS[name]
@@ -152,6 +189,8 @@ class Count:
         self.passed += other.passed
         self.failed += other.failed
         self.skipped += other.skipped
+        self.failures += other.failures
+        self.skips += other.skips
 
 
 def count_results(base, count):
@@ -189,8 +228,8 @@ def count_results(base, count):
             count.passed += 1
 
 
-def test(step, log, count):
-    directory = BUILD / step.config
+def test(step, config, log, count):
+    directory = BUILD / config
     base = directory / 'meson-logs' / (f'check-{step.name}' + (f'-{step.setup}' if step.setup else ''))
     for old in base.parent.glob(f'check-{step.name}*'):
         old.unlink()
@@ -203,7 +242,7 @@ def test(step, log, count):
     if not step.suites:
         for suite in SEPARATE:
             command += ['--no-suite', suite]
-    if step.config == 'tsan':
+    if config == 'tsan':
         command = without_aslr() + command
     succeeded = run(command, log, 'testing')
     before = count.failed
@@ -219,16 +258,33 @@ def test(step, log, count):
         count.fail(f'{step.name}: no test ran' + (', all were skipped' if count.skipped else ''))
 
 
-def run_step(step):
+def run_config(step, config, log):
     count = Count()
-    log = LOGS / f'{step.name}.log'
-    log.unlink(missing_ok=True)
-    if not configure(step.config, log):
+    reason = lacks(CONFIGS[config], log)
+    if reason:
+        count.skipped += 1
+        count.skips.append(reason)
+    elif reason is None:
+        count.fail(f'{step.name}: {" ".join(CONFIGS[config].first)} failed')
+    elif not configure(config, log):
         count.fail(f'{step.name}: configuring failed')
-    elif step.build and not run(['ninja', '-k', '0', '-C', str(BUILD / step.config), '-j', JOBS], log, 'building'):
+    elif step.build and not run(['ninja', '-k', '0', '-C', str(BUILD / config), '-j', JOBS, *step.targets], log, 'building'):
         count.fail(f'{step.name}: the build failed')
     else:
-        test(step, log, count)
+        test(step, config, log, count)
+    return count
+
+
+def run_step(step):
+    log = LOGS / f'{step.name}.log'
+    log.unlink(missing_ok=True)
+    count = Count()
+    for config in step.configs():
+        part = run_config(step, config, log)
+        if len(step.configs()) > 1:
+            part.failures = [f'{config}: {what}' for what in part.failures]
+            part.skips = [f'{config}: {what}' for what in part.skips]
+        count.add(part)
     return count
 
 

@@ -3,7 +3,7 @@
 from .rows import Row
 from .turns import Contestant, take_turns
 
-PEERS = ("argobots", "qthreads", "tbb", "libgomp", "libomp", "boost_fiber")
+PEERS = ("asio", "argobots", "qthreads", "tbb", "libgomp", "libomp", "boost_fiber")
 ONE_WORKER_ONLY = ("boost_fiber",)
 
 
@@ -193,10 +193,29 @@ def spawn_join_stack(setting):
         yield from micro_rows("spawn_join_stack", setting.compete(f"spawn_join_stack {size}", [ours]))
 
 
+ECHO_CONNECTIONS = 10000
+
+
+def echo(setting):
+    """Ours, against Boost.Asio in the same turns."""
+    if setting.processors < 2:
+        yield Row("echo", "all", [], "-", missing="needs two processors")
+        return
+    arguments = ["-n", ECHO_CONNECTIONS, "--workers", setting.workers]
+    found = setting.compete("echo", [setting.contestant("echo", version, *arguments) for version in ("fult", "asio")])
+    ours, asio = found.get(("fult",)), found.get(("asio",))
+    for case, unit in ((str(ECHO_CONNECTIONS), "thousand answers/s"),
+                       (f"{ECHO_CONNECTIONS}, server alone", "us of processor time an answer")):
+        yield Row("echo", case, values_of(ours, case=case), unit, "Boost.Asio", values_of(asio, case=case),
+                  missing=missing_text(ours))
+
+
 BENCHMARKS = {
     "fib": ("fib(38), a task a call: nanoseconds a task", fib),
     "spawn_join": ("spawn and join of N empty tasks", spawn_join),
     "spawn_join_stack": ("the same, each task on a stack of its own", spawn_join_stack),
+    "task_group": ("N empty tasks in a group, against as many spawned and joined", micro("task_group")),
+    "task_local": ("reading a task's own value, against a thread_local one", micro("task_local")),
     "yield": ("giving way among 2 and 1,000 tasks of a worker", micro("yield")),
     "signal_wait": ("two tasks on two workers that wake each other", micro("signal_wait", several=True)),
     "signal": ("a signal alone to a task of another worker", micro("signal", several=True)),
@@ -211,5 +230,9 @@ BENCHMARKS = {
     "idle": ("processor time of a runtime without work", micro("idle", several=True)),
     "hidden_work": ("tasks of a task that goes on computing", micro("hidden_work", several=True)),
     "woken_tasks": ("tasks that are woken together", micro("woken_tasks", several=True)),
+    "timers": ("a million deadlines set and fired; tasks that sleep", micro("timers")),
+    "sleep_accuracy": ("how late sleeping tasks go on", micro("sleep_accuracy", several=True)),
+    "blocking": ("a call to a thread that may block, and back", micro("blocking", several=True)),
+    "echo": ("an echo server with 10,000 connections, against Boost.Asio", echo),
     "parallel_for": ("loops of next to nothing, and of 10^8 additions", micro("parallel_for", several=True)),
 }

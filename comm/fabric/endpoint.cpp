@@ -262,6 +262,8 @@ bool fabric_endpoint::may_sleep() noexcept {
         return false;
     if (descriptor_ < 0)
         return true;
+    if (wait_set_) // clears the descriptor, then looks
+        return fi_wait(wait_set_.get(), 0) == -FI_ETIMEDOUT;
     fid *const what = &queue_->fid;
     fid *queues[] = {what};
     return fi_trywait(fabric_.get(), queues, 1) == FI_SUCCESS;

@@ -40,6 +40,7 @@ class fabric_endpoint final : public transport {
 
   private:
     void open_queue();
+    bool open_wait_set() noexcept;
     void open_endpoint();
     fi_addr_t destination(int rank) const noexcept { return ranks_[static_cast<std::size_t>(rank)]; }
     outcome refused(long result, int rank) noexcept;
@@ -58,6 +59,7 @@ class fabric_endpoint final : public transport {
     fid_ptr<fid_fabric> fabric_;
     fid_ptr<fid_domain> domain_;
     fid_ptr<fid_av> addresses_;
+    fid_ptr<fid_wait> wait_set_; // where there is need of one
     fid_ptr<fid_cq> queue_;
     fid_ptr<fid_ep> endpoint_;
 

@@ -120,8 +120,27 @@ fabric_endpoint::fabric_endpoint(const fabric_settings &settings) : settings_(se
 fabric_endpoint::~fabric_endpoint() {
     endpoint_.reset();
     queue_.reset();
+    wait_set_.reset();
     addresses_.reset();
     enrolled_.clear();
+}
+
+// Up to release 1.18 fi_trywait of "net" leaves the descriptor readable once something has come: it would
+// never sleep again. A wait set of our own can be told to look, which clears it.
+bool fabric_endpoint::open_wait_set() noexcept {
+    if (provider_ != "net")
+        return false;
+    fi_wait_attr attributes{};
+    attributes.wait_obj = FI_WAIT_FD;
+    fid_wait *set = nullptr;
+    if (fi_wait_open(fabric_.get(), &attributes, &set) != 0)
+        return false;
+    wait_set_.reset(set);
+    if (fi_control(&set->fid, FI_GETWAIT, &descriptor_) == 0)
+        return true;
+    descriptor_ = -1;
+    wait_set_.reset();
+    return false;
 }
 
 void fabric_endpoint::open_queue() {
@@ -131,6 +150,13 @@ void fabric_endpoint::open_queue() {
     attributes.format = FI_CQ_FORMAT_MSG;
     attributes.wait_obj = FI_WAIT_FD;
     fid_cq *queue = nullptr;
+    if (settings_.sleep && open_wait_set()) {
+        attributes.wait_obj = FI_WAIT_SET;
+        attributes.wait_set = wait_set_.get();
+        must(fi_cq_open(domain_.get(), &attributes, &queue, nullptr), provider_, "fi_cq_open in a wait set");
+        queue_.reset(queue);
+        return;
+    }
     if (settings_.sleep && fi_cq_open(domain_.get(), &attributes, &queue, nullptr) == 0) {
         queue_.reset(queue);
         if (fi_control(&queue->fid, FI_GETWAIT, &descriptor_) == 0)

@@ -62,8 +62,8 @@ class match_table {
     }
 
     // Has the key's bucket brought into the cache, or, once that is there, the oldest item of the key (its
-    // first cache line). Each is worth it some 100 ns ahead: a server that has several messages at hand calls
-    // prefetch for the second next one and prefetch_item for the next.
+    // first two cache lines). Each is worth it some 100 ns ahead: a server that has several messages at hand
+    // calls prefetch for the second next one and prefetch_item for the next.
     void prefetch(std::uint64_t key) const noexcept;
     void prefetch_item(std::uint64_t key) const noexcept;
 

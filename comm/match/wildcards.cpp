@@ -50,7 +50,7 @@ struct links {
 links links_of(unsigned list, match_item &item) noexcept {
     if (list == by_both || item.kind == match_kind::receive)
         return {item.next, item.prev, item.chain};
-    wildcard_item::links &in = static_cast<wildcard_item &>(item).in[list - 1];
+    wildcard_message::links &in = static_cast<wildcard_message &>(item).in[list - 1];
     return {in.next, in.prev, in.chain};
 }
 
@@ -237,7 +237,7 @@ wildcard_item *wildcard_matcher::post(const match_pattern &what, wildcard_item &
     return nullptr;
 }
 
-wildcard_item *wildcard_matcher::arrive(std::uint64_t key, wildcard_item &message) noexcept {
+wildcard_item *wildcard_matcher::arrive(std::uint64_t key, wildcard_message &message) noexcept {
     assert(!message.queued);
     const std::lock_guard guard(lock_);
     wildcard_item *first = nullptr;

@@ -28,17 +28,21 @@ struct match_pattern {
     bool any_tag = false;
 };
 
-// A message's list of its source and tag, and whatever list a receive stands in, uses the links of
-// match_item. So all that a receive needs lies in one cache line.
+// A receive as the matcher sees it, and what a message has in common with one. A message's list of its source
+// and tag, and whatever list a receive stands in, uses the links of match_item. So all that a receive needs
+// lies in one cache line.
 struct wildcard_item : match_item {
+    std::uint8_t list = 0;      // of a receive: the kind of list it stands in
+    std::uint64_t sequence = 0; // of a receive: how many were posted before it
+};
+
+struct wildcard_message : wildcard_item {
     struct links {
         match_item *next;
         match_item *prev;
         match_item *chain;
     };
-    std::uint8_t list = 0;      // of a receive: the kind of list it stands in
-    std::uint64_t sequence = 0; // of a receive: how many were posted before it
-    links in[3] = {};           // of a message: by source, by tag, all
+    links in[3] = {}; // by source, by tag, all
 };
 
 class wildcard_matcher {
@@ -55,7 +59,7 @@ class wildcard_matcher {
     wildcard_item *post(const match_pattern &what, wildcard_item &receive) noexcept;
 
     // The receive posted first of those that fit, taken out; or null, and the message is queued.
-    wildcard_item *arrive(std::uint64_t key, wildcard_item &message) noexcept;
+    wildcard_item *arrive(std::uint64_t key, wildcard_message &message) noexcept;
 
     // Takes that item out if it is still queued; false: it was matched or removed.
     bool remove(wildcard_item &item) noexcept;

@@ -349,6 +349,11 @@ void shared_transport::move_on() noexcept {
     end(t, error == 0 ? event::kind::moved : event::kind::lost);
 }
 
+bool shared_transport::has_taken_all(int rank) noexcept {
+    const link *const other = to(rank);
+    return other && other->opened && other->out.is_empty();
+}
+
 void shared_transport::forget(int rank) noexcept {
     if (link *const other = to(rank))
         other->reachable = false;

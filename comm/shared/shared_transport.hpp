@@ -34,6 +34,7 @@ class shared_transport final : public transport {
     outcome read(transfer &t) noexcept override { return move(t, direction::here); }
     outcome write(transfer &t) noexcept override { return move(t, direction::there); }
     unsigned poll(std::span<event> events) noexcept override;
+    bool has_taken_all(int rank) noexcept override;
     void forget(int rank) noexcept override;
     bool enroll(memory &m) noexcept override;
     void withdraw(memory &) noexcept override {}

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <fult/comm/collectives.hpp>
+#include <fult/comm/completion.hpp>
 #include <fult/comm/context.hpp>
 #include <fult/comm/endpoint.hpp>
+#include <fult/comm/one_sided.hpp>
 #include <fult/comm/request.hpp>
 #include <fult/comm/status.hpp>
 #include <fult/fult.hpp>

@@ -87,6 +87,61 @@ FULT_API int fult_join_all(fult_task_t *tasks, size_t count, void **results);
 /* Lets the task go. From any thread; does not suspend. FULT_ERR_INVALID: task is NULL. */
 FULT_API int fult_detach(fult_task_t task);
 
+/* Waits until one of the tasks has ended; *first is its index, and count where all are NULL. All remain to be
+ * joined; NULL ones are passed over. From a task (suspends it) or a foreign thread (blocks it).
+ * FULT_ERR_INVALID; FULT_ERR_NO_MEMORY, FULT_ERR_NO_RUNTIME on a foreign thread, for which a task waits. */
+FULT_API int fult_wait_any(const fult_task_t *tasks, size_t count, size_t *first);
+
+/* Tasks that are waited for together, of which the first failure stops the rest. */
+typedef struct fult_group *fult_group_t;
+
+/* *group receives an empty one. From any thread; does not suspend. FULT_ERR_INVALID, FULT_ERR_NO_MEMORY. */
+FULT_API int fult_group_create(fult_group_t *group);
+
+/* Waits for its tasks, then frees it; failures that no wait has told are dropped. From a task (suspends it)
+ * or a foreign thread (blocks it). FULT_ERR_INVALID: group is NULL; so in all that follow. */
+FULT_API int fult_group_destroy(fult_group_t group);
+
+/* Starts function(argument) as a task of the group. What it returns is NULL, or tells of a failure, which
+ * stops the group: tasks that have not begun then are not run. From any thread, but while a wait runs from
+ * tasks of the group alone; does not suspend. FULT_ERR_NO_RUNTIME, FULT_ERR_NO_MEMORY. */
+FULT_API int fult_group_spawn(fult_group_t group, fult_function_t function, void *argument);
+
+/* The same with attributes, which may be NULL. */
+FULT_API int fult_group_spawn_with(fult_group_t group, fult_function_t function, void *argument,
+                                   const fult_spawn_attr *attr);
+
+/* Waits until all tasks of the group have ended; *failure, if failure is not NULL, receives the first of
+ * their results that is not NULL, or NULL. Afterwards the group is as new. From a task (suspends it) or a
+ * foreign thread (blocks it); one at a time, and not from a task of the group. */
+FULT_API int fult_group_wait(fult_group_t group, void **failure);
+
+/* Asks the tasks to stop. From any thread; does not suspend. */
+FULT_API int fult_group_request_stop(fult_group_t group);
+
+/* Whether a stop was requested: 1 or 0. From any thread; does not suspend. */
+FULT_API int fult_group_stop_requested(fult_group_t group);
+
+/* A key, under which each task has a pointer of its own, NULL at first. Foreign threads have theirs as well.
+ */
+typedef uint64_t fult_key_t;
+
+/* *key receives a new one. destructor, if not NULL, gets what is not NULL at a task's end, on that task, and
+ * may suspend. At most 1,024 keys. From any thread; does not suspend. FULT_ERR_INVALID; FULT_ERR_NO_MEMORY:
+ * too many. */
+FULT_API int fult_key_create(fult_key_t *key, void (*destructor)(void *));
+
+/* Ends the key; values that tasks still have are dropped. From any thread; does not suspend.
+ * FULT_ERR_INVALID: no such key. */
+FULT_API int fult_key_delete(fult_key_t key);
+
+/* Sets the caller's value; what was there before is not destroyed. From any thread; does not suspend.
+ * FULT_ERR_INVALID: no such key; FULT_ERR_NO_MEMORY. */
+FULT_API int fult_setspecific(fult_key_t key, const void *value);
+
+/* The caller's value; NULL where there is none, or no such key. From any thread; does not suspend. */
+FULT_API void *fult_getspecific(fult_key_t key);
+
 /* Lets other ready tasks of this worker run. From a task; may suspend, and go on on another worker.
  * FULT_ERR_NOT_A_TASK. */
 FULT_API int fult_yield(void);
@@ -113,6 +168,14 @@ FULT_API unsigned fult_worker_count(void);
 
 /* The worker that the calling task runs on now; -1 on a foreign thread. Does not suspend. */
 FULT_API int fult_worker(void);
+
+/* Writes a report of all tasks to a file descriptor: which there are, what each waits for and where, equal
+ * stacks together. From any thread; does not suspend. FULT_ERR_NO_RUNTIME. */
+FULT_API int fult_dump_tasks(int descriptor);
+
+/* Gives memory back that a burst of tasks has left behind: idle stacks and the descriptors of tasks that have
+ * ended. From any thread; does not suspend. FULT_ERR_NO_RUNTIME. */
+FULT_API int fult_trim(void);
 
 /* A sentence that tells what a status means and what to do; never NULL. From any thread. */
 FULT_API const char *fult_strerror(int status);

@@ -5,6 +5,9 @@
 #include <fult/options.hpp>
 #include <fult/runtime.hpp>
 #include <fult/spawn.hpp>
+#include <fult/task_group.hpp>
 #include <fult/task_id.hpp>
+#include <fult/task_local.hpp>
 #include <fult/this_task.hpp>
 #include <fult/version.hpp>
+#include <fult/when.hpp>

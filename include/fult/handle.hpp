@@ -5,6 +5,7 @@
 #include <iterator>
 #include <ranges>
 #include <span>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -19,6 +20,8 @@ namespace detail {
 FULT_API task_id id_of(const task *t) noexcept;
 FULT_API bool is_done(const task *t) noexcept;
 FULT_API void await_all(task *const *tasks, std::size_t count) noexcept;
+// From a task: the index of one that has ended; count where a stop was requested before, or all are null.
+FULT_API std::size_t await_any(task *const *tasks, std::size_t count, const std::stop_token *stop);
 
 // What handle<R> and spawned<F> share: exactly one owner of a task that is not yet joined.
 class task_owner {
@@ -97,10 +100,16 @@ template <class C, class R> class spawned : public handle<R> {
     R join() { return detail::join_closure<C, R>(this->release("join")); }
 };
 
+// A range of handles, of any one type. (Ranges of other things are for other functions of these names, such
+// as comm::wait_all.)
+template <class R>
+concept handle_range = std::ranges::input_range<R> &&
+    std::is_base_of_v<detail::task_owner, std::remove_cvref_t<std::ranges::range_reference_t<R>>>;
+
 // Waits for many tasks with one wake-up. The results stay where they are: join each handle afterwards, which
 // returns at once. From a task (suspends it) or from a foreign thread (blocks it). Empty handles are passed
 // over.
-template <std::ranges::input_range Range> void wait_all(const Range &handles) {
+template <handle_range Range> void wait_all(const Range &handles) {
     std::vector<detail::task *> tasks;
     if constexpr (std::ranges::sized_range<Range>)
         tasks.reserve(std::ranges::size(handles));
@@ -144,7 +153,9 @@ class first_exception {
 // Joins many tasks with one wake-up, dropping their results; all are joined also where some throw, and the
 // first exception in the order of the handles is rethrown. From a task (suspends it) or a foreign thread
 // (blocks it).
-template <std::ranges::forward_range Range> void join_all(Range &&handles) {
+template <handle_range Range>
+requires std::ranges::forward_range<Range>
+void join_all(Range &&handles) {
     wait_all(handles);
     detail::first_exception errors;
     for (auto &each : handles)

@@ -14,6 +14,14 @@ enum class spawn_order { depth_first, breadth_first };
 // How stack overflows are caught.
 enum class guard_mode { automatic, madvise, mprotect, none };
 
+// What is done when every task waits and nothing can wake one.
+enum class deadlock_mode { report, abort, off };
+
+// Whose the floating-point environment is: rounding, masks, flags. A suspension keeps it in either case.
+// shared: a task changes it as a function does, for its joiner and for who runs next. own: each task starts
+// with that of the runtime's start, and its changes end with it; no join runs a task in place then.
+enum class fp_mode { shared, own };
+
 // What a runtime is started with. The variable behind each member is the same option in the environment.
 struct options {
     unsigned workers = 0;                         // FULT_WORKERS: kernel threads; 0: one a usable processor
@@ -26,7 +34,13 @@ struct options {
     bool private_words = true;                    // FULT_PRIVATE_WORDS
     level_mode levels = level_mode::automatic;    // FULT_LEVELS
     spawn_order order = spawn_order::depth_first; // FULT_ORDER
-    unsigned idle_spin = 100; // FULT_IDLE_SPIN: microseconds of looking for work before sleeping
+    unsigned blocking_threads = 512;              // FULT_BLOCKING_THREADS: calls of blocking() at a time
+    bool spawn_sites = false;                     // FULT_SPAWN_SITES: remember who spawned each task
+    fp_mode fp_env = fp_mode::shared;             // FULT_FP_ENV
+    unsigned idle_spin = 100;   // FULT_IDLE_SPIN: microseconds of looking for work before sleeping
+    unsigned trim_after = 1000; // FULT_TRIM_AFTER: milliseconds after which idle memory goes back; 0: never
+    deadlock_mode deadlock = deadlock_mode::report; // FULT_DEADLOCK: what is done about one
+    int dump_signal = 0; // FULT_DUMP_SIGNAL: the signal that has all tasks reported; 0: none
 };
 
 // The defaults, changed by the FULT_* variables of the environment. Throws std::invalid_argument that names

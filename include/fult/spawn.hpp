@@ -3,18 +3,22 @@
 
 #include <concepts>
 #include <cstddef>
+#include <initializer_list>
 #include <string_view>
 
 #include <fult/handle.hpp>
+#include <fult/task_local.hpp>
 
 namespace fult {
 
 // What may be asked for a task beyond its callable.
 struct spawn_options {
-    std::string_view name{};    // shown in reports; copied
-    std::size_t stack_size = 0; // bytes; 0: FULT_STACK_SIZE
-    int worker = -1;            // its home; -1: where it is spawned
-    bool pinned = false;        // runs on its home worker only
+    std::string_view name{};     // shown in reports; copied
+    std::size_t stack_size = 0;  // bytes; 0: FULT_STACK_SIZE
+    int worker = -1;             // its home; -1: where it is spawned
+    bool pinned = false;         // runs on its home worker only
+    bool inherit_locals = false; // copies the spawner's task-local values, where their keys can
+    std::initializer_list<local_value> locals{}; // values of its own: {key.with(value), ...}
 };
 
 namespace detail {

@@ -12,4 +12,5 @@
 #include <fult/sync/qlock.hpp>
 #include <fult/sync/semaphore.hpp>
 #include <fult/sync/shared_qlock.hpp>
+#include <fult/sync/sleep.hpp>
 #include <fult/sync/spinlock.hpp>

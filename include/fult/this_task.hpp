@@ -2,6 +2,7 @@
 // a message.
 #pragma once
 
+#include <stop_token>
 #include <string_view>
 
 #include <fult/task_id.hpp>
@@ -69,6 +70,17 @@ template <class Condition> void wait(Condition condition) {
             return;
         wait();
     }
+}
+
+// The same until a stop is requested at the latest; whether the condition holds. Throws also std::bad_alloc.
+template <class Condition> bool wait(const std::stop_token &stop, Condition condition) {
+    if (condition())
+        return true;
+    const auto wake = [self = id()] { signal(self); };
+    const std::stop_callback<decltype(wake)> on_stop(stop, wake);
+    bool holds = false;
+    wait([&] { return (holds = condition()) || stop.stop_requested(); });
+    return holds;
 }
 
 } // namespace this_task

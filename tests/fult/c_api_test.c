@@ -160,6 +160,66 @@ static void check_foreign(void) {
     pthread_join(thread, NULL);
 }
 
+static void *add_to(void *argument) {
+    fult_yield();
+    __atomic_fetch_add((int *)argument, 1, __ATOMIC_RELAXED);
+    return NULL;
+}
+struct group_and_sum {
+    fult_group_t group;
+    int *sum;
+};
+static void *spawn_more(void *argument) {
+    struct group_and_sum *with = argument;
+    for (int i = 0; i < 10; ++i)
+        CHECK(fult_group_spawn(with->group, add_to, with->sum) == FULT_SUCCESS);
+    return NULL;
+}
+static void *fails(void *argument) { return argument; }
+
+static void check_groups(void) {
+    int sum = 0;
+    void *failure = &sum;
+    fult_group_t group = NULL;
+    CHECK(fult_group_create(NULL) == FULT_ERR_INVALID);
+    CHECK(fult_group_create(&group) == FULT_SUCCESS);
+    struct group_and_sum with = {group, &sum};
+    for (int i = 0; i < 100; ++i)
+        CHECK(fult_group_spawn(group, add_to, &sum) == FULT_SUCCESS);
+    fult_spawn_attr attr = FULT_SPAWN_ATTR_INIT;
+    attr.name = "in a group";
+    CHECK(fult_group_spawn_with(group, spawn_more, &with, &attr) == FULT_SUCCESS);
+    CHECK(fult_group_spawn_with(group, add_to, &sum, NULL) == FULT_SUCCESS);
+    CHECK(fult_group_spawn(group, NULL, NULL) == FULT_ERR_INVALID);
+    CHECK(fult_group_spawn(NULL, add_to, &sum) == FULT_ERR_INVALID);
+    CHECK(fult_group_wait(group, &failure) == FULT_SUCCESS && !failure && sum == 111);
+    CHECK(fult_group_spawn(group, fails, &sum) == FULT_SUCCESS);
+    CHECK(fult_group_wait(group, &failure) == FULT_SUCCESS && failure == &sum);
+    CHECK(fult_group_stop_requested(group) == 0);
+    CHECK(fult_group_request_stop(group) == FULT_SUCCESS && fult_group_stop_requested(group) == 1);
+    CHECK(fult_group_spawn(group, add_to, &sum) == FULT_SUCCESS);
+    CHECK(fult_group_wait(group, NULL) == FULT_SUCCESS && sum == 111);
+    CHECK(fult_group_spawn(group, add_to, &sum) == FULT_SUCCESS);
+    CHECK(fult_group_destroy(group) == FULT_SUCCESS && sum == 112);
+    CHECK(fult_group_destroy(NULL) == FULT_ERR_INVALID && fult_group_wait(NULL, NULL) == FULT_ERR_INVALID);
+}
+
+static void check_any(void) {
+    int sum = 0;
+    size_t first = 7;
+    fult_task_t tasks[3] = {NULL, NULL, NULL};
+    CHECK(fult_wait_any(tasks, 3, &first) == FULT_SUCCESS && first == 3);
+    CHECK(fult_wait_any(tasks, 3, NULL) == FULT_ERR_INVALID);
+    for (int i = 1; i < 3; ++i)
+        CHECK(fult_spawn(&tasks[i], add_to, &sum) == FULT_SUCCESS);
+    for (int i = 0; i < 2; ++i) {
+        CHECK(fult_wait_any(tasks, 3, &first) == FULT_SUCCESS && (first == 1 || first == 2));
+        CHECK(fult_join(tasks[first], NULL) == FULT_SUCCESS);
+        tasks[first] = NULL;
+    }
+    CHECK(sum == 2);
+}
+
 int main(void) {
     for (int round = 0; round < 3; ++round) {
         check_without_a_runtime();
@@ -178,6 +238,8 @@ int main(void) {
         check_attributes();
         check_detached();
         check_foreign();
+        check_groups();
+        check_any();
         CHECK(fult_finalize() == FULT_SUCCESS);
     }
     fult_config bad = FULT_CONFIG_INIT;

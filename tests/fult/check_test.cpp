@@ -9,7 +9,7 @@ using namespace fult::detail;
 
 TEST(check, fatal_names_the_call_and_aborts) {
     EXPECT_EXIT(fatal("somewhere", "no %s left in %d", "paper", 7), ::testing::KilledBySignal(SIGABRT),
-                "^fult: somewhere: no paper left in 7\n$");
+                "^fult: somewhere: no paper left in 7\n"); // an emulator adds a line of its own
 }
 
 TEST(check, a_warning_is_one_line) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <stdexcept>
 #include <thread>
+#include <unistd.h>
 
 #include <fult/fult.hpp>
 
@@ -17,6 +18,10 @@ namespace this_task = fult::this_task;
 
 struct misuse : ::testing::Test {
     misuse() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+    void SetUp() override {
+        if (fult::testing::emulated())
+            GTEST_SKIP() << "no program can start itself again under this emulator";
+    }
 };
 
 // Runs a statement as the main task.
@@ -121,6 +126,21 @@ TEST_F(misuse, an_exception_that_nobody_joins) {
         },
         "ended with an exception: late");
 }
+
+#if !defined(NDEBUG)
+TEST_F(misuse, a_signal_to_a_task_that_has_ended) {
+    EXPECT_EXIT(
+        {
+            const runtime running(workers(1));
+            auto h = spawn([] {});
+            const fult::task_id id = h.id();
+            h.join();
+            fult::signal(id);
+            ::_exit(3); // it goes on: nothing has happened yet
+        },
+        ::testing::ExitedWithCode(3), "fult: signal: the task with the name 0x[0-9a-f]+ has ended");
+}
+#endif
 
 TEST_F(misuse, a_second_joiner) {
     FULT_EXPECT_MISUSE(

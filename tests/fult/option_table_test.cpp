@@ -85,7 +85,9 @@ TEST_F(option_table_test, values_are_read) {
         {"FULT_LEVELS", "2", "2"},
         {"FULT_LEVELS", "auto", "auto"},
         {"FULT_ORDER", "breadth", "breadth"},
+        {"FULT_FP_ENV", "own", "own"},
         {"FULT_IDLE_SPIN", "1000000", "1000000"},
+        {"FULT_BLOCKING_THREADS", "1", "1"},
     };
     for (const auto &each : good) {
         clear();
@@ -98,17 +100,30 @@ TEST_F(option_table_test, every_bad_value_is_named_with_its_variable_and_what_it
     const struct {
         const char *variable, *text, *remedy;
     } bad[] = {
-        {"FULT_WORKERS", "many", "0 to 1024"},       {"FULT_WORKERS", "-1", "0 to 1024"},
-        {"FULT_WORKERS", "1025", "0 to 1024"},       {"FULT_WORKERS", "2 ", "0 to 1024"},
-        {"FULT_WORKERS", "", "0 to 1024"},           {"FULT_WORKERS", "99999999999999999999999", "0 to 1024"},
-        {"FULT_BIND", "maybe", "on or off"},         {"FULT_STACK_SIZE", "8K", "16K to 1G"},
-        {"FULT_STACK_SIZE", "2G", "16K to 1G"},      {"FULT_STACK_SIZE", "K", "16K to 1G"},
-        {"FULT_STACK_SIZE", "", "16K to 1G"},        {"FULT_STACK_SIZE", "1T", "16K to 1G"},
-        {"FULT_STACK_SIZE", "-4K", "16K to 1G"},     {"FULT_STACKS_KEPT", "few", "number"},
-        {"FULT_GUARD", "on", "auto, madvise"},       {"FULT_MAX_TASKS", "63", "64 to 8M"},
-        {"FULT_MAX_TASKS", "9M", "64 to 8M"},        {"FULT_STEALING", "2", "on or off"},
-        {"FULT_PRIVATE_WORDS", "x", "on or off"},    {"FULT_LEVELS", "3", "auto, 1 or 2"},
-        {"FULT_ORDER", "first", "depth or breadth"}, {"FULT_IDLE_SPIN", "1000001", "0 to 1000000"},
+        {"FULT_WORKERS", "many", "0 to 1024"},
+        {"FULT_WORKERS", "-1", "0 to 1024"},
+        {"FULT_WORKERS", "1025", "0 to 1024"},
+        {"FULT_WORKERS", "2 ", "0 to 1024"},
+        {"FULT_WORKERS", "", "0 to 1024"},
+        {"FULT_WORKERS", "99999999999999999999999", "0 to 1024"},
+        {"FULT_BIND", "maybe", "on or off"},
+        {"FULT_STACK_SIZE", "8K", "16K to 1G"},
+        {"FULT_STACK_SIZE", "2G", "16K to 1G"},
+        {"FULT_STACK_SIZE", "K", "16K to 1G"},
+        {"FULT_STACK_SIZE", "", "16K to 1G"},
+        {"FULT_STACK_SIZE", "1T", "16K to 1G"},
+        {"FULT_STACK_SIZE", "-4K", "16K to 1G"},
+        {"FULT_STACKS_KEPT", "few", "number"},
+        {"FULT_GUARD", "on", "auto, madvise"},
+        {"FULT_MAX_TASKS", "63", "64 to 8M"},
+        {"FULT_MAX_TASKS", "9M", "64 to 8M"},
+        {"FULT_STEALING", "2", "on or off"},
+        {"FULT_PRIVATE_WORDS", "x", "on or off"},
+        {"FULT_LEVELS", "3", "auto, 1 or 2"},
+        {"FULT_ORDER", "first", "depth or breadth"},
+        {"FULT_FP_ENV", "on", "shared or own"},
+        {"FULT_IDLE_SPIN", "1000001", "0 to 1000000"},
+        {"FULT_BLOCKING_THREADS", "0", "1 to 65536"},
     };
     for (const auto &each : bad) {
         clear();

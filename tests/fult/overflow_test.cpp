@@ -1,5 +1,6 @@
 #include <csignal>
 #include <gtest/gtest.h>
+#include <thread>
 
 #include <fult/fult.hpp>
 
@@ -24,6 +25,8 @@ struct overflow : ::testing::Test {
     void SetUp() override {
         if (fult::testing::sanitized || fult::testing::under_valgrind())
             GTEST_SKIP() << "the tool handles the fault";
+        if (fult::testing::emulated())
+            GTEST_SKIP() << "no program can start itself again under this emulator";
     }
     static void run(fult::guard_mode guard, bool sized) {
         fult::options o = workers(2);
@@ -45,6 +48,27 @@ TEST_F(overflow, is_reported_with_the_tasks_name) {
         EXPECT_EXIT(run(guard, true), ::testing::KilledBySignal(SIGSEGV),
                     "task 'digger' .*overflowed its 10.. KiB stack");
     }
+}
+
+TEST_F(overflow, is_reported_with_the_frames) {
+    EXPECT_EXIT(run(fult::guard_mode::automatic, false), ::testing::KilledBySignal(SIGSEGV),
+                "overflowed its 260 KiB stack.*\n *#0 .*endless.*\n.* more \\.\\.\\.\n.*stack_main");
+}
+
+TEST_F(overflow, of_the_main_task_s_stack_is_reported) {
+    EXPECT_EXIT(
+        {
+            const runtime running(workers(1));
+            endless(0);
+        },
+        ::testing::KilledBySignal(SIGSEGV),
+        "task 'main' .*overflowed its [0-9]+ KiB stack; give it more by `ulimit");
+    EXPECT_EXIT(std::thread([] { // whose stack the threads' library has made
+                    const runtime running(workers(1));
+                    endless(0);
+                })
+                    .join(),
+                ::testing::KilledBySignal(SIGSEGV), "task 'main' .*overflowed its [0-9]+ KiB stack");
 }
 
 TEST_F(overflow, another_fault_is_left_to_who_handled_it_before) {

@@ -98,8 +98,8 @@ TEST(stack_pool, stacks_are_used_again_newest_first) {
 }
 
 TEST(stack_pool, beyond_the_cap_memory_goes_back) {
-    if (fult::testing::under_valgrind())
-        GTEST_SKIP() << "Valgrind keeps its own account of pages";
+    if (fult::testing::under_valgrind() || fult::testing::emulated())
+        GTEST_SKIP() << "the tool keeps its own account of pages";
     stack_pool pool({size, 2, guard_mode::automatic});
     stack *chain = pool.acquire(10);
     std::vector<stack *> all;

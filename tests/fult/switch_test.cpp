@@ -1,6 +1,7 @@
 // What a task keeps when it suspends and goes on elsewhere: errno, exceptions in flight, its locals.
 #include <atomic>
 #include <cerrno>
+#include <cfenv>
 #include <exception>
 #include <gtest/gtest.h>
 #include <stdexcept>
@@ -152,6 +153,85 @@ TEST_P(switch_test, locals_and_floating_point_survive) {
         for (const int each : local)
             ASSERT_EQ(each, task);
     });
+}
+
+TEST_P(switch_test, rounding_belongs_to_the_task) {
+    if (fult::testing::under_valgrind())
+        GTEST_SKIP() << "it computes with one way of rounding";
+    in_many_tasks([](int task, int n) {
+        constexpr int ways[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
+        const int before = std::fegetround();
+        std::fesetround(ways[task % 4]);
+        suspend_somehow(task + n);
+        const int after = std::fegetround();
+        std::fesetround(before); // others run on this stack afterwards
+        ASSERT_EQ(after, ways[task % 4]);
+    });
+}
+
+struct fp_environment : ::testing::Test {
+    void SetUp() override {
+        if (fult::testing::under_valgrind())
+            GTEST_SKIP() << "it computes with one way of rounding";
+    }
+    static fult::options own() {
+        fult::options o = fult::testing::workers(2);
+        o.fp_env = fult::fp_mode::own;
+        return o;
+    }
+};
+
+TEST_F(fp_environment, of_a_task_ends_with_it) {
+    const fult::runtime running(own());
+    const auto leaves_it_changed = [] {
+        EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+        EXPECT_EQ(std::fetestexcept(FE_ALL_EXCEPT), 0);
+        std::fesetround(FE_UPWARD);
+        std::feraiseexcept(FE_DIVBYZERO);
+        this_task::yield();
+        EXPECT_EQ(std::fegetround(), FE_UPWARD);
+        EXPECT_NE(std::fetestexcept(FE_DIVBYZERO), 0);
+    };
+    for (int i = 0; i < 100; ++i) {
+        spawn(leaves_it_changed).join(); // else in place: for its joiner, too
+        std::vector<fult::handle<void>> many;
+        for (int k = 0; k < 10; ++k)
+            many.push_back(spawn(leaves_it_changed));
+        join_all(many);
+        fult::task_group group;
+        for (int k = 0; k < 10; ++k)
+            group.spawn(leaves_it_changed);
+        group.wait();
+        ASSERT_EQ(std::fegetround(), FE_TONEAREST);
+        ASSERT_EQ(std::fetestexcept(FE_ALL_EXCEPT), 0);
+    }
+}
+
+TEST_F(fp_environment, starts_as_that_of_the_runtime_s_start) {
+    std::fesetround(FE_TOWARDZERO);
+    {
+        const fult::runtime running(own());
+        std::fesetround(FE_DOWNWARD);
+        EXPECT_EQ(spawn([] { return std::fegetround(); }).join(), FE_TOWARDZERO);
+        EXPECT_EQ(std::fegetround(), FE_DOWNWARD);
+    }
+    std::fesetround(FE_TONEAREST);
+}
+
+TEST_F(fp_environment, of_deep_recursions_too) {
+    const fult::runtime running(own());
+    struct tree {
+        static int leaves(int depth) {
+            EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+            std::fesetround(FE_UPWARD);
+            if (depth == 0)
+                return 1;
+            auto left = spawn([=] { return leaves(depth - 1); });
+            const int right = spawn([=] { return leaves(depth - 1); }).join();
+            return left.join() + right;
+        }
+    };
+    EXPECT_EQ(spawn([] { return tree::leaves(10); }).join(), 1024);
 }
 
 } // namespace

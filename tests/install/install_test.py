@@ -101,7 +101,8 @@ def as_subproject(tree):
     shutil.copytree(tree.consumer, source)
     ours = source / 'subprojects' / 'fult'
     ours.mkdir(parents=True)
-    for name in ('include', 'fult', 'sync', 'comm', 'tools', 'meson.build', 'meson_options.txt', 'fult.map', 'LICENSE'):
+    for name in ('include', 'fult', 'sync', 'comm', 'tools', 'meson.build', 'meson_options.txt', 'fult.map', 'fult-comm.map',
+                 'LICENSE'):
         path = tree.options.source / name
         shutil.copytree(path, ours / name) if path.is_dir() else shutil.copy(path, ours / name)
     environment = {**tree.environment, 'PKG_CONFIG_PATH': '', 'LD_LIBRARY_PATH': ''}
@@ -120,19 +121,37 @@ def by_cmake(tree):
     run(['ctest', '--test-dir', build, '--output-on-failure', '--no-tests=error'], env=tree.environment)
 
 
-def library(tree):
-    """The shared library's name, its flags, and that it shows nothing but fult."""
-    file = tree.libdir / 'libfult.so'
+def shows_only_ours(tree, name, ours, version):
+    """A shared library's name and flags, and that it shows nothing but what is ours."""
+    file = tree.libdir / f'{name}.so'
     dynamic = run(['readelf', '-dW', file])
-    for wanted in ('[libfult.so.0]', 'NODELETE'):
+    for wanted in (f'[{name}.so.0]', 'NODELETE'):
         if wanted not in dynamic:
             raise Failure(f'{file.name} lacks {wanted}:\n{dynamic}')
     symbols = [line.split(maxsplit=2) for line in run(['nm', '-DC', '--defined-only', file]).splitlines()]
     names = [s[2] for s in symbols if s[1] != 'A']
-    foreign = [n for n in names if not re.search(r'(^|[ :<(&*])fult(::|_)', n)]
-    unversioned = [n for n in names if '@@FULT_' not in n]
+    foreign = [n for n in names if not re.search(rf'(^|[ :<(&*]){ours}(::|_)', n)]
+    unversioned = [n for n in names if f'@@{version}' not in n]
     if not names or foreign or unversioned:
         raise Failure(f'{file.name}: {len(names)} symbols; not ours: {foreign}; without a version: {unversioned}')
+    return names
+
+
+def library(tree):
+    """libfult.so."""
+    shows_only_ours(tree, 'libfult', 'fult', 'FULT_0')
+
+
+def comm_library(tree):
+    """libfult-comm.so, of whose internals nothing shows."""
+    if not (tree.libdir / 'libfult-comm.so').exists():
+        return 'built without fult-comm'
+    names = shows_only_ours(tree, 'libfult-comm', 'fult(::|_)comm', 'FULT_COMM_0')
+    inner = [n for n in names if 'fult::comm::detail::device' in n or 'fult::comm::detail::job' in n]
+    missing = [n for n in ('fult_comm_send', 'fult_comm_init', 'fult::comm::endpoint::send(')
+               if not any(name.startswith(n) for name in names)]
+    if inner or missing:
+        raise Failure(f'libfult-comm.so shows {inner} and lacks {missing}')
 
 
 def headers(tree):
@@ -171,28 +190,52 @@ def messages(tree):
         raise Failure(f'two ranks said: {heard}')
 
 
-def main():
+def messages_in_c(tree):
+    """The same in C, by a C compiler alone, and through the static library."""
+    if not list(tree.stage.rglob('fult-comm.pc')):
+        return 'built without fult-comm'
+    for name, more in (('ranks_c', []), ('ranks_c_static', ['--static'])):
+        flags = run(['pkg-config', '--cflags', '--libs', *more, 'fult-comm'], env=tree.environment).split()
+        if more:
+            # The runtime stays shared: a program may have it once only.
+            flags = ['-l:libfult-comm.a' if f == '-lfult-comm' else f for f in flags] + ['-lstdc++', '-lm']
+        program = tree.scratch / name
+        run([*tree.options.cc, '-std=c11', '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-o', program,
+             tree.options.source / 'examples' / 'ranks_c.c', *flags], env=tree.environment)
+        heard = run([one('fult-run', tree.stage), '-n', '2', program], env=tree.environment).splitlines()
+        if sorted(heard) != [f'rank {r} heard of rank {1 - r}; the sum of all is 1' for r in range(2)]:
+            raise Failure(f'two ranks of {name} said: {heard}')
+
+
+def options_of():
     parser = argparse.ArgumentParser()
-    parser.add_argument('--build', type=Path, required=True)
-    parser.add_argument('--source', type=Path, required=True)
+    parser.add_argument('--build', type=lambda p: Path(p).resolve(), required=True)
+    parser.add_argument('--source', type=lambda p: Path(p).resolve(), required=True)
     parser.add_argument('--cxx', nargs='+', required=True)
     parser.add_argument('--cc', nargs='+', required=True)
-    options = parser.parse_args()
-    checks = (headers, library, relocated, plain_shared, plain_static, plain_c, by_meson, as_subproject, by_cmake, info, messages)
+    return parser.parse_args()
+
+
+def run_checks(tree, checks):
+    """Each check as a line of TAP: a check says why it is to be skipped, or raises Failure."""
     print(f'1..{len(checks)}')
     failed = 0
-    with tempfile.TemporaryDirectory(prefix='fult-install-') as scratch:
-        tree = Installed(options, Path(scratch))
-        for number, check in enumerate(checks, 1):
-            try:
-                skip = check(tree)
-                print(f'ok {number} {check.__name__}' + (f' # SKIP {skip}' if skip else ''), flush=True)
-            except (Failure, subprocess.TimeoutExpired) as failure:
-                failed += 1
-                print(f'not ok {number} {check.__name__}')
-                sys.stdout.flush()
-                print(f'--- {check.__name__}\n{failure}', file=sys.stderr, flush=True)
+    for number, check in enumerate(checks, 1):
+        try:
+            skip = check(tree)
+            print(f'ok {number} {check.__name__}' + (f' # SKIP {skip}' if skip else ''), flush=True)
+        except (Failure, subprocess.TimeoutExpired) as failure:
+            failed += 1
+            print(f'not ok {number} {check.__name__}', flush=True)
+            print(f'--- {check.__name__}\n{failure}', file=sys.stderr, flush=True)
     return 1 if failed else 0
+
+
+def main():
+    checks = (headers, library, comm_library, relocated, plain_shared, plain_static, plain_c, by_meson, as_subproject,
+              by_cmake, info, messages, messages_in_c)
+    with tempfile.TemporaryDirectory(prefix='fult-install-') as scratch:
+        return run_checks(Installed(options_of(), Path(scratch)), checks)
 
 
 if __name__ == '__main__':

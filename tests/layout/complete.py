@@ -4,6 +4,7 @@
 usage: complete.py ROOT
 """
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def tests(root):
                 # a helper of the tests; it must be named where it is used
                 if path.name not in names and f'{directory}/{path.name}' not in names:
                     yield f'{where} is not built: name a test NAME_test.cpp, a helper in tests/meson.build'
-            elif path.stem.removesuffix('_test') not in names and f'{directory}/{path.name}' not in names:
+            elif names.isdisjoint({path.stem.removesuffix('_test'), path.name, f'{directory}/{path.name}'}):
                 yield f'{where} never runs: add its name to tests/meson.build'
 
 
@@ -61,21 +62,14 @@ def unambiguous(root):
 
 
 def versions(root):
-    project = re.search(r"version:\s*'([0-9.]+)'", (root / 'meson.build').read_text())
-    header = root / 'include' / 'fult' / 'version.hpp'
-    if not header.exists():
-        yield 'include/fult/version.hpp is missing'
-        return
-    text = header.read_text()
-    numbers = [re.search(rf'FULT_VERSION_{part}\s+(\d+)', text) for part in ('MAJOR', 'MINOR', 'PATCH')]
-    string = re.search(r'FULT_VERSION_STRING\s+"([^"]+)"', text)
-    if not all(numbers) or not string or not project:
-        yield 'meson.build or include/fult/version.hpp does not tell its version as expected'
-        return
-    told = {'meson.build': project.group(1), 'version.hpp, numbers': '.'.join(n.group(1) for n in numbers),
-            'version.hpp, string': string.group(1)}
-    if len(set(told.values())) != 1:
-        yield f'versions differ: {told}'
+    """The version stands in include/fult/version.hpp; what must repeat it, because others read it there, says the same."""
+    version = subprocess.run([root / 'tools' / 'version'], capture_output=True, text=True).stdout.strip()
+    if not re.fullmatch(r'\d+\.\d+\.\d+', version):
+        yield f'tools/version finds no version in include/fult/version.hpp, but {version!r}'
+    for name, pattern in (('CHANGELOG.md', r'^## ([0-9.]+)'), ('debian/changelog', r'^fult \(([0-9.]+)-')):
+        told = re.search(pattern, (root / name).read_text(), re.MULTILINE)
+        if not told or told.group(1) != version:
+            yield f'{name} begins with version {told and told.group(1)}, include/fult/version.hpp says {version}'
 
 
 def sizes(root):

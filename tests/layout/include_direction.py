@@ -18,7 +18,7 @@ OWNERS = [
     (re.compile(r'^valgrind/'), {'sanitizer'}),
     (re.compile(r'^sanitizer/'), {'sanitizer'}),
 ]
-ASM_OWNERS = {'detail/platform', 'platform'}
+ASM_OWNERS = {'detail/platform', 'platform', 'unwind'}
 
 
 def read_levels(path):

@@ -354,7 +354,19 @@ TEST(FromArgobots, eventual_wait) {
 
 TEST(FromArgobots, key) {
     fult::runtime runtime(two_workers());
-    EXPECT_EQ(fult::spawn([mine = 5] { return mine; }).join(), 5);
+    fult::task_local_ptr<int> key([](int *value) { delete value; });
+    EXPECT_EQ(key.get(), nullptr);
+}
+
+TEST(FromArgobots, key_set) {
+    fult::runtime runtime(two_workers());
+    fult::task_local_ptr<int> key([](int *value) { delete value; });
+    fult::spawn([&] {
+        key.set(new int(5));
+        fult::this_task::yield();
+        EXPECT_EQ(*key.get(), 5);
+    }).join();
+    EXPECT_EQ(key.get(), nullptr);
 }
 
 TEST(FromArgobots, get_wtime) {

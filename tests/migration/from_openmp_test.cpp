@@ -323,28 +323,41 @@ TEST(FromOpenmp, task_shared) {
 TEST(FromOpenmp, taskgroup) {
     fult::runtime runtime(two_workers());
     std::atomic<int> leaves{0};
+    fult::task_group *spawned_into = nullptr;
     std::function<void(int)> walk = [&](int depth) {
         if (depth == 0)
             ++leaves;
-        else
-            fult::parallel_invoke([&] { walk(depth - 1); }, [&] { walk(depth - 1); });
+        for (int i = 0; i < 2 && depth > 0; ++i)
+            spawned_into->spawn(walk, depth - 1);
     };
-    fult::parallel_invoke([&] { walk(2); }, [&] { walk(2); });
+    fult::task_group group;
+    spawned_into = &group;
+    group.spawn(walk, 3);
+    group.wait();
     EXPECT_EQ(leaves, 8);
 }
 
 TEST(FromOpenmp, cancel) {
     fult::runtime runtime(two_workers());
-    std::stop_source stop;
-    auto task = fult::spawn([token = stop.get_token()] {
+    fult::task_group group;
+    group.spawn([](std::stop_token stop) {
         for (;;) {
-            if (token.stop_requested())
+            if (stop.stop_requested())
                 return;
             fult::this_task::yield();
         }
     });
-    stop.request_stop();
-    task.join();
+    group.request_stop();
+    group.wait();
+    EXPECT_FALSE(group.stop_requested());
+}
+
+TEST(FromOpenmp, task_reduction) {
+    fult::runtime runtime(two_workers());
+    auto a = fult::spawn([] { return 41L; });
+    auto b = fult::spawn([] { return 1L; });
+    auto [left, right] = fult::when_all(a, b);
+    EXPECT_EQ(left + right, 42);
 }
 
 TEST(FromOpenmp, taskloop) {

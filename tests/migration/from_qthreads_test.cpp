@@ -101,6 +101,15 @@ TEST(FromQthreads, yield) {
     other.join();
 }
 
+TEST(FromQthreads, tasklocal) {
+    fult::runtime runtime(two_workers());
+    fult::task_local_ptr<long> mine([](long *value) { delete value; });
+    mine.set(new long(5));
+    fult::spawn([&] { EXPECT_EQ(mine.get(), nullptr); }).join();
+    EXPECT_EQ(*mine.get(), 5);
+    delete mine.get(); // this task outlives `mine`, and so ends too late for its destructor
+}
+
 TEST(FromQthreads, id) {
     fult::runtime runtime(two_workers());
     fult::task_id me = fult::this_task::id();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define FULT_TEST_SANITIZED 1
@@ -31,9 +32,15 @@ inline bool under_valgrind() {
 #endif
 }
 
-// `rounds`, or a fraction of them under a sanitizer or Valgrind; never less than 1.
+// Whether an emulator runs this program: it cannot start itself again then, as threadsafe death tests do.
+// Meson sets the variable for cross-built tests.
+inline bool emulated() { return std::getenv("MESON_EXE_WRAPPER") != nullptr; }
+
+// `rounds`, or a fraction of them under a sanitizer, Valgrind or an emulator; never less than 1.
 inline std::size_t scaled(std::size_t rounds) {
-    const std::size_t divisor = under_valgrind() ? 100 : sanitized ? 50 : 1; // TSan: at most 8,128 stacks
+    const std::size_t divisor = under_valgrind() || emulated() ? 100
+                                : sanitized                    ? 50
+                                                               : 1; // TSan: at most 8,128 stacks
     return rounds < divisor ? 1 : rounds / divisor;
 }
 

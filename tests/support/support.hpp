@@ -17,8 +17,9 @@ inline options workers(unsigned count) {
     options o;
     o.workers = count;
     o.bind = false;
-    if (under_valgrind())
-        o.max_tasks = 64 * 1024; // Memcheck keeps books on all that might be used: seconds for 8M descriptors
+    // Memcheck and emulators keep books on all that might be used: seconds and gigabytes for 8M descriptors.
+    if (under_valgrind() || emulated())
+        o.max_tasks = 64 * 1024;
     return o;
 }
 

@@ -1,6 +1,10 @@
+#include <memory>
 #include <string>
 
 #include "tests/sync/crowd.hpp"
+
+// Of a value that cannot be copied, all that is not for those that can.
+template class fult::full_empty<std::unique_ptr<int>>;
 
 namespace {
 
@@ -10,6 +14,38 @@ using fult::spawn;
 using fult::testing::long_time;
 using fult::testing::short_time;
 namespace this_task = fult::this_task;
+
+// What cannot be copied can be taken, not read: to ask for that is an error of the call, not of what it
+// calls.
+template <class T>
+concept can_be_read = requires(full_empty<T> &v, std::stop_token stop) {
+    v.readFF();
+    v.try_readFF();
+    v.readFF_for(1s);
+    v.readFF_until(std::chrono::steady_clock::now());
+    v.readFF(stop);
+};
+template <class T>
+concept some_read = requires(full_empty<T> &v) {
+    v.readFF();
+}
+|| requires(full_empty<T> &v) { v.try_readFF(); }
+|| requires(full_empty<T> &v) { v.readFF_for(1s); }
+|| requires(full_empty<T> &v) { v.readFF_until(std::chrono::steady_clock::now()); }
+|| requires(full_empty<T> &v, std::stop_token stop) { v.readFF(stop); };
+template <class T>
+concept can_be_taken = requires(full_empty<T> &v) {
+    v.readFE();
+};
+static_assert(can_be_read<std::string> && can_be_taken<std::string>);
+static_assert(!some_read<std::unique_ptr<int>> && can_be_taken<std::unique_ptr<int>>);
+
+TEST(full_empty_values, one_that_only_moves) {
+    full_empty<std::unique_ptr<int>> v(std::make_unique<int>(5));
+    EXPECT_EQ(*v.readFE(), 5);
+    v.writeEF(std::make_unique<int>(6));
+    EXPECT_EQ(**v.try_readFE(), 6);
+}
 
 class full_empty_test : public fult::testing::sync_test {};
 FULT_TEST_CROWDS(full_empty_test);

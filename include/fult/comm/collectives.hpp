@@ -93,6 +93,7 @@ FULT_API void barrier(endpoint &among);
 template <plain_output R> void broadcast(endpoint &among, R &&values, int root) {
     detail::broadcast(among, std::ranges::data(values), detail::bytes_of(values), root);
 }
+// The root's value.
 template <plain T>
 requires(!plain_range<T> && !std::is_const_v<T>) void broadcast(endpoint &among, T &value, int root) {
     detail::broadcast(among, &value, sizeof value, root);
@@ -117,6 +118,7 @@ void allreduce(endpoint &among, const In &in, Out &&out, const Op &op) {
     detail::allreduce(among, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in),
                       detail::combiner_of<detail::element_of<In>>(op));
 }
+// Of one value, which is returned.
 template <plain T, class Op>
 requires(!plain_range<T>) T allreduce(endpoint &among, const T &value, const Op &op) {
     T result = value;
@@ -143,6 +145,7 @@ void allgather(endpoint &among, const In &in, Out &&out) {
                        std::ranges::size(in) * static_cast<std::size_t>(among.size()));
     detail::allgather(among, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(in));
 }
+// Of one value.
 template <plain T, plain_output Out>
 requires(!plain_range<T> && std::same_as<detail::element_of<Out>, T>) void allgather(endpoint &among,
                                                                                      const T &value,

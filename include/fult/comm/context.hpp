@@ -26,9 +26,10 @@ struct options {
     std::string network = "auto";   // FULT_COMM_NETWORK: for ranks of other hosts: auto, or a provider's name
     std::string interface = "auto"; // FULT_COMM_INTERFACE: the network's address or name on this host
     server_policy server = server_policy::automatic; // FULT_COMM_SERVER
-    std::size_t packet_size = 8192;                  // FULT_COMM_PACKET_SIZE: bytes, header included
-    std::size_t packets = 1024;                      // FULT_COMM_PACKETS: buffers of a device, at most
-    std::size_t rendezvous = 0; // FULT_COMM_RENDEZVOUS: bytes from which on; 0: a packet's
+    unsigned devices = 1; // FULT_COMM_DEVICES: each with its own transports, packets, lock and server
+    std::size_t packet_size = 8192; // FULT_COMM_PACKET_SIZE: bytes, header included
+    std::size_t packets = 1024;     // FULT_COMM_PACKETS: buffers of a device, at most
+    std::size_t rendezvous = 0;     // FULT_COMM_RENDEZVOUS: bytes from which on; 0: a packet's
     std::size_t unexpected = std::size_t{256}
                              << 20; // FULT_COMM_UNEXPECTED: bytes of messages nobody waits for
     bool gather = true;             // FULT_COMM_GATHER: small messages share packets
@@ -49,7 +50,8 @@ class FULT_API context {
     explicit context(const options &wanted = read_options());
     context(const context &) = delete;
     context &operator=(const context &) = delete;
-    // Waits for all ranks. Operations that are pending end the program with a message that lists them.
+    // Waits for all ranks. Operations that are pending, and endpoints that were made from it and are still
+    // there, end the program with a message that lists them.
     ~context();
 
     int rank() const noexcept;

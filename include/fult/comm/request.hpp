@@ -13,6 +13,8 @@ namespace fult::comm {
 
 namespace detail {
 struct pending;
+struct request_access;
+struct request_pointer;
 FULT_API void drop(pending *p) noexcept;
 } // namespace detail
 
@@ -22,15 +24,22 @@ FULT_API void drop(pending *p) noexcept;
 class FULT_API request {
   public:
     request() noexcept = default; // complete already, of nothing
-    request(request &&other) noexcept : what_(std::exchange(other.what_, nullptr)) {}
+    // The other one is of nothing then.
+    request(request &&other) noexcept : what_(std::exchange(other.what_, nullptr)), sent_(other.sent_) {}
+    // As if this one had been destroyed before.
     request &operator=(request &&other) noexcept {
         if (this != &other) {
-            detail::drop(what_);
+            if (what_)
+                detail::drop(what_);
             what_ = std::exchange(other.what_, nullptr);
+            sent_ = other.sent_;
         }
         return *this;
     }
-    ~request() { detail::drop(what_); }
+    ~request() {
+        if (what_)
+            detail::drop(what_);
+    }
 
     // Whether there is something to wait for, or to look at.
     bool valid() const noexcept { return what_ != nullptr; }
@@ -49,10 +58,14 @@ class FULT_API request {
 
   private:
     friend class endpoint;
+    friend struct detail::request_access;
+    friend struct detail::request_pointer;
     friend FULT_API std::size_t wait_any(std::span<request> all);
     friend FULT_API void wait_all(std::span<request> all);
     explicit request(detail::pending *what) noexcept : what_(what) {}
+    explicit request(const status &sent) noexcept; // a message that has left already
     detail::pending *what_ = nullptr;
+    status sent_; // where it is that one
 };
 
 // Waits for all; one wake-up. Empty ones count as complete. Throws the first error, in the order of the span,

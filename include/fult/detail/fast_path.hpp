@@ -22,6 +22,7 @@ FULT_API void release_slot_slow(task *t) noexcept; // the slow cases of release_
 FULT_API void await_completion(task *t) noexcept;  // returns with the outcome in t's storage; may suspend
 FULT_API void release_joined(task *t) noexcept;    // frees a slot whose outcome was taken
 FULT_API void detach_task(task *t) noexcept;
+FULT_API task *end_inline_locals(task *t) noexcept; // of the current task; returns outer; may suspend
 
 // Orders the owner's plain store before its load of attention for the compiler; the processor is ordered by
 // the thief.
@@ -114,7 +115,12 @@ template <class C> class inline_run {
     FULT_ALWAYS_INLINE ~inline_run() {
         storage_as<C>(*task_).~C();
         worker_hot *w = current_worker();
-        w->current = task_->outer;
+        task *outer = task_->outer;
+        if ((reinterpret_cast<std::uintptr_t>(outer) & has_locals) != 0) [[unlikely]] {
+            outer = end_inline_locals(task_);
+            w = current_worker();
+        }
+        w->current = outer;
         release_slot(w, task_);
     }
     inline_run(const inline_run &) = delete;

@@ -26,8 +26,20 @@ struct task_ops {
 
 enum class outcome : std::uint8_t { none, value, exception };
 
-// What spawn_options add to a task; absent for a plain spawn.
+// What spawn_options add to a task, and its locals; absent for a plain spawn.
 struct task_extras;
+
+// The values of task-local keys: the first few in place, as reading them is what must be fast.
+struct local_entry {
+    std::uint64_t key = 0; // whose value it is; a key that was deleted is none's
+    void *value = nullptr;
+};
+struct local_values {
+    static constexpr std::uint32_t near_count = 6;
+    local_entry near[near_count];
+    local_entry *far = nullptr;
+    std::uint32_t far_count = 0;
+};
 
 // States in the descriptor (scheduler.md): only `ready` may be claimed. Free, private and running tasks are
 // busy.
@@ -41,17 +53,24 @@ enum join_word : std::uintptr_t {
     join_detached = 2,
     join_counter_tag = 4, // pointer to a join_counter: many children, one wake-up
     join_parker_tag = 5,  // pointer to a parker: a foreign thread joins
+    join_group_tag = 6,   // pointer to a group_core: the slot is free, and the group one smaller
+    join_any_tag = 7,     // pointer to an any_counter: somebody waits for the first of several
     join_tag_mask = 7,
 };
 
 inline constexpr std::size_t inline_storage = 48;
+
+// In task::outer of a running task: it has locals, which end with it.
+inline constexpr std::uintptr_t has_locals = 1;
 
 // The descriptor. Its first cache line is all that spawn and an inline join touch; the second belongs to
 // suspended and published tasks. Between two uses of a slot: state busy, join none, context null, outcome
 // none, extras null.
 struct alignas(128) task {
     const task_ops *ops;
-    task *outer; // while this task runs inline in a join: the task whose join runs it
+    // While this task runs inline in a join: the task whose join runs it, and has_locals. Before it starts,
+    // in a group: the group's mark.
+    task *outer;
     alignas(16) std::byte storage[inline_storage];
 
     std::atomic<std::uint32_t> state;
@@ -62,6 +81,7 @@ struct alignas(128) task {
     task_extras *extras;
     outcome result;
     bool pinned;
+    std::uint32_t note;       // low half of the address of its wait_note; 0: none
     std::uintptr_t limit;     // the limit of `on`: a switch needs nothing else of the stack's record
     std::atomic<task *> next; // while it is handed over (worker::hand)
 };
@@ -87,8 +107,10 @@ inline constexpr std::uint64_t usable_slots = ~std::uint64_t{1}; // of a word
 
 // Why the owner must leave the fast path after it changed a private word.
 enum attention_bits : std::uint32_t {
-    hungry = 1,  // somebody looks for work and found no public bit here
-    revoked = 2, // a thief took private bits back; they stand in moved
+    hungry = 1,      // somebody looks for work and found no public bit here
+    revoked = 2,     // a thief took private bits back; they stand in moved
+    trim_wanted = 4, // idle memory is to be given back
+    forked = 8,      // this is the child of a fork: it has one thread, and no workers
 };
 
 // The part of a worker that spawn and join touch. Descriptors' hot halves lie at even multiples of a cache

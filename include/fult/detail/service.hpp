@@ -2,6 +2,9 @@
 // of this project that stand on the runtime.
 #pragma once
 
+#include <cstdint>
+#include <limits>
+
 #include <fult/detail/platform.hpp>
 
 namespace fult::detail {
@@ -23,6 +26,11 @@ class FULT_API service {
     virtual int descriptor() const noexcept = 0;
     // Milliseconds after which it wants to be polled at the latest, while no descriptor calls; -1: never.
     virtual int patience() const noexcept = 0;
+    // When it wants to be polled at the latest, in nanoseconds of the steady clock.
+    virtual std::int64_t deadline() const noexcept { return std::numeric_limits<std::int64_t>::max(); }
+
+    // Whether it may yet wake a task that waits now.
+    virtual bool expects() const noexcept { return true; }
 
   protected:
     service() = default;

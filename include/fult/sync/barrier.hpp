@@ -28,7 +28,8 @@ class FULT_API barrier_base {
     void drop() noexcept; // one fewer from the next phase on; before the arrival
 
     void stand_in_line(waiter &self) noexcept; // before its arrival
-    static void wait_in_line(waiter &self) noexcept;
+    // The barrier, a name to tell, may be gone meanwhile.
+    static void wait_in_line(waiter &self, const void *barrier) noexcept;
     void complete(waiter *self) noexcept; // starts the next phase and grants all of this one
     void wait(std::uint64_t phase) noexcept;
 
@@ -107,7 +108,7 @@ template <class Completion = detail::no_completion> class barrier {
             completion_();
             base_.complete(&self);
         }
-        detail::barrier_base::wait_in_line(self);
+        detail::barrier_base::wait_in_line(self, this);
     }
 
     // Arrives, and is not expected any more from the next phase on. From any thread. Does not suspend (the

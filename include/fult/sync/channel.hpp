@@ -55,7 +55,7 @@ template <class T> class channel {
     // The same with a copy; throws what copying throws.
     bool try_send(const T &value) requires std::is_copy_constructible_v<T> { return try_send(T(value)); }
     // As send, for so long at most: false then too, and the value is not moved from. Throws
-    // std::system_error where the thread that ends timed waits cannot be started.
+    // std::system_error where a runtime's first timed wait lacks memory.
     template <class Rep, class Period>
     bool try_send_for(T &&value, const std::chrono::duration<Rep, Period> &duration) {
         return send_within(value, detail::wait_limits(detail::deadline_after(duration)));
@@ -148,7 +148,7 @@ template <class T> class channel {
         }
         detail::waiter self;
         self.subject = std::addressof(value);
-        return detail::wait_in(lock_, senders_, self, limits) && self.note != 0;
+        return detail::wait_in({"channel (to send)", this}, lock_, senders_, self, limits) && self.note != 0;
     }
 
     // Called with the lock held, which it releases.
@@ -180,7 +180,7 @@ template <class T> class channel {
         std::optional<T> value;
         detail::waiter self;
         self.subject = &value;
-        detail::wait_in(lock_, receivers_, self, limits);
+        detail::wait_in({"channel (to receive)", this}, lock_, receivers_, self, limits);
         return value;
     }
 

@@ -48,7 +48,7 @@ class FULT_API condition_variable {
     }
 
     // Waits for a notification until a time of any clock; locks again in either case. Throws
-    // std::system_error where the thread that ends timed waits cannot be started; so do all that follow.
+    // std::system_error where a runtime's first timed wait lacks memory; so do all that follow.
     template <class Lock, class Clock, class Duration>
     cv_status wait_until(Lock &lock, const std::chrono::time_point<Clock, Duration> &time) {
         const bool notified = wait_within(lock, detail::wait_limits(detail::steady_deadline(time)));

@@ -29,7 +29,7 @@ class FULT_API event {
     // Waits until it is set.
     void wait() const noexcept { wait_within(detail::wait_limits()); }
     // As wait, for so long at most. False: the time has passed before it was set. Throws std::system_error
-    // where the thread that ends timed waits cannot be started.
+    // where a runtime's first timed wait lacks memory.
     template <class Rep, class Period>
     bool wait_for(const std::chrono::duration<Rep, Period> &duration) const {
         return wait_within(detail::wait_limits(detail::deadline_after(duration)));

@@ -11,6 +11,11 @@
 
 namespace fult {
 
+// What readFF and its kin ask of a value: they return a copy and leave the original. One that cannot be
+// copied is taken by readFE.
+template <class T>
+concept copied_value = std::is_copy_constructible_v<T>;
+
 // The full/empty bits of the Tera MTA and of Qthreads, with their names: read or write, when full (F) or
 // empty (E), and how it is left. Waiting suspends a task and blocks a foreign thread. All calls are from any
 // thread. Who waits for the same is served first come, first served; when a value comes, all readFF get it
@@ -31,8 +36,8 @@ template <class T> class full_empty {
     full_empty(const full_empty &) = delete;
     full_empty &operator=(const full_empty &) = delete;
 
-    // Waits until it is full, returns a copy of the value and leaves it full. For copyable T, as all readFF.
-    T readFF() { return *read_within(false, detail::wait_limits()); }
+    // Waits until it is full, returns a copy of the value and leaves it full.
+    T readFF() requires copied_value<T> { return *read_within(false, detail::wait_limits()); }
     // Waits until it is full, takes the value and leaves it empty.
     T readFE() { return *read_within(true, detail::wait_limits()); }
     // Waits until it is empty, writes the value and leaves it full.
@@ -46,7 +51,7 @@ template <class T> class full_empty {
     }
 
     // As readFF where it is full, else nothing. Does not suspend.
-    std::optional<T> try_readFF() noexcept { return read_now(false); }
+    std::optional<T> try_readFF() noexcept requires copied_value<T> { return read_now(false); }
     // As readFE where it is full, else nothing. Does not suspend.
     std::optional<T> try_readFE() noexcept { return read_now(true); }
     // As writeEF where it is empty, else false. Does not suspend.
@@ -62,10 +67,10 @@ template <class T> class full_empty {
         return true;
     }
 
-    // As readFF, for so long at most: empty then. Throws std::system_error where the thread that ends timed
-    // waits cannot be started, as do all that follow with a time.
+    // As readFF, for so long at most: empty then. Throws std::system_error where a runtime's first timed
+    // wait lacks memory, as do all that follow with a time.
     template <class Rep, class Period>
-    std::optional<T> readFF_for(const std::chrono::duration<Rep, Period> &duration) {
+    std::optional<T> readFF_for(const std::chrono::duration<Rep, Period> &duration) requires copied_value<T> {
         return read_within(false, detail::wait_limits(detail::deadline_after(duration)));
     }
     // As readFE, for so long at most: empty then.
@@ -80,7 +85,8 @@ template <class T> class full_empty {
     }
     // As readFF, until a time of any clock: empty then.
     template <class Clock, class Duration>
-    std::optional<T> readFF_until(const std::chrono::time_point<Clock, Duration> &time) {
+    std::optional<T>
+    readFF_until(const std::chrono::time_point<Clock, Duration> &time) requires copied_value<T> {
         return detail::attempt_until(
             time, [this](auto deadline) { return read_within(false, detail::wait_limits(deadline)); });
     }
@@ -97,7 +103,7 @@ template <class T> class full_empty {
             time, [&](auto deadline) { return write_within(value, detail::wait_limits(deadline)); });
     }
     // As readFF, until a stop is requested: empty then.
-    std::optional<T> readFF(const std::stop_token &stop) {
+    std::optional<T> readFF(const std::stop_token &stop) requires copied_value<T> {
         return read_within(false, detail::wait_limits(stop));
     }
     // As readFE, until a stop is requested: empty then.
@@ -159,7 +165,7 @@ template <class T> class full_empty {
     }
     void serve(detail::wait_chain &served) noexcept {
         for (;;) {
-            if constexpr (std::is_copy_constructible_v<T>)
+            if constexpr (copied_value<T>)
                 while (detail::waiter *reader = readers_.pop()) {
                     destination(*reader).emplace(std::as_const(value_));
                     served.add(reader);
@@ -183,7 +189,7 @@ template <class T> class full_empty {
     std::optional<T> take(bool empties) noexcept {
         std::optional<T> value;
         if (!empties) {
-            if constexpr (std::is_copy_constructible_v<T>)
+            if constexpr (copied_value<T>)
                 value.emplace(std::as_const(value_));
             lock_.unlock();
             return value;
@@ -208,7 +214,7 @@ template <class T> class full_empty {
         std::optional<T> value;
         detail::waiter self;
         self.subject = &value;
-        detail::wait_in(lock_, empties ? takers_ : readers_, self, limits);
+        detail::wait_in({"full_empty", this}, lock_, empties ? takers_ : readers_, self, limits);
         return value;
     }
     bool write_within(T &value, const detail::wait_limits &limits) {
@@ -216,7 +222,7 @@ template <class T> class full_empty {
         if (full_) {
             detail::waiter self;
             self.subject = std::addressof(value);
-            return detail::wait_in(lock_, writers_, self, limits);
+            return detail::wait_in({"full_empty (to be emptied)", this}, lock_, writers_, self, limits);
         }
         detail::wait_chain served;
         value_ = std::move(value);

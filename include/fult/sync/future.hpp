@@ -128,8 +128,8 @@ template <class T> class future {
 
     // Waits until the value or the exception is there.
     void wait() const { checked().wait(detail::wait_limits()); }
-    // The same, for so long at most. Throws std::system_error where the thread that ends timed waits cannot
-    // be started.
+    // The same, for so long at most. Throws std::system_error where a runtime's first timed
+    // wait lacks memory.
     template <class Rep, class Period>
     future_status wait_for(const std::chrono::duration<Rep, Period> &duration) const {
         return told(checked().is_ready() ||

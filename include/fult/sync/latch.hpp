@@ -41,7 +41,7 @@ class FULT_API latch {
     }
 
     // As wait, for so long at most. False: the time has passed before the count was zero. Throws
-    // std::system_error where the thread that ends timed waits cannot be started.
+    // std::system_error where a runtime's first timed wait lacks memory.
     template <class Rep, class Period>
     bool wait_for(const std::chrono::duration<Rep, Period> &duration) const {
         return try_wait() || wait_within(detail::wait_limits(detail::deadline_after(duration)));

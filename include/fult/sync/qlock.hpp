@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <stop_token>
 
 #include <fult/sync/waiter.hpp>
 
@@ -51,8 +52,8 @@ class FULT_API qlock {
             unlock_slow();
     }
 
-    // As lock, for so long at most: false then. Throws std::system_error where the thread that ends timed
-    // waits cannot be started. May suspend. From any thread.
+    // As lock, for so long at most: false then. Throws std::system_error where a runtime's first timed
+    // wait lacks memory. May suspend. From any thread.
     template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
         return try_lock() || lock_within(detail::wait_limits(detail::deadline_after(duration)));
     }
@@ -63,6 +64,9 @@ class FULT_API qlock {
                    return lock_within(detail::wait_limits(deadline));
                });
     }
+
+    // As lock, until a stop is requested: false then. May suspend. From any thread.
+    bool lock(const std::stop_token &stop) { return try_lock() || lock_within(detail::wait_limits(stop)); }
 
     // How many stand in the queue now; for reports and tests. From any thread; does not suspend.
     std::size_t waiting() noexcept;

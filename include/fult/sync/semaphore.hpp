@@ -66,8 +66,8 @@ template <std::ptrdiff_t LeastMax = std::numeric_limits<std::ptrdiff_t>::max()> 
     // exceed max().
     void release(std::ptrdiff_t update = 1) noexcept { base_.release(update); }
 
-    // As acquire, for so long at most: false then. Throws std::system_error where the thread that ends timed
-    // waits cannot be started.
+    // As acquire, for so long at most: false then. Throws std::system_error where a runtime's first timed
+    // wait lacks memory.
     template <class Rep, class Period>
     bool try_acquire_for(const std::chrono::duration<Rep, Period> &duration) {
         return base_.try_acquire() || base_.acquire(detail::wait_limits(detail::deadline_after(duration)));

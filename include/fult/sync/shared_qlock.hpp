@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <stop_token>
 
 #include <fult/sync/waiter.hpp>
 
@@ -52,8 +53,8 @@ class FULT_API shared_qlock {
     // The last reader lets in who is first in the queue. Ends the program where no reader owns it.
     void unlock_shared() noexcept;
 
-    // As lock, for so long at most: false then. Throws std::system_error where the thread that ends timed
-    // waits cannot be started, as do all that follow.
+    // As lock, for so long at most: false then. Throws std::system_error where a runtime's first timed
+    // wait lacks memory, as do all that follow.
     template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
         return try_lock() || wait_for_turn(true, detail::wait_limits(detail::deadline_after(duration)));
     }
@@ -76,6 +77,14 @@ class FULT_API shared_qlock {
         return try_lock_shared() || detail::attempt_until(time, [this](auto deadline) {
                    return wait_for_turn(false, detail::wait_limits(deadline));
                });
+    }
+    // As lock, until a stop is requested: false then.
+    bool lock(const std::stop_token &stop) {
+        return try_lock() || wait_for_turn(true, detail::wait_limits(stop));
+    }
+    // As lock_shared, until a stop is requested: false then.
+    bool lock_shared(const std::stop_token &stop) {
+        return try_lock_shared() || wait_for_turn(false, detail::wait_limits(stop));
     }
 
   private:

@@ -14,6 +14,7 @@
 
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/platform.hpp>
+#include <fult/detail/wait_note.hpp>
 #include <fult/task_id.hpp>
 
 namespace fult::detail {
@@ -41,7 +42,7 @@ class FULT_API short_lock {
 class FULT_API wait_limits {
   public:
     wait_limits() noexcept = default;
-    // Throws std::system_error where the thread that ends timed waits cannot be started.
+    // Throws std::system_error where a runtime's first timed wait finds no memory or no descriptor.
     explicit wait_limits(steady_clock::time_point deadline);
     explicit wait_limits(const std::stop_token &stop) noexcept : stop_(&stop) {}
     wait_limits(const std::stop_token &stop, steady_clock::time_point deadline);
@@ -72,13 +73,20 @@ class FULT_API waiter {
     explicit waiter(without_limits) noexcept : waiter() {
         stays_ = state_.load(std::memory_order_relaxed) == parked;
     }
+    // For one that may be granted at once and else finds out itself whether others are ready.
+    struct as_it_comes {};
+    explicit waiter(as_it_comes) noexcept;
     waiter(const waiter &) = delete;
     waiter &operator=(const waiter &) = delete;
 
-    // Waits for the grant. A task suspends, a foreign thread blocks.
-    void wait() noexcept;
-    // The same within limits; false: they were reached, and no grant came so far.
-    bool wait(const wait_limits &limits);
+    // Waits for the grant. A task suspends, a foreign thread blocks. `what` is told to who looks inside.
+    void wait(const waiting_for &what = {}) noexcept;
+    // The same without looking for the grant first: for who knows that others are ready to run.
+    void wait_at_once(const waiting_for &what = {}) noexcept;
+    // The same as wait within limits; false: they were reached, and no grant came so far.
+    bool wait(const wait_limits &limits, const waiting_for &what = {});
+    // The same for a wait that is rarely short: gives the worker away at once.
+    bool wait_long(const wait_limits &limits, const waiting_for &what = {});
 
     // Lets it go on. Everything written before is visible to it.
     void grant() noexcept;
@@ -111,8 +119,9 @@ class FULT_API waiter {
     enum : std::uint32_t { polling, parked, granted };
 
     bool poll() noexcept;
-    bool suspend_while_parked(const wait_limits *limits) noexcept;
+    bool suspend_while_parked(const wait_limits *limits, const waiting_for &what) noexcept;
     bool change_to_granted() noexcept;
+    void wait_on_thread(const steady_clock::time_point *deadline) noexcept;
     void wake_up(task_id who) noexcept;
 
     std::atomic<std::uint32_t> state_{polling};
@@ -184,20 +193,20 @@ class FULT_API wait_chain {
 };
 
 // Waits in a queue. Called with its lock held, returns with it released. False: the limits were reached, and
-// the waiter is out of the queue; `left` ran under the lock then.
+// the waiter is out of the queue; `left` ran under the lock then. `what` is told to who looks inside.
 struct left_nothing {
     void operator()() const noexcept {}
 };
 template <class Left = left_nothing>
-bool wait_in(short_lock &lock, wait_list &list, waiter &w, const wait_limits &limits,
+bool wait_in(const waiting_for &what, short_lock &lock, wait_list &list, waiter &w, const wait_limits &limits,
              const Left &left = Left()) {
     list.push(w);
     lock.unlock();
     if (limits.none()) {
-        w.wait();
+        w.wait(what);
         return true;
     }
-    if (w.wait(limits))
+    if (w.wait(limits, what))
         return true;
     lock.lock();
     if (w.queued) {
@@ -209,6 +218,12 @@ bool wait_in(short_lock &lock, wait_list &list, waiter &w, const wait_limits &li
     lock.unlock();
     w.wait(); // it was taken out before: the grant is on its way
     return true;
+}
+
+template <class Left = left_nothing>
+bool wait_in(short_lock &lock, wait_list &list, waiter &w, const wait_limits &limits,
+             const Left &left = Left()) {
+    return wait_in(waiting_for(), lock, list, w, limits, left);
 }
 
 // Durations and times of any clock as times of the steady one -----------------------------------------------

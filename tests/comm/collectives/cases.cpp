@@ -109,7 +109,7 @@ void order_of_ranks(party &p) {
 // Sums of doubles that depend on their grouping: the same bits on all ranks, and again.
 void same_bits(party &p) {
     endpoint own = p.make_endpoint({});
-    for (const std::size_t count : {std::size_t{1}, std::size_t{100}, std::size_t{20'000}}) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{100}, std::size_t{40'000}}) {
         std::vector<double> in(count), first(count), again(count);
         for (std::size_t i = 0; i < count; ++i)
             in[i] = std::ldexp(1.0 + static_cast<double>(value_of(p.rank, i) % 1'000'003),
@@ -122,6 +122,19 @@ void same_bits(party &p) {
             require(std::bit_cast<std::uint64_t>(of_all[i]) == std::bit_cast<std::uint64_t>(first[i % count]),
                     "the same bits on all ranks");
         require(std::memcmp(first.data(), again.data(), count * sizeof(double)) == 0, "the same bits again");
+        // Wherever the result of a reduce is wanted.
+        std::vector<double> at_first(count), at_root(count);
+        reduce(own, in, at_first, 0, std::plus<>{});
+        for (int root = 1; root < p.size; ++root) {
+            reduce(own, in, at_root, root, std::plus<>{});
+            if (p.rank == root)
+                own.send(at_root, 0, 1);
+            if (p.rank == 0) {
+                own.recv(at_root, root, 1);
+                require(std::memcmp(at_first.data(), at_root.data(), count * sizeof(double)) == 0,
+                        "the same bits at each root");
+            }
+        }
     }
 }
 

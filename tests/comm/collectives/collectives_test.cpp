@@ -23,7 +23,7 @@ TEST_P(collectives, as_one_process_would) {
 }
 
 INSTANTIATE_TEST_SUITE_P(ranks, collectives,
-                         ::testing::Combine(::testing::Values(1, 2, 3, 4, 5, 8),
+                         ::testing::Combine(::testing::Values(1, 2, 3, 4, 5, 7, 8),
                                             ::testing::ValuesIn(collective_cases().begin(),
                                                                 collective_cases().end())),
                          [](const ::testing::TestParamInfo<parameters> &info) {

@@ -102,6 +102,9 @@ TEST_P(injected, into_a_rank_that_is_busy) {
         const bool concerned = p.rank >= 2;
         const std::vector<std::byte> out(20'000, std::byte{7});
         std::vector<std::byte> in(20'000);
+        // What others may write lies between what they may not.
+        std::vector<std::byte> memory(9000, std::byte{3});
+        region shown(p.world, memory.data() + 1000, 7000);
         try {
             for (unsigned i = 0; i < fult::testing::scaled(3000); ++i) {
                 for (int k = 0; k < 3 && p.rank == 2; ++k) {
@@ -126,6 +129,9 @@ TEST_P(injected, into_a_rank_that_is_busy) {
         // What was announced and never comes ends with who was said to have announced it.
         for (int rank = 0; rank < settings.ranks && p.rank == 2; ++rank)
             all.jobs[2]->on->fail_peer(rank);
+        shown = region();
+        for (std::size_t i = 0; i < 1000; ++i)
+            EXPECT_TRUE(memory[i] == std::byte{3} && memory[8000 + i] == std::byte{3});
         ++over;
         while (over != settings.ranks)
             this_task::yield();

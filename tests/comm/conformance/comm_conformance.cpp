@@ -1,8 +1,10 @@
 // The conformance cases as a program that a launcher starts: comm_conformance [CASE ...]. A line for each
-// case, from rank 0; status 1 where one failed. `list` prints their names. Two more do not belong to the
-// list, for they end badly:
+// case, from rank 0; status 1 where one failed. `list` prints their names. Some more do not belong to the
+// list, for they end badly or take long:
 //   killed        the last rank kills itself while the others wait for it
 //   never_received  rank 0 receives nothing until its senders stand
+//   soak N        N messages of each tag between all
+//   soak_with_a_loss N  the same, and the last rank kills itself on its way
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -13,12 +15,16 @@
 #include <thread>
 
 #include "tests/comm/conformance/party.hpp"
+#include "tests/comm/conformance/soak.hpp"
 
 namespace {
 
 using namespace fult;
 using namespace fult::comm;
 using namespace fult::comm::testing;
+
+// What is tested is tested on the last device.
+unsigned tested_device() { return comm::read_options().devices - 1; }
 
 template <class F> void expect_peer_failed(const char *what, F call) {
     try {
@@ -33,9 +39,13 @@ template <class F> void expect_peer_failed(const char *what, F call) {
 // Each kind of call that waits for the rank that dies, and each that is begun later. The driver bounds the
 // time.
 void killed(context &net) {
-    endpoint &world = net.world();
-    endpoint open = net.make_endpoint({.wildcards = true});
+    endpoint world = net.make_endpoint({.device = tested_device()});
+    endpoint open = net.make_endpoint({.device = tested_device(), .wildcards = true});
     const int last = net.size() - 1;
+    std::vector<std::byte> memory(200'000);
+    region own(world, memory);
+    std::vector<remote_region> regions(static_cast<std::size_t>(net.size()));
+    allgather(world, own.remote(), regions);
     net.barrier();
     if (net.rank() == last) {
         for (int to = 0; to < last; ++to)
@@ -57,12 +67,24 @@ void killed(context &net) {
     waits([&] { world.send(large, last, 2); });
     waits([&] { world.irecv(in, last, 3).wait(); });
     waits([&] { world.probe(last, 4); });
+    const remote_region there = regions.back();
+    const auto waits_again = [&](auto call) { // each one ends, until the rank does
+        waits([call] {
+            for (;;)
+                call();
+        });
+    };
+    std::vector<std::byte> got(200'000);
+    waits_again([&] { put(world, large, there); });
+    waits_again([&] { get(world, got, there); });
+    waits_again([&] { iput(world, large.data(), 8, there, 0).wait(); });
     world.send(1, last, 9);
     join_all(tasks);
-    require_equal(failed.load(), 5, "calls that failed");
+    require_equal(failed.load(), 8, "calls that failed");
     require(net.failed(last), "known as failed");
     expect_peer_failed("send", [&] { world.send(large, last, 1); });
     expect_peer_failed("recv", [&] { world.recv(in, last, 1); });
+    expect_peer_failed("get", [&] { get(world, got, there); });
     // The others go on.
     for (int other = 0; other < last; ++other)
         if (other != net.rank()) {
@@ -136,8 +158,21 @@ int main(int argc, char **argv) {
             never_received(net);
             return 0;
         }
-        party p{net.rank(), net.size(), net.world(),
-                [&](endpoint_options how) { return net.make_endpoint(std::move(how)); },
+        if (argc == 3 && argv[1] == std::string_view("soak")) {
+            soak(net, std::atoi(argv[2]));
+            return 0;
+        }
+        if (argc == 3 && argv[1] == std::string_view("soak_with_a_loss")) {
+            soak_with_a_loss(net, std::atoi(argv[2]));
+            return 0;
+        }
+        const unsigned last = tested_device();
+        endpoint other = last == 0 ? endpoint() : net.make_endpoint({.device = last});
+        party p{net.rank(), net.size(), last == 0 ? net.world() : other,
+                [&](endpoint_options how) {
+                    how.device = last;
+                    return net.make_endpoint(std::move(how));
+                },
                 [&] { net.barrier(); }};
         if (net.rank() == 0)
             std::printf("%d ranks by %s over %s\n", net.size(), net.launcher(), net.route_to(p.next()));

@@ -15,7 +15,8 @@ FULT_RUN, PROGRAM = (os.path.abspath(a) for a in sys.argv[1:3])
 launching.LIMIT = 170 if sys.argv[3:] == ['slow'] else 55
 NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
 # Where ranks have to share processors, each message over the network costs a change of process or two.
-SOME = ['sizes_unexpected', 'pieces', 'truncation', 'wait_for_any', 'one_tag', 'late_endpoint', 'queued', 'wildcards']
+SOME = ['sizes_unexpected', 'pieces', 'truncation', 'wait_for_any', 'one_tag', 'late_endpoint', 'queued', 'wildcards',
+        'put_with_signal', 'refused_accesses', 'region_ends_in_use', 'listed']
 NAMES = run([PROGRAM, 'list'])[1].split()
 
 
@@ -66,6 +67,13 @@ def network_dedicated():
     conforms(2, *SOME, FULT_COMM_SERVER='dedicated', **NETWORK)
 
 
+def two_devices():
+    """2 ranks, on the second of two devices, over shared memory with either kind of server, and the network."""
+    conforms(2, FULT_COMM_DEVICES='2')
+    conforms(2, *SOME, FULT_COMM_DEVICES='2', FULT_COMM_SERVER='dedicated')
+    conforms(2, *SOME, FULT_COMM_DEVICES='2', **NETWORK)
+
+
 def one_rank():
     """One rank without a launcher."""
     status, out, err = run([PROGRAM])
@@ -82,9 +90,10 @@ def dies(ranks, **environment):
 
 
 def killed_over_shared_memory():
-    """A rank kills itself while 1 or 3 others wait for it, over shared memory."""
+    """A rank kills itself while 1 or 3 others wait for it, over shared memory, and on the second of two devices."""
     dies(2)
     dies(4)
+    dies(3, FULT_COMM_DEVICES='2')
 
 
 def killed_over_the_network():

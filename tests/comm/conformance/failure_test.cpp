@@ -43,6 +43,10 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
     std::atomic<bool> through{false};
     run_ranks(settings, [&](party &p, world &all) {
         endpoint open = p.make_endpoint({.wildcards = true});
+        std::vector<std::byte> memory(100'000);
+        region own(p.world, memory);
+        std::vector<remote_region> regions(4);
+        allgather(p.world, own.remote(), regions);
         p.barrier();
         if (p.rank == lost) {
             through = true; // else the barrier itself might be cut off
@@ -72,7 +76,18 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
         expect_failure(
             [&] { p.world.sendrecv(large.data(), large.size(), lost, 5, in.data(), in.size(), lost, 5); });
         expect_failure([&] { p.world.probe(lost, 6); });
-        while (waiting != 3 * 8 || !through)
+        const auto until_it_fails = [&](auto call) {
+            expect_failure([call] {
+                for (;;)
+                    call();
+            });
+        };
+        std::vector<std::byte> got(100'000), got_short(100);
+        until_it_fails([&] { put(p.world, large, regions[lost]); });
+        until_it_fails([&] { get(p.world, got, regions[lost]); });
+        until_it_fails([&] { iget(p.world, got_short, regions[lost]).wait(); });
+        until_it_fails([&] { iput_signal(p.world, got_short, regions[lost], 0, 9).wait(); });
+        while (waiting != 3 * 12 || !through)
             this_task::yield();
         cut_off(*all.hub, lost);
         if (told)
@@ -95,6 +110,8 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.isend(large, lost, 1).wait(); }));
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.irecv(in, lost, 1).wait(); }));
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.enqueue(&lost, 1, lost, 1); }));
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { put(p.world, large, regions[lost]); }));
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { iget(p.world, got, regions[lost]).wait(); }));
         // The others go on.
         const int to = p.rank == 0 ? 1 : p.rank == 1 ? 3 : 0, from = p.rank == 0 ? 3 : p.rank == 1 ? 0 : 1;
         for (int i = 0; i < 20; ++i) {
@@ -102,9 +119,12 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
             p.world.recv(in, from, 8);
             sent.wait();
         }
+        put(p.world, large, regions[static_cast<std::size_t>(to)]);
         ++over;
+        while (over != 3) // regions stay until nobody uses them
+            this_task::yield();
     });
-    EXPECT_EQ(failed, 3 * 8);
+    EXPECT_EQ(failed, 3 * 12);
 }
 INSTANTIATE_TEST_SUITE_P(kinds, losing, ::testing::Combine(::testing::Bool(), ::testing::Bool()));
 
@@ -128,6 +148,71 @@ TEST_F(failure, messages_that_came_before_remain) {
         all.jobs[0]->on->fail_peer(1);
         EXPECT_EQ(p.world.recv<int>(1, 1), 5);
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.recv<int>(1, 1); }));
+        over = true;
+    });
+}
+
+// Where no other rank is left, nobody can serve a receive that leaves the source open. One that names this
+// rank goes on, and what has come is received first.
+TEST_F(failure, any_source_ends_with_the_last_of_the_others) {
+    world_settings settings;
+    settings.ranks = 3;
+    const runtime running(as_many_workers_as_asked_for());
+    std::atomic<bool> over{false};
+    std::atomic<int> through{0};
+    run_ranks(settings, [&](party &p, world &all) {
+        endpoint open = p.make_endpoint({.wildcards = true});
+        if (p.rank != 0) {
+            if (p.rank == 1)
+                open.send(5, 0, 9);
+            p.barrier();
+            ++through; // else the barrier itself might be cut off
+            while (!over)
+                this_task::yield();
+            return;
+        }
+        p.barrier();
+        while (through != 2)
+            this_task::yield();
+        std::atomic<int> failed{0}, waiting{0};
+        std::vector<handle<void>> tasks;
+        const auto fails = [&](auto call) {
+            tasks.push_back(spawn([&, call] {
+                ++waiting;
+                failed += ends_with(errc::peer_failed, call) ? 1 : 0;
+            }));
+        };
+        int one = 0, two = 0, three = 0;
+        fails([&] { open.recv(one, any_source, 1); });
+        fails([&] { open.irecv(std::span(&two, 1), any_source, 2).wait(); });
+        fails([&] { open.probe(any_source, 3); });
+        request own = open.irecv(std::span(&three, 1), 0, any_tag);
+        while (waiting != 3)
+            this_task::yield();
+        const auto lose = [&](int rank) {
+            cut_off(*all.hub, rank);
+            all.jobs[0]->on->fail_peer(rank);
+        };
+        lose(1);
+        for (int i = 0; i < 100; ++i)
+            this_task::yield();
+        EXPECT_EQ(failed, 0); // rank 2 may still send
+        lose(2);
+        join_all(tasks);
+        EXPECT_EQ(failed, 3);
+        EXPECT_EQ(open.recv<int>(any_source, 9), 5); // it came before
+        EXPECT_TRUE(ends_with(errc::peer_failed, [&] { open.recv<int>(any_source, any_tag); }));
+        open.send(6, 0, 4);
+        EXPECT_EQ(own.wait().source, 0);
+        EXPECT_EQ(three, 6);
+        open.send(7, 0, 4);
+        EXPECT_EQ(open.recv<int>(any_source, 4), 7); // as a message that is here
+        try {
+            open.recv<int>(any_source, 4);
+            ADD_FAILURE() << "no error";
+        } catch (const error &e) {
+            EXPECT_NE(std::string(e.what()).find("every other rank"), std::string::npos) << e.what();
+        }
         over = true;
     });
 }
@@ -271,6 +356,16 @@ TEST_F(failure, ending_with_a_pending_receive) {
     FULT_EXPECT_END(program, "fult: comm::context: ended with operations pending: 1 receive.* on endpoint");
 }
 
+TEST_F(failure, ending_with_a_region) {
+    const auto program = [](party &p, world &) {
+        static int memory;
+        static region left;
+        if (p.rank == 0)
+            left = region(p.world, &memory, sizeof memory);
+    };
+    FULT_EXPECT_END(program, "ended with operations pending: 1 region.* not destroyed");
+}
+
 TEST_F(failure, ending_with_a_send_that_nobody_received) {
     const auto program = [](party &p, world &) {
         const std::vector<std::byte> large(100'000);
@@ -303,6 +398,15 @@ TEST_F(failure, requests_and_endpoints_that_end_too_early) {
         e = endpoint();
     };
     FULT_EXPECT_END(drops_endpoint, "fult: comm::endpoint: destroyed while receives wait on it");
+}
+
+TEST_F(failure, an_endpoint_that_outlives_its_context) {
+    const auto program = [](party &p, world &) {
+        static endpoint kept;
+        if (p.rank == 0)
+            kept = p.make_endpoint({});
+    };
+    FULT_EXPECT_END(program, "fult: comm::context: ended before 1 endpoint.* made from it");
 }
 
 // Messages in one packet that nobody received are no error: their senders are done.

@@ -1,5 +1,7 @@
 // The conformance cases between ranks of this process, over good and bad networks.
+#include <atomic>
 #include <gtest/gtest.h>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -10,6 +12,7 @@ namespace {
 
 using namespace fult::comm::testing;
 using fult::comm::server_policy;
+using namespace fult::comm::detail;
 
 struct configuration {
     const char *name;
@@ -30,6 +33,31 @@ constexpr configuration all_configurations[] = {
          s.ranks = 3;
          s.network.depth = 2;
      }},
+    {"second_device", // each rank has two, and the second one carries what is tested
+     [](world_settings &s) {
+         s.ranks = 3;
+         s.options.devices = 2;
+     }},
+    {"second_device_dedicated",
+     [](world_settings &s) {
+         s.options.devices = 2;
+         s.options.server = server_policy::dedicated;
+     },
+     true},
+    {"registered", // as over InfiniBand: each side's memory must be
+     [](world_settings &s) {
+         s.ranks = 3;
+         s.network.local_keys = true;
+         s.network.inject = 64;
+     }},
+    {"registered_parts",
+     [](world_settings &s) {
+         s.network.local_keys = true;
+         s.network.one_sided = false;
+         s.network.inject = 0;
+         s.options.packets = 100; // several slabs
+     },
+     true},
     {"parts", // nothing can be read from another rank
      [](world_settings &s) { s.network.one_sided = false; }},
     {"parts_refusing",
@@ -121,6 +149,67 @@ TEST_P(loopback, conforms) {
     run_ranks(settings, [&](party &p, world &) { what.run(p); });
 }
 
+// Counts what is sent.
+class counting final : public transport {
+  public:
+    counting(std::unique_ptr<transport> inner, std::atomic<unsigned> &count)
+        : inner_(std::move(inner)), count_(count) {}
+    const char *name() const noexcept override { return inner_->name(); }
+    transport_limits limits() const noexcept override { return inner_->limits(); }
+    std::string address() const override { return inner_->address(); }
+    void connect(std::span<const std::string> addresses) override { inner_->connect(addresses); }
+    outcome inject(int rank, const void *bytes, std::size_t size) noexcept override {
+        return counted(inner_->inject(rank, bytes, size));
+    }
+    outcome send(packet &p) noexcept override { return counted(inner_->send(p)); }
+    outcome post(packet &p) noexcept override { return inner_->post(p); }
+    outcome read(transfer &t) noexcept override { return inner_->read(t); }
+    outcome write(transfer &t) noexcept override { return inner_->write(t); }
+    unsigned poll(std::span<event> events) noexcept override { return inner_->poll(events); }
+    void forget(int rank) noexcept override { inner_->forget(rank); }
+    bool enroll(memory &m) noexcept override { return inner_->enroll(m); }
+    void withdraw(memory &m) noexcept override { inner_->withdraw(m); }
+
+  private:
+    outcome counted(outcome how) noexcept {
+        count_ += how == outcome::done ? 1 : 0;
+        return how;
+    }
+    std::unique_ptr<transport> inner_;
+    std::atomic<unsigned> &count_;
+};
+
+// Who waits for a message must not send what is gathered, and so each message by itself, while others are
+// ready.
+TEST(gathering, messages_of_ready_tasks_travel_together) {
+    constexpr unsigned tasks = 64, rounds = 20, messages = 2 * tasks * rounds;
+    std::atomic<unsigned> sent{0};
+    world_settings settings;
+    settings.wrap = [&](std::unique_ptr<transport> inner) {
+        return std::make_unique<counting>(std::move(inner), sent);
+    };
+    fult::options one = as_many_workers_as_asked_for();
+    one.workers = 1;
+    const fult::runtime running(one);
+    run_ranks(settings, [&](party &p, world &) {
+        std::vector<fult::handle<void>> pairs;
+        for (std::uint32_t tag = 0; tag < tasks; ++tag)
+            pairs.push_back(fult::spawn([&p, tag] {
+                for (unsigned i = 0; i < rounds; ++i) {
+                    unsigned word = i;
+                    if (p.rank == 0)
+                        p.world.send(word, 1, tag);
+                    p.world.recv(word, 1 - p.rank, tag);
+                    require_equal(word, i, "the word");
+                    if (p.rank == 1)
+                        p.world.send(word, 0, tag);
+                }
+            }));
+        fult::join_all(pairs);
+    });
+    EXPECT_LT(sent, messages / 4);
+}
+
 INSTANTIATE_TEST_SUITE_P(networks, loopback,
                          ::testing::Combine(::testing::ValuesIn(configurations()),
                                             ::testing::ValuesIn(cases())),
@@ -128,5 +217,28 @@ INSTANTIATE_TEST_SUITE_P(networks, loopback,
                              return std::string(std::get<0>(info.param).name) + "_" +
                                     std::get<1>(info.param).name;
                          });
+
+// Programs may use both namespaces as a whole: what is waited for tells whose wait_all it is.
+TEST(names, wait_all_of_requests_and_of_handles) {
+    using namespace fult;
+    using namespace fult::comm;
+    const runtime running(as_many_workers_as_asked_for());
+    run_ranks({}, [](party &p, world &) {
+        int in = 0, out = 5;
+        std::vector<request> requests;
+        requests.push_back(p.world.irecv(&in, sizeof in, p.previous(), 1));
+        requests.push_back(p.world.isend(&out, sizeof out, p.next(), 1));
+        wait_all(requests);
+        require_equal(in, 5, "received");
+        wait_all(std::span(requests));
+        std::vector<handle<int>> handles;
+        for (int i = 0; i < 3; ++i)
+            handles.push_back(spawn([i] { return i; }));
+        wait_all(handles);
+        wait_all(handles[0], handles[1]);
+        wait_all(std::span(handles));
+        join_all(handles);
+    });
+}
 
 } // namespace

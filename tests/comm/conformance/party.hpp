@@ -45,6 +45,8 @@ std::span<const conformance_case> basic_cases();
 std::span<const conformance_case> request_cases();
 std::span<const conformance_case> order_cases();
 std::span<const conformance_case> delivery_cases();
+std::span<const conformance_case> one_sided_cases();
+std::span<const conformance_case> completion_cases();
 std::span<const conformance_case> crowd_cases();
 
 // Where a requirement stands. (std::source_location: clang 14 cannot.)

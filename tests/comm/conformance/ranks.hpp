@@ -62,47 +62,63 @@ struct world_settings {
     int ranks = 2;
     detail::loopback_settings network{};
     comm::options options{};
+    // Where given: makes of a rank's transport the one that it uses.
+    std::function<std::unique_ptr<detail::transport>(std::unique_ptr<detail::transport>)> wrap{};
 };
 
 // What the ranks share.
 struct world {
-    std::shared_ptr<detail::loopback_hub> hub;
-    std::vector<detail::job *> jobs; // by rank, while they are there
+    std::shared_ptr<detail::loopback_hub> hub; // of the first device
+    std::vector<detail::job *> jobs;           // by rank, while they are there
 };
 
 inline std::unique_ptr<detail::job> open_rank(const world_settings &settings,
-                                              const std::shared_ptr<detail::loopback_hub> &hub,
+                                              const std::vector<std::shared_ptr<detail::loopback_hub>> &hubs,
                                               std::shared_ptr<meeting> at, int rank) {
-    std::vector<std::unique_ptr<detail::transport>> transports;
-    transports.push_back(detail::open_loopback(hub, rank));
-    std::vector<int> routes(static_cast<std::size_t>(settings.ranks), 0);
-    routes[static_cast<std::size_t>(rank)] = -1;
+    std::vector<detail::device_links> links(hubs.size());
+    for (std::size_t i = 0; i < hubs.size(); ++i) {
+        links[i].transports.push_back(detail::open_loopback(hubs[i], rank));
+        if (settings.wrap)
+            links[i].transports.back() = settings.wrap(std::move(links[i].transports.back()));
+        links[i].routes.assign(static_cast<std::size_t>(settings.ranks), 0);
+        links[i].routes[static_cast<std::size_t>(rank)] = -1;
+    }
     return std::make_unique<detail::job>(
         settings.options, std::make_unique<meeting_bootstrap>(std::move(at), rank, settings.ranks),
-        std::move(transports), std::move(routes));
+        std::move(links));
 }
 
 // Runs the body as a task for each rank of a runtime that exists. Whatever a body throws ends the process,
 // since the other ranks might wait for it for ever.
 inline void run_ranks(const world_settings &settings, const std::function<void(party &, world &)> &body) {
     world all;
-    all.hub = detail::make_loopback_hub(settings.ranks, settings.network);
+    std::vector<std::shared_ptr<detail::loopback_hub>> hubs(settings.options.devices);
+    for (auto &each : hubs)
+        each = detail::make_loopback_hub(settings.ranks, settings.network);
+    all.hub = hubs.front();
     all.jobs.resize(static_cast<std::size_t>(settings.ranks));
     const auto at = std::make_shared<meeting>(settings.ranks);
     std::vector<std::unique_ptr<detail::job>> jobs(all.jobs.size());
     std::vector<handle<void>> tasks;
     for (int rank = 0; rank < settings.ranks; ++rank) {
-        jobs[static_cast<std::size_t>(rank)] = open_rank(settings, all.hub, at, rank);
+        jobs[static_cast<std::size_t>(rank)] = open_rank(settings, hubs, at, rank);
         all.jobs[static_cast<std::size_t>(rank)] = jobs[static_cast<std::size_t>(rank)].get();
     }
     for (int rank = 0; rank < settings.ranks; ++rank)
         tasks.push_back(spawn([&, rank] {
             auto &own = jobs[static_cast<std::size_t>(rank)];
             try {
-                party p{rank, settings.ranks, own->world,
-                        [&](endpoint_options how) { return own->make_endpoint(std::move(how)); },
+                // What is tested is tested on the last device.
+                const unsigned last = settings.options.devices - 1;
+                endpoint other = last == 0 ? endpoint() : own->make_endpoint({.device = last});
+                party p{rank, settings.ranks, last == 0 ? own->world : other,
+                        [&](endpoint_options how) {
+                            how.device = last;
+                            return own->make_endpoint(std::move(how));
+                        },
                         [&] { own->barrier(); }};
                 body(p, all);
+                other = endpoint();
                 own.reset();
             } catch (const std::exception &e) {
                 std::fprintf(stderr, "rank %d of %d: %s\n", rank, settings.ranks, e.what());

@@ -45,7 +45,7 @@ class history {
         settings_.options.gather = false;
         const auto at = std::make_shared<meeting>(ranks);
         for (int rank = 0; rank < ranks; ++rank) {
-            jobs_.push_back(open_rank(settings_, hub_, at, rank));
+            jobs_.push_back(open_rank(settings_, {hub_}, at, rank));
             ends_.push_back(jobs_.back()->make_endpoint({.wildcards = wildcards}));
         }
     }

@@ -7,21 +7,36 @@ namespace fabric_ranks {
 
 namespace {
 
-std::unique_ptr<transport> over_fabric(const fabric_settings &settings) {
-    auto net = open_fabric(settings);
-    if (settings.provider == "tcp" && settings.provider != net->name())
-        throw std::runtime_error("\"tcp\" means " + std::string(net->name()) + " in this release");
-    return net;
+// Reliable datagrams over TCP are "net" in some releases of libfabric and "tcp" in later ones, where that
+// name meant "tcp;ofi_rxm" before. Asked in a process of its own, so that none of the tests' begins with the
+// library in use.
+const char *datagrams_over_tcp() {
+    const pid_t child = fork();
+    require(child >= 0, "fork");
+    if (child == 0) {
+        try {
+            fabric_settings settings;
+            settings.provider = "tcp";
+            settings.interface = "127.0.0.1";
+            settings.name = job();
+            _exit(open_fabric(settings)->name() == settings.provider ? 0 : 1);
+        } catch (const std::exception &) {
+            _exit(1);
+        }
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? "tcp" : "net";
 }
 
 } // namespace
 
 std::vector<way> ways() {
-    return {{"shm", "shm", reach::same_host, true, over_fabric},
-            {"shm_copies", "shm", reach::same_host, false, over_fabric},
-            {"net", "net", reach::network, true, over_fabric},
-            {"tcp", "tcp", reach::network, true, over_fabric},
-            {"tcp_rxm", "tcp;ofi_rxm", reach::network, true, over_fabric}};
+    static const char *const native = datagrams_over_tcp();
+    return {{"shm", "shm", reach::same_host, true, open_fabric},
+            {"shm_copies", "shm", reach::same_host, false, open_fabric},
+            {"net", native, reach::network, true, open_fabric},
+            {"tcp_rxm", "tcp;ofi_rxm", reach::network, true, open_fabric}};
 }
 
 } // namespace fabric_ranks

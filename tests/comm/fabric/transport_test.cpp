@@ -493,6 +493,35 @@ TEST_P(transports, a_sleeper_is_woken) {
     });
 }
 
+// What has come and was taken must not keep anybody awake afterwards.
+TEST_P(transports, who_has_nothing_to_do_sleeps) {
+    run(2, [](board &shared, int rank) {
+        rank_process me(shared, rank, 2, GetParam(), job(), 4096, true);
+        me.post_receives(8);
+        if (me.net->descriptor() < 0)
+            return;
+        int word = 0;
+        for (int round = 0; round < 5; ++round) {
+            me.insist([&] { return me.net->inject(1 - rank, &word, sizeof word); });
+            for (; me.happened.empty(); me.idle())
+                ;
+            me.net->post(static_cast<packet &>(*me.happened.front().what));
+            me.happened.clear();
+            me.meet_idle(); // nothing is under way any more
+            bool calm = false;
+            for (int looks = 0; looks < 100 && !calm; ++looks) {
+                while (me.poll() != 0)
+                    ;
+                pollfd readable{me.net->descriptor(), POLLIN, 0};
+                calm = me.net->may_sleep() && ::poll(&readable, 1, 0) == 0;
+            }
+            require(me.happened.empty(), "something nobody has sent");
+            require(calm, "the descriptor stays readable though there is nothing");
+            me.meet_idle();
+        }
+    });
+}
+
 } // namespace
 
 INSTANTIATE_TEST_SUITE_P(over, transports, testing::ValuesIn(ways()),

@@ -10,6 +10,7 @@
 #include "comm/device.hpp"
 #include "comm/endpoint_state.hpp"
 #include "comm/loopback.hpp"
+#include "comm/one_sided/one_sided.hpp"
 #include "comm/wire.hpp"
 
 extern "C" const char *__asan_default_options();
@@ -42,7 +43,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
         comm::detail::sending send;
         for (unsigned i = 0; i < 3; ++i) {
             comm::detail::receive &r = receives[i];
-            r.finished = [](comm::detail::operation &op) noexcept { op.offered = ~std::size_t{0}; };
+            r.finished = [](comm::detail::operation &op) noexcept {
+                static_cast<comm::detail::receive &>(op).offered = ~std::size_t{0};
+            };
             r.data = room[i];
             r.room = sizeof room[i];
             r.at = i == 2 ? &wild : &plain;
@@ -56,6 +59,27 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
         send.size = sizeof out;
         send.rank = 1;
         on.send(send);
+        // Regions that others access, and accesses of this rank that others answer.
+        static std::byte shown[5000];
+        comm::detail::region_state writable, readable;
+        writable.base = readable.base = shown;
+        writable.size = readable.size = sizeof shown;
+        writable.writable = true;
+        on.remote_memory().offer(writable);
+        on.remote_memory().offer(readable);
+        static std::byte moved[4][20'000];
+        comm::detail::access accesses[4];
+        for (unsigned i = 0; i < 4; ++i) {
+            comm::detail::access &a = accesses[i];
+            a.finished = [](comm::detail::operation &) noexcept {};
+            a.is_put = i % 2 == 0;
+            a.signals = i == 0;
+            a.local = moved[i];
+            a.size = i < 2 ? 100 : sizeof moved[i];
+            a.outgoing::rank = 1;
+            a.through = &plain;
+            on.remote_memory().begin(a);
+        }
         for (std::size_t at = 1; at < size;) {
             const std::size_t wanted = data[at++] * 4U;
             const std::size_t length = std::min(wanted, size - at);
@@ -71,7 +95,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
             while (queued.dequeue())
                 ;
         }
+        on.remote_memory().withdraw(readable); // while it is in use
+        on.progress();
         on.fail_peer(1); // ends what is still pending
+        for (int i = 0; i < 3; ++i)
+            on.progress();
+        on.remote_memory().withdraw(writable);
         for (comm::detail::receive &r : receives)
             on.cancel(r);
     }

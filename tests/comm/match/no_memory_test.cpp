@@ -44,7 +44,7 @@ TEST_F(match_without_memory, the_table_chains) {
 
 TEST_F(match_without_memory, wildcards_chain) {
     wildcard_matcher matcher;
-    std::vector<wildcard_item> receives(n), messages(n), more(4 * n);
+    std::vector<wildcard_message> receives(n), messages(n), more(4 * n);
     mmap_plan.arm(0);
     for (unsigned i = 0; i < n; ++i)
         ASSERT_EQ(matcher.arrive(i * 3, messages[i]), nullptr);

@@ -18,7 +18,7 @@ using namespace fult::comm::detail;
 using kind = wildcard_matcher::kind;
 using fult::testing::scaled;
 
-struct numbered : wildcard_item {
+struct numbered : wildcard_message {
     unsigned number = 0;
     match_pattern wanted;   // of a receive
     std::uint64_t sent = 0; // of a message
@@ -195,7 +195,7 @@ TEST(wildcards, random_histories) {
 TEST(wildcards, several_threads) {
     constexpr unsigned threads = 6, tags = 4;
     const unsigned each_does = static_cast<unsigned>(scaled(300'000) + 1'000);
-    struct traced : wildcard_item {
+    struct traced : wildcard_message {
         match_pattern wanted;
         std::uint64_t sent = 0;
         unsigned number = 0;

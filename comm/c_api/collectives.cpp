@@ -1,0 +1,259 @@
+// Operations of all ranks together.
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <type_traits>
+
+#include <fult/comm/collectives.hpp>
+
+#include "comm/c_api/objects.hpp"
+
+using namespace fult::comm::detail;
+using fult::comm::endpoint;
+
+namespace {
+
+constexpr const char *no_memory_given = "the memory is NULL, and its size is not 0";
+
+// Integers are combined as their unsigned types, so that nothing overflows.
+struct sum {
+    template <class T> T operator()(T a, T b) const noexcept {
+        if constexpr (std::is_integral_v<T>)
+            return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+        else
+            return a + b;
+    }
+};
+struct product {
+    template <class T> T operator()(T a, T b) const noexcept {
+        if constexpr (std::is_integral_v<T>)
+            return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+        else
+            return a * b;
+    }
+};
+struct smaller {
+    template <class T> T operator()(T a, T b) const noexcept { return b < a ? b : a; }
+};
+struct larger {
+    template <class T> T operator()(T a, T b) const noexcept { return a < b ? b : a; }
+};
+struct both {
+    template <class T> T operator()(T a, T b) const noexcept { return T{} != a && T{} != b ? T{1} : T{}; }
+};
+struct either {
+    template <class T> T operator()(T a, T b) const noexcept { return T{} != a || T{} != b ? T{1} : T{}; }
+};
+struct one_of {
+    template <class T> T operator()(T a, T b) const noexcept { return (T{} != a) != (T{} != b) ? T{1} : T{}; }
+};
+struct common_bits {
+    template <class T> T operator()(T a, T b) const noexcept { return static_cast<T>(a & b); }
+};
+struct all_bits {
+    template <class T> T operator()(T a, T b) const noexcept { return static_cast<T>(a | b); }
+};
+struct differing_bits {
+    template <class T> T operator()(T a, T b) const noexcept { return static_cast<T>(a ^ b); }
+};
+
+template <class T, class Op> combiner standard() noexcept {
+    static constexpr Op op{};
+    return combiner_of<T>(op);
+}
+
+template <class T> combiner standard(int op) {
+    switch (op) {
+    case FULT_COMM_SUM:
+        return standard<T, sum>();
+    case FULT_COMM_PRODUCT:
+        return standard<T, product>();
+    case FULT_COMM_MIN:
+        return standard<T, smaller>();
+    case FULT_COMM_MAX:
+        return standard<T, larger>();
+    case FULT_COMM_AND:
+        return standard<T, both>();
+    case FULT_COMM_OR:
+        return standard<T, either>();
+    case FULT_COMM_XOR:
+        return standard<T, one_of>();
+    default:
+        break;
+    }
+    if constexpr (std::is_integral_v<T>)
+        switch (op) {
+        case FULT_COMM_BITWISE_AND:
+            return standard<T, common_bits>();
+        case FULT_COMM_BITWISE_OR:
+            return standard<T, all_bits>();
+        case FULT_COMM_BITWISE_XOR:
+            return standard<T, differing_bits>();
+        default:
+            break;
+        }
+    throw std::invalid_argument("fult-comm: reduction: the operation is " + std::to_string(op) +
+                                ", which enum fult_comm_op does not name, or not for this type");
+}
+
+combiner standard(int type, int op) {
+    switch (type) {
+    case FULT_COMM_INT8:
+        return standard<std::int8_t>(op);
+    case FULT_COMM_UINT8:
+        return standard<std::uint8_t>(op);
+    case FULT_COMM_INT16:
+        return standard<std::int16_t>(op);
+    case FULT_COMM_UINT16:
+        return standard<std::uint16_t>(op);
+    case FULT_COMM_INT32:
+        return standard<std::int32_t>(op);
+    case FULT_COMM_UINT32:
+        return standard<std::uint32_t>(op);
+    case FULT_COMM_INT64:
+        return standard<std::int64_t>(op);
+    case FULT_COMM_UINT64:
+        return standard<std::uint64_t>(op);
+    case FULT_COMM_FLOAT:
+        return standard<float>(op);
+    case FULT_COMM_DOUBLE:
+        return standard<double>(op);
+    }
+    throw std::invalid_argument("fult-comm: reduction: the type is " + std::to_string(type) +
+                                ", which enum fult_comm_type does not name");
+}
+
+struct users_own {
+    fult_comm_reduction_t call;
+    void *user;
+};
+
+combiner combiner_of_user(const users_own &op, std::size_t element) {
+    if (!op.call)
+        throw std::invalid_argument("fult-comm: reduction: the operation is NULL");
+    if (element == 0)
+        throw std::invalid_argument("fult-comm: reduction: elements of 0 bytes");
+    return {[](const void *how, void *accumulated, const void *other, bool other_first,
+               std::size_t count) noexcept {
+                const auto &own = *static_cast<const users_own *>(how);
+                own.call(own.user, other_first ? other : accumulated, other_first ? accumulated : other,
+                         accumulated, count);
+            },
+            &op, element};
+}
+
+void check_memory(const char *call, const void *data, std::size_t count, std::size_t size) {
+    if (count != 0 && size > std::numeric_limits<std::size_t>::max() / count)
+        throw std::invalid_argument(std::string(call) + ": no memory is as large as " +
+                                    std::to_string(count) + " times " + std::to_string(size) + " bytes");
+    if (missing(data, count * size))
+        throw std::invalid_argument(std::string(call) + ": " + no_memory_given);
+}
+
+template <class How>
+int reduce_by(fult_comm_endpoint_t among, const void *in, void *out, std::size_t count, int root,
+              const How &how) {
+    return perform(among, "fult_comm_reduce", [&](endpoint &it) {
+        const combiner op = how();
+        check_memory("fult_comm_reduce", in, count, op.element);
+        if (it.rank() == root)
+            check_memory("fult_comm_reduce", out, count, op.element);
+        reduce(it, in, out, count, root, op);
+    });
+}
+
+template <class How>
+int allreduce_by(fult_comm_endpoint_t among, const void *in, void *out, std::size_t count, const How &how) {
+    return perform(among, "fult_comm_allreduce", [&](endpoint &it) {
+        const combiner op = how();
+        check_memory("fult_comm_allreduce", in, count, op.element);
+        check_memory("fult_comm_allreduce", out, count, op.element);
+        allreduce(it, in, out, count, op);
+    });
+}
+
+std::size_t ranks_of(const endpoint &it) noexcept { return static_cast<std::size_t>(it.size()); }
+
+// Sizes of all blocks; they are checked by the memory for them.
+std::span<const std::size_t> sizes_of(const char *which, const std::size_t *sizes, std::size_t ranks) {
+    if (!sizes)
+        throw std::invalid_argument("fult_comm_alltoallv: " + std::string(which) +
+                                    " is NULL; it must name a size for each rank");
+    return {sizes, ranks};
+}
+void check_blocks(const void *data, std::span<const std::size_t> sizes) {
+    for (const std::size_t size : sizes)
+        check_memory("fult_comm_alltoallv", data, 1, size);
+}
+
+} // namespace
+
+int fult_comm_barrier(fult_comm_endpoint_t among) {
+    return perform(among, "fult_comm_barrier", [](endpoint &it) { fult::comm::barrier(it); });
+}
+
+int fult_comm_broadcast(fult_comm_endpoint_t among, void *data, size_t size, int root) {
+    return perform(among, "fult_comm_broadcast", [&](endpoint &it) {
+        check_memory("fult_comm_broadcast", data, 1, size);
+        broadcast(it, data, size, root);
+    });
+}
+
+int fult_comm_reduce(fult_comm_endpoint_t among, const void *in, void *out, size_t count, int type, int op,
+                     int root) {
+    return reduce_by(among, in, out, count, root, [&] { return standard(type, op); });
+}
+
+int fult_comm_allreduce(fult_comm_endpoint_t among, const void *in, void *out, size_t count, int type,
+                        int op) {
+    return allreduce_by(among, in, out, count, [&] { return standard(type, op); });
+}
+
+int fult_comm_reduce_with(fult_comm_endpoint_t among, const void *in, void *out, size_t count, size_t element,
+                          fult_comm_reduction_t op, void *user, int root) {
+    const users_own own{op, user};
+    return reduce_by(among, in, out, count, root, [&] { return combiner_of_user(own, element); });
+}
+
+int fult_comm_allreduce_with(fult_comm_endpoint_t among, const void *in, void *out, size_t count,
+                             size_t element, fult_comm_reduction_t op, void *user) {
+    const users_own own{op, user};
+    return allreduce_by(among, in, out, count, [&] { return combiner_of_user(own, element); });
+}
+
+int fult_comm_gather(fult_comm_endpoint_t among, const void *in, size_t size, void *out, int root) {
+    return perform(among, "fult_comm_gather", [&](endpoint &it) {
+        check_memory("fult_comm_gather", in, 1, size);
+        if (it.rank() == root)
+            check_memory("fult_comm_gather", out, ranks_of(it), size);
+        gather(it, in, out, size, root);
+    });
+}
+
+int fult_comm_allgather(fult_comm_endpoint_t among, const void *in, size_t size, void *out) {
+    return perform(among, "fult_comm_allgather", [&](endpoint &it) {
+        check_memory("fult_comm_allgather", in, 1, size);
+        check_memory("fult_comm_allgather", out, ranks_of(it), size);
+        allgather(it, in, out, size);
+    });
+}
+
+int fult_comm_alltoall(fult_comm_endpoint_t among, const void *in, size_t size, void *out) {
+    return perform(among, "fult_comm_alltoall", [&](endpoint &it) {
+        check_memory("fult_comm_alltoall", in, ranks_of(it), size);
+        check_memory("fult_comm_alltoall", out, ranks_of(it), size);
+        alltoall(it, in, out, size);
+    });
+}
+
+int fult_comm_alltoallv(fult_comm_endpoint_t among, const void *in, const size_t *in_sizes, void *out,
+                        const size_t *out_sizes) {
+    return perform(among, "fult_comm_alltoallv", [&](endpoint &it) {
+        const auto going = sizes_of("in_sizes", in_sizes, ranks_of(it));
+        const auto coming = sizes_of("out_sizes", out_sizes, ranks_of(it));
+        check_blocks(in, going);
+        check_blocks(out, coming);
+        alltoallv(it, in, going, out, coming, 1);
+    });
+}

@@ -1,0 +1,40 @@
+// Exceptions as statuses, and what they said.
+#pragma once
+
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include <fult/comm.h>
+#include <fult/comm/status.hpp>
+
+namespace fult::comm::detail {
+
+// Keeps the text for fult_comm_error_text; returns the status. Out of line: the calling task may have come
+// here on another thread than it began on.
+int failed_with(int status, const char *text) noexcept;
+// The same for an argument: "<call>: <what>".
+int wrong_argument(const char *call, const char *what) noexcept;
+// For a NULL endpoint, which a missing context may be the reason of.
+int no_endpoint(const char *call) noexcept;
+
+// The status that stands for the exception that is being handled; its text is kept.
+int status_of_exception(const char *call) noexcept;
+
+// Exceptions end here: C has none. body() returns a status.
+template <class Body> int status_of(const char *call, const Body &body) noexcept {
+    try {
+        return body();
+    } catch (...) {
+        return status_of_exception(call);
+    }
+}
+
+inline void tell(fult_comm_envelope *to, const status &about) noexcept {
+    if (to)
+        *to = {about.source, about.tag, about.size};
+}
+
+} // namespace fult::comm::detail

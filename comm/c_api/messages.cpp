@@ -1,0 +1,104 @@
+// Sending and receiving.
+#include <vector>
+
+#include "comm/c_api/objects.hpp"
+
+using namespace fult::comm::detail;
+using fult::comm::endpoint;
+
+namespace {
+
+constexpr const char *no_memory_given = "the memory is NULL, and its size is not 0";
+
+// Lists of C structures as those of C++.
+template <class To, class From>
+std::vector<To> parts_of(const char *call, const From *given, std::size_t count) {
+    if (missing(given, count))
+        throw std::invalid_argument(std::string(call) + ": the list is NULL, and its length is not 0");
+    std::vector<To> all;
+    all.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (missing(given[i].data, given[i].size))
+            throw std::invalid_argument(std::string(call) + ": part " + std::to_string(i) + ": " +
+                                        no_memory_given);
+        all.push_back({given[i].data, given[i].size});
+    }
+    return all;
+}
+
+} // namespace
+
+int fult_comm_send(fult_comm_endpoint_t on, const void *data, size_t size, int destination, uint32_t tag) {
+    if (missing(data, size))
+        return wrong_argument("fult_comm_send", no_memory_given);
+    return perform(on, "fult_comm_send", [&](endpoint &it) { it.send(data, size, destination, tag); });
+}
+
+int fult_comm_recv(fult_comm_endpoint_t on, void *data, size_t size, int source, int64_t tag,
+                   fult_comm_envelope *about) {
+    if (missing(data, size))
+        return wrong_argument("fult_comm_recv", no_memory_given);
+    return perform(on, "fult_comm_recv",
+                   [&](endpoint &it) { tell(about, it.recv(data, size, source, tag)); });
+}
+
+int fult_comm_sendrecv(fult_comm_endpoint_t on, const void *out, size_t out_size, int destination,
+                       uint32_t out_tag, void *in, size_t in_size, int source, int64_t in_tag,
+                       fult_comm_envelope *about) {
+    if (missing(out, out_size) || missing(in, in_size))
+        return wrong_argument("fult_comm_sendrecv", no_memory_given);
+    return perform(on, "fult_comm_sendrecv", [&](endpoint &it) {
+        tell(about, it.sendrecv(out, out_size, destination, out_tag, in, in_size, source, in_tag));
+    });
+}
+
+int fult_comm_sendv(fult_comm_endpoint_t on, const fult_comm_piece *pieces, size_t count, int destination,
+                    uint32_t tag) {
+    return perform(on, "fult_comm_sendv", [&](endpoint &it) {
+        it.send(parts_of<fult::comm::piece>("fult_comm_sendv", pieces, count), destination, tag);
+    });
+}
+
+int fult_comm_recvv(fult_comm_endpoint_t on, const fult_comm_room *rooms, size_t count, int source,
+                    int64_t tag, fult_comm_envelope *about) {
+    return perform(on, "fult_comm_recvv", [&](endpoint &it) {
+        tell(about, it.recv(parts_of<fult::comm::room>("fult_comm_recvv", rooms, count), source, tag));
+    });
+}
+
+int fult_comm_probe(fult_comm_endpoint_t on, int source, int64_t tag, fult_comm_envelope *about) {
+    return perform(on, "fult_comm_probe", [&](endpoint &it) { tell(about, it.probe(source, tag)); });
+}
+
+int fult_comm_try_probe(fult_comm_endpoint_t on, int source, int64_t tag, fult_comm_envelope *about) {
+    return with(on, "fult_comm_try_probe", [&](endpoint &it) {
+        const auto found = it.try_probe(source, tag);
+        if (!found)
+            return int{FULT_ERR_BUSY};
+        tell(about, *found);
+        return int{FULT_SUCCESS};
+    });
+}
+
+int fult_comm_enqueue(fult_comm_endpoint_t on, const void *data, size_t size, int destination, uint32_t tag) {
+    if (missing(data, size))
+        return wrong_argument("fult_comm_enqueue", no_memory_given);
+    return with(on, "fult_comm_enqueue", [&](endpoint &it) {
+        return it.enqueue(data, size, destination, tag) ? int{FULT_SUCCESS} : int{FULT_ERR_BUSY};
+    });
+}
+
+int fult_comm_dequeue(fult_comm_endpoint_t on, void **data, fult_comm_envelope *about) {
+    if (!data)
+        return wrong_argument("fult_comm_dequeue", "there is no place for the message's address");
+    return with(on, "fult_comm_dequeue", [&](endpoint &it) {
+        auto first = it.dequeue();
+        if (!first)
+            return int{FULT_ERR_BUSY};
+        tell(about, first->about);
+        *data = first->bytes.release();
+        return int{FULT_SUCCESS};
+    });
+}
+
+void fult_comm_free(void *data) { delete[] static_cast<std::byte *>(data); }

@@ -1,0 +1,92 @@
+// Requests.
+#include "comm/c_api/requests.hpp"
+
+#include "comm/c_api/objects.hpp"
+
+using namespace fult::comm::detail;
+using fult::comm::endpoint;
+using fult::comm::request;
+
+namespace {
+
+// A complete one: what became of it. NULL: nothing did.
+int look_at(const char *call, fult_comm_request_t &r, fult_comm_envelope *about) noexcept {
+    request now = request_pointer::of(inside(std::exchange(r, nullptr)));
+    return status_of(call, [&] {
+        tell(about, now.wait());
+        return int{FULT_SUCCESS};
+    });
+}
+
+constexpr const char *no_memory_given = "the memory is NULL, and its size is not 0";
+constexpr const char *no_place = "there is no place for the request";
+constexpr const char *no_list = "the list is NULL, and its length is not 0";
+
+} // namespace
+
+int fult_comm_isend(fult_comm_endpoint_t on, const void *data, size_t size, int destination, uint32_t tag,
+                    fult_comm_request_t *begun) {
+    if (!begun || missing(data, size))
+        return wrong_argument("fult_comm_isend", begun ? no_memory_given : no_place);
+    *begun = nullptr;
+    return perform(on, "fult_comm_isend",
+                   [&](endpoint &it) { *begun = name_of(it.isend(data, size, destination, tag)); });
+}
+
+int fult_comm_irecv(fult_comm_endpoint_t on, void *data, size_t size, int source, int64_t tag,
+                    fult_comm_request_t *begun) {
+    if (!begun || missing(data, size))
+        return wrong_argument("fult_comm_irecv", begun ? no_memory_given : no_place);
+    *begun = nullptr;
+    return perform(on, "fult_comm_irecv",
+                   [&](endpoint &it) { *begun = name_of(it.irecv(data, size, source, tag)); });
+}
+
+int fult_comm_test(fult_comm_request_t *one, fult_comm_envelope *about) {
+    if (!one)
+        return wrong_argument("fult_comm_test", no_place);
+    if (pending *p = inside(*one); p && !p->is_complete()) {
+        p->on->progress();
+        if (!p->is_complete())
+            return FULT_ERR_BUSY;
+    }
+    return look_at("fult_comm_test", *one, about);
+}
+
+int fult_comm_wait(fult_comm_request_t *one, fult_comm_envelope *about) {
+    if (!one)
+        return wrong_argument("fult_comm_wait", no_place);
+    return look_at("fult_comm_wait", *one, about);
+}
+
+int fult_comm_wait_all(fult_comm_request_t *all, size_t count, fult_comm_envelope *abouts, int *results) {
+    if (missing(all, count))
+        return wrong_argument("fult_comm_wait_all", no_list);
+    await_all(count, [&](std::size_t i) { return inside(all[i]); });
+    int first = FULT_SUCCESS;
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) {
+        const int result = look_at("fult_comm_wait_all", all[i], abouts ? &abouts[i] : nullptr);
+        if (results)
+            results[i] = result;
+        if (first == FULT_SUCCESS && result != FULT_SUCCESS) {
+            first = result;
+            text = fult_comm_error_text();
+        }
+    }
+    return first == FULT_SUCCESS ? first : failed_with(first, text.c_str());
+}
+
+int fult_comm_wait_any(fult_comm_request_t *all, size_t count, size_t *index, fult_comm_envelope *about) {
+    if (missing(all, count) || !index)
+        return wrong_argument("fult_comm_wait_any", index ? no_list : "there is no place for the index");
+    *index = await_any(count, [&](std::size_t i) { return inside(all[i]); });
+    return *index == count ? int{FULT_SUCCESS} : look_at("fult_comm_wait_any", all[*index], about);
+}
+
+int fult_comm_cancel(fult_comm_request_t one) {
+    request now = request_pointer::of(inside(one));
+    const bool taken_back = now.cancel();
+    request_pointer::release(now); // it is the caller's still
+    return taken_back ? FULT_SUCCESS : FULT_ERR_BUSY;
+}

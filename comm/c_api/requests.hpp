@@ -1,0 +1,17 @@
+// The C name of a request is the request's own pointer, so none costs more than in C++.
+#pragma once
+
+#include <utility>
+
+#include <fult/comm.h>
+
+#include "comm/pending.hpp"
+
+namespace fult::comm::detail {
+
+inline pending *inside(fult_comm_request_t r) noexcept { return reinterpret_cast<pending *>(r); }
+inline fult_comm_request_t name_of(request &&r) noexcept {
+    return reinterpret_cast<fult_comm_request_t>(request_pointer::release(r));
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,135 @@
+// Operations that tell a completion of their end.
+#include <atomic>
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "comm/completions/support.hpp"
+#include "comm/endpoint_state.hpp"
+#include "comm/one_sided/calls.hpp"
+#include "comm/pending.hpp"
+
+namespace fult::comm {
+
+using namespace detail;
+
+namespace detail {
+
+device &device_of(const endpoint &on, const char *call) {
+    if (endpoint_state *state = endpoint_access::state(on))
+        return state->on;
+    throw std::invalid_argument(
+        std::string("fult-comm: ").append(call).append(": the endpoint is empty (moved from?)"));
+}
+
+void throw_failure(const completed &what, const char *call) {
+    if (what.failure == errc::truncated)
+        throw error(errc::truncated, std::string("fult-comm: ")
+                                         .append(call)
+                                         .append(": a message of rank ")
+                                         .append(std::to_string(what.about.source))
+                                         .append(" was longer than the memory of its receive"));
+    operation op;
+    op.failure = what.failure;
+    op.about = what.about;
+    throw_failure(op, call);
+    std::abort(); // it throws
+}
+
+} // namespace detail
+
+namespace {
+
+// It may end, on another thread, while the call that begins it still looks at it: both keep it.
+template <class Operation> struct bound final : Operation {
+    completion *when;
+    std::uint64_t note;
+    std::atomic<unsigned> keepers{2};
+    bound(completion &who, std::uint64_t what) noexcept : when(&who), note(what) {
+        this->finished = [](operation &op) noexcept {
+            auto &self = static_cast<bound &>(op);
+            self.when->complete({self.about, self.failure, self.note});
+            self.drop();
+        };
+    }
+    void drop() noexcept {
+        if (keepers.fetch_sub(1, std::memory_order_acq_rel) == 1)
+            delete this;
+    }
+};
+
+// The caller's own hold, until it has begun.
+struct dropper {
+    template <class Operation> void operator()(bound<Operation> *o) const noexcept { o->drop(); }
+};
+template <class Operation> using begun = std::unique_ptr<bound<Operation>, dropper>;
+
+endpoint_state &state_of(const endpoint &through, const char *call) {
+    device_of(through, call);
+    return *endpoint_access::state(through);
+}
+
+void begin(std::unique_ptr<bound<access>> a) {
+    const begun<access> kept(a.release());
+    kept->through->on.remote_memory().begin(*kept);
+}
+
+} // namespace
+
+void isend(endpoint &through, const void *data, std::size_t size, int destination, std::uint32_t tag,
+           completion &when, std::uint64_t note) {
+    endpoint_state &from = state_of(through, "isend");
+    from.check_rank("isend", destination);
+    if (size <= from.on.eager_limit(destination) && from.on.send_now(from, destination, tag, data, size)) {
+        when.complete({{destination, tag, size}, errc::none, note});
+        return;
+    }
+    auto s = std::make_unique<bound<sending>>(when, note);
+    s->data = data;
+    s->size = size;
+    s->rank = destination;
+    s->tag = tag;
+    s->endpoint = from.id;
+    const begun<sending> kept(s.release());
+    from.on.send(*kept);
+}
+
+void irecv(endpoint &at, void *data, std::size_t size, int source, std::int64_t tag, completion &when,
+           std::uint64_t note) {
+    endpoint_state &here = state_of(at, "irecv");
+    here.check_source("irecv", source, tag);
+    auto r = std::make_unique<bound<receive>>(when, note);
+    r->data = data;
+    r->room = size;
+    r->at = &here;
+    r->source = source;
+    r->tag = tag;
+    const begun<receive> kept(r.release());
+    here.on.post(*kept);
+}
+
+void iput(endpoint &through, const void *data, std::size_t size, const remote_region &to, std::size_t offset,
+          completion &when, std::uint64_t note) {
+    auto a = std::make_unique<bound<access>>(when, note);
+    describe_access(*a, through, "iput", true, const_cast<void *>(data), size, to, offset);
+    begin(std::move(a));
+}
+
+void iput_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
+                 std::size_t offset, std::uint32_t tag, completion &when, std::uint64_t note) {
+    auto a = std::make_unique<bound<access>>(when, note);
+    describe_access(*a, through, "iput_signal", true, const_cast<void *>(data), size, to, offset);
+    a->signals = true;
+    a->tag = tag;
+    begin(std::move(a));
+}
+
+void iget(endpoint &through, void *data, std::size_t size, const remote_region &from, std::size_t offset,
+          completion &when, std::uint64_t note) {
+    auto a = std::make_unique<bound<access>>(when, note);
+    describe_access(*a, through, "iget", false, data, size, from, offset);
+    begin(std::move(a));
+}
+
+} // namespace fult::comm

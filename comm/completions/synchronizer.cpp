@@ -1,0 +1,60 @@
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "comm/completions/support.hpp"
+#include "comm/device.hpp"
+
+namespace fult::comm {
+
+synchronizer::synchronizer(const endpoint &on, std::size_t count)
+    : on_(detail::device_of(on, "synchronizer")), left_(count) {}
+
+// Whoever waits may destroy it once it sees that nothing is left, so nothing here touches it after the lock.
+void synchronizer::complete(const completed &what) noexcept {
+    fult::detail::wait_list woken;
+    {
+        const std::lock_guard hold(lock_);
+        if (left_ == 0)
+            fult::detail::misuse("comm::synchronizer", "more has come than it was made for");
+        if (what.failure != errc::none && failed_.failure == errc::none)
+            failed_ = what;
+        if (--left_ == 0)
+            woken = std::exchange(waiters_, {});
+    }
+    while (fult::detail::waiter *w = woken.pop())
+        w->grant();
+}
+
+bool synchronizer::test() noexcept {
+    on_.progress();
+    const std::lock_guard hold(lock_);
+    return left_ == 0;
+}
+
+void synchronizer::wait() {
+    fult::detail::waiter all_came;
+    bool waits = false;
+    {
+        const std::lock_guard hold(lock_);
+        waits = left_ != 0;
+        if (waits)
+            waiters_.push(all_came);
+    }
+    if (waits)
+        on_.wait(all_came);
+    // Only those who wait look at it now.
+    if (failed_.failure != errc::none)
+        detail::throw_failure(failed_, "synchronizer");
+}
+
+void synchronizer::expect(std::size_t count) noexcept {
+    const std::lock_guard hold(lock_);
+    if (left_ != 0)
+        fult::detail::misuse("comm::synchronizer", "is to be used again before all have come");
+    left_ = count;
+    failed_ = {};
+}
+
+} // namespace fult::comm

@@ -1,0 +1,173 @@
+#include "comm/one_sided/calls.hpp"
+
+#include <stdexcept>
+#include <string>
+
+#include <fult/comm/one_sided.hpp>
+
+#include "comm/endpoint_state.hpp"
+#include "comm/pending.hpp"
+
+namespace fult::comm {
+
+using namespace detail;
+
+namespace detail {
+
+struct offered_region : region_state {
+    device *on = nullptr;
+};
+
+struct request_access {
+    static request make(pending *what) noexcept { return request(what); }
+};
+
+} // namespace detail
+
+namespace {
+
+std::string prefix(const char *call) { return std::string("fult-comm: ").append(call).append(": "); }
+
+endpoint_state &state_of(const endpoint &through, const char *call) {
+    if (endpoint_state *state = endpoint_access::state(through))
+        return *state;
+    throw std::invalid_argument(prefix(call) + "the endpoint is empty (moved from?)");
+}
+
+std::unique_ptr<offered_region> offer(const endpoint &on, void *base, std::size_t size, bool writable) {
+    auto made = std::make_unique<offered_region>();
+    made->on = &state_of(on, "region").on;
+    made->base = static_cast<std::byte *>(base);
+    made->size = size;
+    made->writable = writable;
+    made->on->remote_memory().offer(*made);
+    return made;
+}
+
+// Blocking calls: the operation and the waiter lie on the task's stack.
+struct blocking_access final : access {
+    fult::detail::waiter done;
+    blocking_access() noexcept {
+        finished = [](operation &op) noexcept { static_cast<blocking_access &>(op).done.grant(); };
+    }
+};
+
+struct pending_access final : access, pending {
+    pending_access() noexcept {
+        what = this;
+        finished = [](operation &op) noexcept { static_cast<pending_access &>(op).complete(); };
+    }
+    void destroy() noexcept override { delete this; }
+    bool cancel() noexcept override { return false; }
+};
+
+void with_signal(access &a, std::uint32_t tag) noexcept {
+    a.signals = true;
+    a.tag = tag;
+}
+
+void carry_out(blocking_access &a, const char *call) {
+    device &on = a.through->on;
+    on.remote_memory().begin(a);
+    on.wait(a.done);
+    if (a.failure != errc::none)
+        throw_failure(a, call);
+}
+
+request begin(std::unique_ptr<pending_access> a) {
+    a->on = &a->through->on;
+    a->on->remote_memory().begin(*a);
+    return request_access::make(a.release());
+}
+
+} // namespace
+
+namespace detail {
+
+void describe_access(access &a, const endpoint &through, const char *call, bool is_put, void *data,
+                     std::size_t size, const remote_region &there, std::size_t offset) {
+    endpoint_state &state = state_of(through, call);
+    state.check_rank(call, there.rank);
+    if (is_put && there.writable == 0)
+        throw std::invalid_argument(prefix(call) + "the region was offered for reading only");
+    if (offset > there.size || size > there.size - offset)
+        throw std::out_of_range(prefix(call) + std::to_string(size) + " bytes from offset " +
+                                std::to_string(offset) + " on are not within the region, which has " +
+                                std::to_string(there.size));
+    a.is_put = is_put;
+    a.local = static_cast<std::byte *>(data);
+    a.size = size;
+    a.outgoing::rank = there.rank;
+    a.region = there.id;
+    a.offset = offset;
+    a.through = &state;
+    a.endpoint = state.id;
+}
+
+} // namespace detail
+
+region::region(endpoint &on, void *base, std::size_t size) : what_(offer(on, base, size, true)) {}
+region::region(endpoint &on, const void *base, std::size_t size)
+    : what_(offer(on, const_cast<void *>(base), size, false)) {}
+region::region() noexcept = default;
+region::region(region &&other) noexcept = default;
+region &region::operator=(region &&other) noexcept {
+    if (this != &other) {
+        const region gone(std::move(*this));
+        what_ = std::move(other.what_);
+    }
+    return *this;
+}
+region::~region() {
+    if (what_)
+        what_->on->remote_memory().withdraw(*what_);
+}
+
+remote_region region::remote() const noexcept {
+    if (!what_)
+        return {};
+    return {what_->on->rank(), what_->writable ? 1U : 0U, what_->id, what_->size};
+}
+
+void put(endpoint &through, const void *data, std::size_t size, const remote_region &to, std::size_t offset) {
+    blocking_access a;
+    describe_access(a, through, "put", true, const_cast<void *>(data), size, to, offset);
+    carry_out(a, "put");
+}
+
+request iput(endpoint &through, const void *data, std::size_t size, const remote_region &to,
+             std::size_t offset) {
+    auto a = std::make_unique<pending_access>();
+    describe_access(*a, through, "iput", true, const_cast<void *>(data), size, to, offset);
+    return begin(std::move(a));
+}
+
+void put_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
+                std::size_t offset, std::uint32_t tag) {
+    blocking_access a;
+    describe_access(a, through, "put_signal", true, const_cast<void *>(data), size, to, offset);
+    with_signal(a, tag);
+    carry_out(a, "put_signal");
+}
+
+request iput_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
+                    std::size_t offset, std::uint32_t tag) {
+    auto a = std::make_unique<pending_access>();
+    describe_access(*a, through, "iput_signal", true, const_cast<void *>(data), size, to, offset);
+    with_signal(*a, tag);
+    return begin(std::move(a));
+}
+
+void get(endpoint &through, void *data, std::size_t size, const remote_region &from, std::size_t offset) {
+    blocking_access a;
+    describe_access(a, through, "get", false, data, size, from, offset);
+    carry_out(a, "get");
+}
+
+request iget(endpoint &through, void *data, std::size_t size, const remote_region &from, std::size_t offset) {
+    auto a = std::make_unique<pending_access>();
+    describe_access(*a, through, "iget", false, data, size, from, offset);
+    return begin(std::move(a));
+}
+
+} // namespace fult::comm

@@ -1,0 +1,150 @@
+// The side that asks: operations of this rank on memory of another, or of its own.
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "comm/endpoint_state.hpp"
+#include "comm/one_sided/one_sided.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+template <class T> std::span<const std::byte> bytes_of(const T &value) noexcept {
+    return std::as_bytes(std::span<const T, 1>(&value, 1));
+}
+
+} // namespace
+
+void one_sided::begin(access &a) noexcept {
+    peer &to = on_.peer_of(a.rank);
+    if (!to.via) {
+        begin_here(a);
+        return;
+    }
+    device_lock hold(on_);
+    a.missing = a.size;
+    if (to.doomed) {
+        finish(a, errc::peer_failed);
+        return;
+    }
+    try {
+        a.id = accesses_.add(a);
+    } catch (const std::bad_alloc &) {
+        finish(a, errc::retry);
+        return;
+    }
+    if (a.size > on_.eager_limit(a.rank) && on_.limits_[to.via_index].one_sided) {
+        a.enrolled.base = a.local;
+        a.enrolled.size = a.size;
+        a.is_enrolled = a.direct = to.via->enroll(a.enrolled);
+    }
+    submit(a);
+    on_.flush_unless_others_run(to);
+}
+
+// Memory of this rank itself. A long copy does not hold up the device.
+void one_sided::begin_here(access &a) noexcept {
+    region_state *r = nullptr;
+    {
+        device_lock hold(on_);
+        r = find_region(a.region, a.offset, a.size, a.is_put);
+        if (r)
+            ++r->uses;
+    }
+    if (!r) {
+        finish(a, errc::refused);
+        return;
+    }
+    std::byte *const there = r->base + a.offset;
+    if (a.size != 0)
+        std::memmove(a.is_put ? there : a.local, a.is_put ? a.local : there, a.size);
+    bool told = true;
+    if (a.signals)
+        try {
+            on_.send_now(*a.through, a.rank, a.tag, nullptr, 0);
+        } catch (const std::bad_alloc &) {
+            told = false;
+        }
+    {
+        device_lock hold(on_);
+        --r->uses;
+    }
+    finish(a, told ? errc::none : errc::retry);
+}
+
+bool one_sided::step(access &a) noexcept {
+    a.announced = a.is_put && !a.direct ? send_parts(a) : ask(a);
+    return a.announced;
+}
+
+// The target answers the last one.
+bool one_sided::send_parts(access &a) noexcept {
+    peer &to = on_.peer_of(a.rank);
+    const std::size_t most = to.fills - sizeof(packet_head) - sizeof(record_head) - sizeof(put_body);
+    for (;;) {
+        const std::size_t length = std::min(most, a.size - a.done);
+        const bool last = a.done + length == a.size;
+        const put_body body{a.id, a.region, a.offset + a.done};
+        auto flags = static_cast<std::uint8_t>(one_sided_kind::put);
+        if (last)
+            flags = static_cast<std::uint8_t>(flags | one_sided_last | (a.signals ? one_sided_signal : 0));
+        if (!on_.append(to, record::one_sided, flags, a.endpoint, a.tag, bytes_of(body),
+                        {a.local + a.done, length}))
+            return false;
+        a.done += length;
+        if (last)
+            return true;
+    }
+}
+
+bool one_sided::ask(access &a) noexcept {
+    const access_body body{
+        a.id, a.region, a.offset, a.size, a.enrolled.address, a.enrolled.key, a.is_enrolled ? 1U : 0U};
+    const auto kind = static_cast<std::uint8_t>(a.is_put ? one_sided_kind::fetch : one_sided_kind::get);
+    const auto flags = static_cast<std::uint8_t>(kind | (a.signals ? one_sided_signal : 0));
+    return on_.append(on_.peer_of(a.rank), record::one_sided, flags, a.endpoint, a.tag, bytes_of(body));
+}
+
+// Null for a name that this rank has not told the other.
+access *one_sided::find(std::uint64_t id, int source) noexcept {
+    access *a = accesses_.find(id);
+    return a && a->rank == source && a->announced ? a : nullptr;
+}
+
+void one_sided::bytes_came(int source, std::span<const std::byte> body) noexcept {
+    const auto head = body_as<bytes_body>(body);
+    access *a = head ? find(head->id, source) : nullptr;
+    if (!a || a->is_put)
+        return;
+    const auto bytes = body.subspan(sizeof(bytes_body));
+    if (head->offset > a->size || bytes.size() > a->size - head->offset || bytes.size() > a->missing)
+        return;
+    if (!bytes.empty())
+        std::memcpy(a->local + head->offset, bytes.data(), bytes.size());
+    a->missing -= bytes.size();
+    if (a->missing == 0)
+        finish(*a, errc::none);
+}
+
+void one_sided::parts_wanted(int source, std::uint64_t id) noexcept {
+    access *a = find(id, source);
+    if (!a || !a->is_put || !a->direct)
+        return;
+    a->direct = false;
+    a->announced = false;
+    submit(*a);
+}
+
+void one_sided::finish(access &a, errc failure) noexcept {
+    if (a.is_enrolled)
+        on_.peer_of(a.rank).via->withdraw(a.enrolled);
+    a.is_enrolled = false;
+    if (a.id != 0)
+        accesses_.remove(a.id);
+    a.id = 0;
+    a.failure = failure;
+    a.about = {a.rank, a.tag, a.size};
+    a.finished(a);
+}
+
+} // namespace fult::comm::detail

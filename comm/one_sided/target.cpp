@@ -1,0 +1,245 @@
+// The side that is asked: regions of this rank, and what other ranks do with them. All of it under the
+// device's lock, but for what says otherwise.
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "comm/one_sided/one_sided.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+template <class T> std::span<const std::byte> bytes_of(const T &value) noexcept {
+    return std::as_bytes(std::span<const T, 1>(&value, 1));
+}
+
+} // namespace
+
+// Regions -------------------------------------------------------------------------------------------------------------
+
+// Any thread.
+void one_sided::offer(region_state &r) {
+    device_lock hold(on_);
+    r.id = regions_.add(r);
+    // Where a transport's own operations need their memory registered; without, bytes come in parts.
+    for (std::size_t i = 0; i < on_.transports_.size() && i < 2; ++i) {
+        r.enrolled[i].base = r.base;
+        r.enrolled[i].size = r.size;
+        r.is_enrolled[i] = r.size != 0 && on_.limits_[i].one_sided && on_.limits_[i].local_keys &&
+                           on_.transports_[i]->enroll(r.enrolled[i]);
+    }
+}
+
+// Any thread.
+void one_sided::withdraw(region_state &r) noexcept {
+    {
+        device_lock hold(on_);
+        regions_.remove(r.id);
+        for (serving *each : servings_)
+            if (each->region == &r && !each->moving) { // it will be refused
+                each->region = nullptr;
+                --r.uses;
+            }
+    }
+    for (;;) {
+        {
+            device_lock hold(on_);
+            if (r.uses == 0)
+                break;
+        }
+        on_.pause();
+    }
+    for (std::size_t i = 0; i < 2; ++i)
+        if (r.is_enrolled[i])
+            on_.transports_[i]->withdraw(r.enrolled[i]);
+}
+
+// Null where there is none of that name, or the access is not within it or not allowed.
+region_state *one_sided::find_region(std::uint64_t id, std::uint64_t offset, std::uint64_t size,
+                                     bool to_write) noexcept {
+    region_state *r = regions_.find(id);
+    return r && r->contains(offset, size) && (r->writable || !to_write) ? r : nullptr;
+}
+
+// Requests ------------------------------------------------------------------------------------------------------------
+
+void one_sided::put_came(int source, const record_view &r) noexcept {
+    const auto body = body_as<put_body>(r.body);
+    if (!body)
+        return;
+    const auto bytes = r.body.subspan(sizeof(put_body));
+    region_state *const region = find_region(body->region, body->offset, bytes.size(), true);
+    if (region && !bytes.empty())
+        std::memcpy(region->base + body->offset, bytes.data(), bytes.size());
+    if ((r.flags & one_sided_last) == 0)
+        return;
+    if (region && (r.flags & one_sided_signal) != 0)
+        signal(source, r.endpoint, r.tag);
+    answer(source, one_sided_kind::ended, body->id, !region);
+}
+
+void one_sided::asked_for(int source, const record_view &r, bool is_put) noexcept {
+    const auto body = body_as<access_body>(r.body);
+    if (!body)
+        return;
+    region_state *const region = find_region(body->region, body->offset, body->size, is_put);
+    if (!region) {
+        answer(source, one_sided_kind::ended, body->id, true);
+        return;
+    }
+    serve(source, *body, *region, is_put, r);
+}
+
+void one_sided::serve(int source, const access_body &asked, region_state &region, bool is_put,
+                      const record_view &r) noexcept {
+    const peer &from = on_.peer_of(source);
+    if (from.doomed)
+        return;
+    const transport_limits &limits = on_.limits_[from.via_index];
+    const bool direct = asked.direct != 0 && asked.size != 0 && limits.one_sided &&
+                        (!limits.local_keys || region.is_enrolled[from.via_index]);
+    if (is_put && !direct) {
+        answer(source, one_sided_kind::parts, asked.id);
+        return;
+    }
+    if (!is_put && !direct && serve_at_once(source, asked, region))
+        return;
+    serving *const s = new (std::nothrow) serving;
+    if (s)
+        try {
+            servings_.push_back(s);
+        } catch (const std::bad_alloc &) {
+            delete s;
+            answer(source, one_sided_kind::ended, asked.id, true);
+            return;
+        }
+    else {
+        answer(source, one_sided_kind::ended, asked.id, true);
+        return;
+    }
+    s->place = servings_.size() - 1;
+    s->rank = source;
+    s->is_put = is_put;
+    s->signals = (r.flags & one_sided_signal) != 0;
+    s->direct = direct;
+    s->endpoint = r.endpoint;
+    s->tag = r.tag;
+    s->region = &region;
+    s->asked = asked;
+    s->owner = this;
+    ++region.uses;
+    submit(*s);
+}
+
+// What one record holds, where nothing waits.
+bool one_sided::serve_at_once(int source, const access_body &asked, const region_state &region) noexcept {
+    peer &to = on_.peer_of(source);
+    if (asked.size > to.fills - sizeof(packet_head) - sizeof(record_head) - sizeof(bytes_body) ||
+        !is_clear(source))
+        return false;
+    const bytes_body body{asked.id, 0};
+    return on_.append(to, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
+                      bytes_of(body), {region.base + asked.offset, asked.size});
+}
+
+// Carrying out ----------------------------------------------------------------------------------------------------
+
+bool one_sided::step(serving &s) noexcept {
+    if (!s.region) { // ended meanwhile
+        if (!send_reply(s.rank, one_sided_kind::ended, {s.asked.id, 1}))
+            return false;
+        release(s);
+        return true;
+    }
+    return s.direct ? start(s) : send_bytes(s);
+}
+
+bool one_sided::start(serving &s) noexcept {
+    peer &from = on_.peer_of(s.rank);
+    s.move.local = s.region->base + s.asked.offset;
+    s.move.size = s.asked.size;
+    s.move.descriptor = s.region->enrolled[from.via_index & 1].descriptor;
+    s.move.address = s.asked.address;
+    s.move.key = s.asked.key;
+    s.move.rank = s.rank;
+    s.move.owner = &s;
+    s.move.ended = [](transfer &t, bool well) noexcept {
+        auto &done = *static_cast<serving *>(t.owner);
+        done.owner->moved(done, well);
+    };
+    switch (s.is_put ? from.via->read(s.move) : from.via->write(s.move)) {
+    case outcome::done:
+        s.moving = true;
+        ++on_.under_way_;
+        return true;
+    case outcome::again:
+        return false;
+    case outcome::failed:
+        on_.fail_later(from);
+        release(s);
+        return true;
+    }
+    return true;
+}
+
+void one_sided::moved(serving &s, bool well) noexcept {
+    if (well) {
+        if (s.signals && s.is_put)
+            signal(s.rank, s.endpoint, s.tag);
+        answer(s.rank, one_sided_kind::ended, s.asked.id);
+    }
+    release(s);
+}
+
+bool one_sided::send_bytes(serving &s) noexcept {
+    peer &to = on_.peer_of(s.rank);
+    const std::size_t most = to.fills - sizeof(packet_head) - sizeof(record_head) - sizeof(bytes_body);
+    do {
+        const std::size_t length = std::min<std::size_t>(most, s.asked.size - s.done);
+        const bytes_body body{s.asked.id, s.done};
+        if (!on_.append(to, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
+                        bytes_of(body), {s.region->base + s.asked.offset + s.done, length}))
+            return false;
+        s.done += length;
+    } while (s.done < s.asked.size);
+    release(s);
+    return true;
+}
+
+void one_sided::release(serving &s) noexcept {
+    if (s.region)
+        --s.region->uses;
+    servings_.back()->place = s.place;
+    servings_[s.place] = servings_.back();
+    servings_.pop_back();
+    delete &s;
+}
+
+// Answers -------------------------------------------------------------------------------------------------------------
+
+bool one_sided::send_reply(int rank, one_sided_kind kind, const ended_body &body) noexcept {
+    return on_.append(on_.peer_of(rank), record::one_sided, static_cast<std::uint8_t>(kind), 0, 0,
+                      bytes_of(body));
+}
+
+void one_sided::answer(int rank, one_sided_kind kind, std::uint64_t id, bool refused) noexcept {
+    const ended_body body{id, refused ? 1U : 0U};
+    if (on_.peer_of(rank).doomed || (is_clear(rank) && send_reply(rank, kind, body)))
+        return;
+    // Without memory for it this rank ends, here where nothing may throw, and the others hear of that.
+    reply *const r = std::make_unique<reply>().release();
+    r->rank = rank;
+    r->kind = kind;
+    r->body = body;
+    push(*r);
+}
+
+// A message without bytes, as if the other rank had sent it.
+void one_sided::signal(int source, std::uint16_t endpoint, std::uint32_t tag) noexcept {
+    static constexpr std::byte nothing{}; // copies of no bytes want an address all the same
+    if (endpoint < most_endpoints)
+        on_.arrive(source, {record::eager, 0, endpoint, tag, {&nothing, 0}});
+}
+
+} // namespace fult::comm::detail

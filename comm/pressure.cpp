@@ -1,0 +1,150 @@
+// Messages that nobody has asked for yet: how many bytes of them a rank keeps, and what happens to those that
+// are too many. Their senders are told to offer only; and offers for queues, which no receive fetches, are
+// fetched when there is room. Under the device's lock, but for what says otherwise.
+#include <algorithm>
+#include <new>
+
+#include "comm/device.hpp"
+#include "comm/endpoint_state.hpp"
+
+namespace fult::comm::detail {
+
+// Any thread.
+void device::no_longer_unexpected(const status &about) noexcept {
+    peer_of(about.source)
+        .unexpected.fetch_sub(static_cast<std::ptrdiff_t>(about.size), std::memory_order_relaxed);
+}
+
+void device::account(int source, std::ptrdiff_t bytes) noexcept {
+    peer &from = peer_of(source);
+    const std::ptrdiff_t total = from.unexpected.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (from.via && !from.told_slower && total > share()) {
+        from.told_slower = true;
+        ++slowed_;
+        tell(source, record::slower);
+    }
+}
+
+void device::check_slowed() noexcept {
+    for (int i = 0; slowed_ != lacking_room_.size() && i < settings_.size; ++i) {
+        peer &from = peer_of(i);
+        if (!from.told_slower || unexpected(i) > share() / 2)
+            continue;
+        from.told_slower = false;
+        --slowed_;
+        tell(i, record::faster);
+    }
+    if (!lacking_room_.empty())
+        fetch_offered();
+}
+
+void device::relieve() noexcept {
+    if (slowed_.load(std::memory_order_relaxed) == 0)
+        return;
+    device_lock hold(*this);
+    check_slowed();
+    flush_all();
+}
+
+// A message that is longer than the share, or that others keep from fitting, comes in when its endpoint has
+// nothing else to offer: whoever dequeues always gets on.
+bool device::has_room_for(endpoint_state &e, const status &about) const noexcept {
+    const std::ptrdiff_t left = share() - unexpected(about.source);
+    return !e.counts() || has_failed(about.source) ||
+           (left >= 0 && about.size <= static_cast<std::size_t>(left)) || e.has_run_dry();
+}
+
+// What was left at its sender for want of room.
+void device::fetch_offered() noexcept {
+    std::vector<endpoint_state *> some;
+    some.swap(lacking_room_);
+    slowed_ -= static_cast<unsigned>(some.size());
+    for (endpoint_state *e : some) {
+        int full = -1; // the source whose next message does not fit: those behind it have to wait
+        for (place_in_line *each : e->offered()) {
+            if (each->about.source == full)
+                continue;
+            if (has_room_for(*e, each->about))
+                fetch(*e, *each);
+            else
+                full = each->about.source;
+        }
+        if (full >= 0) {
+            lacking_room_.push_back(e);
+            ++slowed_;
+        }
+    }
+}
+
+void device::leave_at_sender(int source, const offer_body &offer) noexcept {
+    device_lock hold(*this);
+    refuse(source, offer, refusing_ ? id_never : id_too_long);
+    flush_all();
+}
+
+// For an endpoint without receives.
+void device::deliver_offer(endpoint_state &e, const status &about, const offer_body &offer) noexcept {
+    const bool first = std::find(lacking_room_.begin(), lacking_room_.end(), &e) == lacking_room_.end();
+    const bool fits = first && has_room_for(e, about);
+    place_in_line &place = e.reserve(about.source);
+    place.about = about;
+    place.offer = offer;
+    place.how = place_in_line::offered;
+    if (fits) {
+        fetch(e, place);
+    } else if (first) {
+        lacking_room_.push_back(&e);
+        ++slowed_;
+    }
+}
+
+// Memory is made for the message, and it is delivered when it is here.
+void device::fetch(endpoint_state &e, place_in_line &place) noexcept {
+    const status about = place.about;
+    const offer_body offer = place.offer;
+    struct whole : receive {
+        std::unique_ptr<std::byte[]> bytes;
+        device *on = nullptr;
+        std::uint16_t endpoint = 0;
+        place_in_line *place = nullptr; // the endpoint's
+        bool counted = false;
+    };
+    std::unique_ptr<whole> w(new (std::nothrow) whole);
+    if (w)
+        w->bytes.reset(new (std::nothrow) std::byte[offer.size]);
+    if (!w || !w->bytes) {
+        refuse(about.source, offer, id_no_room);
+        place.how = place_in_line::lost;
+        e.deliver_ready(about.source);
+        return;
+    }
+    w->data = w->bytes.get();
+    w->room = offer.size;
+    w->at = &e;
+    w->on = this;
+    w->endpoint = e.id;
+    w->place = &place;
+    w->counted = e.counts();
+    if (w->counted)
+        account(about.source, static_cast<std::ptrdiff_t>(about.size));
+    place.how = place_in_line::coming;
+    e.begin_coming();
+    w->finished = [](operation &op) noexcept { // under the device's lock: only what comes from there ends it
+        auto &done = static_cast<whole &>(op);
+        // The endpoint may have ended meanwhile, and its place with it.
+        endpoint_state *const to = done.on->endpoints_[done.endpoint].load(std::memory_order_acquire);
+        if (done.counted && (!to || done.failure != errc::none))
+            done.on->no_longer_unexpected(done.about);
+        if (to) {
+            to->end_coming();
+            done.place->how = done.failure == errc::none ? place_in_line::here : place_in_line::lost;
+            done.place->about = done.about;
+            done.place->bytes = std::move(done.bytes);
+            to->deliver_ready(done.about.source);
+        }
+        delete &done;
+    };
+    begin_move(*w.release(), about, offer);
+} // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): it ends itself, in `finished`
+
+} // namespace fult::comm::detail

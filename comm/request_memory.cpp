@@ -1,0 +1,130 @@
+#include "comm/request_memory.hpp"
+
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "comm/match/spin.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+constexpr std::align_val_t cache_line{64};
+constexpr unsigned in_slab = 128; // pieces; as many go from thread to thread at a time
+constexpr unsigned most_kept = 4 * in_slab;
+
+// A free piece.
+struct piece {
+    piece *next;
+    piece *next_chain; // of the first one of a chain
+};
+
+struct slab {
+    slab *next;
+};
+
+// What no thread keeps for itself, in chains of in_slab.
+class common_pieces {
+  public:
+    constexpr common_pieces() noexcept = default;
+
+    piece *take_chain() {
+        {
+            const std::lock_guard guard(lock_);
+            if (chains_)
+                return std::exchange(chains_, chains_->next_chain);
+        }
+        static_assert(sizeof(slab) <= 64 && request_bytes % 64 == 0);
+        auto *memory = static_cast<std::byte *>(::operator new(64 + in_slab * request_bytes, cache_line));
+        piece *first = nullptr;
+        for (unsigned i = in_slab; i-- > 0;) // the lowest one comes first
+            first = ::new (memory + 64 + i * request_bytes) piece{first, nullptr};
+        const std::lock_guard guard(lock_);
+        slabs_ = ::new (memory) slab{slabs_};
+        return first;
+    }
+
+    void give_chain(piece *first) noexcept {
+        const std::lock_guard guard(lock_);
+        first->next_chain = std::exchange(chains_, first);
+    }
+
+  private:
+    spin lock_;
+    piece *chains_ = nullptr;
+    slab *slabs_ = nullptr; // never given back: somebody may keep a request to the end of the program
+};
+constinit common_pieces common;
+
+// What a thread keeps. Plain, so that looking at it calls nothing.
+struct own_pieces {
+    piece *first;
+    unsigned count;
+    enum { fresh, keeps, ended } thread;
+};
+thread_local constinit own_pieces own{};
+
+void hand_back_chain(own_pieces &from, unsigned count) noexcept {
+    piece *const first = from.first, *last = first;
+    for (unsigned i = 1; i < count; ++i)
+        last = last->next;
+    from.first = std::exchange(last->next, nullptr);
+    from.count -= count;
+    common.give_chain(first);
+}
+
+struct at_thread_end {
+    ~at_thread_end() {
+        own_pieces &mine = own;
+        while (mine.count != 0)
+            hand_back_chain(mine, mine.count < in_slab ? mine.count : in_slab);
+        mine.thread = own_pieces::ended;
+    }
+};
+
+// Who keeps something hands it back in the end.
+void open(own_pieces &mine) noexcept {
+    static thread_local const at_thread_end hands_back;
+    (void)&hands_back;
+    mine.thread = own_pieces::keeps;
+}
+
+void refill(own_pieces &mine) {
+    if (mine.thread == own_pieces::fresh)
+        open(mine);
+    mine.first = common.take_chain();
+    for (const piece *each = mine.first; each; each = each->next)
+        ++mine.count;
+}
+
+} // namespace
+
+// Neither is inlined into a function that may suspend, and go on in another thread.
+[[gnu::noinline]] void *take_request_memory() {
+    own_pieces &mine = own;
+    if (!mine.first) [[unlikely]]
+        refill(mine);
+    --mine.count;
+    piece *const taken = mine.first, *const next = taken->next;
+    mine.first = next;
+    // The next one is taken soon, and then written from its begin.
+    for (unsigned line = 0; line < 3; ++line)
+        __builtin_prefetch(reinterpret_cast<const std::byte *>(next) + line * 64, 1);
+    return taken;
+}
+
+[[gnu::noinline]] void give_request_memory(void *memory) noexcept {
+    own_pieces &mine = own;
+    if (mine.count == most_kept) [[unlikely]]
+        hand_back_chain(mine, in_slab);
+    mine.first = ::new (memory) piece{mine.first, nullptr};
+    ++mine.count;
+    if (mine.thread != own_pieces::keeps) [[unlikely]] {
+        if (mine.thread == own_pieces::fresh)
+            open(mine);
+        else
+            hand_back_chain(mine, mine.count); // nobody else would
+    }
+}
+
+} // namespace fult::comm::detail

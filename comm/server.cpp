@@ -1,0 +1,62 @@
+#include "comm/server.hpp"
+
+#include <poll.h>
+
+#include <fult/runtime.hpp>
+
+#include "comm/device.hpp"
+#include "comm/own_thread.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+// Looks before the dedicated server sleeps: many where it has a processor of its own, few where it would keep
+// a worker from running the very task that the last message was for.
+constexpr unsigned looks_alone = 2000, looks_among_workers = 20;
+
+} // namespace
+
+server::server(device &on, server_policy how) : on_(on) {
+    if (on_.transports_empty())
+        return;
+    if (how != server_policy::dedicated) {
+        fult::detail::add_service(on_);
+        is_service_ = true;
+        return;
+    }
+    on_.serve_apart();
+    thread_ = std::thread([this] {
+        begin_own_thread("fult-server");
+        run();
+    });
+}
+
+server::~server() {
+    ending_.store(true, std::memory_order_release);
+    if (thread_.joinable()) {
+        on_.wake();
+        thread_.join();
+    }
+    if (is_service_)
+        fult::detail::remove_service(on_);
+}
+
+void server::run() noexcept {
+    const unsigned looks = processors_at_start() > worker_count() ? looks_alone : looks_among_workers;
+    unsigned idle = 0;
+    while (!ending_.load(std::memory_order_acquire)) {
+        if (on_.progress()) {
+            idle = 0;
+        } else if (++idle < looks) {
+            fult::detail::cpu_relax();
+        } else if (on_.prepare_sleep()) {
+            // Asked once more: the wake() of the end may have come before the sleep was announced.
+            pollfd what{on_.descriptor(), POLLIN, 0};
+            if (!ending_.load(std::memory_order_acquire) && ::poll(&what, 1, on_.patience()) == 0)
+                on_.slept_out();
+            on_.end_sleep();
+        }
+    }
+}
+
+} // namespace fult::comm::detail

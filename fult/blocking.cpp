@@ -1,0 +1,50 @@
+#include <cerrno>
+#include <system_error>
+
+#include <fult/blocking.hpp>
+#include <fult/sync/waiter.hpp>
+
+#include "blocking_pool.hpp"
+#include "engine.hpp"
+
+namespace fult::detail {
+namespace {
+
+constexpr auto report_after = std::chrono::seconds(10);
+
+struct call_on_thread : blocking_job {
+    void (*body)(void *) noexcept = nullptr;
+    void *argument = nullptr;
+    int error = 0;
+    waiter caller;
+};
+
+void wait_in_queue(call_on_thread &call, blocking_pool &pool) noexcept {
+    try {
+        if (!call.caller.wait_long(wait_limits(steady_clock::now() + report_after),
+                                   {"thread for a blocking call"}))
+            pool.report_if_waiting(call);
+    } catch (const std::system_error &) { // no timers: then without a report
+    }
+}
+
+} // namespace
+
+void run_blocking(void (*body)(void *) noexcept, void *argument) {
+    call_on_thread call;
+    call.body = body;
+    call.argument = argument;
+    call.run = [](blocking_job &job) noexcept {
+        auto &mine = static_cast<call_on_thread &>(job);
+        mine.body(mine.argument);
+        mine.error = errno;
+        mine.caller.grant(); // the task, and what lies on its stack, may be gone
+    };
+    blocking_pool &pool = engine_pool();
+    if (!pool.submit(call))
+        wait_in_queue(call, pool);
+    call.caller.wait_long(wait_limits(), {"blocking call"});
+    errno = call.error;
+}
+
+} // namespace fult::detail

@@ -1,0 +1,69 @@
+// The C interface of sleeping, blocking calls and descriptors.
+#include <cerrno>
+#include <chrono>
+#include <new>
+#include <system_error>
+
+#include <fult/blocking.h>
+#include <fult/blocking.hpp>
+#include <fult/descriptor.hpp>
+#include <fult/sync/sleep.hpp>
+
+namespace {
+
+using fult::detail::direction;
+
+template <class Body> int status_of(const Body &body) noexcept {
+    try {
+        return body();
+    } catch (const std::system_error &error) {
+        const int number = error.code().value();
+        return number == EBADF || number == EINVAL ? FULT_ERR_INVALID : FULT_ERR_NO_MEMORY;
+    } catch (const std::bad_alloc &) {
+        return FULT_ERR_NO_MEMORY;
+    }
+}
+
+int wait_for(int descriptor, direction what, std::int64_t nanoseconds) noexcept {
+    return status_of([&] {
+        const auto limits = nanoseconds < 0 ? fult::detail::wait_limits()
+                                            : fult::detail::wait_limits(fult::detail::deadline_after(
+                                                  std::chrono::nanoseconds(nanoseconds)));
+        switch (fult::detail::wait_descriptor(descriptor, what, limits)) {
+        case fult::wait_status::ready:
+            return FULT_SUCCESS;
+        case fult::wait_status::closed:
+            return FULT_ERR_CLOSED;
+        default:
+            return FULT_ERR_TIMEOUT;
+        }
+    });
+}
+
+} // namespace
+
+int fult_sleep_for(int64_t nanoseconds) {
+    return status_of([&] {
+        fult::this_task::sleep_for(std::chrono::nanoseconds(nanoseconds));
+        return FULT_SUCCESS;
+    });
+}
+
+int fult_blocking(fult_function_t function, void *argument, void **result) {
+    if (!function)
+        return FULT_ERR_INVALID;
+    return status_of([&] {
+        void *value = fult::blocking(function, argument);
+        if (result)
+            *result = value;
+        return FULT_SUCCESS;
+    });
+}
+
+int fult_wait_readable(int descriptor, int64_t nanoseconds) {
+    return wait_for(descriptor, direction::reading, nanoseconds);
+}
+int fult_wait_writable(int descriptor, int64_t nanoseconds) {
+    return wait_for(descriptor, direction::writing, nanoseconds);
+}
+int fult_close_descriptor(int descriptor) { return fult::close_descriptor(descriptor); }

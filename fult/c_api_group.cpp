@@ -1,0 +1,112 @@
+// Groups of tasks in C, in which the first result that is not NULL stands for the first exception; and
+// locals.
+#include <new>
+
+#include <fult/fult.h>
+#include <fult/task_group.hpp>
+#include <fult/task_local.hpp>
+#include <fult/when.hpp>
+
+#include "c_api.hpp"
+
+struct fult_group {
+    fult::detail::group_core core;
+};
+
+namespace {
+
+using fult::detail::status_of;
+
+struct c_group_call {
+    fult::detail::group_core *group;
+    fult_function_t function;
+    void *argument;
+    void operator()() &&noexcept {
+        if (group->is_stopped())
+            return;
+        if (void *failure = function(argument))
+            group->fail_with(failure);
+    }
+};
+
+} // namespace
+
+int fult_wait_any(const fult_task_t *tasks, size_t count, size_t *first) {
+    if ((!tasks && count != 0) || !first)
+        return FULT_ERR_INVALID;
+    return status_of([&] {
+        *first = fult::detail::first_of(reinterpret_cast<fult::detail::task *const *>(tasks), count, nullptr);
+    });
+}
+
+int fult_group_create(fult_group_t *group) {
+    if (!group)
+        return FULT_ERR_INVALID;
+    return status_of([&] { *group = new fult_group; });
+}
+
+int fult_group_destroy(fult_group_t group) {
+    if (!group)
+        return FULT_ERR_INVALID;
+    group->core.wait_until_empty();
+    delete group;
+    return FULT_SUCCESS;
+}
+
+int fult_group_spawn(fult_group_t group, fult_function_t function, void *argument) {
+    if (!group || !function)
+        return FULT_ERR_INVALID;
+    return status_of([&] { group->core.spawn(c_group_call{&group->core, function, argument}); });
+}
+
+int fult_group_spawn_with(fult_group_t group, fult_function_t function, void *argument,
+                          const fult_spawn_attr *attr) {
+    if (!attr)
+        return fult_group_spawn(group, function, argument);
+    if (!group || !function || attr->size < sizeof(fult_spawn_attr))
+        return FULT_ERR_INVALID;
+    return status_of([&] {
+        group->core.spawn_with(fult::detail::take_slot_with(fult::detail::options_of(*attr)),
+                               c_group_call{&group->core, function, argument});
+    });
+}
+
+int fult_group_wait(fult_group_t group, void **failure) {
+    if (!group)
+        return FULT_ERR_INVALID;
+    group->core.wait_until_empty();
+    void *first = group->core.take_failure();
+    group->core.begin_anew();
+    if (failure)
+        *failure = first;
+    return FULT_SUCCESS;
+}
+
+int fult_group_request_stop(fult_group_t group) {
+    if (!group)
+        return FULT_ERR_INVALID;
+    group->core.request_stop();
+    return FULT_SUCCESS;
+}
+
+int fult_group_stop_requested(fult_group_t group) { return group && group->core.is_stopped() ? 1 : 0; }
+
+int fult_key_create(fult_key_t *key, void (*destructor)(void *)) {
+    if (!key)
+        return FULT_ERR_INVALID;
+    return status_of([&] { *key = fult::detail::make_key(destructor, nullptr); });
+}
+
+int fult_key_delete(fult_key_t key) {
+    return fult::detail::delete_key(key) ? FULT_SUCCESS : FULT_ERR_INVALID;
+}
+
+int fult_setspecific(fult_key_t key, const void *value) {
+    if (!fult::detail::is_key(key))
+        return FULT_ERR_INVALID;
+    return status_of([&] { fult::detail::set_local(key, const_cast<void *>(value)); });
+}
+
+void *fult_getspecific(fult_key_t key) {
+    return fult::detail::is_key(key) ? fult::detail::get_local(key) : nullptr;
+}

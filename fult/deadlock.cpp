@@ -1,0 +1,73 @@
+#include "deadlock.hpp"
+
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <dirent.h>
+#include <unistd.h>
+
+#include "check.hpp"
+#include "dump.hpp"
+#include "sanitizer.hpp"
+#include "team.hpp"
+
+namespace fult::detail {
+namespace {
+
+// Kernel threads of the process; a large number where they cannot be counted.
+unsigned count_threads() noexcept {
+    DIR *all = ::opendir("/proc/self/task");
+    if (!all)
+        return ~0u;
+    unsigned count = 0;
+    while (const dirent *each = ::readdir(all))
+        count += each->d_name[0] != '.' ? 1 : 0;
+    ::closedir(all);
+    return count;
+}
+
+// Signals that somebody else may send and that the program handles: a handler may wake a task. Not those that
+// the thread's own faults raise, those of glibc, and the one that asks for a report.
+bool handles_signals(int own) noexcept {
+    std::uint64_t caught = ~std::uint64_t{0};
+    if (std::FILE *status = std::fopen("/proc/self/status", "re")) {
+        char line[256];
+        while (std::fgets(line, sizeof line, status))
+            if (unsigned long long mask; std::sscanf(line, "SigCgt: %llx", &mask) == 1)
+                caught = mask;
+        std::fclose(status);
+    }
+    const auto bit = [](int number) { return number > 0 ? std::uint64_t{1} << (number - 1) : 0; };
+    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, 32, 33, own})
+        caught &= ~bit(number);
+    return caught != 0;
+}
+
+} // namespace
+
+bool only_tasks_can_wake(team &crew) noexcept {
+    const unsigned own = crew.count + crew.helpers.load(std::memory_order_relaxed);
+    const unsigned there = count_threads();
+    // TSan has a thread of its own from the first one on that the program makes.
+    const bool alone = there == own || (sanitizer::thread && there == own + 1);
+    return alone && !crew.outside.expect_something() && !handles_signals(crew.opts.dump_signal);
+}
+
+void tell_deadlock(team &crew) noexcept {
+    if (crew.opts.deadlock == deadlock_mode::off || crew.told_deadlock.load(std::memory_order_relaxed) ||
+        !only_tasks_can_wake(crew))
+        return;
+    // A thread that has ended before it was counted may have woken somebody: then not all sleep any more.
+    if (crew.settled.load(std::memory_order_seq_cst) != crew.count || crew.asleep.count() != crew.count ||
+        crew.told_deadlock.exchange(true, std::memory_order_relaxed))
+        return;
+    warn("deadlock: every task waits, and nothing can wake one: the program has no other thread, timer, "
+         "service "
+         "or signal handler. FULT_DEADLOCK=off silences this, FULT_DEADLOCK=abort ends the program here");
+    write_report(STDERR_FILENO);
+    if (crew.opts.deadlock == deadlock_mode::abort)
+        std::abort();
+}
+
+} // namespace fult::detail

@@ -1,0 +1,16 @@
+// Programs in which nothing can happen any more.
+#pragma once
+
+namespace fult::detail {
+
+struct team;
+
+// Whether nobody but a task could wake a task: the process has no threads but the workers, the runtime
+// expects nothing from outside, and no handler waits for a signal.
+bool only_tasks_can_wake(team &crew) noexcept;
+
+// By the last worker that settled into sleep. Says once, with all tasks, that every one waits where that is
+// so.
+void tell_deadlock(team &crew) noexcept;
+
+} // namespace fult::detail

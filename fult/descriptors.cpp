@@ -1,0 +1,195 @@
+#include "descriptors.hpp"
+
+#include <cerrno>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <sys/epoll.h>
+#include <system_error>
+#include <unistd.h>
+
+#include "worker.hpp"
+
+namespace fult::detail {
+namespace {
+
+constexpr unsigned batch = 64; // events that one look takes: they lie on a task's stack
+
+[[noreturn]] void fail(int error, const char *what) {
+    throw std::system_error(error, std::generic_category(), what);
+}
+
+} // namespace
+
+descriptors &descriptors::the() noexcept {
+    alignas(descriptors) static std::byte
+        place[sizeof(descriptors)]; // never destroyed: tasks may wait to the end
+    static descriptors *const only = ::new (place) descriptors;
+    return *only;
+}
+
+void descriptors::open(team &crew) {
+    if (crew.watches_descriptors.load(std::memory_order_acquire)) [[likely]] // pairs with the store below
+        return;
+    bool added = false;
+    int error = EMFILE;
+    {
+        const std::lock_guard guard(opening_);
+        if (crew.watches_descriptors.load(std::memory_order_relaxed))
+            return;
+        if (epoll_.load(std::memory_order_relaxed) < 0)
+            epoll_.store(::epoll_create1(EPOLL_CLOEXEC), std::memory_order_relaxed);
+        if (epoll_.load(std::memory_order_relaxed) < 0)
+            error = errno;
+        else
+            added = crew.outside.add_own(*this, services::own::descriptors);
+        crew.watches_descriptors.store(added, std::memory_order_release);
+    }
+    if (!added)
+        fail(error, "fult: no descriptor for waiting on others; raise `ulimit -n`");
+    crew.wake_one(0); // who sleeps already does not watch
+}
+
+descriptors::state *descriptors::known_state_of(int descriptor) const noexcept {
+    const auto number = static_cast<unsigned>(descriptor);
+    if (descriptor < 0 || number / chunk_size >= chunks)
+        return nullptr;
+    state *chunk = chunks_[number / chunk_size].load(std::memory_order_acquire); // pairs with state_of
+    return chunk ? chunk + number % chunk_size : nullptr;
+}
+
+descriptors::state &descriptors::state_of(int descriptor) {
+    if (state *found = known_state_of(descriptor))
+        return *found;
+    const auto number = static_cast<unsigned>(descriptor);
+    if (descriptor < 0 || number / chunk_size >= chunks)
+        fail(EBADF, "fult: wait for a descriptor that is not open");
+    std::unique_ptr<state[]> made(new (std::nothrow) state[chunk_size]);
+    if (!made)
+        fail(ENOMEM, "fult: no memory to wait for a descriptor");
+    state *nothing = nullptr;
+    auto &place = chunks_[number / chunk_size];
+    if (place.compare_exchange_strong(nothing, made.get(), std::memory_order_acq_rel))
+        (void)made.release(); // for ever
+    return place.load(std::memory_order_acquire)[number % chunk_size];
+}
+
+// Asks for one event of what is waited for; 0 or an error. Under the state's lock. It tells of what is there
+// already as of what comes.
+int descriptors::watch(state &of, int descriptor) noexcept {
+    epoll_event what{};
+    what.events = EPOLLONESHOT | (of.readers.empty() ? 0U : EPOLLIN | EPOLLRDHUP) |
+                  (of.writers.empty() ? 0U : std::uint32_t{EPOLLOUT});
+    what.data.fd = descriptor;
+    const int on = epoll_.load(std::memory_order_relaxed);
+    for (int tries = 0; tries < 2; ++tries) { // its number may have been closed and used again
+        if (::epoll_ctl(on, of.known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &what) == 0) {
+            of.known = true;
+            return 0;
+        }
+        if (errno != (of.known ? ENOENT : EEXIST))
+            break;
+        of.known = !of.known;
+    }
+    return errno;
+}
+
+descriptors::outcome descriptors::wait(int descriptor, bool writing, const wait_limits &limits) {
+    state &its = state_of(descriptor);
+    waiter me;
+    waiting_.fetch_add(1, std::memory_order_seq_cst); // before anything can happen; pairs with prepare_sleep
+    its.lock.lock();
+    wait_list &mine = writing ? its.writers : its.readers;
+    mine.push(me);
+    const int saved = errno;
+    const int error = watch(its, descriptor);
+    errno = saved;
+    if (error != 0) {
+        mine.remove(me);
+        its.lock.unlock();
+        waiting_.fetch_sub(1, std::memory_order_relaxed);
+        if (error == EPERM) // poll(2) calls it ready always
+            return outcome::ready;
+        fail(error, "fult: cannot wait for the descriptor");
+    }
+    its.lock.unlock();
+    if (!me.wait_long(limits,
+                      {writing ? "descriptor to become writable" : "descriptor to become readable"})) {
+        its.lock.lock();
+        const bool left = me.queued;
+        if (left)
+            mine.remove(me);
+        its.lock.unlock();
+        if (left) {
+            waiting_.fetch_sub(1, std::memory_order_relaxed);
+            return outcome::limits_reached;
+        }
+        me.wait_long(wait_limits()); // it was taken out before: the grant is on its way
+    }
+    return me.note != 0 ? outcome::closed : outcome::ready;
+}
+
+// Whom the events concern; asks for what the others wait for.
+void descriptors::take(state &from, int descriptor, unsigned events, wait_chain &into) noexcept {
+    const auto all = [&](wait_list &list) {
+        while (waiter *w = list.pop()) {
+            waiting_.fetch_sub(1, std::memory_order_relaxed);
+            into.add(w);
+        }
+    };
+    const std::lock_guard guard(from.lock);
+    if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
+        all(from.readers);
+    if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
+        all(from.writers);
+    if (!from.readers.empty() || !from.writers.empty())
+        if (watch(from, descriptor) != 0) { // the call that follows the wait will tell
+            all(from.readers);
+            all(from.writers);
+        }
+}
+
+bool descriptors::look() noexcept {
+    if (looking_.load(std::memory_order_relaxed) || looking_.exchange(true, std::memory_order_acquire))
+        return false;
+    epoll_event events[batch];
+    const int saved = errno;
+    const int count = ::epoll_wait(epoll_.load(std::memory_order_relaxed), events, batch, 0);
+    looking_.store(false, std::memory_order_release);
+    wait_chain granted;
+    for (int i = 0; i < count; ++i)
+        if (state *of = known_state_of(events[i].data.fd))
+            take(*of, events[i].data.fd, events[i].events, granted);
+    errno = saved;
+    const bool any = !granted.empty();
+    granted.grant();
+    return any;
+}
+
+bool descriptors::poll() noexcept { return waiting_.load(std::memory_order_relaxed) != 0 && look(); }
+
+// Events that nobody waits for any more would wake the watcher again and again: they are taken out here.
+bool descriptors::prepare_sleep() noexcept { return !look(); }
+
+int descriptors::close(int descriptor) noexcept {
+    state *its = known_state_of(descriptor);
+    if (!its)
+        return ::close(descriptor);
+    wait_chain ended;
+    its->lock.lock();
+    for (wait_list *list : {&its->readers, &its->writers})
+        while (waiter *w = list->pop()) {
+            waiting_.fetch_sub(1, std::memory_order_relaxed);
+            w->note = 1;
+            ended.add(w);
+        }
+    its->known = false;
+    const int result = ::close(descriptor); // under the lock: nobody begins to wait before
+    its->lock.unlock();
+    const int error = errno;
+    ended.grant();
+    errno = error;
+    return result;
+}
+
+} // namespace fult::detail

@@ -1,0 +1,41 @@
+#include "fork_guard.hpp"
+
+#include <new>
+#include <pthread.h>
+
+#include "check.hpp"
+#include "worker.hpp"
+
+namespace fult::detail {
+
+constinit std::atomic<bool> forked_while_running{false};
+
+namespace {
+
+// Runs in the child, on its only thread. What a task there would do next, be it spawn, join or wait, looks at
+// its worker's attention first: no path costs more for this.
+void after_fork() noexcept {
+    if (!running_team())
+        return;
+    forked_while_running.store(true, std::memory_order_relaxed);
+    if (worker *w = this_worker()) {
+        w->forget_handed();
+        w->attention.fetch_or(forked, std::memory_order_relaxed);
+    }
+}
+
+} // namespace
+
+void watch_forks() {
+    static const bool watched = ::pthread_atfork(nullptr, nullptr, [] { after_fork(); }) == 0;
+    if (!watched)
+        throw std::bad_alloc();
+}
+
+void refuse_in_child() noexcept {
+    fatal("fork",
+          "this process was forked while a runtime ran, and its workers are not here: the child may call "
+          "exec or _exit and nothing of FULT; fork before the runtime starts, or use posix_spawn");
+}
+
+} // namespace fult::detail

@@ -1,0 +1,243 @@
+// The walk over all tasks of a running program.
+//
+// A suspended task is claimed as a worker would claim it, so nobody runs it while its stack is looked at, and
+// parked again as a worker would park it: a signal that came meanwhile stands in its token, and is posted.
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include <fult/detail/wait_note.hpp>
+#include <fult/inspect.hpp>
+
+#include "fork_guard.hpp"
+#include "sanitizer.hpp"
+#include "suspend.hpp"
+#include "unwind.hpp"
+#include "worker.hpp"
+
+namespace fult {
+namespace detail {
+namespace {
+
+constexpr std::size_t most_frames = 64;
+constexpr std::size_t most_outer = 4096; // tasks on one stack that are looked at
+
+// Words that their owner changes by plain stores, looked at from elsewhere: true a moment ago.
+FULT_LOOKED_AT task *running_on(const worker &w) noexcept {
+    return *const_cast<task *const volatile *>(&w.current);
+}
+FULT_LOOKED_AT task *outer_of(const task *t) noexcept {
+    const auto word = reinterpret_cast<std::uintptr_t>(*const_cast<task *const volatile *>(&t->outer));
+    return reinterpret_cast<task *>(word & ~std::uintptr_t{alignof(task) - 1}); // without marks
+}
+
+// A description with what it refers to.
+struct seen {
+    task_description about{};
+    char name[128];
+    char waits_for[64]; // may lie on the task's stack
+    void *frames[most_frames];
+    void *site[worker::site_frames];
+
+    explicit seen(const task *t) noexcept {
+        const auto &home = *static_cast<worker *>(home_of(t));
+        about.id = task_id::from_value(reinterpret_cast<std::uintptr_t>(t));
+        about.home = home.index < home.crew.count ? static_cast<int>(home.index) : -1;
+        about.slot = slot_of(t);
+        about.worker = -1;
+        about.spawned_at = {site, home.site_of(t, site)};
+    }
+    void set_name(const task *t) noexcept {
+        const bool main = about.home == 0 && about.slot == main_slot;
+        std::string_view text = main ? "main" : t->extras ? std::string_view(t->extras->name) : "";
+        text = text.substr(0, sizeof name);
+        std::memcpy(name, text.data(), text.size());
+        about.name = {name, text.size()};
+    }
+    // Of a task that may end meanwhile: then it gives its extras up under the lock.
+    void set_name_of_busy(const task *t) noexcept {
+        auto *home = static_cast<worker *>(home_of(t));
+        home->extras_lock().lock();
+        set_name(t);
+        home->extras_lock().unlock();
+    }
+
+    static constexpr std::uint32_t main_slot = 1; // the first one that is ever taken
+};
+
+class walk {
+  public:
+    walk(team &crew, const std::function<void(const task_description &)> &visitor)
+        : crew_(crew), visitor_(visitor) {}
+
+    std::size_t all() {
+        for (unsigned i = 0; i < crew_.count; ++i)
+            visit_running(*crew_.homes[i]);
+        for (worker *home : crew_.homes)
+            visit_home(*home);
+        for (unsigned i = 0; i < crew_.count; ++i)
+            visit_handed(*crew_.homes[i]);
+        return count_;
+    }
+
+  private:
+    void show(seen &s) {
+        ++count_;
+        visitor_(s.about);
+    }
+
+    void visit_running(const worker &w) {
+        const task *t = running_on(w);
+        if (!t)
+            return;
+        seen s(t);
+        s.about.status = task_status::running;
+        s.about.started = true;
+        s.about.worker = static_cast<int>(w.index);
+        s.set_name_of_busy(t);
+        busy_.push_back(t);
+        show(s);
+        visit_outer(t);
+    }
+
+    // The tasks whose joins run `t` on their stack, one within the other.
+    void visit_outer(const task *t) {
+        for (std::size_t i = 0; i < most_outer; ++i) {
+            const task *outer = outer_of(t);
+            if (!outer || std::find(busy_.begin(), busy_.end(), outer) != busy_.end())
+                return;
+            seen s(outer);
+            s.about.status = task_status::blocked;
+            s.about.started = true;
+            s.about.waits_for = "join";
+            s.about.joins = task_id::from_value(reinterpret_cast<std::uintptr_t>(t));
+            s.set_name_of_busy(outer);
+            show(s);
+            t = outer;
+        }
+    }
+
+    void visit_home(worker &home) {
+        for (const bool upper : {false, true}) {
+            const std::uint32_t first = upper ? half_words : 0;
+            const std::uint32_t used = home.tasks.words_used(upper);
+            for (std::uint32_t slot = first * 64; slot < (first + used) * 64; ++slot)
+                if ((slot & 63) != 0) // never used
+                    visit_slot(home, tasks_of(&home) + slot, slot);
+        }
+    }
+
+    void visit_slot(worker &home, task *t, std::uint32_t slot) {
+        if (t->state.load(std::memory_order_relaxed) != busy) {
+            visit_claimable(home, t, slot);
+            return;
+        }
+        for (const bool started : {false, true})
+            if (home.tasks.is_private(slot, started)) {
+                seen s(t);
+                s.about.status = task_status::ready;
+                s.about.started = started;
+                s.set_name_of_busy(t);
+                show(s);
+                return;
+            }
+    }
+
+    void visit_claimable(worker &home, task *t, std::uint32_t slot) {
+        std::uint32_t before = t->state.load(std::memory_order_relaxed);
+        if (before == busy ||
+            !t->state.compare_exchange_strong(before, busy, std::memory_order_seq_cst)) // pairs with claim
+            return; // a worker was faster: it runs
+        seen s(t);
+        const bool posted = home.tasks.runnable().contains(slot) || home.tasks.pinned().contains(slot) ||
+                            t->token.load(std::memory_order_relaxed) != 0;
+        s.set_name(t);
+        s.about.pinned = before == ready_pinned;
+        s.about.started = t->context != nullptr;
+        s.about.status = posted || !t->context ? task_status::ready : task_status::waiting;
+        const task *outer = nullptr;
+        if (t->context) {
+            outer = outer_of(t);
+            look_at_stack(s, t);
+        }
+        t->state.exchange(before, std::memory_order_seq_cst); // pairs with claim, as a worker's arrive does
+        if (t->token.load(std::memory_order_seq_cst) != 0 &&
+            t->token.exchange(0, std::memory_order_seq_cst) != 0) {
+            home.tasks.post(t, before == ready_pinned);
+            crew_.wake_for(home, before == ready_pinned);
+        }
+        show(s);
+        if (outer)
+            visit_outer(t);
+    }
+
+    // A task jumps away from different places of the same function: equal stacks are to look so.
+    static std::span<void *const> without_switch(std::span<void *const> frames) noexcept {
+        for (std::size_t i = 0; i < 3 && i + 1 < frames.size(); ++i)
+            if (is_in(frames[i], reinterpret_cast<const void *>(&suspend_until_signaled)))
+                return frames.subspan(i + 1);
+        return frames;
+    }
+
+    static void look_at_stack(seen &s, const task *t) noexcept {
+        const auto context = reinterpret_cast<std::uintptr_t>(t->context);
+        const auto high = reinterpret_cast<std::uintptr_t>(t->on->high());
+        s.about.stack_size = t->on->size;
+        s.about.stack_used = high - context;
+        s.about.frames = without_switch({s.frames, frames_of(t->context, t->on->high(), s.frames)});
+        if (t->note == 0 || s.about.status != task_status::waiting)
+            return;
+        std::uintptr_t at = (context & ~std::uintptr_t{0xffff'ffff}) | t->note;
+        if (at < context)
+            at += std::uintptr_t{1} << 32;
+        const auto &note = *reinterpret_cast<const wait_note *>(at);
+        if (note.what().tell) {
+            note.what().tell(note.what().object, s.waits_for, sizeof s.waits_for);
+            s.about.waits_for = s.waits_for;
+            s.about.timed = note.timed();
+            return;
+        }
+        if (note.what().what) {
+            const std::string_view text =
+                std::string_view(note.what().what).substr(0, sizeof s.waits_for - 1);
+            s.waits_for[text.copy(s.waits_for, text.size())] = 0;
+            s.about.waits_for = s.waits_for;
+        }
+        s.about.object = note.what().object;
+        s.about.timed = note.timed();
+        if (s.about.waits_for && std::strncmp(s.about.waits_for, "join", 4) == 0)
+            s.about.joins = task_id::from_value(reinterpret_cast<std::uintptr_t>(note.what().object));
+    }
+
+    // Claimed, and waiting for their worker's next decision. The chain may change under us: its members are
+    // descriptors at any rate.
+    void visit_handed(const worker &w) {
+        const task *t = w.handed();
+        for (std::size_t i = 0; t && !worker::is_kept(t) && i < most_outer; ++i) {
+            seen s(t);
+            s.about.status = task_status::ready;
+            s.about.started = true;
+            s.set_name_of_busy(t);
+            show(s);
+            t = t->next.load(std::memory_order_relaxed);
+        }
+    }
+
+    team &crew_;
+    const std::function<void(const task_description &)> &visitor_;
+    std::vector<const task *> busy_; // those that ran when the walk began
+    std::size_t count_ = 0;
+};
+
+} // namespace
+} // namespace detail
+
+std::size_t visit_tasks(const std::function<void(const task_description &)> &visitor) {
+    if (detail::in_forked_child())
+        return 0;
+    const detail::team_guard stays;
+    detail::team *crew = detail::running_team();
+    return crew ? detail::walk(*crew, visitor).all() : 0;
+}
+
+} // namespace fult

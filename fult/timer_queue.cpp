@@ -1,0 +1,189 @@
+#include "timer_queue.hpp"
+
+#include <utility>
+
+namespace fult::detail {
+
+// Entries lie anywhere; to walk a long list would cost a cache miss for each. So each knows the one that
+// comes eight later, or did: it may be gone, and is only prefetched. Those near the head of a list were
+// touched last.
+void timer_queue::note_ahead(timer_entry &e) noexcept {
+    timer_entry *fourth = e.next_;
+    for (int i = 0; fourth && i < 3; ++i)
+        fourth = fourth->next_;
+    e.child_ = fourth;
+    e.previous_ = fourth ? fourth->child_ : nullptr;
+}
+
+void timer_queue::insert(timer_entry &e) noexcept {
+    const std::uint64_t tick = tick_of(e.when);
+    if (tick <= present_) {
+        e.place_ = in_heap;
+        e.child_ = e.next_ = e.previous_ = nullptr;
+        root_ = meld(root_, &e);
+        return;
+    }
+    const auto highest = static_cast<unsigned>(std::bit_width(tick ^ present_)) - 1;
+    const unsigned level = highest / digit_bits;
+    const auto digit = static_cast<unsigned>(tick >> (level * digit_bits)) & 63U;
+    e.place_ = static_cast<std::uint16_t>(level << digit_bits | digit);
+    bucket &b = buckets_[e.place_];
+    e.next_ = b.first;
+    e.back_ = &b.first;
+    note_ahead(e);
+    if (b.first) {
+        b.first->back_ = &e.next_;
+        b.earliest = e.when < b.earliest ? e.when : b.earliest;
+    } else {
+        b.earliest = e.when;
+        used_[level] |= std::uint64_t{1} << digit;
+        used_levels_ |= 1U << level;
+    }
+    b.first = &e;
+}
+
+// From its bucket.
+void timer_queue::take_out(timer_entry &e) noexcept {
+    *e.back_ = e.next_;
+    if (e.next_)
+        e.next_->back_ = e.back_;
+    if (buckets_[e.place_].first)
+        return;
+    const unsigned level = e.place_ >> digit_bits;
+    used_[level] &= ~(std::uint64_t{1} << (e.place_ & 63U));
+    if (used_[level] == 0)
+        used_levels_ &= ~(1U << level);
+}
+
+void timer_queue::remove(timer_entry &e) noexcept {
+    if (e.place_ == in_heap)
+        remove_from_heap(e);
+    else
+        take_out(e);
+}
+
+// The present is at the bucket's beginning now.
+void timer_queue::spread(unsigned level, unsigned digit) noexcept {
+    bucket &b = buckets_[level << digit_bits | digit];
+    timer_entry *e = std::exchange(b.first, nullptr);
+    used_[level] &= ~(std::uint64_t{1} << digit);
+    if (used_[level] == 0)
+        used_levels_ &= ~(1U << level);
+    while (e) {
+        timer_entry *next = e->next_;
+        __builtin_prefetch(e->previous_, 1);
+        insert(*e);
+        e = next;
+    }
+}
+
+timer_entry *timer_queue::pop(std::int64_t now) noexcept {
+    for (;;) {
+        if (root_) { // before all others
+            if (root_->when > now)
+                return nullptr;
+            timer_entry *e = root_;
+            remove_from_heap(*e);
+            return e;
+        }
+        if (used_levels_ == 0)
+            break;
+        const auto level = static_cast<unsigned>(std::countr_zero(used_levels_));
+        const auto digit = static_cast<unsigned>(std::countr_zero(used_[level]));
+        const unsigned shift = level * digit_bits;
+        const std::uint64_t begin = first_tick(level, digit);
+        const std::uint64_t last = begin + (std::uint64_t{1} << shift) - 1;
+        const std::uint64_t tick = tick_of(now);
+        if (begin > tick)
+            break;
+        if (last < tick) { // all of them are due: no need to sort them first
+            timer_entry *e = buckets_[level << digit_bits | digit].first;
+            take_out(*e);
+            return e;
+        }
+        present_ = begin;
+        spread(level, digit);
+    }
+    advance(now);
+    return nullptr;
+}
+
+// No bucket changes its meaning while the present stays before the first one that is in use: the digits that
+// change are of that bucket's level or below.
+void timer_queue::advance(std::int64_t now) noexcept {
+    const std::uint64_t tick = tick_of(now);
+    if (tick <= present_)
+        return;
+    if (used_levels_ != 0) {
+        const auto level = static_cast<unsigned>(std::countr_zero(used_levels_));
+        if (first_tick(level, static_cast<unsigned>(std::countr_zero(used_[level]))) <= tick)
+            return;
+    }
+    present_ = tick;
+}
+
+std::uint64_t timer_queue::first_tick(unsigned level, unsigned digit) const noexcept {
+    const unsigned shift = level * digit_bits;
+    return (present_ >> shift >> digit_bits << digit_bits | digit) << shift;
+}
+
+std::int64_t timer_queue::earliest() const noexcept {
+    if (root_)
+        return root_->when;
+    if (used_levels_ == 0)
+        return never;
+    const auto level = static_cast<unsigned>(std::countr_zero(used_levels_));
+    return buckets_[level << digit_bits | static_cast<unsigned>(std::countr_zero(used_[level]))].earliest;
+}
+
+// The heap ----------------------------------------------------------------------------------------------------
+
+timer_entry *timer_queue::meld(timer_entry *a, timer_entry *b) noexcept {
+    if (!a || !b)
+        return a ? a : b;
+    if (b->when < a->when)
+        std::swap(a, b);
+    b->previous_ = a;
+    b->next_ = a->child_;
+    if (a->child_)
+        a->child_->previous_ = b;
+    a->child_ = b;
+    a->next_ = a->previous_ = nullptr;
+    return a;
+}
+
+timer_entry *timer_queue::pair_up(timer_entry *list) noexcept {
+    timer_entry *pairs = nullptr; // chained by next_, last first
+    while (list) {
+        timer_entry *a = list, *b = a->next_;
+        list = b ? b->next_ : nullptr;
+        a->next_ = a->previous_ = nullptr;
+        if (b)
+            b->next_ = b->previous_ = nullptr;
+        timer_entry *both = meld(a, b);
+        both->next_ = pairs;
+        pairs = both;
+    }
+    timer_entry *all = nullptr;
+    while (pairs) {
+        timer_entry *rest = pairs->next_;
+        pairs->next_ = nullptr;
+        all = meld(all, pairs);
+        pairs = rest;
+    }
+    return all;
+}
+
+void timer_queue::remove_from_heap(timer_entry &e) noexcept {
+    timer_entry *below = pair_up(e.child_);
+    if (&e == root_) {
+        root_ = below;
+        return;
+    }
+    (e.previous_->child_ == &e ? e.previous_->child_ : e.previous_->next_) = e.next_;
+    if (e.next_)
+        e.next_->previous_ = e.previous_;
+    root_ = meld(root_, below);
+}
+
+} // namespace fult::detail

@@ -1,0 +1,142 @@
+#include "unwind.hpp"
+
+#include <cstdint>
+#include <unwind.h>
+
+#include <fult/detail/platform.hpp>
+
+// A walk over a stack needs the registers that a jump has saved (Boost.Context 1.74: jump_fcontext), and
+// the compiler's tables say how to go on from there. So the unwinder must believe that the suspended function
+// has called us: the frame of fult_unwind_there says that its caller's registers lie in the saved context,
+// and that its caller's stack pointer is what it was before the jump. Nothing of that stack is run or
+// written.
+
+namespace fult::detail {
+namespace {
+
+struct collection {
+    std::span<void *> into;
+    std::size_t skip;
+    const void *after = nullptr; // all up to this address are skipped; null: the first `skip`
+    std::size_t count = 0;
+};
+
+_Unwind_Reason_Code collect(_Unwind_Context *frame, void *argument) {
+    auto &all = *static_cast<collection *>(argument);
+    auto *at = reinterpret_cast<void *>(_Unwind_GetIP(frame));
+    if (all.after) {
+        if (at == all.after)
+            all.after = nullptr;
+        return _URC_NO_REASON;
+    }
+    if (all.skip > 0) {
+        --all.skip;
+        return _URC_NO_REASON;
+    }
+    if (!at || all.count == all.into.size())
+        return _URC_END_OF_STACK;
+    all.into[all.count++] = at;
+    return _URC_NO_REASON;
+}
+
+} // namespace
+
+FULT_NOINLINE std::size_t frames_here(std::span<void *> into, std::size_t skip) noexcept {
+    collection all{into, skip + 1};
+    _Unwind_Backtrace(&collect, &all);
+    return all.count;
+}
+
+void visit_frames_here(void (*visit)(void *argument, void *address), void *argument) noexcept {
+    struct visitor {
+        void (*visit)(void *, void *);
+        void *argument;
+    } one{visit, argument};
+    _Unwind_Backtrace(
+        [](_Unwind_Context *frame, void *each) {
+            auto *at = reinterpret_cast<void *>(_Unwind_GetIP(frame));
+            const auto *to = static_cast<const visitor *>(each);
+            if (at)
+                to->visit(to->argument, at);
+            return at ? _URC_NO_REASON : _URC_END_OF_STACK;
+        },
+        &one);
+}
+
+#if defined(__x86_64__)
+
+// Behind the saved registers (64 bytes with the return address) lies the gap that call_that_jumps_back leaves
+// (128): the CFA of this frame is the stack pointer of who jumped. Hidden, not local: link-time optimization
+// may put this text and the code that names it into different objects.
+extern "C" const char fult_unwind_returns[];
+extern "C" void fult_unwind_there(void (*callback)(void *), void *argument, const void *context) noexcept;
+asm(R"(
+    .pushsection .text
+    .p2align 4
+    .globl fult_unwind_there, fult_unwind_returns
+    .hidden fult_unwind_there, fult_unwind_returns
+    .type fult_unwind_there, @function
+fult_unwind_there:
+    .cfi_startproc
+    pushq %rbx
+    .cfi_def_cfa_offset 16
+    .cfi_offset %rbx, -16
+    .cfi_remember_state
+    movq %rdx, %rbx
+    movq %rdi, %rax
+    movq %rsi, %rdi
+    .cfi_def_cfa %rbx, 192
+    .cfi_offset %r12, -184
+    .cfi_offset %r13, -176
+    .cfi_offset %r14, -168
+    .cfi_offset %r15, -160
+    .cfi_offset %rbx, -152
+    .cfi_offset %rbp, -144
+    .cfi_offset %rip, -136
+    callq *%rax
+fult_unwind_returns:
+    .cfi_restore_state
+    popq %rbx
+    .cfi_def_cfa_offset 8
+    retq
+    .cfi_endproc
+    .size fult_unwind_there, . - fult_unwind_there
+    .popsection
+)");
+
+std::size_t frames_of(const void *context, const std::byte *, std::span<void *> into) noexcept {
+    collection all{into, 0, fult_unwind_returns};
+    fult_unwind_there([](void *argument) { _Unwind_Backtrace(&collect, argument); }, &all, context);
+    return all.count;
+}
+
+#else
+
+// Arm's procedure call standard lets frames be chained by x29, and compilers do so there by default.
+std::size_t frames_of(const void *context, const std::byte *high, std::span<void *> into) noexcept {
+    const auto *saved = static_cast<void *const *>(context);
+    std::size_t count = 0;
+    const auto add = [&](void *at) {
+        if (at && count < into.size())
+            into[count++] = at;
+    };
+    add(saved[0xa0 / sizeof(void *)]); // where it goes on
+    const void *frame = saved[0x90 / sizeof(void *)];
+    while (frame > context && frame <= high - 2 * sizeof(void *) &&
+           reinterpret_cast<std::uintptr_t>(frame) % sizeof(void *) == 0 && count < into.size()) {
+        const auto *record = static_cast<void *const *>(frame);
+        add(record[1]);
+        if (record[0] <= frame)
+            break;
+        frame = record[0];
+    }
+    return count;
+}
+
+#endif
+
+bool is_in(const void *return_address, const void *function) noexcept {
+    return _Unwind_FindEnclosingFunction(const_cast<void *>(return_address)) == function;
+}
+
+} // namespace fult::detail

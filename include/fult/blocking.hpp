@@ -1,0 +1,77 @@
+// Calls that block: they run on a kernel thread of their own while the task waits, so that its worker runs
+// others.
+#pragma once
+
+#include <concepts>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include <fult/this_task.hpp>
+
+namespace fult {
+
+namespace detail {
+
+// Calls body(argument), which throws nothing, on a thread of the pool; errno comes back.
+FULT_API void run_blocking(void (*body)(void *) noexcept, void *argument);
+
+template <class R> class blocking_result {
+  public:
+    template <class Call> void take_from(Call &&call) { value_.emplace(std::forward<Call>(call)()); }
+    R get() { return std::move(*value_); }
+
+  private:
+    std::optional<R> value_;
+};
+template <class R> class blocking_result<R &> {
+  public:
+    template <class Call> void take_from(Call &&call) { value_ = std::addressof(call()); }
+    R &get() { return *value_; }
+
+  private:
+    R *value_ = nullptr;
+};
+template <> class blocking_result<void> {
+  public:
+    template <class Call> void take_from(Call &&call) { std::forward<Call>(call)(); }
+    void get() {}
+};
+
+} // namespace detail
+
+// function(arguments...) on a kernel thread that may block; returns its value, or throws what it throws, and
+// errno is as it left it. For system calls and libraries that block: the task is suspended meanwhile, and its
+// worker runs others. Within the call there is no task: it must not use this_task, and what belongs to a
+// kernel thread (thread_local variables, locks of a std::mutex) is another's. The arguments are used where
+// they are. There are at most FULT_BLOCKING_THREADS such calls at a time; more wait their turn, in order.
+// Where the first ones wait for something that a later one is to do, that limit must be high enough; after
+// ten seconds a line on standard error says so. On a foreign thread: a plain call. Throws std::system_error
+// where no thread can be had (nothing has been called then).
+template <class F, class... A>
+requires std::invocable<F, A...> std::invoke_result_t<F, A...> blocking(F &&function, A &&...arguments) {
+    using result = std::invoke_result_t<F, A...>;
+    if (!in_task())
+        return std::invoke(std::forward<F>(function), std::forward<A>(arguments)...);
+    detail::blocking_result<result> value;
+    std::exception_ptr error;
+    const auto call = [&]() -> result {
+        return std::invoke(std::forward<F>(function), std::forward<A>(arguments)...);
+    };
+    auto body = [&]() noexcept {
+        try {
+            value.take_from(call);
+        } catch (...) {
+            error = std::current_exception();
+        }
+    };
+    detail::run_blocking([](void *b) noexcept { (*static_cast<decltype(body) *>(b))(); }, &body);
+    if (error)
+        std::rethrow_exception(std::move(error));
+    return value.get();
+}
+
+} // namespace fult

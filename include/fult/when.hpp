@@ -1,0 +1,157 @@
+// Waiting for all of several tasks and taking their results; waiting for the first of them.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <ranges>
+#include <stop_token>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <fult/handle.hpp>
+#include <fult/spawn.hpp>
+#include <fult/this_task.hpp>
+
+namespace fult {
+namespace detail {
+template <class H> inline constexpr bool is_handle = std::is_base_of_v<task_owner, std::remove_cvref_t<H>>;
+
+// How a result stands among others: void as std::monostate, T & as a reference.
+template <class R> using among_results = std::conditional_t<std::is_void_v<R>, std::monostate, R>;
+template <class R>
+using in_vector =
+    std::conditional_t<std::is_reference_v<R>, std::reference_wrapper<std::remove_reference_t<R>>, R>;
+
+// A result that is still to come.
+template <class R> class joined {
+  public:
+    template <class H> void take(H &handle) {
+        if constexpr (std::is_void_v<R>)
+            handle.join();
+        else
+            value_.emplace(handle.join());
+    }
+    among_results<R> result() {
+        if constexpr (std::is_void_v<R>)
+            return {};
+        else if constexpr (std::is_reference_v<R>)
+            return value_->get();
+        else
+            return std::move(*value_);
+    }
+
+  private:
+    std::optional<in_vector<among_results<R>>> value_;
+};
+
+template <class H, class R> void take_guarded(std::exception_ptr &error, H &handle, joined<R> &result) {
+    try {
+        result.take(handle);
+    } catch (...) {
+        if (!error)
+            error = std::current_exception();
+    }
+}
+
+// A foreign thread has no join word of its own to stand in for several: a task waits in its place.
+inline std::size_t first_of(task *const *tasks, std::size_t count, const std::stop_token *stop) {
+    if (in_task())
+        return await_any(tasks, count, stop);
+    return spawn([=] { return await_any(tasks, count, stop); }).join();
+}
+
+template <class Range> std::size_t first_of_range(const Range &handles, const std::stop_token *stop) {
+    std::vector<task *> tasks;
+    for (const auto &each : handles)
+        tasks.push_back(each.get());
+    return first_of(tasks.data(), tasks.size(), stop);
+}
+
+template <class... H> std::size_t first_of_these(const std::stop_token *stop, const H &...handles) {
+    task *const tasks[] = {handles.get()...};
+    return first_of(tasks, sizeof...(H), stop);
+}
+} // namespace detail
+
+// Joins all with one wake-up and returns their results in order, as a std::tuple; that of a task without a
+// result is a std::monostate. All are joined also where some throw; the first exception in the order of the
+// handles is rethrown. From a task (suspends it) or a foreign thread (blocks it). Ends the program where a
+// handle owns no task.
+template <class... H>
+requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) auto when_all(H &&...handles) {
+    wait_all(handles...);
+    std::exception_ptr error;
+    std::tuple<detail::joined<typename std::remove_cvref_t<H>::value_type>...> results;
+    std::apply([&](auto &...result) { (detail::take_guarded(error, handles, result), ...); }, results);
+    if (error)
+        std::rethrow_exception(std::move(error));
+    return std::apply(
+        [](auto &...result) {
+            return std::tuple<detail::among_results<typename std::remove_cvref_t<H>::value_type>...>(
+                result.result()...);
+        },
+        results);
+}
+
+// The same for a range of handles: returns a std::vector of results, of std::reference_wrapper for
+// references, nothing where the tasks have none.
+template <std::ranges::forward_range Range>
+requires detail::is_handle<std::ranges::range_reference_t<Range>>
+auto when_all(Range &&handles) {
+    using result = typename std::ranges::range_value_t<Range>::value_type;
+    if constexpr (std::is_void_v<result>) {
+        join_all(handles);
+    } else {
+        wait_all(handles);
+        std::exception_ptr error;
+        std::vector<detail::in_vector<result>> results;
+        for (auto &each : handles)
+            try {
+                results.push_back(each.join());
+            } catch (...) {
+                if (!error)
+                    error = std::current_exception();
+            }
+        if (error)
+            std::rethrow_exception(std::move(error));
+        return results;
+    }
+}
+
+// Waits until one of the tasks has ended and returns its index, the first one's where there are several; all
+// handles stay as they are, so join that one for its result, which returns at once. Empty handles are passed
+// over; where all are empty, the number of handles is returned. Nothing is run in place: a child that nobody
+// took goes through the scheduler. From a task (suspends it) or from a foreign thread (blocks it; a task of
+// its own waits there, so it throws what spawn throws). While it waits nobody else may join one of them.
+template <class... H>
+requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) std::size_t when_any(const H &...handles) {
+    return detail::first_of_these(nullptr, handles...);
+}
+
+// The same for a range of handles.
+template <std::ranges::input_range Range>
+requires detail::is_handle<std::ranges::range_reference_t<Range>> std::size_t when_any(const Range &handles) {
+    return detail::first_of_range(handles, nullptr);
+}
+
+// The same until a stop is requested: then the number of handles is returned, unless one has ended. Throws
+// std::bad_alloc.
+template <class... H>
+requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) std::size_t
+    when_any(const std::stop_token &stop, const H &...handles) {
+    return detail::first_of_these(&stop, handles...);
+}
+
+// The same for a range of handles.
+template <std::ranges::input_range Range>
+requires detail::is_handle<std::ranges::range_reference_t<Range>> std::size_t
+when_any(const std::stop_token &stop, const Range &handles) {
+    return detail::first_of_range(handles, &stop);
+}
+
+} // namespace fult

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""The C interface between processes. usage: c_api_test.py FULT_RUN PROGRAM [slow]
+
+Every function with a comment string is a case. Output is that of TAP. Cases of providers that are not here are skipped.
+"""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bootstrap'))
+import launching  # noqa: E402
+from launching import Skipped, cases_of, expect, main, run  # noqa: E402
+
+FULT_RUN, PROGRAM = (os.path.abspath(a) for a in sys.argv[1:3])
+launching.LIMIT = 170 if sys.argv[3:] == ['slow'] else 55
+NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
+
+
+def ranks(number, *arguments, options=(), **environment):
+    environment.setdefault('FULT_WORKERS', '1')
+    status, out, err = run([FULT_RUN, '-n', number, *options, PROGRAM, *arguments], env=environment)
+    if 'no provider' in err:
+        raise Skipped(err.splitlines()[0])
+    return status, out, err
+
+
+def all_of_it(number, shared, **environment):
+    status, out, err = ranks(number, **environment)
+    expect(status == 0 and f'{number} ranks over' in out and ': 0 failures' in out, f'status {status}: {out} {err[-3000:]}')
+    expect(('over shared' in out) == shared, out)
+
+
+def one_rank():
+    """One rank that nobody launched."""
+    status, out, err = run([PROGRAM], env={'FULT_WORKERS': '2'})
+    expect(status == 0 and '1 ranks over self: 0 failures' in out, f'status {status}: {out} {err[-3000:]}')
+
+
+def shared_memory():
+    """2 and 3 ranks over shared memory."""
+    all_of_it(2, True, FULT_WORKERS='2')
+    all_of_it(3, True)
+
+
+def network():
+    """2 ranks over the network's provider."""
+    all_of_it(2, False, **NETWORK)
+
+
+def killed():
+    """A rank kills itself while another one waits for it, over both."""
+    for environment in {}, {'FULT_COMM_HEARTBEAT': '1', **NETWORK}:
+        status, out, err = ranks(2, 'killed', options=['--keep-going'], **environment)
+        expect('killed: 0 failures' in out and status == 128 + 9, f'status {status}: {out} {err[-3000:]}')
+
+
+def abort():
+    """One ends all, with a status and the reason."""
+    status, out, err = ranks(2, 'abort')
+    expect(status == 7 and 'as asked for' in err, f'status {status}: {out} {err[-3000:]}')
+
+
+def left():
+    """A receive that is left ends the program, and the message names it."""
+    status, out, err = run([PROGRAM, 'left'], env={'FULT_WORKERS': '1'})
+    expect(status != 0 and 'ended with operations pending' in err, f'status {status}: {out} {err[-3000:]}')
+
+
+sys.exit(main(cases_of(__name__)))

@@ -1,0 +1,146 @@
+// A program in which every task waits says so; one that something outside may wake does not.
+#include <atomic>
+#include <csignal>
+#include <gtest/gtest.h>
+#include <thread>
+#include <unistd.h>
+
+#include <fult/fult.hpp>
+#include <fult/sync.hpp>
+
+#include "tests/support/support.hpp"
+
+namespace {
+
+using fult::deadlock_mode;
+using fult::runtime;
+using fult::spawn;
+using fult::testing::workers;
+namespace this_task = fult::this_task;
+
+struct deadlock : ::testing::Test {
+    deadlock() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+    static fult::options with(deadlock_mode mode, unsigned count) {
+        fult::options o = workers(count);
+        o.deadlock = mode;
+        o.trim_after = 20;
+        return o;
+    }
+};
+
+void lock_both(fult::qlock &first, fult::qlock &second, fult::barrier<> &both) {
+    const std::lock_guard one(first);
+    both.arrive_and_wait();
+    const std::lock_guard two(second);
+}
+
+TEST_F(deadlock, is_reported_with_all_tasks) {
+    if (fult::testing::emulated())
+        GTEST_SKIP() << "no program can start itself again under this emulator";
+    for (const unsigned count : {1u, 2u})
+        EXPECT_EXIT(
+            {
+                const runtime running(deadlock::with(deadlock_mode::abort, count));
+                fult::qlock a;
+                fult::qlock b;
+                fult::barrier<> both(2);
+                auto left = spawn({.name = "left"}, [&] { lock_both(a, b, both); });
+                auto right = spawn({.name = "right"}, [&] { lock_both(b, a, both); });
+                fult::join_all(left, right);
+            },
+            ::testing::KilledBySignal(SIGABRT), "fult: deadlock: every task waits.*");
+    EXPECT_EXIT(
+        {
+            const runtime running(with(deadlock_mode::abort, 2));
+            spawn({.name = "left"}, [] {
+                fult::event never;
+                never.wait();
+            }).join();
+        },
+        ::testing::KilledBySignal(SIGABRT), "waits for event at");
+}
+
+TEST_F(deadlock, is_reported_where_times_were_waited_for_before) {
+    if (fult::testing::emulated())
+        GTEST_SKIP() << "no program can start itself again under this emulator";
+    for (const unsigned count : {1u, 2u})
+        EXPECT_EXIT(
+            {
+                const runtime running(deadlock::with(deadlock_mode::abort, count));
+                fult::event never;
+                static_cast<void>(never.wait_for(std::chrono::milliseconds(1)));
+                never.wait();
+            },
+            ::testing::KilledBySignal(SIGABRT), "fult: deadlock: every task waits");
+}
+
+TEST_F(deadlock, of_tasks_that_the_runtime_waits_for_at_its_end) {
+    // after ten seconds of standing still: too long for every run, so only that a living program is not ended
+    const runtime running(with(deadlock_mode::abort, 2));
+    auto child = spawn([] {});
+    child.join();
+}
+
+// None of these is one. The signal comes long after all tasks wait.
+template <class Wake> void wakes_late(unsigned count, Wake wake) {
+    const runtime running(deadlock::with(deadlock_mode::abort, count));
+    std::atomic<bool> came{false};
+    wake(came, this_task::id());
+    while (!came.load())
+        this_task::wait();
+}
+constexpr auto late = std::chrono::milliseconds(300);
+
+TEST_F(deadlock, is_none_where_another_thread_may_wake) {
+    for (const unsigned count : {1u, 2u}) {
+        std::thread outside;
+        wakes_late(count, [&](std::atomic<bool> &came, fult::task_id self) {
+            outside = std::thread([&came, self] {
+                std::this_thread::sleep_for(late);
+                came.store(true);
+                fult::signal(self);
+                // the runtime ends only after this, as the main task is what waits
+            });
+        });
+        outside.join();
+    }
+}
+
+std::atomic<bool> *flag_of_handler = nullptr;
+std::atomic<std::uintptr_t> waiter_of_handler{0};
+
+TEST_F(deadlock, is_none_where_a_signal_handler_may_wake) {
+    const auto before = std::signal(SIGALRM, [](int) {
+        flag_of_handler->store(true);
+        fult::signal(fult::task_id::from_value(waiter_of_handler.load()));
+    });
+    wakes_late(2, [](std::atomic<bool> &came, fult::task_id self) {
+        flag_of_handler = &came;
+        waiter_of_handler = self.value();
+        ::ualarm(static_cast<useconds_t>(std::chrono::microseconds(late).count()), 0);
+    });
+    std::signal(SIGALRM, before);
+}
+
+TEST_F(deadlock, is_none_where_a_time_ends_the_wait) {
+    const runtime running(with(deadlock_mode::abort, 2));
+    fult::event never;
+    EXPECT_FALSE(never.wait_for(late));
+}
+
+TEST_F(deadlock, may_be_silenced) {
+    if (fult::testing::emulated())
+        GTEST_SKIP() << "no program can start itself again under this emulator";
+    EXPECT_EXIT(
+        {
+            const runtime running(with(deadlock_mode::off, 2));
+            ::signal(SIGALRM, SIG_DFL);
+            ::ualarm(static_cast<useconds_t>(std::chrono::microseconds(late).count()),
+                     0); // its default: the end
+            fult::event never;
+            never.wait();
+        },
+        ::testing::KilledBySignal(SIGALRM), "^$");
+}
+
+} // namespace

@@ -1,0 +1,144 @@
+// The child of a fork has none of the runtime's workers: it may exec or end, and is told so where it does
+// more.
+#include <gtest/gtest.h>
+#include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+#include <fult/fult.hpp>
+#include <fult/inspect.hpp>
+#include <fult/sync.hpp>
+
+#include "tests/support/support.hpp"
+
+namespace {
+
+using fult::runtime;
+using fult::spawn;
+using fult::testing::workers;
+namespace this_task = fult::this_task;
+
+// What the child of a fork wrote to standard error, and how it ended.
+struct ending {
+    std::string said;
+    int status;
+};
+template <class Body> ending in_child(Body body) {
+    int ends[2];
+    EXPECT_EQ(::pipe(ends), 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::dup2(ends[1], STDERR_FILENO);
+        ::close(ends[0]);
+        ::close(ends[1]);
+        ::alarm(20); // where it hangs
+        body();
+        ::_exit(0);
+    }
+    ::close(ends[1]);
+    ending how{"", 0};
+    char text[1024];
+    for (ssize_t got; (got = ::read(ends[0], text, sizeof text)) > 0;)
+        how.said.append(text, static_cast<std::size_t>(got));
+    ::close(ends[0]);
+    EXPECT_EQ(::waitpid(child, &how.status, 0), child);
+    return how;
+}
+
+template <class Body> void expect_refusal(const char *what, Body body) {
+    SCOPED_TRACE(what);
+    const ending how = in_child(body);
+    EXPECT_TRUE(WIFSIGNALED(how.status) && WTERMSIG(how.status) == SIGABRT) << how.status << how.said;
+    EXPECT_NE(how.said.find("fult: fork: this process was forked while a runtime ran"), std::string::npos)
+        << how.said;
+}
+
+struct fork_guard : ::testing::Test {
+    void SetUp() override {
+        if (fult::testing::sanitized)
+            GTEST_SKIP() << "the sanitizers' own threads do not survive a fork";
+        if (fult::testing::under_valgrind())
+            GTEST_SKIP() << "it reports what the parent's threads hold as lost by the child";
+    }
+};
+
+TEST_F(fork_guard, the_child_is_told_what_it_may_not_do) {
+    const runtime running(workers(2));
+    expect_refusal("spawn", [] { spawn([] {}).join(); });
+    expect_refusal("spawn with options", [] { spawn({.name = "named"}, [] {}).join(); });
+    expect_refusal("yield", [] { this_task::yield(); });
+    expect_refusal("wait", [] { this_task::wait(); });
+    fult::event never;
+    expect_refusal("event", [&] { never.wait(); });
+    fult::event open;
+    auto before = spawn([&] { open.wait(); });
+    expect_refusal("join", [&] { before.join(); });
+    open.set();
+    before.join();
+}
+
+TEST_F(fork_guard, a_foreign_thread_s_child_too) {
+    const runtime running(workers(2));
+    std::thread([] {
+        expect_refusal("spawn", [] { spawn([] {}).join(); });
+        fult::event never;
+        expect_refusal("event", [&] { never.wait(); });
+        const ending how = in_child([] {
+            try {
+                const runtime another(workers(1));
+            } catch (const std::logic_error &error) {
+                ::_exit(std::string(error.what()).find("forked") != std::string::npos ? 5 : 6);
+            }
+        });
+        EXPECT_TRUE(WIFEXITED(how.status) && WEXITSTATUS(how.status) == 5) << how.said;
+    }).join();
+}
+
+TEST_F(fork_guard, a_task_that_forks_and_returns_in_the_child_is_stopped) {
+    const runtime running(workers(2));
+    pid_t child = -1;
+    auto forks = spawn([&] {
+        this_task::yield(); // on a stack of its own
+        child = ::fork();
+        if (child == 0)
+            ::close(STDERR_FILENO);
+        ::alarm(child == 0 ? 20 : 0);
+    });
+    while (!forks.done())
+        this_task::yield();
+    forks.join();
+    int status = 0;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << status;
+}
+
+TEST_F(fork_guard, exec_and_exit_go_on_working) {
+    const runtime running(workers(2));
+    const ending run = in_child([] { ::execl("/bin/sh", "sh", "-c", "echo here >&2; exit 3", nullptr); });
+    EXPECT_TRUE(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 3);
+    EXPECT_EQ(run.said, "here\n");
+    const ending quiet = in_child([] { fult::trim(); });
+    EXPECT_TRUE(WIFEXITED(quiet.status) && WEXITSTATUS(quiet.status) == 0);
+    EXPECT_EQ(quiet.said, "");
+    EXPECT_EQ(spawn([] { return 4; }).join(), 4); // the parent does not mind
+}
+
+TEST_F(fork_guard, the_runtime_s_end_in_the_child_is_none) {
+    const ending how = in_child([] {
+        // a child of the test: forked again while this one's runtime runs
+        pid_t inner = -1;
+        {
+            const runtime running(workers(2));
+            inner = ::fork();
+        }
+        if (inner == 0)
+            ::_exit(0);
+        int status = -1;
+        ::waitpid(inner, &status, 0);
+        ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 9);
+    });
+    EXPECT_TRUE(WIFEXITED(how.status) && WEXITSTATUS(how.status) == 0) << how.said;
+}
+
+} // namespace

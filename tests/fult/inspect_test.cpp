@@ -1,0 +1,284 @@
+// What can be seen of the tasks from inside: visit_tasks, dump_tasks, and a signal.
+#include <atomic>
+#include <csignal>
+#include <gtest/gtest.h>
+#include <map>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <fult/fult.hpp>
+#include <fult/inspect.hpp>
+#include <fult/sync.hpp>
+
+#include "tests/support/support.hpp"
+
+namespace {
+
+using fult::runtime;
+using fult::spawn;
+using fult::task_description;
+using fult::task_status;
+using fult::testing::workers;
+namespace this_task = fult::this_task;
+
+std::string dump() {
+    std::ostringstream text;
+    fult::dump_tasks(text);
+    return text.str();
+}
+
+// Yields until so many tasks wait as that kind of thing has them wait.
+void until_waiting(std::size_t count, const std::string &what) {
+    for (std::size_t seen = 0; seen != count; this_task::yield()) {
+        seen = 0;
+        fult::visit_tasks([&](const task_description &t) {
+            if (t.status == task_status::waiting && (t.waits_for ? t.waits_for : "signal") == what)
+                ++seen;
+        });
+    }
+}
+
+[[gnu::noinline]] void a_function_that_waits(fult::qlock &lock) {
+    const std::lock_guard hold(lock);
+    asm volatile("");
+}
+
+TEST(inspect, without_a_runtime_there_is_nothing_to_see) {
+    EXPECT_EQ(fult::visit_tasks([](const task_description &) { FAIL(); }), 0u);
+    EXPECT_EQ(dump(), "fult: 0 tasks: 0 running, 0 ready, 0 waiting, 0 blocked\n");
+    fult::trim();
+}
+
+TEST(inspect, the_main_task_runs_and_an_unstarted_one_may_start) {
+    const runtime running(workers(1));
+    auto child = spawn({.name = "child"}, [] {});
+    std::map<std::string, task_status> seen;
+    EXPECT_EQ(fult::visit_tasks([&](const task_description &t) {
+                  seen[std::string(t.name)] = t.status;
+                  EXPECT_EQ(t.home, 0);
+                  EXPECT_EQ(t.worker, t.name == "main" ? 0 : -1);
+                  EXPECT_EQ(t.started, t.name == "main");
+              }),
+              2u);
+    EXPECT_EQ(seen, (std::map<std::string, task_status>{{"main", task_status::running},
+                                                        {"child", task_status::ready}}));
+    child.join();
+}
+
+TEST(inspect, a_waiting_task_is_shown_with_its_object_and_its_stack) {
+    for (const unsigned count : {1u, 2u}) {
+        const runtime running(workers(count));
+        fult::qlock lock;
+        lock.lock();
+        auto child = spawn({.name = "child"}, [&] { a_function_that_waits(lock); });
+        until_waiting(1, "qlock");
+        fult::visit_tasks([&](const task_description &t) {
+            if (t.name != "child")
+                return;
+            EXPECT_EQ(t.id, child.id());
+            EXPECT_EQ(t.object, &lock);
+            EXPECT_TRUE(t.started);
+            EXPECT_FALSE(t.timed);
+            EXPECT_GT(t.stack_used, 0u);
+            EXPECT_LT(t.stack_used, t.stack_size);
+            EXPECT_GE(t.frames.size(), 3u);
+        });
+        const std::string text = dump();
+        EXPECT_NE(text.find("1 task waits for qlock at"), text.npos) << text;
+        EXPECT_NE(text.find("'child'"), text.npos) << text;
+        EXPECT_NE(text.find("a_function_that_waits"), text.npos) << text;
+        EXPECT_NE(text.find("fult::qlock::lock"), text.npos) << text;
+        lock.unlock();
+        child.join();
+    }
+}
+
+TEST(inspect, each_kind_of_wait_has_its_name) {
+    const runtime running(workers(1));
+    fult::latch latch(1);
+    fult::event event;
+    fult::barrier<> barrier(2);
+    fult::counting_semaphore<> semaphore(0);
+    fult::shared_qlock shared;
+    fult::channel<int> channel(1);
+    fult::full_empty<int> word;
+    fult::promise<int> promise;
+    auto future = promise.get_future();
+    shared.lock();
+    std::atomic<bool> done{false};
+    std::vector<fult::handle<void>> all;
+    all.push_back(spawn([&] { latch.wait(); }));
+    all.push_back(spawn([&] { event.wait(); }));
+    all.push_back(spawn([&] { barrier.arrive_and_wait(); }));
+    all.push_back(spawn([&] { semaphore.acquire(); }));
+    all.push_back(spawn([&] { shared.lock_shared(); }));
+    all.push_back(spawn([&] { (void)channel.receive(); }));
+    all.push_back(spawn([&] { (void)word.readFE(); }));
+    all.push_back(spawn([&] { (void)future.get(); }));
+    auto by_signal = spawn([&] {
+        while (!done.load())
+            this_task::wait();
+    });
+    until_waiting(1, "signal");
+    for (const char *what : {"latch", "event", "barrier", "semaphore", "shared_qlock", "channel (to receive)",
+                             "full_empty", "future"})
+        until_waiting(1, what);
+    latch.count_down();
+    event.set();
+    barrier.arrive_and_wait();
+    semaphore.release();
+    shared.unlock();
+    (void)channel.send(1);
+    word.writeEF(1);
+    promise.set_value(1);
+    done = true;
+    fult::signal(by_signal.id());
+    by_signal.join();
+    fult::join_all(all);
+}
+
+TEST(inspect, who_joins_is_told_with_whom) {
+    const runtime running(workers(1));
+    fult::event open;
+    fult::task_id inner_id;
+    auto outer = spawn({.name = "outer"}, [&] {
+        std::atomic<bool> started{false};
+        auto inner = spawn([&] {
+            started.store(true);
+            open.wait();
+        });
+        inner_id = inner.id();
+        while (!started.load()) // so that it has a stack of its own
+            this_task::yield();
+        inner.join();
+    });
+    auto blocked =
+        spawn({.name = "blocked"}, [&] { spawn([&] { open.wait(); }).join(); }); // on its own stack
+    until_waiting(1, "join");
+    until_waiting(2, "event");
+    unsigned seen = 0;
+    fult::visit_tasks([&](const task_description &t) {
+        if (t.name == "outer") {
+            EXPECT_EQ(t.joins, inner_id);
+            EXPECT_EQ(t.status, task_status::waiting);
+            ++seen;
+        } else if (t.name == "blocked") {
+            EXPECT_EQ(t.status, task_status::blocked);
+            EXPECT_TRUE(t.joins);
+            ++seen;
+        }
+    });
+    EXPECT_EQ(seen, 2u);
+    open.set();
+    outer.join();
+    blocked.join();
+}
+
+TEST(inspect, equal_stacks_are_one_group) {
+    const runtime running(workers(2));
+    const std::size_t count = fult::testing::scaled(20000) / 10;
+    fult::event open;
+    std::vector<fult::handle<void>> all;
+    for (std::size_t i = 0; i < count; ++i)
+        all.push_back(spawn([&] { open.wait(); }));
+    until_waiting(count, "event");
+    const std::string text = dump();
+    EXPECT_NE(text.find(std::to_string(count) + " tasks wait for event at"), text.npos) << text;
+    open.set();
+    fult::join_all(all);
+}
+
+TEST(inspect, nothing_is_lost_by_looking) {
+    // tasks that yield, wait and are signaled while two threads look at them again and again
+    const runtime running(workers(2));
+    std::atomic<bool> stop{false};
+    std::vector<std::thread> lookers;
+    std::atomic<unsigned> looks{0};
+    for (int i = 0; i < 2; ++i)
+        lookers.emplace_back([&] {
+            while (!stop.load()) {
+                fult::visit_tasks([](const task_description &t) {
+                    EXPECT_LT(t.name.size(), 20u);
+                    EXPECT_LE(t.frames.size(), 64u);
+                });
+                looks.fetch_add(1);
+            }
+        });
+    const std::size_t rounds = fult::testing::scaled(3000);
+    fult::qlock lock;
+    std::size_t sum = 0;
+    std::vector<fult::handle<void>> all;
+    for (int i = 0; i < 8; ++i)
+        all.push_back(spawn({.name = i % 2 ? "named" : ""}, [&, i] {
+            for (std::size_t round = 0; round < rounds; ++round) {
+                {
+                    const std::lock_guard hold(lock);
+                    ++sum;
+                }
+                std::atomic<bool> came{false};
+                const fult::task_id self = this_task::id();
+                auto other = spawn({.name = "other"}, [&] {
+                    came.store(true);
+                    fult::signal(self);
+                });
+                if (i % 3 == 0)
+                    this_task::yield();
+                while (!came.load())
+                    this_task::wait();
+                other.join();
+            }
+        }));
+    fult::join_all(all);
+    EXPECT_EQ(sum, 8 * rounds);
+    while (looks.load() < 4)
+        std::this_thread::yield();
+    stop = true;
+    for (std::thread &each : lookers)
+        each.join();
+}
+
+TEST(inspect, where_a_task_was_spawned) {
+    fult::options o = workers(2);
+    o.spawn_sites = true;
+    const runtime running(o);
+    fult::event open;
+    std::vector<fult::handle<void>> all;
+    all.push_back(spawn([&] { open.wait(); }));
+    all.push_back(spawn({.name = "named"}, [&] { open.wait(); }));
+    std::thread([&] { all.push_back(spawn([&] { open.wait(); })); }).join();
+    until_waiting(3, "event");
+    unsigned with_site = 0;
+    fult::visit_tasks([&](const task_description &t) { with_site += t.spawned_at.empty() ? 0 : 1; });
+    EXPECT_EQ(with_site, 3u); // all but the main task
+    EXPECT_NE(dump().find("spawned at "), std::string::npos);
+    open.set();
+    fult::join_all(all);
+    // spawn and join go on as ever
+    std::size_t sum = 0;
+    for (std::size_t i = 0; i < 1000; ++i)
+        sum += spawn([i] { return i; }).join();
+    EXPECT_EQ(sum, 499500u);
+}
+
+TEST(inspect, a_signal_has_all_tasks_reported) {
+    if (fult::testing::emulated())
+        GTEST_SKIP() << "no program can start itself again under this emulator";
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            fult::options o = workers(2);
+            o.dump_signal = SIGUSR1;
+            {
+                const runtime running(o);
+                spawn({.name = "child"}, [] { ::raise(SIGUSR1); }).join();
+                ::kill(::getpid(), SIGUSR1);
+            } // what was asked for is written before the end
+            ::_exit(7);
+        },
+        ::testing::ExitedWithCode(7), "fult: [0-9]+ tasks: .*'main'");
+}
+
+} // namespace

@@ -1,0 +1,239 @@
+#include <atomic>
+#include <gtest/gtest.h>
+#include <memory>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <fult/fult.h>
+#include <fult/fult.hpp>
+#include <fult/sync.hpp>
+
+#include "tests/support/support.hpp"
+
+namespace {
+
+using fult::spawn;
+using fult::task_local_ptr;
+namespace this_task = fult::this_task;
+
+std::atomic<int> living{0};
+struct counted {
+    int number;
+    explicit counted(int n) : number(n) { ++living; }
+    counted(const counted &other) : number(other.number + 1000) { ++living; }
+    ~counted() { --living; }
+};
+void end(counted *value) { delete value; }
+counted *copy(const counted *value) { return new counted(*value); }
+
+class task_local_test : public ::testing::TestWithParam<unsigned> {
+  protected:
+    std::optional<fult::runtime> running{fult::testing::workers(GetParam())};
+    ~task_local_test() override { EXPECT_EQ(living, 0); }
+};
+INSTANTIATE_TEST_SUITE_P(workers, task_local_test, ::testing::Values(1u, 2u, 3u));
+
+TEST_P(task_local_test, each_task_has_its_own_and_it_ends_with_the_task) {
+    task_local_ptr<counted> key(&end);
+    const auto body = [&](int i) {
+        EXPECT_EQ(key.get(), nullptr);
+        key.set(new counted(i));
+        for (int k = 0; k < i % 3; ++k) {
+            this_task::yield();
+            EXPECT_EQ(key.get()->number, i);
+        }
+        return key.get()->number;
+    };
+    for (int round = 0; round < 5; ++round) {
+        std::vector<fult::handle<int>> all;
+        for (int i = 0; i < 100; ++i)
+            all.push_back(spawn(body, i));
+        for (int i = 0; i < 100; ++i)
+            EXPECT_EQ(all[std::size_t(i)].join(), i);
+        EXPECT_EQ(living, 0);
+    }
+    EXPECT_EQ(key.get(), nullptr);
+}
+
+TEST_P(task_local_test, in_place_in_groups_and_detached) {
+    task_local_ptr<counted> key(&end);
+    key.set(new counted(-1));
+    auto typed = spawn([&] { // a join that knows the type runs it without the descriptor's operations
+        EXPECT_EQ(key.get(), nullptr);
+        key.set(new counted(1));
+        spawn([&] { key.set(new counted(2)); }).join();
+        EXPECT_EQ(key.get()->number, 1);
+        return key.get()->number;
+    });
+    EXPECT_EQ(typed.join(), 1);
+    EXPECT_EQ(living, 1);
+    EXPECT_THROW(spawn([&] {
+                     key.set(new counted(3));
+                     throw std::runtime_error("with locals");
+                 }).join(),
+                 std::runtime_error);
+    fult::task_group group;
+    for (int i = 0; i < 50; ++i)
+        group.spawn([&, i] {
+            EXPECT_EQ(key.get(), nullptr);
+            key.set(new counted(i));
+            if (i % 3 == 0)
+                this_task::yield();
+            EXPECT_EQ(key.get()->number, i);
+        });
+    group.wait();
+    EXPECT_EQ(living, 1);
+    fult::latch done(1);
+    spawn([&] {
+        key.set(new counted(4));
+        done.count_down();
+    }).detach();
+    done.wait();
+    EXPECT_EQ(key.get()->number, -1);
+    running.reset(); // the main task ends, and the detached one
+    EXPECT_EQ(living, 0);
+}
+
+TEST_P(task_local_test, given_at_spawn_and_inherited) {
+    task_local_ptr<counted> own(&end), copied(&end, &copy);
+    task_local_ptr<int> plain;
+    int n = 5;
+    own.set(new counted(1));
+    copied.set(new counted(2));
+    plain.set(&n);
+    spawn({.inherit_locals = true}, [&] {
+        EXPECT_EQ(own.get(), nullptr); // it has a destructor, and nobody can copy it
+        EXPECT_EQ(copied.get()->number, 1002);
+        EXPECT_EQ(plain.get(), &n);
+        this_task::yield();
+        EXPECT_EQ(copied.get()->number, 1002);
+    }).join();
+    EXPECT_EQ(living, 2);
+    spawn({.inherit_locals = true, .locals = {own.with(new counted(7)), copied.with(new counted(8))}}, [&] {
+        EXPECT_EQ(own.get()->number, 7);
+        EXPECT_EQ(copied.get()->number, 8);
+        EXPECT_EQ(plain.get(), &n);
+    }).join();
+    spawn([&] { EXPECT_EQ(plain.get(), nullptr); }).join();
+    const auto mine = std::make_unique<counted>(9);
+    EXPECT_THROW(spawn({.worker = 1000, .inherit_locals = true, .locals = {own.with(mine.get())}}, [] {}),
+                 std::out_of_range); // it is still ours
+    EXPECT_EQ(living, 3);
+    delete own.get();
+    own.set(nullptr);
+    delete copied.get();
+    copied.set(nullptr);
+}
+
+TEST_P(task_local_test, many_keys_and_keys_that_come_again) {
+    std::vector<std::unique_ptr<task_local_ptr<counted>>> keys;
+    for (int i = 0; i < 100; ++i)
+        keys.push_back(std::make_unique<task_local_ptr<counted>>(&end));
+    spawn([&] {
+        for (int i = 99; i >= 0; --i)
+            keys[std::size_t(i)]->set(new counted(i));
+        this_task::yield();
+        for (int i = 0; i < 100; ++i)
+            EXPECT_EQ(keys[std::size_t(i)]->get()->number, i);
+        std::unique_ptr<counted> left(keys[0]->get());
+        keys[0].reset();
+        keys[0] = std::make_unique<task_local_ptr<counted>>(&end); // the same place, perhaps
+        EXPECT_EQ(keys[0]->get(), nullptr);
+    }).join();
+    EXPECT_EQ(living, 0);
+    EXPECT_THROW(
+        {
+            for (int i = 0; i < 2000; ++i)
+                keys.push_back(std::make_unique<task_local_ptr<counted>>(&end));
+        },
+        std::system_error);
+}
+
+task_local_ptr<counted> *second = nullptr;
+void end_late(counted *value) {
+    this_task::yield(); // it runs on the task, which may suspend
+    if (value->number < 3)
+        second->set(new counted(value->number + 1));
+    delete value;
+}
+
+TEST_P(task_local_test, an_end_may_suspend_and_set_values_anew) {
+    task_local_ptr<counted> key(&end_late);
+    second = &key;
+    for (int i = 0; i < 10; ++i)
+        spawn([&] { key.set(new counted(1)); }).join();
+    std::vector<fult::handle<void>> all;
+    for (int i = 0; i < 20; ++i)
+        all.push_back(spawn([&] {
+            key.set(new counted(0));
+            this_task::yield();
+        }));
+    join_all(all);
+}
+
+TEST_P(task_local_test, foreign_threads_have_theirs) {
+    task_local_ptr<counted> key(&end);
+    key.set(new counted(1));
+    std::thread([&] {
+        EXPECT_EQ(key.get(), nullptr);
+        key.set(new counted(2));
+        EXPECT_EQ(key.get()->number, 2);
+    }).join();
+    EXPECT_EQ(key.get()->number, 1);
+    EXPECT_EQ(living, 1);
+    running.reset();
+    EXPECT_EQ(key.get(), nullptr); // this thread is a foreign one now
+    EXPECT_EQ(living, 0);
+}
+
+TEST_P(task_local_test, in_c) {
+    static std::atomic<int> ended{0};
+    ended = 0;
+    fult_key_t key = 0;
+    ASSERT_EQ(fult_key_create(&key, [](void *) { ++ended; }), FULT_SUCCESS);
+    EXPECT_EQ(fult_key_create(nullptr, nullptr), FULT_ERR_INVALID);
+    EXPECT_EQ(fult_setspecific(0, nullptr), FULT_ERR_INVALID);
+    EXPECT_EQ(fult_getspecific(key), nullptr);
+    int value = 0;
+    spawn([&] {
+        EXPECT_EQ(fult_setspecific(key, &value), FULT_SUCCESS);
+        this_task::yield();
+        EXPECT_EQ(fult_getspecific(key), &value);
+    }).join();
+    EXPECT_EQ(ended, 1);
+    EXPECT_EQ(fult_key_delete(key), FULT_SUCCESS);
+    EXPECT_EQ(fult_key_delete(key), FULT_ERR_INVALID);
+    EXPECT_EQ(fult_setspecific(key, &value), FULT_ERR_INVALID);
+}
+
+// Values follow their tasks through steals and hand-overs.
+TEST_P(task_local_test, stress) {
+    task_local_ptr<counted> first(&end), other(&end);
+    const std::size_t rounds = fult::testing::scaled(200) + 2;
+    fult::qlock lock;
+    for (std::size_t round = 0; round < rounds; ++round) {
+        fult::task_group group;
+        for (int i = 0; i < 30; ++i)
+            group.spawn([&, i] {
+                if (i % 2)
+                    first.set(new counted(i));
+                for (int k = 0; k < 5; ++k) {
+                    if (k % 2) {
+                        this_task::yield();
+                    } else {
+                        const std::lock_guard guard(lock);
+                        this_task::yield();
+                    }
+                    ASSERT_EQ(first.get() ? first.get()->number : 0, i % 2 ? i : 0);
+                }
+                other.set(new counted(i));
+            });
+        group.wait();
+        ASSERT_EQ(living, 0);
+    }
+}
+
+} // namespace

@@ -1,0 +1,135 @@
+// What a burst of tasks leaves behind goes back to the system.
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <gtest/gtest.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <fult/fult.hpp>
+#include <fult/inspect.hpp>
+#include <fult/sync.hpp>
+
+#include "tests/support/support.hpp"
+
+namespace {
+
+using fult::runtime;
+using fult::spawn;
+using fult::testing::workers;
+namespace this_task = fult::this_task;
+
+constexpr std::size_t mebibyte = 1024 * 1024;
+
+std::size_t resident() {
+    std::size_t all = 0, pages = 0;
+    if (std::FILE *file = std::fopen("/proc/self/statm", "re")) {
+        if (std::fscanf(file, "%zu %zu", &all, &pages) != 2)
+            pages = 0;
+        std::fclose(file);
+    }
+    return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// So many tasks that live at once, each with a stack of its own.
+void burst(std::size_t count) {
+    fult::event open;
+    std::atomic<std::size_t> started{0};
+    std::vector<fult::handle<void>> all;
+    for (std::size_t i = 0; i < count; ++i)
+        all.push_back(spawn([&] {
+            char pages[6000];
+            volatile char *volatile used = pages; // or a compiler keeps the two bytes that it sees
+            used[0] = 1;
+            started.fetch_add(1);
+            open.wait();
+            used[5999] = used[0];
+        }));
+    while (started.load() < count)
+        this_task::yield();
+    open.set();
+    fult::join_all(all);
+}
+
+struct trimming : ::testing::Test {
+    void SetUp() override {
+        if (fult::testing::sanitized || fult::testing::under_valgrind())
+            GTEST_SKIP() << "the tool keeps memory of its own";
+    }
+};
+
+TEST_F(trimming, by_call) {
+    fult::options o = workers(2);
+    o.trim_after = 0;
+    const runtime running(o);
+    burst(100);
+    const std::size_t before = resident();
+    burst(8000);
+    const std::size_t full = resident();
+    ASSERT_GT(full, before + 50 * mebibyte); // 8000 stacks of two pages or more
+    for (int i = 0; i < 1000 && resident() > before + 16 * mebibyte; ++i) {
+        fult::trim();
+        this_task::yield();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1)); // the other worker does its part soon
+    }
+    EXPECT_LT(resident(), before + 16 * mebibyte);
+    burst(1000); // and all goes on
+}
+
+TEST_F(trimming, of_a_million_descriptors) {
+    if (fult::testing::emulated())
+        GTEST_SKIP() << "the tables are small under an emulator";
+    fult::options o = workers(1);
+    o.trim_after = 0;
+    const runtime running(o);
+    const std::size_t before = resident();
+    {
+        std::vector<fult::handle<void>> all;
+        for (int i = 0; i < 1'000'000; ++i)
+            all.push_back(spawn([] {}));
+        ASSERT_GT(resident(), before + 100 * mebibyte);
+        fult::join_all(all);
+    }
+    fult::trim();
+    EXPECT_LT(resident(), before + 24 * mebibyte);
+    std::vector<fult::handle<int>> all; // the descriptors are as good as new
+    for (int i = 0; i < 100'000; ++i)
+        all.push_back(spawn([i] { return i; }));
+    for (int i = 0; i < 100'000; ++i)
+        ASSERT_EQ(all[static_cast<std::size_t>(i)].join(), i);
+}
+
+TEST_F(trimming, by_who_sleeps_for_long_enough) {
+    fult::options o = workers(2);
+    o.trim_after = 10;
+    const runtime running(o);
+    burst(100);
+    const std::size_t before = resident();
+    burst(8000);
+    std::atomic<bool> small{false};
+    const fult::task_id self = this_task::id();
+    std::thread watcher([&] { // until the test's time is over
+        while (resident() > before + 16 * mebibyte)
+            std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        small.store(true);
+        fult::signal(self);
+    });
+    while (!small.load())
+        this_task::wait();
+    watcher.join();
+    burst(1000);
+}
+
+TEST_F(trimming, of_stacks_in_a_program_that_never_sleeps) {
+    fult::options o = workers(1);
+    o.trim_after = 10;
+    const runtime running(o);
+    burst(100);
+    const std::size_t before = resident();
+    burst(8000);
+    while (resident() > before + 32 * mebibyte) // until the test's time is over
+        burst(200);
+}
+
+} // namespace

@@ -1,0 +1,170 @@
+// Everything that takes memory, again and again: the resident size must stay flat.
+//
+// usage: soak [SECONDS]        an hour by hand: soak 3600
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <fult/fult.hpp>
+#include <fult/inspect.hpp>
+#include <fult/sync.hpp>
+
+#include "tests/support/scale.hpp"
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+using fult::spawn;
+namespace this_task = fult::this_task;
+
+std::size_t resident_kib() {
+    std::size_t all = 0, pages = 0;
+    if (std::FILE *file = std::fopen("/proc/self/statm", "re")) {
+        if (std::fscanf(file, "%zu %zu", &all, &pages) != 2)
+            pages = 0;
+        std::fclose(file);
+    }
+    return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) / 1024;
+}
+
+[[noreturn]] void fail(const char *what) {
+    std::fprintf(stderr, "soak: %s\n", what);
+    std::exit(1);
+}
+
+std::size_t fib(std::size_t n) {
+    if (n < 2)
+        return n;
+    auto one = spawn([n] { return fib(n - 1); });
+    const std::size_t other = fib(n - 2);
+    return one.join() + other;
+}
+
+// Many that wait at once, some with names and stacks of their own.
+void crowd(std::size_t count) {
+    fult::event open;
+    std::atomic<std::size_t> through{0};
+    std::vector<fult::handle<void>> all;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto body = [&] {
+            open.wait();
+            through.fetch_add(1, std::memory_order_relaxed);
+        };
+        if (i % 50 == 0)
+            all.push_back(spawn({.name = "large", .stack_size = 512 * 1024}, body));
+        else if (i % 7 == 0)
+            all.push_back(spawn({.name = "a name that is too long for the string itself to hold"}, body));
+        else
+            all.push_back(spawn(body));
+    }
+    for (int i = 0; i < 4; ++i)
+        this_task::yield();
+    open.set();
+    fult::join_all(all);
+    if (through != count)
+        fail("a task of the crowd was lost");
+}
+
+void unstarted(std::size_t count) {
+    std::vector<fult::handle<std::string>> all;
+    for (std::size_t i = 0; i < count; ++i)
+        all.push_back(spawn([] { return std::string(100, 'x'); }));
+    for (auto &each : all)
+        if (each.join().size() != 100)
+            fail("a result was lost");
+}
+
+void exceptions(std::size_t count) {
+    std::size_t caught = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        auto thrower = spawn([] { throw std::runtime_error("as ordered"); });
+        if (i % 2 == 0)
+            this_task::yield();
+        try {
+            thrower.join();
+        } catch (const std::runtime_error &) {
+            ++caught;
+        }
+    }
+    if (caught != count)
+        fail("an exception was lost");
+}
+
+void detached(std::size_t count) {
+    fult::latch all(static_cast<std::ptrdiff_t>(count));
+    for (std::size_t i = 0; i < count; ++i)
+        spawn([&] { all.count_down(); }).detach();
+    all.wait();
+}
+
+void from_outside(std::size_t count) {
+    std::thread([count] {
+        for (std::size_t i = 0; i < count; ++i)
+            if (spawn([i] { return i; }).join() != i)
+                fail("a foreign thread's task was lost");
+    }).join();
+}
+
+void pipeline(int count) {
+    fult::channel<int> channel(8);
+    auto producer = spawn([&] {
+        for (int i = 0; i < count; ++i)
+            (void)channel.send(i);
+        channel.close();
+    });
+    int next = 0;
+    while (auto got = channel.receive())
+        if (*got != next++)
+            fail("a value was lost");
+    producer.join();
+}
+
+void once() {
+    const std::size_t few = fult::testing::scaled(1000);
+    if (fib(14) != 377)
+        fail("fib is wrong");
+    crowd(3 * few);
+    unstarted(50 * few);
+    exceptions(few);
+    detached(5 * few);
+    from_outside(few / 5 + 1);
+    pipeline(static_cast<int>(few));
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+    const auto seconds = std::chrono::duration<double>(count > 1 ? std::atof(arguments[1]) : 10);
+    fult::options options = fult::read_options();
+    options.bind = false;
+    options.trim_after = 50; // often, in a short test
+    const fult::runtime running(options);
+    const auto start = clock::now();
+    // The first quarter warms up; then what is resident after each round, in the second quarter and in the
+    // last.
+    std::size_t early = 0, late = 0, rounds = 0;
+    for (double done = 0; done < 1 || early == 0 || late == 0; ++rounds) {
+        once();
+        fult::trim();
+        this_task::yield();
+        done = (clock::now() - start) / seconds;
+        const std::size_t now = resident_kib();
+        if (done >= 0.25 && (done < 0.5 || early == 0))
+            early = std::max(early, now);
+        else if (done >= 0.75)
+            late = std::max(late, now);
+    }
+    std::printf("%zu rounds: %zu KiB resident at most in the second quarter, %zu KiB in the last\n", rounds,
+                early, late);
+    const std::size_t noise = 8 * 1024 + early / 20;
+    if (!fult::testing::sanitized && !fult::testing::under_valgrind() && late > early + noise)
+        fail("the resident size grows");
+    return 0;
+}
