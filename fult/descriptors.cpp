@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 #include <new>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <system_error>
 #include <unistd.h>
@@ -14,6 +15,9 @@ namespace fult::detail {
 namespace {
 
 constexpr unsigned batch = 64; // events that one look takes: they lie on a task's stack
+
+// For so many nanoseconds after a busy worker has looked, the others leave that to it.
+constexpr std::int64_t soon = 500'000;
 
 [[noreturn]] void fail(int error, const char *what) {
     throw std::system_error(error, std::generic_category(), what);
@@ -166,10 +170,35 @@ bool descriptors::look() noexcept {
     return any;
 }
 
-bool descriptors::poll() noexcept { return waiting_.load(std::memory_order_relaxed) != 0 && look(); }
+// A worker without work would take each event as it comes, and be woken for each. One that is busy takes many
+// at a time, every few tasks, as long as it gets there soon.
+bool descriptors::is_left_to_others() noexcept {
+    const worker *here = this_worker();
+    if (!here || here->looking.load(std::memory_order_relaxed) == 0) {
+        looked_.store(timers::now(), std::memory_order_relaxed);
+        return false;
+    }
+    const team &crew = here->crew;
+    const bool someone_is_busy =
+        crew.searching.load(std::memory_order_relaxed) + crew.asleep.count() < crew.count;
+    return someone_is_busy && timers::now() - looked_.load(std::memory_order_relaxed) < soon;
+}
+
+bool descriptors::poll() noexcept {
+    if (waiting_.load(std::memory_order_relaxed) == 0 || is_left_to_others())
+        return false;
+    if (look())
+        return true;
+    if (const worker *here = this_worker(); here && here->looking.load(std::memory_order_relaxed) != 0)
+        ::sched_yield(); // who sends may need this processor
+    return false;
+}
 
 // Events that nobody waits for any more would wake the watcher again and again: they are taken out here.
-bool descriptors::prepare_sleep() noexcept { return !look(); }
+bool descriptors::prepare_sleep() noexcept {
+    rests_until_ = is_left_to_others() ? timers::now() + soon : never;
+    return rests_until_ != never || !look();
+}
 
 int descriptors::close(int descriptor) noexcept {
     state *its = known_state_of(descriptor);

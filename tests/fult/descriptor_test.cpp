@@ -288,6 +288,28 @@ TEST_P(descriptor, connections_are_accepted) {
 
 // A worker that sleeps for descriptors hears of one that is added, though the one that adds it goes on
 // computing.
+// An idle worker leaves descriptors to a busy one that looks at them often, and takes over where it stops.
+TEST(descriptors_and_sleepers, one_that_computes_for_long_is_not_waited_for) {
+    const fult::runtime running(fult::testing::workers(2));
+    for (std::size_t i = 0; i < scaled(50) + 1; ++i) {
+        pair both;
+        std::atomic<bool> came{false};
+        auto reader = fult::spawn_on(1, [&] {
+            EXPECT_EQ(receive_byte(both.ends[0]), 'x');
+            came = true;
+        });
+        for (int k = 0; k < 200; ++k)
+            fult::this_task::yield(); // looks every few times
+        std::thread sender([&] { EXPECT_EQ(::write(both.ends[1], "x", 1), 1); });
+        const auto end = std::chrono::steady_clock::now() + 1min;
+        while (!came && std::chrono::steady_clock::now() < end)
+            ; // never looks
+        EXPECT_TRUE(came);
+        reader.join();
+        sender.join();
+    }
+}
+
 TEST(descriptors_and_sleepers, a_sleeping_worker_hears_of_a_new_descriptor) {
     fult::runtime rt(fult::testing::workers(2));
     for (std::size_t r = 0; r < scaled(50); ++r) {
