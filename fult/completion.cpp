@@ -182,7 +182,8 @@ void await_completion(task *t) noexcept {
             return;
         misuse("join", "another task or thread joins this task already");
     }
-    const wait_note note({"join", t});
+    const waiting_for end{"join", t};
+    const wait_note note(self, end);
     while (!is_completed(t)) // spurious wake-ups, and signals meant for another wait of this task
         suspend_until_signaled(false);
 }
@@ -215,7 +216,8 @@ void await_all(task *const *tasks, std::size_t count) noexcept {
     }
     if (counter.remaining.fetch_sub(1, std::memory_order_acq_rel) == 1)
         return;
-    const wait_note note({"join_all", tasks[0]});
+    const waiting_for ends{"join_all", tasks[0]};
+    const wait_note note(this_worker()->current, ends);
     while (counter.remaining.load(std::memory_order_acquire) != 0) // pairs with complete
         suspend_until_signaled(false);
 }

@@ -1,6 +1,5 @@
 #include "suspend.hpp"
 
-#include <fult/detail/wait_note.hpp>
 #include <fult/this_task.hpp>
 
 #include "check.hpp"
@@ -26,15 +25,6 @@ worker *here(const char *call) noexcept {
 }
 
 } // namespace
-
-wait_note::wait_note(const waiting_for &what, bool timed) noexcept : what_(what), timed_(timed) {
-    if (worker *w = this_worker(); w && w->current)
-        w->current->note = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(this));
-}
-wait_note::~wait_note() {
-    if (worker *w = this_worker(); w && w->current)
-        w->current->note = 0;
-}
 
 void suspend_until_signaled(bool patient) noexcept {
     worker *w = here("this_task::wait");

@@ -88,7 +88,7 @@ bool waiter::suspend_while_parked(const wait_limits *limits, const waiting_for &
         until = limits->deadline();
         deadline = &until;
     }
-    const wait_note note(what, limits != nullptr);
+    const wait_note note(who_ ? to_task(who_) : nullptr, what, limits != nullptr);
     while (state_.load(std::memory_order_acquire) == parked && // pairs with grant
            !nudged_.load(std::memory_order_seq_cst)) {         // pairs with nudge
         if (who_)
@@ -110,9 +110,20 @@ void waiter::wait(const waiting_for &what) noexcept {
         wait_at_once(what);
 }
 
+// Nobody nudges it: limits that it may have had before are gone.
 void waiter::wait_at_once(const waiting_for &what) noexcept {
-    while (!suspend_while_parked(nullptr, what)) // nudged, by limits that are gone
-        nudged_.store(false, std::memory_order_relaxed);
+    std::uint32_t seen = polling;
+    if (state_.load(std::memory_order_relaxed) == polling &&
+        !state_.compare_exchange_strong(seen, parked, std::memory_order_seq_cst)) // pairs with grant
+        return;
+    if (!who_) {
+        while (!is_granted())
+            wait_on_thread(nullptr);
+        return;
+    }
+    const wait_note note(to_task(who_), what);
+    while (!is_granted())
+        suspend_until_signaled(false);
 }
 
 bool waiter::wait(const wait_limits &limits, const waiting_for &what) {

@@ -104,23 +104,20 @@ FULT_ALWAYS_INLINE bool claim_private(worker_hot *w, task *t) noexcept {
 }
 
 // Makes t the current task while its closure runs on the joiner's stack, and ends it however the closure is
-// left. In between the stack may have moved to another worker. Remembers t by itself: to read it back from
-// the worker would chain each task's end to the one before, through memory.
+// left. In between the stack may have moved to another worker. Remembers both tasks by itself: to read them
+// back would chain each task's end to the one before, through memory.
 template <class C> class inline_run {
   public:
-    FULT_ALWAYS_INLINE explicit inline_run(worker_hot *w, task *t) noexcept : task_(t) {
-        t->outer = w->current;
+    FULT_ALWAYS_INLINE explicit inline_run(worker_hot *w, task *t) noexcept : task_(t), outer_(w->current) {
+        t->outer = outer_;
         w->current = t;
     }
     FULT_ALWAYS_INLINE ~inline_run() {
         storage_as<C>(*task_).~C();
+        if (task_->outer != outer_) [[unlikely]] // has_locals
+            end_inline_locals(task_);
         worker_hot *w = current_worker();
-        task *outer = task_->outer;
-        if ((reinterpret_cast<std::uintptr_t>(outer) & has_locals) != 0) [[unlikely]] {
-            outer = end_inline_locals(task_);
-            w = current_worker();
-        }
-        w->current = outer;
+        w->current = outer_;
         release_slot(w, task_);
     }
     inline_run(const inline_run &) = delete;
@@ -128,6 +125,7 @@ template <class C> class inline_run {
 
   private:
     task *task_;
+    task *outer_;
 };
 
 template <class R> R take_outcome(task *t) {

@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
-#include <fult/detail/platform.hpp>
+#include <fult/detail/layout.hpp>
 
 namespace fult::detail {
 
@@ -15,21 +16,31 @@ struct waiting_for {
     void (*tell)(const void *object, char *text, std::size_t size) noexcept = nullptr;
 };
 
-// While it lives, on the stack of the running task, this task waits for that. The descriptor keeps the low
-// half of its address, which is enough: it lies less than 4 GiB above the saved registers.
-class FULT_API wait_note {
+// While it lives, on the stack of the running task `self`, this task waits for that. The descriptor keeps the
+// low half of its address, which is enough: it lies less than 4 GiB above the saved registers. `what` must
+// live as long.
+class wait_note {
   public:
-    // `timed`: a time or a stop request may end the wait, too. Does nothing on a thread that runs no task.
-    explicit wait_note(const waiting_for &what, bool timed = false) noexcept;
-    ~wait_note();
+    // `timed`: a time or a stop request may end the wait, too. self null, on a thread that runs no task: does
+    // nothing.
+    wait_note(task *self, const waiting_for &what, bool timed = false) noexcept
+        : what_(&what), self_(self), timed_(timed) {
+        if (self)
+            self->note = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(this));
+    }
+    ~wait_note() {
+        if (self_)
+            self_->note = 0;
+    }
     wait_note(const wait_note &) = delete;
     wait_note &operator=(const wait_note &) = delete;
 
-    const waiting_for &what() const noexcept { return what_; }
+    const waiting_for &what() const noexcept { return *what_; }
     bool timed() const noexcept { return timed_; }
 
   private:
-    waiting_for what_;
+    const waiting_for *what_;
+    task *self_;
     bool timed_;
 };
 
