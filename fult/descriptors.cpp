@@ -128,7 +128,7 @@ descriptors::outcome descriptors::wait(int descriptor, bool writing, const wait_
             waiting_.fetch_sub(1, std::memory_order_relaxed);
             return outcome::limits_reached;
         }
-        me.wait_long(wait_limits()); // it was taken out before: the grant is on its way
+        me.wait_at_once(); // it was taken out before: the grant is on its way
     }
     return me.note != 0 ? outcome::closed : outcome::ready;
 }
@@ -171,33 +171,33 @@ bool descriptors::look() noexcept {
 }
 
 // A worker without work would take each event as it comes, and be woken for each. One that is busy takes many
-// at a time, every few tasks, as long as it gets there soon.
-bool descriptors::is_left_to_others() noexcept {
-    const worker *here = this_worker();
-    if (!here || here->looking.load(std::memory_order_relaxed) == 0) {
-        looked_.store(timers::now(), std::memory_order_relaxed);
-        return false;
-    }
-    const team &crew = here->crew;
+// at a time, every few tasks, as long as it gets there soon. By an idle worker.
+bool descriptors::is_left_to_others() const noexcept {
+    const team &crew = this_worker()->crew;
     const bool someone_is_busy =
         crew.searching.load(std::memory_order_relaxed) + crew.asleep.count() < crew.count;
     return someone_is_busy && timers::now() - looked_.load(std::memory_order_relaxed) < soon;
 }
 
 bool descriptors::poll() noexcept {
-    if (waiting_.load(std::memory_order_relaxed) == 0 || is_left_to_others())
+    if (waiting_.load(std::memory_order_relaxed) == 0)
         return false;
-    if (look())
-        return true;
-    if (const worker *here = this_worker(); here && here->looking.load(std::memory_order_relaxed) != 0)
+    const worker *here = this_worker();
+    const bool idle = here && here->looking.load(std::memory_order_relaxed) != 0;
+    if (!idle)
+        looked_.store(timers::now(), std::memory_order_relaxed);
+    else if (is_left_to_others())
+        return false;
+    const bool any = look();
+    if (idle && !any)
         ::sched_yield(); // who sends may need this processor
-    return false;
+    return any;
 }
 
 // Events that nobody waits for any more would wake the watcher again and again: they are taken out here.
 bool descriptors::prepare_sleep() noexcept {
-    rests_until_ = is_left_to_others() ? timers::now() + soon : never;
-    return rests_until_ != never || !look();
+    rests_until_ = is_left_to_others() ? timers::now() + soon : timer_queue::never;
+    return rests_until_ != timer_queue::never || !look();
 }
 
 int descriptors::close(int descriptor) noexcept {

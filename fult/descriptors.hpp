@@ -3,12 +3,12 @@
 
 #include <atomic>
 #include <cstdint>
-#include <limits>
 
 #include <fult/detail/service.hpp>
 #include <fult/sync/waiter.hpp>
 
 #include "spin_lock.hpp"
+#include "timer_queue.hpp"
 
 namespace fult::detail {
 
@@ -30,7 +30,9 @@ class descriptors final : public service {
     bool poll() noexcept override;
     bool prepare_sleep() noexcept override;
     void end_sleep() noexcept override {}
-    int descriptor() const noexcept override { return rests_until_ != never ? -1 : epoll_.load(); }
+    int descriptor() const noexcept override {
+        return rests_until_ != timer_queue::never ? -1 : epoll_.load();
+    }
     int patience() const noexcept override { return -1; }
     std::int64_t deadline() const noexcept override { return rests_until_; }
     bool expects() const noexcept override { return waiting_.load(std::memory_order_relaxed) != 0; }
@@ -50,16 +52,14 @@ class descriptors final : public service {
     int watch(state &of, int descriptor) noexcept;
     void take(state &from, int descriptor, unsigned events, wait_chain &into) noexcept;
     bool look() noexcept;
-    bool is_left_to_others() noexcept;
-
-    static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+    bool is_left_to_others() const noexcept;
 
     std::atomic<int> epoll_{-1};
     spin_lock opening_;
     alignas(cache_line) std::atomic<unsigned> waiting_{0}; // tasks, in queues
     std::atomic<bool> looking_{false};                     // somebody takes events
     std::atomic<std::int64_t> looked_{0};                  // when a worker between two tasks did last
-    std::int64_t rests_until_ = never;                     // the watcher leaves it to others until then
+    std::int64_t rests_until_ = timer_queue::never;        // the watcher leaves it to others until then
     alignas(cache_line) std::atomic<state *> chunks_[chunks]{};
 };
 

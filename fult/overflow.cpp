@@ -54,7 +54,11 @@ void report(const worker &w) noexcept {
 class frame_report {
   public:
     explicit frame_report(const void *fault) noexcept : fault_(fault) {
-        visit_frames_here([](void *self, void *at) { static_cast<frame_report *>(self)->add(at); }, this);
+        visit();
+        if (count_ == 0) { // the walk met it nowhere: then all frames, the handler's too
+            fault_ = nullptr;
+            visit();
+        }
         const std::size_t kept = std::min(count_, last);
         if (printed_ + kept < count_)
             say(text_,
@@ -66,8 +70,12 @@ class frame_report {
   private:
     static constexpr std::size_t first = 16, last = 8;
 
+    void visit() noexcept {
+        visit_frames_here([](void *self, void *at) { static_cast<frame_report *>(self)->add(at); }, this);
+    }
+
     void add(void *at) noexcept {
-        if (count_ == 0 && at != fault_)
+        if (count_ == 0 && fault_ && at != fault_)
             return; // the handler's own
         outermost_[count_ % last] = at;
         if (count_ < first)

@@ -1,7 +1,6 @@
 #include "services.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <poll.h>
 #include <sched.h>
 #include <stdexcept>
@@ -13,7 +12,7 @@
 namespace fult::detail {
 namespace {
 
-constexpr auto never = std::numeric_limits<std::int64_t>::max();
+constexpr auto never = timer_queue::never;
 constexpr std::int64_t nanoseconds_in_millisecond = 1'000'000;
 
 } // namespace

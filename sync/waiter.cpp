@@ -76,7 +76,7 @@ void waiter::wait_on_thread(const steady_clock::time_point *deadline) noexcept {
 }
 
 // Whether it was granted.
-bool waiter::suspend_while_parked(const wait_limits *limits, const waiting_for &what) noexcept {
+bool waiter::suspend_while_parked(const wait_limits &limits, const waiting_for &what) noexcept {
     std::uint32_t seen = state_.load(std::memory_order_acquire);
     if (seen == polling)
         state_.compare_exchange_strong(seen, parked, std::memory_order_seq_cst); // pairs with grant and nudge
@@ -84,18 +84,18 @@ bool waiter::suspend_while_parked(const wait_limits *limits, const waiting_for &
         return true;
     const steady_clock::time_point *deadline = nullptr;
     steady_clock::time_point until;
-    if (!who_ && limits && limits->timed()) {
-        until = limits->deadline();
+    if (!who_ && limits.timed()) {
+        until = limits.deadline();
         deadline = &until;
     }
-    const wait_note note(who_ ? to_task(who_) : nullptr, what, limits != nullptr);
+    const wait_note note(who_ ? to_task(who_) : nullptr, what, true);
     while (state_.load(std::memory_order_acquire) == parked && // pairs with grant
            !nudged_.load(std::memory_order_seq_cst)) {         // pairs with nudge
         if (who_)
             suspend_until_signaled(false);
         else
             wait_on_thread(deadline);
-        if (deadline && limits->reached())
+        if (deadline && limits.reached())
             break;
     }
     if (is_granted())
@@ -149,7 +149,7 @@ bool waiter::wait_long(const wait_limits &limits, const waiting_for &what) {
     if (limits.stop())
         stop.emplace(*limits.stop(), on_stop);
     for (;;) {
-        if (suspend_while_parked(&limits, what))
+        if (suspend_while_parked(limits, what))
             return true;
         nudged_.exchange(false, std::memory_order_seq_cst); // first: a nudge from here on counts
         if ((alarm && alarm->is_over()) || limits.reached())

@@ -119,7 +119,7 @@ class FULT_API waiter {
     enum : std::uint32_t { polling, parked, granted };
 
     bool poll() noexcept;
-    bool suspend_while_parked(const wait_limits *limits, const waiting_for &what) noexcept;
+    bool suspend_while_parked(const wait_limits &limits, const waiting_for &what) noexcept;
     bool change_to_granted() noexcept;
     void wait_on_thread(const steady_clock::time_point *deadline) noexcept;
     void wake_up(task_id who) noexcept;
