@@ -74,8 +74,8 @@ class Task:
         if low == 0:
             return 'a signal'
         at = (self.context & ~0xffffffff) | low
-        note = at if at >= self.context else at + (1 << 32)
-        what, thing = word(note), word(note + 8)
+        told = word(at if at >= self.context else at + (1 << 32))
+        what, thing = word(told), word(told + 8)
         if what == 0:
             return 'something'
         text = gdb.Value(what).cast(gdb.lookup_type('char').pointer()).string()

@@ -18,7 +18,7 @@ struct waiting_for {
 
 // While it lives, on the stack of the running task `self`, this task waits for that. The descriptor keeps the
 // low half of its address, which is enough: it lies less than 4 GiB above the saved registers. `what` must
-// live as long.
+// live as long. tools/gdb/fult.py reads the pointer to it, which comes first, and its first two members.
 class wait_note {
   public:
     // `timed`: a time or a stop request may end the wait, too. self null, on a thread that runs no task: does
