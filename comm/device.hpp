@@ -200,13 +200,16 @@ class device final : public fult::detail::service {
     bool poll_transports() noexcept;
     void handle(const event &e, std::size_t from) noexcept;
     void handle_packet(packet &p, std::size_t from) noexcept;
+    void handle_records(record_reader &reader) noexcept;
     void bring_near(int source, std::span<const record_view> messages) const noexcept;
     void handle_record(int source, const record_view &r) noexcept;
     void arrive(int source, const record_view &r) noexcept;
+    void message_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
+    void offer_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
     void hold_early(int source, const record_view &r) noexcept;
     arrived *message_for(std::size_t payload) noexcept;
     void keep_spare(arrived *m) noexcept;
-    void fill(receive &r, const status &about, std::span<const std::byte> bytes) noexcept;
+    void fill(receive &r, status about, std::span<const std::byte> bytes) noexcept;
     void begin_move(receive &r, const status &about, const offer_body &offer) noexcept;
     void start_transfer(receive &r) noexcept;
     void finish_receive(receive &r, errc failure) noexcept;

@@ -74,7 +74,7 @@ void device::finish_receive(receive &r, errc failure) noexcept {
 }
 
 // Any thread. The bytes are here.
-void device::fill(receive &r, const status &about, std::span<const std::byte> bytes) noexcept {
+void device::fill(receive &r, status about, std::span<const std::byte> bytes) noexcept {
     r.about = about;
     if (bytes.size() > r.room) {
         r.offered = bytes.size();
@@ -160,46 +160,59 @@ void device::arrive(int source, const record_view &r) noexcept {
         hold_early(source, r);
         return;
     }
-    status about{source, r.tag, r.body.size()};
-    std::optional<offer_body> offer;
-    if (r.kind == record::offer) {
-        offer = body_as<offer_body>(r.body);
-        if (!offer)
-            return;
-        about.size = offer->size;
-    }
-    if (e->closed.load(std::memory_order_relaxed)) { // set under the lock
-        if (offer)
-            refuse(source, *offer);
+    if (r.kind == record::offer)
+        offer_arrived(*e, source, r);
+    else
+        message_arrived(*e, source, r);
+}
+
+// It goes where its receive wants it, or waits here.
+void device::message_arrived(endpoint_state &e, int source, const record_view &r) noexcept {
+    if (e.closed.load(std::memory_order_relaxed)) // set under the lock
+        return;
+    // Made anew where it is needed: a copy of what was just written in parts makes the processor wait.
+    const auto about = [&]() -> status { return {source, r.tag, r.body.size()}; };
+    if (!e.matches()) {
+        e.deliver_in_order(about(), r.body);
         return;
     }
-    if (!e->matches()) {
-        if (offer)
-            deliver_offer(*e, about, *offer);
-        else
-            e->deliver_in_order(about, r.body);
+    arrived *m = message_for(r.body.size());
+    if (!m)
+        no_memory();
+    m->about = about();
+    if (receive *waiting = e.arrive(*m)) {
+        keep_spare(m);
+        fill(*waiting, about(), r.body);
         return;
     }
-    arrived *m = message_for(offer ? 0 : r.body.size());
+    std::memcpy(m->bytes(), r.body.data(), r.body.size());
+    account(source, static_cast<std::ptrdiff_t>(r.body.size()));
+    m->complete.store(true, std::memory_order_release); // pairs with meet
+}
+
+void device::offer_arrived(endpoint_state &e, int source, const record_view &r) noexcept {
+    const auto offer = body_as<offer_body>(r.body);
+    if (!offer)
+        return;
+    if (e.closed.load(std::memory_order_relaxed)) {
+        refuse(source, *offer);
+        return;
+    }
+    const status about{source, r.tag, offer->size};
+    if (!e.matches()) {
+        deliver_offer(e, about, *offer);
+        return;
+    }
+    arrived *m = message_for(0);
     if (!m)
         no_memory();
     m->about = about;
-    if (offer) {
-        m->how = arrived::form::offer;
-        m->offer = *offer;
-    }
-    receive *waiting = e->arrive(*m);
-    if (waiting) {
+    m->how = arrived::form::offer;
+    m->offer = *offer;
+    if (receive *waiting = e.arrive(*m)) {
         keep_spare(m);
-        if (offer)
-            begin_move(*waiting, about, *offer);
-        else
-            fill(*waiting, about, r.body);
+        begin_move(*waiting, about, *offer);
         return;
-    }
-    if (!offer) {
-        std::memcpy(m->bytes(), r.body.data(), r.body.size());
-        account(source, static_cast<std::ptrdiff_t>(r.body.size()));
     }
     m->complete.store(true, std::memory_order_release); // pairs with meet
 }
@@ -374,16 +387,21 @@ void device::handle_packet(packet &p, std::size_t from) noexcept {
     if (!reader.ok() || peer_of(reader.source()).via != transports_[from].get())
         return;
     peer_of(reader.source()).quiet = 0;
+    record_view first;
+    if (!reader.next(first))
+        return;
+    handle_record(reader.source(), first);
+    if (!reader.at_end())
+        handle_records(reader);
+}
+
+void device::handle_records(record_reader &reader) noexcept {
     record_view some[records_at_once];
     unsigned count;
     do {
         count = 0;
-        while (count < records_at_once) {
-            const auto r = reader.next();
-            if (!r)
-                break;
-            some[count++] = *r;
-        }
+        while (count < records_at_once && reader.next(some[count]))
+            ++count;
         if (count > 1)
             bring_near(reader.source(), {some, count});
         for (unsigned i = 0; i < count; ++i)

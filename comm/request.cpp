@@ -67,7 +67,7 @@ void drop(pending *p) noexcept {
 using detail::gathering;
 using detail::pending;
 
-request::request(const status &about) noexcept : what_(&detail::sent), sent_(about) {}
+request::request(status about) noexcept : what_(&detail::sent), sent_(about) {}
 
 std::optional<status> request::test() {
     if (!what_)

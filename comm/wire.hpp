@@ -87,13 +87,35 @@ class record_reader {
 
     bool ok() const noexcept { return ok_; }
     int source() const noexcept { return static_cast<int>(source_); }
-    std::optional<record_view> next() noexcept;
+    bool at_end() const noexcept { return rest_.empty(); }
+    // The next record; false: there is none.
+    bool next(record_view &r) noexcept;
 
   private:
     std::span<const std::byte> rest_;
     std::uint32_t source_ = 0;
     bool ok_ = true;
 };
+
+inline bool record_reader::next(record_view &r) noexcept {
+    if (!ok_ || rest_.empty())
+        return false;
+    record_head head;
+    ok_ = rest_.size() >= sizeof head;
+    if (!ok_)
+        return false;
+    std::memcpy(&head, rest_.data(), sizeof head);
+    ok_ = head.kind != 0 && head.kind <= last_record && padded(head.size) <= rest_.size() - sizeof head;
+    if (!ok_)
+        return false;
+    r.kind = static_cast<record>(head.kind);
+    r.flags = head.flags;
+    r.endpoint = head.endpoint;
+    r.tag = head.tag;
+    r.body = rest_.subspan(sizeof head, head.size);
+    rest_ = rest_.subspan(record_bytes(head.size));
+    return true;
+}
 
 // The body as a T, where it is at least as long as one.
 template <class T> std::optional<T> body_as(std::span<const std::byte> body) noexcept {

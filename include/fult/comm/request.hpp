@@ -63,7 +63,7 @@ class FULT_API request {
     friend FULT_API std::size_t wait_any(std::span<request> all);
     friend FULT_API void wait_all(std::span<request> all);
     explicit request(detail::pending *what) noexcept : what_(what) {}
-    explicit request(const status &sent) noexcept; // a message that has left already
+    explicit request(status sent) noexcept; // a message that has left already
     detail::pending *what_ = nullptr;
     status sent_; // where it is that one
 };

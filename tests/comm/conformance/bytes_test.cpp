@@ -75,10 +75,11 @@ TEST(bytes, reader) {
         record_reader reader(packet, 4);
         std::size_t records = 0;
         const std::byte *end = packet.data() + packet.size();
-        while (const auto r = reader.next()) {
+        record_view r;
+        while (reader.next(r)) {
             ASSERT_LT(reader.source(), 4);
-            ASSERT_LE(r->body.data() + r->body.size(), end);
-            ASSERT_LE(static_cast<std::uint8_t>(r->kind), last_record);
+            ASSERT_LE(r.body.data() + r.body.size(), end);
+            ASSERT_LE(static_cast<std::uint8_t>(r.kind), last_record);
             ASSERT_LT(++records, packet.size());
         }
     }

@@ -68,8 +68,9 @@ void run_messages(std::string_view text) {
 
 void records(std::string_view text) {
     record_reader reader(std::as_bytes(std::span(text.data(), text.size())), 4);
-    while (const auto r = reader.next())
-        for (const std::byte each : r->body) {
+    record_view r;
+    while (reader.next(r))
+        for (const std::byte each : r.body) {
             [[maybe_unused]] const volatile std::byte seen = each;
         }
 }
