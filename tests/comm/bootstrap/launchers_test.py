@@ -107,6 +107,7 @@ SelectType=select/linear
 ReturnToService=2
 StateSaveLocation={place}/state
 SlurmdSpoolDir={place}/spool
+TmpFS={place}/scratch
 SlurmctldPidFile={place}/slurmctld.pid
 SlurmdPidFile={place}/slurmd.pid
 SlurmctldLogFile={place}/slurmctld.log
@@ -140,7 +141,7 @@ def slurm_program(name):
 def slurm():
     programs = {name: slurm_program(name) for name in ('slurmctld', 'slurmd', 'slurmstepd', 'srun', 'sinfo')}
     with tempfile.TemporaryDirectory() as place:
-        for directory in ('state', 'spool'):
+        for directory in ('state', 'spool', 'scratch'):
             os.mkdir(f'{place}/{directory}')
         text = SLURM_CONF.format(host=socket.gethostname().split('.')[0], ports=free_ports(2), place=place,
                                  user=getpass.getuser(), cpus=os.cpu_count())
