@@ -201,6 +201,7 @@ class device final : public fult::detail::service {
     void handle(const event &e, std::size_t from) noexcept;
     void handle_packet(packet &p, std::size_t from) noexcept;
     void handle_records(record_reader &reader) noexcept;
+    void bring_near(std::span<const event> packets) const noexcept;
     void bring_near(int source, std::span<const record_view> messages) const noexcept;
     void handle_record(int source, const record_view &r) noexcept;
     void arrive(int source, const record_view &r) noexcept;

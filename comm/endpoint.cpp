@@ -17,7 +17,7 @@ error::~error() = default;
 namespace {
 
 // Blocking calls: the operation and the waiter lie on the task's stack.
-struct blocking_receive final : receive {
+struct alignas(64) blocking_receive final : receive {
     fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
     blocking_receive() noexcept {
         finished = [](operation &op) noexcept { static_cast<blocking_receive &>(op).done.grant(); };

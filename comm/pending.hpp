@@ -68,7 +68,7 @@ struct pending {
     }
 };
 
-struct pending_send final : sending, pending {
+struct alignas(64) pending_send final : pending, sending {
     pending_send() noexcept {
         what = this;
         finished = [](operation &op) noexcept { static_cast<pending_send &>(op).complete(); };
@@ -80,7 +80,7 @@ struct pending_send final : sending, pending {
 };
 static_assert(sizeof(pending_send) <= request_bytes && alignof(pending_send) <= 64);
 
-struct pending_receive final : receive, pending {
+struct alignas(64) pending_receive final : pending, receive {
     pending_receive() noexcept {
         what = this;
         finished = [](operation &op) noexcept { static_cast<pending_receive &>(op).complete(); };
@@ -91,6 +91,12 @@ struct pending_receive final : receive, pending {
     static void operator delete(void *memory) noexcept { give_request_memory(memory); }
 };
 static_assert(sizeof(pending_receive) <= request_bytes && alignof(pending_receive) <= 64);
+
+// What a message or a wait touches of a request: its first two cache lines.
+inline void bring_near(const void *request) noexcept {
+    __builtin_prefetch(request, 1);
+    __builtin_prefetch(static_cast<const char *>(request) + 64, 1);
+}
 
 // For the library's own functions that know requests by what they point to.
 struct request_pointer {

@@ -182,6 +182,9 @@ void device::message_arrived(endpoint_state &e, int source, const record_view &r
     m->about = about();
     if (receive *waiting = e.arrive(*m)) {
         keep_spare(m);
+        // Perhaps the next message's: a guess, as it may be gone.
+        if (const match_item *next = waiting->match_item::next)
+            __builtin_prefetch(reinterpret_cast<const char *>(next) + 64, 1);
         fill(*waiting, about(), r.body);
         return;
     }
@@ -409,6 +412,24 @@ void device::handle_records(record_reader &reader) noexcept {
     } while (count == records_at_once);
 }
 
+// The first messages of some packets; what follows in one is brought near when its turn comes.
+void device::bring_near(std::span<const event> packets) const noexcept {
+    std::uint64_t keys[records_at_once];
+    unsigned count = 0;
+    for (const event &each : packets)
+        if (each.what_happened == event::kind::received) {
+            const packet &p = static_cast<const packet &>(*each.what);
+            record_view r;
+            record_reader reader({p.data(), p.size}, static_cast<std::uint32_t>(settings_.size));
+            if (!reader.next(r))
+                continue;
+            keys[count] = match_key(r.endpoint, static_cast<std::uint32_t>(reader.source()), r.tag);
+            table_.prefetch(keys[count++]);
+        }
+    for (unsigned i = 0; i < count; ++i)
+        table_.prefetch_item(keys[i]);
+}
+
 // The receives that these messages are for may be anywhere in memory.
 void device::bring_near(int source, std::span<const record_view> messages) const noexcept {
     const auto key = [&](const record_view &r) {
@@ -471,8 +492,10 @@ void device::handle(const event &e, std::size_t from) noexcept {
 bool device::poll_transports() noexcept {
     bool any = false;
     for (std::size_t i = 0; i < transports_.size(); ++i) {
-        event events[16];
+        event events[records_at_once];
         const unsigned count = transports_[i]->poll(events);
+        if (count > 1)
+            bring_near(std::span<const event>(events, count));
         for (unsigned k = 0; k < count; ++k)
             handle(events[k], i);
         any = any || count != 0;

@@ -113,10 +113,13 @@ bool request::cancel() noexcept {
 
 void wait_all(std::span<request> all) {
     detail::await_all(all.size(), [&](std::size_t i) { return all[i].what_; });
+    constexpr std::size_t ahead = 4;
     std::exception_ptr first;
-    for (request &each : all) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (i + ahead < all.size())
+            detail::bring_near(all[i + ahead].what_);
         try {
-            each.wait();
+            all[i].wait();
         } catch (...) {
             if (!first)
                 first = std::current_exception();

@@ -10,7 +10,7 @@
 
 namespace fult::comm::detail {
 
-inline constexpr std::size_t request_bytes = 448; // a multiple of a cache line
+inline constexpr std::size_t request_bytes = 384; // a multiple of a cache line
 
 // Any thread; neither suspends. A piece may be given back by another thread than took it.
 void *take_request_memory(); // aligned to a cache line; throws std::bad_alloc
