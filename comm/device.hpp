@@ -287,6 +287,7 @@ class device final : public fult::detail::service {
     int patience_ = 1;
     bool pressed_ = false; // as the sleeper left: something waits for room, which nobody announces
     bool apart_ = false;
+    unsigned still_alone_ = 0; // so many messages go out without asking whether there are others to wait for
     std::atomic<bool> asleep_{false}; // set under the lock. Who leaves work behind must wake the sleeper
     std::atomic<unsigned> overslept_{0};
 };

@@ -15,6 +15,8 @@ namespace {
 
 constexpr unsigned records_at_once = 16; // whose receives are brought near together
 
+constexpr std::size_t buckets_in_cache = 2048; // so many are near already
+
 constexpr std::size_t short_payload = 256; // messages of up to so many bytes share one size of memory
 
 // A message that was taken from the network cannot be given back, and is never dropped.
@@ -494,7 +496,7 @@ bool device::poll_transports() noexcept {
     for (std::size_t i = 0; i < transports_.size(); ++i) {
         event events[records_at_once];
         const unsigned count = transports_[i]->poll(events);
-        if (count > 1)
+        if (count > 1 && table_.buckets() > buckets_in_cache)
             bring_near(std::span<const event>(events, count));
         for (unsigned k = 0; k < count; ++k)
             handle(events[k], i);
@@ -502,6 +504,8 @@ bool device::poll_transports() noexcept {
         while (!unposted_[i].empty() && transports_[i]->post(*unposted_[i].back()) == outcome::done)
             unposted_[i].pop_back();
     }
+    if (any) // which wakes tasks
+        still_alone_ = 0;
     return any;
 }
 

@@ -13,6 +13,7 @@ namespace fult::comm::detail {
 namespace {
 
 constexpr unsigned look_after = 4; // messages: whether their receiver waits for them
+constexpr unsigned alone_for = 16; // messages: whether others are ready to run is asked again then
 
 template <class T> std::span<const std::byte> bytes_of(const T &value) noexcept {
     return std::as_bytes(std::span<const T, 1>(&value, 1));
@@ -117,7 +118,8 @@ void device::flush_all() noexcept {
 // gets a few soon: then both work at the same time.
 void device::flush_unless_others_run(peer &to) noexcept {
     const bool asleep = apart_ && asleep_.load(std::memory_order_relaxed); // then nobody would poll
-    if (!settings_.gather || asleep || !fult::detail::others_ready()) {
+    if (!settings_.gather || asleep || still_alone_ != 0 || !fult::detail::others_ready()) {
+        still_alone_ = (still_alone_ != 0 ? still_alone_ : alone_for) - 1;
         if (!flush(to))
             press();
     } else if (++to.gathered == look_after) {
