@@ -15,8 +15,6 @@ namespace {
 
 constexpr unsigned records_at_once = 16; // whose receives are brought near together
 
-constexpr std::size_t buckets_in_cache = 2048; // so many are near already
-
 constexpr std::size_t short_payload = 256; // messages of up to so many bytes share one size of memory
 
 // A message that was taken from the network cannot be given back, and is never dropped.
@@ -425,8 +423,12 @@ void device::bring_near(std::span<const event> packets) const noexcept {
             record_reader reader({p.data(), p.size}, static_cast<std::uint32_t>(settings_.size));
             if (!reader.next(r))
                 continue;
-            keys[count] = match_key(r.endpoint, static_cast<std::uint32_t>(reader.source()), r.tag);
-            table_.prefetch(keys[count++]);
+            const std::uint64_t key =
+                match_key(r.endpoint, static_cast<std::uint32_t>(reader.source()), r.tag);
+            if (count != 0 && keys[count - 1] == key)
+                continue;
+            table_.prefetch(key);
+            keys[count++] = key;
         }
     for (unsigned i = 0; i < count; ++i)
         table_.prefetch_item(keys[i]);
@@ -496,7 +498,7 @@ bool device::poll_transports() noexcept {
     for (std::size_t i = 0; i < transports_.size(); ++i) {
         event events[records_at_once];
         const unsigned count = transports_[i]->poll(events);
-        if (count > 1 && table_.buckets() > buckets_in_cache)
+        if (count > 1)
             bring_near(std::span<const event>(events, count));
         for (unsigned k = 0; k < count; ++k)
             handle(events[k], i);
