@@ -248,12 +248,11 @@ void release_joined(task *t) noexcept {
     release_slot(w, t);
 }
 
-void release_slot_slow(task *t) noexcept {
+void release_slot_slow(worker_hot *w, task *t) noexcept {
     __builtin_prefetch(t + ahead, 1); // joined in the order of spawning
-    auto *home = static_cast<worker *>(home_of(t));
-    worker *here = this_worker();
-    if (here && home == here && slot_of(t) < half_slots)
-        here->release_own_slot(t);
+    worker_hot *const home = home_of(t);
+    if (home == w && slot_of(t) < half_slots) [[likely]]
+        static_cast<worker *>(w)->release_own_slot(t);
     else
         public_words(home, returned_place).set_slot(slot_of(t)); // pairs with slot_allocator::drain
 }

@@ -6,6 +6,13 @@
 #include "virtual_memory.hpp"
 
 namespace fult::detail {
+namespace {
+
+constexpr std::uint64_t lowest_bits(int count) noexcept {
+    return count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+}
+
+} // namespace
 
 void slot_allocator::open(worker_hot *home, slot_run *run, std::uint32_t first,
                           std::uint32_t limit) noexcept {
@@ -16,16 +23,14 @@ void slot_allocator::open(worker_hot *home, slot_run *run, std::uint32_t first,
     limit_ = limit;
     used_ = 1;
     words_[first].free = usable_slots; // untouched memory is zero, which is a descriptor's state of rest
-    start_run(first);
+    start_run(first, std::countr_zero(usable_slots));
 }
 
-// Makes the lowest consecutive free slots of a word the run.
-void slot_allocator::start_run(std::uint32_t w) noexcept {
+// Makes the consecutive free slots from `first` on of a word the run.
+void slot_allocator::start_run(std::uint32_t w, int first) noexcept {
     const std::uint64_t free = words_[w].free;
-    const int first = std::countr_zero(free);
     const int count = std::countr_one(free >> first);
-    const std::uint64_t run = (count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1) << first;
-    words_[w].free = free & ~run;
+    words_[w].free = free & ~(lowest_bits(count) << first);
     if (words_[w].free == 0)
         free_.erase(w - first_);
     cur_ = w;
@@ -50,20 +55,39 @@ bool slot_allocator::refill() noexcept {
         word = static_cast<int>(used_++);
         words_[first_ + static_cast<std::uint32_t>(word)].free = usable_slots;
     }
-    start_run(first_ + static_cast<std::uint32_t>(word));
+    const std::uint32_t w = first_ + static_cast<std::uint32_t>(word);
+    start_run(w, std::countr_zero(words_[w].free));
     return true;
 }
 
-void slot_allocator::release(std::uint32_t slot) noexcept {
-    task *t = tasks_of(home_) + slot;
+void slot_allocator::note_free(std::uint32_t w) noexcept { free_.insert(w - first_); }
+
+void slot_allocator::put_free(std::uint32_t w, std::uint64_t slots) noexcept {
+    if (words_[w].free == 0)
+        note_free(w);
+    words_[w].free |= slots;
+}
+
+bool slot_allocator::release(std::uint32_t slot) noexcept {
+    task *const t = tasks_of(home_) + slot;
     if (t + 1 == run_->next) {
         run_->next = t;
-        return;
+        return false;
     }
-    slot_word &word = words_[slot >> 6];
-    if (word.free == 0)
-        free_.insert((slot >> 6) - first_);
-    word.free |= bit_of(slot);
+    return release_elsewhere(slot) && follow(slot);
+}
+
+// Whether no slot of the run's word below its end is taken.
+bool slot_allocator::is_untouched() const noexcept {
+    return run_->next == tasks_of(home_) + std::size_t{cur_} * 64 + std::countr_zero(usable_slots);
+}
+
+bool slot_allocator::follow(std::uint32_t slot) noexcept {
+    if (slot >> 6 == cur_ || !is_untouched())
+        return false;
+    put_free(cur_, lowest_bits(static_cast<int>(run_->end - run_->next)) << std::countr_zero(usable_slots));
+    start_run(slot >> 6, static_cast<int>(slot & 63));
+    return true;
 }
 
 // Takes back what other workers freed.
@@ -76,9 +100,7 @@ bool slot_allocator::drain() noexcept {
         bits = returned.take(w, bits);
         if (bits == 0)
             return false;
-        if (words_[w].free == 0)
-            free_.insert(w - first_);
-        words_[w].free |= bits;
+        put_free(w, bits);
         any = true;
         return false;
     };

@@ -22,8 +22,22 @@ class slot_allocator {
     // A low free slot's descriptor, or null at the limit.
     task *take() noexcept;
 
-    // Frees a slot of this range.
-    void release(std::uint32_t slot) noexcept;
+    // Frees a slot of this range. Whether the run is in another word now.
+    bool release(std::uint32_t slot) noexcept;
+
+    // The same for a slot that is not the one before the run, in two steps. Whether `follow` is to be called
+    // then: so many slots are free above this one that the run should be there.
+    FULT_ALWAYS_INLINE bool release_elsewhere(std::uint32_t slot) noexcept {
+        std::uint64_t &word = words_[slot >> 6].free;
+        const std::uint64_t free = word;
+        word = free | bit_of(slot);
+        if (free == 0) [[unlikely]]
+            note_free(slot >> 6);
+        return ((free >> (slot & 63)) & next_above) == next_above;
+    }
+    // Who ends in the order opposite to that of beginning comes back to where an earlier word ended: the run
+    // follows, so that the next ones go the fast way. Whether it did.
+    bool follow(std::uint32_t slot) noexcept;
 
     // The word that the run is in.
     std::uint32_t current_word() const noexcept { return cur_; }
@@ -35,9 +49,16 @@ class slot_allocator {
     std::uint64_t taken() const noexcept;
 
   private:
+    // So many slots above one are free before the run follows, lest it goes to and fro where a program stands
+    // at the border of two words. As bits above that one.
+    static constexpr std::uint64_t next_above = 0xfe;
+
     bool refill() noexcept;
     bool drain() noexcept;
-    void start_run(std::uint32_t word) noexcept;
+    void start_run(std::uint32_t word, int first) noexcept;
+    bool is_untouched() const noexcept;
+    void note_free(std::uint32_t word) noexcept;
+    void put_free(std::uint32_t word, std::uint64_t slots) noexcept;
 
     slot_word *words_ = nullptr;
     worker_hot *home_ = nullptr;

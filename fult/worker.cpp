@@ -160,7 +160,10 @@ task *worker::take_shared_slot() noexcept {
     return t;
 }
 
-void worker::release_own_slot(task *t) noexcept { slots_.release(slot_of(t)); }
+void worker::follow_slot(task *t) noexcept {
+    if (slots_.follow(slot_of(t)))
+        tasks.note_current_word(slots_.current_word());
+}
 
 std::uint64_t worker::living() noexcept {
     shared_lock_.lock();

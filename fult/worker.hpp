@@ -59,7 +59,11 @@ class alignas(cache_line) worker : public worker_hot {
     // Slots: the lower half of the home is the worker's own, the upper one is for others, under a lock ------------------------
     task *take_own_slot() noexcept;
     task *take_shared_slot() noexcept;
-    void release_own_slot(task *t) noexcept;
+    // Not the one before the run of slots, which release_slot knows.
+    FULT_ALWAYS_INLINE void release_own_slot(task *t) noexcept {
+        if (slots_.release_elsewhere(slot_of(t))) [[unlikely]]
+            follow_slot(t);
+    }
     std::uint64_t living() noexcept; // slots taken; exact while nobody spawns
     // What spawn_options added to a task of this home; the inspector reads names under the same lock.
     void set_extras(task *t, std::unique_ptr<task_extras> extras) noexcept;
@@ -110,6 +114,7 @@ class alignas(cache_line) worker : public worker_hot {
     void rouse() noexcept;
 
   private:
+    void follow_slot(task *t) noexcept;
     task *take_handed() noexcept;
     static task *kept(const void *lock) noexcept { // how it stands in handed_, alone
         return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(lock) | 1);

@@ -73,6 +73,35 @@ TEST_F(slot_allocator_test, low_words_are_used_again_before_new_ones) {
     EXPECT_EQ(slot_of(slots.take()), nth(3 * in_word));
 }
 
+// As a group does that waits for its tasks: all but the first few of a word come back by the fast path.
+TEST_F(slot_allocator_test, the_run_follows_slots_that_are_given_back_downwards) {
+    slots.open(home.hot(), &run, 0, 8);
+    for (std::uint32_t i = 0; i < in_word + 3; ++i)
+        slots.take();
+    for (std::uint32_t i = in_word + 3; i-- > in_word;)
+        EXPECT_FALSE(slots.release(nth(i)));
+    int moved = 0, slow = 0;
+    for (std::uint32_t i = in_word; i-- > 0;) {
+        slow += run.next != home.task_at(nth(i)) + 1 ? 1 : 0;
+        moved += slots.release(nth(i)) ? 1 : 0;
+    }
+    EXPECT_EQ(moved, 1);
+    EXPECT_EQ(slow, 8);
+    EXPECT_EQ(slots.current_word(), 0U);
+    EXPECT_EQ(slots.taken(), 0U);
+    for (std::uint32_t i = 0; i < 2 * in_word; ++i)
+        EXPECT_EQ(slot_of(slots.take()), nth(i)) << "the word that was left has all of its slots";
+}
+
+TEST_F(slot_allocator_test, the_run_stays_where_slots_of_it_are_taken) {
+    slots.open(home.hot(), &run, 0, 8);
+    for (std::uint32_t i = 0; i < in_word + 1; ++i)
+        slots.take();
+    for (std::uint32_t i = in_word; i-- > 0;)
+        EXPECT_FALSE(slots.release(nth(i)));
+    EXPECT_EQ(slot_of(slots.take()), nth(in_word + 1));
+}
+
 TEST_F(slot_allocator_test, slots_that_others_freed_come_back) {
     for (const std::uint32_t hinted : {words_in_line, 0u, max_slots}) { // each mode of the levels
         fult::testing::bare_home fresh;

@@ -17,10 +17,10 @@ FULT_API task *take_slot_slow();                 // throws std::system_error
 FULT_API void make_ready_slow(task *t) noexcept; // t may run from now on
 FULT_API void attend(worker_hot *w) noexcept;    // answers attention after a spawn
 FULT_API bool attend_claim(worker_hot *w,
-                           task *t) noexcept;      // answers it after a claim; whether t is still ours
-FULT_API void release_slot_slow(task *t) noexcept; // the slow cases of release_slot
-FULT_API void await_completion(task *t) noexcept;  // returns with the outcome in t's storage; may suspend
-FULT_API void release_joined(task *t) noexcept;    // frees a slot whose outcome was taken
+                           task *t) noexcept; // answers it after a claim; whether t is still ours
+FULT_API void release_slot_slow(worker_hot *w, task *t) noexcept; // the slow cases of release_slot
+FULT_API void await_completion(task *t) noexcept; // returns with the outcome in t's storage; may suspend
+FULT_API void release_joined(task *t) noexcept;   // frees a slot whose outcome was taken
 FULT_API void detach_task(task *t) noexcept;
 FULT_API task *end_inline_locals(task *t) noexcept; // of the current task; returns outer; may suspend
 
@@ -86,7 +86,7 @@ FULT_ALWAYS_INLINE void release_slot(worker_hot *w, task *t) noexcept {
     if (t + 1 == w->run.next) [[likely]] // so it is one of w's own
         w->run.next = t;
     else
-        release_slot_slow(t);
+        release_slot_slow(w, t);
 }
 
 // Takes an unstarted private task back for its joiner, which is to run it. False: it is not ours, or the
