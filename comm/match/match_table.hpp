@@ -28,7 +28,7 @@ namespace fult::comm::detail {
 class match_table {
   public:
     using kind = match_kind;
-    static constexpr std::size_t first_buckets = 1 << 16; // 4 MiB
+    static constexpr std::size_t first_buckets = 1 << 12; // 256 KiB
     static constexpr std::size_t most_buckets = 1 << 26;  // 4 GiB; beyond, only chains grow
 
     // Both are powers of two, from 8 on. Throws std::bad_alloc, std::invalid_argument.
