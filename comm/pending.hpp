@@ -93,6 +93,9 @@ struct alignas(64) pending_receive final : pending, receive {
 static_assert(sizeof(pending_receive) <= request_bytes && alignof(pending_receive) <= 64);
 
 // What a message or a wait touches of a request: its first two cache lines.
+static_assert(sizeof(pending) + sizeof(wildcard_item) + sizeof(operation) + sizeof(void *) +
+                  sizeof(std::size_t) <=
+              128);
 inline void bring_near(const void *request) noexcept {
     __builtin_prefetch(request, 1);
     __builtin_prefetch(static_cast<const char *>(request) + 64, 1);

@@ -116,8 +116,9 @@ void wait_all(std::span<request> all) {
     constexpr std::size_t ahead = 4;
     std::exception_ptr first;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        if (i + ahead < all.size())
-            detail::bring_near(all[i + ahead].what_);
+        const pending *later = i + ahead < all.size() ? all[i + ahead].what_ : nullptr;
+        if (later && later != &detail::sent)
+            detail::bring_near(later);
         try {
             all[i].wait();
         } catch (...) {

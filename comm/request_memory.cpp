@@ -1,5 +1,6 @@
 #include "comm/request_memory.hpp"
 
+#include <cstdint>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -108,12 +109,12 @@ void refill(own_pieces &mine) {
     piece *const taken = mine.first, *const next = taken->next;
     mine.first = next;
     // The next one is taken soon, and then written from its begin. Mostly they lie in a row, one way or the
-    // other: so a guess where those behind it are.
-    const std::ptrdiff_t step =
-        reinterpret_cast<const std::byte *>(next) - reinterpret_cast<const std::byte *>(taken);
-    const std::byte *const later = reinterpret_cast<const std::byte *>(next) + 3 * step;
-    __builtin_prefetch(later, 1);
-    __builtin_prefetch(later + 64, 1);
+    // other: so a guess where those behind it are. A number, as it may be nowhere.
+    const auto next_at = reinterpret_cast<std::uintptr_t>(next),
+               taken_at = reinterpret_cast<std::uintptr_t>(taken);
+    const std::uintptr_t later = next_at + 3 * (next_at - taken_at);
+    __builtin_prefetch(reinterpret_cast<const void *>(later), 1);
+    __builtin_prefetch(reinterpret_cast<const void *>(later + 64), 1);
     return taken;
 }
 

@@ -66,8 +66,8 @@ FULT_ALWAYS_INLINE group_core::place group_core::run_here(worker_hot *w, task *s
 void group_core::run_own() noexcept {
     worker *const here = this_worker();
     task *t = std::exchange(highest_, nullptr);
-    if (!here || !t || home_of(t) != here || stack_below(here->stack_limit))
-        return;
+    if (!here || !t || home_of(t) != here || stack_below(here->stack_limit) || !here->run.next)
+        return; // the last: no task is private here (hidden_run_)
     const without_exceptions meanwhile(*here);
     task *const self = here->current;
     std::int64_t left = own_, found = 0;

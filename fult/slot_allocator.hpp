@@ -36,7 +36,8 @@ class slot_allocator {
         return ((free >> (slot & 63)) & next_above) == next_above;
     }
     // Who ends in the order opposite to that of beginning comes back to where an earlier word ended: the run
-    // follows, so that the next ones go the fast way. Whether it did.
+    // follows, so that the next ones go the fast way. Whether it did; only downwards, so that indices stay
+    // dense.
     bool follow(std::uint32_t slot) noexcept;
 
     // The word that the run is in.

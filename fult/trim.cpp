@@ -38,6 +38,9 @@ void worker::trim() noexcept {
         stack_count_ = 0;
     }
     slots_.trim();
+    if (attention.load(std::memory_order_relaxed) &
+        revoked) // as take_own_slot: what others freed is here now
+        tasks.reconcile(0);
     trim_shared();
     crew.stacks.trim();
 }

@@ -59,7 +59,7 @@ class alignas(cache_line) worker : public worker_hot {
     // Slots: the lower half of the home is the worker's own, the upper one is for others, under a lock ------------------------
     task *take_own_slot() noexcept;
     task *take_shared_slot() noexcept;
-    // Not the one before the run of slots, which release_slot knows.
+    // Not the one before the run of slots, which release_slot knows; or any, where that run is hidden.
     FULT_ALWAYS_INLINE void release_own_slot(task *t) noexcept {
         if (slots_.release_elsewhere(slot_of(t))) [[unlikely]]
             follow_slot(t);

@@ -345,8 +345,7 @@ void match_table::prefetch(std::uint64_t key) const noexcept {
 void match_table::prefetch_item(std::uint64_t key) const noexcept {
     const bucket &b = current_.load(std::memory_order_acquire)->at(hash_of(key));
     for (const entry &each : b.entries)
-        if (each.key() == key) {
-            const auto *item = reinterpret_cast<const char *>(each.item());
+        if (const auto *item = reinterpret_cast<const char *>(each.item()); item && each.key() == key) {
             __builtin_prefetch(item, 1); // a guess; it may be gone, which a prefetch does not mind
             __builtin_prefetch(item + 64, 1);
         }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <gtest/gtest.h>
 #include <set>
@@ -157,6 +158,62 @@ TEST_F(slot_allocator_test, no_slot_is_given_twice) {
         }
         ASSERT_EQ(slots.taken(), held.size());
     }
+}
+
+// Bursts that are given back upwards, downwards or in any order, by the owner and by others: nothing is lost,
+// nothing given twice, and the run has followed often.
+TEST_F(slot_allocator_test, bursts_in_any_order_lose_nothing) {
+    slots.open(home.hot(), &run, 0, 16);
+    auto random = fult::testing::seeded(11);
+    std::vector<std::uint32_t> held; // in order
+    std::set<std::uint32_t> unique;
+    std::size_t followed = 0;
+    const std::size_t rounds = fult::testing::scaled(3000);
+    for (std::size_t round = 0; round < rounds; ++round) {
+        for (std::size_t n = random() % 200; n > 0; --n)
+            if (task *t = slots.take()) {
+                ASSERT_TRUE(unique.insert(slot_of(t)).second) << "slot " << slot_of(t) << " was given twice";
+                held.push_back(slot_of(t));
+            }
+        const auto how = random() % 4;
+        how == 0 ? std::shuffle(held.begin(), held.end(), random) : std::sort(held.begin(), held.end());
+        if (how == 1) // the first taken is given back first
+            std::reverse(held.begin(), held.end());
+        for (std::size_t n = random() % 3 ? random() % 200 : held.size(); n > 0 && !held.empty(); --n) {
+            const std::uint32_t slot = held.back();
+            held.pop_back();
+            unique.erase(slot);
+            if (random() % 50 == 0)
+                give_back_from_elsewhere(slot);
+            else
+                followed += slots.release(slot) ? 1 : 0;
+            ASSERT_EQ(slots.taken(), held.size());
+        }
+    }
+    EXPECT_GE(followed, rounds / 40);
+    std::size_t left = 16 * in_word - held.size();
+    while (task *t = slots.take()) {
+        ASSERT_TRUE(unique.insert(slot_of(t)).second);
+        --left;
+    }
+    EXPECT_EQ(left, 0U) << "slots were lost";
+}
+
+// What lies above the run's end in a word that is left belongs to somebody.
+TEST_F(slot_allocator_test, the_run_takes_along_only_what_is_its_own) {
+    slots.open(home.hot(), &run, 0, 4);
+    for (std::uint32_t i = 0; i < 2 * in_word; ++i)
+        slots.take();
+    for (std::uint32_t i = in_word; i < 2 * in_word - 1; ++i) // all of the second word but its last one
+        slots.release(nth(i));
+    EXPECT_EQ(slot_of(slots.take()), nth(in_word)); // the run is there now, and ends before that one
+    slots.release(nth(in_word));
+    int moved = 0;
+    for (std::uint32_t i = in_word; i-- > 0;)
+        moved += slots.release(nth(i)) ? 1 : 0;
+    EXPECT_EQ(moved, 1);
+    for (std::uint32_t i = 0; i < 3 * in_word - 1; ++i)
+        EXPECT_NE(slot_of(slots.take()), nth(2 * in_word - 1)) << "somebody has it";
 }
 
 } // namespace

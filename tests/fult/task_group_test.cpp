@@ -18,11 +18,25 @@ namespace {
 using fult::task_group;
 namespace this_task = fult::this_task;
 
-class task_group_test : public ::testing::TestWithParam<unsigned> {
+// The last three have no private tasks, which a wait could take back: each spawn is seen by itself.
+enum class setting { one_worker, two_workers, three_workers, public_words, public_words_alone, spawn_sites };
+
+fult::options options_of(setting what) {
+    const unsigned counts[] = {1, 2, 3, 2, 1, 2};
+    fult::options o = fult::testing::workers(counts[static_cast<int>(what)]);
+    o.private_words = what != setting::public_words && what != setting::public_words_alone;
+    o.spawn_sites = what == setting::spawn_sites;
+    return o;
+}
+
+class task_group_test : public ::testing::TestWithParam<setting> {
   protected:
-    fult::runtime running{fult::testing::workers(GetParam())};
+    fult::runtime running{options_of(GetParam())};
 };
-INSTANTIATE_TEST_SUITE_P(workers, task_group_test, ::testing::Values(1u, 2u, 3u));
+INSTANTIATE_TEST_SUITE_P(workers, task_group_test,
+                         ::testing::Values(setting::one_worker, setting::two_workers, setting::three_workers,
+                                           setting::public_words, setting::public_words_alone,
+                                           setting::spawn_sites));
 
 TEST_P(task_group_test, waits_for_all_and_may_be_used_again) {
     std::atomic<int> sum{0};
