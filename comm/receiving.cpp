@@ -55,7 +55,10 @@ arrived *device::message_for(std::size_t payload) noexcept {
         m->complete.store(false, std::memory_order_relaxed);
         return m;
     }
-    return new_arrived(std::max(payload, short_payload));
+    arrived *m = new_arrived(std::max(payload, short_payload));
+    if (!m)
+        no_memory();
+    return m;
 }
 
 void device::keep_spare(arrived *m) noexcept {
@@ -177,8 +180,6 @@ void device::message_arrived(endpoint_state &e, int source, const record_view &r
         return;
     }
     arrived *m = message_for(r.body.size());
-    if (!m)
-        no_memory();
     m->about = about();
     if (receive *waiting = e.arrive(*m)) {
         keep_spare(m);
@@ -207,8 +208,6 @@ void device::offer_arrived(endpoint_state &e, int source, const record_view &r) 
         return;
     }
     arrived *m = message_for(0);
-    if (!m)
-        no_memory();
     m->about = about;
     m->how = arrived::form::offer;
     m->offer = *offer;

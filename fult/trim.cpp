@@ -38,8 +38,8 @@ void worker::trim() noexcept {
         stack_count_ = 0;
     }
     slots_.trim();
-    if (attention.load(std::memory_order_relaxed) &
-        revoked) // as take_own_slot: what others freed is here now
+    // As take_own_slot does: what others freed is here now.
+    if (attention.load(std::memory_order_relaxed) & revoked)
         tasks.reconcile(0);
     trim_shared();
     crew.stacks.trim();
