@@ -109,7 +109,7 @@ blocking_job *blocking_pool::next_job(seat &me) noexcept {
         me.told = false;
         me.below = idle_;
         idle_ = &me;
-        ++idle_count_;
+        idle_count_.fetch_add(1, std::memory_order_release); // pairs with only_tasks_can_wake
         lock_.unlock();
         me.sleep.wait(prepared, idle_milliseconds);
         lock_.lock();
@@ -131,7 +131,7 @@ void blocking_pool::leave(const seat &me) noexcept {
     while (*at != &me)
         at = &(*at)->below;
     *at = me.below;
-    --idle_count_;
+    idle_count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 // To an idle thread, if there is one; its seat, to be posted. Under the lock.
@@ -139,7 +139,7 @@ blocking_pool::seat *blocking_pool::give(blocking_job &job) noexcept {
     seat *free = idle_;
     if (free) {
         idle_ = free->below;
-        --idle_count_;
+        idle_count_.fetch_sub(1, std::memory_order_relaxed);
         free->job = &job;
     }
     return free;
@@ -153,9 +153,9 @@ void blocking_pool::stop() noexcept {
         s->told = true;
         s->sleep.post(); // under the lock: the seat stays until it is released
         s = below;
+        idle_count_.fetch_sub(1, std::memory_order_relaxed);
     }
     idle_ = nullptr;
-    idle_count_ = 0;
     while (threads_.load(std::memory_order_relaxed) != 0) {
         lock_.unlock();
         ::sched_yield();
@@ -167,7 +167,7 @@ void blocking_pool::stop() noexcept {
 
 bool blocking_pool::busy() noexcept {
     const std::lock_guard guard(lock_);
-    return threads_.load(std::memory_order_relaxed) != idle_count_;
+    return threads_.load(std::memory_order_relaxed) != idle_count_.load(std::memory_order_relaxed);
 }
 
 void blocking_pool::report_if_waiting(const blocking_job &job) noexcept {

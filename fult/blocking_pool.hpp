@@ -18,7 +18,8 @@ struct blocking_job {
 
 class blocking_pool {
   public:
-    explicit blocking_pool(unsigned limit) noexcept : limit_(limit) {}
+    // In `idle` it counts those of its threads that run no call.
+    blocking_pool(unsigned limit, std::atomic<unsigned> &idle) noexcept : limit_(limit), idle_count_(idle) {}
     blocking_pool(const blocking_pool &) = delete;
     blocking_pool &operator=(const blocking_pool &) = delete;
     ~blocking_pool() { stop(); }
@@ -58,10 +59,10 @@ class blocking_pool {
 
     const unsigned limit_;
     spin_lock lock_;
-    seat *idle_ =
-        nullptr; // who came last leaves first: its stack is in the cache, and the others' time passes
-    unsigned idle_count_ = 0;
-    blocking_job *first_ = nullptr; // the queue
+    // Who came last leaves first: its stack is in the cache, and the others' time passes.
+    seat *idle_ = nullptr;
+    std::atomic<unsigned> &idle_count_; // changes under the lock
+    blocking_job *first_ = nullptr;     // the queue
     blocking_job *last_ = nullptr;
     std::atomic<unsigned> threads_{0}; // changes under the lock
     bool stopping_ = false;

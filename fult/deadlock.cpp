@@ -47,27 +47,33 @@ bool handles_signals(int own) noexcept {
 } // namespace
 
 bool only_tasks_can_wake(team &crew) noexcept {
-    const unsigned own = crew.count + crew.helpers.load(std::memory_order_relaxed);
+    if (crew.outside.expect_something())
+        return false;
+    // A thread of the pool that is seen idle has woken whom it would.
+    const unsigned own = crew.count + crew.helpers.load(std::memory_order_relaxed) +
+                         crew.idle_blocking.load(std::memory_order_acquire); // pairs with blocking_pool
     const unsigned there = count_threads();
     // TSan has a thread of its own from the first one on that the program makes.
     const bool alone = there == own || (sanitizer::thread && there == own + 1);
-    return alone && !crew.outside.expect_something() && !handles_signals(crew.opts.dump_signal);
+    return alone && !handles_signals(crew.opts.dump_signal);
 }
 
-void tell_deadlock(team &crew) noexcept {
-    if (crew.opts.deadlock == deadlock_mode::off || crew.told_deadlock.load(std::memory_order_relaxed) ||
-        !only_tasks_can_wake(crew))
-        return;
+bool tell_deadlock(team &crew) noexcept {
+    if (crew.opts.deadlock == deadlock_mode::off || crew.told_deadlock.load(std::memory_order_relaxed))
+        return true;
+    if (!only_tasks_can_wake(crew))
+        return false;
     // A thread that has ended before it was counted may have woken somebody: then not all sleep any more.
     if (crew.settled.load(std::memory_order_seq_cst) != crew.count || crew.asleep.count() != crew.count ||
         crew.told_deadlock.exchange(true, std::memory_order_relaxed))
-        return;
+        return true;
     warn("deadlock: every task waits, and nothing can wake one: the program has no other thread, timer, "
          "service "
          "or signal handler. FULT_DEADLOCK=off silences this, FULT_DEADLOCK=abort ends the program here");
     write_report(STDERR_FILENO);
     if (crew.opts.deadlock == deadlock_mode::abort)
         std::abort();
+    return true;
 }
 
 } // namespace fult::detail

@@ -10,7 +10,7 @@ struct team;
 bool only_tasks_can_wake(team &crew) noexcept;
 
 // By the last worker that settled into sleep. Says once, with all tasks, that every one waits where that is
-// so.
-void tell_deadlock(team &crew) noexcept;
+// so. False where something outside could still wake one: it is to be asked again later.
+bool tell_deadlock(team &crew) noexcept;
 
 } // namespace fult::detail

@@ -107,7 +107,7 @@ stack_settings engine::stack_settings_of(const options &o) {
 
 engine::engine(const options &asked)
     : crew_((validate(asked), complete(asked, machine_)), stack_settings_of(complete(asked, machine_))),
-      pool_(asked.blocking_threads) {
+      pool_(asked.blocking_threads, crew_.idle_blocking) {
     std::fegetenv(&crew_.fp_at_start);
     crew_.count = crew_.opts.workers;
     crew_.alone = crew_.count == 1 || !crew_.opts.stealing;

@@ -105,22 +105,30 @@ int worker::settles_after() const noexcept {
 }
 
 // Asleep for long: what nobody needs now goes back to the system, and the last worker that gets so far looks
-// whether anything can ever happen again.
-void worker::settle_down() noexcept {
-    if (crew.opts.trim_after != 0)
-        trim();
-    if (crew.settled.fetch_add(1, std::memory_order_seq_cst) + 1 == crew.count)
-        tell_deadlock(crew);
+// whether anything can ever happen again. It looks more and more seldom while somebody outside could wake a
+// task, but may end without that.
+int worker::settle_down() noexcept {
+    constexpr int seldom = 60'000; // milliseconds
+    if (next_look_ == 0) {
+        if (crew.opts.trim_after != 0)
+            trim();
+        next_look_ = settles_after();
+        settled_last_ = crew.settled.fetch_add(1, std::memory_order_seq_cst) + 1 == crew.count;
+    }
+    if (!settled_last_ || tell_deadlock(crew))
+        return -1;
+    return std::exchange(next_look_, std::min(2 * next_look_, seldom));
 }
 
-void worker::rouse() noexcept { crew.settled.fetch_sub(1, std::memory_order_seq_cst); }
+void worker::rouse() noexcept {
+    if (std::exchange(next_look_, 0) != 0)
+        crew.settled.fetch_sub(1, std::memory_order_seq_cst);
+}
 
 void worker::sleep_until_woken(std::uint32_t prepared) noexcept {
     sleep.wait(prepared, settles_after());
-    if (sleep.posted(prepared))
-        return;
-    settle_down();
-    sleep.wait(prepared);
+    while (!sleep.posted(prepared))
+        sleep.wait(prepared, settle_down());
     rouse();
 }
 

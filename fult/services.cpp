@@ -133,12 +133,11 @@ bool services::watch(worker &who, std::uint32_t prepared) noexcept {
         if (poll() || sleep_once(who.sleep, prepared, settles))
             break;
         if (timers::now() >= settles && !who.sleep.posted(prepared)) {
-            settles = never;
-            who.settle_down();
+            const int again = who.settle_down();
+            settles = again < 0 ? never : timers::now() + again * nanoseconds_in_millisecond;
         }
     }
-    if (settles == never)
-        who.rouse();
+    who.rouse();
     watched_.store(false, std::memory_order_seq_cst); // before the look for a successor, in nap
     return true;
 }

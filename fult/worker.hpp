@@ -108,9 +108,10 @@ class alignas(cache_line) worker : public worker_hot {
     static bool is_kept(const task *t) noexcept { return (reinterpret_cast<std::uintptr_t>(t) & 1) != 0; }
 
     parker sleep;
-    // Milliseconds of sleep after which settle_down is called, once, and rouse when it ends. By the worker.
+    // Milliseconds of sleep after which settle_down is called; then again after as many as it returns, -1:
+    // not again. And rouse when the sleep ends. By the worker.
     int settles_after() const noexcept;
-    void settle_down() noexcept;
+    int settle_down() noexcept;
     void rouse() noexcept;
 
   private:
@@ -189,6 +190,8 @@ class alignas(cache_line) worker : public worker_hot {
     std::uint32_t turn_ = 0; // of the kinds of ready tasks, in decisions for fairness
     random_source random_;
     std::vector<std::vector<worker *>> victims_; // nearest first
+    int next_look_ = 0;                          // milliseconds; not 0 while settled down
+    bool settled_last_ = false;                  // when it settled, all others had
 };
 
 // Newest first by default; who yields prefers others that have a stack already to starting new ones. Every

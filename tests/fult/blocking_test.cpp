@@ -154,7 +154,8 @@ TEST(blocking, a_call_that_waits_long_for_its_turn_is_reported_once) {
             };
         }
     };
-    fult::detail::blocking_pool pool(1);
+    std::atomic<unsigned> idle{0};
+    fult::detail::blocking_pool pool(1, idle);
     job first, second;
     EXPECT_TRUE(pool.submit(first));
     EXPECT_FALSE(pool.submit(second));
@@ -169,6 +170,10 @@ TEST(blocking, a_call_that_waits_long_for_its_turn_is_reported_once) {
     second.go.release();
     fult::testing::spin_until([&] { return first.done.load() && second.done.load(); });
     EXPECT_EQ(pool.threads(), 1U);
+    fult::testing::spin_until([&] { return idle.load() == 1; });
+    EXPECT_FALSE(pool.busy());
+    pool.stop();
+    EXPECT_EQ(idle.load(), 0U);
 }
 
 // The thread that ends the last task's wait is out of the runtime before that is gone.

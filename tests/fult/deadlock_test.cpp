@@ -2,12 +2,15 @@
 #include <atomic>
 #include <csignal>
 #include <gtest/gtest.h>
+#include <initializer_list>
 #include <thread>
 #include <unistd.h>
 
+#include <fult/blocking.hpp>
 #include <fult/fult.hpp>
 #include <fult/sync.hpp>
 
+#include "tests/support/scale.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -18,13 +21,33 @@ using fult::spawn;
 using fult::testing::workers;
 namespace this_task = fult::this_task;
 
-struct deadlock : ::testing::Test {
-    deadlock() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-    static fult::options with(deadlock_mode mode, unsigned count) {
-        fult::options o = workers(count);
-        o.deadlock = mode;
-        o.trim_after = 20;
-        return o;
+fult::options with(deadlock_mode mode, unsigned count) {
+    fult::options o = workers(count);
+    o.deadlock = mode;
+    o.trim_after = 20;
+    return o;
+}
+
+struct deadlock : ::testing::Test {};
+
+// In programs that start themselves again, and end.
+struct deadlock_report : ::testing::Test {
+    deadlock_report() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+    void SetUp() override {
+        if (fult::testing::emulated())
+            GTEST_SKIP() << "no program can start itself again under this emulator";
+    }
+    // The main task that runs `body` waits for ever, and that is said.
+    template <class Body>
+    static void expect(Body body, const char *text = "fult: deadlock: every task waits",
+                       std::initializer_list<unsigned> workers_counts = {1, 2}) {
+        for (const unsigned count : workers_counts)
+            EXPECT_EXIT(
+                {
+                    const runtime running(with(deadlock_mode::abort, count));
+                    body();
+                },
+                ::testing::KilledBySignal(SIGABRT), text);
     }
 };
 
@@ -34,44 +57,52 @@ void lock_both(fult::qlock &first, fult::qlock &second, fult::barrier<> &both) {
     const std::lock_guard two(second);
 }
 
-TEST_F(deadlock, is_reported_with_all_tasks) {
-    if (fult::testing::emulated())
-        GTEST_SKIP() << "no program can start itself again under this emulator";
-    for (const unsigned count : {1u, 2u})
-        EXPECT_EXIT(
-            {
-                const runtime running(deadlock::with(deadlock_mode::abort, count));
-                fult::qlock a;
-                fult::qlock b;
-                fult::barrier<> both(2);
-                auto left = spawn({.name = "left"}, [&] { lock_both(a, b, both); });
-                auto right = spawn({.name = "right"}, [&] { lock_both(b, a, both); });
-                fult::join_all(left, right);
-            },
-            ::testing::KilledBySignal(SIGABRT), "fult: deadlock: every task waits.*");
-    EXPECT_EXIT(
-        {
-            const runtime running(with(deadlock_mode::abort, 2));
+TEST_F(deadlock_report, comes_with_all_tasks) {
+    expect(
+        [] {
+            fult::qlock a;
+            fult::qlock b;
+            fult::barrier<> both(2);
+            auto left = spawn({.name = "left"}, [&] { lock_both(a, b, both); });
+            auto right = spawn({.name = "right"}, [&] { lock_both(b, a, both); });
+            fult::join_all(left, right);
+        },
+        "fult: deadlock: every task waits.*");
+    expect(
+        [] {
             spawn({.name = "left"}, [] {
                 fult::event never;
                 never.wait();
             }).join();
         },
-        ::testing::KilledBySignal(SIGABRT), "waits for event at");
+        "waits for event at", {2});
 }
 
-TEST_F(deadlock, is_reported_where_times_were_waited_for_before) {
-    if (fult::testing::emulated())
-        GTEST_SKIP() << "no program can start itself again under this emulator";
-    for (const unsigned count : {1u, 2u})
-        EXPECT_EXIT(
-            {
-                const runtime running(deadlock::with(deadlock_mode::abort, count));
-                fult::event never;
-                static_cast<void>(never.wait_for(std::chrono::milliseconds(1)));
-                never.wait();
-            },
-            ::testing::KilledBySignal(SIGABRT), "fult: deadlock: every task waits");
+TEST_F(deadlock_report, comes_where_times_were_waited_for_before) {
+    expect([] {
+        fult::event never;
+        static_cast<void>(never.wait_for(std::chrono::milliseconds(1)));
+        never.wait();
+    });
+}
+
+// A thread of the pool for blocking calls stays for ten seconds, but knows nobody whom it could wake.
+TEST_F(deadlock_report, comes_where_calls_have_blocked_before) {
+    expect([] {
+        ::signal(SIGALRM, SIG_DFL);
+        ::alarm(fult::testing::sanitized || fult::testing::under_valgrind() ? 120 : 8);
+        fult::event never;
+        fult::blocking([] {});
+        never.wait();
+    });
+}
+
+TEST_F(deadlock_report, comes_once_the_last_other_thread_has_ended) {
+    expect([] {
+        fult::event never;
+        std::thread([] { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }).detach();
+        never.wait();
+    });
 }
 
 TEST_F(deadlock, of_tasks_that_the_runtime_waits_for_at_its_end) {
@@ -83,7 +114,7 @@ TEST_F(deadlock, of_tasks_that_the_runtime_waits_for_at_its_end) {
 
 // None of these is one. The signal comes long after all tasks wait.
 template <class Wake> void wakes_late(unsigned count, Wake wake) {
-    const runtime running(deadlock::with(deadlock_mode::abort, count));
+    const runtime running(with(deadlock_mode::abort, count));
     std::atomic<bool> came{false};
     wake(came, this_task::id());
     while (!came.load())
@@ -128,9 +159,7 @@ TEST_F(deadlock, is_none_where_a_time_ends_the_wait) {
     EXPECT_FALSE(never.wait_for(late));
 }
 
-TEST_F(deadlock, may_be_silenced) {
-    if (fult::testing::emulated())
-        GTEST_SKIP() << "no program can start itself again under this emulator";
+TEST_F(deadlock_report, may_be_silenced) {
     EXPECT_EXIT(
         {
             const runtime running(with(deadlock_mode::off, 2));

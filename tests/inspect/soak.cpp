@@ -6,12 +6,15 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <unistd.h>
 #include <vector>
 
+#include <fult/blocking.hpp>
+#include <fult/descriptor.hpp>
 #include <fult/fult.hpp>
 #include <fult/inspect.hpp>
 #include <fult/sync.hpp>
@@ -126,6 +129,86 @@ void pipeline(int count) {
     producer.join();
 }
 
+// Every other group is stopped by an exception.
+void groups(std::size_t count) {
+    for (std::size_t i = 0; i < count / 20; ++i) {
+        fult::task_group group;
+        std::atomic<std::size_t> run{0};
+        for (std::size_t k = 0; k < 20; ++k)
+            group.spawn([&, k](const std::stop_token &stop) {
+                run.fetch_add(1, std::memory_order_relaxed);
+                if (i % 2 == 0)
+                    return;
+                if (k == 10)
+                    throw std::runtime_error("as ordered");
+                this_task::sleep_for(std::chrono::hours(1), stop);
+            });
+        bool caught = false;
+        try {
+            group.wait();
+        } catch (const std::runtime_error &) {
+            caught = true;
+        }
+        if (caught != (i % 2 == 1) || (!caught && run != 20))
+            fail("a group lost a task or an exception");
+    }
+}
+
+// Timers that fire, and more that a signal comes before.
+void timers(std::size_t count) {
+    std::vector<fult::handle<bool>> sleepers, signaled;
+    fult::event open;
+    for (std::size_t i = 0; i < count; ++i) {
+        sleepers.push_back(spawn([i] {
+            this_task::sleep_for(std::chrono::microseconds(i % 2000));
+            return true;
+        }));
+        signaled.push_back(spawn([&] { return open.wait_for(std::chrono::hours(1)); }));
+    }
+    for (auto &each : sleepers)
+        each.join();
+    open.set();
+    for (auto &each : signaled)
+        if (!each.join())
+            fail("a signal was taken for a timer");
+}
+
+// Tasks on both ends of pipes, and a few calls on threads of their own.
+void system_calls(std::size_t count) {
+    for (std::size_t i = 0; i < count / 20; ++i) {
+        int ends[2];
+        if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+            fail("no pipe");
+        auto reader = spawn([&] {
+            char got = 0;
+            if (fult::wait_readable(ends[0]) != fult::wait_status::ready || ::read(ends[0], &got, 1) != 1)
+                return 'x';
+            return got;
+        });
+        this_task::yield();
+        const auto written = fult::blocking([&] { return ::write(ends[1], "f", 1); });
+        if (written != 1 || reader.join() != 'f')
+            fail("a byte was lost");
+        fult::close_descriptor(ends[0]);
+        fult::close_descriptor(ends[1]);
+    }
+}
+
+// Values that end with their tasks, of variables that come and go.
+void locals(std::size_t count) {
+    const fult::task_local_ptr<std::string> variable([](std::string *value) { delete value; });
+    std::vector<fult::handle<std::size_t>> all;
+    for (std::size_t i = 0; i < count; ++i)
+        all.push_back(spawn([&, i] {
+            variable.set(new std::string(i % 100, 'x'));
+            this_task::yield();
+            return variable.get()->size();
+        }));
+    for (std::size_t i = 0; i < count; ++i)
+        if (all[i].join() != i % 100)
+            fail("a task's own value was lost");
+}
+
 void once() {
     const std::size_t few = fult::testing::scaled(1000);
     if (fib(14) != 377)
@@ -136,6 +219,10 @@ void once() {
     detached(5 * few);
     from_outside(few / 5 + 1);
     pipeline(static_cast<int>(few));
+    groups(few);
+    timers(few);
+    system_calls(few);
+    locals(few);
 }
 
 } // namespace
