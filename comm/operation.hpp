@@ -79,6 +79,21 @@ struct sending : operation {
     sending *next = nullptr;
 };
 
+// Ends what this rank began, a sending or an access: no name leads to it and nobody reads its memory any
+// more. It may be gone afterwards.
+template <class Begun, class Names>
+void finish_begun(Begun &what, Names &names, transport &via, errc failure) noexcept {
+    if (what.is_enrolled)
+        via.withdraw(what.enrolled);
+    what.is_enrolled = false;
+    if (what.id != 0)
+        names.remove(what.id);
+    what.id = 0;
+    what.failure = failure;
+    what.about = {what.rank, what.tag, what.size};
+    what.finished(what);
+}
+
 inline constexpr unsigned most_endpoints = 1 << 12;
 
 arrived *new_arrived(std::size_t payload) noexcept; // null: no memory

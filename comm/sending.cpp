@@ -258,15 +258,7 @@ bool device::step(sending &s) noexcept {
 }
 
 void device::finish_sending(sending &s, errc failure) noexcept {
-    if (s.is_enrolled)
-        peer_of(s.rank).via->withdraw(s.enrolled);
-    s.is_enrolled = false;
-    if (s.id != 0)
-        offered_.remove(s.id);
-    s.id = 0;
-    s.failure = failure;
-    s.about = {s.rank, s.tag, s.size};
-    s.finished(s);
+    finish_begun(s, offered_, *peer_of(s.rank).via, failure);
 }
 
 // A record of the protocol itself, which must not be refused: it goes before whatever waits, and waits itself

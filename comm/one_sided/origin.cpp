@@ -136,15 +136,7 @@ void one_sided::parts_wanted(int source, std::uint64_t id) noexcept {
 }
 
 void one_sided::finish(access &a, errc failure) noexcept {
-    if (a.is_enrolled)
-        on_.peer_of(a.rank).via->withdraw(a.enrolled);
-    a.is_enrolled = false;
-    if (a.id != 0)
-        accesses_.remove(a.id);
-    a.id = 0;
-    a.failure = failure;
-    a.about = {a.rank, a.tag, a.size};
-    a.finished(a);
+    finish_begun(a, accesses_, *on_.peer_of(a.rank).via, failure);
 }
 
 } // namespace fult::comm::detail

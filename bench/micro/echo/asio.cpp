@@ -49,26 +49,15 @@ void accept(tcp::acceptor &acceptor, unsigned left) {
 } // namespace
 
 int main(int argc, char **argv) {
-    bench::kernel_settings settings;
-    settings.workers = 2;
-    bench::echo::settings how;
-    bench::arguments line("echo: answers of an echo server, thousands a second.");
-    line.option("-n,--size", how.connections, "connections");
-    line.option("--seconds", how.seconds, "how long it counts");
-    settings.declare(line);
-    line.parse(argc, argv);
-    int status = 0;
-    for (unsigned i = 0; i < settings.rounds && status == 0; ++i)
-        status = bench::echo::run("asio", settings.workers, how, [&](int listener) {
-            boost::asio::io_context context(static_cast<int>(settings.workers));
-            tcp::acceptor acceptor(context, tcp::v4(), ::dup(listener));
-            accept(acceptor, how.connections);
-            std::vector<std::thread> threads;
-            for (unsigned t = 1; t < settings.workers; ++t)
-                threads.emplace_back([&] { context.run(); });
-            context.run();
-            for (std::thread &each : threads)
-                each.join();
-        });
-    return status;
+    return bench::echo::main(argc, argv, "asio", [](unsigned workers, unsigned connections, int listener) {
+        boost::asio::io_context context(static_cast<int>(workers));
+        tcp::acceptor acceptor(context, tcp::v4(), ::dup(listener));
+        accept(acceptor, connections);
+        std::vector<std::thread> threads;
+        for (unsigned t = 1; t < workers; ++t)
+            threads.emplace_back([&] { context.run(); });
+        context.run();
+        for (std::thread &each : threads)
+            each.join();
+    });
 }

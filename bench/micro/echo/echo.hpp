@@ -146,4 +146,22 @@ inline int run(const char *version_name, unsigned workers, const settings &how,
     return 0;
 }
 
+// The whole program: the options, then one record a round. The server gets the workers, the connections that
+// will come, and the listening socket.
+template <class Server> int main(int argc, char **argv, const char *version_name, const Server &server) {
+    kernel_settings common;
+    common.workers = 2;
+    settings how;
+    arguments line("echo: answers of an echo server, thousands a second.");
+    line.option("-n,--size", how.connections, "connections");
+    line.option("--seconds", how.seconds, "how long it counts");
+    common.declare(line);
+    line.parse(argc, argv);
+    int status = 0;
+    for (unsigned i = 0; i < common.rounds && status == 0; ++i)
+        status = run(version_name, common.workers, how,
+                     [&](int listener) { server(common.workers, how.connections, listener); });
+    return status;
+}
+
 } // namespace bench::echo

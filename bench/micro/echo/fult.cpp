@@ -37,19 +37,8 @@ void accept_all(int listener, unsigned connections) {
 } // namespace
 
 int main(int argc, char **argv) {
-    bench::kernel_settings settings;
-    settings.workers = 2;
-    bench::echo::settings how;
-    bench::arguments line("echo: answers of an echo server, thousands a second.");
-    line.option("-n,--size", how.connections, "connections");
-    line.option("--seconds", how.seconds, "how long it counts");
-    settings.declare(line);
-    line.parse(argc, argv);
-    int status = 0;
-    for (unsigned i = 0; i < settings.rounds && status == 0; ++i)
-        status = bench::echo::run("fult", settings.workers, how, [&](int listener) {
-            fult::runtime runtime(bench::fult_options(settings.workers));
-            accept_all(listener, how.connections);
-        });
-    return status;
+    return bench::echo::main(argc, argv, "fult", [](unsigned workers, unsigned connections, int listener) {
+        const fult::runtime running(bench::fult_options(workers));
+        accept_all(listener, connections);
+    });
 }
