@@ -287,10 +287,6 @@ task *worker::pick_for_fairness() noexcept {
     return t;
 }
 
-bool worker::has_own_work() noexcept {
-    return handed_.load(std::memory_order_relaxed) != nullptr || tasks.any_private();
-}
-
 bool worker::has_work() noexcept { return has_own_work() || tasks.seems_public() || tasks.seems_pinned(); }
 
 // Handing over ----------------------------------------------------------------------------------------------------------------

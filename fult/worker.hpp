@@ -80,7 +80,9 @@ class alignas(cache_line) worker : public worker_hot {
     // Scheduling, on the calling thread -----------------------------------------------------------------------------------------
     task *pick(bool yielding) noexcept; // claims a ready task of this home, or null
     bool has_work() noexcept;           // whether pick may find something
-    bool has_own_work() noexcept;       // the same, where no other worker's lines must be looked at
+    bool has_own_work() noexcept {      // the same, where no other worker's lines must be looked at
+        return handed_.load(std::memory_order_relaxed) != nullptr || tasks.any_private();
+    }
     void switch_from(task *self, leave how,
                      task *next) noexcept;       // returns when self is resumed, maybe elsewhere
     void make_ready(task *t) noexcept;           // t may run: private here if it can be, else public

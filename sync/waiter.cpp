@@ -13,10 +13,7 @@
 namespace fult::detail {
 namespace {
 
-task_id whoever_calls() noexcept {
-    const worker *w = this_worker();
-    return w && w->current ? to_id(w->current) : task_id();
-}
+task_id running_on(const worker *w) noexcept { return w && w->current ? to_id(w->current) : task_id(); }
 
 // Looks of a foreign thread before it sleeps in the kernel: about a microsecond.
 constexpr unsigned thread_looks = 50;
@@ -46,12 +43,12 @@ wait_limits::wait_limits(const std::stop_token &stop, steady_clock::time_point d
 
 // Where its worker has something else to run it will not poll, and is parked before anybody can see it: one
 // atomic operation fewer.
-waiter::waiter() noexcept : who_(whoever_calls()) {
-    if (who_ && this_worker()->has_own_work())
-        state_.store(parked, std::memory_order_relaxed);
-}
+waiter::waiter() noexcept : waiter(this_worker()) {}
 
-waiter::waiter(as_it_comes) noexcept : who_(whoever_calls()) {}
+waiter::waiter(worker *here) noexcept
+    : state_(here && here->current && here->has_own_work() ? parked : polling), who_(running_on(here)) {}
+
+waiter::waiter(as_it_comes) noexcept : who_(running_on(this_worker())) {}
 
 // The grant often comes soon: then no switch is needed, and the granter signals nobody.
 bool waiter::poll() noexcept {

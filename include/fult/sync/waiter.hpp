@@ -118,6 +118,7 @@ class FULT_API waiter {
     friend class wait_chain;
     enum : std::uint32_t { polling, parked, granted };
 
+    explicit waiter(worker *here) noexcept;
     bool poll() noexcept;
     bool suspend_while_parked(const wait_limits &limits, const waiting_for &what) noexcept;
     bool change_to_granted() noexcept;
