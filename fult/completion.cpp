@@ -46,10 +46,10 @@ void drop(task *t) noexcept {
     worker *w = this_worker();
     const bool ended_here = w && !w->current; // else the caller lets an ended task go
     if (ended_here)
-        w->current = t; // the result's destructor may do what a task does
+        run_as(w, t); // the result's destructor may do what a task does
     t->ops->drop(*t);
     if (ended_here)
-        current_worker()->current = nullptr;
+        run_as(current_worker(), nullptr);
     release_joined(t);
 }
 
@@ -61,11 +61,11 @@ bool is_completed(const task *t) noexcept {
 void run_inline(worker *w, task *t) noexcept {
     task *const self = w->current;
     t->outer = self;
-    w->current = t;
+    run_as(w, t);
     t->ops->run(*t);
     if (t->extras) [[unlikely]]
         end_locals(*t->extras);
-    current_worker()->current = self;
+    run_as(current_worker(), self);
     t->join.store(join_done, std::memory_order_release); // the caller is the joiner
 }
 

@@ -50,12 +50,12 @@ FULT_ALWAYS_INLINE group_core::place group_core::run_here(worker_hot *w, task *s
         return place::nowhere;
     }
     t->outer = self;
-    w->current = t;
+    run_as(w, t);
     static_cast<const group_task_ops *>(t->ops)->here(*t);
     if (t->outer != self) [[unlikely]]
         end_inline_locals(t);
     const worker_hot *const before = std::exchange(w, current_worker());
-    w->current = self;
+    run_as(w, self);
     release_slot(w, t);
     return w == before ? place::here : place::elsewhere;
 }

@@ -52,6 +52,7 @@ template <class Visit> void each_entry(local_values &values, const Visit &visit)
 struct thread_values : local_values {
     ~thread_values() {
         end_locals(*this);
+        know_locals(nullptr);
         delete[] far;
     }
 };
@@ -79,7 +80,7 @@ local_key make_key(end_function end, copy_function copy) {
     if (free != std::end(keys)) {
         free->end = end;
         free->copy = copy;
-        made = (++free->uses << key_index_bits) | static_cast<local_key>(free - keys);
+        made = make_local_key(static_cast<std::uint32_t>(free - keys), ++free->uses);
         free->key.store(made, std::memory_order_release); // pairs with record_of
     }
     keys_lock.unlock();
@@ -129,10 +130,12 @@ void set_local(local_key key, void *value) {
     }
     make_room(*values, key);
     put_local(*values, key, value);
+    know_locals(values);
 }
 
 void *get_far_local(local_key key) noexcept {
     local_values *const values = my_values();
+    know_locals(values);
     const local_entry *const entry = values ? entry_of(*values, key) : nullptr;
     return entry && entry->key == key ? entry->value : nullptr;
 }

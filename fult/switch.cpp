@@ -48,13 +48,13 @@ void worker::run_task(task *t) noexcept {
     worker *w = static_cast<worker *>(current_worker());
     w->here_->pinned = t->pinned;
     t->outer = nullptr;
-    w->current = t;
+    run_as(w, t);
     if (w->crew.opts.fp_env == fp_mode::own) [[unlikely]]
         std::fesetenv(&w->crew.fp_at_start);
     t->ops->run(*t);
     if (t->extras) [[unlikely]]
         end_locals(*t->extras);
-    static_cast<worker *>(current_worker())->current = nullptr;
+    run_as(current_worker(), nullptr);
     complete(t);
 }
 
@@ -104,7 +104,7 @@ void worker::adopt_main(task *main, stack *its_stack) noexcept {
     its_stack->limit = crew.opts.fp_env == fp_mode::own ? never_inline : inline_limit(low, top);
     here_ = its_stack;
     stack_limit = its_stack->limit;
-    current = main;
+    run_as(this, main);
 }
 
 // Where no stack can be had the task is put back and the worker's own context goes on.

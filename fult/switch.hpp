@@ -6,6 +6,8 @@
 #include <cfenv>
 #include <utility>
 
+#include <fult/detail/fast_path.hpp>
+
 #include "context.hpp"
 #include "sanitizer.hpp"
 #include "task.hpp"
@@ -86,17 +88,13 @@ FULT_ALWAYS_INLINE worker *worker::jump_to(void *target, stack *on, std::uintptr
                                            std::uintptr_t word) noexcept {
     const int saved_errno = *errno_;
     const exceptions_in_flight saved_exceptions = *exceptions_;
-    stack *const mine = here_;
-    const std::uintptr_t my_limit = stack_limit;
-    here_ = on;
+    here_ = on; // where the target is to find itself: it sets neither when it arrives
     stack_limit = limit;
     [[maybe_unused]] const kept_fp_environment fp;
     void *fake = nullptr;
     sanitizer::before_jump(&fake, on->low(), static_cast<std::size_t>(on->high() - on->low()), on->fiber);
     const arrival in = jump(target, word);
     worker *w = arrive(in, fake); // perhaps another worker than the one that left
-    w->here_ = mine;
-    w->stack_limit = my_limit;
     *w->errno_ = saved_errno;
     *w->exceptions_ = saved_exceptions;
     fp.restore();
@@ -109,11 +107,12 @@ FULT_ALWAYS_INLINE worker *worker::resume(task *next, std::uintptr_t word) noexc
         return start(next, word);
     void *target = std::exchange(next->context, nullptr);
     current = next;
+    know_locals(next->extras);
     return jump_to(target, next->on, next->limit, word);
 }
 
 FULT_ALWAYS_INLINE worker *worker::go_to_base(std::uintptr_t word) noexcept {
-    current = nullptr;
+    run_as(this, nullptr);
     stack *const base = base_pooled_ ? base_pooled_ : &base_stack_;
     return jump_to(base_, base, base->limit, word);
 }
@@ -121,8 +120,10 @@ FULT_ALWAYS_INLINE worker *worker::go_to_base(std::uintptr_t word) noexcept {
 FULT_ALWAYS_INLINE void worker::switch_from(task *self, leave how, task *next) noexcept {
     self->on = here_;
     self->limit = stack_limit;
-    worker *w = next ? resume(next, encode(how, self)) : go_to_base(encode(how, self));
-    w->current = self;
+    if (next)
+        resume(next, encode(how, self));
+    else
+        go_to_base(encode(how, self));
 }
 
 } // namespace fult::detail

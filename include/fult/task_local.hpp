@@ -1,6 +1,8 @@
 // Storage of which each task has its own.
 #pragma once
 
+#include <concepts>
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -39,6 +41,46 @@ template <class T> class task_local_ptr {
 
   private:
     const detail::local_key key_;
+};
+
+// A value of which each task has its own, as has each foreign thread: made when it is first asked for, and
+// destroyed when its task (or thread) ends, as the last thing that the task does. A task that is spawned with
+// inherit_locals gets a copy of its spawner's, if there is one and T can be copied.
+//
+// What task_local_ptr says of numbers and lifetimes holds here, too.
+template <class T> class task_local {
+  public:
+    // Values are T(). Throws as task_local_ptr's constructor. From any thread.
+    task_local() requires std::default_initializable<T> : task_local([] { return T(); }) {}
+    // Values are what `initial` returns, on the task that asks: which may suspend, and must not ask for the
+    // value itself.
+    explicit task_local(std::function<T()> initial)
+        : value_([](T *value) { delete value; }, copy()), initial_(std::move(initial)) {}
+
+    // The caller's. From any thread; suspends only if `initial` does. Throws std::bad_alloc, and what
+    // `initial` throws: then there is no value yet.
+    T &get() const {
+        if (T *value = value_.get()) [[likely]]
+            return *value;
+        std::unique_ptr<T> made(new T(initial_()));
+        value_.set(made.get());
+        return *made.release();
+    }
+    T &operator*() const { return get(); }
+    T *operator->() const { return &get(); }
+    // Whether the caller's has been made. From any thread; does not suspend.
+    bool has_value() const noexcept { return value_.get() != nullptr; }
+
+  private:
+    static constexpr auto copy() noexcept -> T *(*)(const T *) {
+        if constexpr (std::copy_constructible<T>)
+            return [](const T *value) { return new T(*value); };
+        else
+            return nullptr;
+    }
+
+    const task_local_ptr<T> value_;
+    const std::function<T()> initial_;
 };
 
 } // namespace fult

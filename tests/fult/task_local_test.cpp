@@ -11,6 +11,7 @@
 #include <fult/fult.hpp>
 #include <fult/sync.hpp>
 
+#include "tests/support/scale.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -234,6 +235,96 @@ TEST_P(task_local_test, stress) {
         group.wait();
         ASSERT_EQ(living, 0);
     }
+}
+
+// A tree in which each task looks after every way in which another may have run on its thread meanwhile.
+class look_again {
+  public:
+    void run(int depth) {
+        EXPECT_EQ(near_.get(), nullptr);
+        const int mine = ++numbers_;
+        if (mine % 4 != 0) // else a task without values looks, too
+            near_.set(new counted(mine));
+        far_->set(new counted(-mine));
+        const auto look = [&] {
+            for (int twice = 0; twice < 2; ++twice) {
+                ASSERT_EQ(near_.get() ? near_.get()->number : 0, mine % 4 != 0 ? mine : 0);
+                ASSERT_EQ(far_->get()->number, -mine);
+            }
+        };
+        look();
+        if (depth == 0)
+            return;
+        spawn([&] { run(depth - 1); }).join(); // in place
+        look();
+        auto late = spawn({.name = "late"}, [&] { run(depth - 1); });
+        this_task::yield(); // and by a switch, or a thief
+        look();
+        late.join();
+        look();
+        fult::task_group group;
+        for (int i = 0; i < 2; ++i)
+            group.spawn([&] { run(depth - 1); });
+        group.wait();
+        look();
+        spawn([] {}).join(); // one that has no values at all
+        look();
+        const std::lock_guard guard(lock_);
+        look();
+        this_task::yield();
+        look();
+    }
+
+  private:
+    task_local_ptr<counted> near_{&end};
+    std::vector<std::unique_ptr<task_local_ptr<counted>>> many_ = [] {
+        std::vector<std::unique_ptr<task_local_ptr<counted>>> all;
+        for (int i = 0; i < 8; ++i)
+            all.push_back(std::make_unique<task_local_ptr<counted>>(&end));
+        return all;
+    }();
+    task_local_ptr<counted> *const far_ = many_.back().get();
+    std::atomic<int> numbers_{0};
+    fult::qlock lock_;
+};
+
+TEST_P(task_local_test, are_the_own_ones_whoever_ran_meanwhile) {
+    look_again tree;
+    tree.run(fult::testing::sanitized || fult::testing::under_valgrind() ? 3 : 5);
+    EXPECT_GT(living, 0);
+    std::thread([&] { tree.run(0); }).join();
+    running.reset();
+}
+
+TEST_P(task_local_test, values_are_made_when_they_are_asked_for) {
+    int made = 0;
+    fult::task_local<counted> value([&] { return counted(++made); });
+    EXPECT_FALSE(value.has_value());
+    EXPECT_EQ(value->number, 1);
+    EXPECT_EQ(&*value, &value.get());
+    spawn([&] {
+        EXPECT_FALSE(value.has_value());
+        EXPECT_EQ(value->number, 2);
+        value->number = 7;
+        this_task::yield();
+        EXPECT_EQ(value->number, 7);
+        EXPECT_EQ(living, 2);
+    }).join();
+    EXPECT_EQ(living, 1);
+    spawn({.inherit_locals = true}, [&] { EXPECT_EQ(value->number, 1001); }).join();
+    std::thread([&] { EXPECT_EQ(value->number, 3); }).join();
+    EXPECT_EQ(made, 3);
+    running.reset();
+}
+
+TEST_P(task_local_test, values_that_cannot_be_made_are_not_there) {
+    fult::task_local<counted> value([]() -> counted { throw std::runtime_error("not made"); });
+    EXPECT_THROW(static_cast<void>(value.get()), std::runtime_error);
+    EXPECT_FALSE(value.has_value());
+    const fult::task_local<std::unique_ptr<int>> cannot_be_copied;
+    cannot_be_copied.get() = std::make_unique<int>(1);
+    spawn({.inherit_locals = true}, [&] { EXPECT_EQ(*cannot_be_copied, nullptr); }).join();
+    running.reset();
 }
 
 } // namespace

@@ -103,6 +103,12 @@ FULT_ALWAYS_INLINE bool claim_private(worker_hot *w, task *t) noexcept {
     return !is_set(w->attention) || attend_claim(w, t);
 }
 
+// From here on t, or none, runs on the calling thread.
+FULT_ALWAYS_INLINE void run_as(worker_hot *w, task *t) noexcept {
+    w->current = t;
+    know_locals(nullptr); // until it asks: to look at its descriptor's other line here would cost every task
+}
+
 // Makes t the current task while its closure runs on the joiner's stack, and ends it however the closure is
 // left. In between the stack may have moved to another worker. Remembers both tasks by itself: to read them
 // back would chain each task's end to the one before, through memory.
@@ -110,14 +116,14 @@ template <class C> class inline_run {
   public:
     FULT_ALWAYS_INLINE explicit inline_run(worker_hot *w, task *t) noexcept : task_(t), outer_(w->current) {
         t->outer = outer_;
-        w->current = t;
+        run_as(w, t);
     }
     FULT_ALWAYS_INLINE ~inline_run() {
         storage_as<C>(*task_).~C();
         if (task_->outer != outer_) [[unlikely]] // has_locals
             end_inline_locals(task_);
         worker_hot *w = current_worker();
-        w->current = outer_;
+        run_as(w, outer_);
         release_slot(w, task_);
     }
     inline_run(const inline_run &) = delete;

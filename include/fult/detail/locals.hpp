@@ -8,13 +8,20 @@
 namespace fult {
 namespace detail {
 
-// A place in the table of keys, and which use of that place: low and high bits. Never 0.
+// From the lowest bits on: where its entry lies in local_values::near, in bytes, or 0; a place in the table
+// of keys; and which use of that place. Never 0.
 using local_key = std::uint64_t;
+inline constexpr unsigned key_offset_bits = 8;
 inline constexpr unsigned key_index_bits = 16;
 
-FULT_ALWAYS_INLINE std::uint32_t index_of(local_key key) noexcept {
-    return static_cast<std::uint32_t>(key & ((1u << key_index_bits) - 1));
+inline constexpr local_key make_local_key(std::uint32_t index, std::uint64_t use) noexcept {
+    const std::size_t offset = index < local_values::near_count ? index * sizeof(local_entry) : 0;
+    return (use << key_index_bits | index) << key_offset_bits | offset;
 }
+inline constexpr std::uint32_t index_of(local_key key) noexcept {
+    return static_cast<std::uint32_t>(key >> key_offset_bits & ((1u << key_index_bits) - 1));
+}
+static_assert(local_values::near_count * sizeof(local_entry) <= 1u << key_offset_bits);
 
 using end_function = void (*)(void *value);
 using copy_function = void *(*)(const void *value); // may throw
@@ -23,19 +30,18 @@ FULT_API local_key make_key(end_function end, copy_function copy); // throws std
 FULT_API bool delete_key(local_key key) noexcept;                  // false: no such key
 FULT_API bool is_key(local_key key) noexcept;
 FULT_API void set_local(local_key key, void *value);  // throws std::bad_alloc
-FULT_API void *get_far_local(local_key key) noexcept; // everywhere else than in `near` of a task
+FULT_API void *get_far_local(local_key key) noexcept; // where it is not in `near` of known values
 
 // The value of the running task, or of this foreign thread; null where there is none.
 FULT_ALWAYS_INLINE void *get_local(local_key key) noexcept {
-    const task *const t = current_worker()->current;
-    const std::uint32_t index = index_of(key);
-    if (!t || index >= local_values::near_count) [[unlikely]]
-        return get_far_local(key);
-    const auto *values = reinterpret_cast<const local_values *>(t->extras); // its base (fult/locals.cpp)
-    if (!values)
-        return nullptr;
-    const local_entry &entry = values->near[index];
-    return entry.key == key ? entry.value : nullptr;
+    if (const local_values *const known = known_locals()) [[likely]] {
+        const std::size_t offset = key & ((1u << key_offset_bits) - 1);
+        const auto *entry =
+            reinterpret_cast<const local_entry *>(reinterpret_cast<const std::byte *>(known->near) + offset);
+        if (entry->key == key) [[likely]]
+            return entry->value;
+    }
+    return get_far_local(key);
 }
 
 } // namespace detail

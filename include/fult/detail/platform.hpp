@@ -20,14 +20,18 @@
 
 namespace fult::detail {
 struct worker_hot;
+struct local_values;
 
 inline constexpr std::size_t cache_line = 64;
 } // namespace fult::detail
 
 // The worker that runs on this kernel thread, or an empty one (see no_worker in worker.cpp) on a foreign
-// thread. The initial-exec model makes reading it two instructions, also from outside the shared library.
+// thread. The initial-exec model makes reading it two instructions, also from outside the shared library. And
+// the values of the task that runs, where they are known (known_locals).
 extern "C" {
 extern FULT_API __thread fult::detail::worker_hot *fult_tls_worker __attribute__((tls_model("initial-exec")));
+extern FULT_API __thread const fult::detail::local_values *fult_tls_locals
+    __attribute__((tls_model("initial-exec")));
 }
 
 namespace fult::detail {
@@ -119,6 +123,48 @@ FULT_ALWAYS_INLINE worker_hot *current_worker() noexcept {
 #error "FULT runs on x86-64 and aarch64"
 #endif
     return self;
+}
+
+// The values of whoever runs on this thread, or null: then they are not known, and get_far_local looks. Who
+// lets another task run says so here.
+FULT_ALWAYS_INLINE const local_values *known_locals() noexcept {
+    const local_values *known;
+#if defined(__x86_64__)
+    asm inline volatile("movq fult_tls_locals@gottpoff(%%rip), %0\n\t"
+                        "movq %%fs:(%0), %0"
+                        : "=r"(known)
+                        :
+                        : "memory");
+#else
+    std::uintptr_t offset;
+    asm inline volatile("adrp %1, :gottprel:fult_tls_locals\n\t"
+                        "ldr %1, [%1, :gottprel_lo12:fult_tls_locals]\n\t"
+                        "mrs %0, tpidr_el0\n\t"
+                        "ldr %0, [%0, %1]"
+                        : "=&r"(known), "=&r"(offset)
+                        :
+                        : "memory");
+#endif
+    return known;
+}
+FULT_ALWAYS_INLINE void know_locals(const local_values *values) noexcept {
+    std::uintptr_t offset;
+#if defined(__x86_64__)
+    asm inline volatile("movq fult_tls_locals@gottpoff(%%rip), %0\n\t"
+                        "movq %1, %%fs:(%0)"
+                        : "=&r"(offset)
+                        : "re"(values)
+                        : "memory");
+#else
+    std::uintptr_t thread;
+    asm inline volatile("adrp %0, :gottprel:fult_tls_locals\n\t"
+                        "ldr %0, [%0, :gottprel_lo12:fult_tls_locals]\n\t"
+                        "mrs %1, tpidr_el0\n\t"
+                        "str %2, [%1, %0]"
+                        : "=&r"(offset), "=&r"(thread)
+                        : "r"(values)
+                        : "memory");
+#endif
 }
 
 // The stack pointer, without forcing a frame pointer on the function that asks.
