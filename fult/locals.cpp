@@ -52,7 +52,6 @@ template <class Visit> void each_entry(local_values &values, const Visit &visit)
 struct thread_values : local_values {
     ~thread_values() {
         end_locals(*this);
-        know_locals(nullptr);
         delete[] far;
     }
 };
@@ -130,12 +129,12 @@ void set_local(local_key key, void *value) {
     }
     make_room(*values, key);
     put_local(*values, key, value);
-    know_locals(values);
 }
 
 void *get_far_local(local_key key) noexcept {
     local_values *const values = my_values();
-    know_locals(values);
+    if (worker *const w = this_worker(); w && w->current)
+        know_locals(w, values);
     const local_entry *const entry = values ? entry_of(*values, key) : nullptr;
     return entry && entry->key == key ? entry->value : nullptr;
 }

@@ -107,7 +107,8 @@ FULT_ALWAYS_INLINE worker *worker::resume(task *next, std::uintptr_t word) noexc
         return start(next, word);
     void *target = std::exchange(next->context, nullptr);
     current = next;
-    know_locals(next->extras);
+    if (next->extras || known) [[unlikely]]
+        know_locals(this, next->extras);
     return jump_to(target, next->on, next->limit, word);
 }
 

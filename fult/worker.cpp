@@ -19,12 +19,15 @@ constinit fult::detail::worker_hot fult::detail::no_worker{.even_line_ = {},
                                                            .run = {},
                                                            .current = nullptr,
                                                            .stack_limit = ~std::uintptr_t{0},
+                                                           .known = nullptr,
                                                            .another_even_line_ = {},
                                                            .attention = {0}};
 
+constinit const fult::detail::local_values fult::detail::no_locals{};
+
 extern "C" {
 __attribute__((used)) __thread fult::detail::worker_hot *fult_tls_worker = &fult::detail::no_worker;
-__attribute__((used)) __thread const fult::detail::local_values *fult_tls_locals = nullptr;
+__attribute__((used)) __thread const fult::detail::local_values *fult_tls_locals = &fult::detail::no_locals;
 }
 
 namespace fult::detail {
@@ -177,7 +180,7 @@ void worker::set_extras(task *t, std::unique_ptr<task_extras> extras) noexcept {
     extras_lock_.lock();
     const std::unique_ptr<task_extras> before(std::exchange(t->extras, extras.release()));
     extras_lock_.unlock();
-    know_locals(nullptr); // perhaps t runs here
+    forget_locals(current_worker()); // perhaps t runs here
 }
 
 // Plain words of the owner are looked at from elsewhere. A living task's bit is 0 whenever they change; where

@@ -36,10 +36,12 @@ struct local_entry {
 };
 struct local_values {
     static constexpr std::uint32_t near_count = 6;
-    local_entry near[near_count];
+    local_entry near[near_count]{};
     local_entry *far = nullptr;
     std::uint32_t far_count = 0;
 };
+
+extern FULT_API const local_values no_locals;
 
 // States in the descriptor (scheduler.md): only `ready` may be claimed. Free, private and running tasks are
 // busy.
@@ -119,8 +121,9 @@ enum attention_bits : std::uint32_t {
 struct alignas(cache_line) worker_hot {
     std::byte even_line_[cache_line]{};
     slot_run run;
-    task *current = nullptr;        // the task that runs here
-    std::uintptr_t stack_limit = 0; // below it no task is started inline
+    task *current = nullptr;             // the task that runs here
+    std::uintptr_t stack_limit = 0;      // below it no task is started inline
+    const local_values *known = nullptr; // what known_locals tells this worker's thread
     alignas(cache_line) std::byte another_even_line_[cache_line]{};
     std::atomic<std::uint32_t> attention{0};
 };

@@ -34,14 +34,10 @@ FULT_API void *get_far_local(local_key key) noexcept; // where it is not in `nea
 
 // The value of the running task, or of this foreign thread; null where there is none.
 FULT_ALWAYS_INLINE void *get_local(local_key key) noexcept {
-    if (const local_values *const known = known_locals()) [[likely]] {
-        const std::size_t offset = key & ((1u << key_offset_bits) - 1);
-        const auto *entry =
-            reinterpret_cast<const local_entry *>(reinterpret_cast<const std::byte *>(known->near) + offset);
-        if (entry->key == key) [[likely]]
-            return entry->value;
-    }
-    return get_far_local(key);
+    const std::size_t offset = key & ((1u << key_offset_bits) - 1);
+    const auto *entry = reinterpret_cast<const local_entry *>(
+        reinterpret_cast<const std::byte *>(known_locals()->near) + offset);
+    return entry->key == key ? entry->value : get_far_local(key);
 }
 
 } // namespace detail

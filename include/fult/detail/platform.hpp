@@ -125,45 +125,44 @@ FULT_ALWAYS_INLINE worker_hot *current_worker() noexcept {
     return self;
 }
 
-// The values of whoever runs on this thread, or null: then they are not known, and get_far_local looks. Who
-// lets another task run says so here.
+// Where fult_tls_locals lies among a thread's variables: the same on every thread, so a compiler may keep it.
+FULT_ALWAYS_INLINE std::uintptr_t offset_of_known_locals() noexcept {
+    std::uintptr_t offset;
+#if defined(__x86_64__)
+    asm("movq fult_tls_locals@gottpoff(%%rip), %0" : "=r"(offset));
+#else
+    asm("adrp %0, :gottprel:fult_tls_locals\n\t"
+        "ldr %0, [%0, :gottprel_lo12:fult_tls_locals]"
+        : "=r"(offset));
+#endif
+    return offset;
+}
+// The values of the task that runs on this thread, or no_locals: then they are not known, and get_far_local
+// looks.
 FULT_ALWAYS_INLINE const local_values *known_locals() noexcept {
     const local_values *known;
 #if defined(__x86_64__)
-    asm inline volatile("movq fult_tls_locals@gottpoff(%%rip), %0\n\t"
-                        "movq %%fs:(%0), %0"
-                        : "=r"(known)
-                        :
-                        : "memory");
+    asm volatile("movq %%fs:(%1), %0" : "=r"(known) : "r"(offset_of_known_locals()) : "memory");
 #else
-    std::uintptr_t offset;
-    asm inline volatile("adrp %1, :gottprel:fult_tls_locals\n\t"
-                        "ldr %1, [%1, :gottprel_lo12:fult_tls_locals]\n\t"
-                        "mrs %0, tpidr_el0\n\t"
-                        "ldr %0, [%0, %1]"
-                        : "=&r"(known), "=&r"(offset)
-                        :
-                        : "memory");
+    asm volatile("mrs %0, tpidr_el0\n\t"
+                 "ldr %0, [%0, %1]"
+                 : "=&r"(known)
+                 : "r"(offset_of_known_locals())
+                 : "memory");
 #endif
     return known;
 }
-FULT_ALWAYS_INLINE void know_locals(const local_values *values) noexcept {
-    std::uintptr_t offset;
+// For know_locals alone.
+FULT_ALWAYS_INLINE void set_known_locals(const local_values *values) noexcept {
 #if defined(__x86_64__)
-    asm inline volatile("movq fult_tls_locals@gottpoff(%%rip), %0\n\t"
-                        "movq %1, %%fs:(%0)"
-                        : "=&r"(offset)
-                        : "re"(values)
-                        : "memory");
+    asm volatile("movq %1, %%fs:(%0)" : : "r"(offset_of_known_locals()), "r"(values) : "memory");
 #else
     std::uintptr_t thread;
-    asm inline volatile("adrp %0, :gottprel:fult_tls_locals\n\t"
-                        "ldr %0, [%0, :gottprel_lo12:fult_tls_locals]\n\t"
-                        "mrs %1, tpidr_el0\n\t"
-                        "str %2, [%1, %0]"
-                        : "=&r"(offset), "=&r"(thread)
-                        : "r"(values)
-                        : "memory");
+    asm volatile("mrs %0, tpidr_el0\n\t"
+                 "str %2, [%0, %1]"
+                 : "=&r"(thread)
+                 : "r"(offset_of_known_locals()), "r"(values)
+                 : "memory");
 #endif
 }
 
