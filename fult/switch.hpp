@@ -125,6 +125,7 @@ FULT_ALWAYS_INLINE void worker::switch_from(task *self, leave how, task *next) n
         resume(next, encode(how, self));
     else
         go_to_base(encode(how, self));
+    asm volatile(""); // no tail call: the caller's frame tells how the task waits (inspect.cpp, debuggers)
 }
 
 } // namespace fult::detail
