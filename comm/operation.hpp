@@ -82,9 +82,9 @@ struct sending : operation {
 // Ends what this rank began, a sending or an access: no name leads to it and nobody reads its memory any
 // more. It may be gone afterwards.
 template <class Begun, class Names>
-void finish_begun(Begun &what, Names &names, transport &via, errc failure) noexcept {
+void finish_begun(Begun &what, Names &names, transport *via, errc failure) noexcept {
     if (what.is_enrolled)
-        via.withdraw(what.enrolled);
+        via->withdraw(what.enrolled);
     what.is_enrolled = false;
     if (what.id != 0)
         names.remove(what.id);

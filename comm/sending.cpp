@@ -258,7 +258,7 @@ bool device::step(sending &s) noexcept {
 }
 
 void device::finish_sending(sending &s, errc failure) noexcept {
-    finish_begun(s, offered_, *peer_of(s.rank).via, failure);
+    finish_begun(s, offered_, peer_of(s.rank).via, failure);
 }
 
 // A record of the protocol itself, which must not be refused: it goes before whatever waits, and waits itself

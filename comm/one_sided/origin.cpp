@@ -136,7 +136,7 @@ void one_sided::parts_wanted(int source, std::uint64_t id) noexcept {
 }
 
 void one_sided::finish(access &a, errc failure) noexcept {
-    finish_begun(a, accesses_, *on_.peer_of(a.rank).via, failure);
+    finish_begun(a, accesses_, on_.peer_of(a.rank).via, failure);
 }
 
 } // namespace fult::comm::detail
