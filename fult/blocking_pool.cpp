@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "check.hpp"
+#include "locals.hpp"
 
 namespace fult::detail {
 namespace {
@@ -88,8 +89,10 @@ void *blocking_pool::thread_main(void *argument) noexcept {
 
 void blocking_pool::serve(blocking_job *first) noexcept {
     seat me;
-    for (blocking_job *job = first; job; job = next_job(me)) // after the last one the pool may be gone
+    for (blocking_job *job = first; job; job = next_job(me)) { // after the last one the pool may be gone
         job->run(*job);
+        end_locals_of_thread(); // the next call finds none, and no destructor runs after the runtime's end
+    }
 }
 
 // Null: the thread ends.

@@ -48,8 +48,11 @@ void drop(task *t) noexcept {
     if (ended_here)
         run_as(w, t); // the result's destructor may do what a task does
     t->ops->drop(*t);
-    if (ended_here)
+    if (ended_here) {
+        if (t->extras) [[unlikely]]
+            end_locals(*t->extras); // what that destructor has set
         run_as(current_worker(), nullptr);
+    }
     release_joined(t);
 }
 

@@ -49,23 +49,30 @@ bool handles_signals(int own) noexcept {
 bool only_tasks_can_wake(team &crew) noexcept {
     if (crew.outside.expect_something())
         return false;
-    // A thread of the pool that is seen idle has woken whom it would.
-    const unsigned own = crew.count + crew.helpers.load(std::memory_order_relaxed) +
-                         crew.idle_blocking.load(std::memory_order_acquire); // pairs with blocking_pool
+    // A thread of the pool that is seen idle has woken whom it would. One that ends while the others are
+    // counted is not to be taken for another.
+    const unsigned idle = crew.idle_blocking.load(std::memory_order_acquire); // pairs with blocking_pool
+    const unsigned own = crew.count + crew.helpers.load(std::memory_order_relaxed) + idle;
     const unsigned there = count_threads();
     // TSan has a thread of its own from the first one on that the program makes.
-    const bool alone = there == own || (sanitizer::thread && there == own + 1);
+    const bool alone = (there == own || (sanitizer::thread && there == own + 1)) &&
+                       crew.idle_blocking.load(std::memory_order_acquire) == idle;
     return alone && !handles_signals(crew.opts.dump_signal);
 }
 
 bool tell_deadlock(team &crew) noexcept {
     if (crew.opts.deadlock == deadlock_mode::off || crew.told_deadlock.load(std::memory_order_relaxed))
         return true;
-    if (!only_tasks_can_wake(crew))
+    // All the time while this looks, every worker sleeps: who polls may have taken what is expected and not
+    // have woken anybody for it yet. A thread that has ended before it was counted may have woken somebody.
+    const unsigned roused = crew.roused.load(std::memory_order_seq_cst); // before settled
+    const auto all_sleep = [&] {
+        return crew.settled.load(std::memory_order_seq_cst) == crew.count &&
+               crew.asleep.count() == crew.count && crew.roused.load(std::memory_order_seq_cst) == roused;
+    };
+    if (!all_sleep() || !only_tasks_can_wake(crew) || !all_sleep())
         return false;
-    // A thread that has ended before it was counted may have woken somebody: then not all sleep any more.
-    if (crew.settled.load(std::memory_order_seq_cst) != crew.count || crew.asleep.count() != crew.count ||
-        crew.told_deadlock.exchange(true, std::memory_order_relaxed))
+    if (crew.told_deadlock.exchange(true, std::memory_order_relaxed))
         return true;
     warn("deadlock: every task waits, and nothing can wake one: the program has no other thread, timer, "
          "service "

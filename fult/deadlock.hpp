@@ -9,8 +9,8 @@ struct team;
 // expects nothing from outside, and no handler waits for a signal.
 bool only_tasks_can_wake(team &crew) noexcept;
 
-// By the last worker that settled into sleep. Says once, with all tasks, that every one waits where that is
-// so. False where something outside could still wake one: it is to be asked again later.
+// By a worker that has settled into sleep. Says once, with all tasks, that every one waits where that is so.
+// False where it is not, or something outside could still wake one: to be asked again later.
 bool tell_deadlock(team &crew) noexcept;
 
 } // namespace fult::detail

@@ -48,15 +48,19 @@ template <class Visit> void each_entry(local_values &values, const Visit &visit)
         visit(values.far[i]);
 }
 
+thread_local local_values *used_values = nullptr; // of this foreign thread, if it ever asked
+
 // Where foreign threads have theirs.
 struct thread_values : local_values {
     ~thread_values() {
         end_locals(*this);
+        used_values = nullptr;
         delete[] far;
     }
 };
 FULT_NOINLINE local_values &values_of_thread() {
     static thread_local thread_values values;
+    used_values = &values;
     return values;
 }
 
@@ -169,6 +173,11 @@ void end_locals(local_values &values) noexcept {
             }
         }
     }
+}
+
+void end_locals_of_thread() noexcept {
+    if (used_values)
+        end_locals(*used_values);
 }
 
 // The slot goes back at once, so the values' memory does too.

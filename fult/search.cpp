@@ -104,31 +104,44 @@ int worker::settles_after() const noexcept {
     return crew.opts.trim_after != 0 ? static_cast<int>(crew.opts.trim_after) : soon;
 }
 
-// Asleep for long: what nobody needs now goes back to the system, and the last worker that gets so far looks
-// whether anything can ever happen again. It looks more and more seldom while somebody outside could wake a
-// task, but may end without that.
-int worker::settle_down() noexcept {
+// Asleep for long: what nobody needs now goes back to the system, and the last worker that gets so far, or
+// watches for the others, looks whether anything can ever happen again. It looks more and more seldom while
+// somebody outside could wake a task, but may end without that.
+int worker::settle_down(bool watches) noexcept {
     constexpr int seldom = 60'000; // milliseconds
     if (next_look_ == 0) {
         if (crew.opts.trim_after != 0)
             trim();
         next_look_ = settles_after();
-        settled_last_ = crew.settled.fetch_add(1, std::memory_order_seq_cst) + 1 == crew.count;
     }
-    if (!settled_last_ || tell_deadlock(crew))
+    settled_last_ = be_counted(true) || settled_last_;
+    if (!(settled_last_ || watches) || tell_deadlock(crew))
         return -1;
     return std::exchange(next_look_, std::min(2 * next_look_, seldom));
 }
 
+// Whether all are settled by this.
+bool worker::be_counted(bool settled) noexcept {
+    if (next_look_ == 0 || counted_ == settled)
+        return false;
+    counted_ = settled;
+    if (settled)
+        return crew.settled.fetch_add(1, std::memory_order_seq_cst) + 1 == crew.count;
+    crew.settled.fetch_sub(1, std::memory_order_seq_cst);
+    crew.roused.fetch_add(1, std::memory_order_seq_cst); // behind it: pairs with tell_deadlock
+    return false;
+}
+
 void worker::rouse() noexcept {
-    if (std::exchange(next_look_, 0) != 0)
-        crew.settled.fetch_sub(1, std::memory_order_seq_cst);
+    be_counted(false);
+    next_look_ = 0;
+    settled_last_ = false;
 }
 
 void worker::sleep_until_woken(std::uint32_t prepared) noexcept {
     sleep.wait(prepared, settles_after());
     while (!sleep.posted(prepared))
-        sleep.wait(prepared, settle_down());
+        sleep.wait(prepared, settle_down(false));
     rouse();
 }
 

@@ -88,7 +88,7 @@ bool services::poll() noexcept {
 }
 
 // One sleep in the kernel, until then at most; whether somebody should look for work now.
-bool services::sleep_once(parker &sleep, std::uint32_t prepared, std::int64_t until) noexcept {
+bool services::sleep_once(worker &who, std::uint32_t prepared, std::int64_t until) noexcept {
     service *ready[places];
     pollfd descriptors[places + 1];
     place *held[places];
@@ -115,7 +115,9 @@ bool services::sleep_once(parker &sleep, std::uint32_t prepared, std::int64_t un
     if (calm) {
         if (until != never)
             limit = std::min(limit, std::max<std::int64_t>(until - timers::now(), 0));
-        sleep.wait_with(prepared, descriptors, watching, limit == never ? -1 : limit);
+        who.be_counted(true);
+        who.sleep.wait_with(prepared, descriptors, watching, limit == never ? -1 : limit);
+        who.be_counted(false);
     }
     for (unsigned i = 0; i < count; ++i) {
         ready[i]->end_sleep();
@@ -130,10 +132,11 @@ bool services::watch(worker &who, std::uint32_t prepared) noexcept {
         return false;
     std::int64_t settles = timers::now() + who.settles_after() * nanoseconds_in_millisecond;
     while (any() && !who.sleep.posted(prepared)) {
-        if (poll() || sleep_once(who.sleep, prepared, settles))
+        if (poll() || sleep_once(who, prepared, settles))
             break;
         if (timers::now() >= settles && !who.sleep.posted(prepared)) {
-            const int again = who.settle_down();
+            const int again = who.settle_down(true);
+            who.be_counted(false);
             settles = again < 0 ? never : timers::now() + again * nanoseconds_in_millisecond;
         }
     }

@@ -47,7 +47,7 @@ class services {
         void leave() noexcept;
     };
     bool add_at(place &at, service &s) noexcept;
-    bool sleep_once(parker &sleep, std::uint32_t prepared, std::int64_t until) noexcept;
+    bool sleep_once(worker &who, std::uint32_t prepared, std::int64_t until) noexcept;
 
     static constexpr unsigned places = capacity + static_cast<unsigned>(own::count);
     place places_[places]; // the runtime's own come last

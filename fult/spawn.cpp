@@ -128,6 +128,7 @@ task *take_slot_with(const spawn_options &wanted) {
     inherited copies;
     if (extras)
         copies.make(*extras, wanted);
+    here = this_worker(); // a copy may have suspended
     worker *home = wanted.worker >= 0 ? crew.homes[static_cast<unsigned>(wanted.worker)]
                    : here             ? here
                                       : &crew.foreign_home();

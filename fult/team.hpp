@@ -37,7 +37,9 @@ struct team {
     std::atomic<bool> watches_descriptors{false}; // descriptors.hpp is among `outside`
     std::atomic<unsigned> helpers{0};             // threads of the runtime beside the workers, and
     std::atomic<unsigned> idle_blocking{0};       // those of the blocking pool that run no call
-    std::atomic<unsigned> settled{0};             // workers that have slept for a while, until woken
+    // Workers that have slept for a while, while they do nothing else; and how often one of them went on.
+    std::atomic<unsigned> settled{0};
+    std::atomic<unsigned> roused{0};
     std::atomic<bool> told_deadlock{false};
     spin_lock counting; // held while the tasks of sleeping workers are counted: who wakes up waits for that
 

@@ -111,9 +111,11 @@ class alignas(cache_line) worker : public worker_hot {
 
     parker sleep;
     // Milliseconds of sleep after which settle_down is called; then again after as many as it returns, -1:
-    // not again. And rouse when the sleep ends. By the worker.
+    // not again. And rouse when the sleep ends. Who watches meanwhile (services) is counted as settled only
+    // where it does nothing but sleep. By the worker.
     int settles_after() const noexcept;
-    int settle_down() noexcept;
+    int settle_down(bool watches) noexcept;
+    bool be_counted(bool settled) noexcept;
     void rouse() noexcept;
 
   private:
@@ -194,6 +196,7 @@ class alignas(cache_line) worker : public worker_hot {
     std::vector<std::vector<worker *>> victims_; // nearest first
     int next_look_ = 0;                          // milliseconds; not 0 while settled down
     bool settled_last_ = false;                  // when it settled, all others had
+    bool counted_ = false;                       // among those settled
 };
 
 // Newest first by default; who yields prefers others that have a stack already to starting new ones. Every

@@ -43,19 +43,24 @@ template <class T> class task_local_ptr {
     const detail::local_key key_;
 };
 
+// For task_local's and task_local_ptr's `copy`: inherited values are copies by T's constructor.
+template <class T> T *copy_of(const T *value) { return new T(*value); }
+
 // A value of which each task has its own, as has each foreign thread: made when it is first asked for, and
-// destroyed when its task (or thread) ends, as the last thing that the task does. A task that is spawned with
-// inherit_locals gets a copy of its spawner's, if there is one and T can be copied.
-//
-// What task_local_ptr says of numbers and lifetimes holds here, too.
+// destroyed when its task (or thread) ends, as the last thing that the task does. What task_local_ptr says of
+// numbers and lifetimes holds here, too.
 template <class T> class task_local {
+    static_assert(std::is_object_v<T> && !std::is_const_v<T>, "task_local<T>: T is a type of plain objects");
+
   public:
     // Values are T(). Throws as task_local_ptr's constructor. From any thread.
     task_local() requires std::default_initializable<T> : task_local([] { return T(); }) {}
-    // Values are what `initial` returns, on the task that asks: which may suspend, and must not ask for the
-    // value itself.
-    explicit task_local(std::function<T()> initial)
-        : value_([](T *value) { delete value; }, copy()), initial_(std::move(initial)) {}
+    // Values are what `initial` returns, on the task that asks. It may suspend, may be called by several
+    // threads at the same time, and must not ask for the value itself. copy: what a task that is spawned with
+    // inherit_locals begins with, where its spawner has a value (copy_of); without it such a task begins
+    // without one.
+    explicit task_local(std::function<T()> initial, T *(*copy)(const T *) = nullptr)
+        : value_([](T *value) { delete value; }, copy), initial_(std::move(initial)) {}
 
     // The caller's. From any thread; suspends only if `initial` does. Throws std::bad_alloc, and what
     // `initial` throws: then there is no value yet.
@@ -72,13 +77,6 @@ template <class T> class task_local {
     bool has_value() const noexcept { return value_.get() != nullptr; }
 
   private:
-    static constexpr auto copy() noexcept -> T *(*)(const T *) {
-        if constexpr (std::copy_constructible<T>)
-            return [](const T *value) { return new T(*value); };
-        else
-            return nullptr;
-    }
-
     const task_local_ptr<T> value_;
     const std::function<T()> initial_;
 };

@@ -5,8 +5,10 @@
 #include <string>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include <fult/blocking.hpp>
 #include <fult/fult.h>
 #include <fult/fult.hpp>
 #include <fult/sync.hpp>
@@ -298,7 +300,7 @@ TEST_P(task_local_test, are_the_own_ones_whoever_ran_meanwhile) {
 
 TEST_P(task_local_test, values_are_made_when_they_are_asked_for) {
     int made = 0;
-    fult::task_local<counted> value([&] { return counted(++made); });
+    fult::task_local<counted> value([&] { return counted(++made); }, &fult::copy_of<counted>);
     EXPECT_FALSE(value.has_value());
     EXPECT_EQ(value->number, 1);
     EXPECT_EQ(&*value, &value.get());
@@ -321,10 +323,65 @@ TEST_P(task_local_test, values_that_cannot_be_made_are_not_there) {
     fult::task_local<counted> value([]() -> counted { throw std::runtime_error("not made"); });
     EXPECT_THROW(static_cast<void>(value.get()), std::runtime_error);
     EXPECT_FALSE(value.has_value());
+    const fult::task_local<std::vector<std::unique_ptr<int>>> of_many; // looks as if it could be copied
+    EXPECT_TRUE(of_many->empty());
     const fult::task_local<std::unique_ptr<int>> cannot_be_copied;
     cannot_be_copied.get() = std::make_unique<int>(1);
     spawn({.inherit_locals = true}, [&] { EXPECT_EQ(*cannot_be_copied, nullptr); }).join();
     running.reset();
+}
+
+TEST_P(task_local_test, a_copy_may_suspend) {
+    struct slow {
+        static counted *copy(const counted *value) {
+            for (int i = 0; i < 3; ++i)
+                this_task::yield();
+            return new counted(*value);
+        }
+    };
+    task_local_ptr<counted> key(&end, &slow::copy);
+    std::vector<fult::handle<void>> parents;
+    for (int i = 0; i < 20; ++i)
+        parents.push_back(spawn([&, i] {
+            key.set(new counted(i));
+            for (std::size_t k = 0; k < fult::testing::scaled(50) + 2; ++k)
+                EXPECT_EQ(spawn({.inherit_locals = true}, [&] { return key.get()->number; }).join(),
+                          i + 1000);
+        }));
+    fult::join_all(parents);
+    EXPECT_EQ(living, 0);
+}
+
+TEST_P(task_local_test, what_a_dropped_result_sets_ends_too) {
+    task_local_ptr<counted> key(&end);
+    struct setter {
+        task_local_ptr<counted> *key;
+        explicit setter(task_local_ptr<counted> *k) : key(k) {}
+        setter(setter &&other) noexcept : key(std::exchange(other.key, nullptr)) {}
+        setter(const setter &) = delete;
+        ~setter() {
+            if (key && !key->get())
+                key->set(new counted(1));
+        }
+    };
+    for (int i = 0; i < 20; ++i)
+        spawn([&] {
+            this_task::yield();
+            return setter(&key);
+        }).detach();
+    running.reset();
+    EXPECT_EQ(living, 0);
+}
+
+TEST_P(task_local_test, of_a_blocking_call_end_with_it) {
+    task_local_ptr<counted> key(&end);
+    for (int i = 0; i < 3; ++i)
+        fult::blocking([&] {
+            EXPECT_EQ(key.get(), nullptr);
+            key.set(new counted(i));
+        });
+    running.reset();
+    EXPECT_EQ(living, 0);
 }
 
 } // namespace
