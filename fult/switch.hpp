@@ -2,6 +2,7 @@
 // processor predicts returns by the calls that it saw, so yield and wait jump themselves and return once.
 #pragma once
 
+#include <atomic>
 #include <cerrno>
 #include <cfenv>
 #include <utility>
@@ -125,7 +126,8 @@ FULT_ALWAYS_INLINE void worker::switch_from(task *self, leave how, task *next) n
         resume(next, encode(how, self));
     else
         go_to_base(encode(how, self));
-    asm volatile(""); // no tail call: the caller's frame tells how the task waits (inspect.cpp, debuggers)
+    // No tail call: the caller's frame tells how the task waits (inspect.cpp, debuggers).
+    std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 
 } // namespace fult::detail
