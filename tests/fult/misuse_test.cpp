@@ -62,11 +62,13 @@ TEST_F(misuse, a_task_that_joins_itself) {
     FULT_EXPECT_MISUSE(
         {
             fult::handle<void> h;
-            h = spawn([&h] {
-                this_task::yield();
+            std::atomic<bool> assigned{false}; // another worker may run the task before h is one
+            h = spawn([&] {
+                while (!assigned.load())
+                    this_task::yield();
                 h.join();
             });
-            this_task::yield();
+            assigned.store(true);
             while (true)
                 this_task::yield();
         },
