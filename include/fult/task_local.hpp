@@ -71,7 +71,9 @@ template <class T> class task_local {
         value_.set(made.get());
         return *made.release();
     }
+    // As get.
     T &operator*() const { return get(); }
+    // As get.
     T *operator->() const { return &get(); }
     // Whether the caller's has been made. From any thread; does not suspend.
     bool has_value() const noexcept { return value_.get() != nullptr; }
