@@ -6,6 +6,7 @@
 #include <linux/membarrier.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <system_error>
@@ -16,14 +17,29 @@ namespace {
 
 constexpr std::size_t page_bytes = 4096;
 
-// In the abstract namespace: nothing is left behind.
-sockaddr_un address_of(const std::string &name, socklen_t &length) noexcept {
+// Where fult-run looks for what a job has left.
+std::string socket_path(const std::string &name) { return "/dev/shm/" + name + ".socket"; }
+
+[[noreturn]] void lacks(const std::string &what) {
+    throw std::system_error(errno, std::generic_category(), "fult-comm: " + what);
+}
+
+sockaddr_un address_of(const std::string &path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    const std::size_t size = std::min(name.size(), sizeof address.sun_path - 1);
-    std::memcpy(address.sun_path + 1, name.data(), size);
-    length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + size);
+    if (path.size() >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        lacks("the doorbell's socket " + path);
+    }
+    std::memcpy(address.sun_path, path.data(), path.size());
     return address;
+}
+
+int new_socket() {
+    const int made = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (made < 0)
+        lacks("no socket for a doorbell; raise `ulimit -n`?");
+    return made;
 }
 
 // A fence in every thread of every process that has registered: the sleeper pays for the look that senders
@@ -32,34 +48,45 @@ bool register_fence() noexcept {
     return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
 
-[[noreturn]] void lacks(const std::string &what) {
-    throw std::system_error(errno, std::generic_category(), "fult-comm: " + what);
-}
-
 } // namespace
 
 doorbells::doorbells(const std::string &name, int size)
-    : name_(name), names_(static_cast<std::size_t>(size)), pages_(static_cast<std::size_t>(size)) {
+    : name_(name), others_(static_cast<std::size_t>(size)) {
     fenced_ = register_fence();
-    socket_ = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (socket_ < 0)
-        lacks("no socket for the doorbell");
-    socklen_t length = 0;
-    const sockaddr_un address = address_of(name, length);
-    if (::bind(socket_, reinterpret_cast<const sockaddr *>(&address), length) != 0) {
-        ::close(socket_);
-        lacks("the doorbell's socket @" + name + " cannot be bound; does another job have the same name?");
+    try {
+        listen();
+        own_ = map(name, true);
+    } catch (const std::system_error &) {
+        close_all();
+        throw;
     }
-    own_ = map(name, true);
 }
 
-doorbells::~doorbells() {
+doorbells::~doorbells() { close_all(); }
+
+void doorbells::close_all() noexcept {
     hide();
-    ::munmap(own_, page_bytes);
-    for (const page *each : pages_)
-        if (each)
-            ::munmap(const_cast<page *>(each), page_bytes);
-    ::close(socket_);
+    if (own_)
+        ::munmap(own_, page_bytes);
+    for (const other &each : others_) {
+        if (each.there)
+            ::munmap(const_cast<page *>(each.there), page_bytes);
+        if (each.socket >= 0)
+            ::close(each.socket);
+    }
+    if (socket_ >= 0)
+        ::close(socket_);
+}
+
+// The name gets the socket's own mode, less the umask, so that there is no moment at which others may ring.
+void doorbells::listen() {
+    socket_ = new_socket();
+    const std::string path = socket_path(name_);
+    const sockaddr_un address = address_of(path);
+    ::unlink(path.c_str()); // of a job that was killed
+    if (::fchmod(socket_, S_IRUSR | S_IWUSR) != 0 ||
+        ::bind(socket_, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0)
+        lacks("the doorbell's socket " + path + " cannot be bound; is /dev/shm mounted and writable?");
 }
 
 doorbells::page *doorbells::map(const std::string &name, bool create) {
@@ -72,7 +99,8 @@ doorbells::page *doorbells::map(const std::string &name, bool create) {
     // Memory behind it at once: without, the first access would end the process.
     if (create && (errno = ::posix_fallocate(fd, 0, page_bytes)) != 0) {
         ::close(fd);
-        lacks("shared memory " + path + " cannot grow; is /dev/shm full?");
+        ::shm_unlink(path.c_str());
+        lacks("/dev/shm has no room for the page " + path + "; make it larger (docker run --shm-size)");
     }
     void *at = ::mmap(nullptr, page_bytes, create ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
     ::close(fd);
@@ -83,26 +111,30 @@ doorbells::page *doorbells::map(const std::string &name, bool create) {
 
 void doorbells::connect(std::span<const std::string> names) {
     for (std::size_t i = 0; i < names.size(); ++i) {
-        names_[i] = names[i];
-        if (!names[i].empty() && names[i] != name_)
-            pages_[i] = map(names[i], false);
+        if (names[i].empty() || names[i] == name_)
+            continue;
+        others_[i].there = map(names[i], false);
+        others_[i].socket = new_socket();
+        const std::string path = socket_path(names[i]);
+        const sockaddr_un address = address_of(path);
+        if (::connect(others_[i].socket, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0)
+            lacks("the doorbell " + path + " of rank " + std::to_string(i) + " does not answer");
     }
 }
 
 void doorbells::hide() noexcept {
-    if (!hidden_)
+    if (!hidden_) {
         ::shm_unlink(("/" + name_).c_str());
+        ::unlink(socket_path(name_).c_str());
+    }
     hidden_ = true;
 }
 
 void doorbells::ring_slowly(int rank) noexcept {
     const int saved = errno;
-    socklen_t length = 0;
-    const sockaddr_un address = address_of(names_[static_cast<std::size_t>(rank)], length);
     const char note = 1;
     // Full, or gone: then it is awake, or has ended.
-    ::sendto(socket_, &note, 1, MSG_DONTWAIT | MSG_NOSIGNAL, reinterpret_cast<const sockaddr *>(&address),
-             length);
+    ::send(others_[static_cast<std::size_t>(rank)].socket, &note, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     errno = saved;
 }
 

@@ -38,6 +38,8 @@ bool context::failed(int rank) const {
     return job_->has_failed(rank);
 }
 
+std::uint64_t context::refused_packets() const noexcept { return job_->strange_packets(); }
+
 endpoint &context::world() noexcept { return job_->world; }
 endpoint context::make_endpoint(endpoint_options how) { return job_->make_endpoint(std::move(how)); }
 void context::barrier() { job_->barrier(); }

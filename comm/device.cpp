@@ -11,22 +11,13 @@
 #include <fult/this_task.hpp>
 
 #include "comm/bells.hpp"
+#include "comm/describe.hpp"
 #include "comm/endpoint_state.hpp"
 #include "comm/liveness.hpp"
 #include "comm/match/spin.hpp"
 #include "comm/one_sided/one_sided.hpp"
 
 namespace fult::comm::detail {
-namespace {
-
-// A thread's name for the lock.
-const void *myself() noexcept {
-    static thread_local const char here = 0;
-    return &here;
-}
-
-} // namespace
-
 device::device(const device_settings &settings, std::vector<std::unique_ptr<transport>> transports,
                std::vector<int> routes)
     : settings_(settings),
@@ -35,7 +26,7 @@ device::device(const device_settings &settings, std::vector<std::unique_ptr<tran
       endpoints_(std::make_unique<std::atomic<endpoint_state *>[]>(most_endpoints)),
       gone_(most_endpoints, false),
       unposted_(transports_.size()),
-      one_sided_(std::make_unique<one_sided>(*this)) {
+      one_sided_(std::make_unique<one_sided>(*this, settings.size)) {
     for (const auto &each : transports_)
         limits_.push_back(each->limits());
     for (int i = 0; i < settings_.size; ++i) {
@@ -45,11 +36,13 @@ device::device(const device_settings &settings, std::vector<std::unique_ptr<tran
             p.via_index = static_cast<unsigned>(route);
             p.via = transports_[p.via_index].get();
             const transport_limits &limits = limits_[p.via_index];
+            p.head = limits.guarded ? sizeof(guarded_head) : sizeof(packet_head);
             p.inject = std::min(limits.inject, settings_.packet_size);
             // A packet that can be injected costs no buffer and no event.
             p.fills = p.inject >= 1024 ? p.inject : std::min(limits.message, settings_.packet_size);
         }
     }
+    doomed_.reserve(static_cast<std::size_t>(settings.size));
     packet_pool_options pool;
     pool.capacity = settings_.packet_size;
     pool.packets = settings_.packets;
@@ -83,10 +76,11 @@ bool device::enroll_slab(void *base, std::size_t size, void *(&descriptor)[2]) n
     return true;
 }
 
-void device::post_packets() noexcept {
+void device::post_packets() {
     const std::size_t each =
         std::max<std::size_t>(1, packets_->in_reserve() / std::max<std::size_t>(1, transports_.size()));
-    for (std::size_t i = 0; i < transports_.size(); ++i)
+    for (std::size_t i = 0; i < transports_.size(); ++i) {
+        unposted_[i].reserve(each);
         for (std::size_t k = 0; k < each; ++k) {
             packet *p = packets_->take_for_receiving();
             if (!p)
@@ -96,6 +90,7 @@ void device::post_packets() noexcept {
             if (transports_[i]->post(*p) != outcome::done)
                 unposted_[i].push_back(p);
         }
+    }
 }
 
 device::~device() {
@@ -105,7 +100,7 @@ device::~device() {
     for (arrived *each : spare_)
         if (each)
             free_arrived(each);
-    for (arrived *each : early_)
+    while (arrived *each = early_.take())
         free_arrived(each);
     if (sleep_descriptor_ >= 0)
         ::close(sleep_descriptor_);
@@ -118,7 +113,7 @@ device::~device() {
 // Whether this thread has it now; once more where it had it.
 bool device::try_lock() noexcept {
     const void *nobody = nullptr;
-    const void *me = myself();
+    const void *me = fult::detail::this_thread();
     if (holder_.load(std::memory_order_relaxed) == me ||
         (holder_.load(std::memory_order_relaxed) == nullptr &&
          holder_.compare_exchange_strong(nobody, me, std::memory_order_acquire))) {
@@ -146,31 +141,16 @@ void device::unlock() noexcept {
 
 // Endpoints -----------------------------------------------------------------------------------------------------------
 
-void device::attach(endpoint_state &e) noexcept {
+void device::attach(endpoint_state &e) {
     device_lock hold(*this);
+    lacking_room_.reserve(attached_ + 1);
+    ++attached_;
     endpoints_[e.id].store(&e, std::memory_order_release);
     for (int i = 0; e.is_companion && i < settings_.size; ++i)
         if (has_failed(i))
             e.closed.store(true, std::memory_order_release);
-    const auto of_it = [&](const arrived *m) { return m->key >> 52 == e.id; };
-    std::vector<arrived *> held;
-    for (arrived *m : early_)
-        if (of_it(m))
-            held.push_back(m);
-    std::erase_if(early_, of_it);
-    for (arrived *m : held) {
-        if (e.matches()) {
-            if (receive *r = e.arrive(*m))
-                meet(*r, *m);
-        } else if (m->how == arrived::form::offer) {
-            deliver_offer(e, m->about, m->offer);
-            free_arrived(m);
-        } else {
-            no_longer_unexpected(m->about);
-            e.deliver_in_order(m->about, std::span<const std::byte>(m->bytes(), m->about.size));
-            free_arrived(m);
-        }
-    }
+    if (!admit_early(e))
+        note_undelivered();
     if (e.closed.load(std::memory_order_relaxed))
         e.drop_messages();
 }
@@ -179,6 +159,10 @@ void device::detach(endpoint_state &e) noexcept {
     device_lock hold(*this);
     endpoints_[e.id].store(nullptr, std::memory_order_release);
     gone_[e.id] = true;
+    --attached_;
+    early_messages undelivered = take_early(e.id);
+    while (arrived *m = undelivered.take())
+        discard(*m);
     slowed_ -= static_cast<unsigned>(std::erase(lacking_room_, &e));
 }
 
@@ -197,13 +181,18 @@ void device::post(receive &r) noexcept {
         meet(r, *m);
         return;
     }
-    // Either fail_peer finds the receive, or this sees that it has begun.
-    const bool hopeless = r.source >= 0 ? has_failed(r.source) || r.at->closed.load(std::memory_order_acquire)
-                                        : is_left_alone();
-    if (hopeless && r.at->remove(r)) {
+    // Either fail_peer or peer_leaves finds the receive, or this sees that it has begun.
+    const errc why = r.at->closed.load(std::memory_order_acquire) ? errc::peer_failed : hopeless(r.source);
+    if (why != errc::none && r.at->remove(r)) {
         r.about.source = r.source;
-        finish_receive(r, errc::peer_failed);
+        finish_receive(r, why);
     }
+}
+
+errc device::hopeless(int source) const noexcept {
+    if (source < 0)
+        return is_left_alone() ? why_alone() : errc::none;
+    return has_failed(source) ? errc::peer_failed : has_left(source) ? errc::peer_left : errc::none;
 }
 
 bool device::cancel(receive &r) noexcept { return r.at->remove(r); }
@@ -227,7 +216,9 @@ void device::fail_later(peer &who) noexcept {
 void device::fail_now(peer &who) noexcept {
     if (who.failed.exchange(true, std::memory_order_seq_cst)) // pairs with post
         return;
-    failed_.fetch_add(1, std::memory_order_seq_cst); // pairs with post
+    any_failed_.store(true, std::memory_order_release);
+    if (!who.left.load(std::memory_order_relaxed))
+        departed_.fetch_add(1, std::memory_order_seq_cst); // pairs with post
     if (packet *p = std::exchange(who.open, nullptr))
         packets_->give(0, *p);
     const auto take = [&](auto &list, auto next, auto of_it) {
@@ -243,16 +234,15 @@ void device::fail_now(peer &who) noexcept {
         return gone;
     };
     take(waiting_, &sending::next, [&](const sending &s) { return s.rank == who.rank; }); // found again below
-    std::vector<sending *> sends;
-    for (sending *s = std::exchange(who.first, nullptr); s; s = s->next)
+    for (sending *each = std::exchange(who.first, nullptr); each;) {
+        sending *s = std::exchange(each, each->next);
         if (s->id == 0)
-            sends.push_back(s);
+            finish_sending(*s, errc::peer_failed);
+    }
     offered_.each([&](std::uint64_t, sending &s) {
         if (s.rank == who.rank)
-            sends.push_back(&s);
+            finish_sending(s, errc::peer_failed);
     });
-    for (sending *s : sends)
-        finish_sending(*s, errc::peer_failed);
     receive *halted =
         take(stalled_, &receive::next_moving, [&](const receive &r) { return r.move.rank == who.rank; });
     while (halted) {
@@ -260,15 +250,12 @@ void device::fail_now(peer &who) noexcept {
         halted = r->next_moving;
         moved(r->move, false);
     }
-    std::vector<receive *> receives;
-    filling_.each([&](std::uint64_t, receive &r) {
-        if (r.about.source == who.rank)
-            receives.push_back(&r);
+    filling_.each([&](std::uint64_t id, receive &r) {
+        if (r.about.source != who.rank)
+            return;
+        filling_.remove(id);
+        finish_receive(r, errc::peer_failed);
     });
-    for (receive *r : receives) {
-        filling_.remove(r->id);
-        finish_receive(*r, errc::peer_failed);
-    }
     for (unsigned i = 0; i < most_endpoints; ++i)
         if (endpoint_state *e = endpoints_[i].load(std::memory_order_acquire); e && e->matches()) {
             if (e->is_companion) { // a collective ends on all: those who send to this rank must not wait for
@@ -276,12 +263,7 @@ void device::fail_now(peer &who) noexcept {
                 e->closed.store(true, std::memory_order_release); // pairs with post
                 e->drop_messages();
             }
-            for (receive *r = e->orphans(who.rank); r;) {
-                auto *after = static_cast<receive *>(r->match_item::next);
-                r->about.source = r->source >= 0 ? who.rank : any_source;
-                finish_receive(*r, errc::peer_failed);
-                r = after;
-            }
+            end_receives(e->orphans(who.rank), who.rank, errc::peer_failed);
         }
     one_sided_->fail(who.rank);
     who.via->forget(who.rank);
@@ -311,11 +293,12 @@ void device::retry_all() noexcept {
         }
         s = after;
     }
-    std::erase_if(blocked_, [&](peer *p) {
-        advance(*p);
-        p->blocked = p->first != nullptr;
-        return !p->blocked;
-    });
+    // Completions are called meanwhile, which may send, and so block other peers.
+    for (peer *each = std::exchange(blocked_, nullptr); each;) {
+        peer &to = *std::exchange(each, each->next_blocked);
+        to.blocked = false;
+        advance(to);
+    }
 }
 
 bool device::progress() noexcept {
@@ -331,6 +314,10 @@ bool device::progress() noexcept {
         check_slowed();
     if (needs_room())
         retry_all();
+    if (needs_memory()) {
+        retry_deferred();
+        retry_undelivered();
+    }
     if (open_)
         flush_all();
     unlock();
@@ -355,22 +342,9 @@ void device::wait(fult::detail::waiter &w, const fult::detail::waiting_for &what
         w.wait(what);
 }
 
-void device::wait(fult::detail::waiter &w, const receive &r) noexcept {
-    wait(w, {nullptr, &r, [](const void *object, char *text, std::size_t size) noexcept {
-                 const receive &it = *static_cast<const receive *>(object);
-                 char rank[16] = "any rank", tag[24] = "any tag";
-                 if (it.source != any_source)
-                     std::snprintf(rank, sizeof rank, "rank %d", it.source);
-                 if (it.tag != any_tag)
-                     std::snprintf(tag, sizeof tag, "tag %lld", static_cast<long long>(it.tag));
-                 std::snprintf(text, size, "a message from %s, %s", rank, tag);
-             }});
-}
-
-void device::wait(fult::detail::waiter &w, const sending &s) noexcept {
-    wait(w, {nullptr, &s, [](const void *object, char *text, std::size_t size) noexcept {
-                 const sending &it = *static_cast<const sending *>(object);
-                 std::snprintf(text, size, "rank %d to take its message, tag %u", it.rank, it.tag);
+void device::wait(fult::detail::waiter &w, const operation &what) noexcept {
+    wait(w, {nullptr, &what, [](const void *object, char *text, std::size_t size) noexcept {
+                 describe_wait(*static_cast<const operation *>(object), text, size);
              }});
 }
 
@@ -388,7 +362,7 @@ bool device::quiet() noexcept {
 void device::refuse_messages() noexcept {
     device_lock hold(*this);
     refusing_ = true;
-    for (arrived *m : std::exchange(early_, {}))
+    while (arrived *m = early_.take())
         discard(*m);
     for (unsigned i = 0; i < most_endpoints; ++i)
         if (endpoint_state *e = endpoints_[i].load(std::memory_order_acquire))
@@ -396,12 +370,17 @@ void device::refuse_messages() noexcept {
     flush_all();
 }
 
+void device::note_refused(const status &about) noexcept {
+    if (refused_.count++ == 0)
+        refused_.first = about;
+}
+
 std::string device::refused_sends() noexcept {
     device_lock hold(*this);
-    if (refused_.empty())
+    if (refused_.count == 0)
         return {};
-    const status &first = refused_.front();
-    return std::to_string(refused_.size()) + " send(s) that nobody has received, the first one of " +
+    const status &first = refused_.first;
+    return std::to_string(refused_.count) + " send(s) that nobody has received, the first one of " +
            std::to_string(first.size) + " bytes to rank " + std::to_string(first.source) + ", tag " +
            std::to_string(first.tag);
 }
@@ -415,7 +394,7 @@ std::string device::pending_receives() noexcept {
     };
     for (unsigned i = 0; i < most_endpoints; ++i)
         if (endpoint_state *e = endpoints_[i].load(std::memory_order_acquire); e && e->matches())
-            note(e->waiting_receives(), "receive(s) on endpoint " + std::to_string(i));
+            note(e->waiting_receives(), "receive(s) on " + endpoint_name(i));
     note(filling_.count(), "receive(s) whose message is coming in");
     note(one_sided_->pending(), "put(s) and get(s)");
     note(one_sided_->regions(), "region(s) that were not destroyed");
@@ -426,6 +405,8 @@ unsigned device::show_life(int rank) noexcept {
     device_lock hold(*this);
     tell(rank, record::alive);
     flush_all();
+    if (deferred_) // they hold the packets that signs of life would come in
+        return peer_of(rank).quiet = 0;
     return ++peer_of(rank).quiet;
 }
 
@@ -480,7 +461,7 @@ bool device::prepare_sleep() noexcept {
     }
     flush_all();
     bool calm = !poll_transports();
-    pressed_ = open_ || needs_room();
+    pressed_ = open_ || needs_room() || needs_memory();
     for (const auto &each : transports_)
         calm = calm && each->may_sleep();
     asleep_.store(calm, std::memory_order_relaxed);

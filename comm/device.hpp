@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -37,6 +36,7 @@ struct device_settings {
     std::size_t rendezvous = 0;
     std::size_t unexpected = std::size_t{256} << 20;
     bool gather = true;
+    std::uint64_t secret = 0; // of the job: wire.hpp
 };
 
 class device final : public fult::detail::service {
@@ -54,7 +54,7 @@ class device final : public fult::detail::service {
     // How many endpoints there are, companions aside.
     std::size_t endpoints() const noexcept;
     // Endpoints. Messages for one that is not there yet wait for it.
-    void attach(endpoint_state &e) noexcept;
+    void attach(endpoint_state &e); // throws std::bad_alloc
     void detach(endpoint_state &e) noexcept;
 
     // Any thread; none of these suspends ------------------------------------------------------------------------
@@ -72,6 +72,11 @@ class device final : public fult::detail::service {
 
     // Makes progress once, unless somebody else does just now; whether anything happened.
     bool progress() noexcept;
+    // The same for a call that is likely to be repeated until it finds something. Never suspends.
+    void look() noexcept {
+        if (!progress())
+            fult::detail::looked_in_vain();
+    }
     // Makes progress until done() says so, while there is nothing else to do and it does not take long.
     template <class Done> void progress_until(Done done) noexcept {
         if (fult::detail::others_ready()) // they come first; messages of theirs go along with what is
@@ -87,7 +92,7 @@ class device final : public fult::detail::service {
                 }
         } else {
             for (unsigned i = 0; i < looks_of_a_thread; ++i) {
-                progress();
+                look();
                 if (done())
                     return;
             }
@@ -95,24 +100,32 @@ class device final : public fult::detail::service {
     }
     // Waits for the grant, and makes progress while there is nothing else to do. This one suspends.
     void wait(fult::detail::waiter &w, const fult::detail::waiting_for &what = {}) noexcept;
-    // The same; who looks inside is told what message it waits for.
-    void wait(fult::detail::waiter &w, const receive &r) noexcept;
-    void wait(fult::detail::waiter &w, const sending &s) noexcept;
+    // The same for the end of an operation, which a report then describes.
+    void wait(fult::detail::waiter &w, const operation &what) noexcept;
 
     void fail_peer(int rank) noexcept; // it has ended: whatever waits for it fails
     // Who is told of each rank that this device finds to have ended; null: nobody. Once, before it is served.
     void tell_failures_to(class liveness *who) noexcept { watch_ = who; }
     bool has_failed(int rank) const noexcept { return peer_of(rank).failed.load(std::memory_order_acquire); }
-    // Whether there are other ranks in this job and all of them have: nobody is left to serve any_source.
+    bool has_left(int rank) const noexcept { return peer_of(rank).left.load(std::memory_order_acquire); }
+    // Whether there are other ranks in this job and all of them have failed or left: nobody is there to serve
+    // any_source. Which error that is.
     bool is_left_alone() const noexcept {
-        return failed_.load(std::memory_order_acquire) == settings_.size - 1 && settings_.size > 1;
+        return departed_.load(std::memory_order_acquire) == settings_.size - 1 && settings_.size > 1;
     }
+    bool any_failed() const noexcept { return any_failed_.load(std::memory_order_acquire); }
+    errc why_alone() const noexcept { return any_failed() ? errc::peer_failed : errc::peer_left; }
     // Sends what is gathered and tells whether nothing of this rank's is under way any more: but for messages
     // that wait here for their receives, and with them.
     bool handed_over() noexcept;
     bool quiet() noexcept;
-    // No receive will come any more: messages that wait for one, and those still to come, are given up.
-    void refuse_messages() noexcept;
+    // Why nothing more can come from that source; none: something can.
+    errc hopeless(int source) const noexcept;
+    // This rank's context ends. No receive will come any more: messages that wait for one, and those still to
+    // come, are given up, and the other ranks know.
+    void leave() noexcept;
+    // A collective cannot be completed here: no later one of that endpoint begins.
+    void close(endpoint_state &companion) noexcept;
     // A message that nobody will receive.
     void discard(arrived &m) noexcept;
     // Bytes of a rank's messages that wait here for somebody to ask for them; no_longer_unexpected: any
@@ -131,6 +144,9 @@ class device final : public fult::detail::service {
     // When there is room again: what was left at its sender for want of it is fetched.
     void relieve() noexcept;
     void leave_at_sender(int source, const offer_body &offer) noexcept; // for good
+
+    // Packets that came from elsewhere than the job's ranks, and were refused. Any thread.
+    std::uint64_t strange_packets() const noexcept { return strange_.load(std::memory_order_relaxed); }
 
     // Messages of this rank that were given up so, in words; empty: none.
     std::string refused_sends() noexcept;
@@ -184,8 +200,10 @@ class device final : public fult::detail::service {
     void note_open(peer &to) noexcept;
     bool step(sending &s) noexcept; // false: no room, try again later
     void advance(peer &to) noexcept;
-    void answer(int rank, record kind, const void *body, std::size_t size) noexcept;
-    void tell(int rank, record kind) noexcept; // one that says all by its kind
+    bool answer(int rank, record kind, const void *body, std::size_t size) noexcept; // false: no memory
+    bool tell(int rank, record kind) noexcept; // one that says all by its kind
+    bool promise_answer() noexcept;
+    void answer_promised(int rank, record kind, const void *body, std::size_t size) noexcept;
     void finish_sending(sending &s, errc failure) noexcept;
     void send_to_self(sending &s) noexcept;
     void send_held_answers() noexcept;
@@ -193,21 +211,33 @@ class device final : public fult::detail::service {
     void press() noexcept;
     // Whether something found no room, which nobody announces.
     bool needs_room() const noexcept {
-        return stalled_ || waiting_ || one_sided_waits_ || !blocked_.empty() || !answers_.empty();
+        return stalled_ || waiting_ || one_sided_waits_ || blocked_ || !answers_.empty();
     }
+    // The same for memory.
+    bool needs_memory() const noexcept { return deferred_ || undelivered_; }
 
-    // Receiving (receiving.cpp):
+    // Receiving (receiving.cpp, deferring.cpp):
     bool poll_transports() noexcept;
     void handle(const event &e, std::size_t from) noexcept;
-    void handle_packet(packet &p, std::size_t from) noexcept;
-    void handle_records(record_reader &reader) noexcept;
+    // What has no memory for what came says false: nothing has changed, and it is tried again (defer).
+    bool handle_packet(packet &p, std::size_t from) noexcept;
+    bool handle_records(record_reader &reader, packet &p) noexcept;
+    bool refuse_packet(std::size_t from) noexcept;
+    void received(packet &p, std::size_t from) noexcept;
+    void give_back(packet &p, std::size_t to) noexcept;
+    void defer(packet &p, std::size_t from) noexcept;
+    void append_deferred(packet &p) noexcept;
+    void retry_deferred() noexcept;
+    void retry_undelivered() noexcept;
+    bool admit_early(endpoint_state &e) noexcept;
+    bool admit(endpoint_state &e, arrived &m) noexcept;
     void bring_near(std::span<const event> packets) const noexcept;
     void bring_near(int source, std::span<const record_view> messages) const noexcept;
-    void handle_record(int source, const record_view &r) noexcept;
-    void arrive(int source, const record_view &r) noexcept;
-    void message_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
-    void offer_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
-    void hold_early(int source, const record_view &r) noexcept;
+    bool handle_record(int source, const record_view &r) noexcept;
+    bool arrive(int source, const record_view &r) noexcept;
+    bool message_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
+    bool offer_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
+    bool hold_early(int source, const record_view &r) noexcept;
     arrived *message_for(std::size_t payload) noexcept;
     void keep_spare(arrived *m) noexcept;
     void fill(receive &r, status about, std::span<const std::byte> bytes) noexcept;
@@ -217,7 +247,7 @@ class device final : public fult::detail::service {
     void moved(transfer &t, bool well) noexcept;
     void part_arrived(int source, const record_view &r) noexcept;
     void wanted_elsewhere(int source, const wanted_body &body) noexcept;
-    void deliver_offer(endpoint_state &e, const status &about, const offer_body &offer) noexcept;
+    bool deliver_offer(endpoint_state &e, const status &about, const offer_body &offer) noexcept;
     void retry_all() noexcept;
     void check_slowed() noexcept;
     std::ptrdiff_t share() const noexcept {
@@ -229,8 +259,13 @@ class device final : public fult::detail::service {
     void tell_taken(int source, std::uint64_t id, std::uint64_t flags) noexcept;
     void fail_later(peer &who) noexcept; // when the lock is given back
     void fail_now(peer &who) noexcept;
+
+    // Ranks that leave (leaving.cpp):
+    void refuse_messages() noexcept;
+    void peer_leaves(int rank) noexcept;
+    void end_receives(receive *first, int rank, errc why) noexcept;
     void refuse(int source, const offer_body &offer, id_flags why = id_too_long) noexcept;
-    void post_packets() noexcept;
+    void post_packets();
     bool enroll_slab(void *base, std::size_t size, void *(&descriptor)[2]) noexcept;
 
     device_settings settings_;
@@ -246,8 +281,10 @@ class device final : public fult::detail::service {
     std::unique_ptr<peer[]> peers_; // by rank
     std::unique_ptr<std::atomic<endpoint_state *>[]> endpoints_;
 
-    std::atomic<int> failed_{0}; // how many peers have
+    std::atomic<int> departed_{0}; // peers that have failed or left
+    std::atomic<bool> any_failed_{false};
     std::atomic<std::size_t> copied_{0};
+    std::atomic<std::uint64_t> strange_{0};
 
     alignas(64) std::atomic<const void *> holder_{nullptr}; // the thread that has the lock
     unsigned depth_ = 0;                                    // how often
@@ -263,14 +300,36 @@ class device final : public fult::detail::service {
         std::byte body[16];
         std::size_t size;
     };
-    std::deque<held_answer> answers_; // the protocol's own records that found no room
-    arrived *spare_[2] = {};          // for the next message, a short and a long one
-    std::vector<arrived *> early_;    // for endpoints that are not there yet
-    std::vector<bool> gone_;          // endpoints that were there, by number
+    std::vector<held_answer> answers_; // the protocol's own records that found no room
+    std::size_t promised_ = 0;         // answers that are owed, for which there is room in the list
+    arrived *spare_[2] = {};           // for the next message, a short and a long one
+    // For endpoints that are not there yet, or that have no memory for them; oldest first.
+    struct early_messages {
+        arrived *first = nullptr;
+        arrived *last = nullptr;
+        void append(arrived &m) noexcept;
+        arrived *take() noexcept; // null: there is none
+    };
+    early_messages early_;
+    early_messages take_early(unsigned endpoint) noexcept;
+    std::size_t attached_ = 0; // endpoints
+    std::vector<bool> gone_;   // endpoints that were there, by number
     bool refusing_ = false;
-    std::vector<status> refused_; // messages that nobody received, by destination
-    std::vector<peer *> blocked_; // with sends that found no room
-    std::vector<peer *> doomed_;  // to fail
+    struct {
+        std::size_t count = 0;
+        status first; // by destination
+    } refused_;       // messages that nobody received
+    void note_refused(const status &about) noexcept;
+    packet *deferred_ = nullptr; // received, and there was no memory for what is in them; in order
+    packet *last_deferred_ = nullptr;
+    bool undelivered_ = false; // so are messages for endpoints that deliver
+    void note_undelivered() noexcept {
+        undelivered_ = true;
+        press();
+    }
+    bool told_no_memory_ = false;
+    peer *blocked_ = nullptr;    // with sends that found no room
+    std::vector<peer *> doomed_; // to fail
     // Peers that were told to offer only, and endpoints some of whose messages wait at their senders.
     std::atomic<unsigned> slowed_{0};
     std::vector<endpoint_state *> lacking_room_;  // the latter

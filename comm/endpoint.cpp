@@ -45,6 +45,7 @@ void describe(receive &r, endpoint_state &at, void *data, std::size_t size, int 
     r.data = data;
     r.room = size;
     r.at = &at;
+    r.endpoint = at.id;
     r.source = from;
     r.tag = tag;
 }
@@ -209,21 +210,25 @@ std::optional<status> endpoint::try_probe(int source, std::int64_t tag) {
     at.check_source("try_probe", source, tag);
     if (auto found = at.look(source, tag))
         return found;
-    at.on.progress();
+    at.on.look();
     return at.look(source, tag);
 }
 
 status endpoint::probe(int source, std::int64_t tag) {
+    endpoint_state &at = the(state_, "probe");
+    at.check_source("probe", source, tag);
     for (;;) {
+        const errc hopeless = at.on.hopeless(source); // before the look: what came before that is found
         if (const auto found = try_probe(source, tag))
             return *found;
-        if (source >= 0 && the(state_, "probe").on.has_failed(source))
-            throw error(errc::peer_failed, "fult-comm: probe: rank " + std::to_string(source) +
-                                               " has ended or cannot be reached");
-        if (source < 0 && state_->on.is_left_alone())
-            throw error(errc::peer_failed,
-                        "fult-comm: probe: every other rank has ended or cannot be reached");
-        state_->on.pause();
+        if (hopeless != errc::none) {
+            receive never;
+            describe(never, at, nullptr, 0, source, tag);
+            never.about.source = source;
+            never.failure = hopeless;
+            throw_failure(never, "probe");
+        }
+        at.on.pause();
     }
 }
 
@@ -236,20 +241,28 @@ bool endpoint::enqueue(const void *data, std::size_t size, int destination, std:
     if (size <= from.on.eager_limit(destination)) {
         if (from.on.send_now(from, destination, tag, data, size))
             return true;
-        from.on.progress();
+        from.on.look();
         return from.on.send_now(from, destination, tag, data, size);
     }
     // A long one is copied, and goes its way, where not too many others do.
+    if (from.on.has_left(destination)) {
+        sending never;
+        describe(never, from, data, size, destination, tag);
+        never.about.source = destination;
+        never.failure = errc::peer_left;
+        throw_failure(never, "enqueue");
+    }
     struct detached final : sending {
         std::unique_ptr<std::byte[]> bytes;
         std::atomic<std::size_t> *count = nullptr;
         ~detached() { count->fetch_sub(size, std::memory_order_relaxed); }
     };
     if (!from.on.may_copy(size)) {
-        from.on.progress();
+        from.on.look();
         return false;
     }
     auto s = std::make_unique<detached>();
+    s->is_copy = true;
     s->count = &from.on.copied();
     s->bytes.reset(new std::byte[size]);
     std::memcpy(s->bytes.get(), data, size);
@@ -267,7 +280,7 @@ std::optional<message> endpoint::dequeue() {
             "fult-comm: dequeue: the endpoint has no queue; make one with delivery::queued");
     if (auto first = at.dequeue())
         return first;
-    at.on.progress();
+    at.on.look();
     return at.dequeue();
 }
 

@@ -1,13 +1,42 @@
 #include "comm/endpoint_state.hpp"
 
+#include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <string>
 
+#include <fult/detail/misuse.hpp>
+#include <fult/detail/service.hpp>
 #include <fult/spawn.hpp>
 
+#include "comm/describe.hpp"
+
 namespace fult::comm::detail {
+namespace {
+
+[[noreturn]] void handler_failed(std::uint16_t endpoint, const status &about, const char *what) noexcept {
+    char text[512];
+    std::snprintf(text, sizeof text,
+                  "the handler of %s threw on a message from rank %d, tag %u: %s; catch it in the handler",
+                  endpoint_name(endpoint).c_str(), about.source, about.tag, what);
+    fult::detail::misuse("comm::endpoint", text);
+}
+
+// Nobody waits for it, so what it throws has nowhere to go.
+void call(const message_handler &handler, std::uint16_t endpoint, const status &about,
+          std::span<const std::byte> bytes) noexcept {
+    try {
+        handler(about, bytes);
+    } catch (const std::exception &error) {
+        handler_failed(endpoint, about, error.what());
+    } catch (...) {
+        handler_failed(endpoint, about, "an exception that is no std::exception");
+    }
+}
+
+} // namespace
 
 endpoint_state::endpoint_state(device &device, std::uint16_t number, endpoint_options options,
                                bool as_companion)
@@ -15,8 +44,7 @@ endpoint_state::endpoint_state(device &device, std::uint16_t number, endpoint_op
     if ((how.how == delivery::handled || how.how == delivery::as_a_task) && !how.handler)
         throw std::invalid_argument("fult-comm: an endpoint whose messages are handled needs a handler");
     if (how.handler) // tasks may still use it when the endpoint has ended
-        handler_ = std::make_shared<const std::function<void(const status &, std::span<const std::byte>)>>(
-            how.handler);
+        handler_ = std::make_shared<const message_handler>(how.handler);
     if (how.wildcards && matches())
         wild_ = std::make_unique<wildcard_matcher>();
     on.attach(*this);
@@ -130,35 +158,51 @@ void endpoint_state::drop_messages() noexcept {
 
 // Other deliveries ----------------------------------------------------------------------------------------------------
 
-void endpoint_state::deliver(const status &about, std::span<const std::byte> bytes) noexcept {
+bool endpoint_state::deliver(const status &about, std::span<const std::byte> bytes) noexcept {
     if (how.how == delivery::handled) {
-        how.handler(about, bytes);
-        return;
+        const fult::detail::no_turns meanwhile;
+        call(how.handler, id, about, bytes);
+        return true;
     }
-    auto copy = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
+    std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes.size()]);
+    if (!copy)
+        return false;
     if (!bytes.empty())
         std::memcpy(copy.get(), bytes.data(), bytes.size());
-    deliver(about, std::move(copy));
+    return deliver(about, copy);
 }
 
-void endpoint_state::deliver(const status &about, std::unique_ptr<std::byte[]> bytes) noexcept {
+bool endpoint_state::deliver(const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept {
+    const fult::detail::no_turns meanwhile; // a handler, or this, may spawn under the device's lock
     switch (how.how) {
     case delivery::handled:
-        how.handler(about, {bytes.get(), about.size});
-        break;
+        call(how.handler, id, about, {bytes.get(), about.size});
+        return true;
     case delivery::as_a_task:
-        spawn([handler = handler_, about, held = std::move(bytes)] {
-            (*handler)(about, {held.get(), about.size});
-        }).detach();
-        break;
+        try {
+            spawn([handler = handler_, about, at = bytes.get(), number = id] {
+                const std::unique_ptr<std::byte[]> held(at);
+                call(*handler, number, about, {held.get(), about.size});
+            }).detach();
+        } catch (const std::exception &) { // std::system_error, std::bad_alloc: slots and memory are short
+            return false;
+        }
+        (void)bytes.release(); // the task's
+        return true;
     case delivery::queued: {
         const std::lock_guard guard(queue_lock_);
-        queue_.push_back({about, std::move(bytes)});
-        break;
+        try {
+            queue_.emplace_back();
+        } catch (const std::bad_alloc &) {
+            return false;
+        }
+        queue_.back() = {about, std::move(bytes)};
+        return true;
     }
     case delivery::matched:
         break;
     }
+    return true;
 }
 
 bool endpoint_state::has_run_dry() noexcept {
@@ -187,34 +231,62 @@ void endpoint_state::let_go() noexcept {
                 on.no_longer_unexpected(each.about);
 }
 
-endpoint_state::place &endpoint_state::reserve(int source) { return behind_[source].emplace_back(); }
-
-void endpoint_state::deliver_in_order(const status &about, std::span<const std::byte> bytes) noexcept {
-    if (counts())
-        on.account(about.source, static_cast<std::ptrdiff_t>(about.size));
-    const auto found = behind_.find(about.source);
-    if (found == behind_.end()) {
-        deliver(about, bytes);
-        return;
+endpoint_state::place *endpoint_state::reserve(int source) noexcept {
+    try {
+        std::deque<place> &line = behind_[source];
+        try {
+            return &line.emplace_back();
+        } catch (const std::bad_alloc &) {
+            if (line.empty()) // else nobody would look at it
+                behind_.erase(source);
+            return nullptr;
+        }
+    } catch (const std::bad_alloc &) {
+        return nullptr;
     }
-    place &at = found->second.emplace_back();
-    at.how = place::here;
-    at.about = about;
-    at.bytes = std::make_unique_for_overwrite<std::byte[]>(bytes.size());
-    if (!bytes.empty())
-        std::memcpy(at.bytes.get(), bytes.data(), bytes.size());
 }
 
-void endpoint_state::deliver_ready(int source) noexcept {
+bool endpoint_state::deliver_in_order(const status &about, std::span<const std::byte> bytes) noexcept {
+    bool in = false;
+    if (!behind_.contains(about.source)) {
+        in = deliver(about, bytes);
+    } else if (std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes.size()]); copy) {
+        if (place *at = reserve(about.source)) {
+            in = true;
+            if (!bytes.empty())
+                std::memcpy(copy.get(), bytes.data(), bytes.size());
+            at->how = place::here;
+            at->about = about;
+            at->bytes = std::move(copy);
+        }
+    }
+    if (in && counts())
+        on.account(about.source, static_cast<std::ptrdiff_t>(about.size));
+    return in;
+}
+
+// False: some are left for want of memory.
+bool endpoint_state::deliver_ready(int source) noexcept {
     const auto found = behind_.find(source);
     if (found == behind_.end())
-        return;
+        return true;
     std::deque<place> &line = found->second;
     for (; !line.empty() && line.front().how >= place::here; line.pop_front())
-        if (line.front().how == place::here)
-            deliver(line.front().about, std::move(line.front().bytes));
+        if (line.front().how == place::here && !deliver(line.front().about, line.front().bytes))
+            return false;
     if (line.empty())
         behind_.erase(found);
+    return true;
+}
+
+bool endpoint_state::deliver_all_ready() noexcept {
+    bool all = true;
+    for (auto each = behind_.begin(); each != behind_.end();) {
+        const int source = each->first;
+        ++each; // deliver_ready may erase it, and no other
+        all = deliver_ready(source) && all;
+    }
+    return all;
 }
 
 std::optional<message> endpoint_state::dequeue() noexcept {

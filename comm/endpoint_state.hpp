@@ -27,6 +27,8 @@ struct place_in_line {
     offer_body offer{}; // while it waits at its sender
 };
 
+using message_handler = std::function<void(const status &, std::span<const std::byte>)>;
+
 class endpoint_state {
   public:
     // A companion carries another endpoint's collectives, so that their messages never meet the user's.
@@ -49,6 +51,7 @@ class endpoint_state {
     void check_source(const char *call, int source, std::int64_t tag) const;
 
     // Matching, by table or by wildcards --------------------------------------------------------------------------
+    bool has_wildcards() const noexcept { return wild_ != nullptr; }
     bool matches() const noexcept { return how.how == delivery::matched; }
     arrived *post(receive &r) noexcept;   // the message that it meets; null: it waits
     receive *arrive(arrived &m) noexcept; // the receive that it meets; null: it waits
@@ -62,14 +65,17 @@ class endpoint_state {
     void drop_messages() noexcept;
 
     // Other deliveries: the whole message is here. Takes the bytes over.
-    void deliver(const status &about, std::unique_ptr<std::byte[]> bytes) noexcept;
-    void deliver(const status &about, std::span<const std::byte> bytes) noexcept;
+    // False: no memory, or no slot for a task; nothing has happened.
+    bool deliver(const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept;
+    bool deliver(const status &about, std::span<const std::byte> bytes) noexcept;
     // The same in the order of each source, of whom some messages are still being moved. Under the device's
     // lock.
     using place = place_in_line;
-    place &reserve(int source);
-    void deliver_in_order(const status &about, std::span<const std::byte> bytes) noexcept;
-    void deliver_ready(int source) noexcept; // after a place was filled
+    place *reserve(int source) noexcept; // null: no memory
+    bool deliver_in_order(const status &about, std::span<const std::byte> bytes) noexcept;
+    bool deliver_ready(int source) noexcept; // after a place was filled
+    bool deliver_all_ready() noexcept;
+    bool has_early = false; // the device has messages for it for which there was no memory
     std::optional<message> dequeue() noexcept;
 
     // The messages of a queue are counted as unexpected ones are (device::account) until they are dequeued.
@@ -88,7 +94,7 @@ class endpoint_state {
     spin queue_lock_;
     std::deque<message> queue_;
     unsigned coming_ = 0; // messages that are being moved here
-    std::shared_ptr<const std::function<void(const status &, std::span<const std::byte>)>> handler_;
+    std::shared_ptr<const message_handler> handler_;
     std::unordered_map<int, std::deque<place>> behind_; // by source; the first one of each is coming
 };
 

@@ -10,14 +10,16 @@ namespace fult::comm::detail {
 // Under its owner's lock.
 template <class T> class id_table {
   public:
+    // Throws std::bad_alloc, and nothing has changed then.
     std::uint64_t add(T &object) {
-        if (free_.empty()) {
+        if (free_ == none) {
             places_.push_back({});
-            free_.push_back(static_cast<std::uint32_t>(places_.size() - 1));
+            free_ = static_cast<std::uint32_t>(places_.size() - 1);
         }
-        const std::uint32_t index = free_.back();
-        free_.pop_back();
+        const std::uint32_t index = free_;
+        free_ = places_[index].next_free;
         places_[index].what = &object;
+        ++count_;
         return std::uint64_t{places_[index].uses} << 32 | index;
     }
     // Null for a name that is not, or no longer, in use.
@@ -29,22 +31,28 @@ template <class T> class id_table {
         place &at = places_[id & 0xffff'ffff];
         at.what = nullptr;
         ++at.uses;
-        free_.push_back(static_cast<std::uint32_t>(id & 0xffff'ffff)); // has room: it was there before
+        at.next_free = free_;
+        free_ = static_cast<std::uint32_t>(id & 0xffff'ffff);
+        --count_;
     }
+    // f may take out the one that it is given.
     template <class F> void each(F f) const {
         for (std::uint32_t i = 0; i < places_.size(); ++i)
             if (places_[i].what)
                 f(std::uint64_t{places_[i].uses} << 32 | i, *places_[i].what);
     }
-    std::size_t count() const noexcept { return places_.size() - free_.size(); }
+    std::size_t count() const noexcept { return count_; }
 
   private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
     struct place {
         T *what = nullptr;
         std::uint32_t uses = 1; // no name is 0
+        std::uint32_t next_free = none;
     };
     std::vector<place> places_;
-    std::vector<std::uint32_t> free_;
+    std::uint32_t free_ = none; // the first one
+    std::size_t count_ = 0;
 };
 
 } // namespace fult::comm::detail

@@ -1,39 +1,57 @@
 #include "comm/job.hpp"
 
+#include <cstdio>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <fult/fult.hpp>
 
+#include "comm/describe.hpp"
 #include "comm/joining.hpp"
 #include "comm/own_thread.hpp"
 #include "comm/strings.hpp"
 
 namespace fult::comm::detail {
+namespace {
+
+joining::all_addresses exchange_addresses(bootstrap &boot,
+                                          const std::vector<std::unique_ptr<joining>> &ways) {
+    std::vector<std::string> mine;
+    for (const auto &way : ways)
+        for (std::string &each : way->addresses())
+            mine.push_back(std::move(each));
+    joining::all_addresses theirs;
+    for (const std::string &answer : boot.exchange(join_strings(mine)))
+        theirs.push_back(split_strings(answer, mine.size()));
+    return theirs;
+}
+
+} // namespace
 
 job::job(const options &asked, std::unique_ptr<bootstrap> started_by)
     : wanted(asked), boot(std::move(started_by)) {
     const neighbours all(*boot, wanted);
     std::vector<std::unique_ptr<joining>> ways;
-    std::vector<std::string> mine;
-    for (unsigned i = 0; i < wanted.devices; ++i) {
-        ways.push_back(std::make_unique<joining>(all, wanted, i));
-        for (std::string &each : ways.back()->addresses())
-            mine.push_back(std::move(each));
-    }
-    std::vector<std::vector<std::string>> theirs;
-    for (const std::string &answer : boot->exchange(join_strings(mine)))
-        theirs.push_back(split_strings(answer, mine.size()));
     for (unsigned i = 0; i < wanted.devices; ++i)
-        ways[i]->connect(theirs, i * joining::parts);
+        ways.push_back(std::make_unique<joining>(all, wanted, i));
+    joining::all_addresses theirs = exchange_addresses(*boot, ways);
+    if (joining::lacks_room(theirs)) {
+        for (const auto &way : ways)
+            way->go_far(theirs);
+        theirs = exchange_addresses(*boot, ways);
+    }
+    for (const auto &way : ways)
+        way->connect(theirs);
     boot->barrier();
     for (const auto &way : ways) {
         way->hide();
-        add_device(std::move(way->transports), std::move(way->routes), std::move(way->bells));
+        add_device({std::move(way->transports), std::move(way->routes), all.secret()}, std::move(way->bells));
     }
+    fult::detail::share_processors(all.processors_are_short());
     begin();
-    watch_ = std::make_unique<liveness>(devices_, all.processes(), wanted.heartbeat);
+    watch_ = std::make_unique<liveness>(devices_, all.processes(), wanted.heartbeat, boot->launcher());
     if (devices_.size() > 1)
         for (const auto &each : devices_) {
             const device_lock hold(*each); // the watch runs already
@@ -45,13 +63,12 @@ job::job(const options &asked, std::unique_ptr<bootstrap> started_by)
 job::job(const options &asked, std::unique_ptr<bootstrap> started_by, std::vector<device_links> links)
     : wanted(asked), boot(std::move(started_by)) {
     for (device_links &each : links)
-        add_device(std::move(each.transports), std::move(each.routes), nullptr);
+        add_device(std::move(each), nullptr);
     begin();
     serve();
 }
 
-void job::add_device(std::vector<std::unique_ptr<transport>> transports, std::vector<int> routes,
-                     std::unique_ptr<doorbells> bells) {
+void job::add_device(device_links links, std::unique_ptr<doorbells> bells) {
     device_settings s;
     s.rank = boot->rank();
     s.size = boot->size();
@@ -60,7 +77,8 @@ void job::add_device(std::vector<std::unique_ptr<transport>> transports, std::ve
     s.rendezvous = wanted.rendezvous;
     s.unexpected = wanted.unexpected;
     s.gather = wanted.gather;
-    devices_.push_back(std::make_unique<device>(s, std::move(transports), std::move(routes)));
+    s.secret = links.secret;
+    devices_.push_back(std::make_unique<device>(s, std::move(links.transports), std::move(links.routes)));
     devices_.back()->set_bells(std::move(bells));
 }
 
@@ -93,9 +111,13 @@ endpoint job::make_endpoint(endpoint_options how) {
 void job::barrier() {
     const int size = boot->size(), rank = boot->rank();
     std::uint32_t round = 0;
-    for (int distance = 1; distance < size; distance *= 2, ++round)
-        control_.sendrecv(nullptr, 0, (rank + distance) % size, round, nullptr, 0,
-                          (rank + size - distance) % size, round);
+    try {
+        for (int distance = 1; distance < size; distance *= 2, ++round)
+            control_.sendrecv(nullptr, 0, (rank + distance) % size, round, nullptr, 0,
+                              (rank + size - distance) % size, round);
+    } catch (const error &how) {
+        throw as_of(how, "barrier");
+    }
 }
 
 bool job::progress() noexcept {
@@ -110,6 +132,13 @@ bool job::has_failed(int rank) const noexcept {
         if (each->has_failed(rank))
             return true;
     return false;
+}
+
+std::uint64_t job::strange_packets() const noexcept {
+    std::uint64_t count = 0;
+    for (const auto &each : devices_)
+        count += each->strange_packets();
+    return count;
 }
 
 // Makes progress until that is so of all devices.
@@ -130,12 +159,13 @@ void job::wait_for_all() {
     if (boot->size() == 1)
         return;
     std::atomic<bool> all_here{false};
+    std::string missing;
     std::thread waiting([&] {
         begin_own_thread("fult-end");
         try {
             boot->barrier();
-        } catch (const bootstrap_error &) {
-            // a rank has failed: whoever cared was told by its operations
+        } catch (const bootstrap_error &how) {
+            missing = how.what();
         }
         all_here.store(true, std::memory_order_release);
     });
@@ -144,6 +174,19 @@ void job::wait_for_all() {
         on->pause();
     }
     waiting.join();
+    if (!missing.empty())
+        say_who_is_missing(missing);
+}
+
+// Once, and not where a rank has failed: operations that depend on it have reported that.
+void job::say_who_is_missing(const std::string &text) {
+    for (const auto &each : devices_)
+        if (each->any_failed())
+            return;
+    if (std::exchange(has_complained_, true))
+        return;
+    std::fprintf(stderr, "fult-comm: rank %d ends without the others: %s; %s\n", boot->rank(), text.c_str(),
+                 where_tasks_wait().c_str());
 }
 
 // Ends the program where a device has something to say.
@@ -175,13 +218,14 @@ job::~job() {
     require_none(&device::pending_receives, "wait for them first");
     require_no_endpoints();
     until(&device::handed_over);
-    // Now nobody receives anything any more. Those who wait for a receive are told so.
-    wait_for_all();
     for (const auto &each : devices_)
-        each->refuse_messages();
+        each->leave();
+    until(&device::handed_over);
+    wait_for_all();
     until(&device::quiet);
     require_none(&device::refused_sends, "receive them first");
     wait_for_all();
+    fult::detail::share_processors(false);
     servers_.clear(); // they may tell the watch of a failure
     watch_.reset();
     world = endpoint();

@@ -20,6 +20,7 @@ namespace fult::comm::detail {
 struct device_links {
     std::vector<std::unique_ptr<transport>> transports;
     std::vector<int> routes;
+    std::uint64_t secret = 0; // of the job, the same on all ranks
 };
 
 class job {
@@ -44,18 +45,20 @@ class job {
     void barrier();
     bool progress() noexcept;
     bool has_failed(int rank) const noexcept;
+    std::uint64_t strange_packets() const noexcept;
 
   private:
-    void add_device(std::vector<std::unique_ptr<transport>> transports, std::vector<int> routes,
-                    std::unique_ptr<doorbells> bells);
+    void add_device(device_links links, std::unique_ptr<doorbells> bells);
     void begin();
     void serve();
     void until(bool (device::*done)() noexcept) noexcept;
     void wait_for_all();
+    void say_who_is_missing(const std::string &text);
     void require_none(std::string (device::*left)() noexcept, const char *remedy);
     void require_no_endpoints();
 
     std::uint16_t next_endpoint_ = 0;
+    bool has_complained_ = false;
     endpoint control_; // of the library itself
     std::unique_ptr<liveness> watch_;
     std::vector<std::unique_ptr<server>> servers_;

@@ -1,11 +1,12 @@
 #include "comm/liveness.hpp"
 
 #include <cerrno>
-#include <poll.h>
+#include <string_view>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 #include "comm/device.hpp"
 #include "comm/own_thread.hpp"
@@ -18,11 +19,21 @@ int open_process(pid_t process) noexcept { return static_cast<int>(::syscall(SYS
 // Within the time that means death, so many signs of life are sent.
 constexpr unsigned signs = 5;
 
+// Nobody is left who would end this rank, or read what it writes: a process that its launcher knows nothing
+// of any more must not stay behind.
+[[noreturn]] void end_without_launcher() noexcept {
+    constexpr std::string_view text =
+        "fult-comm: fult-run has ended before its ranks; this one ends as well\n";
+    if (::write(STDERR_FILENO, text.data(), text.size()) < 0)
+        ::_exit(1); // its reader has ended with the launcher
+    ::_exit(1);
+}
+
 } // namespace
 
 liveness::liveness(const std::vector<std::unique_ptr<device>> &devices, const std::vector<pid_t> &processes,
-                   unsigned seconds_of_silence)
-    : devices_(devices), found_gone_(processes.size()), silence_(seconds_of_silence) {
+                   unsigned seconds_of_silence, int launcher)
+    : devices_(devices), found_gone_(processes.size()), silence_(seconds_of_silence), launcher_(launcher) {
     for (std::size_t i = 0; i < processes.size(); ++i) {
         const int rank = static_cast<int>(i);
         if (processes[i] == 0)
@@ -43,9 +54,9 @@ liveness::liveness(const std::vector<std::unique_ptr<device>> &devices, const st
     if (bell_ < 0)
         throw std::system_error(errno, std::generic_category(),
                                 "fult-comm: no descriptor; raise `ulimit -n`");
-    thread_ = std::thread([this] {
+    thread_ = std::thread([this, descriptors = descriptors_to_watch()]() mutable {
         begin_own_thread("fult-liveness");
-        run();
+        run(std::move(descriptors));
     });
 }
 
@@ -71,16 +82,24 @@ void liveness::spread(int rank) noexcept {
         ::eventfd_write(bell_, 1);
 }
 
-void liveness::run() noexcept {
-    std::vector<pollfd> descriptors;
-    descriptors.push_back({bell_, POLLIN, 0});
+// The bell, the processes, the launcher.
+std::vector<pollfd> liveness::descriptors_to_watch() const {
+    std::vector<pollfd> all;
+    all.push_back({bell_, POLLIN, 0});
     for (const watched &each : processes_)
-        descriptors.push_back({each.descriptor, POLLIN, 0});
+        all.push_back({each.descriptor, POLLIN, 0});
+    all.push_back({launcher_, 0, 0}); // looked at for its end alone
+    return all;
+}
+
+void liveness::run(std::vector<pollfd> descriptors) noexcept {
     const int interval = remote_.empty() ? -1 : static_cast<int>(silence_ * 1000 / signs);
     for (;;) {
         const int count = ::poll(descriptors.data(), descriptors.size(), interval);
         if (ending_.load(std::memory_order_acquire))
             return;
+        if ((descriptors.back().revents & (POLLHUP | POLLERR)) != 0)
+            end_without_launcher();
         if (descriptors[0].revents != 0) {
             eventfd_t rings = 0;
             ::eventfd_read(bell_, &rings);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <poll.h>
 #include <sys/types.h>
 #include <thread>
 #include <vector>
@@ -15,10 +16,10 @@ class device;
 class liveness {
   public:
     // processes[rank]: the process of a rank of this host, 0 for one of another host, -1 for this rank
-    // itself.
+    // itself. launcher: a descriptor that hangs up when the launcher ends, which ends this process; -1: none.
     // The first device shows life and listens for it.
     liveness(const std::vector<std::unique_ptr<device>> &devices, const std::vector<pid_t> &processes,
-             unsigned seconds_of_silence);
+             unsigned seconds_of_silence, int launcher = -1);
     liveness(const liveness &) = delete;
     liveness &operator=(const liveness &) = delete;
     ~liveness();
@@ -27,7 +28,8 @@ class liveness {
     void spread(int rank) noexcept;
 
   private:
-    void run() noexcept;
+    std::vector<pollfd> descriptors_to_watch() const;
+    void run(std::vector<pollfd> descriptors) noexcept;
     void fail(int rank) noexcept;
 
     const std::vector<std::unique_ptr<device>> &devices_;
@@ -40,6 +42,7 @@ class liveness {
     std::vector<watched> processes_;
     std::vector<int> remote_;
     unsigned silence_;
+    int launcher_;
     int bell_ = -1; // an eventfd: something to look at
     std::thread thread_;
 };

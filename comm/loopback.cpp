@@ -41,7 +41,7 @@ class loopback final : public transport {
     const char *name() const noexcept override { return "loopback"; }
     transport_limits limits() const noexcept override {
         return {hub_->settings.inject, hub_->settings.message, hub_->settings.one_sided,
-                hub_->settings.local_keys};
+                hub_->settings.local_keys, hub_->settings.guarded};
     }
     std::string address() const override { return "loopback:" + std::to_string(rank_); }
     void connect(std::span<const std::string>) override {}

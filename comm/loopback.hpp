@@ -15,6 +15,7 @@ struct loopback_settings {
     std::size_t depth = 1024; // messages that a rank's queue holds; then `again`
     bool one_sided = true;
     bool local_keys = false;   // this rank's memory must be enrolled too, as InfiniBand's adapters want it
+    bool guarded = false;      // as a network that strangers reach
     unsigned refuse_every = 0; // every so many-th call returns `again`; 0: none
 };
 

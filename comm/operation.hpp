@@ -17,12 +17,16 @@ namespace fult::comm::detail {
 class endpoint_state;
 struct sending;
 
+enum class operation_kind : std::uint8_t { other, receive, send, access };
+
 // What both directions have in common. Whoever begins one keeps it and its buffer until `finished` is called,
 // which happens once, on any thread, and may free it. It must not suspend.
 struct operation {
     void (*finished)(operation &) noexcept = nullptr;
     status about; // of the message; for a send, source is the destination
     errc failure = errc::none;
+    std::uint16_t endpoint = 0; // its number
+    operation_kind is_a = operation_kind::other;
 };
 
 // A receive. Matched by (endpoint, source, tag). What an eager message touches comes first: 96 bytes, which
@@ -47,7 +51,7 @@ struct receive : wildcard_item, operation {
     union {
         memory enrolled;
     };
-    receive() noexcept {} // NOLINT(modernize-use-equals-default): not with unions
+    receive() noexcept { is_a = operation_kind::receive; }
 };
 
 // A message that has arrived before its receive, or the offer of one.
@@ -68,7 +72,7 @@ struct sending : operation {
     std::size_t size = 0;
     int rank = -1;
     std::uint32_t tag = 0;
-    std::uint16_t endpoint = 0;
+    bool is_copy = false;        // nobody waits for it: the caller has gone on with its own bytes
     record kind = record::eager; // what is to be sent next: eager, offer or part
     std::uint64_t id = 0;        // its name, once it is offered
     bool announced = false;      // the offer is on its way; until then nobody can know the name
@@ -77,6 +81,7 @@ struct sending : operation {
     memory enrolled;             // for an offer that can be read directly
     bool is_enrolled = false;
     sending *next = nullptr;
+    sending() noexcept { is_a = operation_kind::send; }
 };
 
 // Ends what this rank began, a sending or an access: no name leads to it and nobody reads its memory any

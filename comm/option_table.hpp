@@ -1,6 +1,7 @@
 // The options of fult-comm, one table for the environment, the help and the documents.
 #pragma once
 
+#include <cstdlib>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,5 +20,10 @@ struct comm_option_row {
 };
 
 FULT_API std::span<const comm_option_row> comm_option_table() noexcept;
+// What the environment says of an option, or null; an empty variable counts as unset.
+inline const char *in_environment(const comm_option_row &row) noexcept {
+    const char *found = std::getenv(row.variable);
+    return found && *found != '\0' ? found : nullptr;
+}
 
 } // namespace fult::comm::detail

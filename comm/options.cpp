@@ -1,6 +1,5 @@
 #include <charconv>
 #include <cstdio>
-#include <cstdlib>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -43,10 +42,19 @@ constexpr comm_option_row rows[] = {
      "libfabric provider "
      "such as shm; none: the network does.",
      [](options &o, std::string_view t) { o.same_host = t; }, [](const options &o) { return o.same_host; }},
+    {"FULT_COMM_SHARED_MEMORY", "1M to 1T", "256M",
+     "Bytes of shared memory for the messages between all ranks of a host together. With many ranks each "
+     "pair "
+     "gets less, down to a page.",
+     [](options &o, std::string_view t) {
+         o.shared_memory = number(t, std::size_t{1} << 20, std::size_t{1} << 40, "a size from 1M to 1024G");
+     },
+     [](const options &o) { return std::to_string(o.shared_memory); }},
     {"FULT_COMM_NETWORK", "auto, a provider", "auto",
      "What carries messages between hosts, as `fi_info -l` names it.",
      [](options &o, std::string_view t) { o.network = t; }, [](const options &o) { return o.network; }},
-    {"FULT_COMM_INTERFACE", "auto, a name or an address", "auto", "The network interface to use.",
+    {"FULT_COMM_INTERFACE", "auto, a name or an address", "auto",
+     "The network interface to use; an error lists the usable ones.",
      [](options &o, std::string_view t) { o.interface = t; }, [](const options &o) { return o.interface; }},
     {"FULT_COMM_SERVER", "auto, workers, dedicated", "auto",
      "Who looks after arriving messages: the workers between tasks and when idle (also what auto means), or "
@@ -120,7 +128,7 @@ std::span<const comm_option_row> comm_option_table() noexcept { return rows; }
 options read_options() {
     options result;
     for (const detail::comm_option_row &row : detail::rows)
-        if (const char *text = std::getenv(row.variable)) {
+        if (const char *text = detail::in_environment(row)) {
             try {
                 row.parse(result, text);
             } catch (const std::invalid_argument &expected) {

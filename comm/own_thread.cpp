@@ -25,4 +25,12 @@ unsigned processors_at_start() noexcept {
     return at_start.known ? static_cast<unsigned>(CPU_COUNT(&at_start.set)) : 0;
 }
 
+std::vector<unsigned> list_of_processors_at_start() {
+    std::vector<unsigned> all;
+    for (unsigned i = 0; at_start.known && i < CPU_SETSIZE; ++i)
+        if (CPU_ISSET(i, &at_start.set))
+            all.push_back(i);
+    return all;
+}
+
 } // namespace fult::comm::detail

@@ -2,6 +2,8 @@
 // must not share that one.
 #pragma once
 
+#include <vector>
+
 namespace fult::comm::detail {
 
 // For the thread itself, at its start: lets it run on all processors that the process had when this library
@@ -10,5 +12,6 @@ void begin_own_thread(const char *name) noexcept;
 
 // How many those are; 0: not known.
 unsigned processors_at_start() noexcept;
+std::vector<unsigned> list_of_processors_at_start();
 
 } // namespace fult::comm::detail

@@ -26,6 +26,7 @@ struct alignas(64) packet : posted {
     std::uint32_t capacity = 0; // bytes that it can hold
     std::uint32_t home = 0;     // the pool's part that it belongs to
     int rank = -1;              // where it is sent to
+    std::uint32_t handled = 0;  // bytes of one that arrived and waits for memory (device.hpp)
     void *descriptor[2] = {};   // of its memory, for each transport that wants memory registered
     packet *next = nullptr;
 

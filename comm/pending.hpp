@@ -149,10 +149,11 @@ template <class At> std::size_t await_any(std::size_t count, const At &at) {
     for (; found == count && watched < count; ++watched)
         if (at(watched) && !at(watched)->watch(any))
             found = watched;
+    // One whose message left at once is complete, and knows no device.
     device *on = nullptr;
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count && found == count; ++i)
         on = at(i) ? at(i)->on : on;
-    if (!on)
+    if (found == count && !on)
         return count;
     if (found == count)
         on->wait(any.all_came);

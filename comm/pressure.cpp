@@ -18,21 +18,19 @@ void device::no_longer_unexpected(const status &about) noexcept {
 void device::account(int source, std::ptrdiff_t bytes) noexcept {
     peer &from = peer_of(source);
     const std::ptrdiff_t total = from.unexpected.fetch_add(bytes, std::memory_order_relaxed) + bytes;
-    if (from.via && !from.told_slower && total > share()) {
-        from.told_slower = true;
+    if (from.via && !from.told_slower && total > share() && tell(source, record::slower)) {
+        from.told_slower = true; // else with the next one
         ++slowed_;
-        tell(source, record::slower);
     }
 }
 
 void device::check_slowed() noexcept {
     for (int i = 0; slowed_ != lacking_room_.size() && i < settings_.size; ++i) {
         peer &from = peer_of(i);
-        if (!from.told_slower || unexpected(i) > share() / 2)
+        if (!from.told_slower || unexpected(i) > share() / 2 || !tell(i, record::faster))
             continue;
         from.told_slower = false;
         --slowed_;
-        tell(i, record::faster);
     }
     if (!lacking_room_.empty())
         fetch_offered();
@@ -54,14 +52,17 @@ bool device::has_room_for(endpoint_state &e, const status &about) const noexcept
            (left >= 0 && about.size <= static_cast<std::size_t>(left)) || e.has_run_dry();
 }
 
-// What was left at its sender for want of room.
+// What was left at its sender for want of room. Without memory: at the next look.
 void device::fetch_offered() noexcept {
-    std::vector<endpoint_state *> some;
-    some.swap(lacking_room_);
-    slowed_ -= static_cast<unsigned>(some.size());
-    for (endpoint_state *e : some) {
+    slowed_ -= static_cast<unsigned>(std::erase_if(lacking_room_, [&](endpoint_state *e) {
+        std::vector<place_in_line *> offered;
+        try {
+            offered = e->offered();
+        } catch (const std::bad_alloc &) {
+            return false;
+        }
         int full = -1; // the source whose next message does not fit: those behind it have to wait
-        for (place_in_line *each : e->offered()) {
+        for (place_in_line *each : offered) {
             if (each->about.source == full)
                 continue;
             if (has_room_for(*e, each->about))
@@ -69,11 +70,8 @@ void device::fetch_offered() noexcept {
             else
                 full = each->about.source;
         }
-        if (full >= 0) {
-            lacking_room_.push_back(e);
-            ++slowed_;
-        }
-    }
+        return full < 0;
+    }));
 }
 
 void device::leave_at_sender(int source, const offer_body &offer) noexcept {
@@ -82,20 +80,23 @@ void device::leave_at_sender(int source, const offer_body &offer) noexcept {
     flush_all();
 }
 
-// For an endpoint without receives.
-void device::deliver_offer(endpoint_state &e, const status &about, const offer_body &offer) noexcept {
+// For an endpoint without receives. False: no memory.
+bool device::deliver_offer(endpoint_state &e, const status &about, const offer_body &offer) noexcept {
     const bool first = std::find(lacking_room_.begin(), lacking_room_.end(), &e) == lacking_room_.end();
     const bool fits = first && has_room_for(e, about);
-    place_in_line &place = e.reserve(about.source);
-    place.about = about;
-    place.offer = offer;
-    place.how = place_in_line::offered;
+    place_in_line *const place = e.reserve(about.source);
+    if (!place)
+        return false;
+    place->about = about;
+    place->offer = offer;
+    place->how = place_in_line::offered;
     if (fits) {
-        fetch(e, place);
+        fetch(e, *place);
     } else if (first) {
-        lacking_room_.push_back(&e);
+        lacking_room_.push_back(&e); // has room for all
         ++slowed_;
     }
+    return true;
 }
 
 // Memory is made for the message, and it is delivered when it is here.
@@ -105,7 +106,6 @@ void device::fetch(endpoint_state &e, place_in_line &place) noexcept {
     struct whole : receive {
         std::unique_ptr<std::byte[]> bytes;
         device *on = nullptr;
-        std::uint16_t endpoint = 0;
         place_in_line *place = nullptr; // the endpoint's
         bool counted = false;
     };
@@ -115,7 +115,8 @@ void device::fetch(endpoint_state &e, place_in_line &place) noexcept {
     if (!w || !w->bytes) {
         refuse(about.source, offer, id_no_room);
         place.how = place_in_line::lost;
-        e.deliver_ready(about.source);
+        if (!e.deliver_ready(about.source))
+            note_undelivered();
         return;
     }
     w->data = w->bytes.get();
@@ -140,7 +141,8 @@ void device::fetch(endpoint_state &e, place_in_line &place) noexcept {
             done.place->how = done.failure == errc::none ? place_in_line::here : place_in_line::lost;
             done.place->about = done.about;
             done.place->bytes = std::move(done.bytes);
-            to->deliver_ready(done.about.source);
+            if (!to->deliver_ready(done.about.source))
+                done.on->note_undelivered();
         }
         delete &done;
     };

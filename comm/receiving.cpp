@@ -1,9 +1,10 @@
 // The way in: packets are read record by record, messages meet their receives, and long ones are fetched from
 // their senders. Under the device's lock, but for what says otherwise.
 #include <algorithm>
-#include <cstdlib>
+#include <cstdio>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "comm/device.hpp"
 #include "comm/endpoint_state.hpp"
@@ -17,13 +18,6 @@ constexpr unsigned records_at_once = 16; // whose receives are brought near toge
 
 constexpr std::size_t short_payload = 256; // messages of up to so many bytes share one size of memory
 
-// A message that was taken from the network cannot be given back, and is never dropped.
-[[noreturn]] void no_memory() noexcept {
-    fult::detail::misuse("comm",
-                         "no memory for a message that nobody waits for yet; post receives earlier, or "
-                         "lower FULT_COMM_UNEXPECTED, so that senders wait");
-}
-
 // Who takes a message out of a table may come before its bytes were copied.
 void await_bytes(const arrived &m) noexcept {
     spin_wait wait;
@@ -34,7 +28,7 @@ void await_bytes(const arrived &m) noexcept {
 } // namespace
 
 arrived *new_arrived(std::size_t payload) noexcept {
-    void *at = std::aligned_alloc(alignof(arrived), (sizeof(arrived) + payload + 63) / 64 * 64);
+    void *at = ::operator new(sizeof(arrived) + payload, std::align_val_t(alignof(arrived)), std::nothrow);
     if (!at)
         return nullptr;
     auto *m = ::new (at) arrived;
@@ -44,7 +38,7 @@ arrived *new_arrived(std::size_t payload) noexcept {
 
 void free_arrived(arrived *message) noexcept {
     message->~arrived();
-    std::free(message);
+    ::operator delete(message, std::align_val_t(alignof(arrived)));
 }
 
 arrived *device::message_for(std::size_t payload) noexcept {
@@ -55,10 +49,7 @@ arrived *device::message_for(std::size_t payload) noexcept {
         m->complete.store(false, std::memory_order_relaxed);
         return m;
     }
-    arrived *m = new_arrived(std::max(payload, short_payload));
-    if (!m)
-        no_memory();
-    return m;
+    return new_arrived(std::max(payload, short_payload)); // null: no memory
 }
 
 void device::keep_spare(arrived *m) noexcept {
@@ -123,63 +114,32 @@ void device::discard(arrived &m) noexcept {
             refuse(m.about.source, m.offer, refusing_ ? id_never : id_too_long);
         } else {
             if (refusing_)
-                refused_.push_back(m.about);
+                note_refused(m.about);
             m.local->finished(*m.local);
         }
     }
     free_arrived(&m);
 }
 
-void device::hold_early(int source, const record_view &r) noexcept {
-    const auto offer = body_as<offer_body>(r.body);
-    if (r.kind == record::offer && !offer)
-        return;
-    if (refusing_ || gone_[r.endpoint]) {
-        if (r.kind == record::offer)
-            refuse(source, *offer, refusing_ ? id_never : id_too_long);
-        return;
-    }
-    arrived *m = new_arrived(r.body.size());
-    if (!m)
-        no_memory();
-    m->about = {source, r.tag, r.body.size()};
-    m->key = match_key(r.endpoint, static_cast<std::uint32_t>(source), r.tag);
-    if (r.kind == record::offer) {
-        m->how = arrived::form::offer;
-        m->offer = *offer;
-        m->about.size = offer->size;
-    } else {
-        std::memcpy(m->bytes(), r.body.data(), r.body.size());
-        account(source, static_cast<std::ptrdiff_t>(r.body.size()));
-    }
-    m->complete.store(true, std::memory_order_release);
-    early_.push_back(m);
-}
-
 // An eager message or an offer.
-void device::arrive(int source, const record_view &r) noexcept {
+bool device::arrive(int source, const record_view &r) noexcept {
     endpoint_state *e = endpoints_[r.endpoint].load(std::memory_order_acquire);
-    if (!e || refusing_) {
-        hold_early(source, r);
-        return;
-    }
-    if (r.kind == record::offer)
-        offer_arrived(*e, source, r);
-    else
-        message_arrived(*e, source, r);
+    if (!e || refusing_ || e->has_early)
+        return hold_early(source, r);
+    return r.kind == record::offer ? offer_arrived(*e, source, r) : message_arrived(*e, source, r);
 }
 
 // It goes where its receive wants it, or waits here.
-void device::message_arrived(endpoint_state &e, int source, const record_view &r) noexcept {
+bool device::message_arrived(endpoint_state &e, int source, const record_view &r) noexcept {
     if (e.closed.load(std::memory_order_relaxed)) // set under the lock
-        return;
+        return true;
     // Made anew where it is needed: a copy of what was just written in parts makes the processor wait.
     const auto about = [&]() -> status { return {source, r.tag, r.body.size()}; };
-    if (!e.matches()) {
-        e.deliver_in_order(about(), r.body);
-        return;
-    }
+    if (!e.matches())
+        return e.deliver_in_order(about(), r.body);
     arrived *m = message_for(r.body.size());
+    if (!m) [[unlikely]]
+        return false;
     m->about = about();
     if (receive *waiting = e.arrive(*m)) {
         keep_spare(m);
@@ -187,36 +147,47 @@ void device::message_arrived(endpoint_state &e, int source, const record_view &r
         if (const match_item *next = waiting->match_item::next)
             __builtin_prefetch(reinterpret_cast<const char *>(next) + 64, 1);
         fill(*waiting, about(), r.body);
-        return;
+        return true;
     }
     std::memcpy(m->bytes(), r.body.data(), r.body.size());
     account(source, static_cast<std::ptrdiff_t>(r.body.size()));
     m->complete.store(true, std::memory_order_release); // pairs with meet
+    return true;
 }
 
-void device::offer_arrived(endpoint_state &e, int source, const record_view &r) noexcept {
+// Each offer that is let in is answered once: `taken`, or `wanted`.
+bool device::offer_arrived(endpoint_state &e, int source, const record_view &r) noexcept {
     const auto offer = body_as<offer_body>(r.body);
     if (!offer)
-        return;
+        return true;
+    if (!promise_answer())
+        return false;
     if (e.closed.load(std::memory_order_relaxed)) {
         refuse(source, *offer);
-        return;
+        return true;
     }
     const status about{source, r.tag, offer->size};
     if (!e.matches()) {
-        deliver_offer(e, about, *offer);
-        return;
+        if (deliver_offer(e, about, *offer))
+            return true;
+        --promised_;
+        return false;
     }
     arrived *m = message_for(0);
+    if (!m) {
+        --promised_;
+        return false;
+    }
     m->about = about;
     m->how = arrived::form::offer;
     m->offer = *offer;
     if (receive *waiting = e.arrive(*m)) {
         keep_spare(m);
         begin_move(*waiting, about, *offer);
-        return;
+        return true;
     }
     m->complete.store(true, std::memory_order_release); // pairs with meet
+    return true;
 }
 
 // Messages that wait at their senders ---------------------------------------------------------------------------------
@@ -228,7 +199,7 @@ void device::refuse(int source, const offer_body &offer, id_flags why) noexcept 
 
 void device::tell_taken(int source, std::uint64_t id, std::uint64_t flags) noexcept {
     const id_body body{id, flags};
-    answer(source, record::taken, &body, sizeof body);
+    answer_promised(source, record::taken, &body, sizeof body);
 }
 
 void device::begin_move(receive &r, const status &about, const offer_body &offer) noexcept {
@@ -238,6 +209,7 @@ void device::begin_move(receive &r, const status &about, const offer_body &offer
     r.sender = offer.id;
     const peer &from = peer_of(about.source);
     if (from.failed.load(std::memory_order_relaxed)) {
+        --promised_;
         finish_receive(r, errc::peer_failed);
         return;
     }
@@ -277,11 +249,12 @@ void device::begin_move(receive &r, const status &about, const offer_body &offer
     try {
         r.id = filling_.add(r);
     } catch (const std::bad_alloc &) {
+        refuse(about.source, offer, id_no_room);
         finish_receive(r, errc::retry);
         return;
     }
     const wanted_body body{offer.id, r.id};
-    answer(about.source, record::wanted, &body, sizeof body);
+    answer_promised(about.source, record::wanted, &body, sizeof body);
 }
 
 void device::start_transfer(receive &r) noexcept {
@@ -313,6 +286,8 @@ void device::moved(transfer &t, bool well) noexcept {
     r.is_enrolled = false;
     if (well)
         tell_taken(t.rank, r.sender, 0);
+    else
+        --promised_;
     finish_receive(r, well ? errc::none : errc::peer_failed);
 }
 
@@ -348,20 +323,21 @@ void device::part_arrived(int source, const record_view &r) noexcept {
 
 // Packets -------------------------------------------------------------------------------------------------------------
 
-void device::handle_record(int source, const record_view &r) noexcept {
+bool device::handle_record(int source, const record_view &r) noexcept {
     switch (r.kind) {
     case record::eager:
     case record::offer:
-        if (r.endpoint < most_endpoints)
-            arrive(source, r);
-        break;
+        return r.endpoint >= most_endpoints || arrive(source, r);
     case record::taken:
         if (const auto body = body_as<id_body>(r.body))
             if (sending *s = offered_.find(body->id);
                 s && s->rank == source && s->kind == record::offer && s->announced) {
-                if ((body->flags & id_never) != 0)
-                    refused_.push_back({s->rank, s->tag, s->size});
-                finish_sending(*s, (body->flags & id_no_room) != 0 ? errc::retry : errc::none);
+                const bool never = (body->flags & id_never) != 0;
+                if (never && s->is_copy)
+                    note_refused({s->rank, s->tag, s->size});
+                finish_sending(*s, (body->flags & id_no_room) != 0 ? errc::retry
+                                   : never                         ? errc::peer_left
+                                                                   : errc::none);
             }
         break;
     case record::wanted:
@@ -376,28 +352,58 @@ void device::handle_record(int source, const record_view &r) noexcept {
         peer_of(source).offers_only = r.kind == record::slower;
         break;
     case record::one_sided:
-        one_sided_->handle(source, r);
-        break;
+        return one_sided_->handle(source, r);
     case record::alive:
         break;
+    case record::leaving:
+        peer_leaves(source);
+        break;
     }
+    return true;
 }
 
-void device::handle_packet(packet &p, std::size_t from) noexcept {
+bool device::handle_packet(packet &p, std::size_t from) noexcept {
     record_reader reader({p.data(), p.size}, static_cast<std::uint32_t>(settings_.size));
     // Nobody else's, and by no other way than answers go. What makes no sense is dropped.
     if (!reader.ok() || peer_of(reader.source()).via != transports_[from].get())
-        return;
-    peer_of(reader.source()).quiet = 0;
+        return refuse_packet(from);
+    peer &source = peer_of(reader.source());
+    if (p.handled != 0) { // an earlier sign of life, which has been counted
+        reader.go_on_at({p.data(), p.size}, p.handled);
+    } else {
+        if (source.head != sizeof(packet_head) && !reader.pass(settings_.secret))
+            return refuse_packet(from);
+        source.quiet = 0;
+        if (source.deferred != 0) [[unlikely]] {
+            p.handled = source.head;
+            return false;
+        }
+    }
     record_view first;
     if (!reader.next(first))
-        return;
-    handle_record(reader.source(), first);
-    if (!reader.at_end())
-        handle_records(reader);
+        return true;
+    if (!handle_record(reader.source(), first)) [[unlikely]] {
+        p.handled = p.handled != 0 ? p.handled : source.head;
+        return false;
+    }
+    return reader.at_end() || handle_records(reader, p);
 }
 
-void device::handle_records(record_reader &reader) noexcept {
+// Counted where it can be a stranger's. It is not deferred.
+bool device::refuse_packet(std::size_t from) noexcept {
+    if (!limits_[from].guarded)
+        return true;
+    if (strange_.fetch_add(1, std::memory_order_relaxed) == 0)
+        std::fprintf(
+            stderr,
+            "fult-comm: rank %d: a packet that is not of this job came over the network (%s) and was "
+            "refused; others will be as well, and are counted (context::refused_packets). "
+            "FULT_COMM_INTERFACE chooses another network\n",
+            settings_.rank, transports_[from]->name());
+    return true;
+}
+
+bool device::handle_records(record_reader &reader, packet &p) noexcept {
     record_view some[records_at_once];
     unsigned count;
     do {
@@ -407,8 +413,25 @@ void device::handle_records(record_reader &reader) noexcept {
         if (count > 1)
             bring_near(reader.source(), {some, count});
         for (unsigned i = 0; i < count; ++i)
-            handle_record(reader.source(), some[i]);
+            if (!handle_record(reader.source(), some[i])) [[unlikely]] {
+                p.handled = static_cast<std::uint32_t>(some[i].body.data() - sizeof(record_head) - p.data());
+                return false;
+            }
     } while (count == records_at_once);
+    return true;
+}
+
+void device::give_back(packet &p, std::size_t to) noexcept {
+    if (transports_[to]->post(p) != outcome::done)
+        unposted_[to].push_back(&p); // has room for all
+}
+
+void device::received(packet &p, std::size_t from) noexcept {
+    p.handled = 0;
+    if (handle_packet(p, from)) [[likely]]
+        give_back(p, from);
+    else
+        defer(p, from);
 }
 
 // The first messages of some packets; what follows in one is brought near when its turn comes.
@@ -420,6 +443,9 @@ void device::bring_near(std::span<const event> packets) const noexcept {
             const packet &p = static_cast<const packet &>(*each.what);
             record_view r;
             record_reader reader({p.data(), p.size}, static_cast<std::uint32_t>(settings_.size));
+            if (reader.ok() && peer_of(reader.source()).head != sizeof(packet_head) &&
+                !reader.pass(settings_.secret))
+                continue;
             if (!reader.next(r))
                 continue;
             const std::uint64_t key =
@@ -447,10 +473,7 @@ void device::bring_near(int source, std::span<const record_view> messages) const
 void device::handle(const event &e, std::size_t from) noexcept {
     switch (e.what_happened) {
     case event::kind::received: {
-        auto &p = static_cast<packet &>(*e.what);
-        handle_packet(p, from);
-        if (transports_[from]->post(p) != outcome::done)
-            unposted_[from].push_back(&p);
+        received(static_cast<packet &>(*e.what), from);
         return;
     }
     case event::kind::sent:
@@ -469,8 +492,7 @@ void device::handle(const event &e, std::size_t from) noexcept {
         auto &p = static_cast<packet &>(*e.what);
         if (const int rank = p.rank; rank >= 0)
             fail_later(peer_of(rank));
-        if (transports_[from]->post(p) != outcome::done)
-            unposted_[from].push_back(&p);
+        give_back(p, from);
         return;
     }
     case posted_kind::send: {

@@ -1,5 +1,6 @@
 #include <fult/comm/request.hpp>
 
+#include "comm/describe.hpp"
 #include "comm/pending.hpp"
 
 namespace fult::comm {
@@ -22,6 +23,8 @@ void throw_failure(const operation &op, const char *call) {
                                                    "receive of this rank's own messages names this rank");
         throw error(errc::peer_failed,
                     where + "rank " + std::to_string(op.about.source) + " has ended or cannot be reached");
+    case errc::peer_left:
+        throw error(errc::peer_left, where + describe_departure(op));
     case errc::cancelled:
         throw error(errc::cancelled, where + "the operation was cancelled");
     case errc::retry:
@@ -65,6 +68,7 @@ void drop(pending *p) noexcept {
 } // namespace detail
 
 using detail::gathering;
+using detail::operation_kind;
 using detail::pending;
 
 request::request(status about) noexcept : what_(&detail::sent), sent_(about) {}
@@ -73,7 +77,7 @@ std::optional<status> request::test() {
     if (!what_)
         return std::nullopt;
     if (!what_->is_complete()) {
-        what_->on->progress();
+        what_->on->look();
         if (!what_->is_complete())
             return std::nullopt;
     }
@@ -91,7 +95,7 @@ status request::wait() {
     if (!p->is_complete()) {
         gathering one(1);
         if (p->watch(one))
-            p->on->wait(one.all_came);
+            p->on->wait(one.all_came, *p->what);
     }
     what_ = nullptr;
     struct owner {
@@ -104,6 +108,12 @@ status request::wait() {
 }
 
 bool request::cancel() noexcept {
+    if (what_ && what_ != &detail::sent && what_->is_complete() &&
+        what_->what->is_a == operation_kind::receive &&
+        what_->what->failure == errc::peer_left) { // no message has met it: to its caller it is still there
+        what_->what->failure = errc::cancelled;
+        return true;
+    }
     if (!what_ || what_->is_complete() || !what_->cancel())
         return false;
     what_->what->failure = errc::cancelled;

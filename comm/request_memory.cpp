@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include <fult/detail/platform.hpp>
+
 #include "comm/match/spin.hpp"
 
 namespace fult::comm::detail {
@@ -101,7 +103,7 @@ void refill(own_pieces &mine) {
 } // namespace
 
 // Neither is inlined into a function that may suspend, and go on in another thread.
-[[gnu::noinline]] void *take_request_memory() {
+FULT_OPAQUE void *take_request_memory() {
     own_pieces &mine = own;
     if (!mine.first) [[unlikely]]
         refill(mine);
@@ -118,7 +120,7 @@ void refill(own_pieces &mine) {
     return taken;
 }
 
-[[gnu::noinline]] void give_request_memory(void *memory) noexcept {
+FULT_OPAQUE void give_request_memory(void *memory) noexcept {
     own_pieces &mine = own;
     if (mine.count == most_kept) [[unlikely]]
         hand_back_chain(mine, in_slab);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <vector>
+#include <utility>
 
 #include "comm/bells.hpp"
 #include "comm/device.hpp"
@@ -15,16 +15,11 @@ namespace {
 constexpr unsigned look_after = 4; // messages: whether their receiver waits for them
 constexpr unsigned alone_for = 16; // messages: whether others are ready to run is asked again then
 
-template <class T> std::span<const std::byte> bytes_of(const T &value) noexcept {
-    return std::as_bytes(std::span<const T, 1>(&value, 1));
-}
-
 } // namespace
 
 std::size_t device::eager_limit(int rank) const noexcept {
     const peer &to = peer_of(rank);
-    const std::size_t fits =
-        to.via ? to.fills - sizeof(packet_head) - sizeof(record_head) : settings_.packet_size;
+    const std::size_t fits = to.via ? to.fills - to.head - sizeof(record_head) : settings_.packet_size;
     return settings_.rendezvous != 0 ? std::min(fits, settings_.rendezvous - 1) : fits;
 }
 
@@ -49,15 +44,22 @@ bool device::append(peer &to, record kind, std::uint8_t flags, std::uint16_t end
         return false;
     if (!to.open) {
         to.open = packets_->take(0);
+        // Where none is left, an empty one that another rank keeps for its next message, which may never
+        // come.
+        for (int i = 0; !to.open && i < settings_.size; ++i)
+            if (peer &other = peer_of(i); other.open && other.open->size == 0)
+                to.open = std::exchange(other.open, nullptr);
         if (!to.open)
             return false;
         to.open->size = 0;
     }
     packet &p = *to.open;
     if (p.size == 0) {
-        const packet_head head{packet_head::expected, static_cast<std::uint32_t>(settings_.rank)};
-        std::memcpy(p.data(), &head, sizeof head);
-        p.size = sizeof head;
+        const guarded_head head{{packet_head::expected, static_cast<std::uint32_t>(settings_.rank)},
+                                settings_.secret};
+        std::memcpy(p.data(), &head,
+                    sizeof head); // where it is not guarded, the first record goes over the secret
+        p.size = to.head;
         p.rank = to.rank;
         p.kind = posted_kind::send;
     }
@@ -143,8 +145,13 @@ bool device::send_now(endpoint_state &from, int to, std::uint32_t tag, const voi
         if (!from.matches()) {
             if (from.counts())
                 account(to, static_cast<std::ptrdiff_t>(size));
-            from.deliver(m->about, std::span<const std::byte>(m->bytes(), size));
+            const bool delivered = from.deliver(m->about, std::span<const std::byte>(m->bytes(), size));
             free_arrived(m);
+            if (!delivered) {
+                if (from.counts())
+                    account(to, -static_cast<std::ptrdiff_t>(size));
+                throw std::bad_alloc();
+            }
             return true;
         }
         p.unexpected.fetch_add(static_cast<std::ptrdiff_t>(size), std::memory_order_relaxed);
@@ -210,7 +217,12 @@ void device::send_to_self(sending &s) noexcept {
     if (!e->matches()) {
         if (e->counts())
             account(s.rank, static_cast<std::ptrdiff_t>(s.size));
-        e->deliver(m->about, std::span<const std::byte>(static_cast<const std::byte *>(s.data), s.size));
+        if (!e->deliver(m->about,
+                        std::span<const std::byte>(static_cast<const std::byte *>(s.data), s.size))) {
+            if (e->counts())
+                account(s.rank, -static_cast<std::ptrdiff_t>(s.size));
+            s.failure = errc::retry;
+        }
         free_arrived(m);
         s.finished(s);
     } else if (receive *r = e->arrive(*m)) {
@@ -230,7 +242,8 @@ void device::advance(peer &to) noexcept {
     }
     if (to.first && !to.blocked) {
         to.blocked = true;
-        blocked_.push_back(&to);
+        to.next_blocked = blocked_;
+        blocked_ = &to;
         press();
     }
 }
@@ -246,7 +259,7 @@ bool device::step(sending &s) noexcept {
         s.announced = append(to, record::offer, 0, s.endpoint, s.tag, bytes_of(body));
         return s.announced;
     }
-    const std::size_t most = to.fills - sizeof(packet_head) - sizeof(record_head) - sizeof(part_body);
+    const std::size_t most = to.fills - to.head - sizeof(record_head) - sizeof(part_body);
     while (s.done < s.size) {
         const std::size_t length = std::min(most, s.size - s.done);
         const part_body body{s.receiver, s.done};
@@ -262,8 +275,33 @@ void device::finish_sending(sending &s, errc failure) noexcept {
 }
 
 // A record of the protocol itself, which must not be refused: it goes before whatever waits, and waits itself
-// where there is no room.
-void device::answer(int rank, record kind, const void *body, std::size_t size) noexcept {
+// where there is no room. False: there is no memory for that.
+bool device::answer(int rank, record kind, const void *body, std::size_t size) noexcept {
+    peer &to = peer_of(rank);
+    const std::span<const std::byte> bytes(static_cast<const std::byte *>(body), size);
+    if (to.doomed || (to.held_answers == 0 && append(to, kind, 0, 0, 0, bytes)))
+        return true;
+    if (!promise_answer())
+        return false;
+    answer_promised(rank, kind, body, size);
+    return true;
+}
+
+// Whoever will have to answer when nothing may fail any more sees to the memory for it before.
+bool device::promise_answer() noexcept {
+    const std::size_t needed = answers_.size() + promised_ + 1;
+    if (needed > answers_.capacity())
+        try {
+            answers_.reserve(2 * needed);
+        } catch (const std::bad_alloc &) {
+            return false;
+        }
+    ++promised_;
+    return true;
+}
+
+void device::answer_promised(int rank, record kind, const void *body, std::size_t size) noexcept {
+    --promised_;
     peer &to = peer_of(rank);
     if (to.doomed)
         return;
@@ -272,28 +310,27 @@ void device::answer(int rank, record kind, const void *body, std::size_t size) n
         return;
     held_answer held{rank, kind, {}, size};
     std::memcpy(held.body, body, size);
-    answers_.push_back(held);
+    answers_.push_back(held); // has room: promise_answer
     ++to.held_answers;
     press();
 }
 
-void device::tell(int rank, record kind) noexcept {
+bool device::tell(int rank, record kind) noexcept {
     const id_body nothing{};
-    answer(rank, kind, &nothing, sizeof nothing);
+    return answer(rank, kind, &nothing, sizeof nothing);
 }
 
 // A rank that has no room holds up none of the others.
 void device::send_held_answers() noexcept {
-    std::vector<int> full;
+    for (const held_answer &each : answers_)
+        peer_of(each.rank).no_room = false;
     std::erase_if(answers_, [&](const held_answer &each) {
         peer &to = peer_of(each.rank);
         if (!to.doomed) {
-            if (std::find(full.begin(), full.end(), each.rank) != full.end())
+            to.no_room = to.no_room ||
+                         !append(to, each.kind, 0, 0, 0, std::span<const std::byte>(each.body, each.size));
+            if (to.no_room)
                 return false;
-            if (!append(to, each.kind, 0, 0, 0, std::span<const std::byte>(each.body, each.size))) {
-                full.push_back(each.rank);
-                return false;
-            }
         }
         --to.held_answers;
         return true;

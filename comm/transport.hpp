@@ -62,6 +62,7 @@ struct transport_limits {
     std::size_t message = 0; // bytes that a packet may carry at most
     bool one_sided = false;  // read and write work
     bool local_keys = false; // local memory must be registered too: packets and transfers carry descriptors
+    bool guarded = false;    // processes that are not of the job could send packets, too: see guarded_head
 };
 
 class transport {

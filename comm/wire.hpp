@@ -19,6 +19,14 @@ struct packet_head {
     std::uint32_t source = 0; // the rank that sent it
 };
 
+// The head where processes that are not of the job could send packets, too. All ranks of a job know its
+// secret, and nobody else. 8 bytes for each packet, not for a connection: a network may take a stranger's
+// connection for a rank's.
+struct guarded_head {
+    packet_head head;
+    std::uint64_t secret = 0;
+};
+
 enum class record : std::uint8_t {
     eager = 1, // a message: the payload
     offer,     // a message that waits at its sender: an offer_body (rendezvous, the request to send)
@@ -28,9 +36,10 @@ enum class record : std::uint8_t {
     slower,    // too much lies unexpected here: offer from now on
     faster,    // that is over
     one_sided, // one_sided/records.hpp
-    alive      // nothing else to say
+    alive,     // nothing else to say
+    leaving    // its rank's context ends: nothing follows but answers, and what was offered before
 };
-inline constexpr std::uint8_t last_record = static_cast<std::uint8_t>(record::alive);
+inline constexpr std::uint8_t last_record = static_cast<std::uint8_t>(record::leaving);
 
 struct record_head {
     std::uint8_t kind;
@@ -40,7 +49,7 @@ struct record_head {
     std::uint32_t size; // of the body in bytes, without the padding
     std::uint32_t unused;
 };
-static_assert(sizeof(packet_head) == 8 && sizeof(record_head) == 16);
+static_assert(sizeof(packet_head) == 8 && sizeof(guarded_head) == 16 && sizeof(record_head) == 16);
 
 struct offer_body {
     std::uint64_t size;
@@ -56,7 +65,7 @@ struct id_body {
 enum id_flags : std::uint64_t {
     id_too_long = 1, // not moved: the receive had too little room, or its endpoint is gone
     id_no_room = 2,  // not moved: no memory for it there
-    id_never = 4     // not moved: the job ends, and nobody has received it
+    id_never = 4     // not moved: the receiver's context ends, and nobody has received it
 };
 struct wanted_body {
     std::uint64_t id;       // the sender's
@@ -79,6 +88,19 @@ struct record_view {
     std::span<const std::byte> body;
 };
 
+template <class Body> std::span<const std::byte> bytes_of(const Body &body) noexcept {
+    return std::as_bytes(std::span<const Body, 1>(&body, 1));
+}
+
+// The body as a T, where it is at least as long as one.
+template <class T> std::optional<T> body_as(std::span<const std::byte> body) noexcept {
+    if (body.size() < sizeof(T))
+        return std::nullopt;
+    T value;
+    std::memcpy(&value, body.data(), sizeof value);
+    return value;
+}
+
 // Goes through the records of a packet. Ends early, with ok() false, where the bytes make no sense.
 class record_reader {
   public:
@@ -88,6 +110,19 @@ class record_reader {
     bool ok() const noexcept { return ok_; }
     int source() const noexcept { return static_cast<int>(source_); }
     bool at_end() const noexcept { return rest_.empty(); }
+    // Of a packet with a guarded_head: whether it has the secret. To be called before the first record is
+    // read.
+    bool pass(std::uint64_t secret) noexcept {
+        const auto its = body_as<std::uint64_t>(rest_);
+        ok_ = its && *its == secret; // one comparison of one word: its time says nothing of the bytes
+        if (ok_)
+            rest_ = rest_.subspan(sizeof *its);
+        return ok_;
+    }
+    // From that record on, which begins so many bytes behind the packet's begin.
+    void go_on_at(std::span<const std::byte> packet, std::size_t offset) noexcept {
+        rest_ = packet.subspan(offset);
+    }
     // The next record; false: there is none.
     bool next(record_view &r) noexcept;
 
@@ -115,15 +150,6 @@ inline bool record_reader::next(record_view &r) noexcept {
     r.body = rest_.subspan(sizeof head, head.size);
     rest_ = rest_.subspan(record_bytes(head.size));
     return true;
-}
-
-// The body as a T, where it is at least as long as one.
-template <class T> std::optional<T> body_as(std::span<const std::byte> body) noexcept {
-    if (body.size() < sizeof(T))
-        return std::nullopt;
-    T value;
-    std::memcpy(&value, body.data(), sizeof value);
-    return value;
 }
 
 } // namespace fult::comm::detail

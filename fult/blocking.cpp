@@ -16,8 +16,12 @@ struct call_on_thread : blocking_job {
     void (*body)(void *) noexcept = nullptr;
     void *argument = nullptr;
     int error = 0;
+    bool refused = false; // error says why
     waiter caller;
 };
+
+// The caller goes on on another thread, perhaps: the address of its errno must not be known from before.
+FULT_OPAQUE void set_errno(int value) noexcept { errno = value; }
 
 void wait_in_queue(call_on_thread &call, blocking_pool &pool) noexcept {
     try {
@@ -40,11 +44,19 @@ void run_blocking(void (*body)(void *) noexcept, void *argument) {
         mine.error = errno;
         mine.caller.grant(); // the task, and what lies on its stack, may be gone
     };
+    call.refuse = [](blocking_job &job, int error) noexcept {
+        auto &mine = static_cast<call_on_thread &>(job);
+        mine.refused = true;
+        mine.error = error;
+        mine.caller.grant(); // as above
+    };
     blocking_pool &pool = engine_pool();
     if (!pool.submit(call))
         wait_in_queue(call, pool);
     call.caller.wait_long(wait_limits(), {"blocking call"});
-    errno = call.error;
+    if (call.refused)
+        throw_no_thread(call.error);
+    set_errno(call.error);
 }
 
 } // namespace fult::detail

@@ -27,32 +27,48 @@ const allowed_processors allowed_at_start;
 
 } // namespace
 
+void throw_no_thread(int error) {
+    throw std::system_error(error, std::generic_category(),
+                            "fult: no thread for a blocking call; raise `ulimit -u`");
+}
+
+// Who queues a job does so in the section that has seen a thread, running or being started: a thread that is
+// started ends only when it sees no job, and who fails to start the last one refuses all that wait.
 bool blocking_pool::submit(blocking_job &job) {
     job.next = nullptr;
     lock_.lock();
-    if (seat *free = give(job)) {
-        lock_.unlock();
-        free->sleep.post();
-        return true;
-    }
-    const bool may_grow = threads_.load(std::memory_order_relaxed) < limit_;
-    if (may_grow)
+    seat *const free = give(job);
+    const bool grows = !free && threads_.load(std::memory_order_relaxed) < limit_;
+    if (grows)
         threads_.fetch_add(1, std::memory_order_relaxed);
+    else if (!free)
+        put_in_queue(job);
     lock_.unlock();
-    if (may_grow && start_thread(job))
-        return true;
-    const int error = errno;
-    const std::lock_guard guard(lock_);
-    if (may_grow && threads_.fetch_sub(1, std::memory_order_relaxed) == 1)
-        throw std::system_error(error, std::generic_category(),
-                                "fult: no thread for a blocking call; raise `ulimit -u`");
-    if (seat *free = give(job)) { // one has become free meanwhile
+    if (free)
         free->sleep.post();
-        return true;
+    return free || (grows && (start_thread(job) || submit_without(job, errno)));
+}
+
+// The thread that the job had reckoned with could not be started.
+bool blocking_pool::submit_without(blocking_job &job, int error) {
+    lock_.lock();
+    if (threads_.fetch_sub(1, std::memory_order_relaxed) == 1) {
+        blocking_job *refused = take_queue();
+        lock_.unlock();
+        while (refused) {
+            blocking_job *next = refused->next; // a refused job is gone
+            refused->refuse(*refused, error);
+            refused = next;
+        }
+        throw_no_thread(error);
     }
-    (last_ ? last_->next : first_) = &job;
-    last_ = &job;
-    return false;
+    seat *const free = give(job); // one has become free meanwhile
+    if (!free)
+        put_in_queue(job);
+    lock_.unlock();
+    if (free)
+        free->sleep.post();
+    return free != nullptr;
 }
 
 bool blocking_pool::start_thread(blocking_job &first) noexcept {
@@ -93,6 +109,19 @@ void blocking_pool::serve(blocking_job *first) noexcept {
         job->run(*job);
         end_locals_of_thread(); // the next call finds none, and no destructor runs after the runtime's end
     }
+}
+
+// Under the lock, as the next.
+void blocking_pool::put_in_queue(blocking_job &job) noexcept {
+    (last_ ? last_->next : first_) = &job;
+    last_ = &job;
+}
+
+// All that wait for a thread.
+blocking_job *blocking_pool::take_queue() noexcept {
+    last_ = nullptr;
+    reported_ = false;
+    return std::exchange(first_, nullptr);
 }
 
 // Null: the thread ends.

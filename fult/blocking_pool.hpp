@@ -12,9 +12,13 @@ namespace fult::detail {
 
 // Lies with whoever waits for it.
 struct blocking_job {
-    void (*run)(blocking_job &) noexcept = nullptr; // the pool does not touch the job once it runs
+    // Either is called once; the pool does not touch the job afterwards.
+    void (*run)(blocking_job &) noexcept = nullptr;
+    void (*refuse)(blocking_job &, int error) noexcept = nullptr; // it was queued, but no thread could be had
     blocking_job *next = nullptr;
 };
+
+[[noreturn]] void throw_no_thread(int error); // std::system_error
 
 class blocking_pool {
   public:
@@ -24,8 +28,8 @@ class blocking_pool {
     blocking_pool &operator=(const blocking_pool &) = delete;
     ~blocking_pool() { stop(); }
 
-    // The job runs on a thread of its own, at once, or when one is free: false. Throws std::system_error
-    // where there is none and none can be started.
+    // The job runs on a thread of its own, at once, or when one is free: false. It may be refused then, by
+    // the thread of another submit. Throws std::system_error where there is none and none can be started.
     bool submit(blocking_job &job);
 
     // Ends the threads, and returns when they touch nothing of the program any more. No job is left.
@@ -50,11 +54,14 @@ class blocking_pool {
         blocking_job *job;
     };
 
+    bool submit_without(blocking_job &job, int error);
     static void *thread_main(void *argument) noexcept;
     bool start_thread(blocking_job &first) noexcept;
     void serve(blocking_job *first) noexcept;
     blocking_job *next_job(seat &me) noexcept;
     seat *give(blocking_job &job) noexcept;
+    void put_in_queue(blocking_job &job) noexcept;
+    blocking_job *take_queue() noexcept;
     void leave(const seat &me) noexcept;
 
     const unsigned limit_;

@@ -13,8 +13,12 @@
 
 namespace {
 
+using fult::detail::failed;
+using fult::detail::no_runtime;
+using fult::detail::not_a_task;
 using fult::detail::status_of;
 using fult::detail::task;
+using fult::detail::wrong_argument;
 
 struct c_call {
     fult_function_t function;
@@ -35,7 +39,7 @@ void hand_over(fult_task_t *to, task *t) noexcept {
 
 int fult_init(const fult_config *config) {
     if (fult::worker_count() != 0)
-        return FULT_ERR_RUNNING;
+        return failed(FULT_ERR_RUNNING, "fult_init: a runtime is running already");
     return status_of(
         [&] {
             fult::options opts = fult::read_options();
@@ -44,7 +48,8 @@ int fult_init(const fult_config *config) {
                 opts.bind = config->bind < 0 ? opts.bind : config->bind != 0;
                 opts.stack_size = config->stack_size ? config->stack_size : opts.stack_size;
             } else if (config) {
-                throw std::invalid_argument("fult_init: config->size is not sizeof(fult_config)");
+                throw std::invalid_argument(
+                    "fult_init: config->size is not sizeof(fult_config); start from FULT_CONFIG_INIT");
             }
             fult::detail::start_engine(opts);
         },
@@ -53,14 +58,14 @@ int fult_init(const fult_config *config) {
 
 int fult_finalize(void) {
     if (fult::worker_count() == 0)
-        return FULT_ERR_NO_RUNTIME;
+        return no_runtime();
     fult::detail::stop_engine();
     return FULT_SUCCESS;
 }
 
 int fult_spawn(fult_task_t *out, fult_function_t function, void *argument) {
     if (!function)
-        return FULT_ERR_INVALID;
+        return wrong_argument("function is NULL");
     return status_of([&] {
         hand_over(out, fult::detail::spawn_closure<c_call, void *>({function, argument}));
     });
@@ -69,8 +74,10 @@ int fult_spawn(fult_task_t *out, fult_function_t function, void *argument) {
 int fult_spawn_with(fult_task_t *out, fult_function_t function, void *argument, const fult_spawn_attr *attr) {
     if (!attr)
         return fult_spawn(out, function, argument);
-    if (!function || attr->size < sizeof(fult_spawn_attr))
-        return FULT_ERR_INVALID;
+    if (!function)
+        return wrong_argument("function is NULL");
+    if (attr->size < sizeof(fult_spawn_attr))
+        return wrong_argument(fult::detail::wrong_attr_size);
     return status_of([&] {
         auto handle = fult::detail::spawn_closure_with<c_call, void *>(fult::detail::options_of(*attr),
                                                                        {function, argument});
@@ -80,7 +87,7 @@ int fult_spawn_with(fult_task_t *out, fult_function_t function, void *argument, 
 
 int fult_join(fult_task_t joined, void **result) {
     if (!joined)
-        return FULT_ERR_INVALID;
+        return wrong_argument("task is NULL");
     void *value = fult::detail::join_closure<c_call, void *>(untyped(joined));
     if (result)
         *result = value;
@@ -89,10 +96,10 @@ int fult_join(fult_task_t joined, void **result) {
 
 int fult_join_all(fult_task_t *tasks, size_t count, void **results) {
     if (!tasks && count != 0)
-        return FULT_ERR_INVALID;
+        return wrong_argument("tasks is NULL");
     for (size_t i = 0; i < count; ++i)
         if (!tasks[i])
-            return FULT_ERR_INVALID;
+            return wrong_argument("one of the tasks is NULL");
     fult::detail::await_all(reinterpret_cast<task *const *>(tasks), count);
     for (size_t i = 0; i < count; ++i)
         fult_join(tasks[i], results ? &results[i] : nullptr);
@@ -101,21 +108,21 @@ int fult_join_all(fult_task_t *tasks, size_t count, void **results) {
 
 int fult_detach(fult_task_t t) {
     if (!t)
-        return FULT_ERR_INVALID;
+        return wrong_argument("task is NULL");
     fult::detail::detach_task(untyped(t));
     return FULT_SUCCESS;
 }
 
 int fult_yield(void) {
     if (!fult::in_task())
-        return FULT_ERR_NOT_A_TASK;
+        return not_a_task();
     fult::this_task::yield();
     return FULT_SUCCESS;
 }
 
 int fult_wait(void) {
     if (!fult::in_task())
-        return FULT_ERR_NOT_A_TASK;
+        return not_a_task();
     fult::this_task::wait();
     return FULT_SUCCESS;
 }
@@ -129,14 +136,14 @@ int fult_worker(void) { return fult::in_task() ? static_cast<int>(fult::this_tas
 
 int fult_dump_tasks(int descriptor) {
     if (fult::worker_count() == 0)
-        return FULT_ERR_NO_RUNTIME;
+        return no_runtime();
     fult::detail::write_report(descriptor);
     return FULT_SUCCESS;
 }
 
 int fult_trim(void) {
     if (fult::worker_count() == 0)
-        return FULT_ERR_NO_RUNTIME;
+        return no_runtime();
     fult::trim();
     return FULT_SUCCESS;
 }
@@ -154,7 +161,9 @@ const char *fult_strerror(int status) {
                "FULT_WORKERS, or raise FULT_MAX_TASKS or "
                "the limits of the process";
     case FULT_ERR_INVALID:
-        return "an argument or a FULT_* variable is out of its range: see fult.h and `fult-info`";
+        return "an argument or a FULT_* variable is out of its range: fult_last_error names it; see fult.h "
+               "and "
+               "`fult-info`";
     case FULT_ERR_NOT_A_TASK:
         return "only a task may call this: start one with fult_spawn";
     case FULT_ERR_TIMEOUT:

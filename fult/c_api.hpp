@@ -4,29 +4,65 @@
 #include <new>
 #include <stdexcept>
 #include <system_error>
+#include <type_traits>
 
 #include <fult/fult.h>
 #include <fult/spawn.hpp>
 
+#include "last_error.hpp"
+
 namespace fult::detail {
 
-// Exceptions end here: C has none.
+inline int failed(int status, const char *why) noexcept {
+    set_last_error(why);
+    return status;
+}
+
+// The same with the name of the call before it: the function that calls these.
+inline int failed_in(const char *call, int status, const char *what) noexcept {
+    set_last_error(call, what);
+    return status;
+}
+inline int wrong_argument(const char *what, const char *call = __builtin_FUNCTION()) noexcept {
+    return failed_in(call, FULT_ERR_INVALID, what);
+}
+inline int no_runtime(const char *call = __builtin_FUNCTION()) noexcept {
+    return failed_in(call, FULT_ERR_NO_RUNTIME, "no runtime is running; call fult_init first");
+}
+inline int not_a_task(const char *call = __builtin_FUNCTION()) noexcept {
+    return failed_in(call, FULT_ERR_NOT_A_TASK,
+                     "called on a thread that runs no task; start one with fult_spawn");
+}
+
+// Exceptions end here: C has none. fult_last_error has what they said. body() returns a status, or nothing
+// where it is done.
 template <class Body> int status_of(const Body &body, int logic_error_means = FULT_ERR_NO_RUNTIME) noexcept {
     try {
-        body();
-        return FULT_SUCCESS;
-    } catch (const std::system_error &) {
-        return FULT_ERR_NO_MEMORY;
+        if constexpr (std::is_void_v<decltype(body())>) {
+            body();
+            return failed(FULT_SUCCESS, "");
+        } else {
+            return body();
+        }
+    } catch (const std::system_error &error) {
+        const bool wrong =
+            error.code() == std::errc::bad_file_descriptor || error.code() == std::errc::invalid_argument;
+        return failed(wrong ? FULT_ERR_INVALID : FULT_ERR_NO_MEMORY, error.what());
     } catch (const std::bad_alloc &) {
-        return FULT_ERR_NO_MEMORY;
-    } catch (const std::invalid_argument &) {
-        return FULT_ERR_INVALID;
-    } catch (const std::out_of_range &) {
-        return FULT_ERR_INVALID;
-    } catch (const std::logic_error &) {
-        return logic_error_means;
+        return failed(FULT_ERR_NO_MEMORY, "fult: no memory");
+    } catch (const std::length_error &error) {
+        return failed(FULT_ERR_NO_MEMORY, error.what());
+    } catch (const std::invalid_argument &error) {
+        return failed(FULT_ERR_INVALID, error.what());
+    } catch (const std::out_of_range &error) {
+        return failed(FULT_ERR_INVALID, error.what());
+    } catch (const std::logic_error &error) {
+        return failed(logic_error_means, error.what());
     }
 }
+
+inline constexpr const char *wrong_attr_size =
+    "attr->size is not sizeof(fult_spawn_attr); start from FULT_SPAWN_ATTR_INIT";
 
 inline spawn_options options_of(const fult_spawn_attr &attr) noexcept {
     return {.name = attr.name ? attr.name : "",

@@ -1,28 +1,17 @@
 // The C interface of sleeping, blocking calls and descriptors.
-#include <cerrno>
 #include <chrono>
-#include <new>
-#include <system_error>
 
 #include <fult/blocking.h>
 #include <fult/blocking.hpp>
 #include <fult/descriptor.hpp>
 #include <fult/sync/sleep.hpp>
 
+#include "c_api.hpp"
+
 namespace {
 
 using fult::detail::direction;
-
-template <class Body> int status_of(const Body &body) noexcept {
-    try {
-        return body();
-    } catch (const std::system_error &error) {
-        const int number = error.code().value();
-        return number == EBADF || number == EINVAL ? FULT_ERR_INVALID : FULT_ERR_NO_MEMORY;
-    } catch (const std::bad_alloc &) {
-        return FULT_ERR_NO_MEMORY;
-    }
-}
+using fult::detail::status_of;
 
 int wait_for(int descriptor, direction what, std::int64_t nanoseconds) noexcept {
     return status_of([&] {
@@ -51,7 +40,7 @@ int fult_sleep_for(int64_t nanoseconds) {
 
 int fult_blocking(fult_function_t function, void *argument, void **result) {
     if (!function)
-        return FULT_ERR_INVALID;
+        return fult::detail::wrong_argument("function is NULL");
     return status_of([&] {
         void *value = fult::blocking(function, argument);
         if (result)

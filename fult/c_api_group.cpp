@@ -16,6 +16,9 @@ struct fult_group {
 namespace {
 
 using fult::detail::status_of;
+using fult::detail::wrong_argument;
+
+constexpr const char *no_such_key = "there is no such key: it was never made, or is deleted";
 
 struct c_group_call {
     fult::detail::group_core *group;
@@ -32,8 +35,10 @@ struct c_group_call {
 } // namespace
 
 int fult_wait_any(const fult_task_t *tasks, size_t count, size_t *first) {
-    if ((!tasks && count != 0) || !first)
-        return FULT_ERR_INVALID;
+    if (!tasks && count != 0)
+        return wrong_argument("tasks is NULL");
+    if (!first)
+        return wrong_argument("first is NULL");
     return status_of([&] {
         *first = fult::detail::first_of(reinterpret_cast<fult::detail::task *const *>(tasks), count, nullptr);
     });
@@ -41,21 +46,23 @@ int fult_wait_any(const fult_task_t *tasks, size_t count, size_t *first) {
 
 int fult_group_create(fult_group_t *group) {
     if (!group)
-        return FULT_ERR_INVALID;
+        return wrong_argument("group is NULL");
     return status_of([&] { *group = new fult_group; });
 }
 
 int fult_group_destroy(fult_group_t group) {
     if (!group)
-        return FULT_ERR_INVALID;
+        return wrong_argument("group is NULL");
     group->core.wait_until_empty();
     delete group;
     return FULT_SUCCESS;
 }
 
 int fult_group_spawn(fult_group_t group, fult_function_t function, void *argument) {
-    if (!group || !function)
-        return FULT_ERR_INVALID;
+    if (!group)
+        return wrong_argument("group is NULL");
+    if (!function)
+        return wrong_argument("function is NULL");
     return status_of([&] { group->core.spawn(c_group_call{&group->core, function, argument}); });
 }
 
@@ -63,8 +70,12 @@ int fult_group_spawn_with(fult_group_t group, fult_function_t function, void *ar
                           const fult_spawn_attr *attr) {
     if (!attr)
         return fult_group_spawn(group, function, argument);
-    if (!group || !function || attr->size < sizeof(fult_spawn_attr))
-        return FULT_ERR_INVALID;
+    if (!group)
+        return wrong_argument("group is NULL");
+    if (!function)
+        return wrong_argument("function is NULL");
+    if (attr->size < sizeof(fult_spawn_attr))
+        return wrong_argument(fult::detail::wrong_attr_size);
     return status_of([&] {
         group->core.spawn_with(fult::detail::take_slot_with(fult::detail::options_of(*attr)),
                                c_group_call{&group->core, function, argument});
@@ -73,7 +84,7 @@ int fult_group_spawn_with(fult_group_t group, fult_function_t function, void *ar
 
 int fult_group_wait(fult_group_t group, void **failure) {
     if (!group)
-        return FULT_ERR_INVALID;
+        return wrong_argument("group is NULL");
     group->core.wait_until_empty();
     void *first = group->core.take_failure();
     group->core.begin_anew();
@@ -84,7 +95,7 @@ int fult_group_wait(fult_group_t group, void **failure) {
 
 int fult_group_request_stop(fult_group_t group) {
     if (!group)
-        return FULT_ERR_INVALID;
+        return wrong_argument("group is NULL");
     group->core.request_stop();
     return FULT_SUCCESS;
 }
@@ -93,17 +104,17 @@ int fult_group_stop_requested(fult_group_t group) { return group && group->core.
 
 int fult_key_create(fult_key_t *key, void (*destructor)(void *)) {
     if (!key)
-        return FULT_ERR_INVALID;
+        return wrong_argument("key is NULL");
     return status_of([&] { *key = fult::detail::make_key(destructor, nullptr); });
 }
 
 int fult_key_delete(fult_key_t key) {
-    return fult::detail::delete_key(key) ? FULT_SUCCESS : FULT_ERR_INVALID;
+    return fult::detail::delete_key(key) ? FULT_SUCCESS : wrong_argument(no_such_key);
 }
 
 int fult_setspecific(fult_key_t key, const void *value) {
     if (!fult::detail::is_key(key))
-        return FULT_ERR_INVALID;
+        return wrong_argument(no_such_key);
     return status_of([&] { fult::detail::set_local(key, const_cast<void *>(value)); });
 }
 

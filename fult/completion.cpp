@@ -1,5 +1,6 @@
 #include "completion.hpp"
 
+#include <cstdio>
 #include <exception>
 #include <memory>
 
@@ -13,6 +14,8 @@
 #include "locals.hpp"
 #include "parker.hpp"
 #include "suspend.hpp"
+#include "symbols.hpp"
+#include "way_home.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {
@@ -69,19 +72,28 @@ void run_inline(worker *w, task *t) noexcept {
     if (t->extras) [[unlikely]]
         end_locals(*t->extras);
     run_as(current_worker(), self);
+    if (has_at_end(t, leads_home)) [[unlikely]]
+        take_home(self);
     t->join.store(join_done, std::memory_order_release); // the caller is the joiner
 }
 
-// Whether the caller may run t on its own stack: room, no wish for another stack, and no way for a pinned
-// stack's inline task to be signaled at a home that is not the stack's.
-bool may_run_inline(const worker *w, const task *t) noexcept {
-    if (stack_pointer() < w->stack_limit || (t->extras && t->extras->stack_size != 0))
-        return false;
-    return !w->here()->pinned || home_of(t) == w;
+// Whether the caller may run a task of `home` on its own stack: room, and no stealing where that is off.
+bool may_run_inline(const worker *w, const worker *home) noexcept {
+    return !stack_below(w->stack_limit) && (home == w || !w->crew.alone);
+}
+
+// Whether the caller may run a claimed task on its own stack: it has not started and wants no stack of its
+// own. Not before the claim: until then it may run elsewhere, and change its extras.
+bool is_startable_inline(const task *t) noexcept {
+    return !t->context && !(t->extras && t->extras->stack_size != 0);
 }
 
 // Tries to get the child for the caller: an unstarted one is run right here (true: it has ended).
 bool help(worker *w, task *t) noexcept {
+    if (stack_below(w->stack_limit)) [[unlikely]] {
+        w->end_row();
+        w = this_worker();
+    }
     if (claim_private(w, t)) {
         run_inline(w, t);
         return true;
@@ -90,27 +102,20 @@ bool help(worker *w, task *t) noexcept {
     const std::uint32_t slot = slot_of(t);
     const public_words words = home->tasks.runnable();
     // seen first without a claim: a started child is left to the schedulers
-    if (t->pinned || !words.contains(slot) || !may_run_inline(w, t) ||
+    if (t->pinned || !words.contains(slot) || !may_run_inline(w, home) ||
         words.take(slot >> 6, bit_of(slot)) == 0)
         return false;
-    switch (claim(*t, home == w)) {
-    case claim_outcome::ours:
-        break;
-    case claim_outcome::pinned: // its stack is another worker's: hand the bit over
-        home->tasks.post(t, true);
-        w->crew.wake_for(*home, true);
+    if (claim(*t, home == w) != claim_outcome::ours)
         return false;
-    case claim_outcome::not_now:
-        return false;
-    }
-    if (!t->context) {
+    if (is_startable_inline(t)) {
+        w->stack_limit += join_step; // as claim_private
         run_inline(w, t);
         return true;
     }
-    const bool only_home = t->on->pinned; // it has started meanwhile: back to the schedulers
-    t->state.store(only_home ? ready_pinned : ready, std::memory_order_seq_cst); // pairs with claim
-    home->tasks.post(t, only_home);
-    w->crew.wake_for(*home, only_home);
+    t->state.store(ready,
+                   std::memory_order_seq_cst); // started meanwhile: back to the schedulers; pairs with claim
+    home->tasks.post(t, false);
+    w->crew.wake_for(*home, false);
     return false;
 }
 
@@ -232,6 +237,29 @@ void detach_task(task *t) noexcept {
         drop(t);
     else if (before != join_none)
         misuse("detach", "a task or thread joins this task already");
+}
+
+namespace {
+FULT_COLD void report_abandoned(const task *t, const void *destroyed_at) noexcept {
+    auto *home = static_cast<worker *>(home_of(t));
+    char name[64] = "", place[256] = "";
+    home->extras_lock().lock();
+    std::snprintf(name, sizeof name, "%s", name_of(t));
+    home->extras_lock().unlock();
+    symbols().print(destroyed_at, place, sizeof place, true);
+    char number[16] = "outside";
+    if (home->index < home->crew.count)
+        std::snprintf(number, sizeof number, "%u", home->index);
+    warn("task %s:%u '%s' is detached: its handle is destroyed unjoined at %s", number, slot_of(t), name,
+         place);
+}
+} // namespace
+
+// Out of line: the return address is in the function that destroys the handle.
+FULT_NOINLINE void abandon_task(task *t) noexcept {
+    if (static_cast<worker *>(home_of(t))->crew.opts.report_detached) [[unlikely]]
+        report_abandoned(t, __builtin_return_address(0));
+    detach_task(t);
 }
 
 bool is_done(const task *t) noexcept { return is_completed(t); }

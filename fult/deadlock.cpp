@@ -9,6 +9,7 @@
 
 #include "check.hpp"
 #include "dump.hpp"
+#include "dump_signal.hpp"
 #include "sanitizer.hpp"
 #include "team.hpp"
 
@@ -28,8 +29,8 @@ unsigned count_threads() noexcept {
 }
 
 // Signals that somebody else may send and that the program handles: a handler may wake a task. Not those that
-// the thread's own faults raise, those of glibc, and the one that asks for a report.
-bool handles_signals(int own) noexcept {
+// the thread's own faults raise, those of glibc, and those that ask for a report.
+bool handles_signals() noexcept {
     std::uint64_t caught = ~std::uint64_t{0};
     if (std::FILE *status = std::fopen("/proc/self/status", "re")) {
         char line[256];
@@ -38,26 +39,30 @@ bool handles_signals(int own) noexcept {
                 caught = mask;
         std::fclose(status);
     }
-    const auto bit = [](int number) { return number > 0 ? std::uint64_t{1} << (number - 1) : 0; };
-    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, 32, 33, own})
+    const auto bit = [](int number) { return std::uint64_t{1} << (number - 1); };
+    for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGSYS, 32, 33})
         caught &= ~bit(number);
+    for (int number = 1; number <= 64; ++number)
+        if ((caught & bit(number)) != 0 && is_dump_signal(number))
+            caught &= ~bit(number);
     return caught != 0;
 }
 
 } // namespace
 
-bool only_tasks_can_wake(team &crew) noexcept {
-    if (crew.outside.expect_something())
-        return false;
+bool no_other_thread(team &crew) noexcept {
     // A thread of the pool that is seen idle has woken whom it would. One that ends while the others are
     // counted is not to be taken for another.
     const unsigned idle = crew.idle_blocking.load(std::memory_order_acquire); // pairs with blocking_pool
     const unsigned own = crew.count + crew.helpers.load(std::memory_order_relaxed) + idle;
     const unsigned there = count_threads();
     // TSan has a thread of its own from the first one on that the program makes.
-    const bool alone = (there == own || (sanitizer::thread && there == own + 1)) &&
-                       crew.idle_blocking.load(std::memory_order_acquire) == idle;
-    return alone && !handles_signals(crew.opts.dump_signal);
+    return (there == own || (sanitizer::thread && there == own + 1)) &&
+           crew.idle_blocking.load(std::memory_order_acquire) == idle;
+}
+
+bool only_tasks_can_wake(team &crew) noexcept {
+    return !crew.outside.expect_something() && no_other_thread(crew) && !handles_signals();
 }
 
 bool tell_deadlock(team &crew) noexcept {

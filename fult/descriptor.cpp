@@ -11,6 +11,7 @@
 #include <fult/this_task.hpp>
 
 #include "descriptors.hpp"
+#include "suspend.hpp"
 #include "worker.hpp"
 
 namespace fult {
@@ -30,10 +31,8 @@ struct bell { // rung by a stop request
 };
 
 timespec time_left(const wait_limits &limits) {
-    const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                          std::max(limits.deadline() - steady_clock::now(), steady_clock::duration::zero()))
-                          .count();
-    return {left / 1'000'000'000, left % 1'000'000'000};
+    const auto left = std::max<wide_nanoseconds>(left_until(limits.deadline()), 0);
+    return {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
 }
 
 // Whether it is ready; waits within the limits.
@@ -79,6 +78,7 @@ wait_status wait_descriptor(int descriptor, direction what, const wait_limits &l
         const int saved = errno;
         const int count = ::poll(&now, 1, 0);
         errno = saved;
+        let_others_run();
         if (count > 0 && (now.revents & POLLNVAL))
             throw std::system_error(EBADF, std::generic_category(), "fult: cannot wait for the descriptor");
         return count > 0 ? wait_status::ready : end_of();

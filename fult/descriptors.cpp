@@ -171,9 +171,13 @@ bool descriptors::look() noexcept {
 }
 
 // A worker without work would take each event as it comes, and be woken for each. One that is busy takes many
-// at a time, every few tasks, as long as it gets there soon. By an idle worker.
+// at a time, every few tasks, as long as it gets there soon. A foreign thread leaves nothing to others: it
+// watches because no worker does.
 bool descriptors::is_left_to_others() const noexcept {
-    const team &crew = this_worker()->crew;
+    const worker *here = this_worker();
+    if (!here)
+        return false;
+    const team &crew = here->crew;
     const bool someone_is_busy =
         crew.searching.load(std::memory_order_relaxed) + crew.asleep.count() < crew.count;
     return someone_is_busy && timers::now() - looked_.load(std::memory_order_relaxed) < soon;

@@ -1,11 +1,13 @@
 #include "dump_signal.hpp"
 
 #include <cerrno>
+#include <string_view>
 #include <sys/eventfd.h>
 #include <system_error>
 #include <unistd.h>
 
 #include "dump.hpp"
+#include "option_table.hpp"
 
 namespace fult::detail {
 namespace {
@@ -13,12 +15,46 @@ namespace {
 constexpr eventfd_t one_report = 1;
 constexpr eventfd_t the_end = 1u << 30; // no process gets so many signals between two reports
 
-constinit std::atomic<int> bell{-1};
+constinit std::atomic<int> dump_bell{-1};
+constinit std::atomic<int> left_behind{0}; // the signal whose handler a runtime has left installed at its end
 
 void on_signal(int) noexcept {
+    constexpr std::string_view none = "fult: no runtime is running: there is no task to report\n";
     const int saved = errno;
-    ::eventfd_write(bell.load(std::memory_order_relaxed), one_report);
+    const int descriptor = dump_bell.load(std::memory_order_relaxed);
+    if (descriptor >= 0)
+        ::eventfd_write(descriptor, one_report);
+    else if (::write(STDERR_FILENO, none.data(), none.size()) < 0)
+        errno = saved; // nobody is there to read it
     errno = saved;
+}
+
+void handle(int number, struct sigaction *before) noexcept {
+    struct sigaction action {};
+    action.sa_handler = &on_signal;
+    action.sa_flags = SA_RESTART | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    ::sigaction(number, &action, before);
+}
+
+bool is(const struct sigaction &action, void (*handler)(int)) noexcept {
+    return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == handler;
+}
+
+// The signal would end a program that is about to start its runtime: it is handled from the library's start
+// on where the variable asks for that and the program has no handler.
+__attribute__((constructor)) void handle_from_the_start() noexcept {
+    const int number = dump_signal_in_environment();
+    struct sigaction now {};
+    if (number != 0 && ::sigaction(number, nullptr, &now) == 0 && is(now, SIG_DFL))
+        handle(number, nullptr);
+}
+
+// A runtime that listens to another signal, or to none, does not answer to that of the one before.
+void take_down_what_was_left(int wanted) noexcept {
+    const int number = left_behind.exchange(0, std::memory_order_relaxed);
+    if (number != 0 && number != wanted && number != dump_signal_in_environment() && is_dump_signal(number))
+        ::signal(number, SIG_DFL);
 }
 
 void serve(int asked) noexcept {
@@ -35,7 +71,13 @@ void serve(int asked) noexcept {
 
 } // namespace
 
+bool is_dump_signal(int number) noexcept {
+    struct sigaction now {};
+    return ::sigaction(number, nullptr, &now) == 0 && is(now, &on_signal);
+}
+
 dump_on_signal::dump_on_signal(int number, std::atomic<unsigned> &helpers) : number_(number) {
+    take_down_what_was_left(number);
     if (number_ == 0)
         return;
     asked_ = ::eventfd(0, EFD_CLOEXEC);
@@ -54,21 +96,21 @@ dump_on_signal::dump_on_signal(int number, std::atomic<unsigned> &helpers) : num
     }
     ::pthread_sigmask(SIG_SETMASK, &own, nullptr);
     helpers.fetch_add(1, std::memory_order_relaxed);
-    bell.store(asked_, std::memory_order_relaxed);
-    struct sigaction action {};
-    action.sa_handler = [](int n) { on_signal(n); };
-    action.sa_flags = SA_RESTART | SA_ONSTACK;
-    sigemptyset(&action.sa_mask);
-    ::sigaction(number_, &action, &before_);
+    dump_bell.store(asked_, std::memory_order_relaxed);
+    handle(number_, &before_);
 }
 
 dump_on_signal::~dump_on_signal() {
     if (number_ == 0)
         return;
-    ::sigaction(number_, &before_, nullptr);
+    if (is(before_, SIG_DFL) ||
+        is(before_, &on_signal)) // it stays: a signal that comes late must not end the program
+        left_behind.store(number_, std::memory_order_relaxed);
+    else
+        ::sigaction(number_, &before_, nullptr);
+    dump_bell.store(-1, std::memory_order_relaxed); // a handler that still runs rings once more, or too late
     ::eventfd_write(asked_, the_end);
     writer_.join();
-    bell.store(-1, std::memory_order_relaxed); // a handler that still runs writes into nothing
     ::close(asked_);
 }
 

@@ -7,7 +7,9 @@
 
 namespace fult::detail {
 
-// Handles the signal while it lives. The handler only wakes a thread, which writes to standard error.
+// Reports on the signal while it lives. The handler only wakes a thread, which writes to standard error. It
+// stays afterwards, where the program has none of its own, and says that no runtime is running, until the
+// next runtime starts; it is there from the library's start where FULT_DUMP_SIGNAL names the signal.
 class dump_on_signal {
   public:
     // 0: does nothing. Throws std::system_error where a thread or a descriptor is lacking. `helpers` counts
@@ -23,5 +25,8 @@ class dump_on_signal {
     struct sigaction before_ {};
     std::thread writer_;
 };
+
+// Whether this signal has the handler from here. From any thread.
+bool is_dump_signal(int number) noexcept;
 
 } // namespace fult::detail

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <sched.h>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -28,6 +29,7 @@
 #include "locals.hpp"
 #include "option_table.hpp"
 #include "overflow.hpp"
+#include "parker.hpp"
 #include "topology.hpp"
 #include "virtual_memory.hpp"
 #include "worker.hpp"
@@ -39,7 +41,7 @@ namespace {
 std::atomic<team *> the_team{nullptr}; // set while a runtime runs
 std::atomic<bool> taken{false};        // from the beginning of a start to the end of a stop
 
-constexpr auto report_after = std::chrono::seconds(10);
+constexpr auto stall_report_after = std::chrono::seconds(10);
 
 [[noreturn]] void lacks(const char *what, int error) {
     throw std::system_error(error, std::generic_category(), std::string("fult: ") + what);
@@ -56,6 +58,22 @@ constinit std::mutex looked_at; // held by who looks at the team from outside, a
 }
 team_guard::team_guard() noexcept { looked_at.lock(); }
 team_guard::~team_guard() { looked_at.unlock(); }
+
+namespace {
+constinit std::atomic<unsigned> visitors{0};
+
+void await_visitors() noexcept {
+    while (visitors.load(std::memory_order_seq_cst) != 0) { // pairs with team_visit
+        parker::ring();                                     // one may be asleep there
+        ::sched_yield();
+    }
+}
+} // namespace
+team_visit::team_visit() noexcept {
+    visitors.fetch_add(1, std::memory_order_seq_cst); // pairs with await_visitors
+    crew_ = the_team.load(std::memory_order_seq_cst); // pairs with end_threads
+}
+team_visit::~team_visit() { visitors.fetch_sub(1, std::memory_order_release); } // pairs with await_visitors
 
 // A running runtime. The constructor leaves nothing behind where it throws.
 class engine {
@@ -74,7 +92,9 @@ class engine {
     void become_main();
     void drain() noexcept;
     void report_waiting() noexcept;
+    void refuse_handles() noexcept;
     std::uint64_t living() noexcept;
+    std::uint64_t ended() noexcept;
     void destroy_homes() noexcept;
 
     topology machine_;
@@ -110,6 +130,7 @@ engine::engine(const options &asked)
       pool_(asked.blocking_threads, crew_.idle_blocking) {
     std::fegetenv(&crew_.fp_at_start);
     crew_.count = crew_.opts.workers;
+    crew_.processors = machine_.usable();
     crew_.alone = crew_.count == 1 || !crew_.opts.stealing;
     crew_.private_words = crew_.opts.private_words && asymmetric_fence_available();
     first_hinted_word = crew_.opts.levels == level_mode::automatic ? words_in_line
@@ -131,14 +152,8 @@ engine::engine(const options &asked)
 
 void engine::create_homes() {
     crew_.homes.reserve(crew_.count + 1);
-    for (unsigned i = 0; i <= crew_.count; ++i) {
-        worker *w = worker::create(crew_, i);
-        if (!w)
-            lacks("no address space for a worker's task table; raise `ulimit -v`, or lower FULT_MAX_TASKS or "
-                  "FULT_WORKERS",
-                  errno);
-        crew_.homes.push_back(w);
-    }
+    for (unsigned i = 0; i <= crew_.count; ++i)
+        crew_.homes.push_back(worker::create(crew_, i));
     for (unsigned i = 0; i < crew_.count; ++i) {
         crew_.homes[i]->set_neighbours(crew_.alone ? std::vector<std::vector<unsigned>>{}
                                                    : machine_.neighbours(i, crew_.count));
@@ -191,9 +206,10 @@ void engine::end_threads() noexcept {
     threads_.clear();
     {
         const team_guard nobody_looks;
-        the_team.store(nullptr, std::memory_order_release);
+        the_team.store(nullptr, std::memory_order_seq_cst); // pairs with team_visit
         tell_debugger_of_none();
     }
+    await_visitors();
     if (bound_)
         machine_.unbind();
 }
@@ -212,11 +228,41 @@ std::uint64_t engine::living() noexcept {
     return count - 1;
 }
 
+std::uint64_t engine::ended() noexcept {
+    std::uint64_t count = 0;
+    for (worker *w : crew_.homes)
+        count += w->ended();
+    return count;
+}
+
+// Ends the program where nothing is left but tasks that have ended, and nobody can join them: the one thread
+// that has their handles waits here.
+void engine::refuse_handles() noexcept {
+    crew_.counting.lock();
+    const bool counted = crew_.asleep.count() == crew_.count - 1;
+    const std::uint64_t waiting = counted ? ended() : 0;
+    const bool only_these = waiting != 0 && waiting == living();
+    crew_.counting.unlock();
+    if (only_these && no_other_thread(crew_))
+        fatal("runtime",
+              "its end waits for %llu task(s) that have ended and were neither joined nor detached: their "
+              "handles "
+              "outlive the runtime; join or destroy each handle before the runtime",
+              static_cast<unsigned long long>(waiting));
+}
+
 void engine::report_waiting() noexcept {
+    const std::uint64_t joinable = ended(), blocked = living() - joinable;
+    if (joinable != 0)
+        warn("the runtime is to stop and waits for %llu task(s) that have ended and were neither joined nor "
+             "detached: another thread must do so, or their handles outlive the runtime",
+             static_cast<unsigned long long>(joinable));
+    if (blocked == 0)
+        return;
     warn(
         "the runtime is to stop and waits for %llu task(s) that are blocked and that no other task can wake; "
         "signal them, or do not end the runtime before them",
-        static_cast<unsigned long long>(living()));
+        static_cast<unsigned long long>(blocked));
     if (crew_.opts.deadlock == deadlock_mode::off || !only_tasks_can_wake(crew_) ||
         crew_.told_deadlock.exchange(true, std::memory_order_relaxed))
         return;
@@ -231,9 +277,14 @@ void engine::drain() noexcept {
     worker &first = *crew_.homes[0];
     auto moved = std::chrono::steady_clock::now();
     for (unsigned idle = 0;;) {
-        if (crew_.outside.poll() || first.has_work() || crew_.foreign_home().tasks.seems_public()) {
+        const bool own =
+            crew_.outside.poll() || first.has_work() || crew_.foreign_home().tasks.seems_public();
+        // What lies elsewhere is its worker's first; but that one may compute until a task has run that lies
+        // there.
+        if (own || (idle != 0 && first.work_anywhere(true))) {
             this_task::yield();
-            idle = 0;
+            if (own)
+                idle = 0;
             moved = std::chrono::steady_clock::now();
             continue;
         }
@@ -244,10 +295,11 @@ void engine::drain() noexcept {
             return;
         // Others run what is left, or it waits for a foreign thread's signal.
         std::this_thread::sleep_for(std::chrono::microseconds(idle < 20 ? 20 : 1000));
-        ++idle;
+        if (++idle % 1000 == 20) // soon, then about once a second
+            refuse_handles();
         if (crew_.asleep.count() < crew_.count - 1 || crew_.outside.expect_something() || pool_.busy())
             moved = std::chrono::steady_clock::now();
-        else if (std::chrono::steady_clock::now() - moved > report_after) {
+        else if (std::chrono::steady_clock::now() - moved > stall_report_after) {
             report_waiting();
             moved = std::chrono::steady_clock::now();
         }
@@ -259,6 +311,7 @@ engine::~engine() {
     if (!w || w->current != main_)
         fatal("runtime", "stopped by something else than the main task; let the runtime's owner live in the "
                          "function that started it");
+    crew_.ending.store(true, std::memory_order_relaxed); // idle workers go to sleep sooner
     drain();
     if (main_->extras)
         end_locals(*main_->extras);

@@ -41,7 +41,8 @@ FULT_ALWAYS_INLINE group_core::place group_core::run_here(worker_hot *w, task *s
     ready_byte *const mine = ready_byte_at(w, distance_in_slots(w, t));
     if (!is_set(*mine))
         return place::nowhere;
-    mine->store(0, std::memory_order_relaxed); // as claim_private
+    w->stack_limit += join_step; // as claim_private
+    mine->store(0, std::memory_order_relaxed);
     owner_barrier();
     if (is_set(w->attention) && !attend_claim(w, t)) [[unlikely]]
         return place::nowhere;
@@ -53,7 +54,7 @@ FULT_ALWAYS_INLINE group_core::place group_core::run_here(worker_hot *w, task *s
     run_as(w, t);
     static_cast<const group_task_ops *>(t->ops)->here(*t);
     if (t->outer != self) [[unlikely]]
-        end_inline_locals(t);
+        end_inline_slow(t);
     const worker_hot *const before = std::exchange(w, current_worker());
     run_as(w, self);
     release_slot(w, t);
@@ -64,17 +65,25 @@ FULT_ALWAYS_INLINE group_core::place group_core::run_here(worker_hot *w, task *s
 // what its tasks have spawned. Whatever is passed by is left to the schedulers, and so is what goes on for
 // long: other tasks want their turn too.
 void group_core::run_own() noexcept {
+    if (worker *w = this_worker(); w && stack_below(w->stack_limit))
+        w->end_row();
     worker *const here = this_worker();
     task *t = std::exchange(highest_, nullptr);
     if (!here || !t || home_of(t) != here || stack_below(here->stack_limit) || !here->run.next)
         return; // the last: no task is private here (hidden_run_)
     const without_exceptions meanwhile(*here);
     task *const self = here->current;
-    std::int64_t left = own_, found = 0;
+    std::int64_t left = uncounted(), found = 0;
     constexpr std::int64_t most_found = 1000; // above: what its tasks have spawned
-    // Slots of others may lie between.
-    const std::ptrdiff_t span = std::min<std::ptrdiff_t>(t - tasks_of(here), 2 * left + 1000);
+    // Slots of others may lie between. Not below the half that t is in: the end of the lower one may have no
+    // memory. (It is in the upper one where the owner spawned on this worker before it came here.)
+    const std::ptrdiff_t span = std::min<std::ptrdiff_t>(slot_of(t) % half_slots, 2 * left + 1000);
     for (const task *const lowest = t - span; left > 0 && t >= lowest; --t) {
+        if (stack_below(here->stack_limit)) [[unlikely]] {
+            here->end_row();
+            if (this_worker() != here || stack_below(here->stack_limit))
+                break;
+        }
         place where = run_here(here, self, t);
         if (where != place::nowhere)
             --left;
@@ -87,7 +96,7 @@ void group_core::run_own() noexcept {
         if (where == place::elsewhere)
             break;
     }
-    own_ = left - found; // negative: of what others have counted
+    own_.store(counted_ + left - found, std::memory_order_relaxed); // fewer: of what others have counted
 }
 
 group_core::group_core() noexcept : owner_(current_worker()->current), in_flight_(in_flight()) {}
@@ -98,39 +107,61 @@ int group_core::in_flight() noexcept {
     return w ? static_cast<int>(w->exceptions().uncaught) : std::uncaught_exceptions();
 }
 
-void group_core::wait_until_empty() noexcept {
-    if (own_ > 0)
-        run_own();
-    const std::int64_t own = one * std::exchange(own_, 0);
-    if (own == 0 && word_.load(std::memory_order_acquire) == 0) // pairs with count_down
-        return;
-    worker *const w = this_worker();
-    parker until;
-    const std::uint32_t prepared = until.prepare();
-    waiter_ = w ? to_id(w->current).value() : reinterpret_cast<std::uintptr_t>(&until) | join_parker_tag;
-    const std::int64_t open =
-        word_.fetch_add(own + waiting, std::memory_order_acq_rel) + own; // with count_down
-    if ((open & waiting) != 0)
-        misuse("task_group::wait", "another task or thread waits for this group already");
-    if (open == 0) {
-        word_.store(0, std::memory_order_relaxed);
-        return;
-    }
-    if (!w)
-        return until.wait(prepared); // for the post: until then who counts down uses the parker
-    while (word_.load(std::memory_order_acquire) != 0) // pairs with count_down
-        suspend_until_signaled(false);
+std::int64_t group_core::take_uncounted() noexcept {
+    const std::int64_t more = uncounted();
+    counted_ += more;
+    return more;
 }
 
+// Where the count has come to nothing, all tasks that it knows have ended, and what these spawned is seen. If
+// there is nothing among that which the count does not know yet, all have ended: each task was spawned before
+// the wait, or by one of the group.
+void group_core::wait_until_empty() noexcept {
+    worker *const w = this_worker();
+    if (w && is_owned_by(w) && uncounted() > 0)
+        run_own();
+    parker until;
+    do {
+        const std::int64_t own = one * take_uncounted();
+        std::int64_t open = 0, seen = word_.load(std::memory_order_acquire); // pairs with count_down
+        if (own == 0 && seen == 0)
+            return;
+        const std::uint32_t prepared = until.prepare();
+        waiter_.store(w ? to_id(this_worker()->current).value()
+                        : reinterpret_cast<std::uintptr_t>(&until) | join_parker_tag,
+                      std::memory_order_relaxed);
+        do {
+            if ((seen & waiting) != 0)
+                misuse("task_group::wait", "another task or thread waits for this group already");
+            open = seen + own;
+        } while (!word_.compare_exchange_weak(seen, open > 0 ? open + waiting : open,
+                                              std::memory_order_acq_rel, // pairs with count_down
+                                              std::memory_order_acquire));
+        if (open > 0 && !w)
+            until.wait(prepared); // for the post: until then who counts down uses the parker
+        while ((word_.load(std::memory_order_acquire) & waiting) != 0) // pairs with count_down
+            suspend_until_signaled(false);
+    } while (uncounted() != 0);
+}
+
+// In one step, as the group may be gone after it: and another task may count down at the same time where some
+// are not counted yet.
 void group_core::count_down() noexcept {
-    if (word_.fetch_sub(one, std::memory_order_acq_rel) != one + waiting) // pairs with wait_until_empty
+    std::int64_t seen = word_.load(std::memory_order_acquire); // pairs with wait_until_empty, for the waiter
+    std::uintptr_t who = 0;
+    bool last = false;
+    do {
+        who = waiter_.load(std::memory_order_relaxed);
+        last = seen == one + waiting;
+    } while (!word_.compare_exchange_weak(seen, last ? 0 : seen - one,
+                                          std::memory_order_acq_rel, // pairs with wait_until_empty
+                                          std::memory_order_acquire));
+    if (!last)
         return;
-    const std::uintptr_t who = waiter_;
-    word_.store(0, std::memory_order_release); // pairs with wait_until_empty; then the group may be gone
     if ((who & join_tag_mask) == join_parker_tag)
         reinterpret_cast<parker *>(who & ~std::uintptr_t{join_tag_mask})->post();
     else
-        signal(task_id::from_value(who));
+        post_signal(task_id::from_value(who)); // a stale one is a spurious wake-up
 }
 
 // Stopping --------------------------------------------------------------------------------------------------------------------

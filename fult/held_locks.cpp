@@ -7,15 +7,15 @@ namespace {
 __thread unsigned held = 0; // read and changed by functions out of line only: a task may change threads
 } // namespace
 
-FULT_NOINLINE void spinlock_taken() noexcept { ++held; }
-FULT_NOINLINE void spinlock_released() noexcept {
+FULT_OPAQUE void spinlock_taken() noexcept { ++held; }
+FULT_OPAQUE void spinlock_released() noexcept {
     if (held-- == 0)
         fatal("spinlock::unlock",
               "this thread holds no spinlock; unlock it once for each lock, without suspending in between");
 }
 
 #ifndef NDEBUG
-FULT_NOINLINE void check_no_spinlock(const char *call) noexcept {
+FULT_OPAQUE void check_no_spinlock(const char *call) noexcept {
     if (held != 0)
         fatal(call, "the task suspends while it holds a spinlock; unlock it first, or use a qlock");
 }

@@ -10,6 +10,7 @@
 
 #include "spin_lock.hpp"
 #include "task.hpp"
+#include "way_home.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {
@@ -58,7 +59,7 @@ struct thread_values : local_values {
         delete[] far;
     }
 };
-FULT_NOINLINE local_values &values_of_thread() {
+FULT_OPAQUE local_values &values_of_thread() {
     static thread_local thread_values values;
     used_values = &values;
     return values;
@@ -129,7 +130,7 @@ void set_local(local_key key, void *value) {
         static_cast<worker *>(home_of(t))->set_extras(t, std::move(extras));
         // A base that comes first, as get_local takes it to be.
         static_assert(std::is_base_of_v<local_values, task_extras> && !std::is_polymorphic_v<task_extras>);
-        t->outer = reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(t->outer) | has_locals);
+        set_at_end(t, has_locals);
     }
     make_room(*values, key);
     put_local(*values, key, value);
@@ -178,13 +179,6 @@ void end_locals(local_values &values) noexcept {
 void end_locals_of_thread() noexcept {
     if (used_values)
         end_locals(*used_values);
-}
-
-// The slot goes back at once, so the values' memory does too.
-task *end_inline_locals(task *t) noexcept {
-    end_locals(*t->extras);
-    static_cast<worker *>(home_of(t))->set_extras(t, nullptr);
-    return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(t->outer) & ~has_locals);
 }
 
 } // namespace fult::detail

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
 #include <new>
+#include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -129,7 +131,22 @@ bool overflows(const stack &s, std::uintptr_t address, std::uintptr_t sp) noexce
     return close(address) && close(sp);
 }
 
+// A signal that somebody sent is not repeated by an instruction: it is sent again, as it was, to the action
+// that was there before. It is blocked while its handler runs, and arrives when that returns.
+void pass_on_sent(int number, siginfo_t *info, const struct sigaction &before) noexcept {
+    const int saved = errno;
+    if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_IGN) {
+        ::sigaction(number, &before, nullptr);
+        if (::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::gettid(), number, info) != 0)
+            ::raise(number);
+    }
+    errno = saved;
+}
+
 void on_fault(int number, siginfo_t *info, void *interrupted) noexcept {
+    const struct sigaction &before = number == SIGSEGV ? segv_before : bus_before;
+    if (info->si_code <= 0) // SI_USER and the like: by kill, raise or sigqueue
+        return pass_on_sent(number, info, before);
     const worker *w = this_worker();
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
     const place at = place_of(interrupted);
@@ -141,7 +158,7 @@ void on_fault(int number, siginfo_t *info, void *interrupted) noexcept {
     }
     // The instruction faults again, into the action that was there before: another handler, or the end of the
     // program.
-    ::sigaction(number, number == SIGSEGV ? &segv_before : &bus_before, nullptr);
+    ::sigaction(number, &before, nullptr);
 }
 
 } // namespace

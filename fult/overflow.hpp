@@ -5,8 +5,8 @@
 
 namespace fult::detail {
 
-// Handles SIGSEGV and SIGBUS for the process while it lives; faults that are no overflow go on to who handled
-// them before.
+// Handles SIGSEGV and SIGBUS for the process while it lives; faults that are no overflow, and signals
+// that were sent, go on to the action that was there before.
 class overflow_reports {
   public:
     overflow_reports() noexcept;

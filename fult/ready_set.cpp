@@ -6,7 +6,7 @@
 
 #include "asymmetric_fence.hpp"
 #include "sanitizer.hpp"
-#include "stack.hpp"
+#include "way_home.hpp"
 
 namespace fult::detail {
 namespace {
@@ -15,6 +15,13 @@ unsigned highest_bit(std::uint64_t bits) noexcept {
     return static_cast<unsigned>(63 - std::countl_zero(bits));
 }
 unsigned lowest_bit(std::uint64_t bits) noexcept { return static_cast<unsigned>(std::countr_zero(bits)); }
+
+// Those of a word's bits that belong to slots from `least` on.
+std::uint64_t bits_from(std::uint32_t least, std::uint32_t word, std::uint64_t bits) noexcept {
+    if (word > least >> 6)
+        return bits;
+    return word < least >> 6 ? 0 : bits & (~std::uint64_t{0} << (least & 63));
+}
 
 } // namespace
 
@@ -42,6 +49,7 @@ std::uint64_t ready_set::ready_bits(std::uint32_t word) const noexcept {
 }
 
 void ready_set::add_ready(task *t) noexcept {
+    forget_moved();
     ready_turn_.words.insert(slot_of(t) >> 6);
     bytes_[slot_of(t)].store(1, std::memory_order_release);
     owner_barrier();
@@ -116,13 +124,13 @@ task *ready_set::take_in_turn(sweep &s) noexcept {
 
 // Between private and public ----------------------------------------------------------------------------------------------------
 
-// Shows tasks to others that were private; those on a pinned stack to their home only. How many others may
+// Shows tasks to others that were private; pinned ones to their home only. How many others may
 // take.
 unsigned ready_set::make_claimable(std::uint32_t word, std::uint64_t bits) noexcept {
     std::uint64_t here_only = 0;
     for (std::uint64_t rest = bits; rest != 0; rest &= rest - 1) {
         task *t = task_at(word, lowest_bit(rest));
-        const bool bound = t->context && t->on->pinned;
+        const bool bound = t->context && stays_home(t);
         here_only |= bound ? rest & -rest : 0;
         t->state.store(bound ? ready_pinned : ready, std::memory_order_release); // pairs with claim
     }
@@ -247,8 +255,7 @@ task *ready_set::take_from(const public_words &from, bool newest, bool started,
         return nullptr;
     task *found = nullptr, *passed_over = nullptr;
     scan(from, newest, [&](std::uint32_t w, std::uint64_t bits) {
-        if (w <= least >> 6)
-            bits = w < least >> 6 ? 0 : bits & (~std::uint64_t{0} << (least & 63));
+        bits = bits_from(least, w, bits);
         while (bits != 0) {
             const unsigned b = newest ? highest_bit(bits) : lowest_bit(bits);
             const std::uint64_t bit = std::uint64_t{1} << b;
@@ -272,13 +279,12 @@ task *ready_set::take_from(const public_words &from, bool newest, bool started,
 // A claimed task becomes a private one, if it may: like one that has just yielded, or was just spawned. Else
 // it is shown again as it was.
 void ready_set::take_over(task *t) noexcept {
-    const bool bound = t->pinned || (t->context && t->on->pinned);
-    if (!bound && t->context) {
+    if (!t->pinned && t->context) {
         add_yielded(t);
-    } else if (!bound && !t->extras) {
+    } else if (!t->pinned && !t->extras) {
         add_ready(t);
     } else {
-        show(t, bound);
+        show(t, t->pinned);
     }
 }
 
@@ -292,10 +298,6 @@ task *ready_set::take_where_last() noexcept {
         return nullptr;
     const std::uint64_t all = w < half_words ? ~std::uint64_t{0} : bit_of(highest_bit(bits));
     std::uint64_t taken = from.take(w, all);
-    // A thief may have brought some of them here from a private word, where their bits still stand
-    // (NO_RECONCILE_GATHER in tests/model/revoke.pml).
-    if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
-        reconcile(w);
     task *found = nullptr;
     while (taken != 0) {
         const unsigned b = highest_bit(taken);
@@ -332,12 +334,13 @@ task *ready_set::take_in_turn(const public_words &from, std::uint32_t &turn) noe
     return t;
 }
 
-task *ready_set::steal(bool &forwarded, bool started) noexcept {
+task *ready_set::steal(bool &forwarded, bool started, std::uint32_t least) noexcept {
     task *found = nullptr, *passed_over = nullptr;
     const public_words from = runnable();
     if (!any(from))
         return nullptr;
     scan(from, false, [&](std::uint32_t w, std::uint64_t bits) {
+        bits = bits_from(least, w, bits);
         while (bits != 0) {
             const unsigned b = lowest_bit(bits);
             const std::uint64_t bit = std::uint64_t{1} << b;

@@ -46,9 +46,9 @@ class ready_set {
     task *take_public_in_turn() noexcept { return take_in_turn(runnable(), public_turn_); }
     task *take_pinned_in_turn() noexcept { return take_in_turn(pinned(), pinned_turn_); }
 
-    // A thief claims the oldest task. `forwarded`: it found one that only the home may run, and left it among
-    // its pinned words.
-    task *steal(bool &forwarded, bool started = false) noexcept;
+    // A thief claims the oldest task of those in slots from `least` on. `forwarded`: it found one that only
+    // the home may run, and left it among its pinned words.
+    task *steal(bool &forwarded, bool started = false, std::uint32_t least = 0) noexcept;
 
     // Moves the oldest word of private tasks of a worker that reaches no scheduling point to its public
     // words; how many.
@@ -89,6 +89,7 @@ class ready_set {
     void add_ready(task *t) noexcept;
     void add_yielded(task *t) noexcept {
         const std::uint32_t w = slot_of(t) >> 6;
+        forget_moved();
         yielded_turn_.words.insert(w);
         // release: a thief that revokes the bit resumes the context
         words_[w].yielded.store(words_[w].yielded.load(std::memory_order_relaxed) | bit_of(slot_of(t)),
@@ -188,6 +189,8 @@ class ready_set {
     unsigned publish(sweep &s) noexcept;
     unsigned move_oldest(const sweep &s) noexcept;
     task *task_at(std::uint32_t word, unsigned bit) const noexcept { return tasks_ + word * 64 + bit; }
+    // Where a slot has a bit of either kind, that of a yield is the older one: its task has ended, and
+    // another has begun there.
     void clear_private(std::uint32_t word, std::uint64_t bits) noexcept {
         const std::uint64_t resumable = words_[word].yielded.load(std::memory_order_relaxed);
         if ((resumable & bits) != 0)
@@ -204,6 +207,13 @@ class ready_set {
         if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
             bits &= ~reconcile(word);
         return bits;
+    }
+    // Before a private bit is set. The same slot's may still be set, with a thief's mark in moved: its task
+    // came back to this worker through public words or a hand-over. An answer given after the new bit was set
+    // would take that for the old one (NO_RECONCILE_SET in tests/model/revoke.pml).
+    void forget_moved() noexcept {
+        if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+            reconcile(0);
     }
     void put_back(task *chain) noexcept;
     void take_over(task *t) noexcept;

@@ -6,12 +6,17 @@
 
 #include "asymmetric_fence.hpp"
 #include "deadlock.hpp"
+#include "processors.hpp"
+#include "thread_waits.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {
 namespace {
 
 using steady = std::chrono::steady_clock;
+
+// The end of a runtime is over when all other workers sleep: they look no longer than this then.
+constexpr auto spin_at_end = std::chrono::microseconds(20);
 
 // A victim that spawned and then reaches no scheduling point is left alone for this long before its private
 // words are taken.
@@ -151,8 +156,11 @@ void worker::sleep_until_woken(std::uint32_t prepared) noexcept {
 void worker::nap(rest how) noexcept {
     const bool doze = how == rest::short_while;
     const std::uint32_t prepared = sleep.prepare();
-    if (doze)
+    if (doze) {
         crew.dozing.fetch_add(1, std::memory_order_seq_cst);
+        if (waiting_threads.any())
+            hand_polling_on(crew);
+    }
     crew.asleep.add(index);
     if (!crew.alone) {
         ask_for_work();
@@ -194,10 +202,12 @@ task *worker::search() noexcept {
             start = steady::now();
             continue;
         }
-        if (!crew.alone)
-            ask_for_work();
-        if (round % 16 != 15) {
-            cpu_relax();
+        // More at a time than there are processors only keep each other from them: these sleep at once.
+        const bool surplus = crew.searching.load(std::memory_order_relaxed) > crew.processors;
+        if (!crew.alone && !surplus)
+            ask_for_work(); // else in nap
+        if (round % 16 != 15 && !surplus) {
+            relax();
             continue;
         }
         if (!crew.alone && (found = steal_handed()))
@@ -205,10 +215,10 @@ task *worker::search() noexcept {
         const auto idle = steady::now() - start;
         if (!crew.alone && idle > patience && revoke_round())
             continue;
-        if (idle > limit) {
+        if (idle > limit || surplus || (idle > spin_at_end && crew.ending.load(std::memory_order_relaxed))) {
             crew.searching.fetch_sub(
                 1, std::memory_order_seq_cst); // before it is seen as asleep; pairs with wake_for
-            const std::uint32_t hands_now = crew.alone ? 0 : hands_of_others();
+            const std::uint32_t hands_now = crew.alone || surplus ? hands : hands_of_others();
             const bool in_motion = hands_now != hands;
             nap(in_motion ? rest::short_while : rest::until_woken);
             crew.searching.fetch_add(1, std::memory_order_seq_cst);
@@ -227,6 +237,8 @@ task *worker::search() noexcept {
         else if (!crew.alone)
             ask_for_work();
     }
+    if (found && waiting_threads.any()) // this one may be busy for long
+        hand_polling_on(crew);
     return found;
 }
 

@@ -5,8 +5,11 @@
 #include <sched.h>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
+#include "processors.hpp"
 #include "team.hpp"
+#include "thread_waits.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {
@@ -14,6 +17,7 @@ namespace {
 
 constexpr auto never = timer_queue::never;
 constexpr std::int64_t nanoseconds_in_millisecond = 1'000'000;
+constexpr unsigned looks_of_a_thread = 100; // before a sleep
 
 } // namespace
 
@@ -78,6 +82,7 @@ void services::remove(service &s) noexcept {
 }
 
 bool services::poll() noexcept {
+    const no_turns meanwhile; // whoever decides what runs next is here
     bool busy = false;
     for (place &at : places_)
         if (service *s = at.enter()) {
@@ -87,8 +92,16 @@ bool services::poll() noexcept {
     return busy;
 }
 
-// One sleep in the kernel, until then at most; whether somebody should look for work now.
-bool services::sleep_once(worker &who, std::uint32_t prepared, std::int64_t until) noexcept {
+no_turns::no_turns() noexcept
+    : here_(this_worker()), before_(here_ && std::exchange(here_->no_turns, true)) {}
+no_turns::~no_turns() {
+    if (here_)
+        here_->no_turns = before_;
+}
+
+// One sleep in the kernel, until then at most: sleep(descriptors, count, nanoseconds), of which the first
+// descriptor is left for the bell. Whether somebody should look for work now.
+template <class Sleep> bool services::sleep_once(std::int64_t until, const Sleep &sleep) noexcept {
     service *ready[places];
     pollfd descriptors[places + 1];
     place *held[places];
@@ -115,9 +128,7 @@ bool services::sleep_once(worker &who, std::uint32_t prepared, std::int64_t unti
     if (calm) {
         if (until != never)
             limit = std::min(limit, std::max<std::int64_t>(until - timers::now(), 0));
-        who.be_counted(true);
-        who.sleep.wait_with(prepared, descriptors, watching, limit == never ? -1 : limit);
-        who.be_counted(false);
+        sleep(descriptors, watching, limit == never ? -1 : limit);
     }
     for (unsigned i = 0; i < count; ++i) {
         ready[i]->end_sleep();
@@ -126,13 +137,25 @@ bool services::sleep_once(worker &who, std::uint32_t prepared, std::int64_t unti
     return !calm;
 }
 
+bool services::begin_watch() noexcept {
+    return count_.load(std::memory_order_seq_cst) != 0 &&       // pairs with add_at
+           !watched_.exchange(true, std::memory_order_seq_cst); // pairs with end_watch
+}
+
+// Before the look for a successor: in nap, in hand_polling_on.
+void services::end_watch() noexcept { watched_.store(false, std::memory_order_seq_cst); }
+
 bool services::watch(worker &who, std::uint32_t prepared) noexcept {
-    if (count_.load(std::memory_order_seq_cst) == 0 || // pairs with add_at
-        watched_.exchange(true, std::memory_order_seq_cst))
+    if (!begin_watch())
         return false;
+    const auto sleep = [&](pollfd *descriptors, unsigned count, std::int64_t nanoseconds) {
+        who.be_counted(true);
+        who.sleep.wait_with(prepared, descriptors, count, nanoseconds);
+        who.be_counted(false);
+    };
     std::int64_t settles = timers::now() + who.settles_after() * nanoseconds_in_millisecond;
     while (any() && !who.sleep.posted(prepared)) {
-        if (poll() || sleep_once(who, prepared, settles))
+        if (poll() || sleep_once(settles, sleep))
             break;
         if (timers::now() >= settles && !who.sleep.posted(prepared)) {
             const int again = who.settle_down(true);
@@ -141,7 +164,34 @@ bool services::watch(worker &who, std::uint32_t prepared) noexcept {
         }
     }
     who.rouse();
-    watched_.store(false, std::memory_order_seq_cst); // before the look for a successor, in nap
+    end_watch();
+    return true;
+}
+
+bool services::watch(const team &crew, thread_wait &who) noexcept {
+    if (!begin_watch())
+        return false;
+    const auto sleep = [&](pollfd *descriptors, unsigned count, std::int64_t nanoseconds) {
+        if (!who.begin_sleep_at_bell())
+            return;
+        parker own; // nobody posts: who wakes this thread rings
+        own.wait_with(own.prepare(), descriptors, count, nanoseconds);
+        who.end_sleep_at_bell();
+    };
+    const auto is_over = [&] {
+        return !who.is_asleep() || !any() || crew.stopping.load(std::memory_order_relaxed) ||
+               (who.deadline() != never && timers::now() >= who.deadline());
+    };
+    for (unsigned idle = 0; !is_over();)
+        if (poll()) {
+            idle = 0;
+        } else if (++idle < looks_of_a_thread) {
+            relax();
+        } else {
+            sleep_once(who.deadline(), sleep);
+            idle = 0;
+        }
+    end_watch();
     return true;
 }
 
@@ -153,6 +203,7 @@ void add_service(service &s) {
         throw std::length_error("fult: more than " + std::to_string(services::capacity) +
                                 " communication devices");
     crew->wake_one(0); // who sleeps already does not watch
+    waiting_threads.rouse_one();
 }
 
 void remove_service(service &s) noexcept {

@@ -10,7 +10,9 @@
 
 namespace fult::detail {
 
+class thread_wait;
 class worker;
+struct team;
 
 class services {
   public:
@@ -38,6 +40,9 @@ class services {
     // The worker `who` sleeps until a post after `prepared`, or until some service did something; returns at
     // once where another worker watches already (false) or something is there.
     bool watch(worker &who, std::uint32_t prepared) noexcept;
+    // The same for a foreign thread, until its wait is over, or the runtime ends; false: another one watches.
+    bool watch(const team &crew, thread_wait &who) noexcept;
+    bool is_watched() const noexcept { return watched_.load(std::memory_order_seq_cst); } // pairs with watch
 
   private:
     struct place {
@@ -47,7 +52,9 @@ class services {
         void leave() noexcept;
     };
     bool add_at(place &at, service &s) noexcept;
-    bool sleep_once(worker &who, std::uint32_t prepared, std::int64_t until) noexcept;
+    template <class Sleep> bool sleep_once(std::int64_t until, const Sleep &sleep) noexcept;
+    bool begin_watch() noexcept;
+    void end_watch() noexcept;
 
     static constexpr unsigned places = capacity + static_cast<unsigned>(own::count);
     place places_[places]; // the runtime's own come last

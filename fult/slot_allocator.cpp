@@ -14,15 +14,16 @@ constexpr std::uint64_t lowest_bits(int count) noexcept {
 
 } // namespace
 
-void slot_allocator::open(worker_hot *home, slot_run *run, std::uint32_t first,
-                          std::uint32_t limit) noexcept {
+void slot_allocator::open(worker_hot *home, slot_run *run, std::uint32_t first, std::uint32_t limit,
+                          std::uint64_t last_slots) noexcept {
     home_ = home;
     words_ = slot_words(home);
     run_ = run;
     first_ = first;
     limit_ = limit;
+    last_slots_ = last_slots;
     used_ = 1;
-    words_[first].free = usable_slots; // untouched memory is zero, which is a descriptor's state of rest
+    words_[first].free = slots_of(first); // untouched memory is zero, which is a descriptor's state of rest
     start_run(first, std::countr_zero(usable_slots));
 }
 
@@ -53,7 +54,8 @@ bool slot_allocator::refill() noexcept {
         if (used_ == limit_)
             return false;
         word = static_cast<int>(used_++);
-        words_[first_ + static_cast<std::uint32_t>(word)].free = usable_slots;
+        words_[first_ + static_cast<std::uint32_t>(word)].free =
+            slots_of(first_ + static_cast<std::uint32_t>(word));
     }
     const std::uint32_t w = first_ + static_cast<std::uint32_t>(word);
     start_run(w, std::countr_zero(words_[w].free));
@@ -120,7 +122,7 @@ void slot_allocator::trim() noexcept {
     std::uint32_t still = kept;
     for (std::uint32_t w = kept; w < touched_;) {
         std::uint32_t end = w;
-        while (end < touched_ && words_[first_ + end].free == usable_slots)
+        while (end < touched_ && words_[first_ + end].free == slots_of(first_ + end))
             ++end;
         if (end > w)
             discard_pages(tasks_of(home_) + std::size_t{first_ + w} * 64,
@@ -137,9 +139,18 @@ std::uint64_t slot_allocator::taken() const noexcept {
     std::uint64_t count = 0;
     for (std::uint32_t w = first_; w < first_ + used_; ++w) {
         const std::uint64_t free = words_[w].free | returned.words[w].load(std::memory_order_acquire);
-        count += static_cast<std::uint64_t>(63 - std::popcount(free));
+        count += static_cast<std::uint64_t>(std::popcount(slots_of(w)) - std::popcount(free));
     }
     return count - static_cast<std::uint64_t>(run_->end - run_->next);
+}
+
+// A free slot's descriptor says that nobody joins it.
+std::uint64_t slot_allocator::ended() const noexcept {
+    const task *const all = tasks_of(home_);
+    std::uint64_t count = 0;
+    for (std::size_t slot = std::size_t{first_} * 64; slot < std::size_t{first_ + used_} * 64; ++slot)
+        count += all[slot].join.load(std::memory_order_acquire) == join_done ? 1 : 0; // pairs with complete
+    return count;
 }
 
 } // namespace fult::detail

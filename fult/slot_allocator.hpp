@@ -15,9 +15,10 @@ inline constexpr std::uint32_t half_words = half_slots / 64;
 
 class slot_allocator {
   public:
-    // Words [first, first + limit) of the home; none is used yet. The run that slots are taken from lies
-    // where the fast path of the owner sees it, or anywhere else.
-    void open(worker_hot *home, slot_run *run, std::uint32_t first, std::uint32_t limit) noexcept;
+    // Words [first, first + limit) of the home, of the last one those slots; none is used yet. The run that
+    // slots are taken from lies where the fast path of the owner sees it, or anywhere else.
+    void open(worker_hot *home, slot_run *run, std::uint32_t first, std::uint32_t limit,
+              std::uint64_t last_slots = usable_slots) noexcept;
 
     // A low free slot's descriptor, or null at the limit.
     task *take() noexcept;
@@ -43,17 +44,27 @@ class slot_allocator {
     // The word that the run is in.
     std::uint32_t current_word() const noexcept { return cur_; }
 
+    // Whether the next slot begins a new run, and a quarter of all slots is taken: the lowest ones are taken
+    // first.
+    bool is_far_ahead() const noexcept { return run_->next == run_->end && cur_ - first_ >= limit_ / 4; }
+
     // Gives the memory of descriptors back that lie free in whole words, but for the lowest few thousand.
     void trim() noexcept;
 
     // Slots that are taken. Exact only while nobody takes or frees any.
     std::uint64_t taken() const noexcept;
 
+    // Those whose tasks have ended and were not joined; under the same condition.
+    std::uint64_t ended() const noexcept;
+
   private:
     // So many slots above one are free before the run follows, lest it goes to and fro where a program stands
     // at the border of two words. As bits above that one.
     static constexpr std::uint64_t next_above = 0xfe;
 
+    std::uint64_t slots_of(std::uint32_t word) const noexcept {
+        return word == first_ + limit_ - 1 ? last_slots_ : usable_slots;
+    }
     bool refill() noexcept;
     bool drain() noexcept;
     void start_run(std::uint32_t word, int first) noexcept;
@@ -66,6 +77,7 @@ class slot_allocator {
     slot_run *run_ = nullptr;
     std::uint32_t first_ = 0;
     std::uint32_t limit_ = 0;
+    std::uint64_t last_slots_ = usable_slots;
     std::uint32_t used_ = 0; // words that were ever in use
     std::uint32_t cur_ = 0;
     std::uint32_t touched_ = 0; // behind the last word whose descriptors may be resident; from first_

@@ -1,4 +1,5 @@
 #include <memory>
+#include <sched.h>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -11,6 +12,7 @@
 #include "fork_guard.hpp"
 #include "locals.hpp"
 #include "option_table.hpp"
+#include "suspend.hpp"
 #include "worker.hpp"
 
 namespace fult {
@@ -59,12 +61,20 @@ FULT_ALWAYS_INLINE task *with_site(task *t) noexcept {
     return t;
 }
 
-FULT_COLD void attend_seldom(worker *w, std::uint32_t wanted) noexcept {
-    if (wanted & forked)
-        refuse_in_child();
-    w->attention.fetch_and(~std::uint32_t{trim_wanted}, std::memory_order_seq_cst); // pairs with fult::trim
-    w->trim();
+// Answers the requests in attention; the bits of `word` that thieves have taken. They come first: a trim
+// reconciles as well, and would keep from the caller what was lost (TRIM_FIRST in tests/model/revoke.pml).
+FULT_ALWAYS_INLINE std::uint64_t answer_requests(worker *w, std::uint32_t word) noexcept {
+    const std::uint32_t wanted = w->attention.load(std::memory_order_relaxed);
+    if (wanted & forked) [[unlikely]]
+        refuse_in_child(); // before anything that may wait for a lock
+    const std::uint64_t lost = wanted & revoked ? w->tasks.reconcile(word) : 0;
+    if (wanted & trim_wanted) [[unlikely]]
+        w->trim_as_requested();
+    if (wanted & hungry)
+        w->feed();
+    return lost;
 }
+
 // The locals of a task to come. Until it has a slot, the copies are ours.
 class inherited {
   public:
@@ -96,27 +106,58 @@ task *checked(task *t, const worker &home) {
     return t;
 }
 
+// Whether the task that spawns may suspend here.
+bool may_give_way() noexcept {
+    const worker *w = this_worker();
+    return w && w->current && !w->no_turns;
+}
+
+// The table is full: others run, and may end, before it is said so. Not for ever: they may wait for what is
+// to be spawned. So many decisions, or so many in a row that found nothing to run.
+template <class Take> task *take_after_turns(const Take &take) noexcept {
+    constexpr unsigned most_turns = 65'536, most_in_vain = 1000;
+    if (!may_give_way())
+        return nullptr;
+    for (unsigned turns = 0, in_vain = 0; turns < most_turns && in_vain < most_in_vain; ++turns) {
+        if (let_others_run())
+            in_vain = 0;
+        else if (++in_vain % 256 == 0)
+            ::sched_yield(); // another worker may need this processor
+        else
+            cpu_relax();
+        if (task *t = take())
+            return t;
+    }
+    return nullptr;
+}
+
+task *take_own_slot_in_turn() {
+    if (this_worker()->is_far_ahead() && may_give_way()) [[unlikely]]
+        let_others_run();
+    const auto take = [] { return this_worker()->take_own_slot(); };
+    if (task *t = take()) [[likely]]
+        return t;
+    return checked(take_after_turns(take), *this_worker());
+}
+
 } // namespace
 
 task *take_slot_slow() {
     team &crew = team_of("spawn");
     demand_stacks(crew);
-    worker *w = this_worker();
-    if (!w)
-        return with_site(checked(crew.foreign_home().take_shared_slot(), crew.foreign_home()));
-    if (task *t = w->take_own_slot())
-        return with_site(t);
-    return checked(nullptr, *w);
+    if (this_worker())
+        return with_site(take_own_slot_in_turn());
+    return with_site(checked(crew.foreign_home().take_shared_slot(), crew.foreign_home()));
 }
 
 task *take_slot_with(const spawn_options &wanted) {
     team &crew = team_of("spawn");
     demand_stacks(crew);
-    worker *here = this_worker();
-    if (wanted.worker >= static_cast<int>(crew.count))
+    if (wanted.worker < -1 || wanted.worker >= static_cast<int>(crew.count))
         throw std::out_of_range("fult: spawn: there is no worker " + std::to_string(wanted.worker) +
-                                "; there are " + std::to_string(crew.count) + ", from 0 on");
-    if (wanted.pinned && wanted.worker < 0 && !here)
+                                "; there are " + std::to_string(crew.count) +
+                                ", from 0 on, and -1 is where it is spawned");
+    if (wanted.pinned && wanted.worker < 0 && !this_worker())
         throw std::invalid_argument(
             "fult: spawn: a foreign thread must say to which worker a task is pinned");
     if (wanted.stack_size > most_stack)
@@ -128,11 +169,17 @@ task *take_slot_with(const spawn_options &wanted) {
     inherited copies;
     if (extras)
         copies.make(*extras, wanted);
-    here = this_worker(); // a copy may have suspended
-    worker *home = wanted.worker >= 0 ? crew.homes[static_cast<unsigned>(wanted.worker)]
-                   : here             ? here
-                                      : &crew.foreign_home();
-    task *t = checked(here && home == here ? here->take_own_slot() : home->take_shared_slot(), *home);
+    worker *home = nullptr;
+    const auto take = [&] {
+        worker *const here = this_worker(); // only now: a copy may suspend, and so may this
+        home = wanted.worker >= 0 ? crew.homes[static_cast<unsigned>(wanted.worker)]
+               : here             ? here
+                                  : &crew.foreign_home();
+        return here && home == here ? here->take_own_slot() : home->take_shared_slot();
+    };
+    task *t = take();
+    if (!t)
+        t = checked(take_after_turns(take), *home);
     with_site(t)->pinned = wanted.pinned;
     copies.keep();
     for (const local_value &each : wanted.locals)
@@ -143,27 +190,11 @@ task *take_slot_with(const spawn_options &wanted) {
 
 void make_ready_slow(task *t) noexcept { static_cast<worker *>(home_of(t))->make_ready(t); }
 
-void attend(worker_hot *hot) noexcept {
-    auto *w = static_cast<worker *>(hot);
-    const std::uint32_t wanted = w->attention.load(std::memory_order_relaxed);
-    if (wanted & (trim_wanted | forked)) [[unlikely]]
-        attend_seldom(w, wanted);
-    if (wanted & revoked)
-        w->tasks.reconcile(0);
-    if (wanted & hungry)
-        w->feed();
-}
+void attend(worker_hot *hot) noexcept { answer_requests(static_cast<worker *>(hot), 0); }
 
 bool attend_claim(worker_hot *hot, task *t) noexcept {
-    auto *w = static_cast<worker *>(hot);
     const std::uint32_t slot = slot_of(t);
-    const std::uint32_t wanted = w->attention.load(std::memory_order_relaxed);
-    if (wanted & (trim_wanted | forked)) [[unlikely]]
-        attend_seldom(w, wanted);
-    const bool lost = (wanted & revoked) && (w->tasks.reconcile(slot >> 6) & bit_of(slot)) != 0;
-    if (wanted & hungry)
-        w->feed();
-    return !lost;
+    return (answer_requests(static_cast<worker *>(hot), slot >> 6) & bit_of(slot)) == 0;
 }
 
 void misuse(const char *call, const char *what) noexcept { fatal(call, "%s", what); }

@@ -21,8 +21,7 @@ struct alignas(cache_line) stack {
     void *fiber = nullptr; // TSan's
     unsigned valgrind_id = 0;
     bool kernel_threads = false; // the thread's own, whose guard the system made
-    bool pinned =
-        false; // what runs here stays on its worker: the task that the stack was started for is pinned
+    bool pinned = false; // the task that it was started for is, and the one above that does not lead home yet
 
     std::byte *low() const noexcept { return base + guard; }
     std::byte *high() const noexcept { return base + size; }

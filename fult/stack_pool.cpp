@@ -16,6 +16,12 @@ namespace {
 
 constexpr std::size_t few = 64; // stacks that stay resident at any rate
 
+// What stays resident of an idle stack of another size.
+constexpr std::size_t kept_of_sized = 256 * 1024;
+
+// Larger ones are not kept: they hold address space, and their tasks can afford a mapping.
+constexpr std::size_t largest_kept = std::size_t{16} << 20;
+
 constexpr int madv_guard_install = 102; // Linux 6.13; not in Debian 12's headers
 constexpr int madv_unknown = 0x7eed;
 
@@ -56,6 +62,7 @@ stack_pool::stack_pool(const stack_settings &settings)
 }
 
 stack_pool::~stack_pool() {
+    unmap_kept_sized();
     while (hot_) {
         stack *s = hot_;
         hot_ = s->next;
@@ -210,12 +217,29 @@ void stack_pool::trim() noexcept {
     lock_.lock();
     keep_hot(few);
     lock_.unlock();
+    unmap_kept_sized();
+}
+
+void stack_pool::unmap_kept_sized() noexcept {
+    stack *kept[most_sized];
+    lock_.lock();
+    const std::size_t count = std::exchange(sized_count_, 0);
+    std::copy_n(sized_, count, kept);
+    lock_.unlock();
+    for (std::size_t i = 0; i < count; ++i)
+        unmap_sized(kept[i]);
 }
 
 stack *stack_pool::acquire_sized(std::size_t bytes) noexcept {
     const std::size_t page = page_size();
     bytes = (bytes + 2 * page - 1) / page * page; // the guard comes on top
+    if (stack *s = take_kept_sized(bytes))
+        return s;
     auto *base = static_cast<std::byte *>(map_pages(bytes));
+    if (!base) {
+        unmap_kept_sized();
+        base = static_cast<std::byte *>(map_pages(bytes));
+    }
     if (!base)
         return nullptr;
     lock_.lock();
@@ -225,7 +249,39 @@ stack *stack_pool::acquire_sized(std::size_t bytes) noexcept {
     return s;
 }
 
+// The one that came back last.
+stack *stack_pool::take_kept_sized(std::size_t bytes) noexcept {
+    stack *found = nullptr;
+    lock_.lock();
+    for (std::size_t i = sized_count_; i-- > 0 && !found;)
+        if (sized_[i]->size == bytes) {
+            found = sized_[i];
+            std::copy(sized_ + i + 1, sized_ + sized_count_, sized_ + i);
+            --sized_count_;
+        }
+    lock_.unlock();
+    return found;
+}
+
 void stack_pool::release_sized(stack *s) noexcept {
+    if (s->size > largest_kept)
+        return unmap_sized(s);
+    if (s->size - s->guard > kept_of_sized)
+        discard_pages(s->low(), s->size - s->guard - kept_of_sized);
+    stack *surplus = nullptr;
+    lock_.lock();
+    if (sized_count_ == most_sized) {
+        surplus = sized_[0];
+        std::copy(sized_ + 1, sized_ + sized_count_, sized_);
+        --sized_count_;
+    }
+    sized_[sized_count_++] = s;
+    lock_.unlock();
+    if (surplus)
+        unmap_sized(surplus);
+}
+
+void stack_pool::unmap_sized(stack *s) noexcept {
     sanitizer::fiber_destroy(s->fiber);
     sanitizer::deregister_stack(s->valgrind_id);
     const bool split = s->guard != 0 && !madvise_guards_;

@@ -35,7 +35,8 @@ class stack_pool {
     // Takes a chain back; beyond the cap their memory goes to the system.
     void release(stack *chain) noexcept;
 
-    // One stack of another size, on its own; null where memory is lacking.
+    // One stack of another size; null where memory is lacking. A few that came back last
+    // stay mapped, and their topmost part resident, until a trim.
     stack *acquire_sized(std::size_t bytes) noexcept;
     void release_sized(stack *s) noexcept;
 
@@ -56,6 +57,9 @@ class stack_pool {
     bool grow() noexcept;
     stack *prepare(std::byte *base, std::size_t bytes) noexcept;
     std::size_t protect(std::byte *base) noexcept;
+    stack *take_kept_sized(std::size_t bytes) noexcept;
+    void unmap_sized(stack *s) noexcept;
+    void unmap_kept_sized() noexcept;
     void discard(stack *s) noexcept;
     void keep_hot(std::size_t most) noexcept;
     void trim_surplus() noexcept;
@@ -68,6 +72,9 @@ class stack_pool {
     std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
     std::vector<std::byte *> cold_; // bases whose memory went back, or was never touched
     std::vector<slab> slabs_;
+    static constexpr std::size_t most_sized = 16;
+    stack *sized_[most_sized]{}; // idle, the one that came back first comes first
+    std::size_t sized_count_ = 0;
     std::size_t mapped_ = 0;
     std::size_t split_budget_; // how many more mprotect guards the kernel's limit on mappings allows
     bool madvise_guards_;

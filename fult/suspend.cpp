@@ -1,9 +1,11 @@
 #include "suspend.hpp"
 
+#include <fult/detail/service.hpp>
 #include <fult/this_task.hpp>
 
 #include "check.hpp"
 #include "held_locks.hpp"
+#include "processors.hpp"
 #include "switch.hpp"
 #include "worker.hpp"
 
@@ -31,7 +33,7 @@ void suspend_until_signaled(bool patient) noexcept {
     check_no_spinlock("this_task::wait");
     task *self = w->current;
     if (w->took_signal(self))
-        return;
+        return w->count_turn();
     task *next = w->pick(false);
     if (!next && patient) {
         bool signaled = false;
@@ -71,6 +73,10 @@ bool poller::step() noexcept {
     if (left_ > poll_steps) {
         if (w->has_own_work())
             return false;
+        if (w->polled_for_long()) [[unlikely]] {
+            w->take_turn(); // others, too, may wait for this worker to look
+            return false;
+        }
         left_ = poll_steps;
         w->looking.store(1, std::memory_order_relaxed);
         return true;
@@ -79,7 +85,21 @@ bool poller::step() noexcept {
     if (left_ == 0 || w->has_work())
         return false;
     --left_;
+    if (shares_processors()) [[unlikely]]
+        ::sched_yield();
     return true;
+}
+
+bool let_others_run() noexcept {
+    worker *w = this_worker();
+    if (!w || !w->current)
+        return false;
+    check_no_spinlock("a call that lets others run");
+    task *const self = w->current;
+    task *const next = w->pick(true);
+    if (next)
+        w->switch_from(self, leave::yield, next);
+    return next != nullptr;
 }
 
 } // namespace detail
@@ -90,6 +110,8 @@ void yield() noexcept {
     detail::worker *w = detail::here("this_task::yield");
     detail::check_no_spinlock("this_task::yield");
     detail::task *self = w->current;
+    if (detail::shares_processors()) [[unlikely]] // the loop may poll for what another process does
+        detail::looked_in_vain();
     if (detail::task *next = w->pick(true))
         w->switch_from(self, detail::leave::yield, next);
 }

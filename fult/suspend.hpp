@@ -8,4 +8,8 @@ namespace fult::detail {
 // then.
 void suspend_until_signaled(bool patient) noexcept;
 
+// Where a task does not wait after all, as its time is up: as this_task::yield. On a foreign thread: nothing.
+// Whether another one ran.
+bool let_others_run() noexcept;
+
 } // namespace fult::detail

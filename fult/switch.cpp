@@ -103,7 +103,7 @@ void worker::adopt_main(task *main, stack *its_stack) noexcept {
         its_stack->size > room ? top - room : reinterpret_cast<std::uintptr_t>(its_stack->base);
     its_stack->limit = crew.opts.fp_env == fp_mode::own ? never_inline : inline_limit(low, top);
     here_ = its_stack;
-    stack_limit = its_stack->limit;
+    stack_limit = floor_ = its_stack->limit;
     run_as(this, main);
 }
 

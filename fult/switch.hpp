@@ -12,6 +12,7 @@
 #include "context.hpp"
 #include "sanitizer.hpp"
 #include "task.hpp"
+#include "way_home.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {
@@ -20,6 +21,15 @@ inline constexpr std::uintptr_t leave_mask = 7;
 
 inline std::uintptr_t encode(leave how, const void *what) noexcept {
     return reinterpret_cast<std::uintptr_t>(what) | static_cast<std::uintptr_t>(how);
+}
+
+// A task waits from here on, its registers saved.
+FULT_ALWAYS_INLINE void park(task *left, task_state as) noexcept {
+    const task_id id = to_id(left); // once it is ready it may run, end, and leave its slot to another
+    left->state.exchange(as, std::memory_order_seq_cst); // pairs with claim
+    if (left->token.load(std::memory_order_seq_cst) != 0 &&
+        left->token.exchange(0, std::memory_order_seq_cst) != 0)
+        post_signal(id); // it came while the task ran; the bit is ours to post
 }
 
 // Arriving ----------------------------------------------------------------------------------------------------------------------
@@ -37,12 +47,10 @@ FULT_ALWAYS_INLINE worker *worker::arrive(arrival in, [[maybe_unused]] void *fak
     case leave::park: {
         auto *left = static_cast<task *>(what);
         left->context = in.from;
-        const task_id id = to_id(left); // once it is ready it may run, end, and leave its slot to another
-        left->state.exchange(left->on->pinned ? ready_pinned : ready,
-                             std::memory_order_seq_cst); // pairs with claim
-        if (left->token.load(std::memory_order_seq_cst) != 0 &&
-            left->token.exchange(0, std::memory_order_seq_cst) != 0)
-            post_signal(id); // it came while the task ran; the bit is ours to post
+        if (left->on->pinned) [[unlikely]]
+            park_on_pinned_stack(left);
+        else
+            park(left, ready);
         break;
     }
     case leave::yield: {
@@ -55,7 +63,7 @@ FULT_ALWAYS_INLINE worker *worker::arrive(arrival in, [[maybe_unused]] void *fak
                 w->feed(); // what runs now may reach no other scheduling point
             break;
         }
-        const bool only_home = left->on->pinned;
+        const bool only_home = stays_home(left);
         left->state.exchange(only_home ? ready_pinned : ready, std::memory_order_seq_cst); // pairs with claim
         home->tasks.post(left, only_home);
         if (home != w)
@@ -90,7 +98,7 @@ FULT_ALWAYS_INLINE worker *worker::jump_to(void *target, stack *on, std::uintptr
     const int saved_errno = *errno_;
     const exceptions_in_flight saved_exceptions = *exceptions_;
     here_ = on; // where the target is to find itself: it sets neither when it arrives
-    stack_limit = limit;
+    stack_limit = floor_ = limit;
     [[maybe_unused]] const kept_fp_environment fp;
     void *fake = nullptr;
     sanitizer::before_jump(&fake, on->low(), static_cast<std::size_t>(on->high() - on->low()), on->fiber);
@@ -121,7 +129,7 @@ FULT_ALWAYS_INLINE worker *worker::go_to_base(std::uintptr_t word) noexcept {
 
 FULT_ALWAYS_INLINE void worker::switch_from(task *self, leave how, task *next) noexcept {
     self->on = here_;
-    self->limit = stack_limit;
+    self->limit = floor_;
     if (next)
         resume(next, encode(how, self));
     else

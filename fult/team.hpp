@@ -24,10 +24,12 @@ struct team {
     stack_pool stacks;
     std::fenv_t fp_at_start{};   // the floating-point environment of who started the runtime
     unsigned count = 0;          // workers
+    unsigned processors = 1;     // that they may use
     std::vector<worker *> homes; // the workers, then the home of what foreign threads spawn
     bool private_words = true;   // as asked for, and possible here
     bool alone = false;          // nobody steals: one worker, or stealing is off
     alignas(64) std::atomic<bool> stopping{false};
+    std::atomic<bool> ending{false};                // the main task waits for the end of all others
     std::atomic<bool> short_of_stacks{false};       // the last attempt to get one failed
     alignas(64) std::atomic<unsigned> searching{0}; // workers awake that look for work everywhere
     sleepers asleep;
@@ -62,6 +64,20 @@ class team_guard {
     ~team_guard();
     team_guard(const team_guard &) = delete;
     team_guard &operator=(const team_guard &) = delete;
+};
+
+// A foreign thread that uses the running team for long: while it is there the team is not destroyed, and the
+// end of the runtime rings the bell until it has left.
+class team_visit {
+  public:
+    team_visit() noexcept;
+    ~team_visit();
+    team_visit(const team_visit &) = delete;
+    team_visit &operator=(const team_visit &) = delete;
+    team *crew() const noexcept { return crew_; } // null: none runs
+
+  private:
+    team *crew_;
 };
 
 } // namespace fult::detail

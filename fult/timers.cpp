@@ -12,7 +12,7 @@ namespace fult::detail {
 namespace {
 
 // What one look fires at most: the others of a crowd are left to the next look, and to other workers.
-constexpr unsigned batch = 32, batches = 8;
+constexpr unsigned due_at_once = 32, batches = 8;
 
 } // namespace
 
@@ -111,10 +111,10 @@ void timers::look_for_next() noexcept {
 }
 
 unsigned timers::fire_some(shard &from, std::int64_t now) noexcept {
-    timer_entry *due[batch];
+    timer_entry *due[due_at_once];
     unsigned count = 0;
     from.lock.lock();
-    while (count < batch) {
+    while (count < due_at_once) {
         timer_entry *e = from.queue.pop(now);
         if (!e)
             break;

@@ -22,7 +22,7 @@ void trim() noexcept {
             here->trim();
             continue;
         }
-        w->attention.fetch_or(detail::trim_wanted, std::memory_order_seq_cst); // pairs with attend
+        w->attention.fetch_or(detail::trim_wanted, std::memory_order_seq_cst); // pairs with trim_as_requested
         crew->wake(i);
     }
     crew->foreign_home().trim_shared();
@@ -43,6 +43,11 @@ void worker::trim() noexcept {
         tasks.reconcile(0);
     trim_shared();
     crew.stacks.trim();
+}
+
+void worker::trim_as_requested() noexcept {
+    attention.fetch_and(~std::uint32_t{trim_wanted}, std::memory_order_seq_cst); // pairs with fult::trim
+    trim();
 }
 
 void worker::trim_shared() noexcept {

@@ -1,14 +1,18 @@
 #include "worker.hpp"
 
+#include <bit>
 #include <cerrno>
 #include <cxxabi.h>
 #include <new>
 #include <pthread.h>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include <fult/detail/fast_path.hpp>
 
 #include "fork_guard.hpp"
+#include "option_table.hpp"
 #include "sanitizer.hpp"
 #include "unwind.hpp"
 #include "virtual_memory.hpp"
@@ -39,8 +43,12 @@ static_assert(slot_words_offset + (max_slots / 64) * sizeof(slot_word) <= ready_
 static_assert(ready_bytes_offset + max_slots <= words_bytes);
 static_assert(sizeof(worker) <= 0x10'0000, "the worker lies in the first mebibyte of its home");
 
-// Words of 64 slots in each half of a home.
-constexpr std::size_t words_for(std::size_t max_tasks) noexcept { return (max_tasks + 63) / 64; }
+// The slots of the last word of each half of a home.
+static_assert(most_tasks == slots_in_word * half_words);
+constexpr std::uint64_t last_slots_for(std::size_t max_tasks) noexcept {
+    const std::size_t without = words_for(max_tasks) * slots_in_word - max_tasks;
+    return usable_slots & (~std::uint64_t{0} >> without);
+}
 
 // What is stored for 64 slots: the descriptors, and a piece of each of these arrays.
 struct array {
@@ -80,25 +88,35 @@ bool make_home_usable(std::byte *home, std::size_t max_tasks) noexcept {
 
 } // namespace
 
-worker::worker(team &owner, unsigned number) noexcept : crew(owner), index(number), random_(number + 1) {
+worker::worker(team &owner, unsigned number) noexcept
+    : crew(owner), index(number), toured_(other_after(number)), suspect_(toured_), random_(number + 1) {
     const auto limit = static_cast<std::uint32_t>(words_for(owner.opts.max_tasks));
     // Where it is to be told who spawned what, the fast path finds no run and each spawn comes to the slow
     // one.
-    slots_.open(this, owner.private_words && !owner.opts.spawn_sites ? &run : &hidden_run_, 0, limit);
-    shared_slots_.open(this, &shared_run_, half_words, limit);
+    const std::uint64_t last = last_slots_for(owner.opts.max_tasks);
+    slots_.open(this, owner.private_words && !owner.opts.spawn_sites ? &run : &hidden_run_, 0, limit, last);
+    shared_slots_.open(this, &shared_run_, half_words, limit, last);
     tasks.open(this, owner.opts);
     tasks.note_used(half_words);
 }
 
-worker *worker::create(team &owner, unsigned index) noexcept {
+worker *worker::create(team &owner, unsigned index) {
+    const auto lacks = [&](int error, const std::string &what) {
+        throw std::system_error(error, std::generic_category(),
+                                "fult: no " + what + " (" + std::to_string(index + 1) + " of " +
+                                    std::to_string(owner.count + 1) + "; one is for foreign threads)");
+    };
     auto *home = static_cast<std::byte *>(reserve_aligned(home_size, home_size));
     if (!home)
-        return nullptr;
+        lacks(errno,
+              "address space for a table of tasks, which takes 4 GiB whatever FULT_MAX_TASKS is, and twice "
+              "that for a moment; raise `ulimit -v`, or lower FULT_WORKERS");
     if (!make_home_usable(home, owner.opts.max_tasks)) {
         const int error = errno;
         unmap_pages(home, home_size);
-        errno = error;
-        return nullptr;
+        lacks(error,
+              "memory for a table of tasks; raise `ulimit -d`, allow overcommitment, or lower FULT_MAX_TASKS "
+              "or FULT_WORKERS");
     }
     auto *made = ::new (home) worker(owner, index);
     if (owner.opts.spawn_sites)
@@ -176,6 +194,13 @@ std::uint64_t worker::living() noexcept {
     return slots_.taken() + shared;
 }
 
+std::uint64_t worker::ended() noexcept {
+    shared_lock_.lock();
+    const std::uint64_t shared = shared_slots_.ended();
+    shared_lock_.unlock();
+    return slots_.ended() + shared;
+}
+
 void worker::set_extras(task *t, std::unique_ptr<task_extras> extras) noexcept {
     extras_lock_.lock();
     const std::unique_ptr<task_extras> before(std::exchange(t->extras, extras.release()));
@@ -233,20 +258,19 @@ void worker::make_ready(task *t) noexcept {
 task *worker::pick_otherwise(bool yielding) noexcept {
     task *t = nullptr;
     // A hand-over is short, and comes first but for every 32nd decision: the hungry wait for that at most.
-    const bool fair = (tick_ + 1) % fairness == 0;
+    const bool fair = is_fair_turn();
     if (!fair && (t = take_handed())) {
-        ++tick_;
+        tick();
         return t;
     }
     if (attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
         attend(this);
-    // Those that have a stack come first where no more can be had: they end, and free theirs.
-    if (crew.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
-        if ((t = tasks.take_yielded_in_turn()) || (t = tasks.take_public(true)))
-            return t;
-    ++tick_;
+    tick();
     if (fair && crew.outside.any()) [[unlikely]]
         crew.outside.poll();
+    if (crew.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
+        if ((t = pick_started(fair)))
+            return t;
     if (fair && ((t = pick_for_fairness()) || (t = take_handed())))
         return t;
     if (!yielding && tasks.may_have_ready() && (t = tasks.take_ready()))
@@ -264,32 +288,13 @@ task *worker::pick_otherwise(bool yielding) noexcept {
     return t;
 }
 
-// Who waits longest takes turns in coming first; where it has nothing, the next one does.
-task *worker::pick_for_fairness() noexcept {
-    bool forwarded = false; // nothing of foreign threads is pinned
-    task *t = nullptr;
-    for (unsigned tries = 0; !t && tries < 6; ++tries)
-        switch (turn_++ % 6) {
-        case 0:
-            t = crew.foreign_home().tasks.steal(forwarded);
-            break;
-        case 1:
-            t = tasks.take_pinned_in_turn();
-            break;
-        case 4:
-            t = tasks.take_public_in_turn();
-            break;
-        case 2:
-            t = tasks.take_ready_in_turn();
-            break;
-        case 3:
-            t = tasks.take_yielded_in_turn();
-            break;
-        case 5:
-            t = take_oldest_handed();
-            break;
-        }
-    return t;
+// Those that have a stack come first where no more can be had: they end, and free theirs. Those that were
+// signaled have their turn among those that yield.
+task *worker::pick_started(bool fair) noexcept {
+    task *t = fair ? tasks.take_public(true) : nullptr;
+    if (!t)
+        t = tasks.take_yielded_in_turn();
+    return t || fair ? t : tasks.take_public(true);
 }
 
 bool worker::has_work() noexcept { return has_own_work() || tasks.seems_public() || tasks.seems_pinned(); }
@@ -384,32 +389,17 @@ task *worker::take_handed() noexcept {
     return first;
 }
 
-// For fairness: newer ones may go on handing over to each other for ever. The way to the end of a long chain
-// costs a cache miss a task, so it is gone seldom.
-task *worker::take_oldest_handed() noexcept {
-    constexpr unsigned far = 32, seldom = 16;
-    if (++asked_for_oldest_ % seldom != 0) {
-        const task *t = handed_.load(std::memory_order_acquire);
-        for (unsigned i = 0; t && !is_kept(t) && i < far; ++i)
-            t = t->next.load(std::memory_order_relaxed); // a thief may have taken it: then it is any chain
-        if (t && !is_kept(t))
-            return take_handed();
+// The rest of a chain that this worker has taken from another.
+void worker::take_over_handed(task *chain) noexcept {
+    if (!handed_.load(std::memory_order_relaxed)) {
+        handed_.store(chain, std::memory_order_seq_cst); // only this worker pushes
+        crew.wake_for(*this, false);
+        return;
     }
-    task *newest = handed_.exchange(nullptr, std::memory_order_acq_rel); // pairs with steal_handed
-    if (!newest)
-        return nullptr;
-    if (is_kept(newest))
-        return pass_on(*this, newest);
-    task *oldest = newest, *above = nullptr;
-    while (task *below = oldest->next.load(std::memory_order_relaxed)) {
-        above = oldest;
-        oldest = below;
-    }
-    if (above) {
-        above->next.store(nullptr, std::memory_order_relaxed);
-        handed_.store(newest, std::memory_order_seq_cst); // empty until now: nobody else pushes
-    }
-    return oldest;
+    task *last = chain;
+    while (task *below = last->next.load(std::memory_order_relaxed))
+        last = below;
+    hand(chain, last);
 }
 
 // What lies first in a worker's chain since this thief's last look; the rest is handed to the thief itself.
@@ -424,10 +414,8 @@ task *worker::steal_handed() noexcept {
             watched_first_ = nullptr;
             if (is_kept(first))
                 return pass_on(*crew.homes[watched_], first);
-            if (task *rest = first->next.load(std::memory_order_relaxed)) {
-                handed_.store(rest, std::memory_order_seq_cst); // it was empty: this worker has nothing
-                crew.wake_for(*this, false);
-            }
+            if (task *rest = first->next.load(std::memory_order_relaxed))
+                take_over_handed(rest);
             return first;
         }
     watched_first_ = nullptr;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -37,10 +39,16 @@ enum class leave : std::uintptr_t {
     idle = 3,  // the stack has no task any more
 };
 
+// Words in each half of a home for so many tasks.
+inline constexpr std::size_t slots_in_word = std::popcount(usable_slots);
+constexpr std::size_t words_for(std::size_t max_tasks) noexcept {
+    return (max_tasks + slots_in_word - 1) / slots_in_word;
+}
+
 class alignas(cache_line) worker : public worker_hot {
   public:
-    // Makes the home and its worker in it; null with errno set where memory is lacking.
-    static worker *create(team &owner, unsigned index) noexcept;
+    // Makes the home and its worker in it. Throws std::system_error where memory is lacking.
+    static worker *create(team &owner, unsigned index);
     static void destroy(worker *w) noexcept;
 
     team &crew;
@@ -56,8 +64,11 @@ class alignas(cache_line) worker : public worker_hot {
     // task's.
     bool open_stacks(bool with_base) noexcept;
 
+    bool no_turns = false; // spawn does not suspend here now (detail/service.hpp); the worker's
+
     // Slots: the lower half of the home is the worker's own, the upper one is for others, under a lock ------------------------
     task *take_own_slot() noexcept;
+    bool is_far_ahead() const noexcept { return slots_.is_far_ahead(); }
     task *take_shared_slot() noexcept;
     // Not the one before the run of slots, which release_slot knows; or any, where that run is hidden.
     FULT_ALWAYS_INLINE void release_own_slot(task *t) noexcept {
@@ -65,6 +76,7 @@ class alignas(cache_line) worker : public worker_hot {
             follow_slot(t);
     }
     std::uint64_t living() noexcept; // slots taken; exact while nobody spawns
+    std::uint64_t ended() noexcept;  // of these, by tasks that have ended and wait to be joined
     // What spawn_options added to a task of this home; the inspector reads names under the same lock.
     void set_extras(task *t, std::unique_ptr<task_extras> extras) noexcept;
     spin_lock &extras_lock() noexcept { return extras_lock_; }
@@ -80,9 +92,22 @@ class alignas(cache_line) worker : public worker_hot {
     // Scheduling, on the calling thread -----------------------------------------------------------------------------------------
     task *pick(bool yielding) noexcept; // claims a ready task of this home, or null
     bool has_work() noexcept;           // whether pick may find something
-    bool has_own_work() noexcept {      // the same, where no other worker's lines must be looked at
+    // Also looks at the other workers, and takes back what those hide that reach no decision.
+    bool work_anywhere(bool handed_too) noexcept;
+    bool has_own_work() noexcept { // the same, where no other worker's lines must be looked at
         return handed_.load(std::memory_order_relaxed) != nullptr || tasks.any_private();
     }
+    // Scheduling decisions of a task that does not give way by itself (fairness.cpp). take_turn: others run
+    // now if any of them waits for its turn. count_turn: every 32nd call does that. end_row: of joins in
+    // place, where the stack seems to be low for one more; where it is not, others have their turn.
+    void take_turn(bool unstarted_too = true) noexcept;
+    void count_turn() noexcept {
+        if (tick() % fairness == 0)
+            take_turn();
+    }
+    void end_row() noexcept;
+    bool polled_for_long() noexcept { return ++polls_ % long_poll == 0; }
+    bool failed_for_long() noexcept { return ++failures_ % long_poll == 0; }
     void switch_from(task *self, leave how,
                      task *next) noexcept;       // returns when self is resumed, maybe elsewhere
     void make_ready(task *t) noexcept;           // t may run: private here if it can be, else public
@@ -100,11 +125,12 @@ class alignas(cache_line) worker : public worker_hot {
     void stop_looking() noexcept;
     // Gives idle stacks and descriptors back; the shared part from any thread (trim.cpp).
     void trim() noexcept;
+    void trim_as_requested() noexcept;
     void trim_shared() noexcept;
     void forget_handed() noexcept {
         handed_.store(nullptr, std::memory_order_relaxed);
     } // the child of a fork
-    const stack *here() const noexcept { return here_; }
+    stack *here() const noexcept { return here_; }
     exceptions_in_flight &exceptions() const noexcept { return *exceptions_; }
     void adopt_main(task *main, stack *its_stack) noexcept;
     static bool is_kept(const task *t) noexcept { return (reinterpret_cast<std::uintptr_t>(t) & 1) != 0; }
@@ -126,8 +152,8 @@ class alignas(cache_line) worker : public worker_hot {
     }
     void tell_handed() noexcept;
     task *pass_on(const worker &from, const task *what) noexcept;
-    task *take_oldest_handed() noexcept;
     task *steal_handed() noexcept;
+    void take_over_handed(task *chain) noexcept;
 
     worker(team &owner, unsigned index) noexcept;
 
@@ -155,7 +181,28 @@ class alignas(cache_line) worker : public worker_hot {
     std::uint32_t watched_hands_ = 0; // and how often it had handed over
 
     task *pick_otherwise(bool yielding) noexcept;
-    task *pick_for_fairness() noexcept;
+    task *pick_started(bool fair) noexcept;
+
+    // fairness (fairness.cpp): where ready tasks are found, each as a sweep that reaches all of them
+    using source = task *(worker::*)() noexcept;
+    static const source sources[];
+    task *pick_for_fairness(bool unstarted_too = true) noexcept;
+    task *take_own_unstarted() noexcept { return tasks.take_ready_in_turn(); }
+    task *take_own_yielded() noexcept { return tasks.take_yielded_in_turn(); }
+    task *take_own_pinned() noexcept { return tasks.take_pinned_in_turn(); }
+    task *take_own_public() noexcept { return tasks.take_public_in_turn(); }
+    task *take_oldest_handed() noexcept;
+    task *take_foreign() noexcept;
+    task *take_of_others() noexcept;
+    task *take_hidden() noexcept;
+    task *steal_from_slot(worker &victim, std::uint32_t &slot) noexcept;
+    unsigned other_after(unsigned number) const noexcept;
+    std::uint32_t tick() noexcept { // counts a decision
+        const std::uint32_t next = tick_.load(std::memory_order_relaxed) + 1;
+        tick_.store(next, std::memory_order_relaxed);
+        return next;
+    }
+    bool is_fair_turn() const noexcept { return (tick_.load(std::memory_order_relaxed) + 1) % fairness == 0; }
 
     // looking for work (search.cpp)
     task *find() noexcept;
@@ -167,7 +214,6 @@ class alignas(cache_line) worker : public worker_hot {
     enum class rest { until_woken, short_while };
     void nap(rest how) noexcept;
     void sleep_until_woken(std::uint32_t prepared) noexcept;
-    bool work_anywhere(bool handed_too) noexcept;
     std::uint32_t hands_of_others() const noexcept;
 
     slot_allocator slots_;
@@ -188,10 +234,20 @@ class alignas(cache_line) worker : public worker_hot {
     unsigned stack_count_ = 0;
     int *errno_ = nullptr;
     exceptions_in_flight *exceptions_ = nullptr;
-    static constexpr std::uint32_t fairness = 32; // decisions
-    std::uint32_t tick_ = 0;
+    std::uintptr_t floor_ = 0;                      // the running stack's limit, without what joins added
+    static constexpr std::uint32_t fairness = 32;   // decisions
+    static constexpr std::uint32_t long_poll = 256; // waits that were polled for, or tries that failed
+    std::atomic<std::uint32_t> tick_{0};            // decisions; written by this worker alone
+    std::uint32_t polls_ = 0, failures_ = 0;
     std::uint32_t asked_for_oldest_ = 0;
-    std::uint32_t turn_ = 0; // of the kinds of ready tasks, in decisions for fairness
+    std::uint32_t turn_ = 0;         // of the sources, in decisions for fairness
+    std::uint32_t rows_ = 0;         // of joins in place that have ended
+    std::uint32_t foreign_slot_ = 0; // where the sweep over the home of foreign threads stands,
+    unsigned toured_;                // and that over the other workers' homes
+    std::uint32_t toured_slot_ = 0;
+    std::uint32_t asked_for_hidden_ = 0;
+    unsigned suspect_; // the worker that was looked at last, and its decisions then
+    std::uint32_t suspect_ticks_ = 0;
     random_source random_;
     std::vector<std::vector<worker *>> victims_; // nearest first
     int next_look_ = 0;                          // milliseconds; not 0 while settled down
@@ -202,10 +258,10 @@ class alignas(cache_line) worker : public worker_hot {
 // Newest first by default; who yields prefers others that have a stack already to starting new ones. Every
 // few decisions something else comes first, so that each ready task is reached in the end.
 FULT_ALWAYS_INLINE task *worker::pick(bool yielding) noexcept {
-    if (yielding && (tick_ + 1) % fairness != 0 && attention.load(std::memory_order_relaxed) == 0 &&
+    if (yielding && !is_fair_turn() && attention.load(std::memory_order_relaxed) == 0 &&
         handed_.load(std::memory_order_relaxed) == nullptr) [[likely]]
         if (task *t = tasks.take_yielded_at_turn()) {
-            ++tick_;
+            tick();
             return t;
         }
     return pick_otherwise(yielding);

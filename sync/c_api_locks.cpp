@@ -76,11 +76,13 @@ struct fult_cond {
 int fult_cond_create(fult_cond_t *cond) { return create(cond); }
 int fult_cond_destroy(fult_cond_t cond) { return destroy(cond); }
 int fult_cond_wait(fult_cond_t cond, fult_qlock_t lock) {
-    return lock ? perform(cond, [&](auto &it) { it.wait(lock->it); }) : int{FULT_ERR_INVALID};
+    if (!lock)
+        return wrong_argument("lock is NULL");
+    return perform(cond, [&](auto &it) { it.wait(lock->it); });
 }
 int fult_cond_timedwait(fult_cond_t cond, fult_qlock_t lock, int64_t nanoseconds) {
     if (!lock)
-        return FULT_ERR_INVALID;
+        return wrong_argument("lock is NULL");
     return with(cond, [&](auto &it) {
         return or_else(it.wait_for(lock->it, limit(nanoseconds)) == fult::cv_status::no_timeout,
                        FULT_ERR_TIMEOUT);
@@ -174,6 +176,7 @@ struct fult_once {
 int fult_once_create(fult_once_t *once) { return create(once); }
 int fult_once_destroy(fult_once_t once) { return destroy(once); }
 int fult_once_call(fult_once_t once, void (*function)(void *), void *argument) {
-    return function ? perform(once, [&](auto &it) { fult::call_once(it, function, argument); })
-                    : int{FULT_ERR_INVALID};
+    if (!function)
+        return wrong_argument("function is NULL");
+    return perform(once, [&](auto &it) { fult::call_once(it, function, argument); });
 }

@@ -1,55 +1,52 @@
-// What the C interface of sync shares: its objects, and exceptions as statuses.
+// What the C interface of sync shares: its objects.
 #pragma once
 
 #include <chrono>
-#include <new>
-#include <stdexcept>
-#include <system_error>
+#include <cstddef>
+#include <cstdint>
 
 #include <fult/sync.h>
 
+#include "fult/c_api.hpp"
+
 namespace fult::detail {
 
-// Exceptions end here: C has none.
-template <class Body> int status_of(const Body &body) noexcept {
-    try {
-        return body();
-    } catch (const std::invalid_argument &) {
-        return FULT_ERR_INVALID;
-    } catch (const std::bad_alloc &) {
-        return FULT_ERR_NO_MEMORY;
-    } catch (const std::length_error &) {
-        return FULT_ERR_NO_MEMORY;
-    } catch (const std::system_error &) {
-        return FULT_ERR_NO_MEMORY;
-    }
-}
-
-// Object is the C structure; it holds its C++ counterpart in `it`.
-template <class Object, class... Arguments> int create(Object **out, Arguments... arguments) noexcept {
+// Object is the C structure; it holds its C++ counterpart in `it`. `call` is the function that calls these.
+template <class Object, class... Arguments>
+int create_for(const char *call, Object **out, Arguments... arguments) noexcept {
     if (!out)
-        return FULT_ERR_INVALID;
+        return wrong_argument("the place for the new object is NULL", call);
     return status_of([&] {
         *out = new Object(arguments...);
         return int{FULT_SUCCESS};
     });
 }
-template <class Object> int destroy(Object *object) noexcept {
+template <class Object> int create(Object **out, const char *call = __builtin_FUNCTION()) noexcept {
+    return create_for(call, out);
+}
+template <class Object>
+int create(Object **out, std::size_t argument, const char *call = __builtin_FUNCTION()) noexcept {
+    return create_for(call, out, argument);
+}
+template <class Object> int destroy(Object *object, const char *call = __builtin_FUNCTION()) noexcept {
     if (!object)
-        return FULT_ERR_INVALID;
+        return wrong_argument("the object is NULL", call);
     delete object;
     return FULT_SUCCESS;
 }
 // body(the C++ object) says the status.
-template <class Object, class Body> int with(Object *object, const Body &body) noexcept {
-    return object ? status_of([&] { return body(object->it); }) : int{FULT_ERR_INVALID};
+template <class Object, class Body>
+int with(Object *object, const Body &body, const char *call = __builtin_FUNCTION()) noexcept {
+    return object ? status_of([&] { return body(object->it); }) : wrong_argument("the object is NULL", call);
 }
 // body(the C++ object) cannot fail.
-template <class Object, class Body> int perform(Object *object, const Body &body) noexcept {
-    return with(object, [&](auto &it) {
+template <class Object, class Body>
+int perform(Object *object, const Body &body, const char *call = __builtin_FUNCTION()) noexcept {
+    const auto done = [&](auto &it) {
         body(it);
         return int{FULT_SUCCESS};
-    });
+    };
+    return with(object, done, call);
 }
 
 inline int or_else(bool done, int status) noexcept { return done ? int{FULT_SUCCESS} : status; }

@@ -18,7 +18,7 @@ bool qlock::look_for_a_while() noexcept {
         const std::uint32_t seen = word_.load(std::memory_order_relaxed);
         if (seen == wanted)
             return false;
-        if (seen == open && try_lock())
+        if (seen == open && take_open())
             return true;
         detail::cpu_relax();
     }
@@ -76,6 +76,11 @@ detail::task *qlock::pass_on(void *lock, detail::worker &here) noexcept {
         self.word_.store(taken, std::memory_order_relaxed);
     self.queueing_.unlock();
     return next->grant_claimed(&here);
+}
+
+// What this worker keeps may be taken back, as by lock.
+bool qlock::try_lock_slow() noexcept {
+    return take_back() || (detail::let_others_run_at_times() && take_open());
 }
 
 void qlock::lock_slow() noexcept {

@@ -43,9 +43,12 @@ void semaphore_base::release(std::ptrdiff_t update) noexcept {
     }
     for (; update > 0 && !waiters_.empty(); --update)
         served.add(waiters_.pop());
-    if (waiters_.empty())
-        count_.store(update, std::memory_order_release); // pairs with acquire
+    const bool drained = waiters_.empty();
+    if (drained)
+        count_.store(0, std::memory_order_relaxed);
     lock_.unlock();
+    if (drained && update > 0) // only now: who acquires it may destroy the semaphore
+        release(update);
     served.grant();
 }
 

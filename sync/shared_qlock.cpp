@@ -54,6 +54,10 @@ void shared_qlock::unlock() noexcept {
         detail::misuse("shared_qlock::unlock", "no writer owns the lock");
     detail::wait_chain turn;
     lock_.lock();
+    if (queue_.empty()) { // all have given up: to open it is the last that touches it
+        lock_.unlock();
+        return unlock();
+    }
     word_.fetch_and(~writing, std::memory_order_acq_rel);
     admit(turn);
     lock_.unlock();
@@ -74,6 +78,10 @@ void shared_qlock::unlock_shared() noexcept {
     }
     detail::wait_chain turn;
     lock_.lock();
+    if (queue_.empty()) { // as in unlock
+        lock_.unlock();
+        return unlock_shared();
+    }
     word_.fetch_sub(reader, std::memory_order_acq_rel);
     admit(turn);
     lock_.unlock();

@@ -4,10 +4,8 @@ namespace fult::detail {
 
 // Nobody grants it.
 bool sleep_within(const wait_limits &limits) {
-    if (!limits.reached()) {
-        waiter w;
-        w.wait_long(limits, {"sleep"});
-    }
+    waiter w;
+    w.wait_long(limits, {"sleep"});
     return !limits.stop() || !limits.stop()->stop_requested() || steady_clock::now() >= limits.deadline();
 }
 

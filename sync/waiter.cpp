@@ -1,3 +1,4 @@
+#include <limits>
 #include <optional>
 #include <sched.h>
 
@@ -5,7 +6,9 @@
 #include <fult/this_task.hpp>
 
 #include "fult/fork_guard.hpp"
+#include "fult/parker.hpp"
 #include "fult/suspend.hpp"
+#include "fult/thread_waits.hpp"
 #include "fult/worker.hpp"
 #include "futex.hpp"
 #include "timer.hpp"
@@ -30,6 +33,11 @@ void short_lock::lock_slow() noexcept {
         } else
             cpu_relax();
     }
+}
+
+bool let_others_run_at_times() noexcept {
+    worker *w = this_worker();
+    return w && w->current && w->failed_for_long() && let_others_run();
 }
 
 wait_limits::wait_limits(steady_clock::time_point deadline) : timed_(true), deadline_(deadline) {
@@ -67,9 +75,43 @@ bool waiter::poll() noexcept {
     return is_granted();
 }
 
+// A foreign thread that waits.
+class waiter::on_thread final : public thread_wait {
+  public:
+    on_thread(std::atomic<std::uint32_t> &state, const steady_clock::time_point *deadline) noexcept
+        : state_(state), deadline_(deadline) {}
+
+    bool is_asleep() const noexcept override {
+        return state_.load(std::memory_order_acquire) == parked; // pairs with grant
+    }
+    void sleep() noexcept override { futex_wait(state_, parked, deadline_); }
+    bool begin_sleep_at_bell() noexcept override { return change(parked, at_bell); }
+    void end_sleep_at_bell() noexcept override { change(at_bell, parked); }
+    bool rouse() noexcept override {
+        if (!change(parked, polling))
+            return false;
+        futex_wake(&state_);
+        return true;
+    }
+    std::int64_t deadline() const noexcept override {
+        return deadline_ ? std::chrono::duration_cast<std::chrono::nanoseconds>(deadline_->time_since_epoch())
+                               .count()
+                         : std::numeric_limits<std::int64_t>::max();
+    }
+
+  private:
+    bool change(std::uint32_t from, std::uint32_t to) noexcept {
+        return state_.compare_exchange_strong(from, to, std::memory_order_seq_cst); // pairs with grant, nudge
+    }
+    std::atomic<std::uint32_t> &state_;
+    const steady_clock::time_point *deadline_;
+};
+
+// Returns early at times.
 void waiter::wait_on_thread(const steady_clock::time_point *deadline) noexcept {
     check_not_forked(); // nobody is there to grant it
-    futex_wait(state_, parked, deadline);
+    on_thread me(state_, deadline);
+    sleep_or_watch(me);
 }
 
 // Whether it was granted.
@@ -114,8 +156,11 @@ void waiter::wait_at_once(const waiting_for &what) noexcept {
         !state_.compare_exchange_strong(seen, parked, std::memory_order_seq_cst)) // pairs with grant
         return;
     if (!who_) {
-        while (!is_granted())
+        while (!is_granted()) {
+            seen = polling;                                                          // where it was roused
+            state_.compare_exchange_strong(seen, parked, std::memory_order_seq_cst); // pairs with grant
             wait_on_thread(nullptr);
+        }
         return;
     }
     const wait_note note(to_task(who_), what);
@@ -123,11 +168,17 @@ void waiter::wait_at_once(const waiting_for &what) noexcept {
         suspend_until_signaled(false);
 }
 
+// A wait whose time is up before it begins is a scheduling decision all the same. Whether it was granted.
+bool waiter::gave_way() noexcept {
+    let_others_run();
+    return is_granted();
+}
+
 bool waiter::wait(const wait_limits &limits, const waiting_for &what) {
     if (is_granted())
         return true;
     if (limits.reached())
-        return false;
+        return gave_way();
     if (limits.none()) {
         wait(what);
         return true;
@@ -137,7 +188,7 @@ bool waiter::wait(const wait_limits &limits, const waiting_for &what) {
 
 bool waiter::wait_long(const wait_limits &limits, const waiting_for &what) {
     if (limits.reached())
-        return is_granted();
+        return gave_way();
     std::optional<timed_nudge> alarm;
     if (who_ && limits.timed())
         alarm.emplace(*this, limits.deadline());
@@ -154,36 +205,38 @@ bool waiter::wait_long(const wait_limits &limits, const waiting_for &what) {
     }
 }
 
-void waiter::wake_up(task_id who) noexcept {
+// After its state was changed from `was`. The waiter may be gone.
+void waiter::wake_up(task_id who, std::uint32_t was) noexcept {
+    if (was == polling)
+        return;
     if (who)
         post_signal(who);
+    else if (was == at_bell)
+        parker::ring();
     else
         futex_wake(&state_);
 }
 
-// Whether it must be woken. Afterwards the waiter may be gone.
-bool waiter::change_to_granted() noexcept {
+// The state before. Afterwards the waiter may be gone.
+std::uint32_t waiter::change_to_granted() noexcept {
     if (!stays_)
-        return state_.exchange(granted, std::memory_order_seq_cst) ==
-               parked;                                // pairs with suspend_while_parked
-    state_.store(granted, std::memory_order_release); // pairs with suspend_while_parked
-    return true;
+        return state_.exchange(granted, std::memory_order_seq_cst); // pairs with suspend_while_parked
+    state_.store(granted, std::memory_order_release);               // pairs with suspend_while_parked
+    return parked;
 }
 
 void waiter::grant() noexcept {
     const task_id who = who_;
-    if (change_to_granted())
-        wake_up(who);
+    wake_up(who, change_to_granted());
 }
 
 // Null where nothing is left to do: it polls, or was signaled.
 task *waiter::grant_claimed(worker *here) noexcept {
     const task_id who = who_;
-    if (!change_to_granted())
-        return nullptr;
-    if (here && who)
+    const std::uint32_t was = change_to_granted();
+    if (was != polling && here && who)
         return here->claim_or_signal(who);
-    wake_up(who);
+    wake_up(who, was);
     return nullptr;
 }
 
@@ -196,8 +249,10 @@ void waiter::grant_next() noexcept {
 void waiter::nudge() noexcept {
     nudged_.store(true, std::memory_order_seq_cst); // pairs with suspend_while_parked
     std::uint32_t seen = parked;
-    if (state_.compare_exchange_strong(seen, polling, std::memory_order_seq_cst))
-        wake_up(who_);
+    while (!state_.compare_exchange_strong(seen, polling, std::memory_order_seq_cst))
+        if (seen != parked && seen != at_bell) // a thread goes from one to the other and back
+            return;
+    wake_up(who_, seen);
 }
 
 void wait_chain::grant() noexcept {

@@ -7,17 +7,24 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import children
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / 'build'
 LOGS = BUILD / 'check-logs'
 JOBS = os.environ.get('FULT_CHECK_JOBS') or str(len(os.sched_getaffinity(0)))
 HEARTBEAT = 20  # seconds between signs of life
-PHASE_LIMIT = 1200  # seconds for one configure, build or test run; each test has its own limit besides
+# Seconds without a word from a configure, build or test run, after which it is ended. However long it takes, it may go on while
+# it says something. A test says nothing before its end, so this is more than the limit of any (see the meson.build files).
+SILENCE_LIMIT = 2400
+# What each step is: a line a step, in their order. ./check reads it too, before Python is there.
+WHAT = dict(line.split(None, 1) for line in (ROOT / 'tools' / 'check_steps.txt').read_text().splitlines())
 
 GCC = {'CC': 'gcc', 'CXX': 'g++'}
 CLANG = {'CC': 'clang-14', 'CXX': 'clang++-14'}
@@ -39,11 +46,15 @@ class Step:
     """A set of tests in a build directory, or in several; without `suites`, all that have no step of their own."""
     name: str
     config: str | list
-    what: str
     suites: list = field(default_factory=list)
     build: bool = True
     setup: str = ''
     targets: list = field(default_factory=list)  # of ninja; all if none
+    without: list = field(default_factory=list)  # suites of those, that are left out
+    what: str = ''
+
+    def __post_init__(self):
+        self.what = self.what or WHAT[self.name].strip()
 
     def configs(self):
         return [self.config] if isinstance(self.config, str) else self.config
@@ -55,7 +66,7 @@ if os.uname().machine == 'x86_64':
     HARDENED += ' -fcf-protection'
 CONFIGS = {
     'gcc': Config(['-Dbuildtype=release', '-Ddocs=enabled']),
-    'clang': Config(['-Dbuildtype=release', '-Dtidy=enabled'], CLANG),
+    'clang': Config(['-Dbuildtype=release', '-Dbenchmarks=disabled', '-Dtidy=enabled'], CLANG),
     # Compiling takes longest: with -O1 and line tables alone it takes less than half.
     'asan': Config([*CHECKED, '-Db_sanitize=address,undefined']),
     'tsan': Config([*CHECKED, '-Db_sanitize=thread']),
@@ -64,8 +75,8 @@ CONFIGS = {
     'aarch64': Config(['--cross-file=build/arm64-root/root.txt', '--cross-file=tools/cross/aarch64.txt', '-Doptimization=1',
                        '-Ddebug=false', '-Db_ndebug=false', '-Dbenchmarks=disabled', '-Dcomm=disabled'], {},
                       ['aarch64-linux-gnu-g++', 'qemu-aarch64-static'], ['tools/cross/sysroot', 'arm64']),
-    # The step gcc has -O3.
-    'O0': Config(['-Dbuildtype=plain', '-Doptimization=0', '-Db_ndebug=false', '-Dbenchmarks=disabled']),
+    # The step gcc has -O3. Without precompiled headers each file must include what it uses.
+    'O0': Config(['-Dbuildtype=plain', '-Doptimization=0', '-Db_pch=false', '-Db_ndebug=false', '-Dbenchmarks=disabled']),
     'lto': Config(['-Dbuildtype=plain', '-Doptimization=2', '-Db_lto=true', '-Db_ndebug=true', '-Dbenchmarks=disabled']),
     'hardened': Config(['-Dbuildtype=plain', '-Doptimization=2', '-Db_ndebug=false', '-Db_pie=true', '-Dbenchmarks=disabled',
                         f'-Dc_args={HARDENED}', f'-Dcpp_args={HARDENED} -D_GLIBCXX_ASSERTIONS',
@@ -73,23 +84,22 @@ CONFIGS = {
 }
 
 STEPS = [
-    Step('gcc', 'gcc', 'g++, warnings are errors, all tests'),
-    Step('clang', 'clang', 'clang++, warnings are errors, unit and regression tests', ['unit', 'regression']),
-    Step('asan', 'asan', 'AddressSanitizer and UndefinedBehaviorSanitizer, all tests'),
-    Step('tsan', 'tsan', 'ThreadSanitizer, all tests'),
-    Step('valgrind', 'valgrind', 'unit tests under Valgrind', ['unit'], setup='valgrind', targets=['unit-tests']),
-    Step('variants', ['O0', 'lto', 'hardened'], '-O0, link-time optimization, hardened; a sample of the tests', ['sample'],
-         targets=['libraries', 'sample-tests']),
-    Step('aarch64', 'aarch64', 'cross-built for aarch64, tests of the core under an emulator', ['core'], setup='emulated',
-         targets=['core-tests']),
-    Step('models', 'gcc', 'Promela models, exhaustively', ['model'], build=False),
-    Step('soak', 'gcc', 'three minutes of everything at once: memory stays what it was', ['soak'], build=False),
-    Step('layout', 'gcc', 'include direction, headers alone, nothing forgotten, formatting', ['layout'], build=False),
-    Step('install', 'gcc', 'installed, and used by outside programs', ['install']),
-    Step('docs', 'gcc', 'API reference without warnings', ['docs'], build=False),
-    Step('tidy', 'clang', 'clang-tidy over the library', ['tidy'], build=False),
+    Step('gcc', 'gcc'),
+    Step('clang', 'clang', ['unit', 'regression', 'fuzz'],
+         targets=['libraries', 'unit-tests', 'load-tests', 'fuzz-programs']),
+    Step('asan', 'asan'),
+    Step('tsan', 'tsan'),
+    Step('valgrind', 'valgrind', ['unit'], setup='valgrind', targets=['unit-tests'], without=['scheduling']),
+    Step('variants', ['O0', 'lto', 'hardened'], ['sample'], targets=['libraries', 'sample-tests']),
+    Step('aarch64', 'aarch64', ['core'], setup='emulated', targets=['core-tests']),
+    Step('models', 'gcc', ['model'], build=False),
+    Step('soak', 'gcc', ['soak'], build=False),
+    Step('layout', 'gcc', ['layout'], build=False),
+    Step('install', 'gcc', ['install']),
+    Step('docs', 'gcc', ['docs'], build=False),
+    Step('tidy', 'clang', ['tidy'], build=False),
 ]
-QUICK = [Step('gcc', 'gcc', 'g++, warnings are errors, unit and regression tests', ['unit', 'regression']),
+QUICK = [Step('gcc', 'gcc', ['unit', 'regression'], what='g++, warnings are errors, unit and regression tests'),
          next(s for s in STEPS if s.name == 'layout')]
 
 
@@ -109,44 +119,66 @@ def last_progress(log):
     return found[-1] if found else ''
 
 
-def run(command, log, phase, environment=None):
-    """Runs a command with its output in a log, tells of progress; whether it succeeded. None: it ran out of time."""
+class Silence:
+    """For how long nothing has been added to a log."""
+
+    def __init__(self, now):
+        self.size = 0
+        self.since = now
+
+    def seconds(self, size, now):
+        if size != self.size:
+            self.size, self.since = size, now
+        return now - self.since
+
+
+def say_progress(phase, log, seconds):
+    say(f'      ... {phase} {last_progress(log)} ({minutes(seconds)})')
+
+
+def run(command, log, phase, environment=None, silence_limit=SILENCE_LIMIT, heartbeat=HEARTBEAT, progress=say_progress):
+    """Runs a command with its output in a log, and shows progress; its exit status. None: it was silent for too long."""
     with open(log, 'ab') as out:
         out.write(f'\n$ {" ".join(command)}\n'.encode())
         out.flush()
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT,
-                                   env={**os.environ, **(environment or {})}, start_new_session=True)
         start = time.monotonic()
-        try:
+        silence = Silence(start)
+        with children.started(command, stdout=out, stderr=subprocess.STDOUT, cwd=ROOT,
+                              env={**os.environ, **(environment or {})}) as process:
             while True:
                 try:
-                    return process.wait(timeout=HEARTBEAT) == 0
+                    return process.wait(timeout=heartbeat)
                 except subprocess.TimeoutExpired:
-                    passed = time.monotonic() - start
-                    if passed > PHASE_LIMIT:
-                        out.write(f'\ncheck: ended after {PHASE_LIMIT} s\n'.encode())
+                    now = time.monotonic()
+                    if silence.seconds(os.fstat(out.fileno()).st_size, now) > silence_limit:
+                        out.write(f'\ncheck: ended after {minutes(silence_limit)} without output\n'.encode())
                         return None
-                    say(f'      ... {phase} {last_progress(log)} ({minutes(passed)})')
-        finally:
-            if process.poll() is None:  # also when the user interrupts
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+                    progress(phase, log, now - start)
 
 
-def lacks(config, log):
+def failure_of(phase, status):
+    """What to report of a phase that did not succeed."""
+    return f'{phase} was silent for {minutes(SILENCE_LIMIT)} and was ended' if status is None else f'{phase} failed'
+
+
+def last_line(log):
+    lines = [line for line in log.read_text(errors='replace').splitlines() if line.strip()]
+    return lines[-1].strip() if lines else ''
+
+
+def lacks(config, log, progress):
     """Why a build directory cannot be made here; nothing where it can. None: it should be possible, but failed."""
     for program in config.programs:
         if not shutil.which(program):
             return f'no {program} here; tools/setup check installs it'
     if not config.first:
         return ''
-    result = subprocess.run(config.first, cwd=ROOT, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PHASE_LIMIT)
-    with open(log, 'a', encoding='utf-8') as out:
-        out.write(f'\n$ {" ".join(config.first)}\n{result.stdout}{result.stderr}')
-    return '' if result.returncode == 0 else result.stderr.strip() if result.returncode == 77 else None
+    status = run(config.first, log, 'preparing', progress=progress)
+    return '' if status == 0 else last_line(log) if status == 77 else None
 
 
-def configure(name, log):
+def configure(name, log, progress):
+    """The exit status of the set-up of a build directory; 0 where it is as it should be."""
     directory = BUILD / name
     config = CONFIGS[name]
     arguments = ['-Dwerror=true', '-Dtests=enabled', *config.arguments]
@@ -155,13 +187,14 @@ def configure(name, log):
     stamp = directory / 'check-arguments'
     wanted = json.dumps([arguments, config.compiler])
     if (directory / 'build.ninja').exists() and stamp.exists() and stamp.read_text() == wanted:
-        return True  # ninja configures again by itself when a meson.build has changed
+        return 0  # ninja configures again by itself when a meson.build has changed
     if directory.exists():
         shutil.rmtree(directory)
-    if not run(['meson', 'setup', str(directory), *arguments], log, 'configuring', config.compiler):
-        return False
-    stamp.write_text(wanted)
-    return True
+    status = run(['meson', 'setup', str(directory), *arguments], log, 'configuring', config.compiler,
+                 progress=progress)
+    if status == 0:
+        stamp.write_text(wanted)
+    return status
 
 
 def without_aslr():
@@ -239,48 +272,91 @@ def test(step, config, log, count):
         command += ['--setup', step.setup]
     for suite in step.suites:
         command += ['--suite', suite]
-    if not step.suites:
-        for suite in SEPARATE:
-            command += ['--no-suite', suite]
+    for suite in step.without if step.suites else SEPARATE:
+        command += ['--no-suite', suite]
     if config == 'tsan':
         command = without_aslr() + command
-    succeeded = run(command, log, 'testing')
+    status = run(command, log, 'testing')
     before = count.failed
     try:
         count_results(base, count)
     except (OSError, ValueError, ET.ParseError) as error:
         count.fail(f'{step.name}: no results: {error}')
-    if succeeded is None:
-        count.fail(f'{step.name}: the tests ran out of time')
-    elif not succeeded and count.failed == before:
-        count.fail(f'{step.name}: meson test failed')
+    if status is None or (status != 0 and count.failed == before):
+        count.fail(f'{step.name}: {failure_of("meson test", status)}')
     if count.passed + count.failed == 0:
         count.fail(f'{step.name}: no test ran' + (', all were skipped' if count.skipped else ''))
 
 
-def run_config(step, config, log):
+def build(step, config, log, progress):
+    return run(['nice', '-n', '19', 'ninja', '-k', '0', '-C', str(BUILD / config), '-j', JOBS, *step.targets], log, 'building',
+               progress=progress)
+
+
+def make(step, config, log, progress):
+    """What kept a build directory from being made; an empty count where it is ready to be tested in."""
     count = Count()
-    reason = lacks(CONFIGS[config], log)
+    reason = lacks(CONFIGS[config], log, progress)
     if reason:
         count.skipped += 1
         count.skips.append(reason)
     elif reason is None:
         count.fail(f'{step.name}: {" ".join(CONFIGS[config].first)} failed')
-    elif not configure(config, log):
-        count.fail(f'{step.name}: configuring failed')
-    elif step.build and not run(['ninja', '-k', '0', '-C', str(BUILD / config), '-j', JOBS, *step.targets], log, 'building'):
-        count.fail(f'{step.name}: the build failed')
-    else:
-        test(step, config, log, count)
+    elif (status := configure(config, log, progress)) != 0:
+        count.fail(f'{step.name}: {failure_of("configuring", status)}')
+    elif step.build and (status := build(step, config, log, progress)) != 0:
+        count.fail(f'{step.name}: {failure_of("the build", status)}')
     return count
 
 
-def run_step(step):
-    log = LOGS / f'{step.name}.log'
-    log.unlink(missing_ok=True)
+class Builds:
+    """Makes the build directories of all steps in their order, beside the tests and ahead of them: tests often wait.
+
+    Compilers have the lowest priority, and take what processor time the tests leave.
+    """
+
+    def __init__(self, steps):
+        self.wanted = [(step, config) for step in steps for config in step.configs()]
+        self.made = {}
+        self.seconds = {}
+        self.now = ('', None, 0)  # what is done, its log, for how long
+        self.changed = threading.Condition()
+        threading.Thread(target=self.work, daemon=True).start()
+
+    def work(self):
+        for step, config in self.wanted:
+            start = time.monotonic()
+            try:
+                count = make(step, config, log_of(step), self.progress)
+            except Exception as error:
+                count = Count()
+                count.fail(f'{step.name}: {config} cannot be built: {error}')
+            with self.changed:
+                self.made[step.name, config] = count
+                self.seconds[step.name] = self.seconds.get(step.name, 0) + time.monotonic() - start
+                self.changed.notify_all()
+
+    def progress(self, phase, log, seconds):
+        self.now = (phase, log, seconds)
+
+    def wait_for(self, step, config):
+        with self.changed:
+            while (step.name, config) not in self.made:
+                if not self.changed.wait(timeout=HEARTBEAT) and self.now[1]:
+                    say_progress(*self.now)
+            return self.made[step.name, config]
+
+
+def log_of(step):
+    return LOGS / f'{step.name}.log'
+
+
+def run_step(step, made):
+    """Tests in the step's build directories; `made` has a count for each."""
     count = Count()
-    for config in step.configs():
-        part = run_config(step, config, log)
+    for config, part in zip(step.configs(), made):
+        if part.failed + part.skipped == 0:
+            test(step, config, log_of(step), part)
         if len(step.configs()) > 1:
             part.failures = [f'{config}: {what}' for what in part.failures]
             part.skips = [f'{config}: {what}' for what in part.skips]
@@ -312,39 +388,62 @@ def report(step, count, seconds):
             say(f'        | {line[:300]}')
 
 
-def main():
-    parser = argparse.ArgumentParser(prog='check', add_help=False)
-    parser.add_argument('--quick', action='store_true')
-    parser.add_argument('--list', action='store_true')
-    parser.add_argument('steps', nargs='*', metavar='STEP')
-    options = parser.parse_args()
-    names = [s.name for s in STEPS]
-    if options.list:
-        for step in STEPS:
-            say(f'{step.name:10} {step.what}')
-        return 0
-    for name in options.steps:
-        if name not in names:
-            sys.exit(f"check: there is no step '{name}'; the steps are {' '.join(names)}")
-    steps = QUICK if options.quick else [s for s in STEPS if not options.steps or s.name in options.steps]
+def summary(results):
+    """A table of (step, count, seconds of its build, seconds of its tests). Builds go on beside the tests of earlier steps."""
+    width = max(len(step.name) for step, *_ in results)
+    yield f'{"step":{width}}  {"passed":>6}  {"failed":>6}  {"skipped":>7}  {"build":>8}  {"tests":>8}'
+    for step, count, built, tested in results:
+        yield (f'{step.name:{width}}  {count.passed:6}  {count.failed:6}  {count.skipped:7}  {minutes(built):>8}  '
+               f'{minutes(tested):>8}')
 
+
+def run_steps(steps):
+    """Runs and reports them; the sum of their counts."""
+    results = []
+    begin = time.monotonic()
+    for step in steps:
+        log_of(step).unlink(missing_ok=True)
+    builds = Builds(steps)
+    for number, step in enumerate(steps, 1):
+        say(f'[{number}/{len(steps)}] {step.name}: {step.what}')
+        made = [builds.wait_for(step, config) for config in step.configs()]
+        start = time.monotonic()
+        count = run_step(step, made)
+        seconds = time.monotonic() - start
+        report(step, count, seconds)
+        results.append((step, count, builds.seconds[step.name], seconds))
+    say()
+    for line in summary(results):
+        say(line)
+    say(f'\n{len(steps)} step{"s" * (len(steps) > 1)} in {minutes(time.monotonic() - begin)}; logs in build/check-logs/')
+    total = Count()
+    for _, count, *_ in results:
+        total.add(count)
+    return total
+
+
+def step_name(text):
+    if text not in WHAT:
+        raise argparse.ArgumentTypeError(f"there is no step '{text}'; the steps are {' '.join(WHAT)}")
+    return text
+
+
+def main():
+    parser = argparse.ArgumentParser(prog='check', add_help=False, allow_abbrev=False)
+    parser.add_argument('--quick', action='store_true')
+    parser.add_argument('steps', nargs='*', metavar='STEP', type=step_name)
+    options = parser.parse_args()
     # Being told to end, end what was started too: an exception runs the `finally` of run.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit('check: ended by a signal'))
     LOGS.mkdir(parents=True, exist_ok=True)
-    total = Count()
-    begin = time.monotonic()
-    for number, step in enumerate(steps, 1):
-        say(f'[{number}/{len(steps)}] {step.name}: {step.what}')
-        start = time.monotonic()
-        count = run_step(step)
-        report(step, count, time.monotonic() - start)
-        total.add(count)
-    skipped = f', {total.skipped} tests skipped' if total.skipped else ''
-    say(f'{len(steps)} steps in {minutes(time.monotonic() - begin)}{skipped}; logs in build/check-logs/')
+    total = run_steps(QUICK if options.quick else [s for s in STEPS if not options.steps or s.name in options.steps])
     say(f'{total.passed} passed, {total.failed} failed')
     return 0 if total.failed == 0 and total.passed > 0 else 1
 
 
 if __name__ == '__main__':
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(say('check: interrupted') or 128 + signal.SIGINT)

@@ -3,9 +3,12 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
+
+import children
 
 ROOT = Path(__file__).resolve().parent.parent
 BENCH = ROOT / 'build' / 'release' / 'bench'
@@ -20,6 +23,17 @@ JOBS = [
     ('12 queens', 'nqueens', ['-n', '12'], '14,200'),
     ('fib(38)', 'fib', ['-n', '38'], '39,088,169'),
 ]
+# Of which "speed-up" says least.
+COST_OF_A_TASK = 'fib(38)'
+WORDS = 3  # the table's columns of words; the others are numbers
+NEXT = """What next:
+  a first program   g++ -std=c++20 -O2 -Iinclude examples/hello.cpp -o hello \\
+                      -Lbuild/release/fult -lfult \\
+                      -Wl,-rpath,$PWD/build/release/fult
+                    ./hello
+  install it        README.md, "Building, installing, using": the build is done
+  all tests         ./check --quick, ./check
+  what to read      README.md, docs/debugging.md for when a program hangs"""
 
 
 class Failure(Exception):
@@ -28,11 +42,7 @@ class Failure(Exception):
 
 def all_workers():
     text = os.environ.get('FULT_WORKERS', '')
-    if not text:
-        return len(os.sched_getaffinity(0))
-    if not text.isdigit() or int(text) == 0:
-        raise Failure(f"FULT_WORKERS is '{text}', not a number from 1 on")
-    return int(text)
+    return int(text or '0') or len(os.sched_getaffinity(0))
 
 
 def progress(text):
@@ -41,6 +51,13 @@ def progress(text):
     elif text:
         sys.stderr.write(f'{text}\n')
     sys.stderr.flush()
+
+
+def run_program(command):
+    """A program's exit status, output and errors."""
+    with children.started(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        output, errors = process.communicate(timeout=LIMIT)
+    return process.returncode, output, errors
 
 
 def answers(output, errors):
@@ -58,19 +75,19 @@ def measure(job, version, workers, runs):
     command = [str(program), *arguments, '--rounds', str(runs), '--workers', str(workers)]
     shown = f'{name}, {version}, {workers} worker{"s" if workers > 1 else ""}'
     try:
-        run = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LIMIT)
+        status, output, errors = run_program(command)
     except FileNotFoundError:
         raise Failure(f'{program.relative_to(ROOT)} was not built; remove build/release and run ./demo again') from None
     except subprocess.TimeoutExpired:
         raise Failure(f'{shown}: no answer after {LIMIT} s ({" ".join(command)})') from None
     # The programs compare their answers themselves, and end with an error where one is wrong. Those they tell are compared
     # here once more, with numbers that do not come from them.
-    if run.returncode != 0:
-        raise Failure(f'{shown}: {run.stderr.strip() or "failed"} (exit status {run.returncode}; {" ".join(command)})')
-    records = [json.loads(line) for line in run.stdout.splitlines() if line.startswith('{')]
+    if status != 0:
+        raise Failure(f'{shown}: {errors.strip() or "failed"} (exit status {status}; {" ".join(command)})')
+    records = [json.loads(line) for line in output.splitlines() if line.startswith('{')]
     if len(records) != runs:
         raise Failure(f'{shown}: {len(records)} results instead of {runs} ({" ".join(command)})')
-    told = answers(records, run.stderr)
+    told = answers(records, errors)
     for answer in told:
         if answer != expected:
             raise Failure(f'{shown}: wrong answer: {answer} instead of {expected}')
@@ -81,44 +98,50 @@ def measure(job, version, workers, runs):
 
 
 def table(rows):
+    """The first two rows are the header. Words to the left, numbers to the right."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for number, row in enumerate(rows):
-        # Words to the left, numbers to the right.
-        print('  '.join(cell.ljust(w) if i < 3 else cell.rjust(w)
+        print('  '.join(cell.ljust(w) if i < WORDS else cell.rjust(w)
                         for i, (cell, w) in enumerate(zip(row, widths))).rstrip())
-        if number == 0:
+        if number == 1:
             print('  '.join('-' * w for w in widths))
 
 
-def two_ranks():
-    """Messages between two processes: prints the program's own table. Failure where an answer is wrong."""
-    if not RANKS[-1].exists():
-        print('\nMessages between ranks: built without libfabric.')
-        return
-    progress('demo: two ranks, a ping-pong and 100,000 pairs of tasks')
-    try:
-        run = subprocess.run([str(each) for each in RANKS], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                             timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        raise Failure(f'two ranks: no answer after {LIMIT} s ({" ".join(map(str, RANKS))})') from None
-    progress('')
-    print('\n' + run.stdout.rstrip())
-    if run.returncode != 0:
-        raise Failure(f'two ranks: {run.stderr.strip() or "failed"} (exit status {run.returncode})')
+def header(workers):
+    return [('', '', '', 'serial', '1 worker', f'{workers} worker' + 's' * (workers > 1), 'speed-', 'ns a'),
+            ('job', 'answer', 'right', 'seconds', 'seconds', 'seconds', 'up', 'task')]
 
 
-def main():
-    parser = argparse.ArgumentParser(prog='demo')
-    parser.add_argument('--runs', type=int, default=3)
-    runs = parser.parse_args().runs
-    if runs < 1:
-        raise Failure('--runs needs a number from 1 on')
-    workers = all_workers()
-    plural = 's' if workers > 1 else ''
-    rows = [('job', 'answer', 'right', 'serial s', 'FULT, 1 worker s', f'FULT, {workers} worker{plural} s', 'speed-up',
-             'ns a task')]
+def row_of(job, times):
+    """A line of the table; without times where the job failed."""
+    name, _, _, expected = job
+    answer = expected.partition(', ')[0]
+    if not times:
+        return name, answer, 'NO', '-', '-', '-', '-', '-'
+    (serial, _), (one, task), (all_, _) = times
+    return (name, answer, 'yes', f'{serial:.3f}', f'{one:.3f}', f'{all_:.3f}',
+            f'{serial / all_:.2f}x' + '*' * (name == COST_OF_A_TASK), f'{task:.1f}')
+
+
+def explanation(runs):
+    return (f'Best of {runs} runs. speed-up: serial over all workers. ns a task: time on one worker\n'
+            'over tasks; a task is a node of the tree, a queen placed, or a call of fib.\n'
+            f'* {COST_OF_A_TASK} makes a task of every call, and its serial version plain calls that\n'
+            '  the compiler partly inlines: read it as the cost of a task. Tasks that do more\n'
+            '  than one addition, as in the other rows, gain.')
+
+
+def busy(load, processors):
+    """A warning, where other programs took part of the processors; else nothing."""
+    if load < 0.5 * processors:
+        return ''
+    return f'\nThe machine was busy before this began (load {load:.1f}): the times say little.'
+
+
+def measured(runs, workers):
+    """Runs all jobs: the table's rows, and what failed."""
     ways = [('serial', 1), ('fult', 1), ('fult', workers)]
-    failures = []
+    rows, failures = [], []
     for number, job in enumerate(JOBS):
         times = []
         try:
@@ -127,28 +150,59 @@ def main():
                          f'{"s" if count > 1 else ""}')
                 times.append(measure(job, version, count, runs))
         except Failure as failure:
-            progress('')
             failures.append(str(failure))
-            rows.append((job[0], job[3], 'NO', *(f'{s:.3f}' for s, _ in times), *('-' * (3 - len(times))), '-', '-'))
-            continue
-        (serial, _), (one, task), (all_, _) = times
-        rows.append((job[0], job[3], 'yes', f'{serial:.3f}', f'{one:.3f}', f'{all_:.3f}', f'{serial / all_:.2f}x',
-                     f'{task:.1f}'))
+            times = []
+        rows.append(row_of(job, times))
     progress('')
-    table(rows)
-    print(f'\nA task a node, a placement, a call. Best of {runs}; speed-up: serial over {workers} worker{plural}; '
-          'ns a task: all of the time on 1 worker.')
+    return rows, failures
+
+
+def two_ranks():
+    """Messages between two processes: prints the program's own table. Failure where an answer is wrong."""
+    if not RANKS[-1].exists():
+        print('\nMessages between ranks: built without libfabric.')
+        return
+    progress('demo: two ranks, a ping-pong and 100,000 pairs of tasks')
+    command = [str(each) for each in RANKS]
+    try:
+        status, output, errors = run_program(command)
+    except subprocess.TimeoutExpired:
+        raise Failure(f'two ranks: no answer after {LIMIT} s ({" ".join(command)})') from None
+    progress('')
+    print('\n' + output.rstrip())
+    if status != 0:
+        raise Failure(f'two ranks: {errors.strip() or "failed"} (exit status {status})')
+
+
+def main():
+    parser = argparse.ArgumentParser(prog='demo', allow_abbrev=False)
+    parser.add_argument('--runs', type=int, default=3)
+    runs = parser.parse_args().runs
+    workers = all_workers()
+    load = os.getloadavg()[0]
+    rows, failures = measured(runs, workers)
+    table(header(workers) + rows)
+    print('\n' + explanation(runs) + busy(load, os.cpu_count()))
     try:
         two_ranks()
     except Failure as failure:
         failures.append(str(failure))
     for failure in failures:
         print(f'demo: {failure}', file=sys.stderr)
+    if not failures:
+        print('\n' + NEXT)
     return 1 if failures else 0
 
 
 if __name__ == '__main__':
+    # These, too, end what was started.
+    for wanted in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(wanted, lambda number, _: sys.exit(128 + number))
     try:
         sys.exit(main())
     except Failure as failure:
         sys.exit(f'demo: {failure}')
+    except KeyboardInterrupt:
+        progress('')
+        print('demo: interrupted', file=sys.stderr)
+        sys.exit(128 + signal.SIGINT)

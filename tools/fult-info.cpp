@@ -23,6 +23,9 @@ constexpr const char *help =
 int print_markdown() {
     std::puts("# Options\n\nMade by `fult-info --markdown`. Each is an environment variable, and a member of "
               "`fult::options` in code, which wins.\n"
+              "An empty variable counts as unset. A value out of its range is refused when the runtime "
+              "starts, wherever "
+              "it comes from.\n"
               "`fult-info` shows the values in force.\n\n| variable | values | default | meaning |\n| --- | "
               "--- | --- | --- |");
     for (const auto &row : fult::detail::option_table())
@@ -43,7 +46,7 @@ int print_all() {
         if (now.workers == 0 && std::strcmp(row.variable, "FULT_WORKERS") == 0)
             value += " (" + std::to_string(machine.usable()) + ")";
         std::printf("  %-20s %-12s %-12s %s [%s]\n", row.variable, value.c_str(),
-                    fult::detail::set_in_environment(row) ? "environment" : "default", row.help, row.type);
+                    fult::detail::in_environment(row) ? "environment" : "default", row.help, row.type);
     }
     return 0;
 }

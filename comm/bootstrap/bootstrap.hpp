@@ -37,6 +37,9 @@ class bootstrap {
     // "PMIx", "PMI-1", "fult-run" or "one rank".
     virtual const char *name() const noexcept = 0;
 
+    // A socket that hangs up when the launcher ends, so that its ranks can end too; -1: there is none.
+    virtual int launcher() const noexcept { return -1; }
+
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return size_; }
 

@@ -13,7 +13,7 @@ namespace fult::comm::detail {
 namespace {
 
 // Servers keep a line in a buffer of 1024 bytes, whatever they say of their values.
-constexpr std::size_t longest_line = 1000;
+constexpr std::size_t longest_written = 1000;
 
 // How long the server, a process on this machine, may take for an answer that no other rank is needed for.
 constexpr std::chrono::milliseconds patience{30'000};
@@ -87,10 +87,10 @@ class pmi1_client final : public bootstrap {
         const std::size_t key_size = 40; // of the longest that key() makes
         const std::size_t taken = std::strlen("cmd=put kvsname= key= value=") + space_.size() + key_size;
         const std::size_t stated = value_most_ - 1; // the server's counts a zero at the end
-        if (taken + 64 > longest_line || stated < 16 || key_most_ <= 24)
+        if (taken + 64 > longest_written || stated < 16 || key_most_ <= 24)
             fail("keys of " + std::to_string(key_most_) + " and values of " + std::to_string(value_most_) +
                  " characters are too short");
-        return std::min(stated, longest_line - taken);
+        return std::min(stated, longest_written - taken);
     }
 
     std::string get(int from) {

@@ -1,16 +1,13 @@
-#include "comm/bootstrap/bootstrap.hpp"
-#include "comm/bootstrap/support.hpp"
-
-#if defined(FULT_HAVE_PMIX)
-
 #include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
-#include <cstring>
 #include <dlfcn.h>
 #include <mutex>
-#include <pmix.h>
 #include <utility>
+
+#include "comm/bootstrap/bootstrap.hpp"
+#include "comm/bootstrap/pmix_abi.hpp"
+#include "comm/bootstrap/support.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -36,17 +33,17 @@ class pmix_library {
         load(error_string, "PMIx_Error_string");
     }
 
-    decltype(&PMIx_Init) init;
-    decltype(&PMIx_Finalize) finalize;
-    decltype(&PMIx_Abort) abort;
-    decltype(&PMIx_Put) put;
-    decltype(&PMIx_Commit) commit;
-    decltype(&PMIx_Fence_nb) fence_nb;
-    decltype(&PMIx_Get) get;
-    decltype(&PMIx_Error_string) error_string;
+    pmix::init_function *init;
+    pmix::finalize_function *finalize;
+    pmix::abort_function *abort;
+    pmix::put_function *put;
+    pmix::commit_function *commit;
+    pmix::fence_function *fence_nb;
+    pmix::get_function *get;
+    pmix::error_string_function *error_string;
 
-    void check(pmix_status_t status, const char *call) const {
-        if (status != PMIX_SUCCESS)
+    void check(pmix::status_t status, const char *call) const {
+        if (status != pmix::success)
             throw bootstrap_error(std::string("fult: ") + call + ": " + error_string(status) +
                                   ": is the launcher that set PMIX_NAMESPACE still there, and every rank?");
     }
@@ -71,10 +68,10 @@ struct fence_result {
     std::mutex mutex;
     std::condition_variable done;
     bool answered = false;
-    pmix_status_t status = PMIX_SUCCESS;
+    pmix::status_t status = pmix::success;
 };
 
-void fence_answered(pmix_status_t status, void *data) {
+void fence_answered(pmix::status_t status, void *data) {
     const std::unique_ptr<std::shared_ptr<fence_result>> result(
         static_cast<std::shared_ptr<fence_result> *>(data));
     const std::lock_guard lock((*result)->mutex);
@@ -85,7 +82,7 @@ void fence_answered(pmix_status_t status, void *data) {
 
 class pmix_client final : public bootstrap {
   public:
-    pmix_client(pmix_library library, const pmix_proc_t &self, int size, std::chrono::milliseconds timeout)
+    pmix_client(pmix_library library, const pmix::proc &self, int size, std::chrono::milliseconds timeout)
         : bootstrap(static_cast<int>(self.rank), size), library_(library), self_(self), timeout_(timeout) {}
 
     // After a fence that did not end, this call may bring mpirun down.
@@ -102,10 +99,10 @@ class pmix_client final : public bootstrap {
         // One byte more than there is: not every version carries an object of none.
         std::string bytes(1, '+');
         bytes += mine;
-        pmix_value_t value{};
-        value.type = PMIX_BYTE_OBJECT;
+        pmix::value value{};
+        value.type = pmix::is_byte_object;
         value.data.bo = {bytes.data(), bytes.size()};
-        library_.check(library_.put(PMIX_GLOBAL, key.c_str(), &value), "PMIx_Put");
+        library_.check(library_.put(pmix::global, key.c_str(), &value), "PMIx_Put");
         library_.check(library_.commit(), "PMIx_Commit");
         fence(true);
         std::vector<std::string> all;
@@ -127,27 +124,27 @@ class pmix_client final : public bootstrap {
     }
 
   private:
-    pmix_proc_t everybody() const {
-        pmix_proc_t all = self_;
-        all.rank = PMIX_RANK_WILDCARD;
+    pmix::proc everybody() const {
+        pmix::proc all = self_;
+        all.rank = pmix::wildcard;
         return all;
     }
 
     void fence(bool collect) {
         if (!broken_.empty())
             throw bootstrap_error(broken_);
-        const pmix_proc_t all = everybody();
-        pmix_info_t info{};
-        copy_name(info.key, PMIX_COLLECT_DATA);
-        info.value.type = PMIX_BOOL;
+        const pmix::proc all = everybody();
+        pmix::info info{};
+        copy_name(info.key, pmix::collect_data);
+        info.value.type = pmix::is_bool;
         info.value.data.flag = collect;
         // The answer owns its half of the result, whether or not we still wait for it.
         const auto result = std::make_shared<fence_result>();
         auto theirs = std::make_unique<std::shared_ptr<fence_result>>(result);
-        pmix_status_t status = library_.fence_nb(&all, 1, &info, 1, fence_answered, theirs.get());
-        if (status == PMIX_SUCCESS)
+        pmix::status_t status = library_.fence_nb(&all, 1, &info, 1, fence_answered, theirs.get());
+        if (status == pmix::success)
             (void)theirs.release();
-        if (status == PMIX_OPERATION_SUCCEEDED)
+        if (status == pmix::operation_succeeded)
             return;
         library_.check(status, "PMIx_Fence_nb");
         std::unique_lock lock(result->mutex);
@@ -156,21 +153,21 @@ class pmix_client final : public bootstrap {
                       ": has one ended, or does one not call as the others do?";
             throw bootstrap_error(broken_);
         }
-        if (result->status != PMIX_SUCCESS)
+        if (result->status != pmix::success)
             broken_ = "fult: a rank has ended before it came to a PMIx fence";
         library_.check(result->status, "PMIx_Fence_nb");
     }
 
     std::string get(int from, const std::string &key) const {
-        pmix_proc_t peer = self_;
-        peer.rank = static_cast<pmix_rank_t>(from);
-        pmix_info_t info{};
-        copy_name(info.key, PMIX_TIMEOUT);
-        info.value.type = PMIX_INT;
+        pmix::proc peer = self_;
+        peer.rank = static_cast<pmix::rank_t>(from);
+        pmix::info info{};
+        copy_name(info.key, pmix::timeout);
+        info.value.type = pmix::is_int;
         info.value.data.integer = static_cast<int>(std::max<long long>(1, timeout_.count() / 1000));
-        pmix_value_t *value = nullptr;
+        pmix::value *value = nullptr;
         library_.check(library_.get(&peer, key.c_str(), &info, 1, &value), "PMIx_Get");
-        if (value == nullptr || value->type != PMIX_BYTE_OBJECT)
+        if (value == nullptr || value->type != pmix::is_byte_object)
             throw bootstrap_error("fult: rank " + std::to_string(from) +
                                   " gave PMIx something else than bytes");
         const std::string bytes(value->data.bo.bytes, value->data.bo.size);
@@ -183,17 +180,17 @@ class pmix_client final : public bootstrap {
     }
 
     pmix_library library_;
-    pmix_proc_t self_;
+    pmix::proc self_;
     std::chrono::milliseconds timeout_;
     unsigned round_ = 0;
     std::string broken_; // why no further call can succeed
 };
 
-int job_size(const pmix_library &library, pmix_proc_t self) {
-    self.rank = PMIX_RANK_WILDCARD;
-    pmix_value_t *value = nullptr;
-    library.check(library.get(&self, PMIX_JOB_SIZE, nullptr, 0, &value), "PMIx_Get of the number of ranks");
-    const bool number = value != nullptr && value->type == PMIX_UINT32;
+int job_size(const pmix_library &library, pmix::proc self) {
+    self.rank = pmix::wildcard;
+    pmix::value *value = nullptr;
+    library.check(library.get(&self, pmix::job_size, nullptr, 0, &value), "PMIx_Get of the number of ranks");
+    const bool number = value != nullptr && value->type == pmix::is_uint32;
     const std::uint32_t size = number ? value->data.uint32 : 0;
     std::free(value);
     if (size == 0 || size > 1'000'000'000)
@@ -205,27 +202,13 @@ int job_size(const pmix_library &library, pmix_proc_t self) {
 
 std::unique_ptr<bootstrap> connect_pmix(std::chrono::milliseconds timeout) {
     const pmix_library library;
-    pmix_proc_t self{};
+    pmix::proc self{};
     library.check(library.init(&self, nullptr, 0), "PMIx_Init");
     const int size = job_size(library, self);
-    if (self.rank >= static_cast<pmix_rank_t>(size))
+    if (self.rank >= static_cast<pmix::rank_t>(size))
         throw bootstrap_error("fult: the PMIx server gave rank " + std::to_string(self.rank) + " of " +
                               std::to_string(size));
     return std::make_unique<pmix_client>(library, self, size, timeout);
 }
 
 } // namespace fult::comm::detail
-
-#else
-
-namespace fult::comm::detail {
-
-std::unique_ptr<bootstrap> connect_pmix(std::chrono::milliseconds) {
-    throw bootstrap_error(
-        "fult: PMIX_NAMESPACE is set, but this build does not know PMIx: build FULT where libpmix-dev "
-        "is installed, or start the program by fult-run or MPICH's mpiexec");
-}
-
-} // namespace fult::comm::detail
-
-#endif

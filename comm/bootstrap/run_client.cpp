@@ -27,9 +27,15 @@ class run_client final : public bootstrap {
 
     // The socket stays open: what a shell runs after us in the same rank still needs it. A rank has left when
     // its process ends.
-    ~run_client() override = default;
+    ~run_client() override {
+        try {
+            send(printed(run_kind::leave, 0, {}), deadline(grace)); // also where another rank came to no call
+        } catch (const std::exception &) { // fult-run is gone, and nobody wants to know
+        }
+    }
 
     const char *name() const noexcept override { return "fult-run"; }
+    int launcher() const noexcept override { return socket_; }
 
     std::vector<std::string> exchange(std::string_view mine) override {
         check_contribution(mine);

@@ -30,7 +30,7 @@ std::optional<run_message> run_stream::next() {
         return {};
     std::memcpy(&h, bytes_.data(), sizeof h);
     if (h.magic != magic || h.kind < static_cast<std::uint32_t>(run_kind::exchange) ||
-        h.kind > static_cast<std::uint32_t>(run_kind::failed))
+        h.kind > static_cast<std::uint32_t>(run_kind::leave))
         throw run_message_error("bytes that are no message");
     if (h.length > most_)
         throw run_message_error("a message of " + std::to_string(h.length) + " bytes, where " +

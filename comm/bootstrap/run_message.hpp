@@ -17,6 +17,7 @@ enum class run_kind : std::uint32_t {
     abort = 3,    // rank: value is the status, body says why
     done = 4,     // launcher: body is what unpack_all() reads, nothing after a barrier
     failed = 5,   // launcher: body says why
+    leave = 6,    // rank: it has ended its connection in good order; its process may connect again
 };
 
 struct run_message {

@@ -14,8 +14,6 @@ using fult::comm::endpoint;
 
 namespace {
 
-constexpr const char *no_memory_given = "the memory is NULL, and its size is not 0";
-
 // Integers are combined as their unsigned types, so that nothing overflows.
 struct sum {
     template <class T> T operator()(T a, T b) const noexcept {

@@ -146,6 +146,7 @@ int fult_comm_failed(int rank) {
         return -1;
     return the_context()->it.failed(rank) ? 1 : 0;
 }
+uint64_t fult_comm_refused_packets(void) { return the_context() ? the_context()->it.refused_packets() : 0; }
 int fult_comm_progress(void) { return the_context() && the_context()->it.progress() ? 1 : 0; }
 
 void fult_comm_abort(int status, const char *why) {

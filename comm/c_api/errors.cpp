@@ -7,7 +7,8 @@
 namespace fult::comm::detail {
 namespace {
 
-// One a kernel thread: a task that fails and asks at once is on the same one.
+// One a kernel thread: a task that fails and asks at once is on the same one. Its address must not be kept
+// across a suspension of the caller: only functions that are not inlined use it.
 thread_local std::string last_text;
 
 int status_of_code(errc code) noexcept {
@@ -16,6 +17,8 @@ int status_of_code(errc code) noexcept {
         return FULT_COMM_ERR_TRUNCATED;
     case errc::peer_failed:
         return FULT_COMM_ERR_PEER_FAILED;
+    case errc::peer_left:
+        return FULT_COMM_ERR_PEER_LEFT;
     case errc::cancelled:
         return FULT_COMM_ERR_CANCELLED;
     case errc::refused:
@@ -30,7 +33,7 @@ int status_of_code(errc code) noexcept {
 
 } // namespace
 
-FULT_COLD int failed_with(int status, const char *text) noexcept {
+FULT_OPAQUE FULT_COLD int failed_with(int status, const char *text) noexcept {
     try {
         last_text = text;
     } catch (const std::bad_alloc &) {
@@ -79,7 +82,7 @@ FULT_COLD int status_of_exception(const char *call) noexcept {
 
 } // namespace fult::comm::detail
 
-const char *fult_comm_error_text(void) { return fult::comm::detail::last_text.c_str(); }
+FULT_OPAQUE const char *fult_comm_error_text(void) { return fult::comm::detail::last_text.c_str(); }
 
 const char *fult_comm_strerror(int status) {
     switch (status) {
@@ -96,6 +99,10 @@ const char *fult_comm_strerror(int status) {
     case FULT_COMM_ERR_PEER_FAILED:
         return "the other rank has ended or cannot be reached any more: go on without it, or end the job "
                "with fult_comm_abort";
+    case FULT_COMM_ERR_PEER_LEFT:
+        return "the other rank has finalized and takes part in nothing any more: let every rank make the "
+               "calls "
+               "that the others count on before fult_comm_finalize";
     case FULT_COMM_ERR_CANCELLED:
         return "the operation was taken back by fult_comm_cancel";
     case FULT_COMM_ERR_IN_USE:

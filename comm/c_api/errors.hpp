@@ -12,6 +12,8 @@
 
 namespace fult::comm::detail {
 
+constexpr const char *no_memory_given = "the memory is NULL, and its size is not 0";
+
 // Keeps the text for fult_comm_error_text; returns the status. Out of line: the calling task may have come
 // here on another thread than it began on.
 int failed_with(int status, const char *text) noexcept;

@@ -8,8 +8,6 @@ using fult::comm::endpoint;
 
 namespace {
 
-constexpr const char *no_memory_given = "the memory is NULL, and its size is not 0";
-
 // Lists of C structures as those of C++.
 template <class To, class From>
 std::vector<To> parts_of(const char *call, const From *given, std::size_t count) {

@@ -16,8 +16,6 @@ struct fult_comm_region {
 
 namespace {
 
-constexpr const char *no_memory_given = "the memory is NULL, and its size is not 0";
-
 remote_region there(const fult_comm_remote_region &r) noexcept { return {r.rank, r.writable, r.id, r.size}; }
 
 template <class Memory>

@@ -18,7 +18,6 @@ int look_at(const char *call, fult_comm_request_t &r, fult_comm_envelope *about)
     });
 }
 
-constexpr const char *no_memory_given = "the memory is NULL, and its size is not 0";
 constexpr const char *no_place = "there is no place for the request";
 constexpr const char *no_list = "the list is NULL, and its length is not 0";
 
@@ -46,7 +45,7 @@ int fult_comm_test(fult_comm_request_t *one, fult_comm_envelope *about) {
     if (!one)
         return wrong_argument("fult_comm_test", no_place);
     if (pending *p = inside(*one); p && !p->is_complete()) {
-        p->on->progress();
+        p->on->look();
         if (!p->is_complete())
             return FULT_ERR_BUSY;
     }

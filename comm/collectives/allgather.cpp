@@ -6,7 +6,7 @@ namespace fult::comm::detail {
 namespace {
 
 // Bytes of all blocks together from which on a ring is better: it copies nothing twice.
-constexpr std::size_t large = std::size_t{64} << 10;
+constexpr std::size_t large_in_all = std::size_t{64} << 10;
 
 // Bruck: what a rank has doubles each round, in a circle that begins with its own block.
 void by_doubling(collective_call &call, const void *in, void *out, std::size_t block) {
@@ -39,7 +39,7 @@ void by_ring(collective_call &call, const void *in, void *out, std::size_t block
 
 void allgather(endpoint &among, const void *in, void *out, std::size_t block) {
     collective_call call(among, collective::allgather);
-    if (static_cast<std::size_t>(call.size()) * block < large)
+    if (static_cast<std::size_t>(call.size()) * block < large_in_all)
         by_doubling(call, in, out, block);
     else
         by_ring(call, in, out, block);

@@ -6,8 +6,8 @@ namespace fult::comm::detail {
 namespace {
 
 // From here on the tree costs more, which sends everything once for each of its levels.
-constexpr std::size_t large = std::size_t{256} << 10;
-constexpr int few = 4; // ranks for which the tree is as good
+constexpr std::size_t large_broadcast = std::size_t{256} << 10;
+constexpr int few_ranks = 4; // ranks for which the tree is as good
 
 // A binomial tree, with ranks counted from the root: each has its parent where its lowest bit is cleared.
 void by_tree(collective_call &call, void *data, std::size_t size, int root) {
@@ -53,7 +53,7 @@ void by_parts(collective_call &call, void *data, std::size_t size, int root) {
 void broadcast(endpoint &among, void *data, std::size_t size, int root) {
     collective_call call(among, collective::broadcast);
     call.check_root(root);
-    if (size >= large && call.size() > few)
+    if (size >= large_broadcast && call.size() > few_ranks)
         by_parts(call, data, size, root);
     else
         by_tree(call, data, size, root);

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "comm/describe.hpp"
 #include "comm/endpoint_state.hpp"
 
 namespace fult::comm::detail {
@@ -41,6 +42,14 @@ collective_call::collective_call(endpoint &among, collective what)
         throw std::logic_error(prefix(what) +
                                "another collective runs on this endpoint; make an endpoint for each "
                                "task that calls some");
+    // A rank that only sends would not notice the loss. Pairs with device::fail_peer.
+    if (endpoint_access::state(on_)->closed.load(std::memory_order_acquire)) {
+        state_.collective_runs.store(false, std::memory_order_release); // pairs with the exchange
+        fail(error(endpoint_access::state(on_)->on.any_failed() ? errc::peer_failed : errc::peer_left,
+                   prefix(what) +
+                       "an earlier collective of this endpoint was left incomplete by a rank whose "
+                       "context has ended"));
+    }
 }
 
 collective_call::~collective_call() { state_.collective_runs.store(false, std::memory_order_release); }
@@ -64,6 +73,10 @@ void collective_call::fail(const error &how) const {
                                     "a rank sent more than was expected; all ranks must give sizes "
                                     "that fit (" +
                                     how.what() + ")");
+    if (how.code() == errc::peer_left) {
+        state_.on.close(*endpoint_access::state(on_));
+        throw as_of(how, name_of(what_));
+    }
     if (how.code() != errc::peer_failed)
         throw how;
     for (int rank = 0; rank < size_; ++rank)

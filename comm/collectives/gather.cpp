@@ -6,7 +6,7 @@ namespace fult::comm::detail {
 namespace {
 
 // Blocks from which on they are sent once and straight, not on by others.
-constexpr std::size_t large = std::size_t{16} << 10;
+constexpr std::size_t large_block = std::size_t{16} << 10;
 
 // Each rank gathers those of its subtree, counted from the root; the root has them in a circle that begins
 // with it.
@@ -36,7 +36,7 @@ void by_tree(collective_call &call, const void *in, void *out, std::size_t block
 void gather(endpoint &among, const void *in, void *out, std::size_t block, int root) {
     collective_call call(among, collective::gather);
     call.check_root(root);
-    if (block < large) {
+    if (block < large_block) {
         by_tree(call, in, out, block, root);
         return;
     }

@@ -10,7 +10,7 @@ namespace fult::comm::detail {
 namespace {
 
 // From here on halving the vector beats exchanging all of it.
-constexpr std::size_t large = std::size_t{32} << 10;
+constexpr std::size_t large_vector = std::size_t{32} << 10;
 // The same for a reduce, where the tree has fewer messages: two ranks are 20 to 30 % faster at 1 MiB, and
 // equal at 128 KiB.
 constexpr std::size_t large_for_one = std::size_t{256} << 10;
@@ -181,7 +181,7 @@ void allreduce(endpoint &among, const void *in, void *out, std::size_t count, co
         call.recv(room.data(), size, call.rank() - 1, folding);
         combine(how, out, room.data(), true, count);
     }
-    if (size >= large && count >= static_cast<std::size_t>(those.power()))
+    if (size >= large_vector && count >= static_cast<std::size_t>(those.power()))
         by_halving(call, those, out, room.data(), count, how);
     else
         by_doubling(call, those, out, room.data(), count, how);

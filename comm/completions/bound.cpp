@@ -49,7 +49,7 @@ template <class Operation> struct bound final : Operation {
     bound(completion &who, std::uint64_t what) noexcept : when(&who), note(what) {
         this->finished = [](operation &op) noexcept {
             auto &self = static_cast<bound &>(op);
-            self.when->complete({self.about, self.failure, self.note});
+            self.when->complete_expected({self.about, self.failure, self.note});
             self.drop();
         };
     }
@@ -57,6 +57,22 @@ template <class Operation> struct bound final : Operation {
         if (keepers.fetch_sub(1, std::memory_order_acq_rel) == 1)
             delete this;
     }
+};
+
+// Of a completion, by an operation that may still not begin.
+class expectation {
+  public:
+    explicit expectation(completion &who) : who_(&who) { who.expect_one(); }
+    ~expectation() {
+        if (who_)
+            who_->cancel_expected();
+    }
+    expectation(const expectation &) = delete;
+    expectation &operator=(const expectation &) = delete;
+    void pass_on() noexcept { who_ = nullptr; } // to the operation
+
+  private:
+    completion *who_;
 };
 
 // The caller's own hold, until it has begun.
@@ -71,18 +87,25 @@ endpoint_state &state_of(const endpoint &through, const char *call) {
 }
 
 void begin(std::unique_ptr<bound<access>> a) {
+    a->when->expect_one(); // nothing fails any more
     const begun<access> kept(a.release());
     kept->through->on.remote_memory().begin(*kept);
 }
 
 } // namespace
 
+void completion::expect_one() {}
+void completion::complete_expected(const completed &what) noexcept { complete(what); }
+void completion::cancel_expected() noexcept {}
+
 void isend(endpoint &through, const void *data, std::size_t size, int destination, std::uint32_t tag,
            completion &when, std::uint64_t note) {
     endpoint_state &from = state_of(through, "isend");
     from.check_rank("isend", destination);
+    expectation end(when);
     if (size <= from.on.eager_limit(destination) && from.on.send_now(from, destination, tag, data, size)) {
-        when.complete({{destination, tag, size}, errc::none, note});
+        end.pass_on();
+        when.complete_expected({{destination, tag, size}, errc::none, note});
         return;
     }
     auto s = std::make_unique<bound<sending>>(when, note);
@@ -91,6 +114,7 @@ void isend(endpoint &through, const void *data, std::size_t size, int destinatio
     s->rank = destination;
     s->tag = tag;
     s->endpoint = from.id;
+    end.pass_on();
     const begun<sending> kept(s.release());
     from.on.send(*kept);
 }
@@ -103,8 +127,10 @@ void irecv(endpoint &at, void *data, std::size_t size, int source, std::int64_t 
     r->data = data;
     r->room = size;
     r->at = &here;
+    r->endpoint = here.id;
     r->source = source;
     r->tag = tag;
+    when.expect_one(); // nothing fails any more
     const begun<receive> kept(r.release());
     here.on.post(*kept);
 }

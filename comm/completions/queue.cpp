@@ -1,5 +1,9 @@
+#include <algorithm>
 #include <mutex>
+#include <new>
 #include <utility>
+
+#include <fult/detail/misuse.hpp>
 
 #include "comm/completions/support.hpp"
 #include "comm/device.hpp"
@@ -8,16 +12,60 @@ namespace fult::comm {
 
 completion_queue::completion_queue(const endpoint &on) : on_(detail::device_of(on, "completion_queue")) {}
 
-// Who waits gets it at once, so that nobody takes it away again.
+// Room for one more, beside those that are expected.
+void completion_queue::make_room() {
+    if (count_ + expected_ < ring_.size())
+        return;
+    std::vector<completed> larger(std::max<std::size_t>(2 * ring_.size(), 16));
+    for (std::size_t i = 0; i < count_; ++i)
+        larger[i] = ring_[(first_ + i) & (ring_.size() - 1)];
+    ring_.swap(larger);
+    first_ = 0;
+}
+
+void completion_queue::expect_one() {
+    const std::lock_guard hold(lock_);
+    make_room();
+    ++expected_;
+}
+
+void completion_queue::cancel_expected() noexcept {
+    const std::lock_guard hold(lock_);
+    --expected_;
+}
+
+// A waiting task gets it at once, so that no other takes it first.
+fult::detail::waiter *completion_queue::add(const completed &what) noexcept {
+    fult::detail::waiter *const first = waiters_.pop();
+    if (first)
+        *static_cast<completed *>(first->subject) = what;
+    else
+        ring_[(first_ + count_++) & (ring_.size() - 1)] = what;
+    return first;
+}
+
+void completion_queue::complete_expected(const completed &what) noexcept {
+    fult::detail::waiter *first = nullptr;
+    {
+        const std::lock_guard hold(lock_);
+        --expected_;
+        first = add(what);
+    }
+    if (first)
+        first->grant();
+}
+
 void completion_queue::complete(const completed &what) noexcept {
     fult::detail::waiter *first = nullptr;
     {
         const std::lock_guard hold(lock_);
-        first = waiters_.pop();
-        if (first)
-            *static_cast<completed *>(first->subject) = what;
-        else
-            ended_.push_back(what);
+        try {
+            make_room();
+        } catch (const std::bad_alloc &) {
+            fult::detail::misuse("comm::completion_queue::complete",
+                                 "there is no memory for another entry; take entries out earlier");
+        }
+        first = add(what);
     }
     if (first)
         first->grant();
@@ -25,17 +73,22 @@ void completion_queue::complete(const completed &what) noexcept {
 
 std::optional<completed> completion_queue::take() noexcept {
     const std::lock_guard hold(lock_);
-    if (ended_.empty())
+    if (count_ == 0)
         return std::nullopt;
-    const completed first = ended_.front();
-    ended_.pop_front();
+    return take_first();
+}
+
+completed completion_queue::take_first() noexcept {
+    const completed first = ring_[first_];
+    first_ = (first_ + 1) & (ring_.size() - 1);
+    --count_;
     return first;
 }
 
 std::optional<completed> completion_queue::try_pop() noexcept {
     if (const auto first = take())
         return first;
-    on_.progress();
+    on_.look();
     return take();
 }
 
@@ -44,11 +97,8 @@ completed completion_queue::pop() noexcept {
     fult::detail::waiter came;
     {
         const std::lock_guard hold(lock_);
-        if (!ended_.empty()) {
-            what = ended_.front();
-            ended_.pop_front();
-            return what;
-        }
+        if (count_ != 0)
+            return take_first();
         came.subject = &what;
         waiters_.push(came);
     }

@@ -28,7 +28,7 @@ void synchronizer::complete(const completed &what) noexcept {
 }
 
 bool synchronizer::test() noexcept {
-    on_.progress();
+    on_.look();
     const std::lock_guard hold(lock_);
     return left_ == 0;
 }

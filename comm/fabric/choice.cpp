@@ -1,13 +1,15 @@
 #include "comm/fabric/choice.hpp"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <array>
 #include <cstring>
 #include <set>
 #include <span>
 #include <string_view>
 #include <vector>
+
+#include "comm/fabric/interfaces.hpp"
+#include "comm/fabric/kept_signals.hpp"
 
 namespace fult::comm::detail {
 
@@ -19,16 +21,21 @@ constexpr std::uint32_t api = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
 // called "net" up to 1.18 and "tcp" later; before, that name stood for "tcp;ofi_rxm".
 constexpr std::array<std::string_view, 1> for_one_host{"shm"};
 constexpr std::array<std::string_view, 3> for_networks{"net", "tcp", "tcp;ofi_rxm"};
-// Only where nothing else is: they lose by orders of magnitude.
-constexpr std::array<std::string_view, 3> last{"UDP;ofi_rxd", "udp;ofi_rxd", "sockets"};
+// Only where nothing else is: it loses by orders of magnitude.
+constexpr std::string_view last = "sockets";
+// Only by name: a datagram from anywhere ends the program within libfabric 1.17.
+constexpr std::array<std::string_view, 2> only_by_name{"UDP;ofi_rxd", "udp;ofi_rxd"};
 
-bool is_address(const std::string &text) {
-    in6_addr any{};
-    return inet_pton(AF_INET, text.c_str(), &any) == 1 || inet_pton(AF_INET6, text.c_str(), &any) == 1;
+info_ptr get_infos(const char *source, const fi_info *hints) {
+    const kept_signals signals; // the first call starts the providers
+    fi_info *found = nullptr;
+    const int result =
+        libfabric().getinfo(api, source, nullptr, source != nullptr ? FI_SOURCE : 0, hints, &found);
+    return info_ptr(result == 0 ? found : nullptr);
 }
 
 info_ptr make_hints(const fabric_settings &settings, bool one_sided) {
-    info_ptr hints(fi_allocinfo());
+    info_ptr hints(libfabric().dupinfo(nullptr));
     if (!hints)
         throw std::bad_alloc();
     hints->ep_attr->type = FI_EP_RDM;
@@ -46,19 +53,35 @@ info_ptr make_hints(const fabric_settings &settings, bool one_sided) {
     hints->domain_attr->av_type = FI_AV_UNSPEC;
     if (!settings.provider.empty())
         hints->fabric_attr->prov_name = strdup(settings.provider.c_str());
-    if (!settings.interface.empty() && !is_address(settings.interface))
-        hints->domain_attr->name = strdup(settings.interface.c_str());
     return hints;
 }
 
-info_ptr ask(const fabric_settings &settings, bool one_sided) {
+// What there is: anywhere, with that source address, or in that domain, which is what libfabric calls a
+// device.
+struct question {
+    const char *source = nullptr;
+    const char *domain = nullptr;
+};
+
+info_ptr ask(const fabric_settings &settings, bool one_sided, const question &where) {
     const info_ptr hints = make_hints(settings, one_sided);
-    const bool by_address = is_address(settings.interface);
-    fi_info *found = nullptr;
-    const int result = fi_getinfo(api, by_address ? settings.interface.c_str() : nullptr, nullptr,
-                                  by_address ? FI_SOURCE : 0, hints.get(), &found);
-    return info_ptr(result == 0 ? found : nullptr);
+    if (where.domain != nullptr)
+        hints->domain_attr->name = strdup(where.domain);
+    return get_infos(where.source, hints.get());
 }
+
+// Providers take hints for advice: whether they followed it is up to us.
+bool follows(const fi_info &info, const question &where) {
+    if (where.source != nullptr)
+        return address_text(info.src_addr, info.src_addrlen) == where.source;
+    if (where.domain != nullptr)
+        return info.domain_attr->name != nullptr && std::string_view(info.domain_attr->name) == where.domain;
+    return true;
+}
+
+bool is_in_shared_memory(const fi_info &info) { return info.addr_format == FI_ADDR_STR; }
+
+constexpr std::size_t never = 1000; // as a preference
 
 std::size_t place(std::span<const std::string_view> names, std::string_view name) {
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
@@ -68,8 +91,9 @@ std::size_t place(std::span<const std::string_view> names, std::string_view name
 // addresses.
 std::size_t preference(const fi_info &info, const fabric_settings &settings) {
     const std::string_view name = info.fabric_attr->prov_name;
-    constexpr std::size_t never = 1000;
-    if (settings.provider.empty() && settings.where == reach::network && info.addr_format == FI_ADDR_STR)
+    if (settings.provider.empty() && settings.where == reach::network && is_in_shared_memory(info))
+        return never;
+    if (settings.provider.empty() && place(only_by_name, name) < only_by_name.size())
         return never;
     if ((info.tx_attr->msg_order & FI_ORDER_SAS) == 0)
         return never;
@@ -80,18 +104,63 @@ std::size_t preference(const fi_info &info, const fabric_settings &settings) {
             return result;
     }
     const std::size_t among_networks = place(for_networks, name);
-    return result + among_networks + (place(last, name) < last.size() ? last.size() : 0);
+    return result + among_networks + (name == last ? 1 : 0);
+}
+
+// Null: nothing there.
+info_ptr best_of(const fabric_settings &settings, bool one_sided, const question &where) {
+    const info_ptr found = ask(settings, one_sided, where);
+    const fi_info *best = nullptr;
+    std::size_t best_preference = never;
+    for (const fi_info *each = found.get(); each != nullptr; each = each->next) {
+        const std::size_t its = preference(*each, settings);
+        if (its < best_preference && follows(*each, where)) {
+            best = each;
+            best_preference = its;
+        }
+    }
+    return info_ptr(best != nullptr ? libfabric().dupinfo(best) : nullptr);
+}
+
+info_ptr best_on_interface(const fabric_settings &settings, bool one_sided) {
+    // Shared memory has no interfaces.
+    if (settings.where == reach::same_host)
+        if (info_ptr best = best_of(settings, one_sided, {}); best && is_in_shared_memory(*best))
+            return best;
+    for (const interface_address &each : addresses_named(settings.interface))
+        if (info_ptr best = best_of(settings, one_sided, {each.text.c_str(), nullptr}))
+            return best;
+    return best_of(settings, one_sided, {nullptr, settings.interface.c_str()});
+}
+
+// Those on which the provider works, with their addresses.
+std::string usable_interfaces(const fabric_settings &settings) {
+    std::set<std::string> names;
+    const std::vector<interface_address> all = interface_addresses();
+    const info_ptr found = ask(settings, false, {});
+    for (const fi_info *each = found.get(); each != nullptr; each = each->next) {
+        if (preference(*each, settings) == never || is_in_shared_memory(*each))
+            continue;
+        const std::string address = address_text(each->src_addr, each->src_addrlen);
+        const auto its = std::find_if(all.begin(), all.end(),
+                                      [&](const interface_address &one) { return one.text == address; });
+        if (its != all.end())
+            names.insert(its->interface + " (" + address + ")");
+        else if (each->domain_attr->name != nullptr && addresses_named(each->domain_attr->name).empty())
+            names.insert(each->domain_attr->name);
+    }
+    std::string text;
+    for (const std::string &name : names)
+        text += (text.empty() ? "" : ", ") + name;
+    return text;
 }
 
 std::string what_there_is() {
-    fi_info *all = nullptr;
     std::set<std::string> names;
-    if (fi_getinfo(api, nullptr, nullptr, 0, nullptr, &all) == 0) {
-        const info_ptr owner(all);
-        for (const fi_info *each = all; each != nullptr; each = each->next)
-            if (each->ep_attr->type == FI_EP_RDM)
-                names.insert(each->fabric_attr->prov_name);
-    }
+    const info_ptr all = get_infos(nullptr, nullptr);
+    for (const fi_info *each = all.get(); each != nullptr; each = each->next)
+        if (each->ep_attr->type == FI_EP_RDM)
+            names.insert(each->fabric_attr->prov_name);
     std::string text;
     for (const std::string &name : names)
         text += (text.empty() ? "" : ", ") + name;
@@ -99,6 +168,15 @@ std::string what_there_is() {
 }
 
 [[noreturn]] void nothing_fits(const fabric_settings &settings) {
+    if (const std::string usable = settings.interface.empty() ? "" : usable_interfaces(settings);
+        !usable.empty())
+        throw std::runtime_error(
+            "fult-comm: FULT_COMM_INTERFACE='" + settings.interface + "': " +
+            (addresses_named(settings.interface).empty()
+                 ? "there is no such interface, or it is down or has no address"
+                 : "no provider" + (settings.provider.empty() ? "" : " '" + settings.provider + "'") +
+                       " of libfabric works on it") +
+            "; usable here: " + usable);
     std::string text = "libfabric has no ";
     text += settings.provider.empty() ? "provider" : "provider '" + settings.provider + "'";
     text += settings.where == reach::same_host ? " for ranks of this host" : " for the network";
@@ -114,33 +192,19 @@ std::string what_there_is() {
 } // namespace
 
 info_ptr choose_provider(const fabric_settings &settings) {
-    for (const bool one_sided : {true, false}) {
-        const info_ptr found = ask(settings, one_sided);
-        const fi_info *best = nullptr;
-        std::size_t best_preference = 1000;
-        for (const fi_info *each = found.get(); each != nullptr; each = each->next) {
-            const std::size_t its = preference(*each, settings);
-            if (its < best_preference) {
-                best = each;
-                best_preference = its;
-            }
-        }
-        if (best != nullptr)
-            return info_ptr(fi_dupinfo(best));
-    }
+    for (const bool one_sided : {true, false})
+        if (info_ptr best = settings.interface.empty() ? best_of(settings, one_sided, {})
+                                                       : best_on_interface(settings, one_sided))
+            return best;
     nothing_fits(settings);
 }
 
 bool offers_delivery(const fi_info &chosen) {
-    const info_ptr hints(fi_dupinfo(&chosen));
+    const info_ptr hints(libfabric().dupinfo(&chosen));
     if (!hints)
         return false;
     hints->tx_attr->op_flags |= FI_DELIVERY_COMPLETE;
-    fi_info *found = nullptr;
-    if (fi_getinfo(api, nullptr, nullptr, 0, hints.get(), &found) != 0)
-        return false;
-    fi_freeinfo(found);
-    return true;
+    return get_infos(nullptr, hints.get()) != nullptr;
 }
 
 } // namespace fult::comm::detail

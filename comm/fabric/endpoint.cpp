@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 namespace fult::comm::detail {
 
@@ -50,7 +51,7 @@ template <class Call> outcome fabric_endpoint::begin(posted &what, int rank, Cal
     const fi_addr_t to = destination(rank);
     if (to == FI_ADDR_NOTAVAIL) [[unlikely]]
         return outcome::failed;
-    operation *const op = operations_.begin(what, rank);
+    in_flight *const op = operations_.begin(what, rank);
     if (op == nullptr)
         return outcome::again;
     const ssize_t result = call(to, static_cast<posted *>(op));
@@ -140,7 +141,7 @@ bool fabric_endpoint::completed(const fi_cq_msg_entry &entry, event &e) noexcept
         e = {event::kind::received, p};
         return true;
     }
-    posted *const what = operations_.end(static_cast<operation *>(context));
+    posted *const what = operations_.end(static_cast<in_flight *>(context));
     if (what == nullptr)
         return false;
     e = {what->kind == posted_kind::send ? event::kind::sent : event::kind::moved, what};
@@ -156,7 +157,7 @@ bool fabric_endpoint::failed(event &e, const transfer *suspect) noexcept {
     auto *context = static_cast<posted *>(error.op_context);
     if (context == nullptr && suspect != nullptr &&
         (error.flags & (FI_REMOTE_READ | FI_REMOTE_WRITE | FI_RECV)) == 0)
-        operations_.each_to(suspect->rank, [&](operation &op) {
+        operations_.each_to(suspect->rank, [&](in_flight &op) {
             if (op.what == suspect)
                 context = &op;
         });
@@ -169,7 +170,7 @@ bool fabric_endpoint::failed(event &e, const transfer *suspect) noexcept {
         e = {event::kind::lost, context};
         return true;
     }
-    auto *const op = static_cast<operation *>(context);
+    auto *const op = static_cast<in_flight *>(context);
     if (means_gone(error.err))
         ranks_[static_cast<std::size_t>(op->rank)] = FI_ADDR_NOTAVAIL;
     e = {event::kind::lost, operations_.end(op)};
@@ -196,11 +197,15 @@ unsigned fabric_endpoint::read_queue(std::span<event> events, const transfer *su
 }
 
 unsigned fabric_endpoint::poll(std::span<event> events) noexcept {
-    if (early_begin_ == early_.size()) [[likely]]
+    if (early_begin_ == early_.size() && given_up_ == nullptr) [[likely]]
         return read_queue(events, nullptr);
     unsigned count = 0;
     while (count < events.size() && early_begin_ < early_.size())
         events[count++] = early_[early_begin_++];
+    while (count < events.size() && given_up_ != nullptr) {
+        posted *const what = std::exchange(given_up_, static_cast<posted *>(given_up_->notes.notes[0]));
+        events[count++] = {event::kind::lost, what};
+    }
     if (early_begin_ == early_.size())
         early_begin_ = 0, early_.clear();
     return count;
@@ -209,14 +214,11 @@ unsigned fabric_endpoint::poll(std::span<event> events) noexcept {
 void fabric_endpoint::forget(int rank) noexcept {
     ranks_[static_cast<std::size_t>(rank)] = FI_ADDR_NOTAVAIL;
     drain(nullptr); // what has ended is told as it ended
-    std::size_t given_up = 0;
-    operations_.each_to(rank, [&](operation &op) { given_up += op.what != nullptr ? 1 : 0; });
-    early_.reserve(early_.size() + given_up);
-    operations_.each_to(rank, [&](operation &op) {
+    operations_.each_to(rank, [&](in_flight &op) {
         if (op.what == nullptr)
             return;
-        early_.push_back({event::kind::lost, op.what});
-        op.what = nullptr;
+        op.what->notes.notes[0] = given_up_;
+        given_up_ = std::exchange(op.what, nullptr);
         fi_cancel(&endpoint_->fid, static_cast<posted *>(&op));
     });
 }
@@ -226,8 +228,9 @@ bool fabric_endpoint::enroll(memory &m) noexcept {
     const std::uint64_t access =
         FI_SEND | FI_RECV | (limits_.one_sided ? FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE : 0);
     fid_mr *region = nullptr;
-    const int result = fi_mr_reg(domain_.get(), m.base, m.size, access, 0,
-                                 next_key_.fetch_add(1, std::memory_order_relaxed), 0, &region, nullptr);
+    const int result =
+        fi_mr_reg(domain_.get(), m.base, m.size, access, 0,
+                  next_key_.fetch_add(1, std::memory_order_relaxed) & key_mask_, 0, &region, nullptr);
     if (result != 0) {
         errno = -result;
         return false;
@@ -258,7 +261,7 @@ void fabric_endpoint::withdraw(memory &m) noexcept {
 }
 
 bool fabric_endpoint::may_sleep() noexcept {
-    if (early_begin_ != early_.size())
+    if (early_begin_ != early_.size() || given_up_ != nullptr)
         return false;
     if (descriptor_ < 0)
         return true;

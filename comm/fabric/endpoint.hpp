@@ -10,6 +10,7 @@
 #include "comm/fabric/fabric.hpp"
 #include "comm/fabric/objects.hpp"
 #include "comm/fabric/operations.hpp"
+#include "comm/random_number.hpp"
 #include "comm/transport.hpp"
 
 namespace fult::comm::detail {
@@ -67,12 +68,16 @@ class fabric_endpoint final : public transport {
     operations operations_;
     std::vector<event> early_; // read from the queue outside poll
     std::size_t early_begin_ = 0;
+    posted *given_up_ = nullptr; // by forget; linked by their notes, which the provider does not use
     std::uint64_t write_flags_ = 0;
     bool in_shared_memory_ = false;
     int descriptor_ = -1;
     std::string file_; // under which others find it, where there is such a thing
 
-    std::atomic<std::uint64_t> next_key_{1};
+    // A key lets in whoever shows it, from anywhere in the network: they begin at a number that nobody can
+    // guess.
+    std::atomic<std::uint64_t> next_key_{random_number()};
+    std::uint64_t key_mask_ = ~std::uint64_t{0}; // the bits that the provider has for one
     std::mutex enrolled_mutex_;
     std::unordered_map<fid_mr *, fid_ptr<fid_mr>> enrolled_;
 };

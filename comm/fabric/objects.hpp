@@ -12,6 +12,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "comm/fabric/library.hpp"
+
 namespace fult::comm::detail {
 
 struct fid_closer {
@@ -21,13 +23,13 @@ struct fid_closer {
 template <class T> using fid_ptr = std::unique_ptr<T, fid_closer>;
 
 struct info_freer {
-    void operator()(fi_info *info) const noexcept { fi_freeinfo(info); }
+    void operator()(fi_info *info) const noexcept { libfabric().freeinfo(info); }
 };
 
 using info_ptr = std::unique_ptr<fi_info, info_freer>;
 
 inline std::string fabric_error(long result) {
-    return fi_strerror(static_cast<int>(result < 0 ? -result : result));
+    return libfabric().strerror(static_cast<int>(result < 0 ? -result : result));
 }
 
 // Result of a call that prepares something. Throws with what failed.

@@ -12,11 +12,11 @@
 
 namespace fult::comm::detail {
 
-struct operation : posted {
+struct in_flight : posted {
     posted *what = nullptr; // null: given up, or free
     int rank = -1;
-    operation *before = nullptr;
-    operation *after = nullptr;
+    in_flight *before = nullptr;
+    in_flight *after = nullptr;
 };
 
 // Not for several threads at once.
@@ -31,10 +31,10 @@ class operations {
     operations &operator=(const operations &) = delete;
 
     // Null where there is no memory.
-    operation *begin(posted &what, int rank) noexcept {
+    in_flight *begin(posted &what, int rank) noexcept {
         if (free_ == nullptr && !grow())
             return nullptr;
-        operation *const op = free_;
+        in_flight *const op = free_;
         free_ = op->after;
         op->kind = what.kind;
         op->what = &what;
@@ -47,7 +47,7 @@ class operations {
     }
 
     // The provider is done with it. Returns what it was for, null where that has been given up.
-    posted *end(operation *op) noexcept {
+    posted *end(in_flight *op) noexcept {
         op->before->after = op->after;
         op->after->before = op->before;
         posted *const what = op->what;
@@ -57,9 +57,9 @@ class operations {
         return what;
     }
 
-    // Calls f(operation &) for each to that rank, oldest first; f may set `what` to null but not end it.
+    // Calls f(in_flight &) for each to that rank, oldest first; f may set `what` to null but not end it.
     template <class F> void each_to(int rank, F f) {
-        for (operation *op = flying_.after; op != &flying_; op = op->after)
+        for (in_flight *op = flying_.after; op != &flying_; op = op->after)
             if (op->rank == rank)
                 f(*op);
     }
@@ -71,21 +71,21 @@ class operations {
 
     bool grow() noexcept {
         try {
-            blocks_.push_back(std::make_unique<operation[]>(per_block));
+            blocks_.push_back(std::make_unique<in_flight[]>(per_block));
         } catch (const std::bad_alloc &) {
             return false;
         }
         for (std::size_t i = 0; i < per_block; ++i) {
-            operation &op = blocks_.back()[i];
+            in_flight &op = blocks_.back()[i];
             op.after = free_;
             free_ = &op;
         }
         return true;
     }
 
-    operation flying_{}; // the head of a ring, oldest first
-    operation *free_ = nullptr;
-    std::vector<std::unique_ptr<operation[]>> blocks_;
+    in_flight flying_{}; // the head of a ring, oldest first
+    in_flight *free_ = nullptr;
+    std::vector<std::unique_ptr<in_flight[]>> blocks_;
 };
 
 } // namespace fult::comm::detail

@@ -1,41 +1,16 @@
 // Making an endpoint, and telling the ranks of each other.
 #include <algorithm>
-#include <array>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <sys/mman.h>
 
 #include "comm/fabric/choice.hpp"
 #include "comm/fabric/endpoint.hpp"
+#include "comm/fabric/kept_signals.hpp"
 
 namespace fult::comm::detail {
 
 namespace {
-
-// Providers install handlers that remove their files when the process is killed. What signals do is the
-// program's to say; conceal() leaves no files to remove.
-class kept_signals {
-  public:
-    kept_signals() noexcept {
-        for (int s = 1; s < count; ++s)
-            sigaction(s, nullptr, &before_[static_cast<std::size_t>(s)]);
-    }
-    ~kept_signals() {
-        for (int s = 1; s < count; ++s) {
-            struct sigaction now;
-            const struct sigaction &before = before_[static_cast<std::size_t>(s)];
-            if (sigaction(s, nullptr, &now) == 0 && now.sa_sigaction != before.sa_sigaction)
-                sigaction(s, &before, nullptr);
-        }
-    }
-    kept_signals(const kept_signals &) = delete;
-    kept_signals &operator=(const kept_signals &) = delete;
-
-  private:
-    static constexpr int count = 32;
-    std::array<struct sigaction, count> before_{};
-};
 
 // ofi_rxm sends what is larger in pieces, which later messages overtake; and release 1.17 crashes when the
 // other rank ends between two of them.
@@ -77,6 +52,7 @@ std::string name_of(fid_ep *endpoint, const std::string &provider) {
 } // namespace
 
 fabric_endpoint::fabric_endpoint(const fabric_settings &settings) : settings_(settings) {
+    const kept_signals signals;
     // Some providers size their queues by it, for 256 ranks where it is not set: too large for some devices.
     if (settings.where == reach::network && settings.expected_ranks > 1)
         setenv("FI_UNIVERSE_SIZE", std::to_string(settings.expected_ranks).c_str(), 0);
@@ -92,6 +68,9 @@ fabric_endpoint::fabric_endpoint(const fabric_settings &settings) : settings_(se
         limits_.message = std::min(limits_.message, info_->tx_attr->inject_size);
     limits_.inject = std::min(info_->tx_attr->inject_size, limits_.message);
     limits_.one_sided = (info_->caps & FI_RMA) != 0;
+    if (const std::size_t bytes = info_->domain_attr->mr_key_size; bytes != 0 && bytes < sizeof key_mask_)
+        key_mask_ = (std::uint64_t{1} << 8 * bytes) - 1;
+    limits_.guarded = !in_shared_memory_;
     limits_.local_keys = (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
     // In shared memory a write is either done when the call returns, or lies in the queue before every
     // message that anybody sends afterwards. Between hosts the other side has to confirm.
@@ -99,7 +78,7 @@ fabric_endpoint::fabric_endpoint(const fabric_settings &settings) : settings_(se
         write_flags_ = offers_delivery(*info_) ? FI_DELIVERY_COMPLETE : FI_TRANSMIT_COMPLETE;
 
     fid_fabric *fabric = nullptr;
-    must(fi_fabric(info_->fabric_attr, &fabric, nullptr), provider_, "fi_fabric");
+    must(libfabric().fabric(info_->fabric_attr, &fabric, nullptr), provider_, "fi_fabric");
     fabric_.reset(fabric);
     fid_domain *domain = nullptr;
     must(fi_domain(fabric, info_.get(), &domain, nullptr), provider_, "fi_domain");
@@ -170,7 +149,6 @@ void fabric_endpoint::open_queue() {
 }
 
 void fabric_endpoint::open_endpoint() {
-    const kept_signals signals;
     fid_ep *endpoint = nullptr;
     must(fi_endpoint(domain_.get(), info_.get(), &endpoint, nullptr), provider_, "fi_endpoint");
     endpoint_.reset(endpoint);
@@ -200,7 +178,7 @@ void fabric_endpoint::connect(std::span<const std::string> addresses) {
         if (addresses[rank].empty() || static_cast<int>(rank) == settings_.rank)
             continue;
         const std::string whole = from_hex(addresses[rank]);
-        const std::string theirs = whole.substr(0, whole.find('\0'));
+        const std::string theirs(whole.begin(), std::find(whole.begin(), whole.end(), '\0'));
         if (theirs != provider_ || theirs.size() + 1 >= whole.size())
             throw std::runtime_error("rank " + std::to_string(rank) + " uses libfabric's provider '" +
                                      theirs + "' and rank " + std::to_string(settings_.rank) + " '" +

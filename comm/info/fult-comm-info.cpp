@@ -1,6 +1,5 @@
 // fult-comm-info: the options of the communication library, and their values here.
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
 #include <string>
 
@@ -19,7 +18,8 @@ constexpr const char *help =
 int print_markdown() {
     std::puts("# Options of messages\n\nMade by `fult-comm-info --markdown`. Each is an environment "
               "variable, and a member "
-              "of `fult::comm::options` in code, which\nwins. `fult-comm-info` shows the values in force.\n\n"
+              "of `fult::comm::options` in code, which\nwins. An empty variable counts as unset. "
+              "`fult-comm-info` shows the values in force.\n\n"
               "| variable | values | default | meaning |\n| --- | --- | --- | --- |");
     for (const auto &row : fult::comm::detail::comm_option_table())
         std::printf("| `%s` | %s | %s | %s |\n", row.variable, row.values, row.by_default, row.what);
@@ -31,7 +31,8 @@ int print_all() {
     std::printf("fult-comm %s\n\noptions\n", fult_version());
     for (const auto &row : fult::comm::detail::comm_option_table())
         std::printf("  %-24s %-10s %-12s %s [%s]\n", row.variable, row.print(now).c_str(),
-                    std::getenv(row.variable) ? "environment" : "default", row.what, row.values);
+                    fult::comm::detail::in_environment(row) ? "environment" : "default", row.what,
+                    row.values);
     return 0;
 }
 

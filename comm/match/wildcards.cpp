@@ -34,7 +34,7 @@ constexpr unsigned list_of(const match_pattern &what) noexcept {
 static_assert(list_of({0, true, true}) == of_all && list_of({0, true, false}) == by_tag);
 
 // The lowest three bits choose within a cache line of pointers: consecutive tags share it.
-constexpr std::size_t hash_of(std::uint64_t part) noexcept {
+constexpr std::size_t spread_of(std::uint64_t part) noexcept {
     std::uint64_t h = (part >> 3) * 0xd6e8feb86659fd93U;
     h ^= h >> 32;
     h *= 0xff51afd7ed558ccdU;
@@ -122,7 +122,7 @@ class wildcard_matcher::index {
     static constexpr unsigned moves_at_once = 4;
 
     match_item **bucket_of(std::uint64_t part) noexcept {
-        const std::size_t hash = hash_of(part);
+        const std::size_t hash = spread_of(part);
         if (old_ && (hash & old_mask_) >= moved_)
             return &old_[hash & old_mask_];
         return &buckets_[hash & mask_];
@@ -131,7 +131,7 @@ class wildcard_matcher::index {
         match_item *each = old_[moved_++];
         while (each) {
             match_item *&chain = links_of(list, *each).chain;
-            match_item *&to = buckets_[hash_of(part_of(list, each->key)) & mask_];
+            match_item *&to = buckets_[spread_of(part_of(list, each->key)) & mask_];
             match_item *const next = std::exchange(chain, to);
             to = each;
             each = next;

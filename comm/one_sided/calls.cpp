@@ -69,7 +69,7 @@ void with_signal(access &a, std::uint32_t tag) noexcept {
 void carry_out(blocking_access &a, const char *call) {
     device &on = a.through->on;
     on.remote_memory().begin(a);
-    on.wait(a.done);
+    on.wait(a.done, a);
     if (a.failure != errc::none)
         throw_failure(a, call);
 }

@@ -1,14 +1,13 @@
 // What both sides have in common: the lines of what waits for room, and what arrives.
 #include "comm/one_sided/one_sided.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace fult::comm::detail {
 
 one_sided::~one_sided() {
-    for (auto &[rank, line] : lines_)
-        for (outgoing *each = line.first; each;) {
+    for (line &each_line : lines_)
+        for (outgoing *each = each_line.first; each;) {
             outgoing *const after = each->next;
             if (each->it_is == outgoing::form::reply)
                 delete static_cast<reply *>(each);
@@ -19,11 +18,13 @@ one_sided::~one_sided() {
 }
 
 void one_sided::push(outgoing &o) noexcept {
-    line &to = lines_[o.rank];
+    line &to = line_of(o.rank);
+    waiting_ += to.first ? 0 : 1;
     o.next = nullptr;
     (to.first ? to.last->next : to.first) = &o;
     to.last = &o;
     on_.one_sided_waits_ = true;
+    on_.press();
 }
 
 void one_sided::submit(outgoing &o) noexcept {
@@ -41,69 +42,73 @@ bool one_sided::step(outgoing &o) noexcept {
         break;
     }
     auto &r = static_cast<reply &>(o);
-    if (!send_reply(r.rank, r.kind, r.body))
+    if (!on_.peer_of(r.rank).doomed && !send_reply(r.rank, r.kind, r.body))
         return false;
     delete &r;
     return true;
 }
 
 bool one_sided::advance(int rank) noexcept {
-    const auto found = lines_.find(rank);
-    if (found == lines_.end())
+    line &to = line_of(rank);
+    if (!to.first)
         return true;
-    line &to = found->second;
     while (to.first) {
         outgoing *const after = to.first->next; // a step that succeeds may free it
         if (!step(*to.first))
             return false;
         to.first = after;
     }
-    lines_.erase(found);
+    --waiting_;
     return true;
 }
 
 void one_sided::retry() noexcept {
-    for (auto each = lines_.begin(); each != lines_.end();) {
-        const int rank = each->first;
-        ++each; // advance may erase it, and no other
-        advance(rank);
-    }
-    on_.one_sided_waits_ = !lines_.empty();
+    retry_signals();
+    std::size_t left = waiting_;
+    for (std::size_t rank = 0; left != 0 && rank < lines_.size(); ++rank)
+        if (lines_[rank].first) {
+            advance(static_cast<int>(rank));
+            --left;
+        }
+    on_.one_sided_waits_ = waiting_ != 0 || unsignaled_;
 }
 
 // Everything of that rank ends. Its transfers are given up by the transport, which tells.
 void one_sided::fail(int rank) noexcept {
-    if (const auto found = lines_.find(rank); found != lines_.end()) {
-        for (outgoing *each = found->second.first; each;) {
-            outgoing *const after = each->next;
-            if (each->it_is == outgoing::form::reply)
-                delete static_cast<reply *>(each);
-            else if (each->it_is == outgoing::form::serving)
-                release(static_cast<serving &>(*each));
-            each = after;
-        }
-        lines_.erase(found);
+    line &of_it = line_of(rank);
+    waiting_ -= of_it.first ? 1 : 0;
+    for (outgoing *each = std::exchange(of_it.first, nullptr); each;) {
+        outgoing *const after = each->next;
+        if (each->it_is == outgoing::form::reply)
+            delete static_cast<reply *>(each);
+        else if (each->it_is == outgoing::form::serving)
+            release(static_cast<serving &>(*each));
+        each = after;
     }
-    std::vector<access *> lost;
+    for (serving *each = std::exchange(unsignaled_, nullptr); each;) {
+        serving &s = *each;
+        each = static_cast<serving *>(s.next);
+        if (s.rank == rank) {
+            release(s);
+        } else {
+            s.next = unsignaled_;
+            unsignaled_ = &s;
+        }
+    }
     accesses_.each([&](std::uint64_t, access &a) {
         if (a.rank == rank)
-            lost.push_back(&a);
+            finish(a, errc::peer_failed);
     });
-    for (access *each : lost)
-        finish(*each, errc::peer_failed);
 }
 
-void one_sided::handle(int source, const record_view &r) noexcept {
+bool one_sided::handle(int source, const record_view &r) noexcept {
     switch (static_cast<one_sided_kind>(r.flags & one_sided_kind_bits)) {
     case one_sided_kind::put:
-        put_came(source, r);
-        break;
+        return put_came(source, r);
     case one_sided_kind::fetch:
-        asked_for(source, r, true);
-        break;
+        return asked_for(source, r, true);
     case one_sided_kind::get:
-        asked_for(source, r, false);
-        break;
+        return asked_for(source, r, false);
     case one_sided_kind::bytes:
         bytes_came(source, r.body);
         break;
@@ -117,6 +122,7 @@ void one_sided::handle(int source, const record_view &r) noexcept {
                 finish(*a, body->refused != 0 ? errc::refused : errc::none);
         break;
     }
+    return true;
 }
 
 } // namespace fult::comm::detail

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 #include "comm/device.hpp"
@@ -43,7 +42,7 @@ struct outgoing {
 
 // An operation of this rank.
 struct access : operation, outgoing {
-    access() noexcept : outgoing(form::access) {}
+    access() noexcept : outgoing(form::access) { is_a = operation_kind::access; }
     bool is_put = false;
     bool signals = false;
     bool direct = false;    // the target is to move the bytes itself
@@ -53,7 +52,6 @@ struct access : operation, outgoing {
     std::uint64_t region = 0;
     std::uint64_t offset = 0;
     endpoint_state *through = nullptr; // until it has begun: it may end before the access does
-    std::uint16_t endpoint = 0;        // its number
     std::uint32_t tag = 0;             // of the signal
     std::uint64_t id = 0;              // its name
     std::size_t done = 0;              // bytes of a put that are on their way
@@ -69,6 +67,7 @@ struct serving : outgoing {
     bool signals = false;
     bool direct = false; // by a transfer
     bool moving = false; // which is under way
+    bool moved = false;  // it has ended, well, and is to be answered
     std::uint16_t endpoint = 0;
     std::uint32_t tag = 0;
     region_state *region = nullptr; // null: it has ended
@@ -88,7 +87,7 @@ struct reply : outgoing {
 
 class one_sided {
   public:
-    explicit one_sided(device &on) noexcept : on_(on) {}
+    one_sided(device &on, int ranks) : on_(on), lines_(static_cast<std::size_t>(ranks)) {}
     ~one_sided();
     one_sided(const one_sided &) = delete;
     one_sided &operator=(const one_sided &) = delete;
@@ -103,7 +102,8 @@ class one_sided {
 
     // Under the device's lock -----------------------------------------------------------------------------------------
 
-    void handle(int source, const record_view &r) noexcept;
+    // False: no memory for it now; nothing has changed.
+    bool handle(int source, const record_view &r) noexcept;
     void retry() noexcept;
     void fail(int rank) noexcept;
     std::size_t regions() const noexcept { return regions_.count(); }
@@ -117,7 +117,8 @@ class one_sided {
 
     void submit(outgoing &o) noexcept; // now, or when there is room
     void push(outgoing &o) noexcept;
-    bool is_clear(int rank) const noexcept { return !lines_.contains(rank); }
+    line &line_of(int rank) noexcept { return lines_[static_cast<std::size_t>(rank)]; }
+    bool is_clear(int rank) const noexcept { return !lines_[static_cast<std::size_t>(rank)].first; }
     bool advance(int rank) noexcept; // whether all is on its way
     bool step(outgoing &o) noexcept; // false: no room
 
@@ -134,9 +135,9 @@ class one_sided {
     // The target (target.cpp):
     region_state *find_region(std::uint64_t id, std::uint64_t offset, std::uint64_t size,
                               bool to_write) noexcept;
-    void put_came(int source, const record_view &r) noexcept;
-    void asked_for(int source, const record_view &r, bool is_put) noexcept;
-    void serve(int source, const access_body &asked, region_state &region, bool is_put,
+    bool put_came(int source, const record_view &r) noexcept;
+    bool asked_for(int source, const record_view &r, bool is_put) noexcept;
+    bool serve(int source, const access_body &asked, region_state &region, bool is_put,
                const record_view &r) noexcept;
     bool serve_at_once(int source, const access_body &asked, const region_state &region) noexcept;
     bool step(serving &s) noexcept;
@@ -144,15 +145,21 @@ class one_sided {
     bool send_bytes(serving &s) noexcept;
     void moved(serving &s, bool well) noexcept;
     void release(serving &s) noexcept;
-    void answer(int rank, one_sided_kind kind, std::uint64_t id, bool refused = false) noexcept;
+    bool end_moved(serving &s) noexcept;
+    void retry_signals() noexcept;
+    void answer(reply &r, int rank, one_sided_kind kind, const ended_body &body) noexcept;
+    // False: no memory for it.
+    bool answer(int rank, one_sided_kind kind, std::uint64_t id, bool refused = false) noexcept;
     bool send_reply(int rank, one_sided_kind kind, const ended_body &body) noexcept;
-    void signal(int source, std::uint16_t endpoint, std::uint32_t tag) noexcept;
+    bool signal(int source, std::uint16_t endpoint, std::uint32_t tag) noexcept;
 
     device &on_;
     id_table<region_state> regions_;
     id_table<access> accesses_;
     std::vector<serving *> servings_;
-    std::unordered_map<int, line> lines_; // only those with something in them
+    std::vector<line> lines_;       // by rank
+    std::size_t waiting_ = 0;       // lines with something in them
+    serving *unsignaled_ = nullptr; // moved; there was no memory for their signals
 };
 
 } // namespace fult::comm::detail

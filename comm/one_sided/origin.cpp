@@ -7,13 +7,6 @@
 #include "comm/one_sided/one_sided.hpp"
 
 namespace fult::comm::detail {
-namespace {
-
-template <class T> std::span<const std::byte> bytes_of(const T &value) noexcept {
-    return std::as_bytes(std::span<const T, 1>(&value, 1));
-}
-
-} // namespace
 
 void one_sided::begin(access &a) noexcept {
     peer &to = on_.peer_of(a.rank);
@@ -23,8 +16,8 @@ void one_sided::begin(access &a) noexcept {
     }
     device_lock hold(on_);
     a.missing = a.size;
-    if (to.doomed) {
-        finish(a, errc::peer_failed);
+    if (to.doomed || to.left.load(std::memory_order_relaxed)) {
+        finish(a, to.doomed ? errc::peer_failed : errc::peer_left);
         return;
     }
     try {
@@ -80,7 +73,7 @@ bool one_sided::step(access &a) noexcept {
 // The target answers the last one.
 bool one_sided::send_parts(access &a) noexcept {
     peer &to = on_.peer_of(a.rank);
-    const std::size_t most = to.fills - sizeof(packet_head) - sizeof(record_head) - sizeof(put_body);
+    const std::size_t most = to.fills - to.head - sizeof(record_head) - sizeof(put_body);
     for (;;) {
         const std::size_t length = std::min(most, a.size - a.done);
         const bool last = a.done + length == a.size;

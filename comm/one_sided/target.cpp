@@ -4,17 +4,11 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "comm/one_sided/one_sided.hpp"
 
 namespace fult::comm::detail {
-namespace {
-
-template <class T> std::span<const std::byte> bytes_of(const T &value) noexcept {
-    return std::as_bytes(std::span<const T, 1>(&value, 1));
-}
-
-} // namespace
 
 // Regions -------------------------------------------------------------------------------------------------------------
 
@@ -64,59 +58,54 @@ region_state *one_sided::find_region(std::uint64_t id, std::uint64_t offset, std
 
 // Requests ------------------------------------------------------------------------------------------------------------
 
-void one_sided::put_came(int source, const record_view &r) noexcept {
+bool one_sided::put_came(int source, const record_view &r) noexcept {
     const auto body = body_as<put_body>(r.body);
     if (!body)
-        return;
+        return true;
     const auto bytes = r.body.subspan(sizeof(put_body));
     region_state *const region = find_region(body->region, body->offset, bytes.size(), true);
     if (region && !bytes.empty())
         std::memcpy(region->base + body->offset, bytes.data(), bytes.size());
     if ((r.flags & one_sided_last) == 0)
-        return;
-    if (region && (r.flags & one_sided_signal) != 0)
-        signal(source, r.endpoint, r.tag);
-    answer(source, one_sided_kind::ended, body->id, !region);
+        return true;
+    if (!region || (r.flags & one_sided_signal) == 0)
+        return answer(source, one_sided_kind::ended, body->id, !region);
+    std::unique_ptr<reply> spare(new (std::nothrow) reply); // the signal must not be sent twice
+    if (!spare || !signal(source, r.endpoint, r.tag))
+        return false;
+    answer(*spare.release(), source, one_sided_kind::ended, {body->id, 0});
+    return true;
 }
 
-void one_sided::asked_for(int source, const record_view &r, bool is_put) noexcept {
+bool one_sided::asked_for(int source, const record_view &r, bool is_put) noexcept {
     const auto body = body_as<access_body>(r.body);
     if (!body)
-        return;
+        return true;
     region_state *const region = find_region(body->region, body->offset, body->size, is_put);
-    if (!region) {
-        answer(source, one_sided_kind::ended, body->id, true);
-        return;
-    }
-    serve(source, *body, *region, is_put, r);
+    return region ? serve(source, *body, *region, is_put, r)
+                  : answer(source, one_sided_kind::ended, body->id, true);
 }
 
-void one_sided::serve(int source, const access_body &asked, region_state &region, bool is_put,
+bool one_sided::serve(int source, const access_body &asked, region_state &region, bool is_put,
                       const record_view &r) noexcept {
     const peer &from = on_.peer_of(source);
     if (from.doomed)
-        return;
+        return true;
     const transport_limits &limits = on_.limits_[from.via_index];
     const bool direct = asked.direct != 0 && asked.size != 0 && limits.one_sided &&
                         (!limits.local_keys || region.is_enrolled[from.via_index]);
-    if (is_put && !direct) {
-        answer(source, one_sided_kind::parts, asked.id);
-        return;
-    }
+    if (is_put && !direct)
+        return answer(source, one_sided_kind::parts, asked.id);
     if (!is_put && !direct && serve_at_once(source, asked, region))
-        return;
+        return true;
     serving *const s = new (std::nothrow) serving;
-    if (s)
-        try {
-            servings_.push_back(s);
-        } catch (const std::bad_alloc &) {
-            delete s;
-            answer(source, one_sided_kind::ended, asked.id, true);
-            return;
-        }
-    else {
-        answer(source, one_sided_kind::ended, asked.id, true);
-        return;
+    if (!s)
+        return false;
+    try {
+        servings_.push_back(s);
+    } catch (const std::bad_alloc &) {
+        delete s;
+        return false;
     }
     s->place = servings_.size() - 1;
     s->rank = source;
@@ -130,13 +119,13 @@ void one_sided::serve(int source, const access_body &asked, region_state &region
     s->owner = this;
     ++region.uses;
     submit(*s);
+    return true;
 }
 
 // What one record holds, where nothing waits.
 bool one_sided::serve_at_once(int source, const access_body &asked, const region_state &region) noexcept {
     peer &to = on_.peer_of(source);
-    if (asked.size > to.fills - sizeof(packet_head) - sizeof(record_head) - sizeof(bytes_body) ||
-        !is_clear(source))
+    if (asked.size > to.fills - to.head - sizeof(record_head) - sizeof(bytes_body) || !is_clear(source))
         return false;
     const bytes_body body{asked.id, 0};
     return on_.append(to, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
@@ -146,6 +135,12 @@ bool one_sided::serve_at_once(int source, const access_body &asked, const region
 // Carrying out ----------------------------------------------------------------------------------------------------
 
 bool one_sided::step(serving &s) noexcept {
+    if (s.moved) {
+        if (!on_.peer_of(s.rank).doomed && !send_reply(s.rank, one_sided_kind::ended, {s.asked.id, 0}))
+            return false;
+        release(s);
+        return true;
+    }
     if (!s.region) { // ended meanwhile
         if (!send_reply(s.rank, one_sided_kind::ended, {s.asked.id, 1}))
             return false;
@@ -184,17 +179,39 @@ bool one_sided::start(serving &s) noexcept {
 }
 
 void one_sided::moved(serving &s, bool well) noexcept {
-    if (well) {
-        if (s.signals && s.is_put)
-            signal(s.rank, s.endpoint, s.tag);
-        answer(s.rank, one_sided_kind::ended, s.asked.id);
+    s.moved = true;
+    if (!well) {
+        release(s);
+    } else if (!end_moved(s)) {
+        s.next = unsignaled_;
+        unsignaled_ = &s;
+        on_.one_sided_waits_ = true;
+        on_.press();
     }
-    release(s);
+}
+
+// False: no memory for the signal, whose handler may begin accesses of its own. The answer waits in line.
+bool one_sided::end_moved(serving &s) noexcept {
+    if (s.signals && s.is_put && !signal(s.rank, s.endpoint, s.tag))
+        return false;
+    submit(s);
+    return true;
+}
+
+void one_sided::retry_signals() noexcept {
+    for (serving *each = std::exchange(unsignaled_, nullptr); each;) {
+        serving &s = *each;
+        each = static_cast<serving *>(s.next);
+        if (!end_moved(s)) {
+            s.next = unsignaled_;
+            unsignaled_ = &s;
+        }
+    }
 }
 
 bool one_sided::send_bytes(serving &s) noexcept {
     peer &to = on_.peer_of(s.rank);
-    const std::size_t most = to.fills - sizeof(packet_head) - sizeof(record_head) - sizeof(bytes_body);
+    const std::size_t most = to.fills - to.head - sizeof(record_head) - sizeof(bytes_body);
     do {
         const std::size_t length = std::min<std::size_t>(most, s.asked.size - s.done);
         const bytes_body body{s.asked.id, s.done};
@@ -223,23 +240,28 @@ bool one_sided::send_reply(int rank, one_sided_kind kind, const ended_body &body
                       bytes_of(body));
 }
 
-void one_sided::answer(int rank, one_sided_kind kind, std::uint64_t id, bool refused) noexcept {
+bool one_sided::answer(int rank, one_sided_kind kind, std::uint64_t id, bool refused) noexcept {
     const ended_body body{id, refused ? 1U : 0U};
     if (on_.peer_of(rank).doomed || (is_clear(rank) && send_reply(rank, kind, body)))
-        return;
-    // Without memory for it this rank ends, here where nothing may throw, and the others hear of that.
-    reply *const r = std::make_unique<reply>().release();
-    r->rank = rank;
-    r->kind = kind;
-    r->body = body;
-    push(*r);
+        return true;
+    reply *const r = new (std::nothrow) reply;
+    if (r)
+        answer(*r, rank, kind, body);
+    return r != nullptr;
 }
 
-// A message without bytes, as if the other rank had sent it.
-void one_sided::signal(int source, std::uint16_t endpoint, std::uint32_t tag) noexcept {
+// Takes the reply over.
+void one_sided::answer(reply &r, int rank, one_sided_kind kind, const ended_body &body) noexcept {
+    r.rank = rank;
+    r.kind = kind;
+    r.body = body;
+    submit(r);
+}
+
+// A message without bytes, as if the other rank had sent it. False: no memory for it.
+bool one_sided::signal(int source, std::uint16_t endpoint, std::uint32_t tag) noexcept {
     static constexpr std::byte nothing{}; // copies of no bytes want an address all the same
-    if (endpoint < most_endpoints)
-        on_.arrive(source, {record::eager, 0, endpoint, tag, {&nothing, 0}});
+    return endpoint >= most_endpoints || on_.arrive(source, {record::eager, 0, endpoint, tag, {&nothing, 0}});
 }
 
 } // namespace fult::comm::detail

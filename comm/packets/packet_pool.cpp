@@ -195,8 +195,9 @@ packet *packet_pool::make_slab() noexcept {
     slab made_now{nullptr, n * stride_, {}};
     made_now.base =
         static_cast<std::byte *>(::operator new (made_now.size, std::align_val_t{page}, std::nothrow));
-    if (!made_now.base ||
-        (options_.enroll && !options_.enroll(made_now.base, made_now.size, made_now.descriptor))) {
+    if (!made_now.base) // there may be memory later
+        return nullptr;
+    if (options_.enroll && !options_.enroll(made_now.base, made_now.size, made_now.descriptor)) {
         ::operator delete (made_now.base, std::align_val_t{page});
         maximum_.store(before, std::memory_order_relaxed);
         return nullptr;

@@ -57,7 +57,7 @@ class packet_pool {
 
     unsigned parts() const noexcept { return options_.parts; }
     std::size_t capacity() const noexcept { return options_.capacity; }
-    // packet_pool_options::packets, or less where a slab could not be made
+    // packet_pool_options::packets, or less where a slab could not be registered
     std::size_t maximum() const noexcept { return maximum_.load(std::memory_order_relaxed); }
     std::size_t made() const noexcept { return made_.load(std::memory_order_relaxed); }
     std::size_t available() const noexcept; // free ones without the reserve, made or not; exact when quiet

@@ -22,7 +22,8 @@ Starts N processes (ranks) of a program on this machine. Programs that use FULT'
 
 Output is forwarded line by line. When a rank fails (a status other than 0, or a signal) the others get SIGTERM, and
 SIGKILL two seconds later. The exit status is that of the rank that failed first, 128 + N for signal N, 127 if there is
-no such program, 126 if it cannot be run, 2 for a mistake on this command line. Interrupt, terminate and hang-up are
+no such program, 126 if it cannot be run, 2 for a mistake on this command line. A rank that exits with status 0 but
+without ending its communication fails with status 1. Interrupt, terminate and hang-up are
 passed on; a second one kills at once. SIGUSR1 and SIGUSR2 are passed on and end nothing. When fult-run ends, however
 it ends, nothing that it started is left, nor the job's files /dev/shm/fult-<job>*.
 

@@ -62,18 +62,22 @@ int job::run() {
 
 void job::start_all() {
     std::vector<std::vector<int>> shares;
-    if (order_.bind)
+    bool too_few = false;
+    if (order_.bind) {
         shares = share_out(allowed_processors(), order_.ranks);
+        too_few = shares.empty();
+    }
     shares.resize(static_cast<std::size_t>(order_.ranks));
     for (int rank = 0; rank < order_.ranks; ++rank) {
         const int input = rank == order_.input ? input_.for_reader() : input_.for_others();
         const started now = start_rank({order_.command, name_, signals_.before(), guard_, rank, order_.ranks,
-                                        input, shares[static_cast<std::size_t>(rank)]});
+                                        input, shares[static_cast<std::size_t>(rank)], too_few});
         const std::string prefix =
             order_.prefix ? std::string("[").append(std::to_string(rank)).append("] ") : "";
         const bool close_last = order_.prefix || order_.ranks > 1;
         ranks_.push_back({now.process,
                           now.socket,
+                          false,
                           comm::detail::run_stream(comm::detail::bootstrap_most),
                           {},
                           line_reader(now.output, out_, prefix, close_last),
@@ -213,18 +217,28 @@ void job::on_end(int rank) {
 }
 
 void job::judge(int rank, int code, int status) {
-    if (kill_at_ || (code == CLD_EXITED && status == 0))
-        return; // ended well, or because it had to
+    if (kill_at_)
+        return; // it had to end
+    const bool well = code == CLD_EXITED && status == 0;
+    if (well && !ranks_[static_cast<std::size_t>(rank)].inside)
+        return;
     if (status_ == 0)
-        status_ = code == CLD_EXITED ? status : 128 + status;
-    const bool others = living();
-    if (code != CLD_EXITED || order_.ranks > 1)
-        say("rank " + std::to_string(rank) + " " + described(code, status) +
-            (!others             ? ""
-             : order_.keep_going ? "; the others go on"
-                                 : "; ending the others"));
-    if (others && !order_.keep_going)
+        status_ = well ? 1 : code == CLD_EXITED ? status : 128 + status;
+    if (well)
+        blame(rank,
+              "has exited with status 0 without ending its communication; does it call exit() while it has "
+              "a context?");
+    else if (code != CLD_EXITED || order_.ranks > 1)
+        blame(rank, described(code, status));
+    if (living() && !order_.keep_going)
         stop(SIGTERM);
+}
+
+void job::blame(int rank, const std::string &text) {
+    say("rank " + std::to_string(rank) + " " + text +
+        (!living()           ? ""
+         : order_.keep_going ? "; the others go on"
+                             : "; ending the others"));
 }
 
 void job::stop(int signal) {
@@ -268,8 +282,12 @@ void job::read_from(int rank) {
 void job::handle(int rank, comm::detail::run_message message) {
     using comm::detail::run_kind;
     switch (message.kind) {
+    case run_kind::leave:
+        ranks_[static_cast<std::size_t>(rank)].inside = false;
+        break;
     case run_kind::exchange:
     case run_kind::barrier:
+        ranks_[static_cast<std::size_t>(rank)].inside = true;
         rendezvous_.arrive(rank, std::move(message), clock::now());
         break;
     case run_kind::abort: {
@@ -288,7 +306,8 @@ void job::handle(int rank, comm::detail::run_message message) {
 }
 
 void job::condemn(int rank, const std::string &why) {
-    say("rank " + std::to_string(rank) + " sent " + why + " on FULT_RUN_FD; its connection is closed");
+    say("rank " + std::to_string(rank) + " sent " + why +
+        " on FULT_RUN_FD; its connection is closed. Are fult-run and the library of the same version?");
     close_socket(rank);
     rendezvous_.gone(rank, "sent " + why);
 }

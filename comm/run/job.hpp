@@ -43,6 +43,7 @@ class job {
         };
         pid_t process; // -1: has ended
         int socket;    // -1: closed
+        bool inside;   // it has called the bootstrap and not left it in good order
         comm::detail::run_stream stream;
         std::vector<piece> to_send;
         line_reader out;
@@ -58,6 +59,7 @@ class job {
     void on_ends();
     void on_end(int rank);
     void judge(int rank, int code, int status);
+    void blame(int rank, const std::string &text);
 
     void read_from(int rank);
     void handle(int rank, comm::detail::run_message message);

@@ -69,6 +69,10 @@ void set_environment(const start_order &order, int socket) {
     set_number("FULT_RUN_SIZE", order.ranks);
     set_number("FULT_RUN_FD", socket);
     ::setenv("FULT_RUN_JOB", order.job.c_str(), 1);
+    if (order.shares_processors) { // each rank would bind its first worker to the same one
+        ::setenv("FULT_WORKERS", "1", 0);
+        ::setenv("FULT_BIND", "off", 0);
+    }
 }
 
 // In the new process.

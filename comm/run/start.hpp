@@ -35,6 +35,7 @@ struct start_order {
     int ranks;
     int input;                          // becomes its standard input
     const std::vector<int> &processors; // empty: all
+    bool shares_processors;             // with other ranks: there are too few
 };
 
 struct started {

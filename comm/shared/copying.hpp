@@ -14,8 +14,11 @@ enum class direction { here, there };
 // this is not allowed. Part of it may have been copied then.
 int copy_between(pid_t process, std::uint64_t remote, void *local, std::size_t size, direction to) noexcept;
 
-// Lets other processes of this user copy, on systems that restrict it to parents (Yama): PR_SET_PTRACER of
-// prctl(2).
+// Lets the other ranks copy on systems that restrict it to parents (Yama's ptrace_scope of 1, prctl(2):
+// PR_SET_PTRACER). The permission goes to one process and what descends from it: fult-run, else this
+// process's parent, which is the launcher's process on this host. Other processes of the user stay locked
+// out, and where nothing is restricted nothing is changed. Where a rank is no descendant, its copies fail and
+// messages go in parts.
 void allow_copying() noexcept;
 
 } // namespace fult::comm::detail

@@ -38,6 +38,8 @@ inline constexpr std::size_t ring_word = sizeof(std::uint64_t);
 constexpr std::size_t framed(std::size_t size) noexcept {
     return ring_word + (size + ring_word - 1) / ring_word * ring_word;
 }
+// A ring holds so many of the largest messages, so that its sides work at the same time.
+inline constexpr std::size_t messages_a_ring = 4;
 // Bytes of the smallest ring for messages of up to `most` bytes: behind each there is a word of zero.
 constexpr std::size_t least_ring(std::size_t most) noexcept { return framed(most) + ring_word; }
 

@@ -1,10 +1,13 @@
 #include "comm/shared/segment.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <limits>
 #include <stdexcept>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -14,9 +17,13 @@ namespace {
 constexpr std::size_t page = 4096; // offsets of mappings are multiples of the system's
 constexpr std::size_t large_page = 65536;
 
-std::size_t whole_pages(std::size_t bytes) noexcept {
+std::size_t page_size() noexcept {
     static const std::size_t size = ::sysconf(_SC_PAGESIZE) > static_cast<long>(page) ? large_page : page;
-    return (bytes + size - 1) / size * size;
+    return size;
+}
+
+std::size_t whole_pages(std::size_t bytes) noexcept {
+    return (bytes + page_size() - 1) / page_size() * page_size();
 }
 
 [[noreturn]] void lacks(const std::string &what) {
@@ -46,19 +53,33 @@ mapping::~mapping() {
         ::munmap(at_, size_);
 }
 
-bool mapping::back() const noexcept {
-    const int saved = errno;
-    const bool there =
-        ::madvise(at_, size_, MADV_POPULATE_WRITE) == 0 || errno == EINVAL; // Linux before 5.14 cannot say
-    errno = saved;
-    return there;
-}
-
 std::size_t segment_shape::head_bytes() const noexcept {
     return whole_pages(sizeof(segment_head) + (slots + 63) / 64 * sizeof(slot_word));
 }
 
 std::size_t segment_shape::slot_bytes() const noexcept { return whole_pages(sizeof(ring_control) + ring); }
+
+segment_shape fit(const segment_shape &wanted, std::size_t room) noexcept {
+    const std::size_t head = wanted.head_bytes();
+    const std::size_t a_slot = room > head ? (room - head) / wanted.slots / page_size() * page_size() : 0;
+    if (a_slot >= wanted.slot_bytes())
+        return wanted;
+    segment_shape smaller = wanted;
+    smaller.ring = (std::max(a_slot, page_size()) - sizeof(ring_control)) / ring_word * ring_word;
+    smaller.ring = std::min(smaller.ring, wanted.ring);
+    const std::size_t quarter = (smaller.ring - ring_word) / messages_a_ring / ring_word * ring_word;
+    smaller.most = std::min(wanted.most, static_cast<std::uint64_t>(quarter - ring_word));
+    return smaller;
+}
+
+std::size_t free_shared_memory() noexcept {
+    struct statvfs about {};
+    if (::statvfs("/dev/shm", &about) != 0 || ::access("/dev/shm", W_OK | X_OK) != 0)
+        return 0;
+    if (about.f_blocks == 0) // a tmpfs without a limit
+        return std::numeric_limits<std::size_t>::max();
+    return static_cast<std::size_t>(about.f_bavail) * about.f_frsize;
+}
 
 file create_segment(const std::string &name, const segment_shape &shape) {
     const std::string path = path_of(name);
@@ -68,15 +89,23 @@ file create_segment(const std::string &name, const segment_shape &shape) {
         lacks("shared memory " + path +
               " cannot be made; is /dev/shm mounted and writable? "
               "FULT_COMM_SAME_HOST=none does without");
-    const bool grown = ::ftruncate(made.get(), static_cast<off_t>(shape.bytes())) == 0;
-    const mapping head(made, 0, shape.head_bytes(), name);
-    if (!grown || !head.back()) {
+    int error = 0;
+    do
+        error = ::posix_fallocate(made.get(), 0, static_cast<off_t>(shape.bytes()));
+    while (error == EINTR);
+    if (error != 0) {
         ::shm_unlink(path.c_str());
-        errno = ENOSPC;
-        lacks("shared memory " + path +
-              " has no room; make /dev/shm larger, or set FULT_COMM_SAME_HOST=none");
+        errno = error;
+        lacks("/dev/shm has no room for " + std::to_string(shape.bytes()) + " bytes of " + path +
+              "; make it larger (docker run --shm-size), or set FULT_COMM_SAME_HOST=none");
     }
-    ::new (head.at()) segment_head{segment_head::expected, shape};
+    try {
+        const mapping head(made, 0, shape.head_bytes(), name);
+        ::new (head.at()) segment_head{segment_head::expected, shape};
+    } catch (const std::system_error &) {
+        ::shm_unlink(path.c_str());
+        throw;
+    }
     return made;
 }
 

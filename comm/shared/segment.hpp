@@ -1,6 +1,6 @@
-// The memory in which a rank finds the messages for it: a head, and a ring for each rank of the host. It has
-// a name until all have found it. Memory is used where something was written, so a ring that no message has
-// come through costs nothing.
+// The memory in which a rank finds the messages for it: a head, and a ring for each other rank of the host.
+// It has a name until all have found it. All of it is allocated when it is created: a file system that runs
+// full later cannot end the process by SIGBUS in the middle of a message.
 #pragma once
 
 #include <atomic>
@@ -45,9 +45,6 @@ class mapping {
     ~mapping();
 
     std::byte *at() const noexcept { return at_; }
-    // Makes sure that there is memory behind it; else the first access would end the process. False: there is
-    // none.
-    bool back() const noexcept;
 
   private:
     std::byte *at_ = nullptr;
@@ -56,7 +53,7 @@ class mapping {
 
 // The same for all ranks of a job.
 struct segment_shape {
-    std::uint64_t slots = 0; // rings
+    std::uint64_t slots = 0; // rings: the other ranks of the host
     std::uint64_t ring = 0;  // bytes of one
     std::uint64_t most = 0;  // bytes of a message
     std::uint64_t looks = 0; // as in shared_settings
@@ -68,6 +65,14 @@ struct segment_shape {
     std::size_t slot_offset(std::size_t slot) const noexcept { return head_bytes() + slot * slot_bytes(); }
     std::size_t bytes() const noexcept { return slot_offset(slots); }
 };
+
+// The rings that fit into `room` bytes, at most those of `wanted`: where there is not enough for all, they
+// and the messages they carry become smaller, down to a page a ring. That smallest shape may be larger than
+// room.
+segment_shape fit(const segment_shape &wanted, std::size_t room) noexcept;
+
+// Bytes that the system's shared memory (/dev/shm) has left; 0 where there is none.
+std::size_t free_shared_memory() noexcept;
 
 // At the begin of a segment; then come the words, one a cache line: a bit for each slot whose ring has
 // something.
@@ -83,7 +88,8 @@ inline slot_word *words_of(const mapping &head) noexcept {
     return reinterpret_cast<slot_word *>(head.at() + sizeof(segment_head));
 }
 
-// Makes one under that name; what an earlier process left there goes. Throws std::system_error.
+// Makes one under that name, with memory behind all of it; what an earlier process left there goes. Throws
+// std::system_error, ENOSPC where there is not enough.
 file create_segment(const std::string &name, const segment_shape &shape);
 // Opens that of another rank. Throws std::runtime_error where it is not there or of another shape.
 file open_segment(const std::string &name, const segment_shape &shape);

@@ -4,10 +4,10 @@
 #include <bit>
 #include <cerrno>
 #include <charconv>
-#include <cstdio>
-#include <random>
 #include <stdexcept>
 #include <unistd.h>
+
+#include "comm/random_number.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -58,9 +58,12 @@ whereabouts read_address(const std::string &address, int rank) {
     }
 }
 
-std::uint64_t any_number() {
-    std::random_device random;
-    return static_cast<std::uint64_t>(random()) << 32 | random();
+// Without regard to room.
+segment_shape shape_of(const shared_settings &settings) {
+    const std::size_t least = messages_a_ring * framed(settings.message) + ring_word;
+    const std::size_t ring = (std::max(settings.ring, least) + ring_word - 1) / ring_word * ring_word;
+    const auto others = static_cast<std::uint64_t>(std::max(settings.ranks - 1, 1));
+    return {others, ring, settings.message, settings.looks};
 }
 
 // What is kept in an operation's notes while it is in a queue.
@@ -96,11 +99,9 @@ posted *shared_transport::queue::take() noexcept {
 // Setting up ------------------------------------------------------------------------------------------------
 
 shared_transport::shared_transport(const shared_settings &settings)
-    : settings_(settings), file_(settings.name), token_(any_number()) {
+    : settings_(settings), file_(settings.name), token_(random_number()) {
     std::replace(file_.begin(), file_.end(), '/', '-');
-    const std::size_t wanted = std::max(settings_.ring, 4 * framed(settings_.message) + ring_word);
-    shape_ = {static_cast<std::uint64_t>(settings_.ranks), (wanted + ring_word - 1) / ring_word * ring_word,
-              settings_.message, settings_.looks};
+    shape_ = fit(shape_of(settings_), settings_.room);
     own_ = create_segment(file_, shape_);
     own_head_ = mapping(own_, 0, shape_.head_bytes(), file_);
     allow_copying();
@@ -119,16 +120,22 @@ std::string shared_transport::address() const {
            hex(reinterpret_cast<std::uintptr_t>(&token_)) + "." + hex(token_) + "." + file_;
 }
 
+// A rank's slots belong to the other ranks here, in order; so for who comes before this rank in that order,
+// this rank's slot is one less than its place.
 void shared_transport::connect(std::span<const std::string> addresses) {
     const auto self = static_cast<std::size_t>(settings_.rank);
-    const auto is_here = [&](std::size_t rank) { return rank == self || !addresses[rank].empty(); };
-    std::size_t own_slot = 0;
-    for (std::size_t rank = 0; rank < addresses.size(); ++rank) {
-        own_slot += rank < self && is_here(rank) ? 1 : 0;
-        slots_ += is_here(rank) ? 1 : 0;
-    }
-    tell_ = slots_ > settings_.looks + 1;
-    own_rings_ = mapping(own_, shape_.slot_offset(0), slots_ * shape_.slot_bytes(), file_);
+    std::size_t own_place = 0;
+    for (std::size_t rank = 0; rank < addresses.size(); ++rank)
+        if (rank != self && !addresses[rank].empty()) {
+            own_place += rank < self ? 1 : 0;
+            ++slots_;
+        }
+    if (slots_ > shape_.slots)
+        throw std::runtime_error("fult-comm: shared memory for " + std::to_string(shape_.slots + 1) +
+                                 " ranks, and there are " + std::to_string(slots_ + 1));
+    tell_ = slots_ > settings_.looks;
+    if (slots_ != 0)
+        own_rings_ = mapping(own_, shape_.slot_offset(0), slots_ * shape_.slot_bytes(), file_);
     links_ = std::make_unique<link[]>(slots_);
     by_rank_.assign(addresses.size(), nullptr);
     watched_.reserve(slots_);
@@ -136,13 +143,11 @@ void shared_transport::connect(std::span<const std::string> addresses) {
     one_sided_ = settings_.copies;
     std::size_t slot = 0;
     for (std::size_t rank = 0; rank < addresses.size(); ++rank) {
-        if (!is_here(rank))
+        if (rank == self || addresses[rank].empty())
             continue;
         link &other = links_[slot++];
-        if (rank == self)
-            continue;
         other.rank = static_cast<int>(rank);
-        meet(other, addresses[rank], own_slot);
+        meet(other, addresses[rank], rank < self ? own_place - 1 : own_place);
         other.in = ring_reader(
             ring_at(own_rings_.at() + (slot - 1) * shape_.slot_bytes(), shape_, other.rank, settings_.rank));
         by_rank_[rank] = &other;
@@ -168,29 +173,14 @@ void shared_transport::meet(link &other, const std::string &address, std::size_t
 
 // Messages --------------------------------------------------------------------------------------------------
 
-// Before the first message.
-bool shared_transport::open(link &other) noexcept {
-    other.opened = true;
-    if (other.ring.back())
-        return true;
-    std::fprintf(stderr,
-                 "fult-comm: /dev/shm has no room for messages to rank %d; make it larger, or set "
-                 "FULT_COMM_SAME_HOST=none\n",
-                 other.rank);
-    other.reachable = false;
-    return false;
-}
-
 outcome shared_transport::inject(int rank, const void *bytes, std::size_t size) noexcept {
     link *const other = to(rank);
     if (!other || !other->reachable || size > shape_.most) [[unlikely]]
         return outcome::failed;
-    const bool first = !other->opened;
-    if (first && !open(*other)) [[unlikely]]
-        return outcome::failed;
-    const bool in_order = tell_ || first;
+    const bool in_order = tell_ || !other->used; // the first one is told of, so that its ring is looked at
     switch (other->out.put(bytes, size, in_order)) {
     case ring_state::ready:
+        other->used = true;
         break;
     case ring_state::not_now:
         return outcome::again;
@@ -227,7 +217,7 @@ void shared_transport::find_filled() noexcept {
         std::uint64_t bits = words[i].filled.exchange(0, std::memory_order_acquire);
         for (; bits != 0; bits &= bits - 1) {
             const std::size_t slot = i * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-            if (slot >= slots_ || links_[slot].rank < 0 || links_[slot].watched || !links_[slot].heard)
+            if (slot >= slots_ || links_[slot].watched || !links_[slot].heard)
                 continue;
             links_[slot].watched = true;
             links_[slot].idle = 0;
@@ -351,7 +341,7 @@ void shared_transport::move_on() noexcept {
 
 bool shared_transport::has_taken_all(int rank) noexcept {
     const link *const other = to(rank);
-    return other && other->opened && other->out.is_empty();
+    return other && other->used && other->out.is_empty();
 }
 
 void shared_transport::forget(int rank) noexcept {

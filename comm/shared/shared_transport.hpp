@@ -45,7 +45,7 @@ class shared_transport final : public transport {
     struct link {
         ring_writer out;
         bool reachable = false;
-        bool opened = false; // its ring has memory
+        bool used = false; // a message has gone through its ring
         slot_word *word = nullptr;
         std::uint64_t bit = 0; // ours, in the word
 
@@ -70,7 +70,6 @@ class shared_transport final : public transport {
 
     link *to(int rank) noexcept { return by_rank_[static_cast<std::size_t>(rank)]; }
     void meet(link &other, const std::string &address, std::size_t own_slot);
-    bool open(link &other) noexcept;
     outcome move(transfer &t, direction to) noexcept;
     void end(posted &what, event::kind how) noexcept;
     void move_on() noexcept;

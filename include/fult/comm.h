@@ -29,7 +29,8 @@ enum fult_comm_error {
     FULT_COMM_ERR_PEER_FAILED = 68, /* the other rank has ended, or cannot be reached any more */
     FULT_COMM_ERR_CANCELLED = 69,   /* the operation was taken back */
     FULT_COMM_ERR_IN_USE = 70,      /* something that must end first still goes on */
-    FULT_COMM_ERR_REFUSED = 71      /* the other rank's region is not offered any more */
+    FULT_COMM_ERR_REFUSED = 71,     /* the other rank's region is not offered any more */
+    FULT_COMM_ERR_PEER_LEFT = 72    /* the other rank has finalized, and nothing that is still needed comes */
 };
 
 /* A sentence that tells what a status means and what to do, those of fult.h included; never NULL. */
@@ -83,6 +84,8 @@ FULT_API const char *fult_comm_launcher(void);
 FULT_API const char *fult_comm_route(int rank);
 /* 1: the rank is known to have ended; 0: it is not; -1: there is no such rank. */
 FULT_API int fult_comm_failed(int rank);
+/* Packets that came over the network from processes that are not of this job, and were refused. */
+FULT_API uint64_t fult_comm_refused_packets(void);
 /* Does what there is to do for messages; 1: there was something. For loops of foreign threads and of tasks
  * that never wait. */
 FULT_API int fult_comm_progress(void);
@@ -142,7 +145,8 @@ FULT_API int fult_comm_endpoint_destroy(fult_comm_endpoint_t endpoint);
 
 /* Sending and receiving ------------------------------------------------------------------------------------
  * All may return FULT_ERR_INVALID for a rank or tag that does not exist and for a call that the endpoint was
- * not made for, and FULT_COMM_ERR_PEER_FAILED where the other rank has ended. */
+ * not made for, FULT_COMM_ERR_PEER_FAILED where the other rank has ended, and FULT_COMM_ERR_PEER_LEFT where
+ * it has finalized. */
 
 /* Returns when the memory is the caller's again, which may be before the message arrives. May suspend. */
 FULT_API int fult_comm_send(fult_comm_endpoint_t endpoint, const void *data, size_t size, int destination,
@@ -206,7 +210,8 @@ FULT_API int fult_comm_irecv(fult_comm_endpoint_t endpoint, void *data, size_t s
 /* Looks at it if it is complete: what became of it, as wait. FULT_ERR_BUSY: it is not. Makes progress, never
  * suspends. */
 FULT_API int fult_comm_test(fult_comm_request_t *request, fult_comm_envelope *about);
-/* Waits until it is complete. FULT_COMM_ERR_TRUNCATED, FULT_COMM_ERR_PEER_FAILED, FULT_COMM_ERR_CANCELLED. */
+/* Waits until it is complete. FULT_COMM_ERR_TRUNCATED, FULT_COMM_ERR_PEER_FAILED, FULT_COMM_ERR_PEER_LEFT,
+ * FULT_COMM_ERR_CANCELLED. */
 FULT_API int fult_comm_wait(fult_comm_request_t *request, fult_comm_envelope *about);
 /* Waits for all, with one wake-up, and looks at all. Returns the first failure in their order; abouts and
  * results, if not NULL, have room for `count` and receive what became of each. */

@@ -1,6 +1,8 @@
 // Messages between tasks of several processes: the front door of fult-comm. Link with fult-comm.pc.
 #pragma once
 
+#include <fult/detail/language.hpp>
+
 #include <fult/comm/collectives.hpp>
 #include <fult/comm/completion.hpp>
 #include <fult/comm/context.hpp>

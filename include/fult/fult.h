@@ -68,8 +68,8 @@ FULT_API int fult_init(const fult_config *config);
 FULT_API int fult_finalize(void);
 
 /* Starts function(argument) as a task. *task receives its name, to be joined or detached; with task == NULL
- * it is detached from the beginning. From any thread; does not suspend. FULT_ERR_NO_RUNTIME,
- * FULT_ERR_NO_MEMORY; *task is untouched then. */
+ * it is detached from the beginning. From any thread; does not suspend but where the table of tasks is nearly
+ * full, as fult::spawn. FULT_ERR_NO_RUNTIME, FULT_ERR_NO_MEMORY; *task is untouched then. */
 FULT_API int fult_spawn(fult_task_t *task, fult_function_t function, void *argument);
 
 /* The same with attributes, which may be NULL. Also FULT_ERR_INVALID: no such worker. */
@@ -179,6 +179,12 @@ FULT_API int fult_trim(void);
 
 /* A sentence that tells what a status means and what to do; never NULL. From any thread. */
 FULT_API const char *fult_strerror(int status);
+
+/* Why a call of fult.h, sync.h or blocking.h has last failed on the calling thread: names the call and its
+ * argument, or the option and its value. BUSY, TIMEOUT and CLOSED are no failures and leave it as it is; ""
+ * after a fult_init or spawn that succeeded. Never NULL; changes with the next such call of the thread. From
+ * any thread; does not suspend: a task calls it right after what failed. */
+FULT_API const char *fult_last_error(void);
 
 /* The version of the library, as "0.1.0". From any thread. */
 FULT_API const char *fult_version(void);

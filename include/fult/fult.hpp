@@ -1,6 +1,8 @@
 // The front door: everything of the runtime in C++.
 #pragma once
 
+#include <fult/detail/language.hpp>
+
 #include <fult/handle.hpp>
 #include <fult/options.hpp>
 #include <fult/runtime.hpp>

@@ -70,7 +70,7 @@ class task_owner {
   private:
     void detach_if_owned() noexcept {
         if (task_) [[unlikely]]
-            detach_task(std::exchange(task_, nullptr));
+            abandon_task(std::exchange(task_, nullptr));
     }
 
     task *task_ = nullptr;
@@ -78,7 +78,10 @@ class task_owner {
 } // namespace detail
 
 // Owns a task whose callable returns R (void, a reference and move-only types included). Movable, not
-// copyable; one owner, not to be used by two threads at once. Its destructor detaches.
+// copyable; one owner, not to be used by two threads at once. Its destructor detaches, without a word: unlike
+// std::thread's it does not end the program, and unlike std::jthread's it does not wait. A handle is joined,
+// detached or destroyed before its runtime ends; one that outlives it ends the program. FULT_REPORT_DETACHED
+// reports each one that is destroyed unjoined.
 template <class R> class handle : public detail::task_owner {
   public:
     using value_type = R; // what join returns

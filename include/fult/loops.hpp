@@ -1,6 +1,8 @@
 // The front door of the parallel loops; docs/loops.md is their manual.
 #pragma once
 
+#include <fult/detail/language.hpp>
+
 #include <fult/loops/parallel_for.hpp>
 #include <fult/loops/parallel_invoke.hpp>
 #include <fult/loops/parallel_reduce.hpp>

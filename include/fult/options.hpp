@@ -22,20 +22,22 @@ enum class deadlock_mode { report, abort, off };
 // with that of the runtime's start, and its changes end with it; no join runs a task in place then.
 enum class fp_mode { shared, own };
 
-// What a runtime is started with. The variable behind each member is the same option in the environment.
+// What a runtime is started with. The variable behind each member is the same option in the environment. A
+// runtime started with a value that the variable may not have throws std::invalid_argument.
 struct options {
     unsigned workers = 0;                         // FULT_WORKERS: kernel threads; 0: one a usable processor
     bool bind = true;                             // FULT_BIND: each on its own core
     std::size_t stack_size = 256 * 1024;          // FULT_STACK_SIZE: bytes of a task's stack
     std::size_t stacks_kept = 16384;              // FULT_STACKS_KEPT: idle stacks that keep their memory
     guard_mode guard = guard_mode::automatic;     // FULT_GUARD: how overflows are caught
-    std::size_t max_tasks = 8 * 1024 * 1024;      // FULT_MAX_TASKS: living tasks a worker
+    std::size_t max_tasks = 8064 * 1024;          // FULT_MAX_TASKS: living tasks a worker
     bool stealing = true;                         // FULT_STEALING
     bool private_words = true;                    // FULT_PRIVATE_WORDS
     level_mode levels = level_mode::automatic;    // FULT_LEVELS
     spawn_order order = spawn_order::depth_first; // FULT_ORDER
     unsigned blocking_threads = 512;              // FULT_BLOCKING_THREADS: calls of blocking() at a time
     bool spawn_sites = false;                     // FULT_SPAWN_SITES: remember who spawned each task
+    bool report_detached = false;                 // FULT_REPORT_DETACHED: each handle destroyed unjoined
     fp_mode fp_env = fp_mode::shared;             // FULT_FP_ENV
     unsigned idle_spin = 100;   // FULT_IDLE_SPIN: microseconds of looking for work before sleeping
     unsigned trim_after = 1000; // FULT_TRIM_AFTER: milliseconds after which idle memory goes back; 0: never

@@ -1,6 +1,8 @@
 // The front door: everything by which tasks and threads wait for each other.
 #pragma once
 
+#include <fult/detail/language.hpp>
+
 #include <fult/sync/barrier.hpp>
 #include <fult/sync/channel.hpp>
 #include <fult/sync/condition_variable.hpp>

@@ -37,7 +37,7 @@ template <class T> class task_local_ptr {
     // std::bad_alloc, at a task's first values only.
     void set(T *value) const { detail::set_local(key_, value); }
     // For spawn_options::locals. The task owns the value once spawn has returned.
-    local_value with(T *value) const noexcept { return {key_, value}; }
+    local_value with(T *value) const noexcept { return {key_, const_cast<std::remove_cv_t<T> *>(value)}; }
 
   private:
     const detail::local_key key_;

@@ -14,7 +14,8 @@ FULT_API bool in_task() noexcept;
 
 namespace this_task {
 
-// Lets others run that are ready on this worker, one of them at least if there is any, then goes on. May
+// Lets others run that are ready on this worker, one of them at least if there is any, then goes on. Every
+// 32nd time it may be one of another worker, so that all have their turn (docs/scheduler.md, "Fairness"). May
 // suspend, and may go on on another worker.
 FULT_API void yield() noexcept;
 

@@ -2,6 +2,8 @@
 // packages and the tests read it from here.
 #pragma once
 
+#include <fult/detail/language.hpp>
+
 // Changes where programs must be changed. As long as it is 0, the second does.
 #define FULT_VERSION_MAJOR 0
 // Grows with what is added.

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -61,6 +62,7 @@ int main(void) {
     CHECK(fult_sleep_for(2000000) == FULT_SUCCESS);
     CHECK(now() - start >= 2000000);
     CHECK(fult_sleep_for(-1) == FULT_SUCCESS);
+    CHECK(fult_sleep_for(INT64_MIN) == FULT_SUCCESS);
 
     CHECK(pipe(ends) == 0);
     CHECK(fult_spawn(&task, reader, NULL) == FULT_SUCCESS);
@@ -68,15 +70,19 @@ int main(void) {
     CHECK(write(ends[1], "a", 1) == 1);
     CHECK(fult_join(task, NULL) == FULT_SUCCESS);
     CHECK(fult_blocking(NULL, NULL, NULL) == FULT_ERR_INVALID);
+    CHECK(strcmp(fult_last_error(), "fult_blocking: function is NULL") == 0);
 
     CHECK(fult_spawn(&task, waiter, NULL) == FULT_SUCCESS);
     CHECK(fult_yield() == FULT_SUCCESS);
     CHECK(fult_wait_writable(ends[1], -1) == FULT_SUCCESS);
+    CHECK(fult_wait_writable(ends[1], INT64_MIN) == FULT_SUCCESS);
+    CHECK(fult_wait_writable(ends[1], INT64_MAX) == FULT_SUCCESS);
     CHECK(write(ends[1], "b", 1) == 1);
     CHECK(fult_join(task, NULL) == FULT_SUCCESS);
     CHECK(fult_wait_readable(ends[0], 0) == FULT_ERR_TIMEOUT);
     CHECK(fult_wait_readable(ends[0], 1000000) == FULT_ERR_TIMEOUT);
-    CHECK(fult_wait_readable(-1, -1) == FULT_ERR_INVALID);
+    CHECK(fult_trim() == FULT_SUCCESS && fult_wait_readable(-1, -1) == FULT_ERR_INVALID);
+    CHECK(strstr(fult_last_error(), "descriptor") != NULL);
 
     CHECK(fult_spawn(&task, waits_for_close, NULL) == FULT_SUCCESS);
     CHECK(fult_yield() == FULT_SUCCESS);

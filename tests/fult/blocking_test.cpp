@@ -7,6 +7,7 @@
 #include <semaphore>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -15,6 +16,7 @@
 #include <fult/fult.hpp>
 
 #include "fult/blocking_pool.hpp"
+#include "tests/support/failing.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -174,6 +176,43 @@ TEST(blocking, a_call_that_waits_long_for_its_turn_is_reported_once) {
     EXPECT_FALSE(pool.busy());
     pool.stop();
     EXPECT_EQ(idle.load(), 0U);
+}
+
+// Two calls that fail to start a thread at once: the first counts on the thread of the second.
+TEST(blocking, calls_that_fail_together_all_end) {
+    if (!fult::testing::can_fail)
+        GTEST_SKIP() << "the sanitizers of clang define pthread_create themselves";
+    for (unsigned limit : {1U, 2U}) {
+        fult::options o = fult::testing::workers(2);
+        o.blocking_threads = limit; // one: the second call waits for the thread of the first
+        fult::runtime rt(o);
+        std::atomic<int> refused{0};
+        const auto call = [&] {
+            try {
+                blocking([] {});
+            } catch (const std::system_error &error) {
+                EXPECT_EQ(error.code().value(), EAGAIN);
+                ++refused;
+            }
+        };
+        auto &plan = fult::testing::thread_plan;
+        plan.arm(0, limit);
+        plan.together = 2;
+        auto other = fult::spawn([&] {
+            fult::testing::spin_until([&] { return plan.failed.load() != 0; }); // main's call is under way
+            if (limit == 1)
+                fult::spawn([&] { // runs when this task waits in its call
+                    plan.failed = 2;
+                })
+                    .detach();
+            call();
+        });
+        call();
+        other.join();
+        plan.disarm();
+        EXPECT_EQ(refused.load(), 2) << "limit " << limit;
+        EXPECT_EQ(blocking([] { return 7; }), 7) << "with threads again";
+    }
 }
 
 // The thread that ends the last task's wait is out of the runtime before that is gone.

@@ -1,7 +1,9 @@
 /* The C interface from C, in one program: returns the number of failed checks. */
+#define _DEFAULT_SOURCE
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <fult/fult.h>
@@ -91,6 +93,7 @@ static void check_results(void) {
     CHECK(fult_join(t, NULL) == FULT_SUCCESS);
     CHECK((intptr_t)fib((void *)(intptr_t)15) == 610);
     CHECK(fult_spawn(&t, NULL, NULL) == FULT_ERR_INVALID);
+    CHECK(strstr(fult_last_error(), "function") != NULL);
 }
 
 static void check_many(void) {
@@ -220,7 +223,80 @@ static void check_any(void) {
     CHECK(sum == 2);
 }
 
+/* The text names the option, wherever its value comes from. */
+static void check_last_error(void) {
+    fult_config config = FULT_CONFIG_INIT;
+    fult_task_t t;
+    config.workers = 5000;
+    CHECK(fult_init(&config) == FULT_ERR_INVALID);
+    CHECK(strstr(fult_last_error(), "FULT_WORKERS='5000'") != NULL);
+    setenv("FULT_ORDER", "sideways", 1);
+    CHECK(fult_init(NULL) == FULT_ERR_INVALID);
+    CHECK(strstr(fult_last_error(), "FULT_ORDER='sideways'") != NULL);
+    setenv("FULT_ORDER", "", 1);
+    CHECK(fult_spawn(&t, same, NULL) == FULT_ERR_NO_RUNTIME);
+    CHECK(strstr(fult_last_error(), "no runtime") != NULL);
+    config.workers = 1;
+    CHECK(fult_init(&config) == FULT_SUCCESS);
+    CHECK(fult_last_error()[0] == '\0');
+    CHECK(fult_finalize() == FULT_SUCCESS);
+    unsetenv("FULT_ORDER");
+}
+
+/* Whichever call refuses an argument: the text names both. */
+static void check_refused(int status, const char *call, const char *what) {
+    CHECK(status == FULT_ERR_INVALID);
+    CHECK(strncmp(fult_last_error(), call, strlen(call)) == 0 && fult_last_error()[strlen(call)] == ':');
+    CHECK(strstr(fult_last_error(), what) != NULL);
+}
+
+static void check_refusals(void) {
+    int sum = 0;
+    size_t first;
+    fult_task_t none = NULL;
+    fult_group_t group;
+    fult_key_t key;
+    fult_spawn_attr attr = FULT_SPAWN_ATTR_INIT;
+    attr.size = 1;
+    CHECK(fult_group_create(&group) == FULT_SUCCESS);
+    CHECK(fult_key_create(&key, NULL) == FULT_SUCCESS);
+    CHECK(fult_key_delete(key) == FULT_SUCCESS);
+    check_refused(fult_spawn(&none, NULL, NULL), "fult_spawn", "function");
+    check_refused(fult_spawn_with(&none, NULL, NULL, &attr), "fult_spawn_with", "function");
+    check_refused(fult_spawn_with(&none, same, NULL, &attr), "fult_spawn_with", "attr->size");
+    check_refused(fult_join(NULL, NULL), "fult_join", "task");
+    check_refused(fult_join_all(NULL, 1, NULL), "fult_join_all", "tasks");
+    check_refused(fult_join_all(&none, 1, NULL), "fult_join_all", "tasks");
+    check_refused(fult_detach(NULL), "fult_detach", "task");
+    check_refused(fult_wait_any(NULL, 1, &first), "fult_wait_any", "tasks");
+    check_refused(fult_wait_any(&none, 1, NULL), "fult_wait_any", "first");
+    check_refused(fult_group_create(NULL), "fult_group_create", "group");
+    check_refused(fult_group_spawn(NULL, add_to, &sum), "fult_group_spawn", "group");
+    check_refused(fult_group_spawn(group, NULL, &sum), "fult_group_spawn", "function");
+    check_refused(fult_group_spawn_with(NULL, add_to, &sum, &attr), "fult_group_spawn_with", "group");
+    check_refused(fult_group_spawn_with(group, NULL, &sum, &attr), "fult_group_spawn_with", "function");
+    check_refused(fult_group_spawn_with(group, add_to, &sum, &attr), "fult_group_spawn_with", "attr->size");
+    check_refused(fult_group_wait(NULL, NULL), "fult_group_wait", "group");
+    check_refused(fult_group_request_stop(NULL), "fult_group_request_stop", "group");
+    check_refused(fult_group_destroy(NULL), "fult_group_destroy", "group");
+    check_refused(fult_key_create(NULL, NULL), "fult_key_create", "key");
+    check_refused(fult_key_delete(key), "fult_key_delete", "key");
+    check_refused(fult_setspecific(key, &sum), "fult_setspecific", "key");
+    CHECK(fult_group_destroy(group) == FULT_SUCCESS);
+}
+
+static void check_refusals_without_a_runtime(void) {
+    CHECK(fult_finalize() == FULT_ERR_NO_RUNTIME && strstr(fult_last_error(), "fult_finalize: no runtime"));
+    CHECK(fult_trim() == FULT_ERR_NO_RUNTIME && strstr(fult_last_error(), "fult_trim: no runtime"));
+    CHECK(fult_dump_tasks(2) == FULT_ERR_NO_RUNTIME &&
+          strstr(fult_last_error(), "fult_dump_tasks: no runtime"));
+    CHECK(fult_yield() == FULT_ERR_NOT_A_TASK && strstr(fult_last_error(), "fult_yield: "));
+    CHECK(fult_wait() == FULT_ERR_NOT_A_TASK && strstr(fult_last_error(), "fult_wait: "));
+}
+
 int main(void) {
+    check_last_error();
+    check_refusals_without_a_runtime();
     for (int round = 0; round < 3; ++round) {
         check_without_a_runtime();
         fult_config config = FULT_CONFIG_INIT;
@@ -240,6 +316,7 @@ int main(void) {
         check_foreign();
         check_groups();
         check_any();
+        check_refusals();
         CHECK(fult_finalize() == FULT_SUCCESS);
     }
     fult_config bad = FULT_CONFIG_INIT;

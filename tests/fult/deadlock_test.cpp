@@ -10,6 +10,7 @@
 #include <fult/fult.hpp>
 #include <fult/sync.hpp>
 
+#include "tests/support/restarting_test.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/support.hpp"
 
@@ -28,15 +29,7 @@ fult::options with(deadlock_mode mode, unsigned count) {
     return o;
 }
 
-struct deadlock : ::testing::Test {};
-
-// In programs that start themselves again, and end.
-struct deadlock_report : ::testing::Test {
-    deadlock_report() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-    void SetUp() override {
-        if (fult::testing::emulated())
-            GTEST_SKIP() << "no program can start itself again under this emulator";
-    }
+struct deadlock_report : fult::testing::restarting_test {
     // The main task that runs `body` waits for ever, and that is said.
     template <class Body>
     static void expect(Body body, const char *text = "fult: deadlock: every task waits",
@@ -55,6 +48,21 @@ void lock_both(fult::qlock &first, fult::qlock &second, fult::barrier<> &both) {
     const std::lock_guard one(first);
     both.arrive_and_wait();
     const std::lock_guard two(second);
+}
+
+// A handler that only reports tasks wakes none: neither this runtime's nor that of the one before.
+TEST_F(deadlock_report, comes_where_a_signal_asks_for_reports) {
+    for (const int number : {SIGUSR1, 0})
+        EXPECT_EXIT(
+            {
+                fult::options o = with(deadlock_mode::abort, 1);
+                o.dump_signal = SIGUSR1;
+                { const runtime running(o); }
+                o.dump_signal = number;
+                const runtime running(o);
+                this_task::wait();
+            },
+            ::testing::KilledBySignal(SIGABRT), "fult: deadlock: every task waits");
 }
 
 TEST_F(deadlock_report, comes_with_all_tasks) {
@@ -105,7 +113,7 @@ TEST_F(deadlock_report, comes_once_the_last_other_thread_has_ended) {
     });
 }
 
-TEST_F(deadlock, of_tasks_that_the_runtime_waits_for_at_its_end) {
+TEST(deadlock, of_tasks_that_the_runtime_waits_for_at_its_end) {
     // after ten seconds of standing still: too long for every run, so only that a living program is not ended
     const runtime running(with(deadlock_mode::abort, 2));
     auto child = spawn([] {});
@@ -122,7 +130,7 @@ template <class Wake> void wakes_late(unsigned count, Wake wake) {
 }
 constexpr auto late = std::chrono::milliseconds(300);
 
-TEST_F(deadlock, is_none_where_another_thread_may_wake) {
+TEST(deadlock, is_none_where_another_thread_may_wake) {
     for (const unsigned count : {1u, 2u}) {
         std::thread outside;
         wakes_late(count, [&](std::atomic<bool> &came, fult::task_id self) {
@@ -140,7 +148,7 @@ TEST_F(deadlock, is_none_where_another_thread_may_wake) {
 std::atomic<bool> *flag_of_handler = nullptr;
 std::atomic<std::uintptr_t> waiter_of_handler{0};
 
-TEST_F(deadlock, is_none_where_a_signal_handler_may_wake) {
+TEST(deadlock, is_none_where_a_signal_handler_may_wake) {
     const auto before = std::signal(SIGALRM, [](int) {
         flag_of_handler->store(true);
         fult::signal(fult::task_id::from_value(waiter_of_handler.load()));
@@ -153,7 +161,7 @@ TEST_F(deadlock, is_none_where_a_signal_handler_may_wake) {
     std::signal(SIGALRM, before);
 }
 
-TEST_F(deadlock, is_none_where_a_time_ends_the_wait) {
+TEST(deadlock, is_none_where_a_time_ends_the_wait) {
     const runtime running(with(deadlock_mode::abort, 2));
     fult::event never;
     EXPECT_FALSE(never.wait_for(late));

@@ -333,4 +333,19 @@ TEST(descriptors_and_sleepers, a_sleeping_worker_hears_of_a_new_descriptor) {
     }
 }
 
+// No worker is free, so the thread that waits polls the descriptors itself.
+TEST(descriptors_and_threads, a_foreign_thread_waits_while_every_worker_computes) {
+    const fult::runtime rt(fult::testing::workers(1));
+    const pair p;
+    std::atomic<bool> over{false};
+    std::thread outside([&] {
+        EXPECT_EQ(wait_readable_for(p.ends[0], 20ms), wait_status::timed_out);
+        send_byte(p.ends[1]);
+        EXPECT_EQ(wait_readable(p.ends[0]), wait_status::ready);
+        over = true;
+    });
+    fult::testing::spin_until([&] { return over.load(); });
+    outside.join();
+}
+
 } // namespace

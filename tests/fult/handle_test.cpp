@@ -1,6 +1,7 @@
 #include <atomic>
 #include <gtest/gtest.h>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 #include <fult/fult.hpp>
@@ -126,6 +127,26 @@ TEST_F(handle_test, slots_of_detached_revoked_tasks_are_used_again) {
                 spawn([&] { n.fetch_add(1); }).detach();
             fult::testing::spin_until([&] { return n.load() == 70 * round; });
         }
+    }
+}
+
+TEST(handle, destroyed_unjoined_is_reported_on_request) {
+    for (const bool report : {false, true}) {
+        fult::options o = fult::testing::workers(1);
+        o.report_detached = report;
+        const fult::runtime running(o);
+        ::testing::internal::CaptureStderr();
+        {
+            auto lost = fult::spawn({.name = "lost"}, [] {});
+        }
+        fult::spawn({.name = "let go"}, [] {}).detach();
+        fult::spawn({.name = "joined"}, [] {}).join();
+        const std::string said = ::testing::internal::GetCapturedStderr();
+        EXPECT_EQ(said.find("'lost' is detached: its handle is destroyed unjoined at ") != std::string::npos,
+                  report)
+            << said;
+        EXPECT_EQ(said.find("let go"), std::string::npos) << said;
+        EXPECT_EQ(said.find("joined'"), std::string::npos) << said;
     }
 }
 

@@ -1,6 +1,7 @@
 // What can be seen of the tasks from inside: visit_tasks, dump_tasks, and a signal.
 #include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <map>
 #include <sstream>
@@ -13,6 +14,7 @@
 #include <fult/inspect.hpp>
 #include <fult/sync.hpp>
 
+#include "tests/support/restarting_test.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -263,10 +265,118 @@ TEST(inspect, where_a_task_was_spawned) {
     EXPECT_EQ(sum, 499500u);
 }
 
-TEST(inspect, a_signal_has_all_tasks_reported) {
-    if (fult::testing::emulated())
-        GTEST_SKIP() << "no program can start itself again under this emulator";
-    GTEST_FLAG_SET(death_test_style, "threadsafe");
+// The looker holds a running task in its hands that ends meanwhile; a group's task that has not begun has its
+// slot.
+TEST(inspect, a_running_task_may_end_and_its_slot_be_a_groups) {
+    const runtime running(workers(1));
+    std::atomic<int> step{0};
+    const auto until = [&](int which) { fult::testing::spin_until([&] { return step.load() >= which; }); };
+    std::thread looker([&] {
+        until(1);
+        fult::visit_tasks([&](const task_description &t) {
+            if (t.name == "victim" && step.load() == 1) {
+                step.store(2);
+                until(3);
+            }
+        });
+        step.store(4);
+    });
+    fult::task_id ended;
+    auto victim = spawn({.name = "victim"}, [&] {
+        ended = this_task::id();
+        step.store(1);
+        until(2);
+    });
+    victim.join();
+    fult::task_group group;
+    std::atomic<int> ran{0};
+    for (int i = 0; i < 64; ++i) // one of them has the slot
+        group.spawn([&] { ++ran; });
+    step.store(3);
+    until(4);
+    group.wait();
+    EXPECT_EQ(ran, 64);
+    looker.join();
+}
+
+TEST(inspect, a_pinned_tasks_id_is_the_one_to_signal) {
+    const runtime running(workers(2));
+    std::atomic<bool> done{false};
+    auto pinned = fult::spawn_pinned(1, [&] {
+        while (!done.load())
+            this_task::wait();
+    });
+    for (unsigned seen = 0; seen == 0; this_task::yield())
+        fult::visit_tasks([&](const task_description &t) {
+            if (t.slot == 1 && t.home == 0)
+                return; // the main task
+            EXPECT_EQ(t.id, pinned.id());
+            seen += t.status == task_status::waiting ? 1 : 0;
+        });
+    done.store(true);
+    fult::signal(pinned.id());
+    pinned.join();
+}
+
+TEST(inspect, the_smallest_table) {
+    fult::options o = workers(2);
+    o.max_tasks = 64;
+    const runtime running(o);
+    auto child = spawn([] {});
+    EXPECT_GE(fult::visit_tasks([](const task_description &) {}), 1u);
+    child.join();
+}
+
+// Tasks of every kind begin and end while others look, all the time.
+TEST(inspect, any_moment_will_do) {
+    const runtime running(workers(2));
+    std::atomic<bool> stop{false};
+    std::atomic<unsigned> looks{0};
+    std::thread looker([&] {
+        while (!stop.load()) {
+            EXPECT_NE(dump(), "");
+            ++looks;
+        }
+    });
+    fult::qlock lock;
+    fult::task_local_ptr<int> local;
+    int value = 0;
+    std::atomic<std::size_t> ended{0};
+    const auto round = [&](unsigned i) {
+        fult::task_group group;
+        for (unsigned n = 0; n < 6; ++n)
+            group.spawn([&, n] {
+                const std::lock_guard hold(lock);
+                if (n % 2 == 0)
+                    local.set(&value);
+                if (n % 3 == 0)
+                    this_task::yield();
+            });
+        group.spawn({.name = "a name too long to lie within its string"}, [] {});
+        auto timed =
+            spawn({.stack_size = 1 << 18}, [] { this_task::sleep_for(std::chrono::microseconds(1)); });
+        auto inner = spawn([&] { spawn([&] { local.set(&value); }).join(); });
+        if (i % 2 == 0)
+            inner.join();
+        group.wait();
+        timed.join();
+        ended.fetch_add(1);
+    };
+    const std::size_t rounds = fult::testing::scaled(2000);
+    std::vector<fult::handle<void>> all;
+    for (unsigned n = 0; n < 4; ++n)
+        all.push_back(spawn([&] {
+            for (unsigned i = 0; i < rounds || looks.load() < 4; ++i)
+                round(i);
+        }));
+    fult::join_all(all);
+    stop = true;
+    looker.join();
+    EXPECT_GE(ended, 4 * rounds);
+}
+
+using inspect_restarting = fult::testing::restarting_test;
+TEST_F(inspect_restarting, a_signal_has_all_tasks_reported) {
     EXPECT_EXIT(
         {
             fult::options o = workers(2);
@@ -279,6 +389,77 @@ TEST(inspect, a_signal_has_all_tasks_reported) {
             ::_exit(7);
         },
         ::testing::ExitedWithCode(7), "fult: [0-9]+ tasks: .*'main'");
+}
+
+TEST_F(inspect_restarting, reports_by_signal_while_groups_come_and_go) {
+    EXPECT_EXIT(
+        {
+            fult::options o = workers(2);
+            o.dump_signal = SIGUSR1;
+            {
+                const runtime running(o);
+                for (std::size_t i = 0; i < fult::testing::scaled(2000) + 50; ++i) {
+                    if (i % 50 == 0)
+                        ::kill(::getpid(), SIGUSR1);
+                    fult::task_group group;
+                    for (int n = 0; n < 20; ++n)
+                        group.spawn([] { spawn([] { this_task::yield(); }).join(); });
+                    group.wait();
+                }
+            }
+            ::_exit(7);
+        },
+        ::testing::ExitedWithCode(7), "fult: [0-9]+ tasks: ");
+}
+
+// Before a runtime starts, by the variable, and after it has ended.
+TEST_F(inspect_restarting, the_signal_ends_no_program_without_a_runtime) {
+    ::setenv("FULT_DUMP_SIGNAL", "USR2", 1); // of the program that is started for the death test
+    EXPECT_EXIT(
+        {
+            ::raise(SIGUSR2);
+            ::_exit(7);
+        },
+        ::testing::ExitedWithCode(7), "fult: no runtime is running");
+    ::unsetenv("FULT_DUMP_SIGNAL");
+    EXPECT_EXIT(
+        {
+            fult::options o = workers(2);
+            o.dump_signal = SIGUSR1;
+            { const runtime running(o); }
+            ::raise(SIGUSR1);
+            ::_exit(7);
+        },
+        ::testing::ExitedWithCode(7), "fult: no runtime is running");
+}
+
+fult::options reporting_on(int signal) {
+    fult::options o = workers(2);
+    o.dump_signal = signal;
+    return o;
+}
+
+// A runtime that asks for no report, or for one on another signal, has the program's own action for it.
+TEST_F(inspect_restarting, the_signal_of_one_runtime_is_not_that_of_the_next) {
+    for (const int next : {0, SIGUSR2})
+        EXPECT_EXIT(
+            {
+                { const runtime running(reporting_on(SIGUSR1)); }
+                { const runtime running(reporting_on(SIGUSR1)); }
+                const runtime running(reporting_on(next));
+                ::raise(SIGUSR1);
+                ::_exit(7);
+            },
+            ::testing::KilledBySignal(SIGUSR1), "");
+    EXPECT_EXIT(
+        {
+            { const runtime running(reporting_on(SIGUSR1)); }
+            std::signal(SIGUSR1, [](int) { ::_exit(42); }); // the program's, from here on
+            const runtime running(reporting_on(0));
+            ::raise(SIGUSR1);
+            ::_exit(7);
+        },
+        ::testing::ExitedWithCode(42), "");
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // Misuse ends in one message that names the call.
 #include <atomic>
+#include <chrono>
 #include <gtest/gtest.h>
 #include <stdexcept>
 #include <thread>
@@ -7,6 +8,7 @@
 
 #include <fult/fult.hpp>
 
+#include "tests/support/restarting_test.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -16,13 +18,7 @@ using fult::spawn;
 using fult::testing::workers;
 namespace this_task = fult::this_task;
 
-struct misuse : ::testing::Test {
-    misuse() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
-    void SetUp() override {
-        if (fult::testing::emulated())
-            GTEST_SKIP() << "no program can start itself again under this emulator";
-    }
-};
+using misuse = fult::testing::restarting_test;
 
 // Runs a statement as the main task.
 #define FULT_EXPECT_MISUSE(statement, message) \
@@ -32,6 +28,35 @@ struct misuse : ::testing::Test {
             statement;                         \
         },                                     \
         message)
+
+// Nobody can join it: the thread that has the handle waits for the runtime's end.
+TEST_F(misuse, a_handle_that_outlives_its_runtime) {
+    EXPECT_DEATH(
+        {
+            fult::handle<int> outer;
+            const runtime running(workers(2));
+            outer = spawn([] { return 1; });
+        },
+        "fult: runtime: its end waits for 1 task.s. that have ended and were neither joined nor detached");
+}
+
+// Another thread still may.
+TEST(ended_tasks, may_be_joined_by_another_thread_while_the_runtime_ends) {
+    fult::handle<int> outer;
+    std::thread joiner;
+    {
+        const runtime running(workers(2));
+        std::atomic<bool> there{false};
+        outer = spawn([] { return 1; });
+        joiner = std::thread([&there, &outer] {
+            there = true;
+            std::this_thread::sleep_for(std::chrono::milliseconds(50)); // so that the end waits for it
+            EXPECT_EQ(outer.join(), 1);
+        });
+        fult::testing::spin_until([&] { return there.load(); });
+    }
+    joiner.join();
+}
 
 TEST_F(misuse, of_a_handle) {
     FULT_EXPECT_MISUSE(

@@ -47,9 +47,10 @@ struct option_table_test : ::testing::Test {
 TEST_F(option_table_test, the_defaults_of_the_table_are_those_of_the_struct) {
     for (const detail::option_row &row : detail::option_table()) {
         options from_text;
-        row.parse(from_text, row.fallback);
+        EXPECT_TRUE(row.parse(from_text, row.fallback)) << row.variable;
+        EXPECT_TRUE(row.valid(from_text)) << row.variable;
         EXPECT_EQ(row.print(from_text), row.print(options{})) << row.variable;
-        EXPECT_FALSE(detail::set_in_environment(row)) << row.variable;
+        EXPECT_FALSE(detail::in_environment(row)) << row.variable;
         EXPECT_NE(std::string(row.help), "");
     }
 }
@@ -78,7 +79,7 @@ TEST_F(option_table_test, values_are_read) {
         {"FULT_GUARD", "mprotect", "mprotect"},
         {"FULT_GUARD", "off", "off"},
         {"FULT_MAX_TASKS", "64", "64"},
-        {"FULT_MAX_TASKS", "8M", "8388608"},
+        {"FULT_MAX_TASKS", "8064K", "8257536"},
         {"FULT_STEALING", "off", "off"},
         {"FULT_PRIVATE_WORDS", "off", "off"},
         {"FULT_LEVELS", "1", "1"},
@@ -104,19 +105,19 @@ TEST_F(option_table_test, every_bad_value_is_named_with_its_variable_and_what_it
         {"FULT_WORKERS", "-1", "0 to 1024"},
         {"FULT_WORKERS", "1025", "0 to 1024"},
         {"FULT_WORKERS", "2 ", "0 to 1024"},
-        {"FULT_WORKERS", "", "0 to 1024"},
+        {"FULT_WORKERS", "4294967297", "0 to 1024"},
         {"FULT_WORKERS", "99999999999999999999999", "0 to 1024"},
         {"FULT_BIND", "maybe", "on or off"},
         {"FULT_STACK_SIZE", "8K", "16K to 1G"},
         {"FULT_STACK_SIZE", "2G", "16K to 1G"},
         {"FULT_STACK_SIZE", "K", "16K to 1G"},
-        {"FULT_STACK_SIZE", "", "16K to 1G"},
         {"FULT_STACK_SIZE", "1T", "16K to 1G"},
         {"FULT_STACK_SIZE", "-4K", "16K to 1G"},
         {"FULT_STACKS_KEPT", "few", "number"},
         {"FULT_GUARD", "on", "auto, madvise"},
-        {"FULT_MAX_TASKS", "63", "64 to 8M"},
-        {"FULT_MAX_TASKS", "9M", "64 to 8M"},
+        {"FULT_MAX_TASKS", "63", "64 to 8064K"},
+        {"FULT_MAX_TASKS", "8257537", "64 to 8064K"},
+        {"FULT_MAX_TASKS", "99999999999G", "64 to 8064K"},
         {"FULT_STEALING", "2", "on or off"},
         {"FULT_PRIVATE_WORDS", "x", "on or off"},
         {"FULT_LEVELS", "3", "auto, 1 or 2"},
@@ -124,6 +125,12 @@ TEST_F(option_table_test, every_bad_value_is_named_with_its_variable_and_what_it
         {"FULT_FP_ENV", "on", "shared or own"},
         {"FULT_IDLE_SPIN", "1000001", "0 to 1000000"},
         {"FULT_BLOCKING_THREADS", "0", "1 to 65536"},
+        {"FULT_TRIM_AFTER", "3600001", "0 to 3600000"},
+        {"FULT_DEADLOCK", "on", "report, abort or off"},
+        {"FULT_DUMP_SIGNAL", "9", "USR1"},
+        {"FULT_DUMP_SIGNAL", "4294967306", "USR1"},
+        {"FULT_DUMP_SIGNAL", "KILL", "USR1"},
+        {"FULT_SPAWN_SITES", "2", "on or off"},
     };
     for (const auto &each : bad) {
         clear();
@@ -166,6 +173,27 @@ TEST_F(option_table_test, options_set_by_code_are_checked_at_the_start) {
     refused([](options &o) { o.stack_size = std::size_t{2} << 30; }, "FULT_STACK_SIZE");
     refused([](options &o) { o.max_tasks = 0; }, "FULT_MAX_TASKS");
     refused([](options &o) { o.max_tasks = std::size_t{9} << 20; }, "FULT_MAX_TASKS");
+    refused([](options &o) { o.stacks_kept = ~std::size_t{0}; }, "FULT_STACKS_KEPT");
+    refused([](options &o) { o.idle_spin = ~0U; }, "FULT_IDLE_SPIN='4294967295'");
+    refused([](options &o) { o.trim_after = ~0U; }, "FULT_TRIM_AFTER");
+    refused([](options &o) { o.blocking_threads = 0; }, "FULT_BLOCKING_THREADS");
+    refused([](options &o) { o.dump_signal = 9; }, "FULT_DUMP_SIGNAL");
+    refused([](options &o) { o.dump_signal = -1; }, "FULT_DUMP_SIGNAL");
+    refused([](options &o) { o.guard = static_cast<guard_mode>(4); }, "FULT_GUARD='4'");
+    refused([](options &o) { o.levels = static_cast<level_mode>(3); }, "FULT_LEVELS");
+    refused([](options &o) { o.order = static_cast<spawn_order>(-1); }, "FULT_ORDER");
+    refused([](options &o) { o.fp_env = static_cast<fp_mode>(2); }, "FULT_FP_ENV");
+    refused([](options &o) { o.deadlock = static_cast<deadlock_mode>(3); }, "FULT_DEADLOCK");
+}
+
+TEST_F(option_table_test, an_empty_variable_counts_as_unset) {
+    for (const detail::option_row &row : detail::option_table()) {
+        set(row.variable, "");
+        EXPECT_FALSE(detail::in_environment(row)) << row.variable;
+    }
+    const options o = read_options();
+    for (const detail::option_row &row : detail::option_table())
+        EXPECT_EQ(row.print(o), row.print(options{})) << row.variable;
 }
 
 TEST_F(option_table_test, code_comes_before_the_environment) {

@@ -1,9 +1,11 @@
 #include <csignal>
 #include <gtest/gtest.h>
 #include <thread>
+#include <unistd.h>
 
 #include <fult/fult.hpp>
 
+#include "tests/support/restarting_test.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -20,13 +22,11 @@ volatile bool forever = true;
     return forever ? endless(n + 1) + frame[0] : 0;
 }
 
-struct overflow : ::testing::Test {
-    overflow() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+struct overflow : fult::testing::restarting_test {
     void SetUp() override {
         if (fult::testing::sanitized || fult::testing::under_valgrind())
             GTEST_SKIP() << "the tool handles the fault";
-        if (fult::testing::emulated())
-            GTEST_SKIP() << "no program can start itself again under this emulator";
+        restarting_test::SetUp();
     }
     static void run(fult::guard_mode guard, bool sized) {
         fult::options o = workers(2);
@@ -86,6 +86,52 @@ TEST_F(overflow, another_fault_is_left_to_who_handled_it_before) {
             *static_cast<volatile int *>(nullptr) = 1;
         },
         ::testing::ExitedWithCode(43), "");
+}
+
+void sends(int number, void (*send)(int)) {
+    const runtime running(workers(2));
+    spawn([=] { send(number); }).join();
+    ::_exit(7); // reached where the signal was swallowed
+}
+
+// No instruction repeats them.
+TEST_F(overflow, signals_that_were_sent_end_the_program) {
+    for (const int number : {SIGSEGV, SIGBUS}) {
+        EXPECT_EXIT(sends(number, [](int n) { ::raise(n); }), ::testing::KilledBySignal(number), "");
+        EXPECT_EXIT(sends(number, [](int n) { std::thread([n] { ::raise(n); }).join(); }),
+                    ::testing::KilledBySignal(number), "");
+        EXPECT_EXIT(sends(number,
+                          [](int n) {
+                              ::kill(::getpid(), n); // whichever thread takes it, soon
+                              while (true)
+                                  this_task::yield();
+                          }),
+                    ::testing::KilledBySignal(number), "");
+    }
+}
+
+void ends_with_the_value_sent(int, siginfo_t *info, void *) {
+    ::_exit(info->si_code == SI_QUEUE ? info->si_value.sival_int : 1);
+}
+
+TEST_F(overflow, signals_that_were_sent_reach_who_handled_them_before) {
+    EXPECT_EXIT(
+        {
+            struct sigaction action {};
+            action.sa_sigaction = &ends_with_the_value_sent;
+            action.sa_flags = SA_SIGINFO;
+            ::sigaction(SIGSEGV, &action, nullptr);
+            sends(SIGSEGV, [](int n) { ::sigqueue(::getpid(), n, {.sival_int = 44}); });
+        },
+        ::testing::ExitedWithCode(44), "");
+    EXPECT_EXIT(
+        {
+            std::signal(SIGSEGV, SIG_IGN);
+            const runtime running(workers(1));
+            ::raise(SIGSEGV);
+            endless(0); // is still reported
+        },
+        ::testing::KilledBySignal(SIGSEGV), "task 'main' .*overflowed");
 }
 
 } // namespace

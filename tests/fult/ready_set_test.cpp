@@ -6,6 +6,7 @@
 #include "fult/asymmetric_fence.hpp"
 #include "fult/ready_set.hpp"
 #include "fult/stack.hpp"
+#include "fult/way_home.hpp"
 #include "tests/support/home.hpp"
 #include "tests/support/support.hpp"
 
@@ -87,6 +88,19 @@ TEST_F(ready_set_test, a_sweep_reaches_everybody) {
     EXPECT_TRUE(waiting.empty()) << "slot " << *waiting.begin() << " was passed over";
 }
 
+TEST_F(ready_set_test, a_thief_goes_on_from_a_slot) {
+    open();
+    for (const std::uint32_t slot : {3u, 70u, 71u, 9000u})
+        tasks->show(at(slot), false);
+    bool forwarded = false;
+    EXPECT_EQ(tasks->steal(forwarded, false, 71), at(71));
+    EXPECT_EQ(tasks->steal(forwarded, false, 72), at(9000));
+    EXPECT_EQ(tasks->steal(forwarded, false, 72), nullptr);
+    EXPECT_EQ(tasks->steal(forwarded), at(3));
+    EXPECT_EQ(tasks->steal(forwarded, false, 4), at(70));
+    EXPECT_FALSE(forwarded);
+}
+
 TEST_F(ready_set_test, the_quick_sweep_agrees_with_the_full_one) {
     open();
     for (const std::uint32_t slot : {2u, 7u, 40u})
@@ -157,6 +171,24 @@ TEST_F(ready_set_test, reconciling_tells_what_was_lost_of_a_word) {
     EXPECT_EQ(tasks->reconcile(1), 0u);
 }
 
+TEST_F(ready_set_test, a_task_that_came_back_through_public_words_becomes_private_again) {
+    open();
+    stack on;
+    at(9)->context = this;
+    at(9)->on = &on;
+    tasks->add_yielded(at(9));
+    EXPECT_EQ(tasks->revoke(), 1u);
+    EXPECT_EQ(tasks->take_public_in_turn(), at(9)); // it runs here while its old bit still stands
+    tasks->add_yielded(at(9));
+    EXPECT_EQ(tasks->take_yielded_in_turn(), at(9));
+    tasks->add_ready(at(11));
+    EXPECT_EQ(tasks->revoke(), 1u);
+    EXPECT_EQ(tasks->take_public_in_turn(), at(11));
+    tasks->add_ready(at(11));
+    EXPECT_EQ(tasks->take_ready(), at(11));
+    EXPECT_FALSE(tasks->any_private());
+}
+
 TEST_F(ready_set_test, what_yielded_is_revoked_too) {
     open();
     stack on;
@@ -170,11 +202,19 @@ TEST_F(ready_set_test, what_yielded_is_revoked_too) {
     EXPECT_EQ(tasks->take_yielded_in_turn(), nullptr);
     bool forwarded = false;
     EXPECT_EQ(tasks->steal(forwarded), at(9));
-    on.pinned = true; // one that stays at home becomes visible to its home only
+    on.pinned = at(70)->pinned = true; // one that stays at home becomes visible to its home only
     tasks->add_yielded(at(70));
     EXPECT_EQ(tasks->revoke(), 0u) << "nothing that a thief could take";
     EXPECT_EQ(tasks->steal(forwarded), nullptr);
     EXPECT_EQ(tasks->take_public(), at(70));
+    at(9)->outer = at(71); // in place: above one that is in place above that one
+    at(71)->outer = at(70);
+    tasks->add_yielded(at(9));
+    EXPECT_EQ(tasks->revoke(), 1u);
+    EXPECT_EQ(tasks->steal(forwarded), at(9));
+    EXPECT_FALSE(has_at_end(at(9), leads_home));
+    EXPECT_TRUE(has_at_end(at(71), leads_home));
+    EXPECT_EQ(task_below(at(71)), at(70));
 }
 
 TEST_F(ready_set_test, a_thief_hands_over_what_is_pinned) {
@@ -218,6 +258,7 @@ TEST_F(ready_set_test, a_swarm_is_gathered) {
     const auto parked = [&](std::uint32_t slot, stack &on) {
         at(slot)->context = &free_stack; // anything: nobody jumps there
         at(slot)->on = &on;
+        at(slot)->pinned = on.pinned;
         at(slot)->state = on.pinned ? ready_pinned : ready;
         tasks->post(at(slot), false);
     };

@@ -1,4 +1,5 @@
 #include <atomic>
+#include <chrono>
 #include <gtest/gtest.h>
 #include <stdexcept>
 #include <string>
@@ -46,6 +47,18 @@ TEST(runtime, on_any_thread_but_one_at_a_time) {
     EXPECT_THROW(runtime(workers(1)), std::logic_error);
     spawn([] { EXPECT_THROW(runtime(workers(1)), std::logic_error); }).join();
     EXPECT_EQ(spawn([] { return 1; }).join(), 1) << "the running one is none the worse";
+}
+
+// Each would last a second.
+TEST(runtime, the_end_does_not_wait_for_workers_that_look_for_work) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < 60; ++i) {
+        fult::options o = workers(2);
+        o.idle_spin = 1'000'000;
+        const runtime running(o);
+        spawn([] {}).join();
+    }
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
 }
 
 TEST(runtime, the_end_waits_for_detached_tasks) {
@@ -134,6 +147,21 @@ TEST(runtime, an_exception_in_flight_ends_it_in_order) {
         },
         std::runtime_error);
     EXPECT_EQ(ran.load(), 20);
+}
+
+// The child is private to a worker that reaches no scheduling point, and no other worker is idle.
+TEST(runtime, its_end_runs_what_a_computing_worker_hides) {
+    std::atomic<bool> computing{false}, ran{false};
+    {
+        const runtime running(workers(2));
+        fult::spawn_pinned(1, [&] {
+            spawn([&] { ran = true; }).detach();
+            computing = true;
+            fult::testing::spin_until([&] { return ran.load(); });
+        }).detach();
+        fult::testing::spin_until([&] { return computing.load(); });
+    }
+    EXPECT_TRUE(ran.load());
 }
 
 // 1,000 starts and stops are in tests/stress/.

@@ -1,5 +1,6 @@
 // No work is hidden, and nobody burns a core for none.
 #include <atomic>
+#include <chrono>
 #include <ctime>
 #include <gtest/gtest.h>
 #include <thread>
@@ -7,6 +8,7 @@
 
 #include <fult/fult.hpp>
 
+#include "fult/team.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -85,6 +87,26 @@ double cpu_seconds() {
 }
 
 // The time that passes does not matter, only what the workers use of it.
+// While a look for work lasts for a second, only as many workers look as there are processors for them.
+TEST(idle, workers_beyond_the_processors_sleep_at_once) {
+    constexpr auto look = std::chrono::seconds(1);
+    fult::options o = workers(32);
+    o.idle_spin = 1'000'000;
+    bool slept = false;
+    for (int attempt = 0; attempt < 5 && !slept; ++attempt) { // a start may be slow on a busy machine
+        const auto start = std::chrono::steady_clock::now();
+        const fult::runtime running(o);
+        const fult::detail::team &crew = *fult::detail::running_team();
+        if (crew.processors >= crew.count / 2)
+            GTEST_SKIP() << "not so many workers";
+        const unsigned most_awake = 1 + crew.processors; // main computes here
+        do
+            slept = crew.asleep.count() >= crew.count - most_awake;
+        while (!slept && std::chrono::steady_clock::now() - start < look);
+    }
+    EXPECT_TRUE(slept);
+}
+
 TEST(idle, workers_sleep) {
     if (fult::testing::under_valgrind() || fult::testing::sanitized)
         GTEST_SKIP() << "the tools' own threads use time";

@@ -1,5 +1,6 @@
 #include <atomic>
 #include <gtest/gtest.h>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <sys/syscall.h>
@@ -118,6 +119,17 @@ TEST_P(of_levels, tasks_given_to_a_worker_run) {
                               }));
     join_all(all);
     EXPECT_EQ(ran.load(), 2000);
+}
+
+TEST(spawn_options, workers_that_do_not_exist_are_refused) {
+    const fult::runtime running(fult::testing::workers(2));
+    for (const unsigned none : {2U, 0x7fffffffU, 0x80000000U, ~0U - 6, ~0U}) {
+        EXPECT_THROW((void)spawn_on(none, [] {}), std::out_of_range) << none;
+        EXPECT_THROW((void)spawn_pinned(none, [] {}), std::out_of_range) << none;
+    }
+    for (const int none : {-7, -2, 2, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()})
+        EXPECT_THROW((void)fult::spawn({.worker = none}, [] {}), std::out_of_range) << none;
+    EXPECT_EQ(fult::spawn({.worker = -1}, [] { return 1; }).join(), 1);
 }
 
 // Slots that are given back by other workers are used again: many times more tasks than slots.

@@ -153,4 +153,40 @@ TEST(stack_pool, an_impossible_size_is_refused) {
 
 TEST(stack, a_quarter_is_every_tasks_own) { EXPECT_EQ(inline_limit(1000, 5000), 2000u); }
 
+TEST(stack_pool, stacks_of_other_sizes_are_kept_for_the_next_task) {
+    stack_pool pool{{size, 4, guard_mode::automatic}};
+    stack *one = pool.acquire_sized(3 << 20);
+    ASSERT_NE(one, nullptr);
+    EXPECT_GE(one->size - one->guard, std::size_t{3} << 20);
+    std::memset(one->low(), 1, one->size - one->guard - 4096);
+    pool.release_sized(one);
+    if (!fult::testing::sanitized && !fult::testing::under_valgrind() && !fult::testing::emulated()) {
+        EXPECT_LE(resident_pages(one), (256 * 1024) / page_size() + 1)
+            << "what a task has used deep down goes back";
+    }
+    stack *other = pool.acquire_sized(9 << 20);
+    ASSERT_NE(other, nullptr);
+    EXPECT_NE(other, one);
+    EXPECT_EQ(pool.acquire_sized(3 << 20), one);
+    pool.release_sized(other);
+    const stack record = *one;
+    pool.release_sized(one);
+    pool.trim();
+    EXPECT_EQ(resident_pages(&record), ~std::size_t{0}) << "not mapped any more";
+}
+
+TEST(stack_pool, few_stacks_of_other_sizes_are_kept) {
+    stack_pool pool{{size, 4, guard_mode::automatic}};
+    std::vector<stack *> all;
+    for (int i = 0; i < 40; ++i)
+        all.push_back(pool.acquire_sized(1 << 20));
+    const std::vector<stack *> before = all;
+    for (stack *each : all)
+        pool.release_sized(each);
+    for (std::size_t i = 40; i-- > 24;) // the last 16, the newest first
+        EXPECT_EQ(pool.acquire_sized(1 << 20), before[i]);
+    for (std::size_t i = 24; i < 40; ++i)
+        pool.release_sized(before[i]);
+}
+
 } // namespace

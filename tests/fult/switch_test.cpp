@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <fult/blocking.hpp>
 #include <fult/fult.hpp>
 
 #include "tests/support/support.hpp"
@@ -232,6 +233,48 @@ TEST_F(fp_environment, of_deep_recursions_too) {
         }
     };
     EXPECT_EQ(spawn([] { return tree::leaves(10); }).join(), 1024);
+}
+
+// The same for what the library itself reads of a thread: one function that asks before and after it has
+// changed threads must not be given the first answer twice, in link-time optimization neither.
+[[gnu::noinline]] void change_workers() {
+    const unsigned before = this_task::worker();
+    std::atomic<bool> moved{false};
+    auto busy = fult::spawn_pinned(before, [&] { fult::testing::spin_until([&] { return moved.load(); }); });
+    while (this_task::worker() == before)
+        this_task::yield();
+    moved.store(true);
+    busy.join();
+}
+
+TEST(switch_of_threads, a_thread_is_told_anew_after_a_switch) {
+    const fult::runtime running(fult::testing::workers(2));
+    fult::spawn_on(1, [] {
+        for (int i = 0; i < 10; ++i) {
+            const unsigned before = this_task::worker();
+            const void *const first = fult::detail::this_thread();
+            change_workers();
+            const void *const second = fult::detail::this_thread();
+            if (this_task::worker() != before) {
+                EXPECT_NE(first, second);
+            } else {
+                EXPECT_EQ(first, second);
+            }
+        }
+    }).join();
+}
+
+TEST(switch_of_threads, a_blocking_calls_errno_arrives_after_a_switch) {
+    const fult::runtime running(fult::testing::workers(2));
+    fult::spawn_on(1, [] {
+        for (int i = 1; i < 10; ++i) {
+            set_errno(100);
+            fult::blocking([i] { set_errno(i); });
+            EXPECT_EQ(get_errno(), i);
+            change_workers();
+            EXPECT_EQ(get_errno(), i);
+        }
+    }).join();
 }
 
 } // namespace

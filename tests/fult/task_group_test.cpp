@@ -11,6 +11,7 @@
 #include <fult/fult.hpp>
 #include <fult/sync.hpp>
 
+#include "tests/support/restarting_test.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -300,10 +301,57 @@ TEST_P(task_group_test, another_task_waits) {
     }).join();
 }
 
-TEST(task_group_death, an_exception_that_no_wait_rethrows_ends_the_program) {
-    if (fult::testing::emulated())
-        GTEST_SKIP() << "no program can start itself again under this emulator";
-    ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+// The maker has ended, and a task of the group, or one that such a task has made, has its slot: it spawns
+// while another task or a thread waits.
+TEST_P(task_group_test, outlives_its_maker) {
+    for (const bool by_thread : {false, true})
+        for (int round = 0; round < 40; ++round) {
+            std::optional<task_group> group;
+            fult::task_id maker, user;
+            std::atomic<bool> waits{false};
+            std::atomic<int> sum{0};
+            auto make = fult::spawn([&] {
+                maker = this_task::id();
+                group.emplace();
+                group->spawn([&] { this_task::yield(), ++sum; });
+            });
+            make.join();
+            const auto spawns_late = [&] {
+                user = this_task::id();
+                while (!waits.load())
+                    this_task::yield();
+                for (int i = 0; i < 4; ++i) {
+                    group->spawn([&] { this_task::yield(), ++sum; });
+                    this_task::yield();
+                }
+                this_task::sleep_for(std::chrono::microseconds(50));
+                ++sum;
+            };
+            if (round % 2 == 0)
+                group->spawn(spawns_late); // mostly in the slot
+            else
+                group->spawn([&] { fult::spawn(spawns_late).join(); });
+            const auto wait = [&] {
+                waits.store(true);
+                group->wait();
+                EXPECT_EQ(sum, 6);
+            };
+            if (by_thread) {
+                fult::event ended;
+                std::thread waiter([&] {
+                    wait();
+                    ended.set();
+                });
+                ended.wait();
+                waiter.join();
+            } else {
+                wait();
+            }
+        }
+}
+
+using task_group_death = fult::testing::restarting_test;
+TEST_F(task_group_death, an_exception_that_no_wait_rethrows_ends_the_program) {
     EXPECT_DEATH(
         {
             fult::runtime running(fult::testing::workers(1));

@@ -11,6 +11,7 @@
 #include <fult/inspect.hpp>
 #include <fult/sync.hpp>
 
+#include "fult/worker.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -130,6 +131,52 @@ TEST_F(trimming, of_stacks_in_a_program_that_never_sleeps) {
     burst(8000);
     while (resident() > before + 32 * mebibyte) // until the test's time is over
         burst(200);
+}
+
+// A trim is asked for while a thief has just taken what the owner joins next: the task is the thief's.
+TEST(trim_and_revoke, a_task_that_was_taken_is_not_run_again) {
+    const runtime running(workers(2));
+    for (int round = 0; round < 20; ++round) {
+        std::atomic<bool> occupied{false}, spawned{false};
+        std::atomic<int> runs{0};
+        auto thief = fult::spawn_on(1, [&] {
+            fult::detail::worker &victim = *fult::detail::running_team()->homes[0];
+            occupied.store(true);
+            fult::testing::spin_until([&] { return spawned.load(); });
+            fult::trim();
+            victim.tasks.revoke();
+        });
+        fult::testing::spin_until([&] { return occupied.load(); });
+        auto child = spawn([&] { runs.fetch_add(1); });
+        spawned.store(true);
+        fult::testing::spin_until([&] { return runs.load() != 0; }); // it runs on worker 1
+        child.join();
+        thief.join();
+        ASSERT_EQ(runs.load(), 1);
+    }
+}
+
+TEST(trim_and_revoke, trees_while_another_thread_trims) {
+    const runtime running(workers(2));
+    std::atomic<bool> over{false};
+    std::thread trimmer([&] {
+        while (!over.load())
+            fult::trim();
+    });
+    std::atomic<int> runs{0};
+    const int tasks = static_cast<int>(fult::testing::scaled(20'000));
+    for (int i = 0; i < tasks; ++i) {
+        auto one = spawn([&] { runs.fetch_add(1); });
+        auto two = spawn([&] {
+            spawn([&] { runs.fetch_add(1); }).join();
+            this_task::yield();
+        });
+        two.join();
+        one.join();
+    }
+    over.store(true);
+    trimmer.join();
+    EXPECT_EQ(runs.load(), 2 * tasks);
 }
 
 } // namespace

@@ -20,7 +20,7 @@ class Failure(Exception):
 
 def run(command, **options):
     """A command's standard output; Failure with all that it said when it does not succeed."""
-    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=240, **options)
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, **{'timeout': 600, **options})
     if result.returncode != 0:
         raise Failure(f'$ {" ".join(map(str, command))}\n{result.stdout}{result.stderr}exit status {result.returncode}')
     return result.stdout
@@ -93,23 +93,6 @@ def by_meson(tree):
     build = tree.scratch / 'meson'
     run(['meson', 'setup', build, tree.consumer], env=tree.environment)
     run(['meson', 'test', '-C', build, '--print-errorlogs'], env=tree.environment)
-
-
-def as_subproject(tree):
-    """The consumer builds the library itself, not from what is installed."""
-    source = tree.scratch / 'with_subproject'
-    shutil.copytree(tree.consumer, source)
-    ours = source / 'subprojects' / 'fult'
-    ours.mkdir(parents=True)
-    for name in ('include', 'fult', 'sync', 'comm', 'tools', 'meson.build', 'meson_options.txt', 'fult.map', 'fult-comm.map',
-                 'LICENSE'):
-        path = tree.options.source / name
-        shutil.copytree(path, ours / name) if path.is_dir() else shutil.copy(path, ours / name)
-    environment = {**tree.environment, 'PKG_CONFIG_PATH': '', 'LD_LIBRARY_PATH': ''}
-    build = tree.scratch / 'subproject'
-    run(['meson', 'setup', build, source, '--force-fallback-for=fult', '-Dfult:tests=disabled',
-         '-Dfult:benchmarks=disabled'], env=environment)
-    run(['meson', 'test', '-C', build, '--print-errorlogs'], env=environment)
 
 
 def by_cmake(tree):
@@ -232,8 +215,8 @@ def run_checks(tree, checks):
 
 
 def main():
-    checks = (headers, library, comm_library, relocated, plain_shared, plain_static, plain_c, by_meson, as_subproject,
-              by_cmake, info, messages, messages_in_c)
+    checks = (headers, library, comm_library, relocated, plain_shared, plain_static, plain_c, by_meson, by_cmake, info,
+              messages, messages_in_c)
     with tempfile.TemporaryDirectory(prefix='fult-install-') as scratch:
         return run_checks(Installed(options_of(), Path(scratch)), checks)
 

@@ -30,7 +30,7 @@ def sources(root):
 
 
 def tests(root):
-    for directory in ('fult', 'sync', 'loops', 'stress', 'regression', 'hpccg', 'migration'):
+    for directory in ('fult', 'sync', 'loops', 'stress', 'random', 'regression', 'hpccg', 'migration'):
         own = root / 'tests' / directory / 'meson.build'
         names = listed_names(own if own.exists() else root / 'tests' / 'meson.build')
         for path in sorted((root / 'tests' / directory).glob('*')):
@@ -47,7 +47,7 @@ def tests(root):
 
 def comm_tests(root):
     for folder in sorted(p for p in (root / 'tests' / 'comm').iterdir() if p.is_dir()):
-        names = listed_names(folder / 'meson.build')
+        names = listed_names(folder / 'meson.build') | {Path(name).name for name in listed_names(folder.parent / 'meson.build')}
         for path in sorted(folder.glob('*')):
             stem = path.stem.removesuffix('_test')
             if path.suffix in ('.cpp', '.c') and path.name not in names and stem not in names:
@@ -81,16 +81,35 @@ def sizes(root):
                     yield f'{path.relative_to(root)} has {lines} lines, more than {MAX_LINES}: split it by concept'
 
 
+def anchors(page):
+    """What a link to a heading of a page may name, as GitHub and cgit make it."""
+    titles = re.findall(r'^#+ (.*)$', page.read_text(), re.M)
+    return {re.sub(r'[^\w\- ]', '', title.lower()).replace(' ', '-') for title in titles}
+
+
+def links(root):
+    """Links between the pages lead somewhere."""
+    for page in [*root.glob('*.md'), *(root / 'docs').glob('*.md')]:
+        prose = re.sub(r'```.*?```|`[^`\n]*`', '', page.read_text(), flags=re.S)
+        for target, anchor in re.findall(r'\]\(((?!\w+:)[^)#\s]*)#?([^)\s]*)\)', prose):
+            there = page.parent / target if target else page
+            if not there.exists():
+                yield f'{page.relative_to(root)} links to {target}, which does not exist'
+            elif anchor and anchor not in anchors(there):
+                yield f'{page.relative_to(root)} links to {target}#{anchor}, and there is no such heading'
+
+
 def headers(root):
     for base in ('include', 'fult', 'sync', 'comm', 'apps', 'tests', 'bench'):
         for path in sorted((root / base).rglob('*.hpp')):
-            if '#pragma once' not in path.read_text():
+            # A header that is only precompiled is a main file, in which g++ warns of it.
+            if path.name != 'precompiled.hpp' and '#pragma once' not in path.read_text():
                 yield f'{path.relative_to(root)} lacks #pragma once'
 
 
 def main():
     root = Path(sys.argv[1])
-    errors = [e for rule in (sources, tests, comm_tests, unambiguous, versions, sizes, headers) for e in rule(root)]
+    errors = [e for rule in (sources, tests, comm_tests, unambiguous, versions, sizes, links, headers) for e in rule(root)]
     for error in errors:
         print(error)
     print(f'{len(errors)} errors')

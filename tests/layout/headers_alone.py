@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Every header compiles alone, and all of them together twice in one program.
+"""Every header compiles alone, and all of them together twice in one program. In C++17 each public one gives one error.
 
-The second half finds a function or variable that should have been inline.
+All together finds a function or variable that should have been inline.
 usage: headers_alone.py ROOT --cxx COMMAND... --cc COMMAND...
 """
 import argparse
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -18,8 +19,26 @@ WARNINGS = ['-Wall', '-Wextra', '-Wpedantic', '-Werror']
 def compile_one(command, text, include_dirs, arguments):
     """The compiler's complaints about a text given on its standard input; empty when it has none."""
     full = command + WARNINGS + [f'-I{d}' for d in include_dirs] + arguments + ['-']
-    run = subprocess.run(full, input=text, capture_output=True, text=True, timeout=120)
+    run = subprocess.run(full, input=text, capture_output=True, text=True, timeout=900)
     return '' if run.returncode == 0 else (run.stdout + run.stderr or 'failed silently')
+
+
+def wrong_language(command, text, include_dirs):
+    """What is wrong with the complaint about C++17: it should be one #error with the remedy, and nothing after it."""
+    full = [*command, '-x', 'c++', '-std=c++17', '-fsyntax-only', *(f'-I{d}' for d in include_dirs), '-']
+    run = subprocess.run(full, input=text, capture_output=True, text=True, timeout=900)
+    errors = [line for line in run.stderr.splitlines() if re.search(r'\berror: ', line)]
+    ends = len(errors) == 2 and 'fatal error: ' in errors[1] and 'C++20' in errors[1]
+    if run.returncode != 0 and ends and 'FULT needs C++20: add -std=c++20' in errors[0]:
+        return ''
+    return f'C++17 should give one error that says "FULT needs C++20":\n{run.stderr[:2000] or "it gives none"}'
+
+
+def is_first_in_its_source(header, root):
+    """Whether NAME.cpp includes NAME.hpp before all else: then it compiles alone where the library is built without precompiled headers."""
+    source = header.with_suffix('.cpp')
+    included = re.search(r'^#include ["<]([^">]+)[">]', source.read_text() if source.exists() else '', re.M)
+    return bool(included) and included[1] in (header.name, header.relative_to(root).as_posix())
 
 
 def main():
@@ -33,8 +52,8 @@ def main():
     check = ['-fsyntax-only']
 
     public = sorted(p.relative_to(public_dir).as_posix() for p in public_dir.rglob('*.h*'))
-    private = sorted(p.relative_to(options.root).as_posix() for base in ('fult', 'sync')
-                     for p in (options.root / base).rglob('*.hpp'))
+    private = sorted(p.relative_to(options.root).as_posix() for base in ('fult', 'sync', 'comm')
+                     for p in (options.root / base).rglob('*.hpp') if not is_first_in_its_source(p, options.root))
     if not public:
         print(f'no public header below {public_dir}')
         return 1
@@ -52,9 +71,12 @@ def main():
                  for i in range(2)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             results = list(pool.map(lambda job: (job[0], compile_one(*job[1:])), jobs))
+            cpp_only = [name for name in public if name.endswith('.hpp')]
+            results += pool.map(lambda name: (f'{name} in C++17', wrong_language(options.cxx, f'#include <{name}>\n',
+                                                                                 [public_dir])), cpp_only)
         if not any(complaint for _, complaint in results):
             link = subprocess.run(options.cxx + ['-nostdlib', '-r', '-o', os.path.join(scratch, 'both.o')] + objects,
-                                  capture_output=True, text=True, timeout=120)
+                                  capture_output=True, text=True, timeout=900)
             results.append(('all together, linked', link.stdout + link.stderr if link.returncode else ''))
 
     failed = [(name, complaint) for name, complaint in results if complaint]

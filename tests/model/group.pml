@@ -3,12 +3,16 @@
  *   @true   task
  *   @true   foreign -DFOREIGN
  *   @true   linked -DLINKED
- *   @mutant NO_HANDSHAKE                the waiter leaves when the count is zero, not when the word is
+ *   @true   stale -DSTALE
+ *   @true   stale_thread -DSTALE -DFOREIGN
+ *   @mutant TWO_STEPS -DSTALE           who ends last subtracts first and then stores the zero
+ *   @mutant FORGET_LATE -DSTALE         the waiter adds what the owner has spawned before the wait alone
+ *   @mutant COUNT_ONCE -DSTALE          ... looks again only where it has suspended
  *   @mutant WAITER_LATE                 the waiter says who it is after it has said that it waits
  *   @mutant ADD_LATE -DLINKED           a task counts its child after it has spawned it
  *   @mutant FORGET_OWN                  the wait does not add what the owner spawned
- *   @mutant SIGNAL_FIRST                who ends last signals before it stores the zero
- *   @mutant TOUCH_AFTER                 ... reads the group after it has stored the zero
+ *   @mutant SIGNAL_FIRST                who ends last signals before the word is zero
+ *   @mutant TOUCH_AFTER                 ... reads the group after the word is zero
  *   @mutant WAIT_ONCE                   wait() without a loop
  *   @mutant FAIL_LATE                   a failed task counts itself before it leaves its exception
  *   @mutant SOURCE_BLIND                who makes the token's source does not look whether a stop was requested
@@ -18,15 +22,19 @@
  * The owner spawns two tasks, then waits; the first spawns a third into the group. The owner may run the first two in
  * place. The first fails; the second takes a token and waits with it, so it ends only when it is told to stop. With
  * LINKED a parent requests a stop at any time too. Somebody signals the owner at random.
+ * STALE: the maker of the group has ended, another task waits, and the first task has the maker's slot: it takes itself
+ * for the owner, and its spawn for one that nobody counts before the wait.
  *
  * The protocol, as the code has it. word: twice the number of open tasks, less those that the owner spawned and has not
  * added yet; lowest bit: somebody waits.
  *
  *   spawn      by the owner: own++ (a plain variable); by others: word.fetch_add(2), then the task can run
- *   count_down word.fetch_sub(2); if that leaves 1, the waiting bit alone:
- *                  who = waiter; word.store(0, release); from here on the group is not touched; signal(who), or post
- *   wait       waiter = me; old = word.fetch_add(2 * own + 1); if old + 2 * own == 0: word = 0, leave
- *              task: while word != 0: wait();   foreign: wait for the post
+ *   count_down who = waiter; if word is 3, the last one and the waiting bit: compare-and-swap it to 0; from here on the
+ *              group is not touched; signal(who), or post. Else compare-and-swap it to word - 2
+ *   wait       more = own - counted; counted = own; waiter = me
+ *              open = word + 2 * more; compare-and-swap word to open + 1 if open > 0, else to open
+ *              if open > 0: task: while word & 1: wait();   foreign: wait for the post
+ *              again, if own != counted: a task that has ended, or runs, has spawned meanwhile as the owner
  *   fail       if failed.exchange(1) == 0: error = mine; request_stop; then count_down
  *   request    if stopped.exchange(1) == 1: leave; under the lock: told = source; told.request_stop()
  *   token      under the lock: if there is no source: make one; if stopped: request it
@@ -41,7 +49,7 @@
 
 short word = 0;
 bit  waiting_set = 0;      /* what waiter holds is valid */
-byte own = 0;
+byte own = 0, counted = 0;
 bit  alive = 1;            /* the group */
 bit  signaled = 0;         /* the owner's runnable bit or token */
 bit  posted = 0;
@@ -100,21 +108,25 @@ inline wake() {
 }
 
 inline count_down() {
-    atomic { touch; word = word - 2; old = word };
-    if
-    :: old == 1 ->
-#ifdef MUTANT_SIGNAL_FIRST
-        atomic { touch; assert(waiting_set) };
-        wake();
-        atomic { touch; word = 0 }
+#ifdef MUTANT_TWO_STEPS
+    atomic { touch; word = word - 2; last = (word == 1) };
+    if :: last -> atomic { touch; word = 0 } :: else fi;
 #else
-        atomic { touch; assert(waiting_set) };   /* who = waiter */
-        atomic { touch; word = 0 };
+    atomic { touch; last = (word == 3);
+#ifdef MUTANT_SIGNAL_FIRST
+        if :: last :: else -> word = word - 2 fi };
+    if :: last -> wake(); atomic { touch; word = word - 3 } :: else fi;
+    last = 0;
+#else
+        if :: last -> assert(waiting_set); word = 0 :: else -> word = word - 2 fi };
+#endif
+#endif
+    if
+    :: last ->
 #ifdef MUTANT_TOUCH_AFTER
         atomic { touch; assert(waiting_set) };
 #endif
         wake()
-#endif
     :: else
     fi
 }
@@ -131,12 +143,16 @@ inline body(c, claimer) {
             runnable[2] = 1;
             atomic { touch; word = word + 2 };
 #else
+#ifdef STALE
+            atomic { touch; own++ };
+#else
             atomic { touch; word = word + 2 };
+#endif
             runnable[2] = 1;
 #endif
 #ifdef MUTANT_FAIL_LATE
             ended[0] = 1;
-            if :: claimer == OWNER :: else -> counted = 1; count_down() fi;
+            if :: claimer == OWNER :: else -> done = 1; count_down() fi;
 #endif
             atomic { touch; told = failed; failed = 1 };
             if :: !told -> atomic { touch; error = 1 } :: else fi;
@@ -152,11 +168,11 @@ inline body(c, claimer) {
 
 /* Run by a scheduler. The third exists only where the first has spawned it. */
 proctype Task(byte c) {
-    short old; bit told, counted;
+    bit told, last, done;
     if
     :: atomic { runnable[c] && !claimed[c] -> claimed[c] = 1 };
         body(c, SCHEDULER);
-        if :: !counted -> count_down() :: else fi
+        if :: !done -> count_down() :: else fi
     :: claimed[c]                          /* the owner runs it */
     :: c == 2 && !alive && !runnable[2]    /* never spawned */
     fi;
@@ -165,7 +181,7 @@ proctype Task(byte c) {
 /* A task that suspends leaves the owner's stack to the schedulers, which is a run of theirs; here the owner takes only
  * the first one. */
 inline run_own() {
-#ifdef FOREIGN
+#if defined(FOREIGN) || defined(STALE)
     skip
 #else
     atomic { if :: !claimed[0] -> claimed[0] = 1; ok = 1 :: true -> ok = 0 fi };
@@ -177,8 +193,8 @@ inline run_own() {
 }
 
 active proctype Owner() {
-    short old; bit told, ok, counted;
-#ifdef FOREIGN
+    short open; byte more; bit told, ok, last, done;
+#if defined(FOREIGN) && !defined(STALE)
     /* not the owner: it counts as others do */
     atomic { word = word + 2; runnable[0] = 1 };
     atomic { word = word + 2; runnable[1] = 1 };
@@ -188,33 +204,41 @@ active proctype Owner() {
 #endif
     run_own();
 #ifdef MUTANT_FORGET_OWN
-    own = 0;
+    counted = own;
 #endif
+    do
+    :: true ->
+        atomic { more = own - counted; counted = own };
+#ifndef MUTANT_WAITER_LATE
+        waiting_set = 1;
+#endif
+        atomic { open = word + 2 * more; word = (open > 0 -> open + 1 : open) };
 #ifdef MUTANT_WAITER_LATE
-    atomic { word = word + 2 * own + 1; old = word - 1 };
-    waiting_set = 1;
-#else
-    waiting_set = 1;
-    atomic { word = word + 2 * own + 1; old = word - 1 };
+        waiting_set = 1;
 #endif
-    own = 0;
-    if
-    :: old == 0 -> word = 0
-    :: else ->
+        if
+        :: open > 0 ->
 #ifdef FOREIGN
-        posted
+            atomic { posted -> posted = 0 }
 #else
 #ifdef MUTANT_WAIT_ONCE
-        atomic { signaled -> signaled = 0 }
+            atomic { signaled -> signaled = 0 }
 #else
-#ifdef MUTANT_NO_HANDSHAKE
-        do :: word > 1 -> atomic { signaled -> signaled = 0 } :: word <= 1 -> break od
+            do :: (word & 1) != 0 -> atomic { signaled -> signaled = 0 } :: (word & 1) == 0 -> break od
+#endif
+#endif
+#ifdef MUTANT_FORGET_LATE
+            ; break
+#endif
+        :: else ->
+#ifdef MUTANT_COUNT_ONCE
+            break
 #else
-        do :: word != 0 -> atomic { signaled -> signaled = 0 } :: word == 0 -> break od
+            skip
 #endif
-#endif
-#endif
-    fi;
+        fi;
+        if :: own == counted -> break :: else fi
+    od;
     waiting_set = 0;
     assert(ended[0] && ended[1]);
     assert(!runnable[2] || ended[2]);

@@ -14,6 +14,8 @@
  *   @mutant TOKEN_FOR_PINNED        a thief that meets a pinned task leaves a token instead of forwarding
  *   @mutant THIEF_RUNS_PINNED       a thief claims ready_pinned
  *   @mutant NO_LAZY_CLEAR np        wait does not consume the bit that an earlier wait saw and left
+ *   @mutant STAY_AWAY               a pinned task goes on where a task in place above it has ended
+ *   @mutant HOME_AS_READY           it is taken home, but anybody may claim it on the way
  *
  * One slot, used for two tasks one after the other (so that late claims hit the wrong task). Its home worker, two
  * thieves, one signaler a task and one that signals at random. Memory is sequentially consistent; where an
@@ -50,6 +52,9 @@
  *   yield in t:       the next context: on its home: private bit = 1, state stays busy; or, anywhere:
  *                     state.exchange(ready or ready_pinned), public (pinned: home's pinned word) .fetch_or(bit)
  *   A pinned task is claimed, resumed and parked on its home worker only; its private bit is never published.
+ *   in place:         what a pinned task joins on its own stack is not pinned. Where that suspends, the stack may go
+ *                     on elsewhere, the pinned task below it still busy. When it has ended: if this worker is not
+ *                     home, the pinned task leaves as by a yield: state.exchange(ready_pinned), home's pinned bit
  *
  * Proved: never two runners; a pinned task runs on its home only; every task that is signaled after its condition
  * was set runs again (an end state in which somebody still waits is an error); no cycle of any kind (no_livelock).
@@ -75,6 +80,8 @@ bit  flag[TASKS];     /* what the task waits for */
 byte runners = 0;
 bit  pinned = 0;
 byte yields = 1;
+bit  away = 0;        /* a task in place above it has suspended, on the same stack */
+byte trips = 1;
 bit  clearing = 0;    /* TOKEN_CLEAR_PLAIN: token = 0 is still in the store buffer of the task's worker */
 
 #define FINISHED (task == TASKS && !live)
@@ -113,12 +120,13 @@ inline park(pn) {
 }
 
 inline run_task() {
-    atomic {
-        runners++; assert(runners == 1); assert(live); assert(!pinned || me == HOME);
-        /* pinned tasks come and go: a child inlined on a pinned task's stack is pinned as well */
-        if :: me == HOME -> if :: pinned = 0 :: pinned = 1 fi :: else fi
-    };
+    atomic { runners++; assert(runners == 1); assert(live); assert(!pinned || me == HOME) };
+    run_on()
+}
+
+inline run_on() {
     do
+    :: pinned && trips > 0 -> atomic { trips--; runners--; away = 1 }; break
     :: FLAG -> /* completion: state stays busy, the slot becomes free */
         atomic { drain(); runners--; pinned = 0; live = 0 }; break
     :: !FLAG -> /* wait() */
@@ -156,6 +164,25 @@ inline run_task() {
         fi;
         break
     od
+}
+
+/* the task in place is claimed, by its own bit, and ends */
+inline end_in_place() {
+    atomic { runners++; assert(runners == 1); assert(live && pinned && state == BUSY) };
+#ifndef MUTANT_STAY_AWAY
+    if
+    :: me != HOME ->
+        runners--;
+#ifdef MUTANT_HOME_AS_READY
+        atomic { drain(); state = READY }; pub = 1
+#else
+        atomic { drain(); state = READY_PINNED }; pin = 1
+#endif
+    :: else -> run_on()
+    fi
+#else
+    assert(!pinned || me == HOME); run_on()
+#endif
 }
 
 inline claim() {
@@ -221,6 +248,7 @@ active proctype Home() {
 #endif
     :: atomic { pub -> pub = 0 }; claim()
     :: atomic { pin -> pin = 0 }; claim()
+    :: atomic { away -> away = 0 }; end_in_place()
     :: FINISHED -> break
     od
 }
@@ -229,6 +257,7 @@ active [THIEVES] proctype Thief() {
     byte s; bit ok, tk, pn; byte me = 1;
     do
     :: atomic { pub -> pub = 0 }; claim()
+    :: atomic { away -> away = 0 }; end_in_place()
     :: FINISHED -> break
     od
 }

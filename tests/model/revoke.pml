@@ -3,17 +3,19 @@
  *   @true   two_words
  *   @true   one_word -DWORDS=1
  *   @true   exchange -DEXCHANGE -DSPAWNS=2    attend() with exchange(0) whose result is heeded
+ *   @true   trimmed -DTRIMS -DSPAWNS=2 -DREVOCATIONS=2
  *   @deep   longer -DSPAWNS=4
  *   @mutant NO_MEMBARRIER           the thief reads the private words without a membarrier
  *   @mutant NO_LOAD                 the owner does not load attention after it has cleared a private bit
  *   @mutant LOAD_FIRST              the owner loads attention before it clears the private bit
  *   @mutant MOVE_TWICE              a second revocation takes bits again that an earlier one has moved
- *   @mutant NO_RECONCILE_CLAIM      no look at attention after the owner claimed a task from its public words
- *   @mutant NO_RECONCILE_GATHER     the same for one that becomes private again instead of running
+ *   @mutant NO_RECONCILE_SET        no look at attention before the owner sets the bit of a task that was about
+ *   @mutant NO_RECONCILE_FREE       no look at attention before the owner frees a slot
  *   @mutant NO_RECONCILE_DRAIN      no look at attention after the owner drained the slots that others freed
  *   @mutant DROP_REVOKED            the owner answers "hungry" with attention = 0
  *   @mutant READY_LAST              the thief makes the task ready after it has set the public bit
  *   @mutant PUBLISH_UNSEEN          publish does not look whether the task has been moved meanwhile
+ *   @mutant TRIM_FIRST -DTRIMS      the owner answers a trim, which reconciles, before it asks what was moved
  *
  * Two slots, in one private word or in two. The owner's plain stores go through a store buffer, one for each word and each
  * two entries deep: its stores to different words reach memory in any order, which covers aarch64 as well as x86.
@@ -31,9 +33,11 @@
  *                attention.fetch_and(~revoked); unlock
  *     A task that the owner was about to take (pick, inline join, publish) and finds in m is in the public words: it is
  *     claimed there like anybody's, or left there.
- *   owner, after it has claimed a task from its own public words, to run it or to make it private again (one look brings
- *   all signaled tasks of a word: ready_set::take_where_last), and after it has drained the slots that other
- *   workers freed:  if attention & revoked: reconcile()
+ *                if a & trim: attention.fetch_and(~trim); drain; if attention & revoked: reconcile()
+ *     The trim comes last: what its reconcile() moved is not told to the owner that has just claimed a task.
+ *   owner, before it sets the private bit of a task that comes from public words or from a hand-over (it yields, or one
+ *   look has brought all signaled tasks of a word: ready_set::add_yielded, add_ready), before it frees a slot, and after
+ *   it has drained the slots that other workers freed:  if attention & revoked: reconcile()
  *     Else the private word may still hold the bit that moved there; the owner then sets it again (yield of that task,
  *     spawn into that slot), sees revoked and clears its own new bit as "moved": the task is lost.
  *     Invariant, worth an assertion in debug builds: a private bit that is being set is not set yet.
@@ -72,6 +76,7 @@
 
 #define REVOKED 1
 #define HUNGRY  2
+#define TRIM    4
 
 byte mem[2];                          /* ready_set::private_, as other processors see it */
 byte b0[2]; byte b1[2]; byte n[2];    /* the owner's store buffer: older entry, newer entry, number of entries */
@@ -109,9 +114,19 @@ inline reconcile() {
     }
 }
 
+/* what others freed, and what thieves took, is the owner's to know from here on */
+inline trim() {
+    atomic { drain(); attention = attention & ~TRIM; mine = mine | freed; freed = 0 };
+    if :: attention & REVOKED -> kept = m; reconcile(); m = kept; kept = 0 :: else fi
+}
+
 inline attend() {
     m = 0;
 #ifndef MUTANT_LOAD_FIRST
+    a = attention;
+#endif
+#ifdef MUTANT_TRIM_FIRST
+    if :: a & TRIM -> trim() :: else fi;
     a = attention;
 #endif
 #ifdef EXCHANGE
@@ -126,8 +141,14 @@ inline attend() {
 #endif
     :: else
     fi;
-    if :: a & REVOKED -> reconcile() :: else fi
+    if :: a & REVOKED -> reconcile() :: else fi;
+#ifdef TRIMS
+    if :: a & TRIM -> trim() :: else fi;
+#endif
+    a = 0
 }
+
+inline forget_moved() { if :: attention & REVOKED -> reconcile() :: else fi }
 
 inline set_private(i) {
 #ifdef MUTANT_LOAD_FIRST
@@ -157,13 +178,21 @@ inline claim(i) {                     /* its public bit has been taken out by wh
 inline run_here(i) {
     start(i);
     if
-    :: true -> d_step { task[i] = none; mine = mine | BIT(i) }
-    :: yields > 0 -> d_step { yields--; task[i] = runnable }; set_private(i)
+    :: true ->
+#ifndef MUTANT_NO_RECONCILE_FREE
+        forget_moved();
+#endif
+        d_step { task[i] = none; mine = mine | BIT(i) }
+    :: yields > 0 -> d_step { yields--; task[i] = runnable };
+#ifndef MUTANT_NO_RECONCILE_SET
+        forget_moved();
+#endif
+        set_private(i)
     fi
 }
 
 active proctype Owner() {
-    byte i, a, m, val; byte mine = ALL; byte spawns = SPAWNS; byte yields = YIELDS;
+    byte i, a, m, val, kept; byte mine = ALL; byte spawns = SPAWNS; byte yields = YIELDS;
     do
     :: (spawns > 0 && mine) -> /* spawn into a free slot */
         atomic { i = (mine & 1 -> 0 : 1);     /* the lowest free slot */
@@ -190,14 +219,10 @@ active proctype Owner() {
             drain(); public = public & ~BIT(i) };
         claim(i);
         if
-        :: true ->
-#ifndef MUTANT_NO_RECONCILE_CLAIM
-            if :: attention & REVOKED -> reconcile() :: else fi;
-#endif
-            run_here(i)
+        :: true -> run_here(i)
         :: true -> /* gathered: it waits for its turn, as after a yield */
-#ifndef MUTANT_NO_RECONCILE_GATHER
-            if :: attention & REVOKED -> reconcile() :: else fi;
+#ifndef MUTANT_NO_RECONCILE_SET
+            forget_moved();
 #endif
             set_private(i)
         fi
@@ -218,6 +243,10 @@ active proctype Flush() {
 }
 
 active proctype Hungry() { attention = attention | HUNGRY }
+
+#ifdef TRIMS
+active proctype Trimmer() { attention = attention | TRIM }
+#endif
 
 active proctype Thief() {
     byte i, x, w; byte revocations = REVOCATIONS; byte yields = YIELDS;

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -19,9 +20,11 @@ struct failure_plan {
     std::atomic<long> before{0};
     std::atomic<long> failures{0};
     std::atomic<long> failed{0};
+    std::atomic<long> together{0}; // so many failures are under way at a time: each waits for the others
 
     void arm(long succeed_first, long then_fail = 1L << 40) {
         failed = 0;
+        together = 0;
         before = succeed_first;
         failures = then_fail;
     }
@@ -31,6 +34,8 @@ struct failure_plan {
             failures.fetch_sub(1) <= 0)
             return false;
         failed.fetch_add(1);
+        while (failed.load() < together.load())
+            ::sched_yield();
         return true;
     }
 };

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <fult/sync.h>
 
@@ -101,6 +102,11 @@ static void crowd(void) {
     pthread_join(thread, NULL);
 }
 
+static void refused(int status, const char *text) {
+    CHECK(status == FULT_ERR_INVALID);
+    CHECK(strcmp(fult_last_error(), text) == 0);
+}
+
 int main(void) {
     fult_config config = FULT_CONFIG_INIT;
     config.workers = 2;
@@ -145,9 +151,18 @@ int main(void) {
     CHECK(fult_channel_receive(channel, &received) == FULT_ERR_CLOSED);
     CHECK(fult_event_reset(event) == FULT_SUCCESS && fult_event_timedwait(event, 0) == FULT_ERR_TIMEOUT);
 
-    CHECK(fult_qlock_lock(NULL) == FULT_ERR_INVALID && fult_qlock_create(NULL) == FULT_ERR_INVALID);
-    CHECK(fult_cond_wait(changed, NULL) == FULT_ERR_INVALID &&
-          fult_once_call(once, NULL, NULL) == FULT_ERR_INVALID);
+    refused(fult_qlock_lock(NULL), "fult_qlock_lock: the object is NULL");
+    refused(fult_qlock_trylock(NULL), "fult_qlock_trylock: the object is NULL");
+    refused(fult_qlock_create(NULL), "fult_qlock_create: the place for the new object is NULL");
+    refused(fult_sem_create(NULL, 1), "fult_sem_create: the place for the new object is NULL");
+    refused(fult_sem_create(&sem, SIZE_MAX), "fult: a count is too large");
+    refused(fult_channel_close(NULL), "fult_channel_close: the object is NULL");
+    refused(fult_feb_writeEF(NULL, 1), "fult_feb_writeEF: the object is NULL");
+    refused(fult_cond_wait(changed, NULL), "fult_cond_wait: lock is NULL");
+    refused(fult_cond_wait(NULL, lock), "fult_cond_wait: the object is NULL");
+    refused(fult_cond_timedwait(changed, NULL, 0), "fult_cond_timedwait: lock is NULL");
+    refused(fult_once_call(once, NULL, NULL), "fult_once_call: function is NULL");
+    refused(fult_event_destroy(NULL), "fult_event_destroy: the object is NULL");
     CHECK(fult_qlock_destroy(lock) == FULT_SUCCESS && fult_shared_qlock_destroy(shared) == FULT_SUCCESS);
     CHECK(fult_cond_destroy(changed) == FULT_SUCCESS && fult_sem_destroy(sem) == FULT_SUCCESS);
     CHECK(fult_barrier_destroy(barrier) == FULT_SUCCESS && fult_latch_destroy(latch) == FULT_SUCCESS);

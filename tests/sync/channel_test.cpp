@@ -112,4 +112,34 @@ TEST_P(channel_test, close_lets_all_go) {
     EXPECT_EQ(full.receive(), 1);
 }
 
+// A clock that stands still: who looked at it again and again would never return.
+struct frozen_clock {
+    using duration = std::chrono::nanoseconds;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::time_point<frozen_clock>;
+    [[maybe_unused]] static constexpr bool is_steady = false;
+    static time_point now() noexcept { return time_point(); }
+};
+
+TEST_P(channel_test, close_ends_timed_calls_at_once) {
+    const auto never = frozen_clock::now() + long_time;
+    channel<int> full(1), none(1);
+    ASSERT_TRUE(full.send(1));
+    std::atomic<unsigned> there{0};
+    all([&](unsigned i) { // some wait, some come afterwards
+        if (++there == size()) {
+            full.close();
+            none.close();
+        }
+        if (i % 2)
+            EXPECT_FALSE(full.try_send_until(2, never));
+        else
+            EXPECT_FALSE(none.try_receive_until(never));
+    });
+    EXPECT_FALSE(full.try_send_until(2, never));
+    EXPECT_EQ(full.try_receive_until(never), 1) << "what is there can still be received";
+    EXPECT_FALSE(full.try_receive_until(never));
+}
+
 } // namespace

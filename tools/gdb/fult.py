@@ -137,10 +137,19 @@ class Team:
         running = {}
         for number, home in enumerate(self.homes[:-1]):
             task = word(home + self.current)
-            while task and task not in running:
+            while self.is_descriptor(task) and task not in running:
                 running[task] = number
-                task = word(task + self.outer) & ~(self.task_size - 1)  # without marks
+                task = word(task + self.outer) & ~3  # without its marks (at_end_mask); a group's task has its group there
         return running
+
+    def is_descriptor(self, address):
+        """Whether a slot lies there that has been in use: words of running tasks may hold anything."""
+        home = address & ~0xffffffff
+        if home not in self.homes or address - home < self.tasks or address % self.task_size:
+            return False
+        slot = (address - home - self.tasks) // self.task_size
+        first, lines = (self.upper_slot, self.upper_lines) if slot >= self.upper_slot else (0, self.lines)
+        return slot < first + half(home + lines) * SLOTS_IN_LINE
 
     def all(self):
         running = self.running()
@@ -149,7 +158,10 @@ class Team:
                 for slot in range(first, first + half(home + lines) * SLOTS_IN_LINE):
                     if slot & 63 == 0:  # never used
                         continue
-                    task = Task(self, number, slot)
+                    try:
+                        task = Task(self, number, slot)
+                    except gdb.MemoryError:  # beyond the last slot that FULT_MAX_TASKS allows
+                        break
                     task.worker = running.get(task.address)
                     if task.worker is not None or not task.busy or task.private():
                         yield task

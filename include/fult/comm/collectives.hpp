@@ -10,7 +10,8 @@
 //
 // Errors: std::invalid_argument where ranges do not fit, std::out_of_range for a root that does not exist,
 // and comm::error peer_failed on every rank that still takes part where a rank has ended; the endpoint's
-// collectives have ended with it, and each later one fails alike. All may suspend, and may be called by
+// collectives have ended with it, and each later one fails alike. peer_left on a rank that needs one whose
+// context has ended; later ones of that endpoint fail there. All may suspend, and may be called by
 // foreign threads, which block.
 #pragma once
 

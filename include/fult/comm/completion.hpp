@@ -7,10 +7,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <ranges>
 #include <type_traits>
+#include <vector>
 
 #include <fult/comm/endpoint.hpp>
 #include <fult/comm/one_sided.hpp>
@@ -35,6 +35,14 @@ class FULT_API completion {
     // Called once for each, on any thread and perhaps inside the communication server: it must neither
     // suspend nor block. It may begin other operations.
     virtual void complete(const completed &what) noexcept = 0;
+
+    // For each operation, before it begins: memory for its end, which may come when there is none. Throws
+    // std::bad_alloc, and then the operation does not begin. Nothing, unless a class has use for it.
+    virtual void expect_one();
+    // The end of an operation that was expected; complete, unless a class wants to tell them apart.
+    virtual void complete_expected(const completed &what) noexcept;
+    // An operation that was expected does not begin.
+    virtual void cancel_expected() noexcept;
 
   protected:
     ~completion() = default;
@@ -80,7 +88,12 @@ class FULT_API completion_queue final : public completion {
     completion_queue &operator=(const completion_queue &) = delete;
     ~completion_queue() = default; // when nothing will be told to it any more
 
+    // An entry of the program's own. If there is no memory for it, the program ends with a message; an
+    // operation that finds none does not begin.
     void complete(const completed &what) noexcept override;
+    void expect_one() override;
+    void complete_expected(const completed &what) noexcept override;
+    void cancel_expected() noexcept override;
 
     // The oldest one; nothing where there is none. Makes progress, never suspends.
     std::optional<completed> try_pop() noexcept;
@@ -89,16 +102,22 @@ class FULT_API completion_queue final : public completion {
     completed pop() noexcept;
 
   private:
+    void make_room();
+    fult::detail::waiter *add(const completed &what) noexcept;
+    completed take_first() noexcept;
     std::optional<completed> take() noexcept;
     detail::device &on_;
     fult::detail::short_lock lock_;
-    std::deque<completed> ended_;
+    std::vector<completed> ring_; // its size is 0 or a power of two; has room for all that are expected
+    std::size_t first_ = 0;       // the oldest one
+    std::size_t count_ = 0;       // entries
+    std::size_t expected_ = 0;    // operations under way
     fult::detail::wait_list waiters_;
 };
 
 // As the calls without `when`, which is told instead of a request; `note` says to it which one it is. The
 // memory stays in use until then. A receive that was begun so cannot be taken back. They never suspend; wrong
-// arguments throw, and then nothing is told.
+// arguments and a lack of memory throw, and then nothing is told.
 FULT_API void isend(endpoint &through, const void *data, std::size_t size, int destination, std::uint32_t tag,
                     completion &when, std::uint64_t note = 0);
 FULT_API void irecv(endpoint &at, void *data, std::size_t size, int source, std::int64_t tag,

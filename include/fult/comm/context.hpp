@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -28,8 +29,10 @@ struct options {
     server_policy server = server_policy::automatic; // FULT_COMM_SERVER
     unsigned devices = 1; // FULT_COMM_DEVICES: each with its own transports, packets, lock and server
     std::size_t packet_size = 8192; // FULT_COMM_PACKET_SIZE: bytes, header included
-    std::size_t packets = 1024;     // FULT_COMM_PACKETS: buffers of a device, at most
-    std::size_t rendezvous = 0;     // FULT_COMM_RENDEZVOUS: bytes from which on; 0: a packet's
+    std::size_t shared_memory = std::size_t{256}
+                                << 20; // FULT_COMM_SHARED_MEMORY: bytes, of all ranks of a host together
+    std::size_t packets = 1024;        // FULT_COMM_PACKETS: buffers of a device, at most
+    std::size_t rendezvous = 0;        // FULT_COMM_RENDEZVOUS: bytes from which on; 0: a packet's
     std::size_t unexpected = std::size_t{256}
                              << 20; // FULT_COMM_UNEXPECTED: bytes of messages nobody waits for
     bool gather = true;             // FULT_COMM_GATHER: small messages share packets
@@ -59,6 +62,8 @@ class FULT_API context {
     const char *launcher() const noexcept; // "fult-run", "PMIx", "PMI-1", or "one rank"
     const char *route_to(int rank) const;  // "shared", "shm", "net", ...: what carries messages to it
     bool failed(int rank) const;           // whether it is known to have ended
+    // Packets that came over the network from processes that are not of this job, and were refused.
+    std::uint64_t refused_packets() const noexcept;
 
     // The endpoint that is always there: matched, without wildcards.
     endpoint &world() noexcept;

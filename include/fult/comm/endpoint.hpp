@@ -72,7 +72,8 @@ struct endpoint_options {
     // Receives may name any_source and any_tag. One that does without pays nothing for them.
     bool wildcards = false;
     delivery how = delivery::matched; // what happens to its messages
-    // For handled and as_a_task. The bytes are valid during the call only.
+    // For handled and as_a_task. The bytes are valid during the call only. If it throws, the program ends
+    // with a message that names the endpoint.
     std::function<void(const status &, std::span<const std::byte>)> handler = nullptr;
 };
 
@@ -84,7 +85,8 @@ struct endpoint_options {
 //
 // Errors, for all that take ranks, tags or memory: std::out_of_range for a rank or tag that does not exist,
 // std::invalid_argument for a call that the endpoint was not made for, comm::error peer_failed where the
-// other rank has ended; for any_source, where all other ranks have and no message is here.
+// other rank has ended, peer_left where its context has ended in good order and no message of it is here; for
+// any_source, where all other ranks have. Sends that need no receive to end do not fail by peer_left.
 class FULT_API endpoint {
   public:
     endpoint() noexcept = default;       // of nothing

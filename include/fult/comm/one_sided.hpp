@@ -9,9 +9,10 @@
 //
 // Errors, for all calls: std::out_of_range for bytes that are not within the region or a rank that does not
 // exist, std::invalid_argument for an empty endpoint and for a put to a region that was offered for reading;
-// comm::error refused where the target has withdrawn the region, peer_failed where it has ended. All calls
-// are legal from any task on any worker and from foreign threads, which block as threads. Sources:
-// section 2.2 of PPL (one-sided operations, global references), section 5.2.6 of Dang's dissertation.
+// comm::error refused where the target has withdrawn the region, peer_failed where it has ended, peer_left
+// where its context has. All calls are legal from any task on any worker and from foreign threads, which
+// block as threads. Sources: section 2.2 of PPL (one-sided operations, global references), section 5.2.6 of
+// Dang's dissertation.
 #pragma once
 
 #include <cstddef>

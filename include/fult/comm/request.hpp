@@ -49,7 +49,7 @@ class FULT_API request {
     std::optional<status> test();
 
     // Waits until it is complete; a task suspends, a foreign thread blocks. The request is empty afterwards.
-    // Throws error: truncated, peer_failed or cancelled.
+    // Throws error: truncated, peer_failed, peer_left or cancelled.
     status wait();
 
     // Takes a receive back that no message has met yet; whether that was so. It is complete then, as

@@ -32,7 +32,9 @@ enum class errc {
     peer_failed, // the other rank has ended, or cannot be reached any more; from any_source: all others have
     cancelled,   // the operation was taken back
     retry,       // no room at present: let others run, then try again
-    refused      // the region is not, or no longer, there, or not for that
+    refused,     // the region is not, or no longer, there, or not for that
+    peer_left    // the other rank's context has ended, and nothing that is still needed comes from it; from
+                 // any_source: those of all others have
 };
 
 // Thrown by the calls of fult::comm where a message cannot be sent or received. Wrong arguments throw

@@ -22,7 +22,9 @@ FULT_API void release_slot_slow(worker_hot *w, task *t) noexcept; // the slow ca
 FULT_API void await_completion(task *t) noexcept; // returns with the outcome in t's storage; may suspend
 FULT_API void release_joined(task *t) noexcept;   // frees a slot whose outcome was taken
 FULT_API void detach_task(task *t) noexcept;
-FULT_API task *end_inline_locals(task *t) noexcept; // of the current task; returns outer; may suspend
+FULT_API void abandon_task(task *t) noexcept; // the same for a handle that is destroyed: may be reported
+FULT_API void
+end_inline_slow(task *t) noexcept; // of the current task, with something in at_end_mask; may suspend
 
 // Orders the owner's plain store before its load of attention for the compiler; the processor is ordered by
 // the thief.
@@ -98,6 +100,7 @@ FULT_ALWAYS_INLINE bool claim_private(worker_hot *w, task *t) noexcept {
     ready_byte *mine = ready_byte_at(w, distance);
     if (!is_set(*mine)) [[unlikely]]
         return false;
+    w->stack_limit += join_step;
     mine->store(0, std::memory_order_relaxed);
     owner_barrier();
     return !is_set(w->attention) || attend_claim(w, t);
@@ -132,8 +135,8 @@ template <class C> class inline_run {
     }
     FULT_ALWAYS_INLINE ~inline_run() {
         storage_as<C>(*task_).~C();
-        if (task_->outer != outer_) [[unlikely]] // has_locals
-            end_inline_locals(task_);
+        if (task_->outer != outer_) [[unlikely]] // at_end_mask
+            end_inline_slow(task_);
         worker_hot *w = current_worker();
         w->current = outer_; // what is known of locals was the task's own, and ended with them
         release_slot(w, task_);

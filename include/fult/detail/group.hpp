@@ -44,6 +44,9 @@ class FULT_API group_core {
     static constexpr std::int64_t one = 2, waiting = 1;
 
     FULT_ALWAYS_INLINE void enter(worker_hot *w, task *t) noexcept;
+    bool is_owned_by(const worker_hot *w) const noexcept { return owner_ && w->current == owner_; }
+    std::int64_t uncounted() const noexcept { return own_.load(std::memory_order_relaxed) - counted_; }
+    std::int64_t take_uncounted() noexcept;
     bool fail_first() noexcept;
     static int in_flight() noexcept; // exceptions
     void run_own() noexcept;
@@ -53,11 +56,16 @@ class FULT_API group_core {
         return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(this) | 1);
     }
 
-    task *const owner_;                 // the task that made the group; null: a foreign thread did
-    const int in_flight_;               // when it was made
-    task *highest_ = nullptr;           // the owner's: the highest slot that it spawned in,
-    std::int64_t own_ = 0;              // and how many it spawned that it has not run itself
-    std::uintptr_t waiter_ = 0;         // a task, or a tagged parker; set before the bit `waiting`
+    // The owner is the task in the slot of the one that made the group; null where a foreign thread did. The
+    // group may outlive its maker, whose slot then another task has: that one is the owner, too, and the only
+    // one, since tasks of a slot follow each other. What must not be concluded from it is that the task that
+    // waits, if it is another one, has seen all that owners spawn: one may be a task of the group, and run.
+    task *const owner_;
+    const int in_flight_;                   // when it was made
+    task *highest_ = nullptr;               // the owner's: the highest slot that it spawned in,
+    std::atomic<std::int64_t> own_{0};      // and how many it spawned that it has not run itself;
+    std::int64_t counted_ = 0;              // the waiter's: as many of them are in word_
+    std::atomic<std::uintptr_t> waiter_{0}; // a task, or a tagged parker; set before the bit `waiting`
     std::atomic<std::int64_t> word_{0}; // twice what is open of the others' and ended of the owner's; waiting
     std::atomic<bool> stopped_{false};
     std::atomic<bool> failed_{false}; // who sets it writes one of the next two
@@ -121,8 +129,8 @@ template <class C> struct group_closure_ops {
 // The task is the group's from here on: before anybody can run it.
 FULT_ALWAYS_INLINE void group_core::enter(worker_hot *w, task *t) noexcept {
     t->outer = mark();
-    if (owner_ && w->current == owner_) {
-        ++own_;
+    if (is_owned_by(w)) {
+        increment_own(own_);
         if (t > highest_)
             highest_ = t;
     } else {

@@ -62,16 +62,19 @@ enum join_word : std::uintptr_t {
 
 inline constexpr std::size_t inline_storage = 48;
 
-// In task::outer of a running task: it has locals, which end with it.
+// In task::outer of a task that has started, what its end in place has to do: its locals end with it; the
+// task below it on its stack is pinned, and may have to be taken back to its worker.
 inline constexpr std::uintptr_t has_locals = 1;
+inline constexpr std::uintptr_t leads_home = 2;
+inline constexpr std::uintptr_t at_end_mask = has_locals | leads_home;
 
 // The descriptor. Its first cache line is all that spawn and an inline join touch; the second belongs to
 // suspended and published tasks. Between two uses of a slot: state busy, join none, context null, outcome
 // none, extras null.
 struct alignas(128) task {
     const task_ops *ops;
-    // While this task runs inline in a join: the task whose join runs it, and has_locals. Before it starts,
-    // in a group: the group's mark.
+    // While this task runs inline in a join: the task whose join runs it, has_locals and leads_home. Before
+    // it starts, in a group: the group's mark.
     task *outer;
     alignas(16) std::byte storage[inline_storage];
 
@@ -115,6 +118,10 @@ enum attention_bits : std::uint32_t {
     forked = 8,      // this is the child of a fork: it has one thread, and no workers
 };
 
+// Each join in place raises stack_limit by so much: the comparison that keeps a stack from running low also
+// ends a long row of such joins, and a slow one lets others run (worker::end_row). One instruction a join.
+inline constexpr std::uintptr_t join_step = 16;
+
 // The part of a worker that spawn and join touch. Descriptors' hot halves lie at even multiples of a cache
 // line; these lie at odd ones, because a load that has its low twelve bits in common with a store in flight
 // waits for it.
@@ -122,7 +129,7 @@ struct alignas(cache_line) worker_hot {
     std::byte even_line_[cache_line]{};
     slot_run run;
     task *current = nullptr;             // the task that runs here
-    std::uintptr_t stack_limit = 0;      // below it no task is started inline
+    std::uintptr_t stack_limit = 0;      // below it no task is started inline; join_step higher after each
     const local_values *known = nullptr; // what known_locals tells this worker's thread
     alignas(cache_line) std::byte another_even_line_[cache_line]{};
     std::atomic<std::uint32_t> attention{0};

@@ -1,6 +1,8 @@
 // What depends on the processor, the compiler or the thread-local storage model, and nothing else.
 #pragma once
 
+#include <fult/detail/language.hpp>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +12,12 @@
 #endif
 #define FULT_NOINLINE __attribute__((noinline))
 #define FULT_COLD __attribute__((noinline, cold))
+// A call of it is one, and nothing that the compiler knows about its body, in link-time optimization as well.
+#if defined(__clang__)
+#define FULT_OPAQUE __attribute__((noinline))
+#else
+#define FULT_OPAQUE __attribute__((noipa))
+#endif
 #define FULT_ALWAYS_INLINE inline __attribute__((always_inline))
 
 #if defined(__has_feature)
@@ -166,6 +174,18 @@ FULT_ALWAYS_INLINE void set_known_locals(const local_values *values) noexcept {
 #endif
 }
 
+// Tells kernel threads apart: an address of this thread's own. Read anew each time, as above: the address of
+// a thread_local variable is a constant to the compiler, which keeps it across a suspension.
+FULT_ALWAYS_INLINE const void *this_thread() noexcept {
+    const void *self;
+#if defined(__x86_64__)
+    asm volatile("movq %%fs:0, %0" : "=r"(self) : : "memory");
+#else
+    asm volatile("mrs %0, tpidr_el0" : "=r"(self) : : "memory");
+#endif
+    return self;
+}
+
 // The stack pointer, without forcing a frame pointer on the function that asks.
 FULT_ALWAYS_INLINE std::uintptr_t stack_pointer() noexcept {
     std::uintptr_t sp;
@@ -200,6 +220,16 @@ template <class T> FULT_ALWAYS_INLINE bool is_set(const std::atomic<T> &value) n
     return set;
 #else
     return value.load(std::memory_order_relaxed) != 0;
+#endif
+}
+
+// Adds one to a word that the calling thread alone writes, without an atomic read-modify-write. Compilers
+// make three instructions of a relaxed load and store.
+FULT_ALWAYS_INLINE void increment_own(std::atomic<std::int64_t> &value) noexcept {
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(FULT_CLANG_TSAN)
+    asm volatile("incq %0" : "+m"(value) : : "cc");
+#else
+    value.store(value.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 #endif
 }
 

@@ -9,6 +9,8 @@
 
 namespace fult::detail {
 
+class worker;
+
 // What workers poll: when they have nothing to run, every few scheduling decisions, and before they sleep.
 class FULT_API service {
   public:
@@ -45,8 +47,29 @@ FULT_API void add_service(service &s);
 // When it returns nobody is in one of its functions any more, nor will be.
 FULT_API void remove_service(service &s) noexcept;
 
+// While it lives, spawn on this thread does not suspend, as it else does where a table is nearly full: for
+// code that holds a lock of kernel threads. Nothing in its scope may suspend.
+class FULT_API no_turns {
+  public:
+    no_turns() noexcept;
+    ~no_turns();
+    no_turns(const no_turns &) = delete;
+    no_turns &operator=(const no_turns &) = delete;
+
+  private:
+    worker *here_; // null: a foreign thread
+    bool before_;
+};
+
 // Whether the calling worker has something else to run: what can be put off will be done soon. False on a
 // foreign thread.
 FULT_API bool others_ready() noexcept;
+
+// Whether this process shares its processors with others that are as busy, as far as is known: from then on
+// whoever looks in vain for something to do gives the processor up in between. Any thread.
+FULT_API void share_processors(bool shared) noexcept;
+// For a call that finds nothing and is likely to be repeated: gives a shared processor up now and then. Any
+// thread.
+FULT_API void looked_in_vain() noexcept;
 
 } // namespace fult::detail

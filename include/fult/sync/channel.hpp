@@ -43,12 +43,12 @@ template <class T> class channel {
     std::size_t capacity() const noexcept { return capacity_; }
 
     // Waits for room, then sends. False where the channel is closed before: the value is not moved from then.
-    bool send(T &&value) { return send_within(value, detail::wait_limits()); }
+    bool send(T &&value) { return send_within(value, detail::wait_limits()) == sending::done; }
     // The same with a copy; throws also what copying throws.
     bool send(const T &value) requires std::is_copy_constructible_v<T> { return send(T(value)); }
     // As send, until a stop is requested: false then too.
     bool send(T &&value, const std::stop_token &stop) {
-        return send_within(value, detail::wait_limits(stop));
+        return send_within(value, detail::wait_limits(stop)) == sending::done;
     }
     // Sends only if there is room, or a receiver waits: false else, or where it is closed. Does not suspend.
     bool try_send(T &&value) noexcept { return send_now(value); }
@@ -58,38 +58,53 @@ template <class T> class channel {
     // std::system_error where a runtime's first timed wait lacks memory.
     template <class Rep, class Period>
     bool try_send_for(T &&value, const std::chrono::duration<Rep, Period> &duration) {
-        return send_within(value, detail::wait_limits(detail::deadline_after(duration)));
+        return send_within(value, detail::wait_limits(detail::deadline_after(duration))) == sending::done;
     }
     // As try_send_for, until a time of any clock.
     template <class Clock, class Duration>
     bool try_send_until(T &&value, const std::chrono::time_point<Clock, Duration> &time) {
-        return detail::attempt_until(time, [&](auto deadline) {
-            return !closed() && send_within(value, detail::wait_limits(deadline));
+        sending result = sending::not_yet;
+        detail::attempt_until(time, [&](auto deadline) {
+            result = send_within(value, detail::wait_limits(deadline));
+            return result != sending::not_yet;
         });
+        return result == sending::done;
     }
 
     // Waits for a value and takes it; empty where the channel is closed and drained.
-    std::optional<T> receive() { return receive_within(detail::wait_limits()); }
+    std::optional<T> receive() {
+        std::optional<T> value;
+        receive_within(value, detail::wait_limits());
+        return value;
+    }
     // As receive, until a stop is requested: empty then too.
     std::optional<T> receive(const std::stop_token &stop) {
-        return receive_within(detail::wait_limits(stop));
+        std::optional<T> value;
+        receive_within(value, detail::wait_limits(stop));
+        return value;
     }
     // Takes a value only if one is there, or a sender waits: empty else. Does not suspend.
     std::optional<T> try_receive() noexcept {
+        std::optional<T> value;
         lock_.lock();
-        return receive_now();
+        receive_now(value);
+        return value;
     }
-    // As receive, for so long at most: empty then too. Throws std::system_error where the thread that ends
-    // timed waits cannot be started.
+    // As receive, for so long at most: empty then too. Throws std::system_error where a runtime's first timed
+    // wait lacks memory.
     template <class Rep, class Period>
     std::optional<T> try_receive_for(const std::chrono::duration<Rep, Period> &duration) {
-        return receive_within(detail::wait_limits(detail::deadline_after(duration)));
+        std::optional<T> value;
+        receive_within(value, detail::wait_limits(detail::deadline_after(duration)));
+        return value;
     }
     // As try_receive_for, until a time of any clock.
     template <class Clock, class Duration>
     std::optional<T> try_receive_until(const std::chrono::time_point<Clock, Duration> &time) {
-        return detail::attempt_until(
-            time, [&](auto deadline) { return receive_within(detail::wait_limits(deadline)); });
+        std::optional<T> value;
+        detail::attempt_until(
+            time, [&](auto deadline) { return receive_within(value, detail::wait_limits(deadline)); });
+        return value;
     }
 
     // From now on nothing is sent: waiting senders and receivers go on, with false and empty; values that are
@@ -112,6 +127,8 @@ template <class T> class channel {
     }
 
   private:
+    enum class sending { done, closed, not_yet };
+
     T *slot(std::size_t at) const noexcept { return slots_ + at % capacity_; }
 
     // Under the lock; whether the value went to a receiver (which is to be granted) or into a slot.
@@ -136,7 +153,7 @@ template <class T> class channel {
             served->grant();
         return placed;
     }
-    bool send_within(T &value, const detail::wait_limits &limits) {
+    sending send_within(T &value, const detail::wait_limits &limits) {
         detail::waiter *served = nullptr;
         lock_.lock();
         const bool placed = place(value, served);
@@ -144,16 +161,17 @@ template <class T> class channel {
             lock_.unlock();
             if (served)
                 served->grant();
-            return placed;
+            return placed ? sending::done : sending::closed;
         }
         detail::waiter self;
         self.subject = std::addressof(value);
-        return detail::wait_in({"channel (to send)", this}, lock_, senders_, self, limits) && self.note != 0;
+        if (!detail::wait_in({"channel (to send)", this}, lock_, senders_, self, limits))
+            return sending::not_yet;
+        return self.note != 0 ? sending::done : sending::closed;
     }
 
     // Called with the lock held, which it releases.
-    std::optional<T> receive_now() noexcept {
-        std::optional<T> value;
+    void receive_now(std::optional<T> &value) noexcept {
         detail::waiter *served = nullptr;
         if (size_ != 0) {
             T *oldest = slot(first_);
@@ -171,17 +189,17 @@ template <class T> class channel {
         lock_.unlock();
         if (served)
             served->grant();
-        return value;
     }
-    std::optional<T> receive_within(const detail::wait_limits &limits) {
+    // False: the limits were reached. Else a value came, or the channel is closed and drained.
+    bool receive_within(std::optional<T> &value, const detail::wait_limits &limits) {
         lock_.lock();
-        if (size_ != 0 || !senders_.empty() || closed_)
-            return receive_now();
-        std::optional<T> value;
+        if (size_ != 0 || !senders_.empty() || closed_) {
+            receive_now(value);
+            return true;
+        }
         detail::waiter self;
         self.subject = &value;
-        detail::wait_in({"channel (to receive)", this}, lock_, receivers_, self, limits);
-        return value;
+        return detail::wait_in({"channel (to receive)", this}, lock_, receivers_, self, limits);
     }
 
     const std::size_t capacity_;

@@ -53,7 +53,7 @@ class FULT_API condition_variable {
     cv_status wait_until(Lock &lock, const std::chrono::time_point<Clock, Duration> &time) {
         const bool notified = wait_within(lock, detail::wait_limits(detail::steady_deadline(time)));
         // Another clock may say that it was too early; a second wait could miss a notification in between.
-        return notified || Clock::now() < time ? cv_status::no_timeout : cv_status::timeout;
+        return notified || !detail::has_come(time) ? cv_status::no_timeout : cv_status::timeout;
     }
     // The same, for so long at most.
     template <class Lock, class Rep, class Period>
@@ -82,7 +82,7 @@ class FULT_API condition_variable {
             if (stop.stop_requested())
                 return condition();
             const bool notified = wait_within(lock, detail::wait_limits(stop, detail::steady_deadline(time)));
-            if (!notified && (stop.stop_requested() || Clock::now() >= time))
+            if (!notified && (stop.stop_requested() || detail::has_come(time)))
                 return condition();
         }
         return true;

@@ -10,8 +10,8 @@
 namespace fult {
 
 // Whoever waits goes on while it is set. Waiting suspends a task and blocks a foreign thread; set and reset
-// do neither. All calls are from any thread. A waiter may destroy it once its wait has returned, if nobody
-// else uses it.
+// do neither. All calls are from any thread. Who has seen it set, by a wait or by is_set, may destroy it if
+// nobody else will use it.
 class FULT_API event {
   public:
     // Not set, unless asked to be.
@@ -24,7 +24,13 @@ class FULT_API event {
     // From now on who comes waits. Changes nothing for those that set has let go on.
     void reset() noexcept;
     // Whether it is set now. Does not suspend.
-    bool is_set() const noexcept { return set_.load(std::memory_order_acquire); } // pairs with set
+    bool is_set() const noexcept {
+        if (!set_.load(std::memory_order_acquire)) // pairs with set
+            return false;
+        lock_.lock(); // then who set it is done with this event
+        lock_.unlock();
+        return true;
+    }
 
     // Waits until it is set.
     void wait() const noexcept { wait_within(detail::wait_limits()); }

@@ -12,8 +12,8 @@
 namespace fult {
 
 // As std::latch, with timed and stoppable waits. Waiting suspends a task and blocks a foreign thread;
-// counting down does neither. All calls are from any thread. A waiter may destroy it once its wait has
-// returned, if nobody else will wait.
+// counting down does neither. All calls are from any thread. Who has seen it open, by a wait or by
+// try_wait, may destroy it if nobody else will use it.
 class FULT_API latch {
   public:
     // The largest count.

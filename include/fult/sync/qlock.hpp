@@ -35,12 +35,10 @@ class FULT_API qlock {
             lock_slow();
     }
 
-    // Whether it took the lock. Does not suspend. From any thread.
-    bool try_lock() noexcept {
-        std::uint32_t seen = open;
-        return word_.compare_exchange_strong(seen, taken, std::memory_order_acquire,
-                                             std::memory_order_relaxed); // pairs with unlock
-    }
+    // Whether it took the lock. From any thread. Does not wait for it; but the first in the queue may be a
+    // task that this worker is to run next, so every 256th failing try on a worker lets others run: it may
+    // suspend.
+    bool try_lock() noexcept { return take_open() || try_lock_slow(); }
 
     // Hands the lock to the first in the queue, if there is one. By its owner, who may be another task than
     // the one that locked it. Does not suspend. Ends the program where the lock is not taken.
@@ -55,18 +53,18 @@ class FULT_API qlock {
     // As lock, for so long at most: false then. Throws std::system_error where a runtime's first timed
     // wait lacks memory. May suspend. From any thread.
     template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
-        return try_lock() || lock_within(detail::wait_limits(detail::deadline_after(duration)));
+        return take_open() || lock_within(detail::wait_limits(detail::deadline_after(duration)));
     }
     // As try_lock_for, until a time of any clock.
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
-        return try_lock() || detail::attempt_until(time, [this](auto deadline) {
+        return take_open() || detail::attempt_until(time, [this](auto deadline) {
                    return lock_within(detail::wait_limits(deadline));
                });
     }
 
     // As lock, until a stop is requested: false then. May suspend. From any thread.
-    bool lock(const std::stop_token &stop) { return try_lock() || lock_within(detail::wait_limits(stop)); }
+    bool lock(const std::stop_token &stop) { return take_open() || lock_within(detail::wait_limits(stop)); }
 
     // How many stand in the queue now; for reports and tests. From any thread; does not suspend.
     std::size_t waiting() noexcept;
@@ -74,6 +72,12 @@ class FULT_API qlock {
   private:
     enum : std::uint32_t { open, taken, wanted }; // wanted: taken, and the queue is not empty
 
+    bool take_open() noexcept {
+        std::uint32_t seen = open;
+        return word_.compare_exchange_strong(seen, taken, std::memory_order_acquire,
+                                             std::memory_order_relaxed); // pairs with unlock
+    }
+    bool try_lock_slow() noexcept;
     void lock_slow() noexcept;
     void unlock_slow() noexcept;
     bool lock_within(const detail::wait_limits &limits);

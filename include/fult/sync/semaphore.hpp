@@ -40,8 +40,8 @@ class FULT_API semaphore_base {
 } // namespace detail
 
 // As std::counting_semaphore; waiters are served first come, first served. Acquiring suspends a task and
-// blocks a foreign thread. All calls are from any thread. It may be destroyed once no call with it runs any
-// more.
+// blocks a foreign thread. All calls are from any thread. Who has acquired may destroy it if
+// nobody else will use it: the release that let it do so is done with the semaphore.
 template <std::ptrdiff_t LeastMax = std::numeric_limits<std::ptrdiff_t>::max()> class counting_semaphore {
     static_assert(LeastMax >= 0);
 

@@ -10,19 +10,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <stop_token>
-#include <type_traits>
 
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/platform.hpp>
 #include <fult/detail/wait_note.hpp>
+#include <fult/sync/deadline.hpp>
 #include <fult/task_id.hpp>
 
 namespace fult::detail {
 
 class worker;
 struct task;
-
-using steady_clock = std::chrono::steady_clock;
 
 // Held for some instructions only, by kernel threads; nothing suspends or throws while it holds one.
 class FULT_API short_lock {
@@ -116,14 +114,21 @@ class FULT_API waiter {
 
   private:
     friend class wait_chain;
-    enum : std::uint32_t { polling, parked, granted };
+    class on_thread;
+    enum : std::uint32_t {
+        polling,
+        parked,
+        granted,
+        at_bell // parked, of a foreign thread that watches for all (fult/thread_waits.hpp)
+    };
 
     explicit waiter(worker *here) noexcept;
     bool poll() noexcept;
+    bool gave_way() noexcept;
     bool suspend_while_parked(const wait_limits &limits, const waiting_for &what) noexcept;
-    bool change_to_granted() noexcept;
+    std::uint32_t change_to_granted() noexcept;
     void wait_on_thread(const steady_clock::time_point *deadline) noexcept;
-    void wake_up(task_id who) noexcept;
+    void wake_up(task_id who, std::uint32_t was) noexcept;
 
     std::atomic<std::uint32_t> state_{polling};
     std::atomic<bool> nudged_{false};
@@ -227,38 +232,8 @@ bool wait_in(short_lock &lock, wait_list &list, waiter &w, const wait_limits &li
     return wait_in(waiting_for(), lock, list, w, limits, left);
 }
 
-// Durations and times of any clock as times of the steady one -----------------------------------------------
-
-// Now and so much, at most the end of time.
-template <class Rep, class Period>
-steady_clock::time_point deadline_after(const std::chrono::duration<Rep, Period> &duration) {
-    using seconds = std::chrono::duration<long double>;
-    const auto now = steady_clock::now();
-    if (duration <= duration.zero())
-        return now;
-    if (seconds(duration) >= seconds(steady_clock::time_point::max() - now) - seconds(1))
-        return steady_clock::time_point::max();
-    return now + std::chrono::ceil<steady_clock::duration>(duration);
-}
-
-// As that clock sees it now.
-template <class Clock, class Duration>
-steady_clock::time_point steady_deadline(const std::chrono::time_point<Clock, Duration> &time) {
-    if constexpr (std::is_same_v<Clock, steady_clock>)
-        return std::chrono::ceil<steady_clock::duration>(time);
-    else
-        return deadline_after(time - Clock::now());
-}
-
-// Calls attempt(steady deadline) until it succeeds or the clock says that the time has come: clocks may be
-// set and run differently.
-template <class Clock, class Duration, class Attempt>
-auto attempt_until(const std::chrono::time_point<Clock, Duration> &time, const Attempt &attempt) {
-    for (;;) {
-        auto result = attempt(steady_deadline(time));
-        if (result || Clock::now() >= time)
-            return result;
-    }
-}
+// A try that failed, in a row of them: a task that does nothing else lets others run at times, since what it
+// waits for may be about to run on its worker. Whether it did: then another try is worth while.
+FULT_API bool let_others_run_at_times() noexcept;
 
 } // namespace fult::detail

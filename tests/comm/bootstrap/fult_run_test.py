@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""fult-run from outside. usage: fult_run_test.py FULT_RUN PROBE pmix|no-pmix
+"""fult-run from outside. usage: fult_run_test.py FULT_RUN PROBE
 
 Every function with a comment string is a case. Output is that of TAP.
 """
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from launching import Job, Skipped, cases_of, expect, main, run, until
 
-FULT_RUN, PROBE, PMIX = sys.argv[1:4]
+FULT_RUN, PROBE = sys.argv[1:3]
 FULT_RUN, PROBE = os.path.abspath(FULT_RUN), os.path.abspath(PROBE)
 SLEEP = 'exec sleep 1000'
 
@@ -147,7 +147,7 @@ def bytes_that_are_no_message():
     status, _, err = shell(2, f'if test $FULT_RUN_RANK = 1; then echo "this is not a message" >&$FULT_RUN_FD; '
                               f'else {PROBE} barrier 1; fi', '-k')
     expect(status == 9, f'{status} {err}')
-    expect('fult-run: rank 1 sent bytes that are no message' in err, err)
+    expect('fult-run: rank 1 sent bytes that are no message' in err and 'of the same version?' in err, err)
     expect('fult: rank 1 sent bytes that are no message' in err, err)
 
 
@@ -352,6 +352,11 @@ def binding():
 
     expect(masks(1) == [allowed], 'one rank has all')
     expect(masks(len(allowed) + 1) == [allowed] * (len(allowed) + 1), 'too many ranks share all')
+    settings = ['sh', '-c', 'echo $FULT_WORKERS-$FULT_BIND']
+    for given, expected in (([], '1-off'), (['FULT_WORKERS=3', 'FULT_BIND=on'], '3-on')):
+        _, out, _ = run(['env', '-u', 'FULT_WORKERS', '-u', 'FULT_BIND', *given,
+                         FULT_RUN, '-n', len(allowed) + 1, *settings])
+        expect(set(out.split()) == {expected}, f'ranks that share processors: {out}')
     expect(masks(len(allowed), '--no-bind') == [allowed] * len(allowed), 'not bound')
     if len(allowed) < 2:
         raise Skipped('one processor')
@@ -427,7 +432,7 @@ def a_stale_environment():
             ({'FULT_RUN_FD': '0', 'FULT_RUN_RANK': '0', 'FULT_RUN_SIZE': '1'}, 'FULT_RUN_FD=0 is no connection'),
             ({'FULT_RUN_FD': '0', 'FULT_RUN_RANK': '0'}, 'has not set FULT_RUN_SIZE'),
             ({'FULT_RUN_FD': '0', 'FULT_RUN_RANK': '3', 'FULT_RUN_SIZE': '3'}, "FULT_RUN_RANK='3' must be a number"),
-            ({'PMIX_NAMESPACE': 'x'}, 'PMIX_NAMESPACE' if PMIX == 'pmix' else 'libpmix-dev')):
+            ({'PMIX_NAMESPACE': 'x'}, 'PMIX_NAMESPACE')):
         status, _, err = run([PROBE], env=environment)
         expect(status == 9 and message in err, f'{environment}: {status} {err}')
 

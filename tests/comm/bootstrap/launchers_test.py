@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The launchers of others, as far as they are here. usage: launchers_test.py FULT_RUN PROBE pmix|no-pmix
+"""The launchers of others, as far as they are here. usage: launchers_test.py FULT_RUN PROBE
 
 Every function with a comment string is a case. Output is that of TAP.
 """
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from launching import Job, Skipped, cases_of, expect, main, run, until
 
-PROBE, PMIX = os.path.abspath(sys.argv[2]), sys.argv[3] == 'pmix'
+PROBE = os.path.abspath(sys.argv[2])
 
 
 def command(*names):
@@ -30,8 +30,6 @@ def open_mpi():
     version = subprocess.run([name, '--version'], capture_output=True, text=True).stdout
     if not any(word in version for word in ('Open MPI', 'OpenRTE', 'prte')):
         raise Skipped('mpirun is not that of Open MPI')
-    if not PMIX:
-        raise Skipped('built without PMIx')
     return [name, '--oversubscribe'] + (['--allow-run-as-root'] if os.getuid() == 0 else [])
 
 
@@ -195,8 +193,6 @@ def slurm_with_pmi2():
 
 def slurm_with_pmix():
     """1, 2 and 5 ranks, and an abort."""
-    if not PMIX:
-        raise Skipped('built without PMIx')
     slurm_finds_all('pmix', 'PMIx')
 
 

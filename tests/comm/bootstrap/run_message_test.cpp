@@ -38,7 +38,7 @@ TEST(run_message, refuses_others_before_it_waits_for_their_body) {
     longer.feed(std::string_view(printed(run_kind::exchange, 0, "12345")).substr(0, 16));
     EXPECT_THROW(longer.next(), run_message_error);
 
-    for (const unsigned kind : {0u, 6u, 1000u}) {
+    for (const unsigned kind : {0u, 7u, 1000u}) {
         run_stream stream(4);
         stream.feed(printed(static_cast<run_kind>(kind), 0, ""));
         EXPECT_THROW(stream.next(), run_message_error) << kind;

@@ -19,7 +19,7 @@ static void check_without_a_context(int expected_of_init) {
     CHECK(fult_comm_init(NULL) == expected_of_init);
     CHECK(fult_comm_rank() == -1 && fult_comm_size() == 0);
     CHECK(!fult_comm_world() && !fult_comm_launcher() && !fult_comm_route(0));
-    CHECK(fult_comm_failed(0) == -1 && fult_comm_progress() == 0);
+    CHECK(fult_comm_failed(0) == -1 && fult_comm_progress() == 0 && fult_comm_refused_packets() == 0);
     CHECK(fult_comm_finalize() == FULT_COMM_ERR_NO_CONTEXT);
     CHECK(fult_comm_endpoint_create(&e, NULL) == FULT_COMM_ERR_NO_CONTEXT && !e);
     CHECK(fult_comm_endpoint_destroy(NULL) == FULT_COMM_ERR_NO_CONTEXT);
@@ -43,7 +43,7 @@ static void check_options(void) {
 }
 
 static void check_texts(void) {
-    for (int status = -1; status < FULT_COMM_ERR_REFUSED + 2; ++status)
+    for (int status = -1; status < FULT_COMM_ERR_PEER_LEFT + 2; ++status)
         CHECK(strlen(fult_comm_strerror(status)) > 3);
     CHECK(strcmp(fult_comm_strerror(FULT_ERR_BUSY), fult_strerror(FULT_ERR_BUSY)) == 0);
     CHECK(strcmp(fult_comm_strerror(FULT_COMM_ERR_TRUNCATED), fult_strerror(FULT_COMM_ERR_TRUNCATED)) != 0);

@@ -105,6 +105,8 @@ TEST_P(dead_rank, ends_everybodys_calls) {
                 EXPECT_EQ(failure_of([&] { actions[i](own[i], in, out); }), "rank 4 has ended");
                 ++left[i];
                 EXPECT_EQ(failure_of([&] { actions[i](own[i], in, out); }), "rank 4 has ended");
+                // One that would only send.
+                EXPECT_EQ(failure_of([&] { gather(own[i], in, out, 0); }), "rank 4 has ended");
             }));
         // Rank 0 hears of it and gives up; the others do not know yet why it says nothing more.
         for (const auto &count_left : left)
@@ -117,6 +119,8 @@ TEST_P(dead_rank, ends_everybodys_calls) {
         endpoint late = p.make_endpoint({});
         require_error(errc::peer_failed, [&] { barrier(late); });
         ++ended;
+        while (ended < 4) // else others might hear that this rank has left before they hear of rank 4
+            fult::this_task::yield();
     });
 }
 

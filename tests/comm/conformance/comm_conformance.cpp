@@ -2,7 +2,10 @@
 // case, from rank 0; status 1 where one failed. `list` prints their names. Some more do not belong to the
 // list, for they end badly or take long:
 //   killed        the last rank kills itself while the others wait for it
+//   departs       the last rank leaves in good order while the others count on it
+//   late N        the last rank ends its context N seconds after the others
 //   never_received  rank 0 receives nothing until its senders stand
+//   attacked N    until each of two ranks has refused N packets of strangers, or more
 //   soak N        N messages of each tag between all
 //   soak_with_a_loss N  the same, and the last rank kills itself on its way
 #include <atomic>
@@ -12,8 +15,11 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <sys/resource.h>
 #include <thread>
+#include <unistd.h>
 
+#include "tests/comm/conformance/departure.hpp"
 #include "tests/comm/conformance/party.hpp"
 #include "tests/comm/conformance/soak.hpp"
 
@@ -132,6 +138,39 @@ void never_received(context &net) {
     std::printf("never_received: ok\n");
 }
 
+// Two ranks talk until each has refused so many packets of strangers. These know where a message would be
+// believed.
+void attacked(context &net, std::uint64_t strange) {
+    struct word {
+        std::uint64_t round;
+        std::uint64_t refused;
+    };
+    const int other = 1 - net.rank();
+    for (word out{0, 0}, in{0, 0}; out.refused < strange || in.refused < strange; ++out.round) {
+        out.refused = net.refused_packets();
+        const status got = net.world().sendrecv(&out, sizeof out, other, 1, &in, sizeof in, other, 1);
+        require(got.size == sizeof in && in.round == out.round,
+                "round " + std::to_string(out.round) + ": " + std::to_string(in.round));
+    }
+    net.barrier();
+    std::printf("attacked: ok\n");
+}
+
+// The last rank ends by a signal, where the network's libraries are loaded; the others are ended by the
+// launcher.
+void crash(context &net, int signal) {
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    if (net.rank() == net.size() - 1) {
+        volatile int *volatile nowhere = nullptr;
+        if (signal == SIGSEGV)
+            *nowhere = 1;
+        std::raise(signal);
+    }
+    for (;;)
+        ::pause();
+}
+
 bool wanted(int argc, char **argv, std::string_view name) {
     for (int i = 1; i < argc; ++i)
         if (name == argv[i])
@@ -154,8 +193,23 @@ int main(int argc, char **argv) {
             killed(net);
             return 0;
         }
+        if (argc == 2 && argv[1] == std::string_view("leave"))
+            std::_Exit(0);
+        if (argc == 3 && argv[1] == std::string_view("crash")) {
+            crash(net, std::atoi(argv[2]));
+            return 0;
+        }
+        if (argc == 3 && argv[1] == std::string_view("late")) {
+            if (net.rank() == net.size() - 1)
+                std::this_thread::sleep_for(std::chrono::seconds(std::atoi(argv[2])));
+            return 0;
+        }
         if (argc == 2 && argv[1] == std::string_view("never_received")) {
             never_received(net);
+            return 0;
+        }
+        if (argc == 3 && argv[1] == std::string_view("attacked")) {
+            attacked(net, static_cast<std::uint64_t>(std::atoi(argv[2])));
             return 0;
         }
         if (argc == 3 && argv[1] == std::string_view("soak")) {
@@ -176,6 +230,12 @@ int main(int argc, char **argv) {
                 [&] { net.barrier(); }};
         if (net.rank() == 0)
             std::printf("%d ranks by %s over %s\n", net.size(), net.launcher(), net.route_to(p.next()));
+        if (argc == 2 && argv[1] == std::string_view("departs")) {
+            the_last_rank_leaves(p, last == 0);
+            if (net.rank() == 0)
+                std::printf("departs: ok\n");
+            return 0;
+        }
         for (const conformance_case &each : conformance_cases()) {
             if (!wanted(argc, argv, each.name))
                 continue;

@@ -1,18 +1,22 @@
 #!/usr/bin/env python3
-"""The conformance program between processes. usage: conformance_test.py FULT_RUN PROGRAM [slow]
+"""The conformance program between processes. usage: conformance_test.py FULT_RUN PROGRAM STRANGER [slow]
 
 Every function with a comment string is a case. Output is that of TAP. Cases of providers that are not here are skipped.
 """
 import os
+import random
+import socket
+import subprocess
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bootstrap'))
 import launching  # noqa: E402
-from launching import Skipped, cases_of, expect, main, run  # noqa: E402
+from launching import Job, Skipped, cases_of, expect, main, run, until  # noqa: E402
 
-FULT_RUN, PROGRAM = (os.path.abspath(a) for a in sys.argv[1:3])
-launching.LIMIT = 170 if sys.argv[3:] == ['slow'] else 55
+FULT_RUN, PROGRAM, STRANGER = (os.path.abspath(a) for a in sys.argv[1:4])
+launching.LIMIT = 170 if sys.argv[4:] == ['slow'] else 55
 NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
 # Where ranks have to share processors, each message over the network costs a change of process or two.
 SOME = ['sizes_unexpected', 'pieces', 'truncation', 'wait_for_any', 'one_tag', 'late_endpoint', 'queued', 'wildcards',
@@ -99,6 +103,206 @@ def killed_over_shared_memory():
 def killed_over_the_network():
     """The same over the network's provider, where silence tells."""
     dies(3, FULT_COMM_HEARTBEAT='3', **NETWORK)
+
+
+def departs(ranks, **environment):
+    conforms(ranks, 'departs', FULT_COMM_TIMEOUT='600', **environment)  # silence alone would take that long
+
+
+def a_rank_leaves_over_shared_memory():
+    """A rank's context ends while 1 or 3 others count on it: they learn it at once, after all that it has sent."""
+    departs(2)
+    departs(4, FULT_WORKERS='2', FULT_COMM_GATHER='off')
+    departs(3, FULT_COMM_DEVICES='2', FULT_COMM_SERVER='dedicated')
+
+
+def a_rank_leaves_over_the_network():
+    """The same over the network's provider."""
+    departs(2, **NETWORK)
+    departs(4, **NETWORK)
+
+
+def a_rank_that_does_not_come_to_the_end():
+    """The others end without it after FULT_COMM_TIMEOUT, name the missing rank, and how to see what it waits for."""
+    for signal, wanted in ((None, 'start the program with FULT_DUMP_SIGNAL=USR1'), ('USR2', '`kill -USR2`')):
+        environment = {'FULT_COMM_TIMEOUT': '1', **({'FULT_DUMP_SIGNAL': signal} if signal else {})}
+        status, out, err = run([FULT_RUN, '-n', 3, PROGRAM, 'late', 4], env=environment)
+        expect(err.count('ends without the others: ') >= 2 and 'rank 2 did not come' in err and wanted in err,
+               f'{status} {err}')
+
+
+def different_same_host():
+    """Ranks of one host that disagree on FULT_COMM_SAME_HOST are told the option, and both values."""
+    script = 'if [ $FULT_RUN_RANK = 1 ]; then export FULT_COMM_SAME_HOST=none; fi; exec "$@"'
+    status, out, err = run([FULT_RUN, '-n', 2, 'sh', '-c', script, 'sh', PROGRAM, 'pieces'])
+    both = all(word in err for word in ('FULT_COMM_SAME_HOST=', 'none', 'auto'))  # whichever of them ends first
+    expect(status != 0 and both and '/dev/shm' not in err, err)
+
+
+def launcher_and_guard_are_killed():
+    """Ranks that are not fult-run's children do not outlive it, even where its guard is killed before it."""
+    job = Job([FULT_RUN, '-n', 2, 'sh', '-c', '"$@"; true', 'sh', PROGRAM, 'crash', 0])
+    name = {}
+
+    def started():
+        for pid in job.left():
+            try:
+                name[pid] = open(f'/proc/{pid}/comm').read().strip()
+            except OSError:
+                pass
+        return ([n for n in name.values() if n.startswith('comm_conf')] + [''])[0] and 'fult-run-guard' in name.values()
+
+    until(started, 'the ranks')
+    time.sleep(0.5)  # more likely within their contexts than before them; either way they must end
+    for pid in [p for p, n in name.items() if n == 'fult-run-guard']:
+        os.kill(pid, 9)
+    job.process.kill()
+    job.finish()
+    until(lambda: not job.left(), 'the end of the ranks')
+
+
+def exits_without_an_end():
+    """All ranks call exit(0) within their contexts: fult-run says so, and it is no success."""
+    status, out, err = run([FULT_RUN, '-n', 2, '--keep-going', PROGRAM, 'leave'])
+    expect(status == 1 and err.count('without ending its communication') == 2, f'{status} {err}')
+
+
+def crashes():
+    """A rank crashes, with libfabric in use and without: it ends by the signal, and nobody else speaks of it."""
+    if launching.LIMIT != 55:
+        raise Skipped('sanitizers take the signals')
+    for signal in (11, 6, 15):
+        for environment in ({}, NETWORK):
+            status, out, err = run([FULT_RUN, '-n', 2, PROGRAM, 'crash', signal], env=environment)
+            if 'no provider' in err:
+                raise Skipped(err.splitlines()[0])
+            expect(status == 128 + signal and out == '', f'{signal}: status {status} {out} {err}')
+            expect(all(line.startswith('fult-run: ') for line in err.splitlines()), err)
+
+
+# Where its ranks listen: rank -> port.
+def ports_of(job):
+    with open('/proc/net/tcp') as table:
+        sockets = {row[9]: int(row[1].split(':')[1], 16) for row in map(str.split, table) if row[3] == '0A'}
+    ports = {}
+    for pid in job.left():
+        try:
+            with open(f'/proc/{pid}/environ', 'rb') as file:
+                rank = [v for v in file.read().split(b'\0') if v.startswith(b'FULT_RUN_RANK=')]
+            links = [os.readlink(f'/proc/{pid}/fd/{fd}') for fd in os.listdir(f'/proc/{pid}/fd')]
+        except OSError:
+            continue  # it has just ended
+        for port in (sockets[link[8:-1]] for link in links if link[8:-1] in sockets):
+            ports[int(rank[0].split(b'=')[1])] = port
+    return ports
+
+
+# Random bytes in connections of their own, of which some stay.
+def send_what_is_nothing(port, held):
+    for _ in range(20):
+        one = socket.create_connection(('127.0.0.1', port), timeout=launching.LIMIT)
+        try:
+            one.sendall(random.randbytes(random.choice((0, 1, 7, 16, 100, 10_000))))
+        except OSError:
+            pass  # closed by the rank, which is fine
+        if random.random() < 0.5:
+            held.append(one)
+        else:
+            one.close()
+
+
+# For as long as it runs. Now and then anew: nobody promises a stranger a connection.
+def send_as_strangers(job, provider):
+    said, strangers = '', []
+    while job.process.poll() is None:
+        try:
+            strangers = [subprocess.Popen([STRANGER, provider, str(port), str(1 - rank)], stderr=subprocess.PIPE)
+                         for rank, port in ports_of(job).items()]
+            job.process.wait(5)
+        except subprocess.TimeoutExpired:
+            pass
+        finally:
+            for stranger in strangers:
+                stranger.kill()
+                said += stranger.communicate()[1].decode()
+    return said
+
+
+def strangers_send_over(provider):
+    job = Job([FULT_RUN, '-n', 2, PROGRAM, 'attacked', 200],
+              env={'FULT_WORKERS': '1', 'FULT_COMM_NETWORK': provider, **NETWORK})
+    end = threading.Timer(launching.LIMIT, job.process.kill)
+    end.start()
+    held = []
+    try:
+        until(lambda: len(ports_of(job)) == 2 or job.process.poll() is not None, 'the ports of the ranks')
+        for port in ports_of(job).values():
+            send_what_is_nothing(port, held)
+        said = send_as_strangers(job, provider)
+        status, out, err = job.finish()
+    finally:
+        end.cancel()
+        job.process.kill()
+        for one in held:
+            one.close()
+    if 'no provider' in err:
+        raise Skipped(err.splitlines()[0])
+    expect(status == 0 and out.count('attacked: ok') == 2, f'status {status}: {out} {err[-3000:]} {said}')
+    expect(err.count('is not of this job') == 2, err)
+
+
+def strangers_send_over_datagrams():
+    """Processes that are not of the job send bytes, and packets with a wrong secret or none, over `net`."""
+    strangers_send_over('net')
+
+
+def strangers_send_over_connections():
+    """The same over `tcp;ofi_rxm`."""
+    strangers_send_over('tcp;ofi_rxm')
+
+
+def little_shared_memory(size, ranks, *cases, **environment):
+    inside = f'mount -t tmpfs -o size={size} none /dev/shm && exec "$@"'
+    apart = ['unshare', '--map-root-user', '--mount', 'sh', '-c', inside, 'sh']
+    try:
+        if run([*apart, 'true'])[0] != 0:
+            raise Skipped('no mount namespace of our own')
+    except OSError as why:
+        raise Skipped(str(why))
+    environment = {'FULT_WORKERS': '1', 'FULT_COMM_INTERFACE': '127.0.0.1', **environment}
+    status, out, err = run([*apart, FULT_RUN, '-n', ranks, PROGRAM, *cases], env=environment)
+    if 'no provider' in err:
+        raise Skipped(err.splitlines()[0])
+    done = [line.split(':')[0] for line in out.splitlines() if ': ok' in line]
+    expect(status == 0 and done == list(cases), f'status {status}, done {done}: {err[-3000:]}')
+    return out, err
+
+
+def no_room_in_shared_memory():
+    """/dev/shm without room for any rank, or for some of them: the others' pairs use it, these the network."""
+    out, err = little_shared_memory('16k', 4, *SOME)
+    expect('over shared' not in out and err.count('fult-comm:') == 1 and '--shm-size' in err, out + err)
+    out, err = little_shared_memory('52k', 4, *SOME)
+    expect(err.count('fult-comm:') == 1 and 'of the 4 ranks here go over the network' in err, out + err)
+    # Which of the devices have room is a matter of time. However many lack it: one line.
+    counts = []
+    for size in range(36, 68, 4):
+        out, err = little_shared_memory(f'{size}k', 2, SOME[0], FULT_COMM_DEVICES='4')
+        counts.append(err.count('go over the network'))
+    expect(max(counts) == 1, f'{counts}: {out} {err}')
+
+
+def little_room_in_shared_memory():
+    """/dev/shm of a few hundred KiB: rings and packets are smaller, and a line says so."""
+    out, err = little_shared_memory('400k', 5, *SOME)
+    expect('over shared' in out and err.count('fult-comm:') == 1 and 'packets of' in err, out + err)
+
+
+def many_ranks_share_their_memory():
+    """20 ranks in 1 MiB, by the option: no complaint."""
+    status, out, err = run([FULT_RUN, '-n', 20, PROGRAM, 'pieces', 'one_tag'],
+                           env={'FULT_WORKERS': '1', 'FULT_COMM_SHARED_MEMORY': '1M'})
+    expect(status == 0 and out.count(': ok') == 2 and err == '', f'{status} {out} {err}')
 
 
 def never_received():

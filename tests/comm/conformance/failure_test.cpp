@@ -5,6 +5,7 @@
 #include <thread>
 #include <tuple>
 
+#include "tests/comm/conformance/departure.hpp"
 #include "tests/comm/conformance/ranks.hpp"
 
 namespace {
@@ -127,6 +128,45 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
     EXPECT_EQ(failed, 3 * 12);
 }
 INSTANTIATE_TEST_SUITE_P(kinds, losing, ::testing::Combine(::testing::Bool(), ::testing::Bool()));
+
+// A rank leaves in good order, and the others count on it.
+TEST_F(failure, a_rank_that_leaves) {
+    const runtime running(as_many_workers_as_asked_for());
+    for (const int ranks : {2, 4})
+        for (const bool one_sided : {true, false}) {
+            world_settings settings;
+            settings.ranks = ranks;
+            settings.network.one_sided = one_sided;
+            run_ranks(settings, [](party &p, world &) { the_last_rank_leaves(p); });
+        }
+}
+
+// Two of three leave one after the other: a receive from any rank ends with the second.
+TEST_F(failure, any_source_ends_when_the_last_of_the_others_has_left) {
+    world_settings settings;
+    settings.ranks = 3;
+    const runtime running(as_many_workers_as_asked_for());
+    run_ranks(settings, [](party &p, world &) {
+        endpoint open = p.make_endpoint({.wildcards = true});
+        if (p.rank == 1)
+            return;
+        if (p.rank == 2) {
+            p.world.recv<int>(0, 1);
+            open.send(5, 0, 2);
+            return;
+        }
+        int one = 0;
+        EXPECT_TRUE(ends_with(errc::peer_left, [&] { p.world.recv(one, 1, 1); }));
+        request any = open.irecv(std::span(&one, 1), any_source, 3);
+        for (int i = 0; i < 100; ++i)
+            this_task::yield();
+        EXPECT_FALSE(any.test()); // rank 2 may still send
+        p.world.send(1, 2, 1);
+        EXPECT_TRUE(ends_with(errc::peer_left, [&] { any.wait(); }));
+        EXPECT_EQ(open.recv<int>(any_source, any_tag), 5); // it came before
+        EXPECT_TRUE(ends_with(errc::peer_left, [&] { open.recv<int>(any_source, any_tag); }));
+    });
+}
 
 // What had come from a rank before it was lost is still received.
 TEST_F(failure, messages_that_came_before_remain) {
@@ -349,7 +389,7 @@ TEST_F(failure, ending_with_a_pending_receive) {
     const auto program = [](party &p, world &) {
         static int never;
         if (p.rank == 0) {
-            spawn([&world = p.world] { world.recv(never, 1, 1); }).detach();
+            spawn([&world = p.world] { world.recv(never, 0, 1); }).detach();
             this_task::yield();
         }
     };
@@ -387,14 +427,14 @@ TEST_F(failure, ending_with_a_send_to_itself) {
 TEST_F(failure, requests_and_endpoints_that_end_too_early) {
     const auto drops_request = [](party &p, world &) {
         static int never;
-        const request r = p.world.irecv(std::span(&never, 1), p.next(), 1);
+        const request r = p.world.irecv(std::span(&never, 1), p.rank, 1);
     };
     FULT_EXPECT_END(drops_request, "fult: request: destroyed before it was complete");
     const auto drops_endpoint = [](party &p, world &) {
         static int never;
         endpoint e = p.make_endpoint({});
         static request r;
-        r = e.irecv(std::span(&never, 1), p.next(), 1);
+        r = e.irecv(std::span(&never, 1), p.rank, 1);
         e = endpoint();
     };
     FULT_EXPECT_END(drops_endpoint, "fult: comm::endpoint: destroyed while receives wait on it");
@@ -407,6 +447,33 @@ TEST_F(failure, an_endpoint_that_outlives_its_context) {
             kept = p.make_endpoint({});
     };
     FULT_EXPECT_END(program, "fult: comm::context: ended before 1 endpoint.* made from it");
+}
+
+TEST_F(failure, handlers_that_throw) {
+    static delivery how;
+    static bool standard;
+    const auto program = [](party &p, world &) {
+        endpoint_options options{.how = how};
+        options.handler = [](const status &, std::span<const std::byte>) {
+            if (standard)
+                throw std::runtime_error("no such order");
+            throw 7;
+        };
+        endpoint e = p.make_endpoint(options);
+        if (p.rank == 0)
+            e.send(1, 1, 5);
+        p.barrier();
+        p.world.recv<int>(p.next(), 1);
+    };
+    for (const delivery each : {delivery::handled, delivery::as_a_task}) {
+        how = each;
+        standard = true;
+        FULT_EXPECT_END(program,
+                        "fult: comm::endpoint: the handler of endpoint 1 threw on a message from rank 0, "
+                        "tag 5: no such order; catch it in the handler");
+        standard = false;
+        FULT_EXPECT_END(program, "tag 5: an exception that is no std::exception; catch it in the handler");
+    }
 }
 
 // Messages in one packet that nobody received are no error: their senders are done.

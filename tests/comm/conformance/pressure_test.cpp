@@ -150,4 +150,75 @@ TEST(queues, refuse_what_finds_no_room_at_the_sender) {
     });
 }
 
+// Each rank keeps the packet that was filled for it last: there may be more ranks than packets.
+// Rank 0 of three. A send to rank 1 waits for room; at its end another one begins, to rank 2, which waits as
+// well.
+TEST(sends, that_begin_as_others_find_room) {
+    struct next final : completion {
+        endpoint *world = nullptr;
+        completion *at_end = nullptr;
+        void complete(const completed &) noexcept override {
+            isend(*world, bytes.data(), bytes.size(), 2, 1, *at_end);
+        }
+        const std::vector<std::byte> bytes = bytes_of(1, 300);
+    };
+    fult::options one = as_many_workers_as_asked_for();
+    one.workers = 1; // nothing else makes progress while this task does not suspend
+    const runtime running(one);
+    world_settings settings;
+    settings.ranks = 3;
+    settings.network = {.inject = 64, .message = 512, .depth = 1};
+    const auto hub = comm::detail::make_loopback_hub(3, settings.network);
+    const auto at = std::make_shared<meeting>(3);
+    std::vector<std::unique_ptr<comm::detail::job>> jobs;
+    std::vector<endpoint> queues;
+    for (int i = 0; i < 3; ++i) {
+        jobs.push_back(open_rank(settings, {hub}, at, i));
+        queues.push_back(jobs.back()->make_endpoint({.how = delivery::queued}));
+    }
+    const auto receive = [&](std::size_t rank) {
+        while (jobs[rank]->progress() || queues[rank].dequeue())
+            ;
+    };
+    synchronizer last(jobs[0]->world, 1);
+    next first;
+    first.world = &queues[0];
+    first.at_end = &last;
+    for (const int to : {1, 2})
+        while (queues[0].enqueue(first.bytes.data(), first.bytes.size(), to, 1))
+            ;
+    isend(queues[0], first.bytes.data(), first.bytes.size(), 1, 1, first);
+    receive(1);
+    jobs[0]->progress(); // the first one has left, and the second one waits
+    for (int rounds = 0; !last.test(); ++rounds) {
+        ASSERT_LT(rounds, 1000);
+        receive(1);
+        receive(2);
+    }
+    receive(2);
+    queues.clear();
+    std::vector<handle<void>> ends;
+    for (auto &each : jobs)
+        ends.push_back(spawn([&] { each.reset(); }));
+    join_all(ends);
+}
+
+TEST(packets, are_passed_on_between_ranks) {
+    world_settings settings;
+    settings.ranks = 8;
+    settings.options.packets = 8;
+    const runtime running(as_many_workers_as_asked_for());
+    run_ranks(settings, [&](party &p, world &) {
+        for (int round = 0; round < 20; ++round) {
+            std::vector<request> sent;
+            for (int to = 0; to < p.size; ++to)
+                sent.push_back(p.world.isend(std::span(&round, 1), to, 1));
+            for (int from = 0; from < p.size; ++from)
+                EXPECT_EQ(p.world.recv<int>(from, 1), round);
+            comm::wait_all(sent);
+        }
+        p.barrier();
+    });
+}
+
 } // namespace

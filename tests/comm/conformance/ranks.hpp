@@ -62,6 +62,7 @@ struct world_settings {
     int ranks = 2;
     detail::loopback_settings network{};
     comm::options options{};
+    std::uint64_t secret = 0; // of the job
     // Where given: makes of a rank's transport the one that it uses.
     std::function<std::unique_ptr<detail::transport>(std::unique_ptr<detail::transport>)> wrap{};
 };
@@ -80,6 +81,7 @@ inline std::unique_ptr<detail::job> open_rank(const world_settings &settings,
         links[i].transports.push_back(detail::open_loopback(hubs[i], rank));
         if (settings.wrap)
             links[i].transports.back() = settings.wrap(std::move(links[i].transports.back()));
+        links[i].secret = settings.secret;
         links[i].routes.assign(static_cast<std::size_t>(settings.ranks), 0);
         links[i].routes[static_cast<std::size_t>(rank)] = -1;
     }

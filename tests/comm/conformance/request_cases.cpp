@@ -56,6 +56,33 @@ void wait_for_any(party &p) {
     require_equal(wait_any({}), std::size_t{0}, "of nothing");
 }
 
+// Requests of messages that left at once are complete as any others, wherever they stand.
+void wait_for_any_that_left_at_once(party &p) {
+    int never = 0;
+    const int value = 5;
+    int got[2] = {};
+    std::vector<request> all, receives; // without these, a send that is only offered would never end
+    for (int &each : got)
+        receives.push_back(p.world.irecv(std::span(&each, 1), p.previous(), 2));
+    all.push_back(p.world.irecv(std::span(&never, 1), p.previous(), 1));
+    all.push_back(p.world.isend(std::span(&value, 1), p.next(), 2));
+    all.push_back(p.world.isend(std::span(&value, 1), p.next(), 2));
+    for (std::size_t left = 2; left > 0; --left) {
+        const std::size_t which = comm::wait_any(all);
+        require(which == 1 || which == 2, "one of the sends");
+        require_status(all[which].wait(), p.next(), 2, sizeof value);
+    }
+    for (int i = 0; i < 2; ++i) {
+        receives[static_cast<std::size_t>(i)].wait();
+        require_equal(got[i], 5, "value");
+    }
+    require(all[0].cancel(), "nothing has met it");
+    require_equal(comm::wait_any(all), std::size_t{0}, "the one that was taken back");
+    require_error(errc::cancelled, [&] { all[0].wait(); });
+    require_equal(comm::wait_any(all), all.size(), "none is left");
+    p.barrier(); // a rank that leaves ends the receives that wait for it
+}
+
 void test_until_complete(party &p) {
     exchange x(p);
     std::size_t left = x.all.size();
@@ -145,6 +172,7 @@ void probing(party &p) {
 constexpr conformance_case cases[] = {
     {"wait_for_all", wait_for_all},
     {"wait_for_any", wait_for_any},
+    {"wait_for_any_that_left_at_once", wait_for_any_that_left_at_once},
     {"test_until_complete", test_until_complete},
     {"wait_one_by_one", wait_one_by_one},
     {"cancel", cancel},

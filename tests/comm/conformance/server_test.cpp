@@ -6,6 +6,8 @@
 #include <sched.h>
 #include <thread>
 
+#include <fult/sync/event.hpp>
+
 #include "tests/comm/conformance/ranks.hpp"
 
 namespace {
@@ -79,6 +81,49 @@ INSTANTIATE_TEST_SUITE_P(by, server, ::testing::Values(server_policy::workers, s
                          [](const auto &p) {
                              return std::string(p.param == server_policy::workers ? "workers" : "dedicated");
                          });
+
+// Foreign threads make progress themselves: while they exchange messages each worker is blocked by a task
+// that waits for one of them outside of the runtime's sight. Some of their waits last until everybody sleeps.
+TEST(foreign_threads, exchange_messages_while_every_worker_is_blocked) {
+    const runtime running(two_workers());
+    constexpr int rounds = 100;
+    run_ranks({}, [&](party &p, world &) {
+        std::atomic<int> right{0};
+        std::vector<std::thread> some;
+        for (std::uint32_t tag = 0; tag < 3; ++tag)
+            some.emplace_back([&, tag] {
+                for (int i = 0; i < rounds; ++i) {
+                    if (i % 10 == 0 && p.rank == 0)
+                        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                    if (p.rank == 0)
+                        p.world.send(i, p.next(), tag);
+                    right += p.world.recv<int>(p.previous(), tag) == i;
+                    if (p.rank == 1)
+                        p.world.send(i, p.next(), tag);
+                }
+            });
+        for (std::thread &each : some)
+            each.join();
+        EXPECT_EQ(right, 3 * rounds);
+        p.barrier();
+    });
+}
+
+// A wait that is no call of comm: the handler that ends it runs on the thread that waits.
+TEST(foreign_threads, wait_for_what_a_handler_does_while_every_worker_is_blocked) {
+    const runtime running(two_workers());
+    run_ranks({}, [&](party &p, world &) {
+        fult::event came;
+        endpoint handled =
+            p.make_endpoint({.how = delivery::handled,
+                             .handler = [&](const status &, std::span<const std::byte>) { came.set(); }});
+        std::thread([&] {
+            handled.send(nullptr, 0, p.next(), 0);
+            came.wait();
+        }).join();
+        p.barrier();
+    });
+}
 
 // Those that the system shows for the thread of that name; empty: there is none.
 std::string processors_of(const std::string &thread) {

@@ -64,6 +64,35 @@ TEST(fabric_settings_test, says_what_there_is_where_nothing_fits) {
         EXPECT_EQ(status, 0);
 }
 
+// A datagram from anywhere ends a program that uses them.
+TEST(fabric_settings_test, unsafe_datagrams_are_used_by_name_only) {
+    for (const int status :
+         fork_ranks(1, {"none", "", reach::network, true, open_fabric}, bound, [](board &, int) {
+             setenv("FI_PROVIDER", "udp;ofi_rxd", 1); // nothing else is there
+             fabric_settings settings;
+             settings.interface = "127.0.0.1";
+             settings.provider = "udp;ofi_rxd";
+             std::string there;
+             try {
+                 there = open_fabric(settings)->name();
+             } catch (const std::runtime_error &) {
+                 return; // nor is this
+             }
+             settings.provider = "";
+             for (const char *interface : {"127.0.0.1", ""}) {
+                 settings.interface = interface;
+                 try {
+                     there = open_fabric(settings)->name();
+                 } catch (const std::runtime_error &e) {
+                     require(std::string(e.what()).find("no provider") != std::string::npos, e.what());
+                     continue;
+                 }
+                 throw std::runtime_error(there + " was chosen");
+             }
+         }))
+        EXPECT_EQ(status, 0);
+}
+
 TEST(fabric_settings_test, ranks_with_different_providers_are_told) {
     for (const int status :
          fork_ranks(1, {"none", "", reach::same_host, true, open_fabric}, bound, [](board &, int) {

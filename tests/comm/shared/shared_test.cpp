@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <string>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -233,10 +234,10 @@ TEST(shared, a_rank_that_writes_nonsense_is_told_and_left_alone) {
     ASSERT_EQ(net[2].inject(0, &word, sizeof word), outcome::done);
     EXPECT_EQ(happens(net[0], 3).size(), 2U);
     // what comes next in rank 1's ring, behind the message of two words
-    segment_shape shape{3, 131072, 8192, 8};
+    segment_shape shape{2, 131072, 8192, 8};
     const auto memory = net.segment(0);
     ASSERT_EQ(memory.size(), shape.bytes());
-    const ring_place ring = ring_at(memory.data() + shape.slot_offset(1), shape, 1, 0);
+    const ring_place ring = ring_at(memory.data() + shape.slot_offset(0), shape, 1, 0);
     const std::uint64_t nonsense = 0x123456789;
     std::memcpy(ring.data + 2 * ring_word, &nonsense, sizeof nonsense);
     const auto told = happens(net[0], 5);
@@ -257,7 +258,7 @@ TEST(shared, nonsense_about_room_makes_a_rank_unreachable) {
     net.post(1, 4);
     std::vector<std::byte> bytes(8192);
     ASSERT_EQ(net[0].inject(1, bytes.data(), bytes.size()), outcome::done);
-    segment_shape shape{2, 131072, 8192, 8};
+    segment_shape shape{1, 131072, 8192, 8};
     const ring_place ring = ring_at(net.segment(1).data() + shape.slot_offset(0), shape, 0, 1);
     ring.control->taken.store(1 << 30);
     outcome result;
@@ -475,6 +476,40 @@ TEST(shared, what_is_under_way_to_a_forgotten_rank_is_lost_and_the_rest_is_not) 
     for (const event &e : told)
         EXPECT_EQ(e.what_happened,
                   static_cast<transfer *>(e.what)->rank == 1 ? event::kind::lost : event::kind::moved);
+}
+
+// However little room there is, messages go and the ring has place for several.
+TEST(shared, rings_fit_into_their_room) {
+    const segment_shape wanted{63, 131072, 8192, 8};
+    EXPECT_EQ(fit(wanted, wanted.bytes()), wanted);
+    for (std::size_t room = 0; room < wanted.bytes(); room += 65521) {
+        const segment_shape fitted = fit(wanted, room);
+        EXPECT_LT(fitted.ring, wanted.ring);
+        EXPECT_LE(fitted.most, wanted.most);
+        EXPECT_GE(fitted.most, 256U) << "the least FULT_COMM_PACKET_SIZE";
+        EXPECT_GE(fitted.ring, 4 * framed(fitted.most) + ring_word);
+        EXPECT_TRUE(fitted.bytes() <= room || fitted.slot_bytes() == 4096) << room;
+    }
+    shared_settings settings;
+    settings.room = 0;
+    together net(70, settings);
+    net.post(69, 8);
+    std::vector<std::byte> bytes(net[0].limits().message);
+    EXPECT_GT(bytes.size(), 900U);
+    for (int i = 0; i < 4; ++i)
+        ASSERT_EQ(net[0].inject(69, bytes.data(), bytes.size()), outcome::done);
+    EXPECT_EQ(happens(net[69], 3).size(), 4U);
+    EXPECT_EQ(net[0].inject(69, bytes.data(), bytes.size() + 1), outcome::failed);
+}
+
+// Nothing is left to be allocated when messages go.
+TEST(shared, all_memory_is_there_at_the_start) {
+    together net(4);
+    struct stat about {};
+    const int fd = shm_open(("/" + net.base + "2").c_str(), O_RDONLY, 0);
+    ASSERT_EQ(fstat(fd, &about), 0);
+    close(fd);
+    EXPECT_GE(about.st_blocks * 512, about.st_size);
 }
 
 TEST(shared, without_copies_there_are_no_transfers) {

@@ -1,0 +1,35 @@
+// What signals do is the program's to say. Providers of libfabric install handlers: those for shared memory
+// remove their files when the process is killed, and some that come with Debian's libfabric (libpsm2,
+// libpsm_infinipath) print a trace and exit with status 1 from the moment on at which they are loaded.
+#pragma once
+
+#include <array>
+#include <csignal>
+#include <cstddef>
+
+namespace fult::comm::detail {
+
+// Sets all signals back at its end to what they did at its begin.
+class kept_signals {
+  public:
+    kept_signals() noexcept {
+        for (int s = 1; s < count; ++s)
+            sigaction(s, nullptr, &before_[static_cast<std::size_t>(s)]);
+    }
+    ~kept_signals() {
+        for (int s = 1; s < count; ++s) {
+            struct sigaction now;
+            const struct sigaction &before = before_[static_cast<std::size_t>(s)];
+            if (sigaction(s, nullptr, &now) == 0 && now.sa_sigaction != before.sa_sigaction)
+                sigaction(s, &before, nullptr);
+        }
+    }
+    kept_signals(const kept_signals &) = delete;
+    kept_signals &operator=(const kept_signals &) = delete;
+
+  private:
+    static constexpr int count = 32;
+    std::array<struct sigaction, count> before_{};
+};
+
+} // namespace fult::comm::detail

@@ -1,0 +1,54 @@
+// Ranks that leave in good order. A rank whose context ends says so to all others, behind everything that it
+// has sent them on the same way: what came before still meets its receives, and a receive that waits for more
+// can only wait in vain. Until all ranks have come so far it goes on to serve what it has offered, and
+// refuses what is offered to it.
+#include "comm/device.hpp"
+#include "comm/endpoint_state.hpp"
+
+namespace fult::comm::detail {
+
+void device::leave() noexcept {
+    device_lock hold(*this);
+    refuse_messages();
+    for (int rank = 0; rank < settings_.size; ++rank)
+        if (peer_of(rank).via)
+            tell(rank, record::leaving);
+    flush_all();
+}
+
+// Under the lock.
+void device::peer_leaves(int rank) noexcept {
+    peer &who = peer_of(rank);
+    if (who.left.exchange(true, std::memory_order_seq_cst)) // pairs with post
+        return;
+    if (!who.failed.load(std::memory_order_relaxed))
+        departed_.fetch_add(1, std::memory_order_seq_cst); // pairs with post
+    if (refusing_)                                         // this rank leaves as well, and has no receives
+        return;
+    // Of all endpoints at once: when a job ends this happens for each rank, and the table may be large.
+    match_item *orphans = table_.remove_if(
+        match_kind::receive, [&](match_item &i) { return static_cast<receive &>(i).source == rank; });
+    end_receives(static_cast<receive *>(static_cast<wildcard_item *>(orphans)), rank, errc::peer_left);
+    for (unsigned i = 0; i < most_endpoints; ++i)
+        if (endpoint_state *e = endpoints_[i].load(std::memory_order_acquire); e && e->has_wildcards())
+            end_receives(e->orphans(rank), rank, errc::peer_left);
+}
+
+// Receives that were taken out, as only that rank, or nobody any more, could have served them.
+void device::end_receives(receive *first, int rank, errc why) noexcept {
+    while (receive *r = first) {
+        first = static_cast<receive *>(r->match_item::next);
+        r->about.source = r->source >= 0 ? rank : any_source;
+        finish_receive(*r, r->source >= 0 ? why : why_alone());
+    }
+}
+
+// After a collective has failed because of such a rank: this rank takes part in no later one there.
+void device::close(endpoint_state &companion) noexcept {
+    device_lock hold(*this);
+    companion.closed.store(true, std::memory_order_release); // pairs with collective_call
+    companion.drop_messages();
+    flush_all();
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,19 @@
+#include "processors.hpp"
+
+#include <fult/detail/service.hpp>
+
+namespace fult::detail {
+
+constinit std::atomic<bool> processors_shared{false};
+
+void share_processors(bool shared) noexcept { processors_shared.store(shared, std::memory_order_relaxed); }
+
+// Counted for each thread: one that looks seldom gives little away.
+void looked_in_vain() noexcept {
+    constexpr unsigned interval = 16;
+    static thread_local unsigned looks = 0;
+    if (shares_processors() && ++looks % interval == 0) [[unlikely]]
+        ::sched_yield();
+}
+
+} // namespace fult::detail

@@ -1,0 +1,70 @@
+// A random program, as all ranks derive it from its seed: contexts one after the other, in each some phases,
+// in each phase acts that run at once. What happens within an act follows from its own seed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <fult/comm.hpp>
+
+namespace fult::comm::testing {
+
+struct scene;
+
+// How a kind of act is run.
+struct act_kind {
+    const char *name;
+    int endpoints;                                            // of its own
+    endpoint_options (*endpoint)(scene &, std::uint64_t act); // how each is made; null: as by default
+    void (*begin)(scene &);                                   // starts its actors on this rank
+    void (*check)(scene &);                                   // when all actors have ended; may be null
+};
+
+// All of them; the parts of the list are a file each.
+std::span<const act_kind> stream_acts();
+std::span<const act_kind> wildcard_acts();
+std::span<const act_kind> delivery_acts();
+std::span<const act_kind> collective_acts();
+std::span<const act_kind> one_sided_acts();
+
+struct act_plan {
+    const act_kind *kind;
+    std::uint64_t seed;
+    unsigned device;
+};
+
+struct phase_plan {
+    std::vector<act_plan> acts;
+    bool barrier;      // before it
+    int victim = -1;   // the rank that is killed meanwhile
+    int stopped = -1;  // the rank that is stopped for a while
+    bool slow = false; // some ranks compute
+    std::uint64_t seed = 0;
+};
+
+struct context_plan {
+    comm::options options;
+    std::vector<phase_plan> phases;
+};
+
+struct program {
+    std::uint64_t seed;
+    int ranks;
+    std::vector<context_plan> contexts;
+};
+
+// What goes wrong on purpose.
+struct fault_plan {
+    bool kill = false;
+    bool stop = false;
+    bool slow = false;
+    bool scarce = false; // few and small packets, little room for what nobody waits for
+};
+
+// `only`: the one kind of act to be used; empty: all.
+program make_program(std::uint64_t seed, int ranks, const fault_plan &faults, const comm::options &base,
+                     const std::string &only);
+
+} // namespace fult::comm::testing

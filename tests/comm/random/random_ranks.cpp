@@ -1,0 +1,304 @@
+// A random program, as one of its ranks: see README.md. Started by random_test.py:
+//   random_ranks --seed N [--ranks N] [--loopback] [--faults LIST] [--only KIND] [--limit SECONDS] [--workers
+//   N] [--threads 0]
+#include <charconv>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <unistd.h>
+
+#include "tests/comm/conformance/ranks.hpp"
+#include "tests/comm/random/scene.hpp"
+
+namespace fult::comm::testing {
+namespace {
+
+struct arguments {
+    std::uint64_t seed = 1;
+    int ranks = 1;
+    bool loopback = false; // all ranks in this process
+    fault_plan faults;
+    std::string only;
+    unsigned limit = 60;
+    unsigned workers = 0; // 0: as the seed says
+    bool threads = true;
+};
+
+std::uint64_t number(std::string_view text) {
+    std::uint64_t value = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failed != std::errc{} || end != text.data() + text.size())
+        throw std::invalid_argument("'" + std::string(text) + "' is no number");
+    return value;
+}
+
+fault_plan faults_of(std::string_view list) {
+    fault_plan f;
+    while (!list.empty()) {
+        const std::string_view one = list.substr(0, list.find(','));
+        list.remove_prefix(std::min(list.size(), one.size() + 1));
+        if (one == "kill")
+            f.kill = true;
+        else if (one == "stop")
+            f.stop = true;
+        else if (one == "slow")
+            f.slow = true;
+        else if (one == "scarce")
+            f.scarce = true;
+        else if (one != "none")
+            throw std::invalid_argument("there is no fault called '" + std::string(one) + "'");
+    }
+    return f;
+}
+
+arguments read_arguments(int count, char **words) {
+    arguments a;
+    for (int i = 1; i < count; ++i) {
+        const std::string_view name = words[i];
+        if (name == "--loopback") {
+            a.loopback = true;
+            continue;
+        }
+        if (i + 1 == count)
+            throw std::invalid_argument("no value for " + std::string(name));
+        const std::string_view value = words[++i];
+        if (name == "--seed")
+            a.seed = number(value);
+        else if (name == "--ranks")
+            a.ranks = static_cast<int>(number(value));
+        else if (name == "--threads")
+            a.threads = number(value) != 0;
+        else if (name == "--faults")
+            a.faults = faults_of(value);
+        else if (name == "--only")
+            a.only = value;
+        else if (name == "--limit")
+            a.limit = static_cast<unsigned>(number(value));
+        else if (name == "--workers")
+            a.workers = static_cast<unsigned>(number(value));
+        else
+            throw std::invalid_argument("what is " + std::string(name) + "?");
+    }
+    return a;
+}
+
+// Scenes outlive all contexts: a task of a message may end late.
+using scenes = std::list<scene>;
+
+// A rank that is stopped for a while, by the next one.
+void stop_and_go_on(pid_t process, dice d) {
+    ::kill(process, SIGSTOP);
+    std::this_thread::sleep_for(std::chrono::milliseconds(d.between(1, 400)));
+    ::kill(process, SIGCONT);
+}
+
+// A task that computes, and calls nothing.
+void compute(std::uint64_t seed) {
+    dice d(seed);
+    for (int i = d.between(1, 4); i > 0; --i) {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(d.below(15'000));
+        while (std::chrono::steady_clock::now() < until)
+            ;
+        this_task::yield();
+    }
+}
+
+void begin_faults(member &me, const phase_plan &p, const std::vector<pid_t> &processes,
+                  std::vector<std::thread> &helpers, std::vector<handle<void>> &tasks) {
+    dice d(seed_of(p.seed, me.rank));
+    if (p.slow && d.chance(50))
+        tasks.push_back(spawn([seed = d.next()] { compute(seed); }));
+    if (p.stopped >= 0 && me.rank == (p.stopped + 1) % me.size && !processes.empty())
+        helpers.emplace_back(stop_and_go_on, processes[static_cast<std::size_t>(p.stopped)], d);
+    if (p.victim != me.rank)
+        return;
+    if (d.chance(50))
+        steps_to_live = d.between(1, d.chance(50) ? 30 : 1000);
+    else
+        helpers.emplace_back([time = std::chrono::microseconds(d.below(d.chance(50) ? 3000 : 40'000))] {
+            std::this_thread::sleep_for(time);
+            std::raise(SIGKILL);
+        });
+}
+
+// The acts of a phase, on this rank.
+void run_phase(member &me, const context_plan &with, std::size_t context, std::size_t number,
+               const std::vector<pid_t> &processes, scenes &kept) {
+    const phase_plan &p = with.phases[number];
+    if (p.barrier)
+        me.barrier();
+    crew all(me, p.seed);
+    std::vector<scene *> now;
+    for (std::size_t i = 0; i < p.acts.size(); ++i) {
+        const act_plan &act = p.acts[i];
+        kept.push_back({me, with, act.seed,
+                        "context " + std::to_string(context) + ", phase " + std::to_string(number) +
+                            ", act " + std::to_string(i) + " (" + act.kind->name + ")",
+                        static_cast<std::uint32_t>((context * 64 + number) * 64 + i) * 256});
+        scene &s = kept.back();
+        s.victim = p.victim;
+        s.all = &all;
+        s.own.reserve(
+            static_cast<std::size_t>(act.kind->endpoints)); // a handler may use the first ones already
+        for (int n = 0; n < act.kind->endpoints; ++n) {
+            endpoint_options how = act.kind->endpoint ? act.kind->endpoint(s, static_cast<std::uint64_t>(n))
+                                                      : endpoint_options{};
+            how.device = act.device;
+            s.own.push_back(me.make_endpoint(std::move(how)));
+        }
+        now.push_back(&s);
+    }
+    std::vector<std::thread> helpers;
+    std::vector<handle<void>> tasks;
+    begin_faults(me, p, processes, helpers, tasks);
+    for (std::size_t i = 0; i < now.size(); ++i)
+        p.acts[i].kind->begin(*now[i]);
+    all.join();
+    join_all(tasks);
+    if (p.victim == me.rank)
+        std::raise(SIGKILL);
+    for (std::thread &each : helpers)
+        each.join();
+    for (scene *each : now)
+        each->own.clear();
+}
+
+// The ranks that are left go on with each other, and know of the loss.
+void go_on_without(member &me, int victim) {
+    endpoint &world = me.world;
+    constexpr std::uint32_t tag = 0xfffffffe;
+    std::vector<std::byte> in(100'000), out(100'000);
+    for (int other = 0; other < me.size; ++other) {
+        if (other == me.rank)
+            continue;
+        try {
+            request sent = world.isend(out, other, tag);
+            world.recv(in, other, tag);
+            sent.wait();
+            if (other != victim)
+                continue;
+        } catch (const error &e) {
+            if (other == victim && e.code() == errc::peer_failed && me.failed(victim))
+                continue;
+        }
+        me.guard.fail("rank " + std::to_string(me.rank) + ": after the loss of rank " +
+                      std::to_string(victim) + ", an exchange with rank " + std::to_string(other) +
+                      " ended wrong");
+    }
+}
+
+void run_context(member &me, const program &all, std::size_t number, scenes &kept) {
+    const context_plan &with = all.contexts[number];
+    std::vector<pid_t> processes(static_cast<std::size_t>(me.size));
+    allgather(me.world, ::getpid(), processes);
+    if (processes.front() == processes.back() && me.size > 1) // over loopback
+        processes.clear();
+    for (std::size_t i = 0; i < with.phases.size(); ++i) {
+        run_phase(me, with, number, i, processes, kept);
+        if (with.phases[i].victim >= 0)
+            go_on_without(me, with.phases[i].victim);
+    }
+}
+
+fult::options runtime_options(const arguments &a) {
+    fult::options o = fult::read_options();
+    dice d(seed_of(a.seed, 11));
+    if (a.loopback || d.chance(50))
+        o.bind = false;
+    o.workers = a.workers != 0 ? a.workers : d.between(1U, 4U);
+    return o;
+}
+
+std::string description(const arguments &a, const context_plan &c) {
+    const comm::options &o = c.options;
+    return "seed " + std::to_string(a.seed) + ": packet_size " + std::to_string(o.packet_size) +
+           ", packets " + std::to_string(o.packets) + ", rendezvous " + std::to_string(o.rendezvous) +
+           ", unexpected " + std::to_string(o.unexpected) + ", gather " + (o.gather ? "on" : "off") +
+           ", devices " + std::to_string(o.devices) + ", server " +
+           (o.server == server_policy::dedicated ? "dedicated" : "workers");
+}
+
+void use_one_device(context_plan &plan) {
+    plan.options.devices = 1;
+    for (phase_plan &phase : plan.phases)
+        for (act_plan &act : phase.acts)
+            act.device = 0;
+}
+
+void over_loopback(const arguments &a, watch &guard) {
+    program all = make_program(a.seed, a.ranks, a.faults, comm::read_options(), a.only);
+    const runtime running(runtime_options(a));
+    std::mutex lock;
+    std::list<member> members;
+    std::vector<scenes> kept(static_cast<std::size_t>(a.ranks) * all.contexts.size());
+    for (std::size_t i = 0; i < all.contexts.size(); ++i) {
+        use_one_device(all.contexts[i]); // a runtime has no room for the servers of all ranks' devices
+        guard.describe(description(a, all.contexts[i]));
+        dice d(seed_of(a.seed, 12, i));
+        world_settings settings;
+        settings.ranks = a.ranks;
+        settings.options = all.contexts[i].options;
+        settings.network.one_sided = d.chance(60);
+        settings.network.local_keys = d.chance(30);
+        settings.network.depth = d.chance(30) ? 4 : 1024;
+        settings.network.refuse_every = d.chance(30) ? d.between(2U, 9U) : 0;
+        settings.network.message = settings.options.packet_size;
+        settings.network.inject = std::min<std::size_t>(settings.options.packet_size, 256);
+        run_ranks(settings, [&](party &p, world &w) {
+            detail::job &own = *w.jobs[static_cast<std::size_t>(p.rank)];
+            member *me = nullptr;
+            {
+                const std::lock_guard held(lock);
+                me = &members.emplace_back(
+                    member{p.rank, p.size, own.world,
+                           [&own](endpoint_options o) { return own.make_endpoint(std::move(o)); },
+                           [&own] { own.barrier(); }, [&own](int r) { return own.has_failed(r); },
+                           [&own] { return own.progress(); }, guard, a.seed, a.threads});
+            }
+            run_context(*me, all, i,
+                        kept[i * static_cast<std::size_t>(a.ranks) + static_cast<std::size_t>(p.rank)]);
+        });
+    }
+}
+
+void between_processes(const arguments &a, watch &guard) {
+    const int ranks = a.ranks;
+    const program all = make_program(a.seed, ranks, a.faults, comm::read_options(), a.only);
+    const runtime running(runtime_options(a));
+    std::list<member> members;
+    std::list<scenes> kept;
+    for (std::size_t i = 0; i < all.contexts.size(); ++i) {
+        guard.describe(description(a, all.contexts[i]));
+        context net(all.contexts[i].options);
+        if (net.size() != ranks)
+            guard.fail("the job has " + std::to_string(net.size()) + " ranks");
+        members.push_back({net.rank(), net.size(), net.world(),
+                           [&net](endpoint_options o) { return net.make_endpoint(std::move(o)); },
+                           [&net] { net.barrier(); }, [&net](int r) { return net.failed(r); },
+                           [&net] { return net.progress(); }, guard, a.seed, a.threads});
+        run_context(members.back(), all, i, kept.emplace_back());
+    }
+}
+
+} // namespace
+} // namespace fult::comm::testing
+
+int main(int count, char **words) {
+    using namespace fult::comm::testing;
+    try {
+        const arguments a = read_arguments(count, words);
+        watch guard("seed " + std::to_string(a.seed), a.limit);
+        if (a.loopback)
+            over_loopback(a, guard);
+        else
+            between_processes(a, guard);
+        std::printf("well\n");
+    } catch (const std::exception &e) {
+        std::fprintf(stderr, "random_ranks: %s\n", e.what());
+        return 1;
+    }
+    return 0;
+}

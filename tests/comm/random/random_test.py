@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Random programs of ranks against an oracle; README.md says what they do.
+
+usage: random_test.py FULT_RUN PROGRAM [--seed N] [--count N] [--seconds N] [--ranks N] [--transport NAMES]
+                      [--faults LIST] [--only KIND] [--threads 0|1] [--workers N] [--limit SECONDS] [--keep-on]
+
+Each program is printed before it runs, as the options that repeat it. Without --seed the clock gives one.
+"""
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bootstrap'))
+from launching import Job  # noqa: E402
+
+NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
+TRANSPORTS = {
+    'shared': {},
+    'net': {**NETWORK, 'FULT_COMM_NETWORK': 'net'},
+    'tcp': {**NETWORK, 'FULT_COMM_NETWORK': 'tcp;ofi_rxm'},
+    'loopback': {},
+}
+FAULTS = ['kill', 'stop', 'slow', 'scarce']
+
+
+def arguments():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('fult_run')
+    parser.add_argument('program')
+    parser.add_argument('--seed', type=int)
+    parser.add_argument('--count', type=int, help='programs; with neither this nor --seconds, one')
+    parser.add_argument('--seconds', type=float, help='begin no program after so many')
+    parser.add_argument('--ranks', type=int)
+    parser.add_argument('--transport', help='one, or some with commas: ' + ', '.join(TRANSPORTS))
+    parser.add_argument('--faults', help='some with commas, or none: ' + ', '.join(FAULTS))
+    parser.add_argument('--only', default='', help='one kind of act')
+    parser.add_argument('--threads', default='1')
+    parser.add_argument('--workers')
+    parser.add_argument('--limit', type=int, default=60, help='seconds without a step that count as a hang')
+    parser.add_argument('--keep-on', action='store_true', help='go on after a failure')
+    return parser.parse_args()
+
+
+class Program:
+    """One program: what the seed says, where the command line leaves it open."""
+
+    def __init__(self, given, seed):
+        choice = random.Random(seed)
+        self.seed = seed
+        self.transport = choice.choice((given.transport or ','.join(TRANSPORTS)).split(','))
+        self.ranks = given.ranks or choice.choice([1, 2, 2, 3, 3, 4, 5, 6])
+        likely = {'kill': 0.25, 'stop': 0.15, 'slow': 0.3, 'scarce': 0.2}
+        drawn = [f for f in FAULTS if choice.random() < likely[f]]
+        self.faults = [f for f in (given.faults.split(',') if given.faults else drawn) if f != 'none']
+        if self.transport == 'loopback':  # its ranks are one process
+            self.faults = [f for f in self.faults if f not in ('kill', 'stop')]
+        self.server = choice.choice(['workers', 'workers', 'dedicated'])
+        self.more = ['--threads', given.threads, '--limit', str(given.limit)]
+        for name, value in (('--only', given.only), ('--workers', given.workers)):
+            if value:
+                self.more += [name, value]
+        self.bound = given.limit + 90
+
+    def __str__(self):
+        return (f'--seed {self.seed} --ranks {self.ranks} --transport {self.transport} '
+                f'--faults {",".join(self.faults) or "none"}')
+
+    def command(self, fult_run, program):
+        own = [program, '--seed', self.seed, '--ranks', self.ranks, '--faults', ','.join(self.faults) or 'none', *self.more]
+        if self.transport == 'loopback':
+            return [*own, '--loopback']
+        return [fult_run, '-n', self.ranks, '--keep-going', *own] if self.kills() else [fult_run, '-n', self.ranks, *own]
+
+    def environment(self):
+        # A busy machine keeps a rank from its processor for seconds: that is no death.
+        return {'FULT_DUMP_SIGNAL': 'USR2', 'FULT_COMM_HEARTBEAT': '10' if self.kills() else '60',
+                'FULT_COMM_SERVER': self.server, **TRANSPORTS[self.transport]}
+
+    def kills(self):
+        return 'kill' in self.faults and self.ranks > 1
+
+    def wrong(self, status, out):
+        """What the end says is wrong; nothing where it is as it should be."""
+        well = 1 if self.transport == 'loopback' else self.ranks - self.kills()
+        if out.count('well') != well:
+            return f'{out.count("well")} of {well} ranks ended well'
+        wanted = 128 + signal.SIGKILL if self.kills() else 0
+        return '' if status == wanted else f'status {status} instead of {wanted}'
+
+
+def end(job):
+    """Every process of a job that has not ended, and what it has said."""
+    job.process.send_signal(signal.SIGUSR2)  # fult-run passes it on: all ranks report their tasks
+    try:
+        return job.process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:
+        pass
+    for pid in job.left() + [job.process.pid]:
+        os.kill(pid, signal.SIGKILL)
+    return job.process.communicate()
+
+
+def attempt(given, program):
+    """Runs it; what is wrong, and its errors."""
+    job = Job(program.command(given.fult_run, given.program), env=program.environment())
+    try:
+        out, err = job.process.communicate(timeout=program.bound)
+        wrong = program.wrong(job.process.returncode, out)
+    except subprocess.TimeoutExpired:
+        out, err = end(job)
+        wrong = f'not ended after {program.bound} s'
+    left = job.left()
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    return wrong or (f'left behind: {left}' if left else ''), err
+
+
+def main():
+    given = arguments()
+    seed = given.seed if given.seed is not None else time.time_ns() // 1000 % 1_000_000_000
+    begin, done, failed = time.monotonic(), 0, 0
+    while True:
+        program = Program(given, seed + done)
+        print(program, flush=True)
+        wrong, err = attempt(given, program)
+        done += 1
+        if wrong:
+            failed += 1
+            print(f'FAILED: {program}: {wrong}\n{err[-12000:]}', flush=True)
+            if not given.keep_on:
+                break
+        over = given.seconds is not None and time.monotonic() - begin > given.seconds
+        if over or (given.count is not None and done >= given.count) or (given.count is None and given.seconds is None):
+            break
+    print(f'{done} programs, {failed} failed, {time.monotonic() - begin:.0f} s')
+    return 1 if failed else 0
+
+
+sys.exit(main())

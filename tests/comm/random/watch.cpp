@@ -1,0 +1,77 @@
+#include "tests/comm/random/watch.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+
+#include <fult/inspect.hpp>
+
+namespace fult::comm::testing {
+
+watch::watch(std::string program, unsigned seconds) : program_(std::move(program)), seconds_(seconds) {
+    if (seconds_ != 0)
+        thread_ = std::thread([this] { look(); });
+}
+
+watch::~watch() {
+    over_.store(true, std::memory_order_relaxed);
+    if (thread_.joinable())
+        thread_.join();
+}
+
+void watch::describe(std::string program) {
+    const std::lock_guard guard(lock_);
+    program_ = std::move(program);
+}
+
+activity *watch::enter(std::string who) {
+    const std::lock_guard guard(lock_);
+    active_.emplace_back().who = std::move(who);
+    return &active_.back();
+}
+
+void watch::leave(activity *what) {
+    const std::lock_guard guard(lock_);
+    active_.remove_if([what](const activity &each) { return &each == what; });
+    steps_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void watch::print_activities() {
+    const std::lock_guard guard(lock_);
+    std::fprintf(stderr, "  %s\n", program_.c_str());
+    for (const activity &each : active_)
+        std::fprintf(stderr, "  %s: %s, step %llu\n", each.who.c_str(),
+                     each.call.load(std::memory_order_relaxed),
+                     static_cast<unsigned long long>(each.step.load(std::memory_order_relaxed)));
+}
+
+void watch::fail(const std::string &what) {
+    std::fprintf(stderr, "FAILED: %s\n", what.c_str());
+    print_activities();
+    std::fflush(nullptr);
+    std::_Exit(41);
+}
+
+void watch::look() {
+    using clock = std::chrono::steady_clock;
+    std::uint64_t seen = 0;
+    clock::time_point since = clock::now();
+    while (!over_.load(std::memory_order_relaxed)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        const std::uint64_t now = steps_.load(std::memory_order_relaxed);
+        if (now != seen) {
+            seen = now;
+            since = clock::now();
+        } else if (clock::now() - since > std::chrono::seconds(seconds_)) {
+            std::fprintf(stderr, "HANGS: nothing has moved for %u s\n", seconds_);
+            print_activities();
+            std::fflush(nullptr);
+            fult::dump_tasks();
+            std::fflush(nullptr);
+            std::_Exit(42);
+        }
+    }
+}
+
+} // namespace fult::comm::testing

@@ -1,0 +1,223 @@
+// Random programs against the whole interface of the runtime, one after the other, each in a runtime of its
+// own. tests/random/README.md tells how to repeat one.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <sstream>
+#include <string>
+#include <unistd.h>
+
+#include "configurations.hpp"
+#include "program.hpp"
+#include "tests/support/scale.hpp"
+
+// An exception that two tasks share is freed by the last owner. The count that orders this is in libstdc++,
+// which is not built for TSan: it sees the free, and not what came before.
+extern "C" const char *__tsan_default_suppressions(); // NOLINT(bugprone-reserved-identifier)
+extern "C" __attribute__((visibility("default"))) const char *
+__tsan_default_suppressions() { // NOLINT(bugprone-reserved-identifier)
+    return "race:std::__exception_ptr::exception_ptr::_M_release\n";
+}
+
+namespace {
+
+using namespace random_programs;
+using clock = std::chrono::steady_clock;
+
+constexpr const char *usage =
+    "usage: random-programs [OPTION...]\n"
+    "\n"
+    "Runs random programs against the runtime: tasks and threads that spawn, join, wait, signal, lock, send, "
+    "stop,\n"
+    "look inside and give memory back, each with an oracle. Ends with status 1, the seed and a report of all "
+    "tasks\n"
+    "where the oracle finds something wrong, or where nothing moves for a while.\n"
+    "\n"
+    "  --seed N         the first program's seed; the next ones have N + 1, N + 2, ... (default: from the "
+    "clock)\n"
+    "  --programs K     ends after K programs (default: 1 with --seed and without --seconds, else no limit)\n"
+    "  --seconds S      begins no program after S seconds (default: 10 without --programs)\n"
+    "  --config NAMES   the runtimes' options: names with commas between them, or `drawn` from the seed "
+    "(default)\n"
+    "  --steps N        acts of the main task and its children, to make a failing program smaller\n"
+    "  --without NAMES  leaves acts out; the others stay as they were\n"
+    "  --only NAMES     leaves all others out\n"
+    "  --stall S        fails where no act and no task ends for S seconds (default: 120)\n"
+    "  --reports FILE   standard error while a program raises FULT_DUMP_SIGNAL (default: /dev/null)\n"
+    "  --quiet          prints no line for each program\n"
+    "  --list           prints the names of acts and configurations, and ends\n"
+    "  --help           prints this, and ends\n"
+    "\n"
+    "A seed repeats what is done, not in which order the workers do it: repeat a rare failure with\n"
+    "--programs 1 in a loop, first alone, then beside something that keeps the processors busy.\n";
+
+[[noreturn]] void wrong(const std::string &what) {
+    std::fprintf(stderr, "random-programs: %s; see --help\n", what.c_str());
+    std::exit(2);
+}
+
+struct command_line {
+    std::uint64_t seed = 0;
+    bool has_seed = false;
+    std::uint64_t programs = 0; // 0: no limit
+    double seconds = 0;         // 0: no limit
+    std::string config = "drawn";
+    unsigned steps = 0, stall = 120;
+    std::vector<bool> without = std::vector<bool>(acts.size(), false);
+    std::string left_out; // as given, for who repeats it
+    std::string reports = "/dev/null";
+    bool quiet = false;
+};
+
+std::uint64_t number(const std::string &option, const char *text) {
+    char *end = nullptr;
+    const std::uint64_t value = std::strtoull(text, &end, 10);
+    if (end == text || *end != '\0' || *text == '-')
+        wrong(option + " takes a number, not '" + text + "'");
+    return value;
+}
+
+void mark(std::vector<bool> &which, const char *names, bool value) {
+    std::istringstream all(names);
+    for (std::string name; std::getline(all, name, ',');) {
+        std::size_t at = 0;
+        while (at < acts.size() && name != acts[at].name)
+            ++at;
+        if (at == acts.size())
+            wrong("no act '" + name + "'; --list names them");
+        which[at] = value;
+    }
+}
+
+[[noreturn]] void list() {
+    std::puts("acts:");
+    for (const act_kind &kind : acts)
+        std::printf("  %s\n", kind.name);
+    std::puts("configurations:");
+    for (const configuration_kind &kind : configuration_kinds())
+        std::printf("  %-22s %s\n", kind.name, kind.meaning);
+    std::exit(0);
+}
+
+command_line parse(int count, char **arguments) {
+    command_line line;
+    for (int i = 1; i < count; ++i) {
+        const std::string option = arguments[i];
+        if (option == "--help") {
+            std::fputs(usage, stdout);
+            std::exit(0);
+        }
+        if (option == "--list")
+            list();
+        if (option == "--quiet") {
+            line.quiet = true;
+            continue;
+        }
+        if (++i == count)
+            wrong("'" + option + "' is unknown, or its value is missing");
+        const char *value = arguments[i];
+        if (option == "--seed")
+            line.seed = number(option, value), line.has_seed = true;
+        else if (option == "--programs")
+            line.programs = number(option, value);
+        else if (option == "--seconds")
+            line.seconds = static_cast<double>(number(option, value));
+        else if (option == "--config")
+            line.config = value;
+        else if (option == "--steps")
+            line.steps = static_cast<unsigned>(number(option, value));
+        else if (option == "--stall")
+            line.stall = static_cast<unsigned>(number(option, value));
+        else if (option == "--reports")
+            line.reports = value;
+        else if (option == "--without" || option == "--only") {
+            if (option == "--only")
+                line.without.assign(acts.size(), true);
+            mark(line.without, value, option == "--without");
+            line.left_out += " " + option + " " + value;
+        } else
+            wrong("'" + option + "' is unknown");
+    }
+    if (!line.has_seed)
+        line.seed = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) %
+                    1000000000u;
+    if (line.programs == 0 && line.seconds == 0)
+        line.has_seed ? void(line.programs = 1) : void(line.seconds = 10);
+    return line;
+}
+
+// Standard error goes elsewhere while it lives.
+class reports_elsewhere {
+  public:
+    reports_elsewhere(bool wanted, const std::string &file) : before_(wanted ? ::dup(STDERR_FILENO) : -1) {
+        if (before_ < 0)
+            return;
+        const int there = ::open(file.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+        if (there < 0)
+            wrong("cannot write to " + file);
+        ::dup2(there, STDERR_FILENO);
+        ::close(there);
+    }
+    ~reports_elsewhere() {
+        if (before_ < 0)
+            return;
+        ::dup2(before_, STDERR_FILENO);
+        ::close(before_);
+    }
+    reports_elsewhere(const reports_elsewhere &) = delete;
+    reports_elsewhere &operator=(const reports_elsewhere &) = delete;
+
+  private:
+    int before_;
+};
+
+std::uint32_t run_one(const command_line &line, std::uint64_t seed) {
+    const configuration config = configured(line.config, draw(seed ^ 0x5eed));
+    recipe how;
+    how.seed = seed;
+    how.steps = line.steps;
+    how.without = line.without;
+    how.most_tasks_at_a_time = config.most_tasks_at_a_time;
+    how.steals = config.options.stealing;
+    how.extreme_times = !line.without.back();
+    how.dump_signal = config.options.dump_signal != 0;
+    announce("--seed " + std::to_string(seed) + " --programs 1 --config " + line.config +
+             (line.steps ? " --steps " + std::to_string(line.steps) : "") + line.left_out + "   # " +
+             config.text);
+    if (!line.quiet)
+        std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), config.text.c_str());
+    std::fflush(stdout);
+    program all(how);
+    {
+        const reports_elsewhere moved_away(how.dump_signal, line.reports);
+        const fult::runtime running(config.options);
+        run(all);
+    }
+    all.tasks.close();
+    moved();
+    return all.tasks.issued();
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+    const command_line line = parse(count, arguments);
+    try {
+        (void)configured(line.config, draw(0));
+    } catch (const std::invalid_argument &error) {
+        wrong(error.what());
+    }
+    std::printf("random-programs --seed %llu --config %s%s\n", static_cast<unsigned long long>(line.seed),
+                line.config.c_str(), line.left_out.c_str());
+    const auto start = clock::now();
+    const auto passed = [&] { return std::chrono::duration<double>(clock::now() - start).count(); };
+    const watchdog watching(line.stall);
+    std::uint64_t done = 0, tasks = 0;
+    while ((line.programs == 0 || done < line.programs) && (line.seconds == 0 || passed() < line.seconds))
+        tasks += run_one(line, line.seed + done++);
+    std::printf("%llu programs, %llu tasks, %.1f s: nothing found\n", static_cast<unsigned long long>(done),
+                static_cast<unsigned long long>(tasks), passed());
+    return 0;
+}
