@@ -433,8 +433,8 @@ TEST_F(failure, requests_and_endpoints_that_end_too_early) {
     const auto drops_endpoint = [](party &p, world &) {
         static int never;
         endpoint e = p.make_endpoint({});
-        static request r;
-        r = e.irecv(std::span(&never, 1), p.rank, 1);
+        static request kept[2]; // by rank
+        kept[p.rank] = e.irecv(std::span(&never, 1), p.rank, 1);
         e = endpoint();
     };
     FULT_EXPECT_END(drops_endpoint, "fult: comm::endpoint: destroyed while receives wait on it");
