@@ -139,7 +139,10 @@ constexpr option_row rows[] = {
         "a size from 16K to 1G, such as 65536, 64K or 1M"),
     option<counted<&options::stacks_kept, 0, unbounded>>(
         "FULT_STACKS_KEPT", "number", "16384",
-        "Idle stacks that keep their memory; that of more goes back to the system.", "a number"),
+        "Idle stacks that keep their memory. That of more, up to 32 times as many, goes back to the system "
+        "when "
+        "no task has taken them for FULT_TRIM_AFTER.",
+        "a number"),
     option<named<&options::guard, guards>>(
         "FULT_GUARD", "auto, madvise, mprotect, off", "auto",
         "How a stack overflow is caught: a guard page by madvise (Linux 6.13 or later, "

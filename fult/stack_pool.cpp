@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <new>
 #include <sys/mman.h>
+#include <unistd.h>
 #include <utility>
 
 #include "check.hpp"
@@ -15,6 +16,19 @@ namespace fult::detail {
 namespace {
 
 constexpr std::size_t few = 64; // stacks that stay resident at any rate
+
+// Resident idle stacks after a burst: so many for each one that is kept in the long run, within a part of the
+// memory if each has touched two pages. They were all in use before, so the peak does not grow.
+constexpr std::size_t burst_factor = 32;
+constexpr std::size_t burst_part = 16;
+
+std::size_t most_resident(const stack_settings &settings) noexcept {
+    const long pages = ::sysconf(_SC_PHYS_PAGES);
+    const std::size_t memory_allows = pages > 0 ? static_cast<std::size_t>(pages) / burst_part / 2 : 0;
+    if (settings.trim_after == 0 || settings.kept >= memory_allows)
+        return settings.kept;
+    return std::min(settings.kept * burst_factor, memory_allows);
+}
 
 // What stays resident of an idle stack of another size.
 constexpr std::size_t kept_of_sized = 256 * 1024;
@@ -54,6 +68,7 @@ std::size_t mapping_limit() noexcept {
 
 stack_pool::stack_pool(const stack_settings &settings)
     : settings_(settings),
+      most_hot_(most_resident(settings)),
       split_budget_(mapping_limit() / 4),
       madvise_guards_(settings.guard != guard_mode::mprotect && settings.guard != guard_mode::none &&
                       madvise_guards_work()) {
@@ -165,7 +180,7 @@ void stack_pool::release(stack *chain) noexcept {
     while (chain) {
         stack *s = chain;
         chain = s->next;
-        if (hot_count_ < settings_.kept) {
+        if (hot_count_ < most_hot_) {
             s->next = hot_;
             hot_ = s;
             ++hot_count_;
@@ -200,17 +215,29 @@ void stack_pool::keep_hot(std::size_t most) noexcept {
     least_hot_ = std::min(least_hot_, hot_count_);
 }
 
-// Under the lock. Stacks that nobody took for a while are too many: half of them go, a bounded number at a
-// time so that nobody waits for long.
+// Under the lock. Stacks that no task took for a while are surplus: all beyond settings_.kept and half of the
+// others. Each call discards a bounded number, so that its caller does not wait for long.
 void stack_pool::trim_surplus() noexcept {
+    constexpr std::size_t at_once = 128, most_of_kept = 512;
     const auto now = std::chrono::steady_clock::now();
-    if (now - looked_ < std::chrono::milliseconds(settings_.trim_after))
-        return;
-    looked_ = now;
-    constexpr std::size_t at_once = 512;
-    const std::size_t surplus = least_hot_ > few ? std::min((least_hot_ - few + 1) / 2, at_once) : 0;
-    keep_hot(hot_count_ - surplus);
-    least_hot_ = hot_count_;
+    if (now - looked_ >= std::chrono::milliseconds(settings_.trim_after)) {
+        looked_ = now;
+        const std::size_t unused = least_hot_ > few ? least_hot_ - few : 0;
+        const std::size_t beyond =
+            hot_count_ > settings_.kept ? std::min(unused, hot_count_ - settings_.kept) : 0;
+        surplus_ = beyond + std::min((unused - beyond + 1) / 2, most_of_kept);
+        least_hot_ = hot_count_;
+    }
+    const std::size_t now_surplus = std::min({surplus_, hot_count_, at_once});
+    surplus_ -= now_surplus;
+    keep_hot(hot_count_ - now_surplus);
+}
+
+std::size_t stack_pool::resident_idle() const noexcept {
+    lock_.lock();
+    const std::size_t count = hot_count_;
+    lock_.unlock();
+    return count;
 }
 
 void stack_pool::trim() noexcept {

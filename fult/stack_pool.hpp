@@ -14,9 +14,10 @@ namespace fult::detail {
 
 struct stack_settings {
     std::size_t size; // of the ordinary stack
-    std::size_t kept; // resident idle stacks in all
+    std::size_t kept; // resident idle stacks in the long run
     guard_mode guard;
-    unsigned trim_after = 0;    // milliseconds for which surplus stacks stay resident; 0: for good
+    unsigned trim_after =
+        0; // milliseconds that surplus stacks stay resident; 0: none beyond `kept` stays at all
     bool joins_in_place = true; // what a join finds unstarted may run on its caller's stack
 };
 
@@ -32,7 +33,9 @@ class stack_pool {
 
     // A chain (by next) of up to `count` ordinary stacks; null where memory is lacking.
     stack *acquire(std::size_t count) noexcept;
-    // Takes a chain back; beyond the cap their memory goes to the system.
+    // Takes a chain back. Beyond settings.kept, memory goes to the system: at once where trim_after is 0,
+    // else when no task has needed it for that long. Waves of many suspended tasks reuse their stacks that
+    // way.
     void release(stack *chain) noexcept;
 
     // One stack of another size; null where memory is lacking. A few that came back last
@@ -46,6 +49,7 @@ class stack_pool {
     // How the guards are made here, and how many ordinary stacks exist.
     const char *guard_name() const noexcept;
     std::size_t mapped() const noexcept { return mapped_; }
+    std::size_t resident_idle() const noexcept;
 
   private:
     static constexpr std::size_t slab_stacks = 64;
@@ -65,11 +69,13 @@ class stack_pool {
     void trim_surplus() noexcept;
 
     stack_settings settings_;
+    std::size_t most_hot_; // resident idle stacks at any time
     mutable spin_lock lock_;
     stack *hot_ = nullptr; // resident
     std::size_t hot_count_ = 0;
     std::size_t least_hot_ = 0; // since then:
     std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
+    std::size_t surplus_ = 0;       // stacks to discard, found by that look
     std::vector<std::byte *> cold_; // bases whose memory went back, or was never touched
     std::vector<slab> slabs_;
     static constexpr std::size_t most_sized = 16;

@@ -128,6 +128,29 @@ TEST(stack_pool, beyond_the_cap_memory_goes_back) {
     pool.release(chain);
 }
 
+// Waves of many suspended tasks: the stacks of one wave serve the next.
+TEST(stack_pool, beyond_the_cap_memory_stays_for_the_next_wave) {
+    stack_pool pool({size, 4, guard_mode::automatic, 3'600'000});
+    pool.release(pool.acquire(100));
+    EXPECT_EQ(pool.resident_idle(), 100u);
+    pool.release(pool.acquire(200)); // no more than 32 times the cap
+    EXPECT_EQ(pool.resident_idle(), 128u);
+    stack_pool none({size, 0, guard_mode::automatic, 3'600'000});
+    none.release(none.acquire(10));
+    EXPECT_EQ(none.resident_idle(), 0u);
+}
+
+TEST(stack_pool, beyond_the_cap_memory_goes_back_when_it_was_idle_for_long) {
+    stack_pool pool({size, 200, guard_mode::automatic, 5});
+    pool.release(pool.acquire(1000));
+    ASSERT_EQ(pool.resident_idle(), 1000u);
+    fult::testing::spin_until([&] {
+        pool.release(pool.acquire(1)); // a program that goes on with few stacks
+        return pool.resident_idle() < 200;
+    });
+    pool.release(pool.acquire(1000));
+}
+
 TEST(stack_pool, guards_by_mprotect_do_not_run_out_by_reuse) {
     if (fult::testing::under_valgrind())
         GTEST_SKIP() << "too many system calls";
