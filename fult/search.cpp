@@ -180,8 +180,6 @@ void worker::nap(rest how) noexcept {
         sleep.wait(prepared);       // somebody posted, or is about to: take it, or it would end a later sleep
     if (doze)
         crew.dozing.fetch_sub(1, std::memory_order_seq_cst); // before the next look; pairs with hand
-    if (watched && crew.asleep.any())
-        crew.wake_one(index); // the next watcher: this one may be busy for long
     crew.counting.lock();
     crew.counting.unlock(); // pairs with drain, which may have counted this worker's tasks as it slept
 }
@@ -237,7 +235,7 @@ task *worker::search() noexcept {
         else if (!crew.alone)
             ask_for_work();
     }
-    if (found && waiting_threads.any()) // this one may be busy for long
+    if (found) // this one may be busy for long (tests/model/poll.pml)
         hand_polling_on(crew);
     return found;
 }
