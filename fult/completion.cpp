@@ -130,7 +130,7 @@ void await_on_thread(task *t) noexcept {
             return;
         misuse("join", "another task or thread joins this task already");
     }
-    until.wait(prepared); // for the post, not for `done`: until then the completer uses the parker
+    until.spin_and_wait(prepared); // for the post, not for `done`: until then the completer uses the parker
 }
 
 } // namespace

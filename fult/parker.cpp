@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "processors.hpp"
+
 namespace fult::detail {
 namespace {
 
@@ -21,13 +23,24 @@ constinit std::atomic<int> bell{-1};
 void parker::wait(std::uint32_t prepared, int milliseconds) noexcept {
     timespec limit{milliseconds / 1000, (milliseconds % 1000) * 1'000'000L};
     const int saved = errno;
-    while (posts_.load(std::memory_order_acquire) == prepared) { // pairs with post
-        const long rc = ::syscall(SYS_futex, &posts_, FUTEX_WAIT_PRIVATE, prepared,
-                                  milliseconds < 0 ? nullptr : &limit, nullptr, 0);
-        if (rc != 0 && errno == ETIMEDOUT)
-            break;
+    const std::uint32_t sleeping = prepared | asleep;
+    if (posts_.compare_exchange_strong(prepared, sleeping, std::memory_order_acq_rel)) { // pairs with post
+        while (posts_.load(std::memory_order_acquire) == sleeping) {
+            const long rc = ::syscall(SYS_futex, &posts_, FUTEX_WAIT_PRIVATE, sleeping,
+                                      milliseconds < 0 ? nullptr : &limit, nullptr, 0);
+            if (rc != 0 && errno == ETIMEDOUT)
+                break;
+        }
+        posts_.fetch_and(~asleep, std::memory_order_acq_rel); // pairs with post
     }
     errno = saved;
+}
+
+void parker::spin_and_wait(std::uint32_t prepared) noexcept {
+    constexpr unsigned looks = 50;
+    for (unsigned i = 0; i < looks && !posted(prepared) && !shares_processors(); ++i)
+        cpu_relax();
+    wait(prepared);
 }
 
 bool parker::open_bell() noexcept {
@@ -67,9 +80,11 @@ void parker::wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned cou
 
 void parker::post() noexcept {
     const int saved = errno;
-    if (posts_.fetch_add(one_post, std::memory_order_acq_rel) & at_bell) // pairs with wait and wait_with
+    const std::uint32_t was =
+        posts_.fetch_add(one_post, std::memory_order_acq_rel); // pairs with wait, wait_with
+    if (was & at_bell)
         ring();
-    else
+    else if (was & asleep)
         ::syscall(SYS_futex, &posts_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
     errno = saved;
 }

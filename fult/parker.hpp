@@ -20,6 +20,8 @@ class alignas(8) parker { // so that a pointer to it has room for a tag
 
     // Blocks the thread until there was a post after prepare, or for some time where milliseconds >= 0.
     void wait(std::uint32_t prepared, int milliseconds = -1) noexcept;
+    // Spins for about a microsecond first, for posts that are likely to come soon.
+    void spin_and_wait(std::uint32_t prepared) noexcept;
 
     // The same, for some nanoseconds where that is >= 0; one of the descriptors that becomes readable ends it
     // too. One parker of the process at a time; the first of `descriptors` is left for the bell, by which a
@@ -38,7 +40,8 @@ class alignas(8) parker { // so that a pointer to it has room for a tag
 
   private:
     static constexpr std::uint32_t at_bell = 1; // the thread sleeps on descriptors
-    static constexpr std::uint32_t one_post = 2;
+    static constexpr std::uint32_t asleep = 2;  // or on this word; a post without either needs no system call
+    static constexpr std::uint32_t one_post = 4;
     std::atomic<std::uint32_t> posts_{0};
 };
 
