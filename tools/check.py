@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / 'build'
 LOGS = BUILD / 'check-logs'
 JOBS = os.environ.get('FULT_CHECK_JOBS') or str(len(os.sched_getaffinity(0)))
+TESTS_AT_ONCE = str(int(JOBS) + 1)  # many spend their time waiting
 HEARTBEAT = 20  # seconds between signs of life
 # Seconds without a word from a configure, build or test run, after which it is ended. However long it takes, it may go on while
 # it says something. A test says nothing before its end, so this is more than the limit of any (see the meson.build files).
@@ -70,7 +71,6 @@ CONFIGS = {
     # Compiling takes longest: with -O1 and line tables alone it takes less than half.
     'asan': Config([*CHECKED, '-Db_sanitize=address,undefined']),
     'tsan': Config([*CHECKED, '-Db_sanitize=thread']),
-    'valgrind': Config([*CHECKED, '-Dvalgrind=enabled']),
     # The flags of CHECKED would replace those of the cross file.
     'aarch64': Config(['--cross-file=build/arm64-root/root.txt', '--cross-file=tools/cross/aarch64.txt', '-Doptimization=1',
                        '-Ddebug=false', '-Db_ndebug=false', '-Dbenchmarks=disabled', '-Dcomm=disabled'], {},
@@ -78,7 +78,9 @@ CONFIGS = {
     # The step gcc has -O3. Without precompiled headers each file must include what it uses.
     'O0': Config(['-Dbuildtype=plain', '-Doptimization=0', '-Db_pch=false', '-Db_ndebug=false', '-Dbenchmarks=disabled']),
     'lto': Config(['-Dbuildtype=plain', '-Doptimization=2', '-Db_lto=true', '-Db_ndebug=true', '-Dbenchmarks=disabled']),
+    # Valgrind's tests run in it too: any build without sanitizers does for them.
     'hardened': Config(['-Dbuildtype=plain', '-Doptimization=2', '-Db_ndebug=false', '-Db_pie=true', '-Dbenchmarks=disabled',
+                        '-Dvalgrind=enabled',
                         f'-Dc_args={HARDENED}', f'-Dcpp_args={HARDENED} -D_GLIBCXX_ASSERTIONS',
                         '-Dc_link_args=-Wl,-z,relro,-z,now', '-Dcpp_link_args=-Wl,-z,relro,-z,now']),
 }
@@ -89,7 +91,7 @@ STEPS = [
          targets=['libraries', 'unit-tests', 'load-tests', 'fuzz-programs']),
     Step('asan', 'asan'),
     Step('tsan', 'tsan'),
-    Step('valgrind', 'valgrind', ['unit'], setup='valgrind', targets=['unit-tests'], without=['scheduling']),
+    Step('valgrind', 'hardened', ['unit'], setup='valgrind', targets=['unit-tests'], without=['scheduling']),
     Step('variants', ['O0', 'lto', 'hardened'], ['sample'], targets=['libraries', 'sample-tests']),
     Step('aarch64', 'aarch64', ['core'], setup='emulated', targets=['core-tests']),
     Step('models', 'gcc', ['model'], build=False),
@@ -266,7 +268,7 @@ def test(step, config, log, count):
     base = directory / 'meson-logs' / (f'check-{step.name}' + (f'-{step.setup}' if step.setup else ''))
     for old in base.parent.glob(f'check-{step.name}*'):
         old.unlink()
-    command = ['meson', 'test', '-C', str(directory), '--no-rebuild', '--print-errorlogs', '--num-processes', JOBS,
+    command = ['meson', 'test', '-C', str(directory), '--no-rebuild', '--print-errorlogs', '--num-processes', TESTS_AT_ONCE,
                '--logbase', f'check-{step.name}']
     if step.setup:
         command += ['--setup', step.setup]
