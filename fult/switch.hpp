@@ -66,7 +66,7 @@ FULT_ALWAYS_INLINE worker *worker::arrive(arrival in, [[maybe_unused]] void *fak
         const bool only_home = stays_home(left);
         left->state.exchange(only_home ? ready_pinned : ready, std::memory_order_seq_cst); // pairs with claim
         home->tasks.post(left, only_home);
-        if (home != w)
+        if (home != w || !only_home) // what runs now may reach no other scheduling point
             w->crew.wake_for(*home, only_home);
         break;
     }

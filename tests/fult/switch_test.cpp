@@ -11,6 +11,7 @@
 #include <fult/blocking.hpp>
 #include <fult/fult.hpp>
 
+#include "fult/worker.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -245,6 +246,27 @@ TEST_F(fp_environment, of_deep_recursions_too) {
         this_task::yield();
     moved.store(true);
     busy.join();
+}
+
+// A task with a public bit gives way to one that computes on its worker, while the other worker sleeps.
+void yield_beside_a_sleeping_worker(bool private_words) {
+    fult::options o = fult::testing::workers(2);
+    o.idle_spin = 0;
+    o.private_words = private_words;
+    const fult::runtime running(o);
+    fult::spawn_on(1, [] {
+        const fult::detail::team &all = *fult::detail::running_team();
+        for (int i = 0; i < 5; ++i) {
+            fult::testing::spin_until([&] { return all.asleep.any(); });
+            change_workers();
+        }
+    }).join();
+}
+TEST(switch_of_threads, a_task_of_another_spawner_that_yields_wakes_a_worker) {
+    yield_beside_a_sleeping_worker(true);
+}
+TEST(switch_of_threads, a_task_that_yields_wakes_a_worker_without_private_words) {
+    yield_beside_a_sleeping_worker(false);
 }
 
 TEST(switch_of_threads, a_thread_is_told_anew_after_a_switch) {
