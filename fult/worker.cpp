@@ -283,8 +283,11 @@ task *worker::pick_otherwise(bool yielding) noexcept {
     const bool gather = crew.private_words && attention.load(std::memory_order_relaxed) == 0 &&
                         (crew.alone || crew.searching.load(std::memory_order_relaxed) == 0);
     t = tasks.take_public(false, gather);
-    if (gather && (attention.load(std::memory_order_relaxed) & hungry) != 0) [[unlikely]]
+    if (gather && (attention.load(std::memory_order_relaxed) & hungry) != 0) [[unlikely]] {
         feed(); // asked while the gathered tasks were nowhere to be seen
+        if (tasks.seems_public()) // some have become public again
+            crew.wake_for(*this, false);
+    }
     return t;
 }
 
