@@ -218,10 +218,21 @@ def check_ends_with_a_table(scratch):
     expect([step.name for step in check.STEPS] == list(check.WHAT), 'tools/check_steps.txt lists other steps than tools/check.py')
 
 
+def pictures_are_of_their_data(scratch):
+    for data in sorted((ROOT / 'docs' / 'plots').glob('*.json')):
+        made = scratch.folder / 'made.svg'
+        subprocess.run([ROOT / 'bench' / 'plot', data, made], check=True, timeout=LIMIT)
+        expect(made.read_text() == data.with_suffix('.svg').read_text(), f'bench/plot {data.relative_to(ROOT)} makes another picture')
+    wrong = scratch.folder / 'wrong.json'
+    wrong.write_text('{"title": "t", "unit": "ns", "note": "", "rows": [{"name": "n", "values": {"Nobody": 1}}]}')
+    answer = subprocess.run([ROOT / 'bench' / 'plot', wrong], capture_output=True, text=True, timeout=LIMIT)
+    expect(answer.returncode == 1 and 'Nobody' in answer.stderr, answer.stderr)
+
+
 def main():
     checks = (check_reads_arguments_first, demo_reads_arguments_first, lists_without_installing, installing_shows_progress,
               interrupted_demo_ends_cleanly, interrupted_build_ends_cleanly, table_of_the_demo_fits,
-              check_limits_silence_not_length, check_ends_with_a_table)
+              check_limits_silence_not_length, check_ends_with_a_table, pictures_are_of_their_data)
     print(f'1..{len(checks)}')
     failed = 0
     for number, check in enumerate(checks, 1):
