@@ -42,7 +42,7 @@ collective_call::collective_call(endpoint &among, collective what)
         throw std::logic_error(prefix(what) +
                                "another collective runs on this endpoint; make an endpoint for each "
                                "task that calls some");
-    // A rank that only sends would not notice the loss. Pairs with device::fail_peer.
+    // A rank that only sends would not notice the loss. Pairs with device::fail_now.
     if (endpoint_access::state(on_)->closed.load(std::memory_order_acquire)) {
         state_.collective_runs.store(false, std::memory_order_release); // pairs with the exchange
         fail(error(endpoint_access::state(on_)->on.any_failed() ? errc::peer_failed : errc::peer_left,
@@ -73,12 +73,14 @@ void collective_call::fail(const error &how) const {
                                     "a rank sent more than was expected; all ranks must give sizes "
                                     "that fit (" +
                                     how.what() + ")");
-    if (how.code() == errc::peer_left) {
-        state_.on.close(*endpoint_access::state(on_));
-        throw as_of(how, name_of(what_));
-    }
-    if (how.code() != errc::peer_failed)
+    if (how.code() != errc::peer_left && how.code() != errc::peer_failed)
         throw how;
+    // Where a rank has failed, the device closes the companion as well, but perhaps after this call has
+    // ended.
+    if (!endpoint_access::state(on_)->closed.load(std::memory_order_acquire)) // pairs with device::fail_now
+        state_.on.close(*endpoint_access::state(on_));
+    if (how.code() == errc::peer_left)
+        throw as_of(how, name_of(what_));
     for (int rank = 0; rank < size_; ++rank)
         if (state_.on.has_failed(rank))
             throw error(errc::peer_failed,

@@ -1,7 +1,9 @@
 // Collectives between ranks of this process.
 #include <atomic>
+#include <chrono>
 #include <gtest/gtest.h>
 #include <string>
+#include <thread>
 #include <tuple>
 
 #include "tests/comm/collectives/cases.hpp"
@@ -51,11 +53,11 @@ TEST(collectives_here, barrier_waits_for_all) {
 }
 
 // What a call that must fail says of it.
-template <class F> std::string failure_of(F call) {
+template <class F> std::string failure_of(F call, int lost = 4) {
     try {
         call();
     } catch (const error &e) {
-        const std::string text = e.what(), wanted = "rank 4 has ended";
+        const std::string text = e.what(), wanted = "rank " + std::to_string(lost) + " has ended";
         return e.code() == errc::peer_failed && text.find(wanted) != text.npos ? wanted : text;
     } catch (const std::exception &e) {
         return e.what();
@@ -125,5 +127,45 @@ TEST_P(dead_rank, ends_everybodys_calls) {
 }
 
 INSTANTIATE_TEST_SUITE_P(sizes, dead_rank, ::testing::Values(1, 100'000));
+
+// Holds up the device that learns of a loss, so that a collective ends while the device still tells others.
+struct slow_completion final : completion {
+    std::atomic<bool> called{false};
+    void complete(const completed &) noexcept override {
+        called = true;
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
+};
+
+// The first collective that fails is the last one of its endpoint, even if its rank has not yet dealt with
+// all that the loss ends.
+TEST(collectives_here, none_goes_well_after_a_loss) {
+    const fult::runtime running(as_many_workers_as_asked_for());
+    world_settings settings;
+    settings.ranks = 3;
+    constexpr int lost = 2;
+    std::atomic<bool> over{false};
+    run_ranks(settings, [&](party &p, world &all) {
+        endpoint own = p.make_endpoint({});
+        p.barrier();
+        if (p.rank != 0) {
+            while (!over)
+                fult::this_task::yield();
+            return;
+        }
+        std::vector<std::byte> never_taken(1'000'000);
+        slow_completion end;
+        isend(p.world, never_taken.data(), never_taken.size(), lost, 1, end);
+        std::thread failing([&] { all.jobs[0]->on->fail_peer(lost); });
+        while (!end.called)
+            fult::this_task::yield();
+        std::vector<int> in(1), out;
+        EXPECT_EQ(failure_of([&] { broadcast(own, in, lost); }, lost), "rank 2 has ended");
+        EXPECT_EQ(failure_of([&] { gather(own, in, out, 1); }, lost),
+                  "rank 2 has ended"); // sends to rank 1 alone
+        failing.join();
+        over = true;
+    });
+}
 
 } // namespace

@@ -124,12 +124,22 @@ void begin_faults(member &me, const phase_plan &p, const std::vector<pid_t> &pro
         });
 }
 
+// The victim of the phase may have left the barrier and ended while others are still in it.
+void enter_together(member &me, int victim) {
+    try {
+        me.barrier();
+    } catch (const error &e) {
+        if (victim < 0 || e.code() != errc::peer_failed || !me.failed(victim))
+            throw;
+    }
+}
+
 // The acts of a phase, on this rank.
 void run_phase(member &me, const context_plan &with, std::size_t context, std::size_t number,
                const std::vector<pid_t> &processes, scenes &kept) {
     const phase_plan &p = with.phases[number];
     if (p.barrier)
-        me.barrier();
+        enter_together(me, p.victim);
     crew all(me, p.seed);
     std::vector<scene *> now;
     for (std::size_t i = 0; i < p.acts.size(); ++i) {
@@ -256,7 +266,7 @@ void over_loopback(const arguments &a, watch &guard) {
                     member{p.rank, p.size, own.world,
                            [&own](endpoint_options o) { return own.make_endpoint(std::move(o)); },
                            [&own] { own.barrier(); }, [&own](int r) { return own.has_failed(r); },
-                           [&own] { return own.progress(); }, guard, a.seed, a.threads});
+                           [&own] { return own.progress(); }, guard, a.seed, a.threads, false});
             }
             run_context(*me, all, i,
                         kept[i * static_cast<std::size_t>(a.ranks) + static_cast<std::size_t>(p.rank)]);
@@ -278,7 +288,7 @@ void between_processes(const arguments &a, watch &guard) {
         members.push_back({net.rank(), net.size(), net.world(),
                            [&net](endpoint_options o) { return net.make_endpoint(std::move(o)); },
                            [&net] { net.barrier(); }, [&net](int r) { return net.failed(r); },
-                           [&net] { return net.progress(); }, guard, a.seed, a.threads});
+                           [&net] { return net.progress(); }, guard, a.seed, a.threads, true});
         run_context(members.back(), all, i, kept.emplace_back());
     }
 }

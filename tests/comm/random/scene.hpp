@@ -31,7 +31,8 @@ struct member {
     std::function<bool()> progress;
     watch &guard;
     std::uint64_t program_seed;
-    bool threads; // whether actors may be threads
+    bool threads;     // whether actors may be threads
+    bool own_workers; // no other rank's tasks run on them
 };
 
 // Rank of a call that any rank may end, in `attempt`.
