@@ -42,16 +42,13 @@ team &team_of(const char *call) {
 void demand_stacks(team &crew) {
     if (!crew.short_of_stacks.load(std::memory_order_relaxed)) [[likely]]
         return;
-    stack *s = crew.stacks.acquire(1);
-    if (!s)
+    if (!crew.ends_shortage())
         throw std::system_error(std::make_error_code(std::errc::not_enough_memory),
                                 "fult: spawn: no memory for another stack (" +
                                     std::to_string(crew.stacks.mapped()) + " of " +
                                     std::to_string(crew.stacks.ordinary_size()) +
                                     " bytes exist); join some tasks, lower FULT_STACK_SIZE, "
                                     "or raise `ulimit -v`");
-    crew.stacks.release(s);
-    crew.short_of_stacks.store(false, std::memory_order_relaxed);
 }
 
 FULT_ALWAYS_INLINE task *with_site(task *t) noexcept {

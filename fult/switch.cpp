@@ -125,6 +125,17 @@ worker *worker::start(task *next, std::uintptr_t word) noexcept {
 
 // Stacks ------------------------------------------------------------------------------------------------------------------------
 
+// While stacks are short, tasks that have one come first. These may wait for others that have none, and never
+// end: so the system is asked again now and then. False: none can be had.
+bool team::ends_shortage() noexcept {
+    stack *s = stacks.acquire(1);
+    if (!s)
+        return false;
+    stacks.release(s);
+    short_of_stacks.store(false, std::memory_order_relaxed);
+    return true;
+}
+
 stack *worker::take_stack(const task *t) noexcept {
     constexpr std::size_t batch = 8;
     stack *s = nullptr;

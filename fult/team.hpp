@@ -31,6 +31,7 @@ struct team {
     alignas(64) std::atomic<bool> stopping{false};
     std::atomic<bool> ending{false};                // the main task waits for the end of all others
     std::atomic<bool> short_of_stacks{false};       // the last attempt to get one failed
+    bool ends_shortage() noexcept;                  // tries again (switch.cpp)
     alignas(64) std::atomic<unsigned> searching{0}; // workers awake that look for work everywhere
     sleepers asleep;
     std::atomic<unsigned> dozing{0}; // of those asleep: look by themselves soon at what was handed over

@@ -269,7 +269,7 @@ task *worker::pick_otherwise(bool yielding) noexcept {
     if (fair && crew.outside.any()) [[unlikely]]
         crew.outside.poll();
     if (crew.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
-        if ((t = pick_started(fair)))
+        if ((!fair || !crew.ends_shortage()) && (t = pick_started(fair)))
             return t;
     if (fair && ((t = pick_for_fairness()) || (t = take_handed())))
         return t;

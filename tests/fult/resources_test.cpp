@@ -1,5 +1,6 @@
 // Memory, threads and slots run out: an error at the one who asked, nothing lost, no hang.
 #include <atomic>
+#include <chrono>
 #include <gtest/gtest.h>
 #include <string>
 #include <system_error>
@@ -225,6 +226,35 @@ TEST_P(resources, few_stacks_for_many_tasks) {
     join_all(all);
     mmap_plan.disarm();
     EXPECT_EQ(ran.load(), 400);
+}
+
+// Nobody ends, or spawns: the tasks that found no stack start all the same when there is memory again.
+TEST_P(resources, a_shortage_of_stacks_ends_by_itself) {
+    const runtime running(workers(GetParam()));
+    std::atomic<bool> go{false};
+    std::atomic<std::size_t> begun{0};
+    std::vector<handle<void>> all;
+    const auto yield_until_told = [&] {
+        ++begun;
+        while (!go.load())
+            this_task::yield();
+    };
+    mmap_plan.arm(0);
+    try {
+        for (;;) {
+            all.push_back(spawn(yield_until_told));
+            this_task::yield();
+        }
+    } catch (const std::system_error &) {
+    }
+    EXPECT_LT(begun.load(), all.size());
+    mmap_plan.disarm();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (begun.load() < all.size() && std::chrono::steady_clock::now() < end)
+        this_task::yield();
+    EXPECT_EQ(begun.load(), all.size());
+    go = true;
+    join_all(all);
 }
 
 TEST_P(resources, a_large_stack_comes_when_there_is_memory) {

@@ -40,6 +40,8 @@ const std::vector<configuration_kind> &configuration_kinds() {
         {"few-blocking-threads", "FULT_BLOCKING_THREADS=2", [](conf &c) { c.options.blocking_threads = 2; }},
         {"dump-signal", "FULT_DUMP_SIGNAL=USR1, which programs raise",
          [](conf &c) { c.options.dump_signal = SIGUSR1; }},
+        {"scarce-memory", "mmap fails now and then", [](conf &c) { c.refuse_maps = 4; }},
+        {"scarce-threads", "pthread_create fails now and then", [](conf &c) { c.refuse_threads = 4; }},
     };
     return kinds;
 }

@@ -11,7 +11,8 @@ namespace random_programs {
 struct configuration {
     fult::options options;
     unsigned most_tasks_at_a_time = 2000;
-    std::string text; // what was chosen, for a reader
+    unsigned refuse_maps = 0, refuse_threads = 0; // one in so many, to the runtime; 0: never
+    std::string text;                             // what was chosen, for a reader
 };
 
 // Names for --config, each with what it means.

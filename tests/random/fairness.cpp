@@ -172,7 +172,7 @@ void fair_to_threads(actor &a) {
     if (!a.in.may_start_thread())
         return;
     const flag ran = lowered();
-    std::thread foreign([ran, &in = a.in, seed = a.random.next()] {
+    std::thread foreign = start_thread([ran, &in = a.in, seed = a.random.next()] {
         actor self{in, draw(seed), 0};
         auto task = spawn_somehow(self, [] { moved(); });
         if (task.valid())

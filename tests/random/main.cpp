@@ -5,12 +5,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <memory>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <unistd.h>
 
 #include "configurations.hpp"
 #include "program.hpp"
+#include "scarcity.hpp"
 #include "tests/support/scale.hpp"
 
 // An exception that two tasks share is freed by the last owner. The count that orders this is in libstdc++,
@@ -173,6 +176,21 @@ class reports_elsewhere {
     int before_;
 };
 
+// A runtime, even if its start is refused some times: then it must leave nothing behind.
+std::unique_ptr<const fult::runtime> start(const configuration &config, std::uint64_t seed) {
+    for (unsigned tries = 0; tries < 5; ++tries)
+        try {
+            refuse_now_and_then(seed + tries, config.refuse_maps, config.refuse_threads);
+            return std::make_unique<const fult::runtime>(config.options);
+        } catch (const std::system_error &error) {
+            check(refusals() != 0, "a runtime does not start: %s", error.what());
+        }
+    refuse_now_and_then(0, 0, 0);
+    auto running = std::make_unique<const fult::runtime>(config.options);
+    refuse_now_and_then(seed, config.refuse_maps, config.refuse_threads);
+    return running;
+}
+
 std::uint32_t run_one(const command_line &line, std::uint64_t seed) {
     const configuration config = configured(line.config, draw(seed ^ 0x5eed));
     recipe how;
@@ -192,9 +210,10 @@ std::uint32_t run_one(const command_line &line, std::uint64_t seed) {
     program all(how);
     {
         const reports_elsewhere moved_away(how.dump_signal, line.reports);
-        const fult::runtime running(config.options);
+        const auto running = start(config, seed);
         run(all);
     }
+    refuse_now_and_then(0, 0, 0);
     all.tasks.close();
     moved();
     return all.tasks.issued();

@@ -3,6 +3,8 @@
 #include <sched.h>
 #include <thread>
 
+#include "scarcity.hpp"
+
 namespace random_programs {
 
 void actor::pause() noexcept {
@@ -61,11 +63,11 @@ void run(program &p) {
     for (unsigned i = 0; i < count; ++i) {
         const std::uint64_t seed = main_task.random.next();
         const unsigned part = main_task.share(count + 1);
-        threads.emplace_back([&p, &threads_done, seed, part] {
+        threads.push_back(start_thread([&p, &threads_done, seed, part] {
             actor thread{p, draw(seed), part};
             act(thread);
             threads_done.count_down();
-        });
+        }));
     }
     act(main_task);
     threads_done.wait(); // suspended: they may join tasks that this worker is to run

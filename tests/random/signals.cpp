@@ -120,7 +120,7 @@ void thread(actor &a) {
         return;
     fult::event done;
     const std::uint64_t seed = a.random.next();
-    std::thread foreign([&in = a.in, &done, seed, part = a.share(1)] {
+    std::thread foreign = start_thread([&in = a.in, &done, seed, part = a.share(1)] {
         actor self{in, draw(seed), part};
         act(self);
         done.set();

@@ -22,12 +22,12 @@ crew::crew(actor &maker, unsigned wanted, body what) : maker_(maker), what_(std:
 
 void crew::add_thread(std::uint64_t seed) {
     threads_left_.fetch_add(1, std::memory_order_relaxed);
-    threads_.emplace_back([this, seed, number = size_] {
+    threads_.push_back(start_thread([this, seed, number = size_] {
         member(seed, number);
         maker_.in.thread_ended();
         if (threads_left_.fetch_sub(1, std::memory_order_acq_rel) == 1) // pairs with the other threads'
             threads_gone_.set();
-    });
+    }));
     ++size_;
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "program.hpp"
+#include "scarcity.hpp"
 
 namespace random_programs {
 

@@ -98,7 +98,7 @@ void child_of_another(actor &a) {
     auto passed_on = std::make_shared<one_child>(a, a.share(1));
     if (a.random.one_in(4) && a.in.may_start_thread()) {
         fult::event joined;
-        std::thread joiner([&] {
+        std::thread joiner = start_thread([&] {
             passed_on->join();
             joined.set();
         });

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdint>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sched.h>
@@ -28,14 +29,51 @@ struct failure_plan {
         before = succeed_first;
         failures = then_fail;
     }
-    void disarm() { failures = 0; }
+    void disarm() {
+        failures = 0;
+        one_in = 0;
+    }
     bool fails_now() {
+        if (one_in.load(std::memory_order_relaxed) != 0)
+            return !spared && fails_this_time();
         if (failures.load(std::memory_order_relaxed) <= 0 || before.fetch_sub(1) > 0 ||
             failures.fetch_sub(1) <= 0)
             return false;
         failed.fetch_add(1);
         while (failed.load() < together.load())
             ::sched_yield();
+        return true;
+    }
+
+    // Now and then, by a seed: after one call in `calls` on average the next ones fail, at most `row` of
+    // them.
+    std::atomic<std::uint32_t> one_in{0}; // 0: not so
+    std::atomic<std::uint32_t> row{1};
+    std::atomic<std::uint64_t> state{0};
+    std::atomic<long> left{0};                                // of the row that fails now
+    static inline thread_local constinit bool spared = false; // this thread's calls do not fail that way
+
+    void arm_now_and_then(std::uint64_t seed, std::uint32_t calls, std::uint32_t longest_row) {
+        disarm();
+        failed = 0;
+        left = 0;
+        state = seed;
+        row = longest_row;
+        one_in = calls;
+    }
+
+  private:
+    bool fails_this_time() {
+        if (left.load(std::memory_order_relaxed) <= 0 || left.fetch_sub(1) <= 0) {
+            std::uint64_t z = state.fetch_add(0x9e3779b97f4a7c15U); // splitmix64
+            z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
+            z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
+            z ^= z >> 31;
+            if ((z & 0xffff'ffff) % one_in.load(std::memory_order_relaxed) != 0)
+                return false;
+            left = static_cast<long>((z >> 32) % row.load(std::memory_order_relaxed));
+        }
+        failed.fetch_add(1);
         return true;
     }
 };

@@ -69,6 +69,10 @@ program make_program(std::uint64_t seed, int ranks, const fault_plan &faults, co
     if (faults.stop && ranks > 1)
         for (phase_plan &each : made.contexts.back().phases)
             each.stopped = d.chance(60) ? d.below(ranks) : -1;
+    for (phase_plan &each : made.contexts.back().phases)
+        if (each.victim >= 0 &&
+            each.victim == stopper(each, ranks)) // it may end before it lets the other go on
+            each.stopped = -1;
     return made;
 }
 

@@ -44,6 +44,9 @@ struct phase_plan {
     std::uint64_t seed = 0;
 };
 
+// Who stops and continues the stopped one.
+constexpr int stopper(const phase_plan &p, int ranks) { return p.stopped < 0 ? -1 : (p.stopped + 1) % ranks; }
+
 struct context_plan {
     comm::options options;
     std::vector<phase_plan> phases;

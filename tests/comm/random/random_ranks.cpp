@@ -111,7 +111,7 @@ void begin_faults(member &me, const phase_plan &p, const std::vector<pid_t> &pro
     dice d(seed_of(p.seed, me.rank));
     if (p.slow && d.chance(50))
         tasks.push_back(spawn([seed = d.next()] { compute(seed); }));
-    if (p.stopped >= 0 && me.rank == (p.stopped + 1) % me.size && !processes.empty())
+    if (me.rank == stopper(p, me.size) && !processes.empty())
         helpers.emplace_back(stop_and_go_on, processes[static_cast<std::size_t>(p.stopped)], d);
     if (p.victim != me.rank)
         return;
