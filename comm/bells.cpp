@@ -12,6 +12,8 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "comm/descriptor_limit.hpp"
+
 namespace fult::comm::detail {
 namespace {
 
@@ -20,8 +22,10 @@ constexpr std::size_t page_bytes = 4096;
 // Where fult-run looks for what a job has left.
 std::string socket_path(const std::string &name) { return "/dev/shm/" + name + ".socket"; }
 
-[[noreturn]] void lacks(const std::string &what) {
-    throw std::system_error(errno, std::generic_category(), "fult-comm: " + what);
+[[noreturn]] void lacks(const std::string &what, const std::string &remedy) {
+    const char *lacking = lack_of_descriptors(errno);
+    throw std::system_error(errno, std::generic_category(),
+                            "fult-comm: " + what + "; " + (lacking ? lacking : remedy));
 }
 
 sockaddr_un address_of(const std::string &path) {
@@ -29,7 +33,7 @@ sockaddr_un address_of(const std::string &path) {
     address.sun_family = AF_UNIX;
     if (path.size() >= sizeof address.sun_path) {
         errno = ENAMETOOLONG;
-        lacks("the doorbell's socket " + path);
+        lacks("the doorbell's socket " + path, "its name is too long");
     }
     std::memcpy(address.sun_path, path.data(), path.size());
     return address;
@@ -38,7 +42,7 @@ sockaddr_un address_of(const std::string &path) {
 int new_socket() {
     const int made = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (made < 0)
-        lacks("no socket for a doorbell; raise `ulimit -n`?");
+        lacks("no socket for a doorbell", "raise `ulimit -n`?");
     return made;
 }
 
@@ -86,7 +90,7 @@ void doorbells::listen() {
     ::unlink(path.c_str()); // of a job that was killed
     if (::fchmod(socket_, S_IRUSR | S_IWUSR) != 0 ||
         ::bind(socket_, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0)
-        lacks("the doorbell's socket " + path + " cannot be bound; is /dev/shm mounted and writable?");
+        lacks("the doorbell's socket " + path + " cannot be bound", "is /dev/shm mounted and writable?");
 }
 
 doorbells::page *doorbells::map(const std::string &name, bool create) {
@@ -95,17 +99,18 @@ doorbells::page *doorbells::map(const std::string &name, bool create) {
         ::shm_unlink(path.c_str()); // of a job that was killed
     const int fd = ::shm_open(path.c_str(), create ? O_RDWR | O_CREAT | O_EXCL : O_RDONLY, 0600);
     if (fd < 0)
-        lacks("shared memory " + path + " cannot be opened; is /dev/shm mounted and writable?");
+        lacks("shared memory " + path + " cannot be opened",
+              "has a rank of this host failed, or is /dev/shm not mounted and writable?");
     // Memory behind it at once: without, the first access would end the process.
     if (create && (errno = ::posix_fallocate(fd, 0, page_bytes)) != 0) {
         ::close(fd);
         ::shm_unlink(path.c_str());
-        lacks("/dev/shm has no room for the page " + path + "; make it larger (docker run --shm-size)");
+        lacks("/dev/shm has no room for the page " + path, "make it larger (docker run --shm-size)");
     }
     void *at = ::mmap(nullptr, page_bytes, create ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
     ::close(fd);
     if (at == MAP_FAILED)
-        lacks("shared memory " + path + " cannot be mapped");
+        lacks("shared memory " + path + " cannot be mapped", "raise `ulimit -v`?");
     return static_cast<page *>(at); // zero bytes: an atomic zero
 }
 
@@ -118,7 +123,8 @@ void doorbells::connect(std::span<const std::string> names) {
         const std::string path = socket_path(names[i]);
         const sockaddr_un address = address_of(path);
         if (::connect(others_[i].socket, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0)
-            lacks("the doorbell " + path + " of rank " + std::to_string(i) + " does not answer");
+            lacks("the doorbell " + path + " of rank " + std::to_string(i) + " does not answer",
+                  "has that rank failed?");
     }
 }
 

@@ -1,12 +1,15 @@
 #include "services.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <poll.h>
 #include <sched.h>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
+#include "parker.hpp"
 #include "processors.hpp"
 #include "team.hpp"
 #include "thread_waits.hpp"
@@ -199,6 +202,9 @@ void add_service(service &s) {
     team *crew = running_team();
     if (!crew)
         throw std::logic_error("fult: no runtime is running; start a fult::runtime first");
+    if (!parker::open_bell())
+        throw std::system_error(errno, std::generic_category(),
+                                "fult: no descriptor for waking who waits on the network; raise `ulimit -n`");
     if (!crew->outside.add(s))
         throw std::length_error("fult: more than " + std::to_string(services::capacity) +
                                 " communication devices");

@@ -57,7 +57,9 @@ std::string address_text(const void *address, std::size_t size) {
 std::vector<interface_address> interface_addresses() {
     ifaddrs *all = nullptr;
     if (getifaddrs(&all) != 0)
-        throw std::system_error(errno, std::generic_category(), "fult-comm: no list of network interfaces");
+        throw std::system_error(
+            errno, std::generic_category(),
+            "fult-comm: no list of network interfaces; too many descriptors are open? raise `ulimit -n`");
     const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(all, freeifaddrs);
     std::vector<interface_address> found;
     for (const int family : {AF_INET, AF_INET6})

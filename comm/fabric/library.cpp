@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "comm/descriptor_limit.hpp"
 #include "comm/fabric/kept_signals.hpp"
 
 namespace fult::comm::detail {
@@ -21,9 +22,12 @@ template <class F> void find(void *library, F &function, const char *name) {
 fabric_library load() {
     const kept_signals signals;
     void *const library = ::dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr)
-        throw std::runtime_error(std::string("fult-comm: libfabric does not load (") + ::dlerror() +
-                                 "): install libfabric1, or put its directory into LD_LIBRARY_PATH");
+    if (library == nullptr) {
+        const char *lacking = lack_of_descriptors(0);
+        throw std::runtime_error(
+            std::string("fult-comm: libfabric does not load (") + ::dlerror() +
+            "): " + (lacking ? lacking : "install libfabric1, or put its directory into LD_LIBRARY_PATH"));
+    }
     fabric_library found{};
     find(library, found.getinfo, "fi_getinfo");
     find(library, found.freeinfo, "fi_freeinfo");

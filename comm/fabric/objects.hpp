@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "comm/descriptor_limit.hpp"
 #include "comm/fabric/library.hpp"
 
 namespace fult::comm::detail {
@@ -34,9 +35,11 @@ inline std::string fabric_error(long result) {
 
 // Result of a call that prepares something. Throws with what failed.
 inline void must(long result, const std::string &provider, const char *call) {
-    if (result != 0)
-        throw std::runtime_error("libfabric's provider '" + provider + "': " + call + ": " +
-                                 fabric_error(result));
+    if (result == 0)
+        return;
+    const char *lacking = lack_of_descriptors(static_cast<int>(result < 0 ? -result : result));
+    throw std::runtime_error("libfabric's provider '" + provider + "': " + call + ": " +
+                             fabric_error(result) + (lacking ? std::string("; ") + lacking : std::string()));
 }
 
 } // namespace fult::comm::detail

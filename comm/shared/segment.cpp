@@ -11,6 +11,8 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "comm/descriptor_limit.hpp"
+
 namespace fult::comm::detail {
 namespace {
 
@@ -26,8 +28,10 @@ std::size_t whole_pages(std::size_t bytes) noexcept {
     return (bytes + page_size() - 1) / page_size() * page_size();
 }
 
-[[noreturn]] void lacks(const std::string &what) {
-    throw std::system_error(errno, std::generic_category(), "fult-comm: " + what);
+[[noreturn]] void lacks(const std::string &what, const std::string &remedy) {
+    const char *lacking = lack_of_descriptors(errno);
+    throw std::system_error(errno, std::generic_category(),
+                            "fult-comm: " + what + "; " + (lacking ? lacking : remedy));
 }
 
 std::string path_of(const std::string &name) { return "/" + name; }
@@ -44,7 +48,7 @@ mapping::mapping(const file &from, std::size_t offset, std::size_t size, const s
     void *const at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, from.get(),
                             static_cast<off_t>(offset));
     if (at == MAP_FAILED)
-        lacks("shared memory /" + name + " cannot be mapped; raise `ulimit -v`?");
+        lacks("shared memory /" + name + " cannot be mapped", "raise `ulimit -v`?");
     at_ = static_cast<std::byte *>(at);
 }
 
@@ -86,9 +90,8 @@ file create_segment(const std::string &name, const segment_shape &shape) {
     ::shm_unlink(path.c_str()); // of a job that was killed
     file made(::shm_open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
     if (made.get() < 0)
-        lacks("shared memory " + path +
-              " cannot be made; is /dev/shm mounted and writable? "
-              "FULT_COMM_SAME_HOST=none does without");
+        lacks("shared memory " + path + " cannot be made",
+              "is /dev/shm mounted and writable? FULT_COMM_SAME_HOST=none does without");
     int error = 0;
     do
         error = ::posix_fallocate(made.get(), 0, static_cast<off_t>(shape.bytes()));
@@ -96,8 +99,8 @@ file create_segment(const std::string &name, const segment_shape &shape) {
     if (error != 0) {
         ::shm_unlink(path.c_str());
         errno = error;
-        lacks("/dev/shm has no room for " + std::to_string(shape.bytes()) + " bytes of " + path +
-              "; make it larger (docker run --shm-size), or set FULT_COMM_SAME_HOST=none");
+        lacks("/dev/shm has no room for " + std::to_string(shape.bytes()) + " bytes of " + path,
+              "make it larger (docker run --shm-size), or set FULT_COMM_SAME_HOST=none");
     }
     try {
         const mapping head(made, 0, shape.head_bytes(), name);
@@ -113,8 +116,8 @@ file open_segment(const std::string &name, const segment_shape &shape) {
     const std::string path = path_of(name);
     file found(::shm_open(path.c_str(), O_RDWR, 0));
     if (found.get() < 0)
-        lacks("shared memory " + path +
-              " cannot be opened; do all ranks of this host see the same /dev/shm? "
+        lacks("shared memory " + path + " cannot be opened",
+              "has a rank of this host failed, or do they not all see the same /dev/shm? "
               "FULT_COMM_SAME_HOST=none does without");
     struct stat about {};
     if (::fstat(found.get(), &about) != 0 || static_cast<std::size_t>(about.st_size) != shape.bytes())

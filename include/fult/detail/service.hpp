@@ -42,7 +42,7 @@ class FULT_API service {
 };
 
 // From any thread while a runtime runs. Throws std::logic_error where none does, std::length_error where
-// there are too many.
+// there are too many, std::system_error where there is no descriptor.
 FULT_API void add_service(service &s);
 // When it returns nobody is in one of its functions any more, nor will be.
 FULT_API void remove_service(service &s) noexcept;

@@ -64,6 +64,7 @@ struct fault_plan {
     bool stop = false;
     bool slow = false;
     bool scarce = false; // few and small packets, little room for what nobody waits for
+    bool fds = false;    // few descriptors for the runtime and the context
 };
 
 // `only`: the one kind of act to be used; empty: all.

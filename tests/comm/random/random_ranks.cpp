@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tests/comm/conformance/ranks.hpp"
@@ -48,6 +50,8 @@ fault_plan faults_of(std::string_view list) {
             f.slow = true;
         else if (one == "scarce")
             f.scarce = true;
+        else if (one == "fds")
+            f.fds = true;
         else if (one != "none")
             throw std::invalid_argument("there is no fault called '" + std::string(one) + "'");
     }
@@ -274,15 +278,52 @@ void over_loopback(const arguments &a, watch &guard) {
     }
 }
 
+// While it lives, this process may open few more descriptors.
+class scarce_descriptors {
+  public:
+    explicit scarce_descriptors(rlim_t more) {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        const int next = ::dup(STDERR_FILENO); // the lowest number that is free
+        ::close(next);
+        rlimit now = before_;
+        now.rlim_cur = static_cast<rlim_t>(next) + more;
+        ::setrlimit(RLIMIT_NOFILE, &now);
+    }
+    ~scarce_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+    scarce_descriptors(const scarce_descriptors &) = delete;
+    scarce_descriptors &operator=(const scarce_descriptors &) = delete;
+
+  private:
+    rlimit before_{};
+};
+
+// Of this process in its job: before there is a context.
+std::uint64_t process_number() {
+    const char *rank = std::getenv("FULT_RUN_RANK");
+    return rank ? number(rank) : 0;
+}
+
+// About as many as a context of few ranks needs, more or less.
+void make_descriptors_scarce(std::optional<scarce_descriptors> &now, const arguments &a,
+                             std::size_t context) {
+    dice d(seed_of(a.seed, 13, process_number(), context));
+    if (a.faults.fds && d.chance(60))
+        now.emplace(d.below(rlim_t{40}));
+}
+
 void between_processes(const arguments &a, watch &guard) {
     const int ranks = a.ranks;
     const program all = make_program(a.seed, ranks, a.faults, comm::read_options(), a.only);
+    std::optional<scarce_descriptors> scarce;
+    make_descriptors_scarce(scarce, a, all.contexts.size());
     const runtime running(runtime_options(a));
     std::list<member> members;
     std::list<scenes> kept;
     for (std::size_t i = 0; i < all.contexts.size(); ++i) {
         guard.describe(description(a, all.contexts[i]));
+        make_descriptors_scarce(scarce, a, i);
         context net(all.contexts[i].options);
+        scarce.reset();
         if (net.size() != ranks)
             guard.fail("the job has " + std::to_string(net.size()) + " ranks");
         members.push_back({net.rank(), net.size(), net.world(),

@@ -9,6 +9,7 @@ Each program is printed before it runs, as the options that repeat it. Without -
 import argparse
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -24,7 +25,7 @@ TRANSPORTS = {
     'tcp': {**NETWORK, 'FULT_COMM_NETWORK': 'tcp;ofi_rxm'},
     'loopback': {},
 }
-FAULTS = ['kill', 'stop', 'slow', 'scarce']
+FAULTS = ['kill', 'stop', 'slow', 'scarce', 'fds']
 
 
 def arguments():
@@ -53,11 +54,11 @@ class Program:
         self.seed = seed
         self.transport = choice.choice((given.transport or ','.join(TRANSPORTS)).split(','))
         self.ranks = given.ranks or choice.choice([1, 2, 2, 3, 3, 4, 5, 6])
-        likely = {'kill': 0.25, 'stop': 0.15, 'slow': 0.3, 'scarce': 0.2}
+        likely = {'kill': 0.25, 'stop': 0.15, 'slow': 0.3, 'scarce': 0.2, 'fds': 0.1}
         drawn = [f for f in FAULTS if choice.random() < likely[f]]
         self.faults = [f for f in (given.faults.split(',') if given.faults else drawn) if f != 'none']
         if self.transport == 'loopback':  # its ranks are one process
-            self.faults = [f for f in self.faults if f not in ('kill', 'stop')]
+            self.faults = [f for f in self.faults if f not in ('kill', 'stop', 'fds')]
         self.server = choice.choice(['workers', 'workers', 'dedicated'])
         self.more = ['--threads', given.threads, '--limit', str(given.limit)]
         for name, value in (('--only', given.only), ('--workers', given.workers)):
@@ -83,13 +84,25 @@ class Program:
     def kills(self):
         return 'kill' in self.faults and self.ranks > 1
 
-    def wrong(self, status, out):
+    def wrong(self, status, out, err):
         """What the end says is wrong; nothing where it is as it should be."""
+        if 'fds' in self.faults and (refused := re.findall(r'^random_ranks: (.*)', err, re.MULTILINE)):
+            return self.wrong_refusal(status, out, err, refused)
         well = 1 if self.transport == 'loopback' else self.ranks - self.kills()
         if out.count('well') != well:
             return f'{out.count("well")} of {well} ranks ended well'
         wanted = 128 + signal.SIGKILL if self.kills() else 0
         return '' if status == wanted else f'status {status} instead of {wanted}'
+
+    @staticmethod
+    def wrong_refusal(status, out, err, refused):
+        """Some ranks had too few descriptors to begin: they say so, and what helps; then no rank ends well."""
+        if status == 0 or 'well' in out or 'FAILED:' in err or 'HANGS:' in err:
+            return f'status {status} where descriptors were refused'
+        # The one whose descriptors were refused may have been ended while it removed its files.
+        known = ('ulimit -n', 'has a rank of this host failed', 'has that rank failed', 'has ended with status 1')
+        unclear = [text for text in refused if not any(each in text for each in known)]
+        return f'no cause and no remedy in {unclear}' if unclear else ''
 
 
 def end(job):
@@ -109,7 +122,7 @@ def attempt(given, program):
     job = Job(program.command(given.fult_run, given.program), env=program.environment())
     try:
         out, err = job.process.communicate(timeout=program.bound)
-        wrong = program.wrong(job.process.returncode, out)
+        wrong = program.wrong(job.process.returncode, out, err)
     except subprocess.TimeoutExpired:
         out, err = end(job)
         wrong = f'not ended after {program.bound} s'

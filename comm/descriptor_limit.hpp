@@ -1,0 +1,31 @@
+// Errors whose cause is the limit on file descriptors.
+#pragma once
+
+#include <cerrno>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace fult::comm::detail {
+
+// Whether no more than a few descriptors can be had.
+inline bool descriptors_are_few() noexcept {
+    constexpr int many = 32;
+    int probes[many], count = 0;
+    while (count < many && (probes[count] = ::eventfd(0, EFD_CLOEXEC)) >= 0)
+        ++count;
+    const bool few = count < many;
+    while (count > 0)
+        ::close(probes[--count]);
+    return few;
+}
+
+// The remedy where that limit is the cause of `error`, or may be: libraries report it as other errors, too,
+// after they have closed what they had opened. Else null. Keeps errno.
+inline const char *lack_of_descriptors(int error) noexcept {
+    const int saved = errno;
+    const bool few = error == EMFILE || descriptors_are_few();
+    errno = saved;
+    return few ? "this process may open few more descriptors, or none: raise `ulimit -n`" : nullptr;
+}
+
+} // namespace fult::comm::detail
