@@ -92,13 +92,23 @@ inline constexpr bool can_fail = true;
 #if !defined(FULT_TEST_SANITIZED) || !defined(__clang__)
 extern "C" {
 
+#if defined(FULT_TEST_SANITIZED) // it has to see what it keeps shadows of
+void *__interceptor_mmap(void *, size_t, int, int, int,
+                         off_t) noexcept;                 // NOLINT(bugprone-reserved-identifier)
+int __interceptor_mprotect(void *, size_t, int) noexcept; // NOLINT(bugprone-reserved-identifier)
+#endif
+
 void *mmap(void *where, size_t bytes, int protection, int flags, int fd, off_t offset) noexcept {
     if (fult::testing::mmap_plan.fails_now()) {
         errno = ENOMEM;
         return MAP_FAILED;
     }
+#if defined(FULT_TEST_SANITIZED)
+    return __interceptor_mmap(where, bytes, protection, flags, fd, offset);
+#else
     // the system call itself: this may run before dlsym can
     return reinterpret_cast<void *>(::syscall(SYS_mmap, where, bytes, protection, flags, fd, offset));
+#endif
 }
 
 int mprotect(void *where, size_t bytes, int protection) noexcept {
@@ -106,7 +116,11 @@ int mprotect(void *where, size_t bytes, int protection) noexcept {
         errno = ENOMEM;
         return -1;
     }
+#if defined(FULT_TEST_SANITIZED)
+    return __interceptor_mprotect(where, bytes, protection);
+#else
     return static_cast<int>(::syscall(SYS_mprotect, where, bytes, protection));
+#endif
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),

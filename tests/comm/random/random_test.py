@@ -64,7 +64,7 @@ class Program:
         for name, value in (('--only', given.only), ('--workers', given.workers)):
             if value:
                 self.more += [name, value]
-        self.bound = given.limit + 90
+        self.bound = 2 * given.limit + 90
 
     def __str__(self):
         return (f'--seed {self.seed} --ranks {self.ranks} --transport {self.transport} '
