@@ -1,5 +1,6 @@
 #include <cstdlib>
 #include <stdexcept>
+#include <utility>
 
 #include <fult/comm/context.hpp>
 #include <fult/runtime.hpp>
@@ -16,9 +17,15 @@ std::unique_ptr<detail::bootstrap> connect(const options &wanted) {
     return detail::connect_bootstrap(std::chrono::seconds(wanted.timeout));
 }
 
+std::unique_ptr<detail::job> start(const options &wanted) {
+    auto begun = std::make_unique<detail::others_threads>();
+    auto boot = connect(wanted);
+    return std::make_unique<detail::job>(wanted, std::move(boot), std::move(begun));
+}
+
 } // namespace
 
-context::context(const options &wanted) : job_(std::make_unique<detail::job>(wanted, connect(wanted))) {}
+context::context(const options &wanted) : job_(start(wanted)) {}
 context::~context() = default;
 
 int context::rank() const noexcept { return job_->boot->rank(); }

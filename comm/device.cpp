@@ -269,6 +269,8 @@ void device::fail_now(peer &who) noexcept {
     who.via->forget(who.rank);
     if (watch_)
         watch_->spread(who.rank);
+    if (probe_listener *who = probes_.load(std::memory_order_relaxed))
+        who->rank_has_gone();
 }
 
 // Progress ------------------------------------------------------------------------------------------------------------
@@ -455,15 +457,15 @@ void device::set_bells(std::unique_ptr<doorbells> bells) {
 bool device::prepare_sleep() noexcept {
     if (bells_)
         bells_->begin_sleep();
-    if (!try_lock()) { // somebody makes progress: there is something to do
+    if (!lock_to_sleep()) { // somebody makes progress: there is something to do
         end_sleep();
         return false;
     }
     flush_all();
     bool calm = !poll_transports();
+    for (unsigned looks = 0; calm && !transports_may_sleep(); ++looks)
+        calm = looks < looks_a_step && !poll_transports(); // what came may have been silent
     pressed_ = open_ || needs_room() || needs_memory();
-    for (const auto &each : transports_)
-        calm = calm && each->may_sleep();
     asleep_.store(calm, std::memory_order_relaxed);
     unlock();
     if (!calm)

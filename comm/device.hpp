@@ -14,6 +14,7 @@
 #include <fult/sync/waiter.hpp>
 #include <fult/this_task.hpp>
 
+#include "comm/deadlock/probe.hpp"
 #include "comm/id_table.hpp"
 #include "comm/match/match_table.hpp"
 #include "comm/operation.hpp"
@@ -155,6 +156,11 @@ class device final : public fult::detail::service {
     bool transports_empty() const noexcept { return transports_.empty(); }
     // Lets others run, or waits for a moment, while something is expected. May suspend.
     void pause() noexcept;
+    // For who finds out whether all ranks wait (probing.cpp). Who hears of probes; null: nobody.
+    void hear_probes(probe_listener *who) noexcept;
+    device_traffic look_at_traffic() noexcept;
+    // False: no room now.
+    bool send_probe(int rank, const probe_body &body) noexcept;
     // Tells that rank that this one lives; after how many such calls without a word of it this one is.
     unsigned show_life(int rank) noexcept;
 
@@ -168,6 +174,7 @@ class device final : public fult::detail::service {
     void end_sleep() noexcept override;
     int descriptor() const noexcept override { return sleep_descriptor_; }
     int patience() const noexcept override { return pressed_ ? 1 : patience_; }
+    bool is_judged() const noexcept override { return probes_.load(std::memory_order_relaxed) != nullptr; }
     // Before anybody sleeps, once. Throws std::system_error.
     void set_bells(std::unique_ptr<class doorbells> bells);
 
@@ -181,6 +188,7 @@ class device final : public fult::detail::service {
 
   private:
     friend class device_lock;
+    friend class inspection;
     friend class one_sided;
 
     static constexpr unsigned looks_a_step = 4, looks_of_a_thread = 200; // before a sleep
@@ -189,6 +197,8 @@ class device final : public fult::detail::service {
 
     void lock() noexcept;
     bool try_lock() noexcept;
+    bool lock_to_sleep() noexcept;
+    bool transports_may_sleep() noexcept;
     bool wait_awake(const fult::detail::waiter &w) noexcept;
     void unlock() noexcept;
 
@@ -341,6 +351,9 @@ class device final : public fult::detail::service {
 
     std::unique_ptr<class doorbells> bells_;
     class liveness *watch_ = nullptr;
+    std::atomic<unsigned> inspections_{0}; // threads that hold the lock to look, or are about to
+    std::atomic<probe_listener *> probes_{nullptr};
+    unsigned silent_events_ = 0; // among those of this poll
     int sleep_descriptor_ = -1;
     int wake_ = -1; // an eventfd among what is slept on
     int patience_ = 1;

@@ -30,8 +30,8 @@ joining::all_addresses exchange_addresses(bootstrap &boot,
 
 } // namespace
 
-job::job(const options &asked, std::unique_ptr<bootstrap> started_by)
-    : wanted(asked), boot(std::move(started_by)) {
+job::job(const options &asked, std::unique_ptr<bootstrap> started_by, std::unique_ptr<others_threads> begun)
+    : wanted(asked), begun_(std::move(begun)), boot(std::move(started_by)) {
     const neighbours all(*boot, wanted);
     std::vector<std::unique_ptr<joining>> ways;
     for (unsigned i = 0; i < wanted.devices; ++i)
@@ -50,6 +50,7 @@ job::job(const options &asked, std::unique_ptr<bootstrap> started_by)
         add_device({std::move(way->transports), std::move(way->routes), all.secret()}, std::move(way->bells));
     }
     fult::detail::share_processors(all.processors_are_short());
+    begun_->close();
     begin();
     watch_ = std::make_unique<liveness>(devices_, all.processes(), wanted.heartbeat, boot->launcher());
     if (devices_.size() > 1)
@@ -57,6 +58,7 @@ job::job(const options &asked, std::unique_ptr<bootstrap> started_by)
             const device_lock hold(*each); // the watch runs already
             each->tell_failures_to(watch_.get());
         }
+    watch_for_deadlocks();
     serve();
 }
 
@@ -65,6 +67,7 @@ job::job(const options &asked, std::unique_ptr<bootstrap> started_by, std::vecto
     for (device_links &each : links)
         add_device(std::move(each), nullptr);
     begin();
+    watch_for_deadlocks();
     serve();
 }
 
@@ -86,6 +89,11 @@ void job::begin() {
     on = devices_.front().get();
     control_ = make_endpoint({});
     world = make_endpoint({});
+}
+
+void job::watch_for_deadlocks() {
+    if (boot->size() > 1)
+        deadlocks_ = std::make_unique<deadlock_watch>(devices_, boot->rank(), boot->size());
 }
 
 void job::serve() {
@@ -161,7 +169,7 @@ void job::wait_for_all() {
     std::atomic<bool> all_here{false};
     std::string missing;
     std::thread waiting([&] {
-        begin_own_thread("fult-end");
+        const own_thread here("fult-end");
         try {
             boot->barrier();
         } catch (const bootstrap_error &how) {
@@ -220,12 +228,15 @@ job::~job() {
     until(&device::handed_over);
     for (const auto &each : devices_)
         each->leave();
+    if (deadlocks_)
+        deadlocks_->leave();
     until(&device::handed_over);
     wait_for_all();
     until(&device::quiet);
     require_none(&device::refused_sends, "receive them first");
     wait_for_all();
     fult::detail::share_processors(false);
+    deadlocks_.reset();
     servers_.clear(); // they may tell the watch of a failure
     watch_.reset();
     world = endpoint();

@@ -9,9 +9,11 @@
 
 #include "comm/bells.hpp"
 #include "comm/bootstrap/bootstrap.hpp"
+#include "comm/deadlock/watch.hpp"
 #include "comm/device.hpp"
 #include "comm/endpoint_state.hpp"
 #include "comm/liveness.hpp"
+#include "comm/own_thread.hpp"
 #include "comm/server.hpp"
 
 namespace fult::comm::detail {
@@ -26,12 +28,18 @@ struct device_links {
 class job {
   public:
     // As the options say, over the transports that reach the others.
-    job(const options &wanted, std::unique_ptr<bootstrap> started_by);
+    // `begun`: what the start of the bootstrap has begun, and what the transports begin.
+    job(const options &wanted, std::unique_ptr<bootstrap> started_by, std::unique_ptr<others_threads> begun);
     // Over these transports, for tests: connected already.
     job(const options &wanted, std::unique_ptr<bootstrap> started_by, std::vector<device_links> links);
     ~job();
 
     const options wanted;
+
+  private:
+    std::unique_ptr<others_threads> begun_; // while they are there
+
+  public:
     std::unique_ptr<bootstrap> boot;
 
   private:
@@ -50,6 +58,7 @@ class job {
   private:
     void add_device(device_links links, std::unique_ptr<doorbells> bells);
     void begin();
+    void watch_for_deadlocks();
     void serve();
     void until(bool (device::*done)() noexcept) noexcept;
     void wait_for_all();
@@ -61,6 +70,7 @@ class job {
     bool has_complained_ = false;
     endpoint control_; // of the library itself
     std::unique_ptr<liveness> watch_;
+    std::unique_ptr<deadlock_watch> deadlocks_;
     std::vector<std::unique_ptr<server>> servers_;
 };
 

@@ -55,7 +55,7 @@ liveness::liveness(const std::vector<std::unique_ptr<device>> &devices, const st
         throw std::system_error(errno, std::generic_category(),
                                 "fult-comm: no descriptor; raise `ulimit -n`");
     thread_ = std::thread([this, descriptors = descriptors_to_watch()]() mutable {
-        begin_own_thread("fult-liveness");
+        const own_thread here("fult-liveness");
         run(std::move(descriptors));
     });
 }

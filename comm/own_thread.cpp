@@ -1,7 +1,16 @@
 #include "comm/own_thread.hpp"
 
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <new>
 #include <pthread.h>
 #include <sched.h>
+#include <unistd.h>
+#include <utility>
+
+#include <fult/detail/stillness.hpp>
 
 namespace fult::comm::detail {
 namespace {
@@ -13,12 +22,70 @@ struct allowed_processors {
 };
 const allowed_processors at_start;
 
+constexpr const char *name_of_others = "fult-others";
+
+// The name of a thread of this process, without its newline; empty: it is gone.
+struct thread_name {
+    char text[32] = "";
+    explicit thread_name(pid_t thread) noexcept {
+        char path[64];
+        std::snprintf(path, sizeof path, "/proc/self/task/%d/comm", thread);
+        if (std::FILE *file = std::fopen(path, "re")) {
+            if (std::fgets(text, sizeof text, file))
+                text[std::strcspn(text, "\n")] = '\0';
+            std::fclose(file);
+        }
+    }
+};
+
+void name_thread(pid_t thread, const char *name) noexcept {
+    char path[64];
+    std::snprintf(path, sizeof path, "/proc/self/task/%d/comm", thread);
+    if (std::FILE *file = std::fopen(path, "we")) {
+        std::fputs(name, file);
+        std::fclose(file);
+    }
+}
+
 } // namespace
 
-void begin_own_thread(const char *name) noexcept {
+own_thread::own_thread(const char *name) noexcept : number_(::gettid()) {
     if (at_start.known)
         ::sched_setaffinity(0, sizeof at_start.set, &at_start.set);
     ::pthread_setname_np(::pthread_self(), name);
+    fult::detail::know_thread(number_);
+}
+
+own_thread::~own_thread() { fult::detail::forget_thread(number_); }
+
+others_threads::others_threads() noexcept : maker_(::gettid()), is_open_(true) {
+    std::memcpy(name_, thread_name(maker_).text, sizeof name_ - 1);
+    name_thread(maker_, name_of_others);
+}
+
+// A thread of the program that is begun meanwhile has another name.
+void others_threads::close() noexcept {
+    if (!std::exchange(is_open_, false))
+        return;
+    name_thread(maker_, name_);
+    DIR *all = ::opendir("/proc/self/task");
+    if (!all)
+        return;
+    while (const dirent *each = ::readdir(all))
+        if (const pid_t thread = std::atoi(each->d_name);
+            thread > 0 && std::strcmp(thread_name(thread).text, name_of_others) == 0)
+            try {
+                known_.push_back(thread);
+                fult::detail::know_thread(thread);
+            } catch (const std::bad_alloc &) { // then it is one of the program's, for all that we know
+            }
+    ::closedir(all);
+}
+
+others_threads::~others_threads() {
+    close();
+    for (const pid_t thread : known_)
+        fult::detail::forget_thread(thread);
 }
 
 unsigned processors_at_start() noexcept {

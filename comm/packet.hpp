@@ -29,6 +29,7 @@ struct alignas(64) packet : posted {
     std::uint32_t handled = 0;  // bytes of one that arrived and waits for memory (device.hpp)
     void *descriptor[2] = {};   // of its memory, for each transport that wants memory registered
     packet *next = nullptr;
+    bool is_silent = false; // nothing but records that are not counted (wire.hpp)
 
     std::byte *data() noexcept { return reinterpret_cast<std::byte *>(this + 1); }
     const std::byte *data() const noexcept { return reinterpret_cast<const std::byte *>(this + 1); }

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "comm/operation.hpp"
 #include "comm/packet.hpp"
@@ -33,9 +34,11 @@ struct peer {
     peer *next_open = nullptr;
     sending *first = nullptr; // sends that found no room, in their order
     sending *last = nullptr;
-    unsigned held_answers = 0; // records of the protocol that found no room
-    unsigned quiet = 0;        // signs of life that were sent since something came from it
-    bool blocked = false;      // among the device's peers with such sends
+    unsigned held_answers = 0;  // records of the protocol that found no room
+    std::uint64_t sent = 0;     // records that are counted (wire.hpp)
+    std::uint64_t received = 0; // the same, and handled
+    unsigned quiet = 0;         // signs of life that were sent since something came from it
+    bool blocked = false;       // among the device's peers with such sends
     peer *next_blocked = nullptr;
     unsigned deferred = 0;  // packets of it that wait for memory; those behind them wait too
     bool no_memory = false; // in this round of looks at them

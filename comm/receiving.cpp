@@ -353,10 +353,15 @@ bool device::handle_record(int source, const record_view &r) noexcept {
         break;
     case record::one_sided:
         return one_sided_->handle(source, r);
-    case record::alive:
-        break;
     case record::leaving:
         peer_leaves(source);
+        break;
+    case record::alive:
+        break;
+    case record::probe:
+        if (probe_listener *who = probes_.load(std::memory_order_relaxed))
+            if (const auto body = body_as<probe_body>(r.body))
+                who->probe_came(source, *body);
         break;
     }
     return true;
@@ -386,7 +391,11 @@ bool device::handle_packet(packet &p, std::size_t from) noexcept {
         p.handled = p.handled != 0 ? p.handled : source.head;
         return false;
     }
-    return reader.at_end() || handle_records(reader, p);
+    source.received += is_counted(first.kind) ? 1 : 0;
+    if (!reader.at_end())
+        return handle_records(reader, p);
+    silent_events_ += is_counted(first.kind) ? 0 : 1;
+    return true;
 }
 
 // Counted where it can be a stranger's. It is not deferred.
@@ -405,6 +414,7 @@ bool device::refuse_packet(std::size_t from) noexcept {
 
 bool device::handle_records(record_reader &reader, packet &p) noexcept {
     record_view some[records_at_once];
+    peer &source = peer_of(reader.source());
     unsigned count;
     do {
         count = 0;
@@ -416,6 +426,8 @@ bool device::handle_records(record_reader &reader, packet &p) noexcept {
             if (!handle_record(reader.source(), some[i])) [[unlikely]] {
                 p.handled = static_cast<std::uint32_t>(some[i].body.data() - sizeof(record_head) - p.data());
                 return false;
+            } else {
+                source.received += is_counted(some[i].kind) ? 1 : 0;
             }
     } while (count == records_at_once);
     return true;
@@ -478,6 +490,7 @@ void device::handle(const event &e, std::size_t from) noexcept {
     }
     case event::kind::sent:
         --under_way_;
+        silent_events_ += std::exchange(static_cast<packet &>(*e.what).is_silent, false) ? 1 : 0;
         packets_->give(0, static_cast<packet &>(*e.what));
         return;
     case event::kind::moved:
@@ -499,6 +512,7 @@ void device::handle(const event &e, std::size_t from) noexcept {
         --under_way_;
         auto &p = static_cast<packet &>(*e.what);
         const int rank = p.rank;
+        p.is_silent = false;
         packets_->give(0, p);
         fail_later(peer_of(rank));
         return;
@@ -521,9 +535,10 @@ bool device::poll_transports() noexcept {
         const unsigned count = transports_[i]->poll(events);
         if (count > 1)
             bring_near(std::span<const event>(events, count));
+        silent_events_ = 0;
         for (unsigned k = 0; k < count; ++k)
             handle(events[k], i);
-        any = any || count != 0;
+        any = any || count != silent_events_;
         while (!unposted_[i].empty() && transports_[i]->post(*unposted_[i].back()) == outcome::done)
             unposted_[i].pop_back();
     }

@@ -73,6 +73,7 @@ bool device::append(peer &to, record kind, std::uint8_t flags, std::uint16_t end
     if (!second.empty())
         std::memcpy(at + first.size(), second.data(), second.size());
     p.size += static_cast<std::uint32_t>(need);
+    to.sent += is_counted(kind) ? 1 : 0;
     note_open(to);
     return true;
 }

@@ -26,7 +26,7 @@ server::server(device &on, server_policy how) : on_(on) {
     }
     on_.serve_apart();
     thread_ = std::thread([this] {
-        begin_own_thread("fult-server");
+        const own_thread here("fult-server");
         run();
     });
 }

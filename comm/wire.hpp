@@ -14,7 +14,7 @@
 namespace fult::comm::detail {
 
 struct packet_head {
-    static constexpr std::uint32_t expected = 0x31544c46; // "FLT1": changes with the format
+    static constexpr std::uint32_t expected = 0x32544c46; // "FLT2": changes with the format
     std::uint32_t magic = expected;
     std::uint32_t source = 0; // the rank that sent it
 };
@@ -36,10 +36,15 @@ enum class record : std::uint8_t {
     slower,    // too much lies unexpected here: offer from now on
     faster,    // that is over
     one_sided, // one_sided/records.hpp
+    leaving,   // its rank's context ends: nothing follows but answers, and what was offered before
     alive,     // nothing else to say
-    leaving    // its rank's context ends: nothing follows but answers, and what was offered before
+    probe      // whether all ranks wait: deadlock/probe.hpp
 };
-inline constexpr std::uint8_t last_record = static_cast<std::uint8_t>(record::leaving);
+inline constexpr std::uint8_t last_record = static_cast<std::uint8_t>(record::probe);
+
+// Whether it may make its receiver do something: such records are counted, to find out whether all ranks
+// wait.
+constexpr bool is_counted(record kind) noexcept { return kind < record::alive; }
 
 struct record_head {
     std::uint8_t kind;

@@ -1,5 +1,6 @@
 #include "deadlock.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -16,14 +17,37 @@
 namespace fult::detail {
 namespace {
 
-// Kernel threads of the process; a large number where they cannot be counted.
+// The kernel threads that are none of the program's, for they wake no task by themselves. Few.
+class thread_list {
+  public:
+    bool add(pid_t thread) noexcept { return exchange(0, thread); }
+    void remove(pid_t thread) noexcept { exchange(thread, 0); }
+    bool contains(pid_t thread) const noexcept {
+        for (const auto &each : threads_)
+            if (each.load(std::memory_order_acquire) == thread)
+                return true;
+        return false;
+    }
+
+  private:
+    bool exchange(pid_t before, pid_t now) noexcept {
+        for (auto &each : threads_)
+            if (pid_t seen = before; each.compare_exchange_strong(seen, now, std::memory_order_acq_rel))
+                return true;
+        return false;
+    }
+    std::atomic<pid_t> threads_[64]{};
+};
+constinit thread_list known_threads;
+
+// Kernel threads of the process that know_thread does not know; a large number where they cannot be counted.
 unsigned count_threads() noexcept {
     DIR *all = ::opendir("/proc/self/task");
     if (!all)
         return ~0u;
     unsigned count = 0;
     while (const dirent *each = ::readdir(all))
-        count += each->d_name[0] != '.' ? 1 : 0;
+        count += each->d_name[0] != '.' && !known_threads.contains(std::atoi(each->d_name)) ? 1 : 0;
     ::closedir(all);
     return count;
 }
@@ -62,28 +86,95 @@ bool no_other_thread(team &crew) noexcept {
 }
 
 bool only_tasks_can_wake(team &crew) noexcept {
-    return !crew.outside.expect_something() && no_other_thread(crew) && !handles_signals();
+    return !crew.outside.expect_something_unjudged() && no_other_thread(crew) && !handles_signals();
+}
+
+// A look at the process -------------------------------------------------------------------------------------
+
+// All the time while somebody looks, every worker sleeps: who polls may have taken what is expected and not
+// have woken anybody for it yet. A thread that has ended before it was counted may have woken somebody.
+stillness::stillness() noexcept : crew_(running_team()) {
+    if (!crew_)
+        return;
+    roused_ = crew_->roused.load(std::memory_order_seq_cst); // before settled
+    is_still_ =
+        crew_->judges.load(std::memory_order_acquire) <= 1 && all_sleep() && only_tasks_can_wake(*crew_);
+}
+
+bool stillness::all_sleep() const noexcept {
+    return crew_->settled.load(std::memory_order_seq_cst) == crew_->count &&
+           crew_->asleep.count() == crew_->count && crew_->roused.load(std::memory_order_seq_cst) == roused_;
+}
+
+bool stillness::lasts() const noexcept { return is_still_ && all_sleep(); }
+
+// Judges ----------------------------------------------------------------------------------------------------
+
+void add_judge(deadlock_judge &judge) noexcept {
+    team *crew = running_team();
+    if (!crew)
+        return;
+    crew->judging.lock();
+    if (crew->judges.fetch_add(1, std::memory_order_acq_rel) == 0)
+        crew->judge = &judge;
+    crew->judging.unlock();
+}
+
+void remove_judge(deadlock_judge &judge) noexcept {
+    team *crew = running_team();
+    if (!crew)
+        return;
+    crew->judging.lock();
+    if (crew->judge == &judge)
+        crew->judge = nullptr; // another one that is there has not been asked so far, and never will be
+    crew->judges.fetch_sub(1, std::memory_order_acq_rel);
+    crew->judging.unlock();
+}
+
+bool know_thread(pid_t thread) noexcept { return known_threads.add(thread); }
+void forget_thread(pid_t thread) noexcept { known_threads.remove(thread); }
+
+// Reports ---------------------------------------------------------------------------------------------------
+
+deadlock_mode deadlock_wanted() noexcept {
+    const team *crew = running_team();
+    return crew && !crew->told_deadlock.load(std::memory_order_relaxed) ? crew->opts.deadlock
+                                                                        : deadlock_mode::off;
+}
+
+int first_deadlock_look() noexcept {
+    const team *crew = running_team();
+    return crew && crew->opts.trim_after != 0 ? static_cast<int>(crew->opts.trim_after) : look_without_trim;
+}
+
+bool report_deadlock(const char *text) noexcept {
+    team *crew = running_team();
+    if (!crew || crew->told_deadlock.exchange(true, std::memory_order_relaxed))
+        return false;
+    warn("%s. FULT_DEADLOCK=off silences this, FULT_DEADLOCK=abort ends the program here", text);
+    write_report(STDERR_FILENO);
+    return true;
 }
 
 bool tell_deadlock(team &crew) noexcept {
     if (crew.opts.deadlock == deadlock_mode::off || crew.told_deadlock.load(std::memory_order_relaxed))
         return true;
-    // All the time while this looks, every worker sleeps: who polls may have taken what is expected and not
-    // have woken anybody for it yet. A thread that has ended before it was counted may have woken somebody.
-    const unsigned roused = crew.roused.load(std::memory_order_seq_cst); // before settled
-    const auto all_sleep = [&] {
-        return crew.settled.load(std::memory_order_seq_cst) == crew.count &&
-               crew.asleep.count() == crew.count && crew.roused.load(std::memory_order_seq_cst) == roused;
-    };
-    if (!all_sleep() || !only_tasks_can_wake(crew) || !all_sleep())
+    const stillness look;
+    if (!look.lasts())
         return false;
-    if (crew.told_deadlock.exchange(true, std::memory_order_relaxed))
-        return true;
-    warn("deadlock: every task waits, and nothing can wake one: the program has no other thread, timer, "
-         "service "
-         "or signal handler. FULT_DEADLOCK=off silences this, FULT_DEADLOCK=abort ends the program here");
-    write_report(STDERR_FILENO);
-    if (crew.opts.deadlock == deadlock_mode::abort)
+    if (crew.judges.load(std::memory_order_acquire) != 0) {
+        crew.judging.lock();
+        if (crew.judge)
+            crew.judge->all_wait();
+        crew.judging.unlock();
+        return false;
+    }
+    if (!look.lasts()) // the last judge may just have gone
+        return false;
+    if (report_deadlock(
+            "deadlock: every task waits, and nothing can wake one: the program has no other thread, "
+            "timer, service or signal handler") &&
+        crew.opts.deadlock == deadlock_mode::abort)
         std::abort();
     return true;
 }

@@ -5,15 +5,20 @@ namespace fult::detail {
 
 struct team;
 
-// Whether the process has no threads but the runtime's, and those of the pool for blocking calls run none.
+// Milliseconds of sleep after which a worker looks first where it does not trim.
+inline constexpr int look_without_trim = 1000;
+
+// Whether the process has no threads but the runtime's and those that know_thread knows, and those of the
+// pool for blocking calls run none.
 bool no_other_thread(team &crew) noexcept;
 
-// Whether nobody but a task could wake a task: the process has no threads but the workers, the runtime
-// expects nothing from outside, and no handler waits for a signal.
+// Whether nobody but a task, or what a judge knows about, could wake a task: the process has no threads but
+// those above, the runtime expects nothing else from outside, and no handler waits for a signal.
 bool only_tasks_can_wake(team &crew) noexcept;
 
 // By a worker that has settled into sleep. Says once, with all tasks, that every one waits where that is so.
-// False where it is not, or something outside could still wake one: to be asked again later.
+// False where it is not, or something outside could still wake one: to be asked again later. Where there is a
+// judge, that one says it, after it has asked the other processes.
 bool tell_deadlock(team &crew) noexcept;
 
 } // namespace fult::detail

@@ -263,7 +263,8 @@ void engine::report_waiting() noexcept {
         "the runtime is to stop and waits for %llu task(s) that are blocked and that no other task can wake; "
         "signal them, or do not end the runtime before them",
         static_cast<unsigned long long>(blocked));
-    if (crew_.opts.deadlock == deadlock_mode::off || !only_tasks_can_wake(crew_) ||
+    if (crew_.opts.deadlock == deadlock_mode::off || crew_.judges.load(std::memory_order_acquire) != 0 ||
+        !only_tasks_can_wake(crew_) ||
         crew_.told_deadlock.exchange(true, std::memory_order_relaxed))
         return;
     write_report(STDERR_FILENO);

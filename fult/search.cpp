@@ -105,8 +105,7 @@ bool worker::work_anywhere(bool handed_too) noexcept {
 }
 
 int worker::settles_after() const noexcept {
-    constexpr int soon = 1000; // milliseconds
-    return crew.opts.trim_after != 0 ? static_cast<int>(crew.opts.trim_after) : soon;
+    return crew.opts.trim_after != 0 ? static_cast<int>(crew.opts.trim_after) : look_without_trim;
 }
 
 // Asleep for long: what nobody needs now goes back to the system, and the last worker that gets so far, or

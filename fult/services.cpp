@@ -61,14 +61,23 @@ bool services::add_own(service &s, own which) {
     return parker::open_bell() && add_at(places_[capacity + static_cast<unsigned>(which)], s);
 }
 
-bool services::expect_something() noexcept {
-    bool expects = false;
+// Whether that is so of one of them.
+template <class Is> bool services::any_is(const Is &is) noexcept {
+    bool any = false;
     for (place &at : places_)
         if (service *s = at.enter()) {
-            expects = s->expects() || expects;
+            any = is(*s) || any;
             at.leave();
         }
-    return expects;
+    return any;
+}
+
+bool services::expect_something() noexcept {
+    return any_is([](const service &s) { return s.expects(); });
+}
+
+bool services::expect_something_unjudged() noexcept {
+    return any_is([](const service &s) { return s.expects() && !s.is_judged(); });
 }
 
 void services::remove(service &s) noexcept {

@@ -36,6 +36,7 @@ class services {
 
     // Whether one of them may yet wake a task that waits now.
     bool expect_something() noexcept;
+    bool expect_something_unjudged() noexcept; // the same of those that no judge knows about
 
     // The worker `who` sleeps until a post after `prepared`, or until some service did something; returns at
     // once where another worker watches already (false) or something is there.
@@ -52,6 +53,7 @@ class services {
         void leave() noexcept;
     };
     bool add_at(place &at, service &s) noexcept;
+    template <class Is> bool any_is(const Is &is) noexcept;
     template <class Sleep> bool sleep_once(std::int64_t until, const Sleep &sleep) noexcept;
     bool begin_watch() noexcept;
     void end_watch() noexcept;

@@ -5,6 +5,7 @@
 #include <cfenv>
 #include <vector>
 
+#include <fult/detail/stillness.hpp>
 #include <fult/options.hpp>
 
 #include "services.hpp"
@@ -44,6 +45,9 @@ struct team {
     std::atomic<unsigned> settled{0};
     std::atomic<unsigned> roused{0};
     std::atomic<bool> told_deadlock{false};
+    deadlock_judge *judge = nullptr; // the first one; under `judging`
+    std::atomic<unsigned> judges{0};
+    spin_lock judging; // held while a judge is in use
     spin_lock counting; // held while the tasks of sleeping workers are counted: who wakes up waits for that
 
     worker &foreign_home() const noexcept { return *homes[count]; }

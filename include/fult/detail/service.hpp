@@ -33,6 +33,8 @@ class FULT_API service {
 
     // Whether it may yet wake a task that waits now.
     virtual bool expects() const noexcept { return true; }
+    // Whether a deadlock_judge (stillness.hpp) knows if what it expects can come.
+    virtual bool is_judged() const noexcept { return false; }
 
   protected:
     service() = default;

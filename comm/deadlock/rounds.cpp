@@ -1,0 +1,223 @@
+#include "comm/deadlock/rounds.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace fult::comm::detail {
+namespace {
+
+constexpr std::chrono::seconds longest_pause{60};
+constexpr std::chrono::seconds longest_report{10};
+
+} // namespace
+
+deadlock_rounds::deadlock_rounds(deadlock_ground &ground, int rank, int size, clock::duration first_pause)
+    : ground_(ground),
+      rank_(rank),
+      others_(static_cast<std::size_t>(size)),
+      first_pause_(first_pause),
+      pause_(first_pause) {}
+
+// The first of those that are still there asks, and nobody else.
+bool deadlock_rounds::asks() const noexcept {
+    for (int i = 0; i < rank_; ++i)
+        if (!ground_.has_left(i))
+            return false;
+    return !ground_.has_left(rank_);
+}
+
+// They will say when they are idle: until then there is nothing to ask.
+bool deadlock_rounds::knows_a_busy_one() const noexcept {
+    for (std::size_t i = 0; i < others_.size(); ++i)
+        if (others_[i].is_busy && !ground_.has_failed(static_cast<int>(i)))
+            return true;
+    return false;
+}
+
+void deadlock_rounds::all_wait() noexcept {
+    if (std::any_of(others_.begin(), others_.end(), [](const other &each) { return each.waits_for; }))
+        tell_who_waits();
+    begin();
+}
+
+void deadlock_rounds::tell_who_waits() noexcept {
+    if (!ground_.look().is_idle) { // or only just so
+        try_again();
+        return;
+    }
+    for (std::size_t i = 0; i < others_.size(); ++i)
+        if (std::exchange(others_[i].waits_for, false))
+            ground_.send(static_cast<int>(i), make_probe(probe::idle_now));
+}
+
+void deadlock_rounds::begin() noexcept {
+    if (phase_ == phase::none && asks() && !knows_a_busy_one())
+        begin_wave(phase::first_wave);
+}
+
+void deadlock_rounds::begin_wave(phase which) noexcept {
+    next_ = clock::time_point::max();
+    const rank_look own = ground_.look();
+    if (!own.is_idle || (which == phase::second_wave && own.failed != failed_)) {
+        give_up();
+        return;
+    }
+    phase_ = which;
+    ++wave_;
+    asked_ = 0;
+    now_ = {own.sent, own.received};
+    failed_ = own.failed;
+    for (std::size_t i = 0; i < others_.size(); ++i) {
+        const int rank = static_cast<int>(i);
+        if (rank == rank_ || ground_.has_failed(rank))
+            continue;
+        others_[i].is_asked = true;
+        ++asked_;
+    }
+    for (std::size_t i = 0; i < others_.size(); ++i)
+        if (others_[i].is_asked)
+            ground_.send(static_cast<int>(i), make_probe(probe::ask, wave_));
+    if (asked_ == 0)
+        end_wave();
+}
+
+void deadlock_rounds::came(int from, const probe_body &body) noexcept {
+    switch (static_cast<probe>(body.what)) {
+    case probe::ask:
+        asked(from, body);
+        break;
+    case probe::idle:
+    case probe::busy:
+        answered(from, body);
+        break;
+    case probe::idle_now:
+        others_[static_cast<std::size_t>(from)].is_busy = false;
+        pause_ = first_pause_;
+        begin();
+        break;
+    case probe::report:
+        phase_ = phase::told;
+        ground_.report(static_cast<int>(body.sent));
+        ground_.send(from, make_probe(probe::reported));
+        break;
+    case probe::reported:
+        if (phase_ == phase::reports && from == reporter_)
+            next_report();
+        break;
+    case probe::end:
+        ground_.end();
+        break;
+    }
+}
+
+void deadlock_rounds::asked(int from, const probe_body &body) noexcept {
+    const rank_look own = ground_.look();
+    others_[static_cast<std::size_t>(from)].waits_for = !own.is_idle;
+    ground_.send(from, {static_cast<std::uint64_t>(own.is_idle ? probe::idle : probe::busy), body.wave,
+                        own.sent, own.received, own.failed});
+}
+
+void deadlock_rounds::answered(int from, const probe_body &body) noexcept {
+    other &its = others_[static_cast<std::size_t>(from)];
+    if (body.wave != wave_ || !its.is_asked)
+        return;
+    its.is_asked = false;
+    --asked_;
+    its.is_busy = body.what == static_cast<std::uint64_t>(probe::busy);
+    if (phase_ != phase::first_wave && phase_ != phase::second_wave)
+        return;
+    // One that knows of another failure counts other messages.
+    if (its.is_busy)
+        give_up();
+    else if (body.failed != failed_)
+        pause();
+    now_.sent += body.sent;
+    now_.received += body.received;
+    if (phase_ != phase::none && asked_ == 0)
+        end_wave();
+}
+
+void deadlock_rounds::end_wave() noexcept {
+    if (now_.sent != now_.received) {
+        pause();
+    } else if (phase_ == phase::first_wave) {
+        before_ = now_;
+        begin_wave(phase::second_wave);
+    } else if (now_.sent != before_.sent || now_.received != before_.received) {
+        pause();
+    } else {
+        report();
+    }
+}
+
+// Answers that are still to come tell who is busy.
+void deadlock_rounds::give_up() noexcept { phase_ = phase::none; }
+
+// All seemed to be idle.
+void deadlock_rounds::pause() noexcept {
+    give_up();
+    try_again();
+}
+
+void deadlock_rounds::try_again() noexcept {
+    next_ = clock::now() + pause_;
+    pause_ = std::min<clock::duration>(2 * pause_, longest_pause);
+}
+
+void deadlock_rounds::time_has_come() noexcept {
+    next_ = clock::time_point::max();
+    if (phase_ == phase::reports)
+        next_report(); // that rank takes too long
+    else
+        all_wait();
+}
+
+void deadlock_rounds::ranks_have_gone() noexcept {
+    if (phase_ == phase::reports) {
+        if (ground_.has_failed(reporter_))
+            next_report();
+        return;
+    }
+    for (std::size_t i = 0; i < others_.size(); ++i)
+        if (others_[i].is_asked && ground_.has_failed(static_cast<int>(i))) {
+            others_[i].is_asked = false;
+            --asked_;
+            if (phase_ != phase::none)
+                pause();
+        }
+    begin();
+}
+
+void deadlock_rounds::report() noexcept {
+    phase_ = phase::reports;
+    int left = 0;
+    for (std::size_t i = 0; i < others_.size(); ++i)
+        left += ground_.has_left(static_cast<int>(i)) ? 1 : 0;
+    now_.sent = static_cast<std::uint64_t>(left);
+    ground_.report(left);
+    reporter_ = -1;
+    next_report();
+}
+
+// One after the other, so that they can be read.
+void deadlock_rounds::next_report() noexcept {
+    const int size = static_cast<int>(others_.size());
+    do
+        ++reporter_;
+    while (reporter_ < size && (reporter_ == rank_ || ground_.has_left(reporter_)));
+    if (reporter_ < size) {
+        next_ = clock::now() + longest_report;
+        probe_body order = make_probe(probe::report);
+        order.sent = now_.sent;
+        ground_.send(reporter_, order);
+        return;
+    }
+    next_ = clock::time_point::max();
+    phase_ = phase::told;
+    for (int i = 0; i < size; ++i)
+        if (i != rank_ && !ground_.has_failed(i))
+            ground_.send(i, make_probe(probe::end));
+    ground_.end();
+}
+
+} // namespace fult::comm::detail

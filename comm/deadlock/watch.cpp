@@ -1,0 +1,233 @@
+#include "comm/deadlock/watch.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include "comm/device.hpp"
+#include "comm/own_thread.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+constexpr unsigned looks = 20; // at a rank whose workers sleep, but for moments
+constexpr auto between_looks = std::chrono::milliseconds(2);
+constexpr auto longest_between_tries = std::chrono::milliseconds(50);
+
+// A random number for each rank (the finalizer of splitmix64).
+std::uint64_t number_of(int rank) noexcept {
+    std::uint64_t x = static_cast<std::uint64_t>(rank) + 1;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+} // namespace
+
+deadlock_watch::deadlock_watch(const std::vector<std::unique_ptr<device>> &devices, int rank, int size)
+    : devices_(devices),
+      rank_(rank),
+      size_(size),
+      mode_(fult::detail::deadlock_wanted()),
+      mail_(static_cast<std::size_t>(size)),
+      rounds_(*this, rank, size, std::chrono::milliseconds(fult::detail::first_deadlock_look())),
+      read_(static_cast<std::size_t>(size)) {
+    senders_.reserve(mail_.size());
+    readers_.reserve(mail_.size());
+    for (const auto &each : devices_)
+        each->hear_probes(this);
+    fult::detail::add_judge(*this);
+}
+
+deadlock_watch::~deadlock_watch() {
+    fult::detail::remove_judge(*this);
+    for (const auto &each : devices_)
+        each->hear_probes(nullptr);
+    {
+        const std::lock_guard hold(mutex_);
+        ending_ = true;
+    }
+    something_.notify_one();
+    if (thread_.joinable())
+        thread_.join();
+}
+
+// What others say -------------------------------------------------------------------------------------------
+
+void deadlock_watch::all_wait() noexcept {
+    const std::lock_guard hold(mutex_);
+    all_wait_ = true;
+    begin_thread();
+}
+
+void deadlock_watch::leave() noexcept {
+    left_.store(true, std::memory_order_release);
+    const std::lock_guard hold(mutex_);
+    all_wait_ = true;
+    something_.notify_one();
+}
+
+void deadlock_watch::probe_came(int from, const probe_body &body) noexcept {
+    if (body.what == 0 || body.what >= probe_kinds)
+        return;
+    const std::lock_guard hold(mutex_);
+    letters &its = mail_[static_cast<std::size_t>(from)];
+    bool has_some = false;
+    for (const probe_body &each : its)
+        has_some = has_some || each.what != 0;
+    if (!has_some)
+        senders_.push_back(from); // has room for all
+    its[body.what] = body;
+    begin_thread();
+}
+
+void deadlock_watch::rank_has_gone() noexcept {
+    const std::lock_guard hold(mutex_);
+    gone_ = true;
+    something_.notify_one();
+}
+
+// Under the lock.
+void deadlock_watch::begin_thread() noexcept {
+    something_.notify_one();
+    if (std::exchange(has_begun_, true))
+        return;
+    try {
+        thread_ = std::thread([this] {
+            const own_thread here("fult-deadlock");
+            run();
+        });
+    } catch (const std::system_error &) {
+        has_begun_ = false; // later, perhaps
+    }
+}
+
+// The thread ------------------------------------------------------------------------------------------------
+
+void deadlock_watch::run() noexcept {
+    std::unique_lock hold(mutex_);
+    while (!ending_) {
+        const bool idle = !all_wait_ && !gone_ && senders_.empty();
+        if (const auto next = rounds_.next(); idle && next == deadlock_rounds::clock::time_point::max())
+            something_.wait(hold);
+        else if (idle && something_.wait_until(hold, next) == std::cv_status::timeout) {
+            hold.unlock();
+            rounds_.time_has_come();
+            hold.lock();
+        }
+        const bool all_wait = std::exchange(all_wait_, false), gone = std::exchange(gone_, false);
+        std::swap(readers_, senders_);
+        for (const int from : readers_)
+            std::swap(read_[static_cast<std::size_t>(from)], mail_[static_cast<std::size_t>(from)]);
+        hold.unlock();
+        read_mail();
+        if (gone)
+            rounds_.ranks_have_gone();
+        if (all_wait)
+            rounds_.all_wait();
+        hold.lock();
+    }
+}
+
+void deadlock_watch::read_mail() {
+    for (const int from : readers_)
+        for (probe_body &each : read_[static_cast<std::size_t>(from)])
+            if (const probe_body body = std::exchange(each, probe_body{}); body.what != 0)
+                rounds_.came(from, body);
+    readers_.clear();
+}
+
+// Tries until it is done, or this rank's context ends; whether it is done.
+template <class Done> bool deadlock_watch::until(const Done &done) noexcept {
+    auto pause = std::chrono::milliseconds(1);
+    while (!done()) {
+        std::unique_lock hold(mutex_);
+        if (ending_)
+            return false;
+        hold.unlock();
+        std::this_thread::sleep_for(pause);
+        pause = std::min(2 * pause, longest_between_tries);
+    }
+    return true;
+}
+
+// The ground ------------------------------------------------------------------------------------------------
+
+// What the devices have carried. False: something is going on there.
+bool deadlock_watch::sum_up(rank_look &own) noexcept {
+    own = {};
+    for (const auto &each : devices_) {
+        const device_traffic its = each->look_at_traffic();
+        if (!its.is_calm)
+            return false;
+        own.sent += its.sent;
+        own.received += its.received;
+    }
+    for (int rank = 0; rank < size_; ++rank)
+        for (const auto &each : devices_)
+            if (has_failed(rank) != each->has_failed(rank))
+                return false; // the others will know soon
+            else if (each == devices_.front() && has_failed(rank))
+                own.failed += number_of(rank);
+    return true;
+}
+
+bool deadlock_watch::look_once(rank_look &own) noexcept {
+    if (left_.load(std::memory_order_acquire))
+        return sum_up(own);
+    const fult::detail::stillness here;
+    return here.lasts() && sum_up(own) && here.lasts();
+}
+
+// A worker that is woken by a probe, or for a moment, sleeps again soon.
+rank_look deadlock_watch::look() noexcept {
+    rank_look own;
+    if (mode_ == deadlock_mode::off || fult::detail::deadlock_wanted() == deadlock_mode::off)
+        return own;
+    for (unsigned i = 0; i < looks; ++i) {
+        if (look_once(own)) {
+            own.is_idle = true;
+            return own;
+        }
+        std::this_thread::sleep_for(between_looks);
+    }
+    return {};
+}
+
+void deadlock_watch::send(int rank, const probe_body &body) noexcept {
+    until([&] { return has_failed(rank) || devices_.front()->send_probe(rank, body); });
+}
+
+bool deadlock_watch::has_failed(int rank) const noexcept {
+    for (const auto &each : devices_)
+        if (each->has_failed(rank))
+            return true;
+    return false;
+}
+
+bool deadlock_watch::has_left(int rank) const noexcept {
+    if (rank == rank_)
+        return left_.load(std::memory_order_acquire);
+    return has_failed(rank) || devices_.front()->has_left(rank);
+}
+
+void deadlock_watch::report(int left) noexcept {
+    char gone[64] = "", text[512];
+    if (left != 0)
+        std::snprintf(gone, sizeof gone, ", but for %d that have left or ended,", left);
+    std::snprintf(
+        text, sizeof text,
+        "rank %d of %d: deadlock across ranks: every task of all %d ranks%s waits, no message is under "
+        "way, and nothing else can wake one",
+        rank_, size_, size_, gone);
+    fult::detail::report_deadlock(text);
+}
+
+void deadlock_watch::end() noexcept {
+    if (mode_ == deadlock_mode::abort)
+        std::abort();
+}
+
+} // namespace fult::comm::detail

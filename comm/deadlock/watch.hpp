@@ -1,0 +1,72 @@
+// Finds out whether all ranks of a job wait for each other, and has that reported: a thread of its own, which
+// is not there before this rank, or one that asks it, has slept for a while.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include <fult/detail/stillness.hpp>
+
+#include "comm/deadlock/probe.hpp"
+#include "comm/deadlock/rounds.hpp"
+
+namespace fult::comm::detail {
+
+class device;
+
+class deadlock_watch final : public fult::detail::deadlock_judge, probe_listener, deadlock_ground {
+  public:
+    // The first device carries the probes.
+    deadlock_watch(const std::vector<std::unique_ptr<device>> &devices, int rank, int size);
+    deadlock_watch(const deadlock_watch &) = delete;
+    deadlock_watch &operator=(const deadlock_watch &) = delete;
+    ~deadlock_watch();
+
+    // This rank has left: its tasks wait for no other one any more.
+    void leave() noexcept;
+
+  private:
+    // Any thread:
+    void all_wait() noexcept override;
+    void probe_came(int from, const probe_body &body) noexcept override;
+    void rank_has_gone() noexcept override;
+    void begin_thread() noexcept;
+
+    // Its own thread:
+    void run() noexcept;
+    void read_mail();
+    bool look_once(rank_look &own) noexcept;
+    bool sum_up(rank_look &own) noexcept;
+    template <class Done> bool until(const Done &done) noexcept;
+    rank_look look() noexcept override;
+    void send(int rank, const probe_body &body) noexcept override;
+    bool has_failed(int rank) const noexcept override;
+    bool has_left(int rank) const noexcept override;
+    void report(int left) noexcept override;
+    void end() noexcept override;
+
+    const std::vector<std::unique_ptr<device>> &devices_;
+    const int rank_, size_;
+    const deadlock_mode mode_;
+    std::atomic<bool> left_{false};
+
+    std::mutex mutex_;
+    std::condition_variable something_;
+    // Of each rank the last probe of each kind: a newer one makes an older one pointless.
+    using letters = std::array<probe_body, probe_kinds>;
+    std::vector<letters> mail_;
+    std::vector<int> senders_; // who has sent some
+    bool all_wait_ = false, gone_ = false, ending_ = false, has_begun_ = false;
+
+    deadlock_rounds rounds_; // its thread's own
+    std::vector<letters> read_;
+    std::vector<int> readers_;
+    std::thread thread_;
+};
+
+} // namespace fult::comm::detail

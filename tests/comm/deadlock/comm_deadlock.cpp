@@ -1,0 +1,230 @@
+// Ranks of which all wait, and some of which one goes on in the end. usage: comm_deadlock CASE
+//
+// A case of the first table never ends by itself. One of the second ends well, after some seconds in which
+// all tasks but one, or all tasks of all ranks but for something outside, wait.
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+#include <sys/timerfd.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <fult/blocking.hpp>
+#include <fult/comm.hpp>
+#include <fult/descriptor.hpp>
+#include <fult/fult.hpp>
+#include <fult/sync.hpp>
+
+namespace {
+
+using namespace fult;
+using namespace fult::comm;
+using std::chrono::milliseconds;
+
+constexpr milliseconds some_time{2500};
+int next(const context &net) { return (net.rank() + 1) % net.size(); }
+int previous(const context &net) { return (net.rank() + net.size() - 1) % net.size(); }
+bool is_first(const context &net) { return net.rank() == 0; }
+
+void wait_for_ever() {
+    event never;
+    never.wait();
+}
+
+// Deadlocks ---------------------------------------------------------------------------------------------------
+
+void all_receive(context &net) { net.world().recv<int>(previous(net), 7); }
+
+void all_send_long(context &net) {
+    const std::vector<std::byte> much(3'000'000);
+    net.world().send(much.data(), much.size(), next(net), 8);
+}
+
+void barrier_and_receive(context &net) {
+    if (is_first(net))
+        net.world().recv<int>(1, 9);
+    else
+        comm::barrier(net.world());
+}
+
+void skipped_collective(context &net) {
+    if (is_first(net))
+        wait_for_ever();
+    allreduce(net.world(), net.rank(), std::plus<>());
+}
+
+void from_any_rank(context &net) {
+    endpoint open = net.make_endpoint({.wildcards = true});
+    int in = 0;
+    open.recv(&in, sizeof in, any_source, any_tag);
+}
+
+// After messages of all kinds, some of which nobody receives.
+void after_messages(context &net) {
+    endpoint far = net.make_endpoint({.device = comm::read_options().devices - 1});
+    std::vector<handle<void>> tasks;
+    for (unsigned tag = 0; tag < 20; ++tag)
+        tasks.push_back(spawn([&net, &far, tag] {
+            endpoint &on = tag % 2 == 0 ? far : net.world();
+            std::vector<std::byte> out(tag % 3 == 0 ? 100'000 : 100), in(100'000);
+            for (int i = 0; i < 50; ++i)
+                on.sendrecv(out.data(), out.size(), next(net), tag, in.data(), in.size(), previous(net), tag);
+        }));
+    join_all(tasks);
+    far.send(1, next(net), 500);
+    net.world().send(2, next(net), 501);
+    std::vector<std::byte> memory(100'000), got(100'000);
+    region own(far, memory);
+    std::vector<remote_region> all(static_cast<std::size_t>(net.size()));
+    allgather(far, own.remote(), all);
+    get(far, got, all[static_cast<std::size_t>(next(net))]);
+    far.recv<int>(previous(net), 7);
+}
+
+// The last rank's context has ended; the others wait for each other.
+void one_has_left(context &net) {
+    if (net.rank() == net.size() - 1)
+        return;
+    const int others = net.size() - 1;
+    net.world().recv<int>((net.rank() + others - 1) % others, 7);
+}
+
+// Before each of them waits for ever, another thread of the program is there, and ends.
+void a_thread_has_ended(context &net) {
+    std::thread([] { std::this_thread::sleep_for(milliseconds(500)); }).detach();
+    all_receive(net);
+}
+
+// A rank that is busy when all others wait comes to wait as well.
+void one_is_late(context &net) {
+    if (is_first(net))
+        std::this_thread::sleep_for(some_time);
+    all_receive(net);
+}
+
+void another_is_late(context &net) {
+    if (net.rank() == net.size() - 1)
+        this_task::sleep_for(some_time);
+    all_receive(net);
+}
+
+// No deadlocks ------------------------------------------------------------------------------------------------
+
+// The first rank does this, while all others wait for it in a ring.
+template <class Work> void while_the_first(context &net, Work work) {
+    if (is_first(net))
+        work();
+    else
+        net.world().recv<int>(previous(net), 7);
+    net.world().send(1, next(net), 7);
+    if (is_first(net))
+        net.world().recv<int>(previous(net), 7);
+}
+
+void computes(context &net) {
+    while_the_first(net, [] {
+        for (const auto end = std::chrono::steady_clock::now() + some_time;
+             std::chrono::steady_clock::now() < end;)
+            fult::detail::cpu_relax();
+    });
+}
+
+void sleeps(context &net) {
+    while_the_first(net, [] { this_task::sleep_for(some_time); });
+}
+
+void waits_for_a_thread(context &net) {
+    while_the_first(net, [] {
+        event done;
+        std::thread other([&] {
+            std::this_thread::sleep_for(some_time);
+            done.set();
+        });
+        done.wait();
+        other.join();
+    });
+}
+
+void blocks(context &net) {
+    while_the_first(net, [] { blocking([] { std::this_thread::sleep_for(some_time); }); });
+}
+
+void waits_for_a_descriptor(context &net) {
+    while_the_first(net, [] {
+        const int clock = ::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+        const itimerspec once{{}, {some_time.count() / 1000, some_time.count() % 1000 * 1'000'000}};
+        ::timerfd_settime(clock, 0, &once, nullptr);
+        wait_readable(clock);
+        ::close(clock);
+    });
+}
+
+event signal_came;
+void waits_for_a_signal(context &net) {
+    while_the_first(net, [] {
+        // The handler runs in a thread that polls, or sleeps.
+        ::signal(SIGALRM, [](int) { signal_came.set(); });
+        ::alarm(3);
+        signal_came.wait();
+    });
+}
+
+// Everybody waits nearly always, and never all of them for ever.
+void pauses(context &net) {
+    for (int i = 0; i < 60; ++i) {
+        if (i % net.size() == net.rank())
+            this_task::sleep_for(milliseconds(20 + i % 7 * 15));
+        net.barrier();
+    }
+}
+
+void another_context(context &net) {
+    context second;
+    while_the_first(second, [&] { this_task::sleep_for(some_time); });
+    net.barrier();
+}
+
+struct named_case {
+    std::string_view name;
+    void (*run)(context &);
+};
+constexpr std::array cases = std::to_array<named_case>({
+    {"all_receive", all_receive},
+    {"all_send_long", all_send_long},
+    {"barrier_and_receive", barrier_and_receive},
+    {"skipped_collective", skipped_collective},
+    {"from_any_rank", from_any_rank},
+    {"after_messages", after_messages},
+    {"one_has_left", one_has_left},
+    {"a_thread_has_ended", a_thread_has_ended},
+    {"one_is_late", one_is_late},
+    {"another_is_late", another_is_late},
+    {"computes", computes},
+    {"sleeps", sleeps},
+    {"waits_for_a_thread", waits_for_a_thread},
+    {"blocks", blocks},
+    {"waits_for_a_descriptor", waits_for_a_descriptor},
+    {"waits_for_a_signal", waits_for_a_signal},
+    {"pauses", pauses},
+    {"another_context", another_context},
+});
+
+} // namespace
+
+int main(int argc, char **argv) {
+    const runtime running;
+    context net;
+    for (const named_case &each : cases)
+        if (argc == 2 && each.name == argv[1]) {
+            each.run(net);
+            if (is_first(net))
+                std::printf("%s: ok\n", argv[1]);
+            return 0;
+        }
+    std::fprintf(stderr, "usage: comm_deadlock CASE\n");
+    return 2;
+}
