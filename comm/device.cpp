@@ -205,7 +205,7 @@ void device::fail_peer(int rank) noexcept {
 }
 
 void device::fail_later(peer &who) noexcept {
-    if (!who.via || who.doomed)
+    if (!who.via || who.doomed || ignores_failures_)
         return;
     who.doomed = true;
     doomed_.push_back(&who);

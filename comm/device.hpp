@@ -159,6 +159,8 @@ class device final : public fult::detail::service {
     // For who finds out whether all ranks wait (probing.cpp). Who hears of probes; null: nobody.
     void hear_probes(probe_listener *who) noexcept;
     device_traffic look_at_traffic() noexcept;
+    // From here on no rank is found to have failed: this one ends soon, and so do the others.
+    void ignore_failures() noexcept;
     // False: no room now.
     bool send_probe(int rank, const probe_body &body) noexcept;
     // Tells that rank that this one lives; after how many such calls without a word of it this one is.
@@ -353,6 +355,7 @@ class device final : public fult::detail::service {
     class liveness *watch_ = nullptr;
     std::atomic<unsigned> inspections_{0}; // threads that hold the lock to look, or are about to
     std::atomic<probe_listener *> probes_{nullptr};
+    bool ignores_failures_ = false;
     unsigned silent_events_ = 0; // among those of this poll
     int sleep_descriptor_ = -1;
     int wake_ = -1; // an eventfd among what is slept on

@@ -46,6 +46,11 @@ void device::hear_probes(probe_listener *who) noexcept {
     probes_.store(who, std::memory_order_relaxed);
 }
 
+void device::ignore_failures() noexcept {
+    const inspection hold(*this);
+    ignores_failures_ = true;
+}
+
 device_traffic device::look_at_traffic() noexcept {
     const inspection hold(*this);
     device_traffic all;

@@ -99,6 +99,7 @@ void deadlock_rounds::came(int from, const probe_body &body) noexcept {
         phase_ = phase::told;
         ground_.report(static_cast<int>(body.sent));
         ground_.send(from, make_probe(probe::reported));
+        next_ = clock::now() + longest_pause; // `end` comes before
         break;
     case probe::reported:
         if (phase_ == phase::reports && from == reporter_)
@@ -166,7 +167,9 @@ void deadlock_rounds::try_again() noexcept {
 
 void deadlock_rounds::time_has_come() noexcept {
     next_ = clock::time_point::max();
-    if (phase_ == phase::reports)
+    if (phase_ == phase::told)
+        ground_.end(); // who asked has ended
+    else if (phase_ == phase::reports)
         next_report(); // that rank takes too long
     else
         all_wait();

@@ -222,6 +222,10 @@ void deadlock_watch::report(int left) noexcept {
         "rank %d of %d: deadlock across ranks: every task of all %d ranks%s waits, no message is under "
         "way, and nothing else can wake one",
         rank_, size_, size_, gone);
+    // The ranks do not end at the same moment. The program must not see that.
+    for (const auto &each : devices_)
+        if (mode_ == deadlock_mode::abort)
+            each->ignore_failures();
     fult::detail::report_deadlock(text);
 }
 
