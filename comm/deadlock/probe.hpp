@@ -10,7 +10,7 @@ enum class probe : std::uint64_t {
     idle,     // the answer: it is, and so much it has sent and received
     busy,     // the answer: it is not; idle_now follows once it is
     idle_now, // it was busy when asked, and is idle now
-    report,   // all ranks wait: write what your tasks wait for; sent: how many ranks have left
+    report,   // all ranks wait: write what your tasks wait for
     reported, // that is done
     end       // all have done so: the program ends here, where FULT_DEADLOCK says so
 };
@@ -22,10 +22,11 @@ struct probe_body {
     std::uint64_t sent = 0; // idle: records to ranks that have not failed
     std::uint64_t received = 0;
     std::uint64_t failed = 0; // idle: which ranks those are, as a sum of random numbers
+    std::uint64_t waits = 0;  // idle: 1 where it has not left; report: how many have not
 };
 
 inline probe_body make_probe(probe what, std::uint64_t wave = 0) noexcept {
-    return {static_cast<std::uint64_t>(what), wave, 0, 0, 0};
+    return {static_cast<std::uint64_t>(what), wave, 0, 0, 0, 0};
 }
 
 // Hears of them, under a device's lock.

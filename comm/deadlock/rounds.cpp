@@ -65,7 +65,7 @@ void deadlock_rounds::begin_wave(phase which) noexcept {
     phase_ = which;
     ++wave_;
     asked_ = 0;
-    now_ = {own.sent, own.received};
+    now_ = {own.sent, own.received, own.has_left ? 0u : 1u};
     failed_ = own.failed;
     for (std::size_t i = 0; i < others_.size(); ++i) {
         const int rank = static_cast<int>(i);
@@ -97,7 +97,7 @@ void deadlock_rounds::came(int from, const probe_body &body) noexcept {
         break;
     case probe::report:
         phase_ = phase::told;
-        ground_.report(static_cast<int>(body.sent));
+        ground_.report(static_cast<int>(body.waits));
         ground_.send(from, make_probe(probe::reported));
         next_ = clock::now() + longest_pause; // `end` comes before
         break;
@@ -115,7 +115,7 @@ void deadlock_rounds::asked(int from, const probe_body &body) noexcept {
     const rank_look own = ground_.look();
     others_[static_cast<std::size_t>(from)].waits_for = !own.is_idle;
     ground_.send(from, {static_cast<std::uint64_t>(own.is_idle ? probe::idle : probe::busy), body.wave,
-                        own.sent, own.received, own.failed});
+                        own.sent, own.received, own.failed, own.has_left ? 0u : 1u});
 }
 
 void deadlock_rounds::answered(int from, const probe_body &body) noexcept {
@@ -134,6 +134,7 @@ void deadlock_rounds::answered(int from, const probe_body &body) noexcept {
         pause();
     now_.sent += body.sent;
     now_.received += body.received;
+    now_.waiting += body.waits;
     if (phase_ != phase::none && asked_ == 0)
         end_wave();
 }
@@ -146,6 +147,8 @@ void deadlock_rounds::end_wave() noexcept {
         begin_wave(phase::second_wave);
     } else if (now_.sent != before_.sent || now_.received != before_.received) {
         pause();
+    } else if (now_.waiting == 0) {
+        give_up(); // the job ends
     } else {
         report();
     }
@@ -193,11 +196,8 @@ void deadlock_rounds::ranks_have_gone() noexcept {
 
 void deadlock_rounds::report() noexcept {
     phase_ = phase::reports;
-    int left = 0;
-    for (std::size_t i = 0; i < others_.size(); ++i)
-        left += ground_.has_left(static_cast<int>(i)) ? 1 : 0;
-    now_.sent = static_cast<std::uint64_t>(left);
-    ground_.report(left);
+    if (!ground_.has_left(rank_))
+        ground_.report(static_cast<int>(now_.waiting));
     reporter_ = -1;
     next_report();
 }
@@ -211,7 +211,7 @@ void deadlock_rounds::next_report() noexcept {
     if (reporter_ < size) {
         next_ = clock::now() + longest_report;
         probe_body order = make_probe(probe::report);
-        order.sent = now_.sent;
+        order.waits = now_.waiting;
         ground_.send(reporter_, order);
         return;
     }

@@ -18,6 +18,7 @@ struct rank_look {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
     std::uint64_t failed = 0;
+    bool has_left = false; // idle, but it waits for nobody
 };
 
 // What the rounds stand on. Called by rounds alone.
@@ -27,8 +28,8 @@ class deadlock_ground {
     virtual void send(int rank, const probe_body &body) noexcept = 0; // reliable, but to ranks that fail
     virtual bool has_failed(int rank) const noexcept = 0;
     virtual bool has_left(int rank) const noexcept = 0; // or failed; it has no tasks that wait for others
-    // `left`: how many ranks have left. Waits until the report is written.
-    virtual void report(int left) noexcept = 0;
+    // `waiting`: how many ranks have neither left nor failed. Waits until the report is written.
+    virtual void report(int waiting) noexcept = 0;
     virtual void end() noexcept = 0; // all ranks have reported
 
   protected:
@@ -55,6 +56,7 @@ class deadlock_rounds {
     struct sums {
         std::uint64_t sent = 0;
         std::uint64_t received = 0;
+        std::uint64_t waiting = 0; // ranks
     };
 
     bool asks() const noexcept;

@@ -175,8 +175,11 @@ bool deadlock_watch::sum_up(rank_look &own) noexcept {
 }
 
 bool deadlock_watch::look_once(rank_look &own) noexcept {
-    if (left_.load(std::memory_order_acquire))
-        return sum_up(own);
+    if (left_.load(std::memory_order_acquire)) {
+        const bool calm = sum_up(own);
+        own.has_left = true;
+        return calm;
+    }
     const fult::detail::stillness here;
     return here.lasts() && sum_up(own) && here.lasts();
 }
@@ -213,10 +216,10 @@ bool deadlock_watch::has_left(int rank) const noexcept {
     return has_failed(rank) || devices_.front()->has_left(rank);
 }
 
-void deadlock_watch::report(int left) noexcept {
+void deadlock_watch::report(int waiting) noexcept {
     char gone[64] = "", text[512];
-    if (left != 0)
-        std::snprintf(gone, sizeof gone, ", but for %d that have left or ended,", left);
+    if (waiting != size_)
+        std::snprintf(gone, sizeof gone, ", but for %d that have left or ended,", size_ - waiting);
     std::snprintf(
         text, sizeof text,
         "rank %d of %d: deadlock across ranks: every task of all %d ranks%s waits, no message is under "

@@ -47,7 +47,7 @@ class deadlock_watch final : public fult::detail::deadlock_judge, probe_listener
     void send(int rank, const probe_body &body) noexcept override;
     bool has_failed(int rank) const noexcept override;
     bool has_left(int rank) const noexcept override;
-    void report(int left) noexcept override;
+    void report(int waiting) noexcept override;
     void end() noexcept override;
 
     const std::vector<std::unique_ptr<device>> &devices_;

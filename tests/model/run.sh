@@ -67,9 +67,10 @@ for tool in spin "${cc%% *}"; do
     fi
 done
 
+all='park revoke levels sleep join qlock barrier condition_variable group any match ring timer fair poll idle'
 kinds='true\|mutant'
 if [ "${1:-}" = --deep ]; then kinds='true\|mutant\|deep'; shift; fi
-if [ $# = 0 ]; then set -- park revoke levels sleep join qlock barrier condition_variable group any match ring timer fair poll; fi
+if [ $# = 0 ]; then set -- $all; fi
 
 work=$(mktemp -d) || exit 1
 export work
@@ -78,7 +79,7 @@ status=0
 for model in "$@"; do
     file=$here/$model.pml
     if [ ! -f "$file" ]; then
-        echo "run.sh: there is no model $model; remedy: name one of park revoke levels sleep join qlock barrier condition_variable group any match ring timer fair poll" >&2
+        echo "run.sh: there is no model $model; remedy: name one of $all" >&2
         exit 1
     fi
     # what follows the flags on such a line is its description

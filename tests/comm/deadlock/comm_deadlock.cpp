@@ -7,6 +7,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <string_view>
 #include <sys/timerfd.h>
 #include <thread>
@@ -182,6 +183,39 @@ void pauses(context &net) {
     }
 }
 
+// One rank at a time has something to do, for moments in which the others look around, and passes it on by
+// all kinds of messages.
+void relay(context &net) {
+    endpoint far = net.make_endpoint({.device = comm::read_options().devices - 1});
+    std::vector<std::byte> memory(300'000), bytes(300'000);
+    region own(far, memory);
+    std::vector<remote_region> all(static_cast<std::size_t>(net.size()));
+    allgather(far, own.remote(), all);
+    std::minstd_rand random(static_cast<unsigned>(::getpid()));
+    const auto work = [&] {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(random() % 3000);
+        while (std::chrono::steady_clock::now() < end)
+            fult::detail::cpu_relax();
+    };
+    constexpr int rounds = 600;
+    for (int i = 0; i < rounds; ++i) {
+        const unsigned tag = static_cast<unsigned>(i) % 5;
+        endpoint &on = i % 2 == 0 ? far : net.world();
+        const std::size_t size = tag == 1 ? bytes.size() : 10;
+        const auto pass = [&] {
+            work();
+            if (tag == 2)
+                put(far, bytes, all[static_cast<std::size_t>(next(net))]);
+            on.send(bytes.data(), size, next(net), tag);
+        };
+        if (is_first(net))
+            pass();
+        on.recv(bytes.data(), bytes.size(), previous(net), tag);
+        if (!is_first(net))
+            pass();
+    }
+}
+
 void another_context(context &net) {
     context second;
     while_the_first(second, [&] { this_task::sleep_for(some_time); });
@@ -210,6 +244,7 @@ constexpr std::array cases = std::to_array<named_case>({
     {"waits_for_a_descriptor", waits_for_a_descriptor},
     {"waits_for_a_signal", waits_for_a_signal},
     {"pauses", pauses},
+    {"relay", relay},
     {"another_context", another_context},
 });
 

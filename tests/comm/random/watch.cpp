@@ -4,14 +4,20 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <unistd.h>
 
+#include <fult/detail/stillness.hpp>
 #include <fult/inspect.hpp>
 
 namespace fult::comm::testing {
 
 watch::watch(std::string program, unsigned seconds) : program_(std::move(program)), seconds_(seconds) {
     if (seconds_ != 0)
-        thread_ = std::thread([this] { look(); });
+        thread_ = std::thread([this] {
+            fult::detail::know_thread(::gettid()); // it wakes no task: deadlocks would be found
+            look();
+            fult::detail::forget_thread(::gettid());
+        });
 }
 
 watch::~watch() {
