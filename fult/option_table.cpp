@@ -192,8 +192,8 @@ constexpr option_row rows[] = {
     option<named<&options::deadlock, deadlocks>>(
         "FULT_DEADLOCK", "report, abort, off", "report",
         "What is done, once, when every task waits and nothing can wake one: a report of all tasks, the same "
-        "and the program's end, or nothing. Programs with threads or signal handlers of their own, or with "
-        "fult-comm, are never taken for deadlocked.",
+        "and the program's end, or nothing. Programs with threads or signal handlers of their own are never "
+        "taken for deadlocked. Ranks of fult-comm ask each other; one that is set to off is taken for busy.",
         "report, abort or off"),
     option<dump_signals>("FULT_DUMP_SIGNAL", "USR1, USR2, QUIT, number, off", "off",
                          "A signal that has all tasks reported on standard error, as fult::dump_tasks does.",
