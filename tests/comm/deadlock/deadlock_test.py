@@ -35,7 +35,7 @@ def outcome(ranks, case, environment):
 
 
 def deadlocks(ranks, case, *texts, left=0, **environment):
-    """Each rank that has not left reports once, in their order, and the job ends."""
+    # Each rank that has not left reports once, in their order, and the job ends.
     status, _, err = outcome(ranks, case, {'FULT_DEADLOCK': 'abort', **environment})
     wanted = [f'fult: rank {r} of {ranks}' for r in range(ranks - left)]
     found = [line.partition(': ' + FIRST_LINE)[0] for line in err.splitlines() if FIRST_LINE in line]
@@ -45,7 +45,7 @@ def deadlocks(ranks, case, *texts, left=0, **environment):
 
 
 def goes_on(ranks, case, **environment):
-    """With looks every few milliseconds."""
+    # With looks every few milliseconds.
     status, out, err = outcome(ranks, case, {'FULT_DEADLOCK': 'abort', 'FULT_TRIM_AFTER': '3', **environment})
     expect(status == 0 and f'{case}: ok' in out and 'deadlock' not in err, f'{case}: status {status}: {err[-3000:]}')
 
