@@ -1,5 +1,6 @@
 #include "comm/deadlock/watch.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
