@@ -76,7 +76,7 @@ class device final : public fult::detail::service {
     // The same for a call that is likely to be repeated until it finds something. Never suspends.
     void look() noexcept {
         if (!progress())
-            fult::detail::looked_in_vain();
+            fult::detail::yield_if_processors_shared();
     }
     // Makes progress until done() says so, while there is nothing else to do and it does not take long.
     template <class Done> void progress_until(Done done) noexcept {

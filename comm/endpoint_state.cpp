@@ -160,7 +160,7 @@ void endpoint_state::drop_messages() noexcept {
 
 bool endpoint_state::deliver(const status &about, std::span<const std::byte> bytes) noexcept {
     if (how.how == delivery::handled) {
-        const fult::detail::no_turns meanwhile;
+        const fult::detail::no_suspension_in_spawn meanwhile;
         call(how.handler, id, about, bytes);
         return true;
     }
@@ -173,7 +173,8 @@ bool endpoint_state::deliver(const status &about, std::span<const std::byte> byt
 }
 
 bool endpoint_state::deliver(const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept {
-    const fult::detail::no_turns meanwhile; // a handler, or this, may spawn under the device's lock
+    const fult::detail::no_suspension_in_spawn
+        meanwhile; // a handler, or this, may spawn under the device's lock
     switch (how.how) {
     case delivery::handled:
         call(how.handler, id, about, {bytes.get(), about.size});

@@ -4,8 +4,8 @@
 
 namespace fult::detail {
 
-// Whether the system has it (Linux 4.14 or later); registers the process. Where not, private words are left
-// out of use.
+// True if the system supports it (Linux 4.14 or later); registers the process. Otherwise private words are
+// not used.
 bool asymmetric_fence_available() noexcept;
 
 // When it returns, every thread of this process has passed a full memory barrier. About a microsecond.

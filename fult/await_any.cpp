@@ -1,4 +1,4 @@
-// Waiting for the first of several tasks (tests/model/any.pml).
+// Waits for the first of several tasks (tests/model/any.pml).
 #include <optional>
 #include <stop_token>
 
@@ -20,7 +20,8 @@ std::uintptr_t tagged(const any_counter *counter) noexcept {
     return reinterpret_cast<std::uintptr_t>(counter) | join_any_tag;
 }
 
-// How many of the first `count` tasks wait in vain: those that have ended count themselves.
+// Withdraws the wait from the first `count` tasks. Returns the number of tasks that had not ended: the ended
+// ones count themselves.
 std::size_t withdraw(task *const *tasks, std::size_t count, const any_counter &counter) noexcept {
     std::size_t left = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -41,7 +42,7 @@ std::size_t await_any(task *const *tasks, std::size_t count, const std::stop_tok
     const task_id self = to_id(this_worker()->current);
     any_counter counter{self, {nullptr}, {0}};
     const auto wake = [self] { signal(self); };
-    std::optional<std::stop_callback<decltype(wake)>> on_stop; // made first: it may throw
+    std::optional<std::stop_callback<decltype(wake)>> on_stop; // constructed first: it may throw
     if (stop)
         on_stop.emplace(*stop, wake);
     std::size_t asked = 0, waiting = 0;
@@ -64,7 +65,7 @@ std::size_t await_any(task *const *tasks, std::size_t count, const std::stop_tok
            !(stop && stop->stop_requested()))
         suspend_until_signaled(false);
     const std::size_t counted = waiting - withdraw(tasks, asked, counter);
-    while (counter.ended.load(std::memory_order_acquire) != counted) // until none of them uses the counter
+    while (counter.ended.load(std::memory_order_acquire) != counted) // until no task uses the counter
         suspend_until_signaled(false);
     if (ended_meanwhile)
         return asked;

@@ -1,5 +1,5 @@
-// A set of small integers that finds its lowest and highest member in a few steps: 64-ary, a bit says that
-// the word below is not empty. Written by one thread; others may read it as a hint, which is why the words
+// A set of small integers that finds its lowest and highest member in a few steps. 64-ary: a bit indicates
+// that the word below is not empty. Written by one thread; other threads may read it as a hint, so the words
 // are relaxed atomics.
 #pragma once
 
@@ -60,7 +60,7 @@ template <std::uint32_t Capacity> class bit_tree {
     }
 
     // The lowest member >= i, or none. A reader that races with the owner may get none or a number that has
-    // left.
+    // been erased.
     int at_least(std::uint32_t i) const noexcept {
         if (i >= Capacity)
             return none;

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int idle_milliseconds = 10'000;
 
-// What the process may use, read before a runtime binds its first thread: threads of the pool are started by
-// workers, whose mask they must not keep.
+// The processors that the process may use, read before a runtime binds its first thread. The threads of the
+// pool are started by workers and must not keep their mask.
 struct allowed_processors {
     cpu_set_t set{};
     bool known = ::sched_getaffinity(0, sizeof set, &set) == 0;
@@ -32,46 +32,47 @@ void throw_no_thread(int error) {
                             "fult: no thread for a blocking call; raise `ulimit -u`");
 }
 
-// Who queues a job does so in the section that has seen a thread, running or being started: a thread that is
-// started ends only when it sees no job, and who fails to start the last one refuses all that wait.
-bool blocking_pool::submit(blocking_job &job) {
-    job.next = nullptr;
+// A request is queued in the same critical section that has seen a thread, running or being started. A
+// started thread ends only if it sees no request. If the last thread cannot be started, all queued requests
+// are refused.
+bool blocking_pool::submit(blocking_request &request) {
+    request.next = nullptr;
     lock_.lock();
-    seat *const free = give(job);
+    idle_thread *const free = assign(request);
     const bool grows = !free && threads_.load(std::memory_order_relaxed) < limit_;
     if (grows)
         threads_.fetch_add(1, std::memory_order_relaxed);
     else if (!free)
-        put_in_queue(job);
+        put_in_queue(request);
     lock_.unlock();
     if (free)
         free->sleep.post();
-    return free || (grows && (start_thread(job) || submit_without(job, errno)));
+    return free || (grows && (start_thread(request) || submit_without(request, errno)));
 }
 
-// The thread that the job had reckoned with could not be started.
-bool blocking_pool::submit_without(blocking_job &job, int error) {
+// The thread that was to serve the request could not be started.
+bool blocking_pool::submit_without(blocking_request &request, int error) {
     lock_.lock();
     if (threads_.fetch_sub(1, std::memory_order_relaxed) == 1) {
-        blocking_job *refused = take_queue();
+        blocking_request *refused = take_queue();
         lock_.unlock();
         while (refused) {
-            blocking_job *next = refused->next; // a refused job is gone
+            blocking_request *next = refused->next; // a refused request is destroyed
             refused->refuse(*refused, error);
             refused = next;
         }
         throw_no_thread(error);
     }
-    seat *const free = give(job); // one has become free meanwhile
+    idle_thread *const free = assign(request); // a thread has become idle in the meantime
     if (!free)
-        put_in_queue(job);
+        put_in_queue(request);
     lock_.unlock();
     if (free)
         free->sleep.post();
     return free != nullptr;
 }
 
-bool blocking_pool::start_thread(blocking_job &first) noexcept {
+bool blocking_pool::start_thread(blocking_request &first) noexcept {
     std::unique_ptr<beginning> begin(new (std::nothrow) beginning{this, &first});
     if (!begin) {
         errno = ENOMEM;
@@ -88,7 +89,7 @@ bool blocking_pool::start_thread(blocking_job &first) noexcept {
         errno = error;
         return false;
     }
-    (void)begin.release(); // the thread's
+    (void)begin.release(); // owned by the thread
     return true;
 }
 
@@ -98,81 +99,84 @@ void *blocking_pool::thread_main(void *argument) noexcept {
     if (allowed_at_start.known)
         ::sched_setaffinity(0, sizeof allowed_at_start.set, &allowed_at_start.set);
     blocking_pool *pool = begin->pool;
-    blocking_job *job = begin->job;
-    pool->serve(job);
+    blocking_request *request = begin->request;
+    pool->serve(request);
     return nullptr;
 }
 
-void blocking_pool::serve(blocking_job *first) noexcept {
-    seat me;
-    for (blocking_job *job = first; job; job = next_job(me)) { // after the last one the pool may be gone
-        job->run(*job);
-        end_locals_of_thread(); // the next call finds none, and no destructor runs after the runtime's end
+void blocking_pool::serve(blocking_request *first) noexcept {
+    idle_thread me;
+    for (blocking_request *request = first; request;
+         request = next_request(me)) { // the pool may be destroyed after the last one
+        request->run(*request);
+        // the next call finds no values, and no destructor runs after the runtime's end
+        end_locals_of_thread();
     }
 }
 
-// Under the lock, as the next.
-void blocking_pool::put_in_queue(blocking_job &job) noexcept {
-    (last_ ? last_->next : first_) = &job;
-    last_ = &job;
+// Called under the lock, like the next.
+void blocking_pool::put_in_queue(blocking_request &request) noexcept {
+    (last_ ? last_->next : first_) = &request;
+    last_ = &request;
 }
 
-// All that wait for a thread.
-blocking_job *blocking_pool::take_queue() noexcept {
+// Takes all queued requests.
+blocking_request *blocking_pool::take_queue() noexcept {
     last_ = nullptr;
     reported_ = false;
     return std::exchange(first_, nullptr);
 }
 
-// Null: the thread ends.
-blocking_job *blocking_pool::next_job(seat &me) noexcept {
+// Returns nullptr if the thread must end.
+blocking_request *blocking_pool::next_request(idle_thread &me) noexcept {
     lock_.lock();
-    if (blocking_job *job = first_) {
-        first_ = job->next;
+    if (blocking_request *request = first_) {
+        first_ = request->next;
         if (!first_) {
             last_ = nullptr;
             reported_ = false;
         }
         lock_.unlock();
-        return job;
+        return request;
     }
     if (!stopping_) {
         const std::uint32_t prepared = me.sleep.prepare();
-        me.told = false;
+        me.told_to_end = false;
         me.below = idle_;
         idle_ = &me;
         idle_count_.fetch_add(1, std::memory_order_release); // pairs with only_tasks_can_wake
         lock_.unlock();
         me.sleep.wait(prepared, idle_milliseconds);
         lock_.lock();
-        if (blocking_job *job = std::exchange(me.job, nullptr)) {
+        if (blocking_request *request = std::exchange(me.request, nullptr)) {
             lock_.unlock();
-            me.sleep.wait(prepared); // who gave the job posts, or has: the seat stays until then
-            return job;
+            me.sleep.wait(prepared); // the submitter posts, or has posted: this idle_thread exists until then
+            return request;
         }
-        if (!me.told)
-            leave(me);
+        if (!me.told_to_end)
+            remove_idle(me);
     }
     threads_.fetch_sub(1, std::memory_order_relaxed);
     lock_.unlock();
     return nullptr;
 }
 
-void blocking_pool::leave(const seat &me) noexcept {
-    seat **at = &idle_;
+void blocking_pool::remove_idle(const idle_thread &me) noexcept {
+    idle_thread **at = &idle_;
     while (*at != &me)
         at = &(*at)->below;
     *at = me.below;
     idle_count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-// To an idle thread, if there is one; its seat, to be posted. Under the lock.
-blocking_pool::seat *blocking_pool::give(blocking_job &job) noexcept {
-    seat *free = idle_;
+// Assigns the request to an idle thread, if there is one. Returns the thread, to be posted. Called under the
+// lock.
+blocking_pool::idle_thread *blocking_pool::assign(blocking_request &request) noexcept {
+    idle_thread *free = idle_;
     if (free) {
         idle_ = free->below;
         idle_count_.fetch_sub(1, std::memory_order_relaxed);
-        free->job = &job;
+        free->request = &request;
     }
     return free;
 }
@@ -180,10 +184,10 @@ blocking_pool::seat *blocking_pool::give(blocking_job &job) noexcept {
 void blocking_pool::stop() noexcept {
     lock_.lock();
     stopping_ = true;
-    for (seat *s = idle_; s;) {
-        seat *below = s->below;
-        s->told = true;
-        s->sleep.post(); // under the lock: the seat stays until it is released
+    for (idle_thread *s = idle_; s;) {
+        idle_thread *below = s->below;
+        s->told_to_end = true;
+        s->sleep.post(); // under the lock: the idle_thread exists until the lock is released
         s = below;
         idle_count_.fetch_sub(1, std::memory_order_relaxed);
     }
@@ -202,13 +206,13 @@ bool blocking_pool::busy() noexcept {
     return threads_.load(std::memory_order_relaxed) != idle_count_.load(std::memory_order_relaxed);
 }
 
-void blocking_pool::report_if_waiting(const blocking_job &job) noexcept {
+void blocking_pool::report_if_waiting(const blocking_request &request) noexcept {
     unsigned waiting = 0;
     bool found = false;
     {
         const std::lock_guard guard(lock_);
-        for (const blocking_job *each = first_; each; each = each->next) {
-            found = found || each == &job;
+        for (const blocking_request *each = first_; each; each = each->next) {
+            found = found || each == &request;
             ++waiting;
         }
         found = found && !reported_;

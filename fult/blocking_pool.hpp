@@ -1,5 +1,5 @@
-// Kernel threads for calls that block. As many as there are such calls at a time, up to a limit; more than
-// that wait in a queue. Idle ones end after a while.
+// Kernel threads for calls that block: one per concurrent call, up to a limit; further calls wait in a queue.
+// Idle threads end after a while.
 #pragma once
 
 #include <atomic>
@@ -10,70 +10,72 @@
 
 namespace fult::detail {
 
-// Lies with whoever waits for it.
-struct blocking_job {
-    // Either is called once; the pool does not touch the job afterwards.
-    void (*run)(blocking_job &) noexcept = nullptr;
-    void (*refuse)(blocking_job &, int error) noexcept = nullptr; // it was queued, but no thread could be had
-    blocking_job *next = nullptr;
+// Lives on the stack of the waiting task.
+struct blocking_request {
+    // One of the two is called, once. The pool does not touch the request afterwards.
+    void (*run)(blocking_request &) noexcept = nullptr;
+    // it was queued, but no thread could be started
+    void (*refuse)(blocking_request &, int error) noexcept = nullptr;
+    blocking_request *next = nullptr;
 };
 
-[[noreturn]] void throw_no_thread(int error); // std::system_error
+[[noreturn]] void throw_no_thread(int error); // throws std::system_error
 
 class blocking_pool {
   public:
-    // In `idle` it counts those of its threads that run no call.
+    // `idle` counts the threads of this pool that run no call.
     blocking_pool(unsigned limit, std::atomic<unsigned> &idle) noexcept : limit_(limit), idle_count_(idle) {}
     blocking_pool(const blocking_pool &) = delete;
     blocking_pool &operator=(const blocking_pool &) = delete;
     ~blocking_pool() { stop(); }
 
-    // The job runs on a thread of its own, at once, or when one is free: false. It may be refused then, by
-    // the thread of another submit. Throws std::system_error where there is none and none can be started.
-    bool submit(blocking_job &job);
+    // Runs the request on a thread of its own: at once (true), or when a thread is free (false). In the
+    // second case it may be refused later, on the thread of another submit. Throws std::system_error if there
+    // is no thread and none can be started.
+    bool submit(blocking_request &request);
 
-    // Ends the threads, and returns when they touch nothing of the program any more. No job is left.
+    // Ends the threads; when it returns, they no longer touch any memory of the program. No request is left.
     void stop() noexcept;
 
-    // Says once what is to be done, where a job that was submitted long ago has not begun.
-    void report_if_waiting(const blocking_job &job) noexcept;
+    // Warns once, with the remedy, if a request that was submitted long ago has not begun.
+    void report_if_waiting(const blocking_request &request) noexcept;
 
     unsigned threads() const noexcept { return threads_.load(std::memory_order_relaxed); }
-    // Whether some call blocks.
+    // True if any call is blocked.
     bool busy() noexcept;
 
   private:
-    struct seat { // of an idle thread
+    struct idle_thread {
         parker sleep;
-        blocking_job *job = nullptr;
-        bool told = false; // to end
-        seat *below = nullptr;
+        blocking_request *request = nullptr;
+        bool told_to_end = false;
+        idle_thread *below = nullptr;
     };
     struct beginning {
         blocking_pool *pool;
-        blocking_job *job;
+        blocking_request *request;
     };
 
-    bool submit_without(blocking_job &job, int error);
+    bool submit_without(blocking_request &request, int error);
     static void *thread_main(void *argument) noexcept;
-    bool start_thread(blocking_job &first) noexcept;
-    void serve(blocking_job *first) noexcept;
-    blocking_job *next_job(seat &me) noexcept;
-    seat *give(blocking_job &job) noexcept;
-    void put_in_queue(blocking_job &job) noexcept;
-    blocking_job *take_queue() noexcept;
-    void leave(const seat &me) noexcept;
+    bool start_thread(blocking_request &first) noexcept;
+    void serve(blocking_request *first) noexcept;
+    blocking_request *next_request(idle_thread &me) noexcept;
+    idle_thread *assign(blocking_request &request) noexcept;
+    void put_in_queue(blocking_request &request) noexcept;
+    blocking_request *take_queue() noexcept;
+    void remove_idle(const idle_thread &me) noexcept;
 
     const unsigned limit_;
     spin_lock lock_;
-    // Who came last leaves first: its stack is in the cache, and the others' time passes.
-    seat *idle_ = nullptr;
+    // Last in, first out: that thread's stack is in the cache, and the others time out.
+    idle_thread *idle_ = nullptr;
     std::atomic<unsigned> &idle_count_; // changes under the lock
-    blocking_job *first_ = nullptr;     // the queue
-    blocking_job *last_ = nullptr;
+    blocking_request *first_ = nullptr; // the queue
+    blocking_request *last_ = nullptr;
     std::atomic<unsigned> threads_{0}; // changes under the lock
     bool stopping_ = false;
-    bool reported_ = false; // since the queue was empty last
+    bool reported_ = false; // since the queue was last empty
 };
 
 } // namespace fult::detail

@@ -1,4 +1,4 @@
-// The C interface: thin. A C task is a closure of its function and argument with a void * result.
+// The C interface is a thin layer. A C task is a closure of its function and argument with a void * result.
 #include "c_api.hpp"
 
 #include <stdexcept>
@@ -167,13 +167,13 @@ const char *fult_strerror(int status) {
     case FULT_ERR_NOT_A_TASK:
         return "only a task may call this: start one with fult_spawn";
     case FULT_ERR_TIMEOUT:
-        return "the time has passed";
+        return "the time is over";
     case FULT_ERR_BUSY:
-        return "it would have to wait: try again, or make the call that waits";
+        return "the call would have to wait: try again, or use the call that waits";
     case FULT_ERR_CLOSED:
         return "the channel is closed: nothing more can be sent, and nothing is left to receive";
     default:
-        return "no status of FULT";
+        return "unknown status";
     }
 }
 

@@ -1,4 +1,4 @@
-// What the parts of the C interface share.
+// Shared by the parts of the C interface.
 #pragma once
 
 #include <new>
@@ -18,7 +18,7 @@ inline int failed(int status, const char *why) noexcept {
     return status;
 }
 
-// The same with the name of the call before it: the function that calls these.
+// The same, prefixed with the name of the calling function.
 inline int failed_in(const char *call, int status, const char *what) noexcept {
     set_last_error(call, what);
     return status;
@@ -34,8 +34,8 @@ inline int not_a_task(const char *call = __builtin_FUNCTION()) noexcept {
                      "called on a thread that runs no task; start one with fult_spawn");
 }
 
-// Exceptions end here: C has none. fult_last_error has what they said. body() returns a status, or nothing
-// where it is done.
+// Converts exceptions to statuses; their text is stored for fult_last_error. body() returns a status, or void
+// for success.
 template <class Body> int status_of(const Body &body, int logic_error_means = FULT_ERR_NO_RUNTIME) noexcept {
     try {
         if constexpr (std::is_void_v<decltype(body())>) {

@@ -1,5 +1,5 @@
-// Groups of tasks in C, in which the first result that is not NULL stands for the first exception; and
-// locals.
+// Task groups in C, where the first result that is not NULL corresponds to the first exception; task-local
+// values.
 #include <new>
 
 #include <fult/fult.h>
@@ -18,7 +18,7 @@ namespace {
 using fult::detail::status_of;
 using fult::detail::wrong_argument;
 
-constexpr const char *no_such_key = "there is no such key: it was never made, or is deleted";
+constexpr const char *no_such_key = "there is no such key: it was never created or has been deleted";
 
 struct c_group_call {
     fult::detail::group_core *group;
@@ -87,7 +87,7 @@ int fult_group_wait(fult_group_t group, void **failure) {
         return wrong_argument("group is NULL");
     group->core.wait_until_empty();
     void *first = group->core.take_failure();
-    group->core.begin_anew();
+    group->core.reset();
     if (failure)
         *failure = first;
     return FULT_SUCCESS;

@@ -8,7 +8,7 @@
 namespace fult::detail {
 namespace {
 
-// One write a message, so that messages of several threads do not mix.
+// One write per message, so that messages of several threads do not mix.
 void say(const char *call, const char *format, std::va_list arguments) noexcept {
     char text[1024];
     int length = std::snprintf(text, sizeof text, call ? "fult: %s: " : "fult: ", call);

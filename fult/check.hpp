@@ -1,13 +1,13 @@
-// Messages that end the program, and checks of what must hold.
+// Messages that end the program, and warnings.
 #pragma once
 
 namespace fult::detail {
 
-// Says "fult: <call>: <what>" on standard error and aborts. For misuse and for broken invariants, never for
+// Prints "fult: <call>: <what>" on standard error and aborts. For misuse and for broken invariants, never for
 // lack of resources.
 [[noreturn, gnu::format(printf, 2, 3)]] void fatal(const char *call, const char *format, ...) noexcept;
 
-// "fult: <message>" on standard error, once a call.
+// Prints "fult: <message>" on standard error.
 [[gnu::format(printf, 1, 2)]] void warn(const char *format, ...) noexcept;
 
 } // namespace fult::detail

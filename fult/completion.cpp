@@ -6,7 +6,7 @@
 
 #include <fult/detail/fast_path.hpp>
 #include <fult/detail/group.hpp>
-#include <fult/detail/wait_note.hpp>
+#include <fult/detail/wait_record.hpp>
 #include <fult/handle.hpp>
 
 #include "check.hpp"
@@ -32,10 +32,11 @@ const char *name_of(const task *t) noexcept {
     return t->extras && !t->extras->name.empty() ? t->extras->name.c_str() : "unnamed";
 }
 
-// Nobody joins t: an exception that left it has nowhere to go.
+// Drops the result of a task that is never joined. An exception that left it has no receiver and ends the
+// program.
 void drop(task *t) noexcept {
-    if (t->result == outcome::exception) {
-        const char *text = "an exception that is no std::exception";
+    if (t->result == result_kind::exception) {
+        const char *text = "an exception other than a std::exception";
         try {
             std::rethrow_exception(storage_as<std::exception_ptr>(*t));
         } catch (const std::exception &error) {
@@ -47,13 +48,13 @@ void drop(task *t) noexcept {
         }
     }
     worker *w = this_worker();
-    const bool ended_here = w && !w->current; // else the caller lets an ended task go
+    const bool ended_here = w && !w->current; // otherwise the caller detaches an ended task
     if (ended_here)
-        run_as(w, t); // the result's destructor may do what a task does
+        run_as(w, t); // the destructor of the result may do what a task does
     t->ops->drop(*t);
     if (ended_here) {
         if (t->extras) [[unlikely]]
-            end_locals(*t->extras); // what that destructor has set
+            end_locals(*t->extras); // values that that destructor has set
         run_as(current_worker(), nullptr);
     }
     release_joined(t);
@@ -63,7 +64,7 @@ bool is_completed(const task *t) noexcept {
     return t->join.load(std::memory_order_acquire) == join_done; // pairs with the exchange in complete
 }
 
-// Runs a claimed, unstarted task on the caller's stack; its outcome stays in the descriptor.
+// Runs a claimed, unstarted task on the caller's stack. Its result stays in the descriptor.
 void run_inline(worker *w, task *t) noexcept {
     task *const self = w->current;
     t->outer = self;
@@ -77,18 +78,19 @@ void run_inline(worker *w, task *t) noexcept {
     t->join.store(join_done, std::memory_order_release); // the caller is the joiner
 }
 
-// Whether the caller may run a task of `home` on its own stack: room, and no stealing where that is off.
+// True if the caller may run a task of `home` on its own stack: there is room, and the task is not of another
+// worker while stealing is disabled.
 bool may_run_inline(const worker *w, const worker *home) noexcept {
-    return !stack_below(w->stack_limit) && (home == w || !w->crew.alone);
+    return !stack_below(w->stack_limit) && (home == w || !w->team.stealing_disabled);
 }
 
-// Whether the caller may run a claimed task on its own stack: it has not started and wants no stack of its
-// own. Not before the claim: until then it may run elsewhere, and change its extras.
+// True if the caller may run a claimed task on its own stack: the task is unstarted and needs no stack of its
+// own. Checked after the claim: before it, the task may run on another worker and change its extras.
 bool is_startable_inline(const task *t) noexcept {
     return !t->context && !(t->extras && t->extras->stack_size != 0);
 }
 
-// Tries to get the child for the caller: an unstarted one is run right here (true: it has ended).
+// Tries to run an unstarted child on the caller's stack. Returns true if it has ended.
 bool help(worker *w, task *t) noexcept {
     if (stack_below(w->stack_limit)) [[unlikely]] {
         w->end_row();
@@ -101,11 +103,11 @@ bool help(worker *w, task *t) noexcept {
     auto *home = static_cast<worker *>(home_of(t));
     const std::uint32_t slot = slot_of(t);
     const public_words words = home->tasks.runnable();
-    // seen first without a claim: a started child is left to the schedulers
+    // tested first, without a claim: a started child is left to the schedulers
     if (t->pinned || !words.contains(slot) || !may_run_inline(w, home) ||
         words.take(slot >> 6, bit_of(slot)) == 0)
         return false;
-    if (claim(*t, home == w) != claim_outcome::ours)
+    if (claim(*t, home == w) != claim_result::ours)
         return false;
     if (is_startable_inline(t)) {
         w->stack_limit += join_step; // as claim_private
@@ -113,9 +115,10 @@ bool help(worker *w, task *t) noexcept {
         return true;
     }
     t->state.store(ready,
-                   std::memory_order_seq_cst); // started meanwhile: back to the schedulers; pairs with claim
+                   // started in the meantime: back to the schedulers; pairs with claim
+                   std::memory_order_seq_cst);
     home->tasks.post(t, false);
-    w->crew.wake_for(*home, false);
+    w->team.wake_for(*home, false);
     return false;
 }
 
@@ -130,7 +133,8 @@ void await_on_thread(task *t) noexcept {
             return;
         misuse("join", "another task or thread joins this task already");
     }
-    until.spin_and_wait(prepared); // for the post, not for `done`: until then the completer uses the parker
+    // waits for the post, not for join_done: the completing thread uses the parker until then
+    until.spin_and_wait(prepared);
 }
 
 } // namespace
@@ -138,7 +142,7 @@ void await_on_thread(task *t) noexcept {
 void complete(task *t) noexcept {
     const std::uintptr_t waiter =
         t->join.exchange(join_done, std::memory_order_acq_rel); // pairs with await_completion
-    // From here on t belongs to the joiner, if there is one or will be.
+    // From here on t belongs to its present or future joiner.
     if (waiter == join_none)
         return;
     if (waiter == join_detached)
@@ -148,7 +152,7 @@ void complete(task *t) noexcept {
         auto *counter = untag<join_counter>(waiter);
         const task_id who = counter->waiter;
         if (counter->remaining.fetch_sub(1, std::memory_order_acq_rel) ==
-            1) // pairs with await_all; then the counter may be gone
+            1) // pairs with await_all; the counter may then be destroyed
             post_signal(who);
         break;
     }
@@ -164,13 +168,14 @@ void complete(task *t) noexcept {
         const task_id who = counter->waiter;
         task *none = nullptr;
         counter->first.compare_exchange_strong(none, t, std::memory_order_relaxed);
-        counter->ended.fetch_add(1, std::memory_order_acq_rel); // pairs with await_any; then it may be gone
+        // pairs with await_any; the counter may then be destroyed
+        counter->ended.fetch_add(1, std::memory_order_acq_rel);
         signal(who);
         break;
     }
     default:
-        post_signal(task_id::from_value(
-            waiter)); // a stale one is a spurious wake-up: the address is never looked behind
+        // a stale id causes a spurious wake-up: the address is never dereferenced
+        post_signal(task_id::from_value(waiter));
     }
 }
 
@@ -191,7 +196,7 @@ void await_completion(task *t) noexcept {
         misuse("join", "another task or thread joins this task already");
     }
     const waiting_for end{"join", t};
-    const wait_note note(self, end);
+    const wait_record record(self, end);
     while (!is_completed(t)) // spurious wake-ups, and signals meant for another wait of this task
         suspend_until_signaled(false);
 }
@@ -206,7 +211,7 @@ void await_all(task *const *tasks, std::size_t count) noexcept {
     }
     std::size_t open = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        w = this_worker(); // what ran inline may have suspended
+        w = this_worker(); // a task that ran inline may have suspended
         if (!is_completed(tasks[i]) && !help(w, tasks[i]))
             ++open;
     }
@@ -219,13 +224,14 @@ void await_all(task *const *tasks, std::size_t count) noexcept {
                                                     std::memory_order_acq_rel, std::memory_order_acquire)) {
             if (seen != join_done)
                 misuse("join_all", "another task or thread joins one of these tasks already");
-            counter.remaining.fetch_sub(1, std::memory_order_relaxed); // not the last: this call holds one
+            // never the last: this call holds one count
+            counter.remaining.fetch_sub(1, std::memory_order_relaxed);
         }
     }
     if (counter.remaining.fetch_sub(1, std::memory_order_acq_rel) == 1)
         return;
     const waiting_for ends{"join_all", tasks[0]};
-    const wait_note note(this_worker()->current, ends);
+    const wait_record record(this_worker()->current, ends);
     while (counter.remaining.load(std::memory_order_acquire) != 0) // pairs with complete
         suspend_until_signaled(false);
 }
@@ -248,16 +254,16 @@ FULT_COLD void report_abandoned(const task *t, const void *destroyed_at) noexcep
     home->extras_lock().unlock();
     symbols().print(destroyed_at, place, sizeof place, true);
     char number[16] = "outside";
-    if (home->index < home->crew.count)
+    if (home->index < home->team.count)
         std::snprintf(number, sizeof number, "%u", home->index);
     warn("task %s:%u '%s' is detached: its handle is destroyed unjoined at %s", number, slot_of(t), name,
          place);
 }
 } // namespace
 
-// Out of line: the return address is in the function that destroys the handle.
+// Not inlined: the return address is in the function that destroys the handle.
 FULT_NOINLINE void abandon_task(task *t) noexcept {
-    if (static_cast<worker *>(home_of(t))->crew.opts.report_detached) [[unlikely]]
+    if (static_cast<worker *>(home_of(t))->team.opts.report_detached) [[unlikely]]
         report_abandoned(t, __builtin_return_address(0));
     detach_task(t);
 }
@@ -273,19 +279,19 @@ void release_joined(task *t) noexcept {
     t->pinned = false;
     t->join.store(join_none, std::memory_order_relaxed); // ordered by the free bit
     worker_hot *w = current_worker();
-    // A thief ran it, and its private bit still stands: give that up before the slot is used again.
-    if (home_of(t) == w && (w->attention.load(std::memory_order_relaxed) & revoked)) [[unlikely]]
+    // A thief ran the task, and its private bit is still set: clear it before the slot is used again.
+    if (home_of(t) == w && (w->request_flags.load(std::memory_order_relaxed) & revoked)) [[unlikely]]
         static_cast<worker *>(w)->tasks.reconcile(0);
     release_slot(w, t);
 }
 
 void release_slot_slow(worker_hot *w, task *t) noexcept {
-    __builtin_prefetch(t + ahead, 1); // joined in the order of spawning
+    __builtin_prefetch(t + ahead, 1); // for tasks joined in the order of spawning
     worker_hot *const home = home_of(t);
     if (home == w && slot_of(t) < half_slots) [[likely]]
         static_cast<worker *>(w)->release_own_slot(t);
     else
-        public_words(home, returned_place).set_slot(slot_of(t)); // pairs with slot_allocator::drain
+        public_words(home, returned_offsets).set_slot(slot_of(t)); // pairs with slot_allocator::drain
 }
 
 } // namespace fult::detail

@@ -1,4 +1,4 @@
-// The end of a task, and who waits for it (tests/model/join.pml).
+// The end of a task, and the wait for it (tests/model/join.pml).
 #pragma once
 
 #include <atomic>
@@ -8,21 +8,21 @@
 
 namespace fult::detail {
 
-// One task's wait for many: each child counts it down, the last one signals.
+// One task's wait for many: each child counts it down, and the last one signals.
 struct join_counter {
     task_id waiter;
     std::atomic<std::size_t> remaining;
 };
 
-// One task's wait for the first of several: each that ends before the waiter has left counts itself, as its
-// last access, and signals.
+// One task's wait for the first of several. Each task that ends before the waiter has withdrawn increments
+// `ended`, as its last access, and signals.
 struct any_counter {
     task_id waiter;
     std::atomic<task *> first;
     std::atomic<std::size_t> ended;
 };
 
-// Tells the joiner, if there is one already; a detached task's slot becomes free. The outcome is in the
+// Notifies the joiner, if there is one already; frees the slot of a detached task. The result is in the
 // descriptor.
 void complete(task *t) noexcept;
 

@@ -74,36 +74,37 @@ bool handles_signals() noexcept {
 
 } // namespace
 
-bool no_other_thread(team &crew) noexcept {
+bool no_other_thread(worker_team &team) noexcept {
     // A thread of the pool that is seen idle has woken whom it would. One that ends while the others are
     // counted is not to be taken for another.
-    const unsigned idle = crew.idle_blocking.load(std::memory_order_acquire); // pairs with blocking_pool
-    const unsigned own = crew.count + crew.helpers.load(std::memory_order_relaxed) + idle;
+    const unsigned idle = team.idle_blocking.load(std::memory_order_acquire); // pairs with blocking_pool
+    const unsigned own = team.count + team.helpers.load(std::memory_order_relaxed) + idle;
     const unsigned there = count_threads();
     // TSan has a thread of its own from the first one on that the program makes.
     return (there == own || (sanitizer::thread && there == own + 1)) &&
-           crew.idle_blocking.load(std::memory_order_acquire) == idle;
+           team.idle_blocking.load(std::memory_order_acquire) == idle;
 }
 
-bool only_tasks_can_wake(team &crew) noexcept {
-    return !crew.outside.expect_something_unjudged() && no_other_thread(crew) && !handles_signals();
+bool only_tasks_can_wake(worker_team &team) noexcept {
+    return !team.outside.expect_something_unjudged() && no_other_thread(team) && !handles_signals();
 }
 
 // A look at the process -------------------------------------------------------------------------------------
 
 // All the time while somebody looks, every worker sleeps: who polls may have taken what is expected and not
 // have woken anybody for it yet. A thread that has ended before it was counted may have woken somebody.
-stillness::stillness() noexcept : crew_(running_team()) {
-    if (!crew_)
+stillness::stillness() noexcept : team_(running_team()) {
+    if (!team_)
         return;
-    roused_ = crew_->roused.load(std::memory_order_seq_cst); // before settled
+    roused_ = team_->unparked.load(std::memory_order_seq_cst); // before settled
     is_still_ =
-        crew_->judges.load(std::memory_order_acquire) <= 1 && all_sleep() && only_tasks_can_wake(*crew_);
+        team_->judges.load(std::memory_order_acquire) <= 1 && all_sleep() && only_tasks_can_wake(*team_);
 }
 
 bool stillness::all_sleep() const noexcept {
-    return crew_->settled.load(std::memory_order_seq_cst) == crew_->count &&
-           crew_->asleep.count() == crew_->count && crew_->roused.load(std::memory_order_seq_cst) == roused_;
+    return team_->long_asleep.load(std::memory_order_seq_cst) == team_->count &&
+           team_->asleep.count() == team_->count &&
+           team_->unparked.load(std::memory_order_seq_cst) == roused_;
 }
 
 bool stillness::lasts() const noexcept { return is_still_ && all_sleep(); }
@@ -111,24 +112,24 @@ bool stillness::lasts() const noexcept { return is_still_ && all_sleep(); }
 // Judges ----------------------------------------------------------------------------------------------------
 
 void add_judge(deadlock_judge &judge) noexcept {
-    team *crew = running_team();
-    if (!crew)
+    worker_team *team = running_team();
+    if (!team)
         return;
-    crew->judging.lock();
-    if (crew->judges.fetch_add(1, std::memory_order_acq_rel) == 0)
-        crew->judge = &judge;
-    crew->judging.unlock();
+    team->judging.lock();
+    if (team->judges.fetch_add(1, std::memory_order_acq_rel) == 0)
+        team->judge = &judge;
+    team->judging.unlock();
 }
 
 void remove_judge(deadlock_judge &judge) noexcept {
-    team *crew = running_team();
-    if (!crew)
+    worker_team *team = running_team();
+    if (!team)
         return;
-    crew->judging.lock();
-    if (crew->judge == &judge)
-        crew->judge = nullptr; // another one that is there has not been asked so far, and never will be
-    crew->judges.fetch_sub(1, std::memory_order_acq_rel);
-    crew->judging.unlock();
+    team->judging.lock();
+    if (team->judge == &judge)
+        team->judge = nullptr; // another one that is there has not been asked so far, and never will be
+    team->judges.fetch_sub(1, std::memory_order_acq_rel);
+    team->judging.unlock();
 }
 
 bool know_thread(pid_t thread) noexcept { return known_threads.add(thread); }
@@ -137,36 +138,36 @@ void forget_thread(pid_t thread) noexcept { known_threads.remove(thread); }
 // Reports ---------------------------------------------------------------------------------------------------
 
 deadlock_mode deadlock_wanted() noexcept {
-    const team *crew = running_team();
-    return crew && !crew->told_deadlock.load(std::memory_order_relaxed) ? crew->opts.deadlock
-                                                                        : deadlock_mode::off;
+    const worker_team *team = running_team();
+    return team && !team->deadlock_reported.load(std::memory_order_relaxed) ? team->opts.deadlock
+                                                                            : deadlock_mode::off;
 }
 
 int first_deadlock_look() noexcept {
-    const team *crew = running_team();
-    return crew && crew->opts.trim_after != 0 ? static_cast<int>(crew->opts.trim_after) : look_without_trim;
+    const worker_team *team = running_team();
+    return team && team->opts.trim_after != 0 ? static_cast<int>(team->opts.trim_after) : look_without_trim;
 }
 
 bool report_deadlock(const char *text) noexcept {
-    team *crew = running_team();
-    if (!crew || crew->told_deadlock.exchange(true, std::memory_order_relaxed))
+    worker_team *team = running_team();
+    if (!team || team->deadlock_reported.exchange(true, std::memory_order_relaxed))
         return false;
     warn("%s. FULT_DEADLOCK=off silences this, FULT_DEADLOCK=abort ends the program here", text);
     write_report(STDERR_FILENO);
     return true;
 }
 
-bool tell_deadlock(team &crew) noexcept {
-    if (crew.opts.deadlock == deadlock_mode::off || crew.told_deadlock.load(std::memory_order_relaxed))
+bool report_deadlock(worker_team &team) noexcept {
+    if (team.opts.deadlock == deadlock_mode::off || team.deadlock_reported.load(std::memory_order_relaxed))
         return true;
     const stillness look;
     if (!look.lasts())
         return false;
-    if (crew.judges.load(std::memory_order_acquire) != 0) {
-        crew.judging.lock();
-        if (crew.judge)
-            crew.judge->all_wait();
-        crew.judging.unlock();
+    if (team.judges.load(std::memory_order_acquire) != 0) {
+        team.judging.lock();
+        if (team.judge)
+            team.judge->all_wait();
+        team.judging.unlock();
         return false;
     }
     if (!look.lasts()) // the last judge may just have gone
@@ -174,7 +175,7 @@ bool tell_deadlock(team &crew) noexcept {
     if (report_deadlock(
             "deadlock: every task waits, and nothing can wake one: the program has no other thread, "
             "timer, service or signal handler") &&
-        crew.opts.deadlock == deadlock_mode::abort)
+        team.opts.deadlock == deadlock_mode::abort)
         std::abort();
     return true;
 }

@@ -1,4 +1,4 @@
-// What a debugger must know to find the tasks of a process, or of its core file, without debug information
+// What a debugger needs to find the tasks of a process, or of its core file, without debug information
 // (tools/gdb/fult.py).
 #pragma once
 
@@ -6,10 +6,10 @@
 
 namespace fult::detail {
 
-struct team;
+struct worker_team;
 
-// The exported symbol fult_debug says where the homes of the team are, and where in them what lies.
-void tell_debugger(const team &crew) noexcept;
-void tell_debugger_of_none() noexcept;
+// Fills the exported symbol fult_debug with the addresses of the team's homes and the offsets in them.
+void publish_debug_table(const worker_team &team) noexcept;
+void clear_debug_table() noexcept;
 
 } // namespace fult::detail

@@ -35,7 +35,7 @@ timespec time_left(const wait_limits &limits) {
     return {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
 }
 
-// Whether it is ready; waits within the limits.
+// Waits within the limits. Returns true if the descriptor is ready.
 bool wait_on_thread(int descriptor, short events, const wait_limits &limits) {
     bell stopped;
     const auto on_stop = [&stopped] { stopped.ring(); };
@@ -73,7 +73,7 @@ wait_status wait_descriptor(int descriptor, direction what, const wait_limits &l
         throw std::system_error(EBADF, std::generic_category(), "fult: cannot wait for the descriptor");
     if (!in_task())
         return wait_on_thread(descriptor, events, limits) ? wait_status::ready : end_of();
-    if (!limits.none() && limits.reached()) { // a look is all there is time for
+    if (!limits.none() && limits.reached()) { // no time to wait: poll once
         pollfd now{descriptor, events, 0};
         const int saved = errno;
         const int count = ::poll(&now, 1, 0);
@@ -84,11 +84,11 @@ wait_status wait_descriptor(int descriptor, direction what, const wait_limits &l
         return count > 0 ? wait_status::ready : end_of();
     }
     descriptors &all = descriptors::the();
-    all.open(this_worker()->crew);
+    all.open(this_worker()->team);
     switch (all.wait(descriptor, writing, limits)) {
-    case descriptors::outcome::ready:
+    case descriptors::wait_result::ready:
         return wait_status::ready;
-    case descriptors::outcome::closed:
+    case descriptors::wait_result::closed:
         return wait_status::closed;
     default:
         return end_of();

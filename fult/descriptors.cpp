@@ -14,9 +14,9 @@
 namespace fult::detail {
 namespace {
 
-constexpr unsigned batch = 64; // events that one look takes: they lie on a task's stack
+constexpr unsigned batch = 64; // events taken by one poll: they are on a task's stack
 
-// For so many nanoseconds after a busy worker has looked, the others leave that to it.
+// For this many nanoseconds after a busy worker has polled, other workers leave polling to it.
 constexpr std::int64_t soon = 500'000;
 
 [[noreturn]] void fail(int error, const char *what) {
@@ -27,31 +27,31 @@ constexpr std::int64_t soon = 500'000;
 
 descriptors &descriptors::the() noexcept {
     alignas(descriptors) static std::byte
-        place[sizeof(descriptors)]; // never destroyed: tasks may wait to the end
+        place[sizeof(descriptors)]; // never destroyed: tasks may wait until the end
     static descriptors *const only = ::new (place) descriptors;
     return *only;
 }
 
-void descriptors::open(team &crew) {
-    if (crew.watches_descriptors.load(std::memory_order_acquire)) [[likely]] // pairs with the store below
+void descriptors::open(worker_team &team) {
+    if (team.watches_descriptors.load(std::memory_order_acquire)) [[likely]] // pairs with the store below
         return;
     bool added = false;
     int error = EMFILE;
     {
         const std::lock_guard guard(opening_);
-        if (crew.watches_descriptors.load(std::memory_order_relaxed))
+        if (team.watches_descriptors.load(std::memory_order_relaxed))
             return;
         if (epoll_.load(std::memory_order_relaxed) < 0)
             epoll_.store(::epoll_create1(EPOLL_CLOEXEC), std::memory_order_relaxed);
         if (epoll_.load(std::memory_order_relaxed) < 0)
             error = errno;
         else
-            added = crew.outside.add_own(*this, services::own::descriptors);
-        crew.watches_descriptors.store(added, std::memory_order_release);
+            added = team.outside.add_own(*this, services::own::descriptors);
+        team.watches_descriptors.store(added, std::memory_order_release);
     }
     if (!added)
-        fail(error, "fult: no descriptor for waiting on others; raise `ulimit -n`");
-    crew.wake_one(0); // who sleeps already does not watch
+        fail(error, "fult: no descriptor left to wait for descriptors; raise `ulimit -n`");
+    team.wake_one(0); // a parked worker does not watch yet
 }
 
 descriptors::state *descriptors::known_state_of(int descriptor) const noexcept {
@@ -74,19 +74,19 @@ descriptors::state &descriptors::state_of(int descriptor) {
     state *nothing = nullptr;
     auto &place = chunks_[number / chunk_size];
     if (place.compare_exchange_strong(nothing, made.get(), std::memory_order_acq_rel))
-        (void)made.release(); // for ever
+        (void)made.release(); // never freed
     return place.load(std::memory_order_acquire)[number % chunk_size];
 }
 
-// Asks for one event of what is waited for; 0 or an error. Under the state's lock. It tells of what is there
-// already as of what comes.
+// Arms one event for what is waited for. Returns 0 or an error. Called under the state's lock. Reports
+// conditions that hold already as well as new ones.
 int descriptors::watch(state &of, int descriptor) noexcept {
     epoll_event what{};
     what.events = EPOLLONESHOT | (of.readers.empty() ? 0U : EPOLLIN | EPOLLRDHUP) |
                   (of.writers.empty() ? 0U : std::uint32_t{EPOLLOUT});
     what.data.fd = descriptor;
     const int on = epoll_.load(std::memory_order_relaxed);
-    for (int tries = 0; tries < 2; ++tries) { // its number may have been closed and used again
+    for (int tries = 0; tries < 2; ++tries) { // the number may have been closed and reused
         if (::epoll_ctl(on, of.known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &what) == 0) {
             of.known = true;
             return 0;
@@ -98,10 +98,10 @@ int descriptors::watch(state &of, int descriptor) noexcept {
     return errno;
 }
 
-descriptors::outcome descriptors::wait(int descriptor, bool writing, const wait_limits &limits) {
+descriptors::wait_result descriptors::wait(int descriptor, bool writing, const wait_limits &limits) {
     state &its = state_of(descriptor);
     waiter me;
-    waiting_.fetch_add(1, std::memory_order_seq_cst); // before anything can happen; pairs with prepare_sleep
+    waiting_.fetch_add(1, std::memory_order_seq_cst); // before any event can occur; pairs with prepare_sleep
     its.lock.lock();
     wait_list &mine = writing ? its.writers : its.readers;
     mine.push(me);
@@ -112,8 +112,8 @@ descriptors::outcome descriptors::wait(int descriptor, bool writing, const wait_
         mine.remove(me);
         its.lock.unlock();
         waiting_.fetch_sub(1, std::memory_order_relaxed);
-        if (error == EPERM) // poll(2) calls it ready always
-            return outcome::ready;
+        if (error == EPERM) // poll(2) always reports it ready
+            return wait_result::ready;
         fail(error, "fult: cannot wait for the descriptor");
     }
     its.lock.unlock();
@@ -126,14 +126,14 @@ descriptors::outcome descriptors::wait(int descriptor, bool writing, const wait_
         its.lock.unlock();
         if (left) {
             waiting_.fetch_sub(1, std::memory_order_relaxed);
-            return outcome::limits_reached;
+            return wait_result::limits_reached;
         }
-        me.wait_at_once(); // it was taken out before: the grant is on its way
+        me.wait_at_once(); // it was removed before: the grant is on its way
     }
-    return me.note != 0 ? outcome::closed : outcome::ready;
+    return me.tag != 0 ? wait_result::closed : wait_result::ready;
 }
 
-// Whom the events concern; asks for what the others wait for.
+// Collects the waiters that the events concern and rearms the descriptor for the others.
 void descriptors::take(state &from, int descriptor, unsigned events, wait_chain &into) noexcept {
     const auto all = [&](wait_list &list) {
         while (waiter *w = list.pop()) {
@@ -147,19 +147,19 @@ void descriptors::take(state &from, int descriptor, unsigned events, wait_chain 
     if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
         all(from.writers);
     if (!from.readers.empty() || !from.writers.empty())
-        if (watch(from, descriptor) != 0) { // the call that follows the wait will tell
+        if (watch(from, descriptor) != 0) { // the call after the wait will report the error
             all(from.readers);
             all(from.writers);
         }
 }
 
-bool descriptors::look() noexcept {
-    if (looking_.load(std::memory_order_relaxed) || looking_.exchange(true, std::memory_order_acquire))
+bool descriptors::poll_events() noexcept {
+    if (polling_.load(std::memory_order_relaxed) || polling_.exchange(true, std::memory_order_acquire))
         return false;
     epoll_event events[batch];
     const int saved = errno;
     const int count = ::epoll_wait(epoll_.load(std::memory_order_relaxed), events, batch, 0);
-    looking_.store(false, std::memory_order_release);
+    polling_.store(false, std::memory_order_release);
     wait_chain granted;
     for (int i = 0; i < count; ++i)
         if (state *of = known_state_of(events[i].data.fd))
@@ -170,38 +170,38 @@ bool descriptors::look() noexcept {
     return any;
 }
 
-// A worker without work would take each event as it comes, and be woken for each. One that is busy takes many
-// at a time, every few tasks, as long as it gets there soon. A foreign thread leaves nothing to others: it
-// watches because no worker does.
+// A worker without work would take each event as it comes and be woken for each. A busy worker takes many at
+// a time, every few tasks, provided that it polls soon. A foreign thread leaves nothing to others: it watches
+// because no worker does.
 bool descriptors::is_left_to_others() const noexcept {
     const worker *here = this_worker();
     if (!here)
         return false;
-    const team &crew = here->crew;
+    const worker_team &team = here->team;
     const bool someone_is_busy =
-        crew.searching.load(std::memory_order_relaxed) + crew.asleep.count() < crew.count;
-    return someone_is_busy && timers::now() - looked_.load(std::memory_order_relaxed) < soon;
+        team.searching.load(std::memory_order_relaxed) + team.asleep.count() < team.count;
+    return someone_is_busy && timers::now() - last_poll_.load(std::memory_order_relaxed) < soon;
 }
 
 bool descriptors::poll() noexcept {
     if (waiting_.load(std::memory_order_relaxed) == 0)
         return false;
     const worker *here = this_worker();
-    const bool idle = here && here->looking.load(std::memory_order_relaxed) != 0;
+    const bool idle = here && here->polling.load(std::memory_order_relaxed) != 0;
     if (!idle)
-        looked_.store(timers::now(), std::memory_order_relaxed);
+        last_poll_.store(timers::now(), std::memory_order_relaxed);
     else if (is_left_to_others())
         return false;
-    const bool any = look();
+    const bool any = poll_events();
     if (idle && !any)
-        ::sched_yield(); // who sends may need this processor
+        ::sched_yield(); // the sender may need this processor
     return any;
 }
 
-// Events that nobody waits for any more would wake the watcher again and again: they are taken out here.
+// Consumes events without waiters here: they would wake the watcher again and again.
 bool descriptors::prepare_sleep() noexcept {
-    rests_until_ = is_left_to_others() ? timers::now() + soon : timer_queue::never;
-    return rests_until_ != timer_queue::never || !look();
+    skipping_until_ = is_left_to_others() ? timers::now() + soon : timer_queue::never;
+    return skipping_until_ != timer_queue::never || !poll_events();
 }
 
 int descriptors::close(int descriptor) noexcept {
@@ -213,11 +213,11 @@ int descriptors::close(int descriptor) noexcept {
     for (wait_list *list : {&its->readers, &its->writers})
         while (waiter *w = list->pop()) {
             waiting_.fetch_sub(1, std::memory_order_relaxed);
-            w->note = 1;
+            w->tag = 1;
             ended.add(w);
         }
     its->known = false;
-    const int result = ::close(descriptor); // under the lock: nobody begins to wait before
+    const int result = ::close(descriptor); // under the lock: no wait can begin before
     its->lock.unlock();
     const int error = errno;
     ended.grant();

@@ -1,4 +1,4 @@
-// The descriptors that tasks wait for: an epoll instance, polled and slept for like every service.
+// The descriptors that tasks wait for: an epoll instance, polled and watched like every service.
 #pragma once
 
 #include <atomic>
@@ -12,18 +12,18 @@
 
 namespace fult::detail {
 
-struct team;
+struct worker_team;
 
 class descriptors final : public service {
   public:
     static descriptors &the() noexcept; // one for the process: descriptors outlive runtimes
 
-    // Before a task waits. Throws std::system_error.
-    void open(team &crew);
+    // Must be called before a task waits. Throws std::system_error.
+    void open(worker_team &team);
 
-    enum class outcome { ready, closed, limits_reached };
-    // The caller, a task, waits. Throws std::system_error.
-    outcome wait(int descriptor, bool writing, const wait_limits &limits);
+    enum class wait_result { ready, closed, limits_reached };
+    // Suspends the calling task. Throws std::system_error.
+    wait_result wait(int descriptor, bool writing, const wait_limits &limits);
     int close(int descriptor) noexcept;
 
     // service
@@ -31,17 +31,17 @@ class descriptors final : public service {
     bool prepare_sleep() noexcept override;
     void end_sleep() noexcept override {}
     int descriptor() const noexcept override {
-        return rests_until_ != timer_queue::never ? -1 : epoll_.load();
+        return skipping_until_ != timer_queue::never ? -1 : epoll_.load();
     }
     int patience() const noexcept override { return -1; }
-    std::int64_t deadline() const noexcept override { return rests_until_; }
+    std::int64_t deadline() const noexcept override { return skipping_until_; }
     bool expects() const noexcept override { return waiting_.load(std::memory_order_relaxed) != 0; }
 
   private:
-    struct state { // of a descriptor
+    struct state { // per descriptor
         short_lock lock;
         wait_list readers, writers;
-        bool known = false; // to the epoll instance, unless it was closed meanwhile
+        bool known = false; // by the epoll instance, unless closed in the meantime
     };
     static constexpr unsigned chunk_size = 256, chunks = 16384;
 
@@ -51,15 +51,15 @@ class descriptors final : public service {
     state *known_state_of(int descriptor) const noexcept;
     int watch(state &of, int descriptor) noexcept;
     void take(state &from, int descriptor, unsigned events, wait_chain &into) noexcept;
-    bool look() noexcept;
+    bool poll_events() noexcept;
     bool is_left_to_others() const noexcept;
 
     std::atomic<int> epoll_{-1};
     spin_lock opening_;
     alignas(cache_line) std::atomic<unsigned> waiting_{0}; // tasks, in queues
-    std::atomic<bool> looking_{false};                     // somebody takes events
-    std::atomic<std::int64_t> looked_{0};                  // when a worker between two tasks did last
-    std::int64_t rests_until_ = timer_queue::never;        // the watcher leaves it to others until then
+    std::atomic<bool> polling_{false};                     // a thread is taking events
+    std::atomic<std::int64_t> last_poll_{0};               // time of the last poll by a busy worker
+    std::int64_t skipping_until_ = timer_queue::never;     // the watcher leaves polling to others until then
     alignas(cache_line) std::atomic<state *> chunks_[chunks]{};
 };
 

@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::size_t most_shown = 6; // names of a group
 
-// What tasks of one group have in common.
-struct likeness {
+// Properties shared by the tasks of one group.
+struct group_key {
     task_status status;
     bool started;
     bool timed;
@@ -31,15 +31,15 @@ struct likeness {
     std::vector<void *> frames;
     std::vector<void *> spawned_at;
 
-    explicit likeness(const task_description &t)
+    explicit group_key(const task_description &t)
         : status(t.status),
           started(t.started),
           timed(t.timed),
           waits_for(t.waits_for ? t.waits_for : ""),
           frames(t.frames.begin(), t.frames.end()),
           spawned_at(t.spawned_at.begin(), t.spawned_at.end()) {}
-    bool operator<(const likeness &o) const {
-        const auto whole = [](const likeness &l) {
+    bool operator<(const group_key &o) const {
+        const auto whole = [](const group_key &l) {
             return std::tie(l.status, l.started, l.timed, l.waits_for, l.frames, l.spawned_at);
         };
         return whole(*this) < whole(o);
@@ -83,7 +83,7 @@ std::string label(const task_description &t) {
 std::string label(task_id id) {
     const task *t = to_task(id);
     const auto *home = static_cast<const worker *>(home_of(t));
-    std::string text = home->index < home->crew.count ? std::to_string(home->index) : std::string("outside");
+    std::string text = home->index < home->team.count ? std::to_string(home->index) : std::string("outside");
     text += ':';
     text += std::to_string(slot_of(t));
     return text;
@@ -93,7 +93,7 @@ class report {
   public:
     void add(const task_description &t) {
         ++counts_[static_cast<std::size_t>(t.status)];
-        group &g = groups_[likeness(t)];
+        group &g = groups_[group_key(t)];
         const void *object = t.joins ? reinterpret_cast<const void *>(t.joins.value()) : t.object;
         if (g.count++ == 0) {
             g.object = object;
@@ -110,7 +110,7 @@ class report {
         append(text, "fult: %zu tasks: %zu running, %zu ready, %zu waiting, %zu blocked\n", all, counts_[0],
                counts_[1], counts_[2], counts_[3]);
         sink(text);
-        std::vector<const std::pair<const likeness, group> *> order;
+        std::vector<const std::pair<const group_key, group> *> order;
         for (const auto &each : groups_)
             order.push_back(&each);
         std::stable_sort(order.begin(), order.end(),
@@ -123,14 +123,14 @@ class report {
     }
 
   private:
-    void write_group(std::string &text, const likeness &what, const group &g) {
+    void write_group(std::string &text, const group_key &what, const group &g) {
         append(text, "%zu task%s ", g.count, g.count == 1 ? "" : "s");
         switch (what.status) {
         case task_status::running:
             text += g.count == 1 ? "runs" : "run";
             break;
         case task_status::ready:
-            text += what.started ? "may go on" : "may start";
+            text += what.started ? "may resume" : "may start";
             break;
         case task_status::waiting:
         case task_status::blocked:
@@ -154,7 +154,7 @@ class report {
             write_site(text, what.spawned_at);
     }
 
-    static void write_wait(std::string &text, const likeness &what, const group &g) {
+    static void write_wait(std::string &text, const group_key &what, const group &g) {
         const bool one = g.count == 1;
         if (what.status == task_status::blocked)
             append(text, "%s a task that runs on %s stack", one ? "joins" : "join", one ? "its" : "their");
@@ -168,7 +168,7 @@ class report {
             append(text, " at %p", g.object);
         }
         if (what.timed)
-            text += ", within limits";
+            text += ", with a limit";
     }
 
     void write_frame(std::string &text, std::size_t number, const void *at) {
@@ -179,7 +179,7 @@ class report {
         text += '\n';
     }
 
-    // The innermost function that is not the library's own.
+    // Prints the innermost function outside the library.
     void write_site(std::string &text, const std::vector<void *> &site) {
         char line[400];
         std::size_t length = 0;
@@ -195,11 +195,11 @@ class report {
     }
 
     symbols names_;
-    std::map<likeness, group> groups_;
+    std::map<group_key, group> groups_;
     std::size_t counts_[4]{};
 };
 
-// Whether all of it was written.
+// Returns true if the whole text was written.
 bool write_all(int descriptor, std::string_view text) noexcept {
     while (!text.empty()) {
         const ssize_t done = ::write(descriptor, text.data(), text.size());
@@ -239,7 +239,7 @@ void write_report(int descriptor) noexcept {
 } // namespace detail
 
 void dump_tasks(std::FILE *to) {
-    std::string text; // in one piece: other threads write, too
+    std::string text; // one write: other threads write, too
     detail::write_report([&](std::string_view piece) { text += piece; });
     std::fwrite(text.data(), 1, text.size(), to);
     std::fflush(to);

@@ -1,4 +1,4 @@
-// The report of all tasks, in text.
+// The report of all tasks, as text.
 #pragma once
 
 #include <functional>
@@ -6,10 +6,11 @@
 
 namespace fult::detail {
 
-// Hands the report over piece by piece, and returns the number of tasks. May throw std::bad_alloc.
+// Passes the report to `sink` in parts. Returns the number of tasks. May throw std::bad_alloc.
 std::size_t write_report(const std::function<void(std::string_view)> &sink);
 
-// The same to a file descriptor; says so where memory is lacking. Waits while it takes nothing.
+// The same to a file descriptor. If memory cannot be allocated, writes a line about that. Blocks while the
+// descriptor is not writable.
 void write_report(int descriptor) noexcept;
 
 } // namespace fult::detail

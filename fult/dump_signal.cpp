@@ -13,10 +13,10 @@ namespace fult::detail {
 namespace {
 
 constexpr eventfd_t one_report = 1;
-constexpr eventfd_t the_end = 1u << 30; // no process gets so many signals between two reports
+constexpr eventfd_t the_end = 1u << 30; // above the number of signals between two reports
 
 constinit std::atomic<int> dump_bell{-1};
-constinit std::atomic<int> left_behind{0}; // the signal whose handler a runtime has left installed at its end
+constinit std::atomic<int> left_behind{0}; // the signal whose handler the last runtime has left installed
 
 void on_signal(int) noexcept {
     constexpr std::string_view none = "fult: no runtime is running: there is no task to report\n";
@@ -25,7 +25,7 @@ void on_signal(int) noexcept {
     if (descriptor >= 0)
         ::eventfd_write(descriptor, one_report);
     else if (::write(STDERR_FILENO, none.data(), none.size()) < 0)
-        errno = saved; // nobody is there to read it
+        errno = saved; // standard error is closed
     errno = saved;
 }
 
@@ -41,8 +41,8 @@ bool is(const struct sigaction &action, void (*handler)(int)) noexcept {
     return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == handler;
 }
 
-// The signal would end a program that is about to start its runtime: it is handled from the library's start
-// on where the variable asks for that and the program has no handler.
+// The signal would end a program that is about to start its runtime. So it is handled from the load of the
+// library on, if the variable is set and the program has no handler.
 __attribute__((constructor)) void handle_from_the_start() noexcept {
     const int number = dump_signal_in_environment();
     struct sigaction now {};
@@ -50,7 +50,7 @@ __attribute__((constructor)) void handle_from_the_start() noexcept {
         handle(number, nullptr);
 }
 
-// A runtime that listens to another signal, or to none, does not answer to that of the one before.
+// A runtime that uses another signal, or none, removes the handler that the previous one left installed.
 void take_down_what_was_left(int wanted) noexcept {
     const int number = left_behind.exchange(0, std::memory_order_relaxed);
     if (number != 0 && number != wanted && number != dump_signal_in_environment() && is_dump_signal(number))
@@ -86,7 +86,7 @@ dump_on_signal::dump_on_signal(int number, std::atomic<unsigned> &helpers) : num
                                 "fult: no descriptor for FULT_DUMP_SIGNAL; raise `ulimit -n`");
     sigset_t all, own;
     sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &own); // its thread handles none of the program's signals
+    ::pthread_sigmask(SIG_SETMASK, &all, &own); // its thread handles no signals of the program
     try {
         writer_ = std::thread(serve, asked_);
     } catch (...) {
@@ -104,11 +104,12 @@ dump_on_signal::~dump_on_signal() {
     if (number_ == 0)
         return;
     if (is(before_, SIG_DFL) ||
-        is(before_, &on_signal)) // it stays: a signal that comes late must not end the program
+        is(before_, &on_signal)) // stays installed: a late signal must not end the program
         left_behind.store(number_, std::memory_order_relaxed);
     else
         ::sigaction(number_, &before_, nullptr);
-    dump_bell.store(-1, std::memory_order_relaxed); // a handler that still runs rings once more, or too late
+    // a handler that is still running rings once more, or too late
+    dump_bell.store(-1, std::memory_order_relaxed);
     ::eventfd_write(asked_, the_end);
     writer_.join();
     ::close(asked_);

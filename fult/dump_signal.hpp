@@ -7,13 +7,14 @@
 
 namespace fult::detail {
 
-// Reports on the signal while it lives. The handler only wakes a thread, which writes to standard error. It
-// stays afterwards, where the program has none of its own, and says that no runtime is running, until the
-// next runtime starts; it is there from the library's start where FULT_DUMP_SIGNAL names the signal.
+// Writes a report on the signal, while it lives. The handler only wakes a thread, which writes to standard
+// error. If the program has no handler of its own, the handler stays installed afterwards and reports that no
+// runtime is running. If FULT_DUMP_SIGNAL names the signal, the handler is installed when the library is
+// loaded.
 class dump_on_signal {
   public:
-    // 0: does nothing. Throws std::system_error where a thread or a descriptor is lacking. `helpers` counts
-    // the threads of the runtime that run no tasks.
+    // 0: does nothing. Throws std::system_error if a thread or a descriptor cannot be created. `helpers`
+    // counts the threads of the runtime that run no tasks.
     dump_on_signal(int number, std::atomic<unsigned> &helpers);
     ~dump_on_signal();
     dump_on_signal(const dump_on_signal &) = delete;
@@ -26,7 +27,7 @@ class dump_on_signal {
     std::thread writer_;
 };
 
-// Whether this signal has the handler from here. From any thread.
+// True if this signal has the handler installed here. From any thread.
 bool is_dump_signal(int number) noexcept;
 
 } // namespace fult::detail

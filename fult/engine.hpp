@@ -1,4 +1,4 @@
-// Starting and stopping the one runtime of the process; the C++ and the C interface stand on these.
+// Start and stop of the one runtime of the process, used by the C++ and the C interface.
 #pragma once
 
 #include <fult/options.hpp>
@@ -9,6 +9,6 @@ void start_engine(const options &opts); // throws as fult::runtime does
 void stop_engine() noexcept;
 const options &engine_options() noexcept;
 class blocking_pool;
-blocking_pool &engine_pool() noexcept; // of the running one
+blocking_pool &engine_pool() noexcept; // of the running runtime
 
 } // namespace fult::detail

@@ -12,15 +12,15 @@ constinit std::atomic<bool> forked_while_running{false};
 
 namespace {
 
-// Runs in the child, on its only thread. What a task there would do next, be it spawn, join or wait, looks at
-// its worker's attention first: no path costs more for this.
+// Runs in the child, on its only thread. Any spawn, join or wait there polls its worker's request flags
+// first, so no path costs more for this check.
 void after_fork() noexcept {
     if (!running_team())
         return;
     forked_while_running.store(true, std::memory_order_relaxed);
     if (worker *w = this_worker()) {
-        w->forget_handed();
-        w->attention.fetch_or(forked, std::memory_order_relaxed);
+        w->drop_handed_off();
+        w->request_flags.fetch_or(forked, std::memory_order_relaxed);
     }
 }
 
@@ -34,8 +34,8 @@ void watch_forks() {
 
 void refuse_in_child() noexcept {
     fatal("fork",
-          "this process was forked while a runtime ran, and its workers are not here: the child may call "
-          "exec or _exit and nothing of FULT; fork before the runtime starts, or use posix_spawn");
+          "this process was forked while a runtime was running, and has no workers: the child may only call "
+          "exec or _exit, and no function of FULT; fork before the runtime starts, or use posix_spawn");
 }
 
 } // namespace fult::detail

@@ -1,4 +1,4 @@
-// Waiting for a group, and stopping it.
+// Waiting for a group and stopping it.
 #include <algorithm>
 #include <exception>
 
@@ -12,8 +12,7 @@
 namespace fult::detail {
 namespace {
 
-// While a wait runs tasks in place, they must not see the exceptions that its caller handles: these belong to
-// another task.
+// Hides the caller's exceptions in flight from tasks that a wait runs inline: they belong to another task.
 class without_exceptions {
   public:
     explicit without_exceptions(const worker &here) noexcept : kept_(here.exceptions()) {
@@ -22,7 +21,7 @@ class without_exceptions {
     }
     ~without_exceptions() {
         if (any()) [[unlikely]]
-            this_worker()->exceptions() = kept_; // perhaps another one
+            this_worker()->exceptions() = kept_; // possibly another worker
     }
     without_exceptions(const without_exceptions &) = delete;
     without_exceptions &operator=(const without_exceptions &) = delete;
@@ -36,19 +35,20 @@ class without_exceptions {
 
 // Waiting ---------------------------------------------------------------------------------------------------------------------
 
-// Runs t, if it is an unstarted task of this group that is private to this worker.
-FULT_ALWAYS_INLINE group_core::place group_core::run_here(worker_hot *w, task *self, task *t) noexcept {
+// Runs t if it is an unstarted task of this group that is private to this worker.
+FULT_ALWAYS_INLINE group_core::run_end group_core::run_here(worker_hot *w, task *self, task *t) noexcept {
     ready_byte *const mine = ready_byte_at(w, distance_in_slots(w, t));
     if (!is_set(*mine))
-        return place::nowhere;
+        return run_end::not_run;
     w->stack_limit += join_step; // as claim_private
     mine->store(0, std::memory_order_relaxed);
     owner_barrier();
-    if (is_set(w->attention) && !attend_claim(w, t)) [[unlikely]]
-        return place::nowhere;
-    if (t->outer != mark()) [[unlikely]] { // somebody else's: claimed first, as only then nobody writes there
+    if (is_set(w->request_flags) && !poll_requests_after_claim(w, t)) [[unlikely]]
+        return run_end::not_run;
+    // a task of another group: checked after the claim, as no other thread writes `outer` then
+    if (t->outer != mark()) [[unlikely]] {
         make_ready_slow(t);
-        return place::nowhere;
+        return run_end::not_run;
     }
     t->outer = self;
     run_as(w, t);
@@ -58,25 +58,26 @@ FULT_ALWAYS_INLINE group_core::place group_core::run_here(worker_hot *w, task *s
     const worker_hot *const before = std::exchange(w, current_worker());
     run_as(w, self);
     release_slot(w, t);
-    return w == before ? place::here : place::elsewhere;
+    return w == before ? run_end::same_worker : run_end::other_worker;
 }
 
-// Downwards from the highest slot that the owner spawned in; and before each further step what lies above it:
-// what its tasks have spawned. Whatever is passed by is left to the schedulers, and so is what goes on for
-// long: other tasks want their turn too.
+// Walks downwards from the highest slot that the owner spawned in. Before each step it runs what that slot's
+// tasks have spawned above it. All other tasks are left to the schedulers, and so is the rest after a long
+// time, since other tasks need turns.
 void group_core::run_own() noexcept {
     if (worker *w = this_worker(); w && stack_below(w->stack_limit))
         w->end_row();
     worker *const here = this_worker();
     task *t = std::exchange(highest_, nullptr);
     if (!here || !t || home_of(t) != here || stack_below(here->stack_limit) || !here->run.next)
-        return; // the last: no task is private here (hidden_run_)
+        return; // the last condition: no task is private here (hidden_run_)
     const without_exceptions meanwhile(*here);
     task *const self = here->current;
     std::int64_t left = uncounted(), found = 0;
-    constexpr std::int64_t most_found = 1000; // above: what its tasks have spawned
-    // Slots of others may lie between. Not below the half that t is in: the end of the lower one may have no
-    // memory. (It is in the upper one where the owner spawned on this worker before it came here.)
+    constexpr std::int64_t most_found = 1000; // spawned by the tasks themselves, above
+    // Slots of other tasks may lie in between. The walk does not leave the half of t: the end of the lower
+    // half may have no memory. (t is in the upper half if the owner spawned on this worker before it moved
+    // here.)
     const std::ptrdiff_t span = std::min<std::ptrdiff_t>(slot_of(t) % half_slots, 2 * left + 1000);
     for (const task *const lowest = t - span; left > 0 && t >= lowest; --t) {
         if (stack_below(here->stack_limit)) [[unlikely]] {
@@ -84,24 +85,24 @@ void group_core::run_own() noexcept {
             if (this_worker() != here || stack_below(here->stack_limit))
                 break;
         }
-        place where = run_here(here, self, t);
-        if (where != place::nowhere)
+        run_end where = run_here(here, self, t);
+        if (where != run_end::not_run)
             --left;
-        while (where != place::elsewhere && here->run.next - 1 > t && found < most_found) {
+        while (where != run_end::other_worker && here->run.next - 1 > t && found < most_found) {
             where = run_here(here, self, here->run.next - 1);
-            if (where == place::nowhere)
+            if (where == run_end::not_run)
                 break;
             ++found;
         }
-        if (where == place::elsewhere)
+        if (where == run_end::other_worker)
             break;
     }
-    own_.store(counted_ + left - found, std::memory_order_relaxed); // fewer: of what others have counted
+    own_.store(counted_ + left - found, std::memory_order_relaxed); // fewer: of the tasks counted by others
 }
 
 group_core::group_core() noexcept : owner_(current_worker()->current), in_flight_(in_flight()) {}
 
-// std::uncaught_exceptions without the way through two libraries.
+// std::uncaught_exceptions without the calls through two libraries.
 int group_core::in_flight() noexcept {
     const worker *const w = this_worker();
     return w ? static_cast<int>(w->exceptions().uncaught) : std::uncaught_exceptions();
@@ -113,9 +114,9 @@ std::int64_t group_core::take_uncounted() noexcept {
     return more;
 }
 
-// Where the count has come to nothing, all tasks that it knows have ended, and what these spawned is seen. If
-// there is nothing among that which the count does not know yet, all have ended: each task was spawned before
-// the wait, or by one of the group.
+// If the count is zero, all tasks that it includes have ended, and what they spawned is visible. If there are
+// no uncounted tasks either, all tasks have ended: each was spawned before the wait or by a task of the
+// group.
 void group_core::wait_until_empty() noexcept {
     worker *const w = this_worker();
     if (w && is_owned_by(w) && uncounted() > 0)
@@ -138,14 +139,15 @@ void group_core::wait_until_empty() noexcept {
                                               std::memory_order_acq_rel, // pairs with count_down
                                               std::memory_order_acquire));
         if (open > 0 && !w)
-            until.wait(prepared); // for the post: until then who counts down uses the parker
+            // waits for the post: the thread that counts down uses the parker until then
+            until.wait(prepared);
         while ((word_.load(std::memory_order_acquire) & waiting) != 0) // pairs with count_down
             suspend_until_signaled(false);
     } while (uncounted() != 0);
 }
 
-// In one step, as the group may be gone after it: and another task may count down at the same time where some
-// are not counted yet.
+// One step, because the group may be destroyed after it, and because another task may count down at the same
+// time while some are not counted yet.
 void group_core::count_down() noexcept {
     std::int64_t seen = word_.load(std::memory_order_acquire); // pairs with wait_until_empty, for the waiter
     std::uintptr_t who = 0;
@@ -161,7 +163,7 @@ void group_core::count_down() noexcept {
     if ((who & join_tag_mask) == join_parker_tag)
         reinterpret_cast<parker *>(who & ~std::uintptr_t{join_tag_mask})->post();
     else
-        post_signal(task_id::from_value(who)); // a stale one is a spurious wake-up
+        post_signal(task_id::from_value(who)); // a stale id causes a spurious wake-up
 }
 
 // Stopping --------------------------------------------------------------------------------------------------------------------
@@ -185,11 +187,11 @@ class source_guard {
 void group_core::request_stop() noexcept {
     if (stopped_.exchange(true, std::memory_order_seq_cst))
         return;
-    std::stop_source told = [this] {
+    std::stop_source source = [this] {
         const source_guard guard(source_lock_);
-        return source_; // one that is made from here on is stopped by its maker
+        return source_; // a source created later is stopped by its creator
     }();
-    told.request_stop();
+    source.request_stop();
 }
 
 std::stop_token group_core::token() {
@@ -197,7 +199,7 @@ std::stop_token group_core::token() {
     if (!source_.stop_possible()) {
         source_ = std::stop_source();
         if (is_stopped())
-            source_.request_stop(); // nothing is registered there yet
+            source_.request_stop(); // no callback is registered yet
     }
     return source_.get_token();
 }
@@ -206,7 +208,7 @@ bool group_core::fail_first() noexcept { return !failed_.exchange(true, std::mem
 
 void group_core::fail() noexcept {
     if (fail_first())
-        error_ = std::current_exception(); // the count of this task publishes it
+        error_ = std::current_exception(); // published by the decrement of this task
     request_stop();
 }
 
@@ -216,7 +218,7 @@ void group_core::fail_with(void *what) noexcept {
     request_stop();
 }
 
-void group_core::begin_anew() noexcept {
+void group_core::reset() noexcept {
     failed_.store(false, std::memory_order_relaxed);
     if (!is_stopped())
         return;

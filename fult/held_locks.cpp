@@ -4,7 +4,7 @@
 
 namespace fult::detail {
 namespace {
-__thread unsigned held = 0; // read and changed by functions out of line only: a task may change threads
+__thread unsigned held = 0; // accessed by non-inlined functions only: a task may resume on a different thread
 } // namespace
 
 FULT_OPAQUE void spinlock_taken() noexcept { ++held; }

@@ -1,13 +1,13 @@
 // The walk over all tasks of a running program.
 //
-// A suspended task is claimed as a worker would claim it, so nobody runs it while its stack is looked at, and
-// parked again as a worker would park it: a signal that came meanwhile stands in its token, and is posted.
+// A suspended task is claimed as by a worker, so that it cannot run while its stack is inspected, and made
+// claimable again as by a worker: a signal that arrived in between is its pending wake-up, and is posted.
 #include <algorithm>
 #include <cstring>
 #include <functional>
 #include <vector>
 
-#include <fult/detail/wait_note.hpp>
+#include <fult/detail/wait_record.hpp>
 #include <fult/inspect.hpp>
 
 #include "fork_guard.hpp"
@@ -21,37 +21,38 @@ namespace detail {
 namespace {
 
 constexpr std::size_t most_frames = 64;
-constexpr std::size_t most_outer = 4096; // tasks on one stack that are looked at
+constexpr std::size_t most_outer = 4096; // limit of tasks visited on one stack
 
-// Words that their owner changes by plain stores, looked at from elsewhere: true a moment ago.
-FULT_LOOKED_AT task *running_on(const worker &w) noexcept {
+// Reads words that their owner changes by plain stores: the value may be outdated.
+FULT_RACY_READ task *running_on(const worker &w) noexcept {
     return *const_cast<task *const volatile *>(&w.current);
 }
-// The word, which is a task's only while t runs: a group's mark before, and anything where t ends just now.
-FULT_LOOKED_AT std::uintptr_t outer_of(const task *t) noexcept {
+// The word is a task's address only while t runs: before, it is a group's mark, and at the end of t it is
+// arbitrary.
+FULT_RACY_READ std::uintptr_t outer_of(const task *t) noexcept {
     return reinterpret_cast<std::uintptr_t>(*const_cast<task *const volatile *>(&t->outer)) & ~at_end_mask;
 }
 
-FULT_LOOKED_AT task_id id_looked_at(const task *t) noexcept {
+FULT_RACY_READ task_id racy_id_of(const task *t) noexcept {
     const bool pinned = *const_cast<const volatile bool *>(&t->pinned);
     return task_id::from_value(reinterpret_cast<std::uintptr_t>(t) | (pinned ? 1u : 0u));
 }
 
-// What tells descriptors from anything else that a word may hold: no pointer that was read while tasks run is
-// followed before it was looked up here.
+// Distinguishes descriptors from arbitrary words: a pointer that was read while tasks run is validated here
+// before it is dereferenced.
 class descriptor_ranges {
   public:
-    explicit descriptor_ranges(const team &crew)
-        : homes_(crew.homes.begin(), crew.homes.end()), words_(words_for(crew.opts.max_tasks)) {
+    explicit descriptor_ranges(const worker_team &team)
+        : homes_(team.homes.begin(), team.homes.end()), words_(words_for(team.opts.max_tasks)) {
         std::sort(homes_.begin(), homes_.end(), std::less<const worker *>());
     }
 
-    // Words of slots in a half of a home whose memory is usable.
+    // Number of words in a half of a home whose memory is usable.
     std::uint32_t used_words(const worker &home, bool upper) const noexcept {
         return std::min(home.tasks.words_used(upper), static_cast<std::uint32_t>(words_));
     }
 
-    // The descriptor at this address, or null: a slot that has been in use, whatever it holds now.
+    // The descriptor at this address, or nullptr. Its slot has been in use; its contents are arbitrary.
     const task *find(std::uintptr_t address) const noexcept {
         const auto *t = reinterpret_cast<const task *>(address);
         const auto *home = reinterpret_cast<const worker *>(address & home_mask);
@@ -68,7 +69,7 @@ class descriptor_ranges {
     std::size_t words_;
 };
 
-// A description with what it refers to.
+// A description and the storage that it refers to.
 struct seen {
     task_description about{};
     char name[128];
@@ -78,8 +79,8 @@ struct seen {
 
     explicit seen(const task *t) noexcept {
         const auto &home = *static_cast<worker *>(home_of(t));
-        about.id = id_looked_at(t);
-        about.home = home.index < home.crew.count ? static_cast<int>(home.index) : -1;
+        about.id = racy_id_of(t);
+        about.home = home.index < home.team.count ? static_cast<int>(home.index) : -1;
         about.slot = slot_of(t);
         about.worker = -1;
         about.spawned_at = {site, home.site_of(t, site)};
@@ -91,7 +92,7 @@ struct seen {
         std::memcpy(name, text.data(), text.size());
         about.name = {name, text.size()};
     }
-    // Of a task that may end meanwhile: then it gives its extras up under the lock.
+    // For a task that may end at the same time: it releases its extras under the lock.
     void set_name_of_busy(const task *t) noexcept {
         auto *home = static_cast<worker *>(home_of(t));
         home->extras_lock().lock();
@@ -99,26 +100,26 @@ struct seen {
         home->extras_lock().unlock();
     }
 
-    static constexpr std::uint32_t main_slot = 1; // the first one that is ever taken
+    static constexpr std::uint32_t main_slot = 1; // the first slot that is ever taken
 };
 
 class walk {
   public:
-    walk(team &crew, const std::function<void(const task_description &)> &visitor)
-        : crew_(crew), visitor_(visitor), descriptors_(crew) {}
+    walk(worker_team &team, const std::function<void(const task_description &)> &visitor)
+        : team_(team), visitor_(visitor), descriptors_(team) {}
 
     std::size_t all() {
-        for (unsigned i = 0; i < crew_.count; ++i)
-            visit_running(*crew_.homes[i]);
-        for (worker *home : crew_.homes)
+        for (unsigned i = 0; i < team_.count; ++i)
+            visit_running(*team_.homes[i]);
+        for (worker *home : team_.homes)
             visit_home(*home);
-        for (unsigned i = 0; i < crew_.count; ++i)
-            visit_handed(*crew_.homes[i]);
+        for (unsigned i = 0; i < team_.count; ++i)
+            visit_handed_off(*team_.homes[i]);
         return count_;
     }
 
   private:
-    void show(seen &s) {
+    void report(seen &s) {
         ++count_;
         visitor_(s.about);
     }
@@ -133,11 +134,11 @@ class walk {
         s.about.worker = static_cast<int>(w.index);
         s.set_name_of_busy(t);
         busy_.push_back(t);
-        show(s);
+        report(s);
         visit_outer(t);
     }
 
-    // The tasks whose joins run `t` on their stack, one within the other.
+    // Visits the tasks whose joins run `t` on their stack, from inside to outside.
     void visit_outer(const task *t) {
         for (std::size_t i = 0; i < most_outer; ++i) {
             const task *outer = descriptors_.find(outer_of(t));
@@ -147,9 +148,9 @@ class walk {
             s.about.status = task_status::blocked;
             s.about.started = true;
             s.about.waits_for = "join";
-            s.about.joins = id_looked_at(t);
+            s.about.joins = racy_id_of(t);
             s.set_name_of_busy(outer);
-            show(s);
+            report(s);
             t = outer;
         }
     }
@@ -175,7 +176,7 @@ class walk {
                 s.about.status = task_status::ready;
                 s.about.started = started;
                 s.set_name_of_busy(t);
-                show(s);
+                report(s);
                 return;
             }
     }
@@ -184,10 +185,10 @@ class walk {
         std::uint32_t before = t->state.load(std::memory_order_relaxed);
         if (before == busy ||
             !t->state.compare_exchange_strong(before, busy, std::memory_order_seq_cst)) // pairs with claim
-            return; // a worker was faster: it runs
+            return; // a worker has claimed it: it runs
         seen s(t);
         const bool posted = home.tasks.runnable().contains(slot) || home.tasks.pinned().contains(slot) ||
-                            t->token.load(std::memory_order_relaxed) != 0;
+                            t->pending_wakeup.load(std::memory_order_relaxed) != 0;
         s.set_name(t);
         s.about.pinned = before == ready_pinned;
         s.about.started = t->context != nullptr;
@@ -195,20 +196,22 @@ class walk {
         const task *outer = nullptr;
         if (t->context) {
             outer = descriptors_.find(outer_of(t));
-            look_at_stack(s, t);
+            inspect_stack(s, t);
         }
-        t->state.exchange(before, std::memory_order_seq_cst); // pairs with claim, as a worker's arrive does
-        if (t->token.load(std::memory_order_seq_cst) != 0 &&
-            t->token.exchange(0, std::memory_order_seq_cst) != 0) {
+        t->state.exchange(before,
+                          std::memory_order_seq_cst); // pairs with claim, as a worker's finish_switch does
+        if (t->pending_wakeup.load(std::memory_order_seq_cst) != 0 &&
+            t->pending_wakeup.exchange(0, std::memory_order_seq_cst) != 0) {
             home.tasks.post(t, before == ready_pinned);
-            crew_.wake_for(home, before == ready_pinned);
+            team_.wake_for(home, before == ready_pinned);
         }
-        show(s);
+        report(s);
         if (outer)
             visit_outer(t);
     }
 
-    // A task jumps away from different places of the same function: equal stacks are to look so.
+    // Removes the frames of the switch: a task jumps from several places in the same function, but equal
+    // stacks must compare equal.
     static std::span<void *const> without_switch(std::span<void *const> frames) noexcept {
         for (std::size_t i = 0; i < 3 && i + 1 < frames.size(); ++i)
             if (is_in(frames[i], reinterpret_cast<const void *>(&suspend_until_signaled)))
@@ -216,57 +219,57 @@ class walk {
         return frames;
     }
 
-    void look_at_stack(seen &s, const task *t) const noexcept {
+    void inspect_stack(seen &s, const task *t) const noexcept {
         const auto context = reinterpret_cast<std::uintptr_t>(t->context);
         const auto high = reinterpret_cast<std::uintptr_t>(t->on->high());
         s.about.stack_size = t->on->size;
         s.about.stack_used = high - context;
         s.about.frames = without_switch({s.frames, frames_of(t->context, t->on->high(), s.frames)});
-        if (t->note == 0 || s.about.status != task_status::waiting)
+        if (t->wait_record == 0 || s.about.status != task_status::waiting)
             return;
-        std::uintptr_t at = (context & ~std::uintptr_t{0xffff'ffff}) | t->note;
+        std::uintptr_t at = (context & ~std::uintptr_t{0xffff'ffff}) | t->wait_record;
         if (at < context)
             at += std::uintptr_t{1} << 32;
-        if (at % alignof(wait_note) != 0 || at > high - sizeof(wait_note))
+        if (at % alignof(wait_record) != 0 || at > high - sizeof(wait_record))
             return; // not on this stack: a program that switches stacks itself waits on another one
-        const auto &note = *reinterpret_cast<const wait_note *>(at);
-        if (note.what().tell) {
-            note.what().tell(note.what().object, s.waits_for, sizeof s.waits_for);
+        const auto &record = *reinterpret_cast<const wait_record *>(at);
+        if (record.what().describe) {
+            record.what().describe(record.what().object, s.waits_for, sizeof s.waits_for);
             s.about.waits_for = s.waits_for;
-            s.about.timed = note.timed();
+            s.about.timed = record.timed();
             return;
         }
-        if (note.what().what) {
+        if (record.what().what) {
             const std::string_view text =
-                std::string_view(note.what().what).substr(0, sizeof s.waits_for - 1);
+                std::string_view(record.what().what).substr(0, sizeof s.waits_for - 1);
             s.waits_for[text.copy(s.waits_for, text.size())] = 0;
             s.about.waits_for = s.waits_for;
         }
-        s.about.object = note.what().object;
-        s.about.timed = note.timed();
-        const task *joined = descriptors_.find(reinterpret_cast<std::uintptr_t>(note.what().object));
+        s.about.object = record.what().object;
+        s.about.timed = record.timed();
+        const task *joined = descriptors_.find(reinterpret_cast<std::uintptr_t>(record.what().object));
         if (s.about.waits_for && std::strncmp(s.about.waits_for, "join", 4) == 0 && joined)
-            s.about.joins = id_looked_at(joined);
+            s.about.joins = racy_id_of(joined);
     }
 
-    // Claimed, and waiting for their worker's next decision. The chain may change under us, and end in a lock
-    // that is kept.
-    void visit_handed(const worker &w) {
-        const task *t = descriptors_.find(reinterpret_cast<std::uintptr_t>(w.handed()));
+    // Visits claimed tasks that wait for their worker's next decision. The chain may change during the walk,
+    // and may be a deferred lock.
+    void visit_handed_off(const worker &w) {
+        const task *t = descriptors_.find(reinterpret_cast<std::uintptr_t>(w.handed_off()));
         for (std::size_t i = 0; t && i < most_outer; ++i) {
             seen s(t);
             s.about.status = task_status::ready;
             s.about.started = true;
             s.set_name_of_busy(t);
-            show(s);
+            report(s);
             t = descriptors_.find(reinterpret_cast<std::uintptr_t>(t->next.load(std::memory_order_relaxed)));
         }
     }
 
-    team &crew_;
+    worker_team &team_;
     const std::function<void(const task_description &)> &visitor_;
     const descriptor_ranges descriptors_;
-    std::vector<const task *> busy_; // those that ran when the walk began
+    std::vector<const task *> busy_; // tasks that were running when the walk began
     std::size_t count_ = 0;
 };
 
@@ -277,8 +280,8 @@ std::size_t visit_tasks(const std::function<void(const task_description &)> &vis
     if (detail::in_forked_child())
         return 0;
     const detail::team_guard stays;
-    detail::team *crew = detail::running_team();
-    return crew ? detail::walk(*crew, visitor).all() : 0;
+    detail::worker_team *team = detail::running_team();
+    return team ? detail::walk(*team, visitor).all() : 0;
 }
 
 } // namespace fult

@@ -1,9 +1,10 @@
-// Why the last call of the C interface failed on this thread.
+// The reason why the last call of the C interface failed on this thread.
 #pragma once
 
 namespace fult::detail {
 
-// Copied, up to some length. Out of line, as all that touches it: a task may have changed threads.
+// Copies the text, truncated to a fixed length. Not inlined, like everything that accesses the buffer: a task
+// may have resumed on a different thread.
 void set_last_error(const char *what) noexcept;
 void set_last_error(const char *call, const char *what) noexcept; // "<call>: <what>"
 

@@ -28,7 +28,8 @@ struct key_record {
 constinit key_record keys[most_keys];
 constinit spin_lock keys_lock;
 
-// The record of a living key, or null. Whoever has a value knows that its key lives, or it does not matter.
+// The record of a living key, or nullptr. A caller that has a value knows that its key is living, or the
+// result does not matter.
 const key_record *record_of(local_key key) noexcept {
     const key_record &record = keys[index_of(key) % most_keys];
     return key != 0 && record.key.load(std::memory_order_acquire) == key ? &record : nullptr; // with make_key
@@ -45,13 +46,13 @@ local_entry *entry_of(local_values &values, local_key key) noexcept {
 template <class Visit> void each_entry(local_values &values, const Visit &visit) {
     for (local_entry &entry : values.near)
         visit(entry);
-    for (std::uint32_t i = 0; i < values.far_count; ++i) // visits may make room for more
+    for (std::uint32_t i = 0; i < values.far_count; ++i) // a visit may add entries
         visit(values.far[i]);
 }
 
-thread_local local_values *used_values = nullptr; // of this foreign thread, if it ever asked
+thread_local local_values *used_values = nullptr; // of this foreign thread, if it has ever used a value
 
-// Where foreign threads have theirs.
+// The values of a foreign thread.
 struct thread_values : local_values {
     ~thread_values() {
         end_locals(*this);
@@ -65,7 +66,7 @@ FULT_OPAQUE local_values &values_of_thread() {
     return values;
 }
 
-// The caller's values; null where a task has none.
+// The caller's values; nullptr if a task has none.
 local_values *my_values() noexcept {
     const worker *w = this_worker();
     if (!w || !w->current)
@@ -128,7 +129,7 @@ void set_local(local_key key, void *value) {
         auto extras = std::make_unique<task_extras>();
         values = extras.get();
         static_cast<worker *>(home_of(t))->set_extras(t, std::move(extras));
-        // A base that comes first, as get_local takes it to be.
+        // The first base, as get_local assumes.
         static_assert(std::is_base_of_v<local_values, task_extras> && !std::is_polymorphic_v<task_extras>);
         set_at_end(t, has_locals);
     }
@@ -139,7 +140,7 @@ void set_local(local_key key, void *value) {
 void *get_far_local(local_key key) noexcept {
     local_values *const values = my_values();
     if (worker *const w = this_worker(); w && w->current)
-        know_locals(w, values);
+        cache_locals(w, values);
     const local_entry *const entry = values ? entry_of(*values, key) : nullptr;
     return entry && entry->key == key ? entry->value : nullptr;
 }
@@ -154,7 +155,7 @@ void inherit_locals(local_values &values) {
             return;
         make_room(values, entry.key);
         if (entry_of(values, entry.key)->key == entry.key)
-            return; // the spawner says otherwise
+            return; // the spawner has set another value
         put_local(values, entry.key, record->copy ? record->copy(entry.value) : entry.value);
     });
 }
@@ -166,7 +167,7 @@ void end_locals(local_values &values) noexcept {
         for (std::uint32_t i = 0; i < local_values::near_count + values.far_count; ++i) {
             local_entry &place =
                 i < local_values::near_count ? values.near[i] : values.far[i - local_values::near_count];
-            const local_entry entry = std::exchange(place, local_entry{}); // the call may move the place
+            const local_entry entry = std::exchange(place, local_entry{}); // the call may move the entry
             const key_record *const record = entry.value ? record_of(entry.key) : nullptr;
             if (record && record->end) {
                 record->end(entry.value);

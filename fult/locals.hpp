@@ -1,20 +1,21 @@
-// The locals of a task, from its spawn to its end.
+// The task-local values of a task, from its spawn to its end.
 #pragma once
 
 #include <fult/detail/locals.hpp>
 
 namespace fult::detail {
 
-// Calls the keys' destructors until nothing is left, four rounds at most, as they may set values anew. From
-// the task whose they are. May suspend.
+// Calls the keys' destructors until no value is left, at most four rounds, as they may set values again. Must
+// be called by the task that owns the values. May suspend.
 void end_locals(local_values &values) noexcept;
 
-// The same for this foreign thread, which goes on.
+// The same for this foreign thread, which continues.
 void end_locals_of_thread() noexcept;
 
 void make_room(local_values &values, local_key key);                       // throws std::bad_alloc
-void put_local(local_values &values, local_key key, void *value) noexcept; // there is room
-// Copies of the caller's. Throws what the keys' copies throw; what is there then ends with `values`.
+void put_local(local_values &values, local_key key, void *value) noexcept; // there must be room
+// Copies the caller's values. Throws what the keys' copy functions throw; the copies made so far are then
+// destroyed with `values`.
 void inherit_locals(local_values &values);
 
 } // namespace fult::detail

@@ -16,8 +16,8 @@ namespace fult {
 namespace detail {
 namespace {
 
-// Values that come as text are read here, and refused as nothing; whether they are in range, `valid` says,
-// for these and for those that a program sets.
+// Parses textual values; a parse error returns false. The range is checked by `valid`, also for values set by
+// a program.
 using text = std::string_view;
 
 bool number(text from, std::size_t &into) {
@@ -56,7 +56,7 @@ constexpr choice<deadlock_mode> deadlocks[] = {
     {"report", deadlock_mode::report}, {"abort", deadlock_mode::abort}, {"off", deadlock_mode::off}};
 constexpr choice<int> signals[] = {{"off", 0}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"QUIT", SIGQUIT}};
 
-// A member of options that is one of a few values with names.
+// A member of options with a few named values.
 template <auto Member, const auto &Choices> struct named {
     static bool parse(options &into, text from) {
         for (const auto &each : Choices)
@@ -78,7 +78,7 @@ template <auto Member, const auto &Choices> struct named {
     }
 };
 
-// One that is a number; it may be written as by `Read`.
+// A numeric member, parsed by `Read`.
 template <auto Member, std::size_t Low, std::size_t High, auto Read = &number> struct counted {
     static bool parse(options &into, text from) {
         std::size_t value = 0;
@@ -91,7 +91,7 @@ template <auto Member, std::size_t Low, std::size_t High, auto Read = &number> s
     static std::string print(const options &o) { return std::to_string(o.*Member); }
 };
 
-// Those by name, and the real-time signals.
+// The named signals and the real-time signals.
 struct dump_signals : named<&options::dump_signal, signals> {
     static bool parse(options &into, text from) {
         std::size_t value = 0;
@@ -127,21 +127,18 @@ constexpr option_row rows[] = {
         "a number from 0 to 1024"),
     switch_row<&options::bind>(
         "FULT_BIND", "on",
-        "Bind each worker to a core of its own. Not done where there are more workers than processors. A "
-        "thread "
-        "that a task starts inherits the core: give it a mask of its own, or turn this off."),
+        "Bind each worker to a core of its own. Not done if there are more workers than processors. A thread "
+        "that a task starts inherits the core: set its affinity mask, or turn this option off."),
     option<counted<&options::stack_size, least_stack, most_stack, &bytes>>(
         "FULT_STACK_SIZE", "16K to 1G", "256K",
-        "Bytes of a task's stack, of which a quarter is there for each task, however deep it runs "
-        "inside other tasks' joins. Resident only where it is touched. Rounded up to an odd number of pages, "
-        "so "
-        "that the stacks do not share a few sets of the TLB.",
+        "Bytes of a task's stack. A quarter of it is reserved for each task, however deeply it is nested in "
+        "inline joins. Resident only where touched. Rounded up to an odd number of pages, so that stacks do "
+        "not share a few TLB sets.",
         "a size from 16K to 1G, such as 65536, 64K or 1M"),
     option<counted<&options::stacks_kept, 0, unbounded>>(
         "FULT_STACKS_KEPT", "number", "16384",
-        "Idle stacks that keep their memory. That of more, up to 32 times as many, goes back to the system "
-        "when "
-        "no task has taken them for FULT_TRIM_AFTER.",
+        "Idle stacks that keep their memory. Further ones, up to 32 times as many, keep theirs until no task "
+        "has used them for FULT_TRIM_AFTER.",
         "a number"),
     option<named<&options::guard, guards>>(
         "FULT_GUARD", "auto, madvise, mprotect, off", "auto",
@@ -150,18 +147,17 @@ constexpr option_row rows[] = {
         "auto, madvise, mprotect or off"),
     option<counted<&options::max_tasks, 64, most_tasks, &bytes>>(
         "FULT_MAX_TASKS", "64 to 8064K", "8064K",
-        "Living tasks that a worker may have spawned, the main task included, and as many again that others "
-        "have "
-        "given to it by spawn_on or spawn_pinned; at the bound, spawn throws.",
+        "Living tasks per worker that it spawned itself, including the main task, and the same number again "
+        "spawned on it by spawn_on or spawn_pinned; at the limit, spawn throws.",
         "a number from 64 to 8064K"),
-    switch_row<&options::stealing>("FULT_STEALING", "on", "Idle workers take tasks from others."),
+    switch_row<&options::stealing>("FULT_STEALING", "on", "Idle workers steal tasks from others."),
     switch_row<&options::private_words>(
         "FULT_PRIVATE_WORDS", "on",
-        "Spawned tasks are known to their worker alone until somebody wants them. Off: the plain "
-        "algorithm of the dissertation, an atomic OR for each spawn."),
+        "Spawned tasks are private to their worker until another worker requests work. Off: the algorithm of "
+        "the dissertation, an atomic OR per spawn."),
     option<named<&options::levels, levels>>(
         "FULT_LEVELS", "auto, 1, 2", "auto",
-        "Levels of the public bit-vectors: words alone, words below summaries, or (auto) summaries from "
+        "Levels of the public bit-vectors: words only, words with summaries, or (auto) summaries from "
         "the 513th slot on.",
         "auto, 1 or 2"),
     option<named<&options::order, orders>>("FULT_ORDER", "depth, breadth", "depth",
@@ -171,36 +167,36 @@ constexpr option_row rows[] = {
         "FULT_FP_ENV", "shared, own", "shared",
         "Floating-point environment (rounding, masks, flags). own: each task starts with that of the "
         "runtime's "
-        "start, and its changes end with it; joins run no task in place then, which costs a switch a task.",
+        "start, and its changes end with it; joins run no task inline then, which costs a switch per task.",
         "shared or own"),
     option<counted<&options::idle_spin, 0, 1'000'000>>(
         "FULT_IDLE_SPIN", "0 to 1000000", "100",
-        "Microseconds for which a worker without work looks for some before it sleeps.",
+        "Microseconds for which a worker without tasks searches before it sleeps.",
         "microseconds from 0 to 1000000"),
     option<counted<&options::blocking_threads, 1, 65536>>(
         "FULT_BLOCKING_THREADS", "1 to 65536", "512",
-        "Calls of blocking() that may be under way at a time, each on a kernel thread; more wait their turn.",
+        "Maximum number of concurrent calls of blocking(), each on a kernel thread; further calls queue.",
         "a number from 1 to 65536"),
     option<counted<&options::trim_after, 0, 3'600'000>>(
         "FULT_TRIM_AFTER", "0 to 3600000", "1000",
-        "Milliseconds after which memory that a burst of tasks "
-        "has left behind goes back to the system: that of "
-        "a worker that has slept for so long, and idle stacks "
-        "that nobody took for so long. 0: only fult::trim "
-        "does it.",
+        "Milliseconds after which idle memory is given back to the system: that of a worker that has slept "
+        "for "
+        "this time, and stacks that were not used for this time. 0: only by fult::trim.",
         "milliseconds from 0 to 3600000"),
     option<named<&options::deadlock, deadlocks>>(
         "FULT_DEADLOCK", "report, abort, off", "report",
-        "What is done, once, when every task waits and nothing can wake one: a report of all tasks, the same "
-        "and the program's end, or nothing. Programs with threads or signal handlers of their own are never "
-        "taken for deadlocked. Ranks of fult-comm ask each other; one that is set to off is taken for busy.",
+        "The reaction, once, if every task waits and nothing can wake one: report all tasks, report and "
+        "abort, "
+        "or nothing. Programs with threads or signal handlers of their own are never considered deadlocked. "
+        "The ranks of fult-comm query each other; a rank with off counts as busy.",
         "report, abort or off"),
-    option<dump_signals>("FULT_DUMP_SIGNAL", "USR1, USR2, QUIT, number, off", "off",
-                         "A signal that has all tasks reported on standard error, as fult::dump_tasks does.",
-                         "off, USR1, USR2, QUIT, or the number of a real-time signal"),
+    option<dump_signals>(
+        "FULT_DUMP_SIGNAL", "USR1, USR2, QUIT, number, off", "off",
+        "A signal on which all tasks are reported on standard error, as by fult::dump_tasks.",
+        "off, USR1, USR2, QUIT, or the number of a real-time signal"),
     switch_row<&options::spawn_sites>(
         "FULT_SPAWN_SITES", "off",
-        "Remember where each task was spawned, for fult::dump_tasks. Each spawn costs a microsecond then."),
+        "Record where each task was spawned, for fult::dump_tasks. Costs a microsecond per spawn."),
     switch_row<&options::report_detached>("FULT_REPORT_DETACHED", "off",
                                           "Report each handle that is destroyed while its task is neither "
                                           "joined nor detached: the task, and where."),
@@ -216,7 +212,8 @@ void warn_of_unknown() {
         if (!entry.starts_with("FULT_"))
             continue;
         const std::string_view name = entry.substr(0, entry.find('='));
-        bool known = name.starts_with("FULT_COMM_") || name.starts_with("FULT_RUN_"); // fult-comm's
+        // variables of fult-comm
+        bool known = name.starts_with("FULT_COMM_") || name.starts_with("FULT_RUN_");
         for (const option_row &row : rows)
             known = known || name == row.variable;
         if (!known)
@@ -254,7 +251,7 @@ options read_options() {
     options result;
     for (const detail::option_row &row : detail::rows)
         if (const char *given = detail::in_environment(row)) {
-            options one; // so that each is reported as it is written
+            options one; // so that each error reports the value as given
             if (!row.parse(one, given) || !row.valid(one))
                 throw std::invalid_argument("fult: " + detail::quoted(row.variable, given) + ": must be " +
                                             row.must_be);

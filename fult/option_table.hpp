@@ -1,4 +1,4 @@
-// The one table of options: parsing, fult-info and docs/environment.md are made from it.
+// The one table of options: the parser, fult-info and docs/environment.md use it.
 #pragma once
 
 #include <span>
@@ -10,7 +10,7 @@
 namespace fult::detail {
 
 inline constexpr std::size_t most_stack = std::size_t{1} << 30;
-inline constexpr std::size_t most_tasks = 8064 * 1024; // what half of a home has slots for
+inline constexpr std::size_t most_tasks = 8064 * 1024; // the number of usable slots in half of a home
 
 struct option_row {
     const char *variable; // FULT_...
@@ -18,8 +18,8 @@ struct option_row {
     const char *fallback; // the default, as documented
     const char *help;
     const char *must_be; // the end of "... must be "
-    // Reads the value; false: it is not of that type. The range is checked by `valid`, wherever the value
-    // comes from.
+    // Parses the value; returns false if it is not of that type. `valid` checks the range, for every source
+    // of values.
     bool (*parse)(options &into, std::string_view text);
     bool (*valid)(const options &checked);
     std::string (*print)(const options &from);
@@ -27,13 +27,13 @@ struct option_row {
 
 std::span<const option_row> option_table() noexcept;
 
-// Its value in the environment; null where the variable is unset or empty.
+// Its value in the environment; nullptr if the variable is unset or empty.
 const char *in_environment(const option_row &row) noexcept;
 
-// What FULT_DUMP_SIGNAL names; 0: nothing, or no such signal. Allocates nothing.
+// The signal named by FULT_DUMP_SIGNAL; 0 if there is none or it is invalid. Does not allocate.
 int dump_signal_in_environment() noexcept;
 
-// Throws std::invalid_argument for values that no runtime can have.
+// Throws std::invalid_argument for invalid values.
 void validate(const options &opts);
 
 } // namespace fult::detail

@@ -27,11 +27,11 @@ void say(const char *text, int length) noexcept {
         return;
 }
 
-// Only what is safe in a handler: the thread is in the middle of anything. snprintf of integers and strings
-// does not allocate.
+// Async-signal-safe: the thread may be interrupted anywhere. snprintf of integers and strings does not
+// allocate.
 void report(const worker &w) noexcept {
     const task *t = w.current;
-    const stack *s = w.here();
+    const stack *s = w.current_stack();
     char text[512];
     if (!t) {
         say(text, std::snprintf(text, sizeof text,
@@ -44,20 +44,20 @@ void report(const worker &w) noexcept {
                        : t->extras && !t->extras->name.empty() ? t->extras->name.c_str()
                                                                : nullptr;
     say(text,
-        std::snprintf(text, sizeof text,
-                      "fult: task %s%s%s (worker %u, slot %u) overflowed its %zu KiB stack; %s\n",
-                      name ? "'" : "", name ? name : "without a name", name ? "'" : "", w.index, slot_of(t),
-                      s->size / 1024,
-                      main ? "give it more by `ulimit -s`, or let a task with a stack_size do its work"
-                           : "give it more by spawn_options::stack_size, or all tasks by FULT_STACK_SIZE"));
+        std::snprintf(
+            text, sizeof text, "fult: task %s%s%s (worker %u, slot %u) overflowed its %zu KiB stack; %s\n",
+            name ? "'" : "", name ? name : "without a name", name ? "'" : "", w.index, slot_of(t),
+            s->size / 1024,
+            main ? "raise it with `ulimit -s`, or do the work in a task with a stack_size"
+                 : "raise it with spawn_options::stack_size, or for all tasks with FULT_STACK_SIZE"));
 }
 
-// The innermost frames and the outermost ones; a recursion has thousands between.
+// Prints the innermost and the outermost frames; a recursion has thousands in between.
 class frame_report {
   public:
     explicit frame_report(const void *fault) noexcept : fault_(fault) {
         visit();
-        if (count_ == 0) { // the walk met it nowhere: then all frames, the handler's too
+        if (count_ == 0) { // the walk did not meet it: print all frames, those of the handler included
             fault_ = nullptr;
             visit();
         }
@@ -78,7 +78,7 @@ class frame_report {
 
     void add(void *at) noexcept {
         if (count_ == 0 && fault_ && at != fault_)
-            return; // the handler's own
+            return; // a frame of the handler
         outermost_[count_ % last] = at;
         if (count_ < first)
             print(printed_++, at);
@@ -101,16 +101,16 @@ class frame_report {
 };
 
 void report_frames(const void *fault) noexcept {
-    alignas(frame_report) static std::byte place[sizeof(frame_report)]; // no destructor to be registered
-    ::new (place) frame_report(fault);
+    alignas(frame_report) static std::byte interrupt_point[sizeof(frame_report)]; // no destructor to register
+    ::new (interrupt_point) frame_report(fault);
 }
 
-// Where a thread was interrupted.
-struct place {
+// The point at which a thread was interrupted.
+struct interrupt_point {
     std::uintptr_t stack_pointer;
     const void *instruction;
 };
-place place_of(const void *interrupted) noexcept {
+interrupt_point interrupt_point_of(const void *interrupted) noexcept {
     const auto *context = static_cast<const ucontext_t *>(interrupted);
 #if defined(__x86_64__)
     return {static_cast<std::uintptr_t>(context->uc_mcontext.gregs[REG_RSP]),
@@ -120,8 +120,8 @@ place place_of(const void *interrupted) noexcept {
 #endif
 }
 
-// Below the kernel threads' own stacks the system keeps a gap of some size: an access near the stack's end by
-// a function whose stack pointer is there, too.
+// Below a kernel thread's own stack the system keeps a gap. An overflow is an access near the end of the
+// stack by a function whose stack pointer is near it, too.
 bool overflows(const stack &s, std::uintptr_t address, std::uintptr_t sp) noexcept {
     if (!s.kernel_threads)
         return s.guards(address);
@@ -131,8 +131,8 @@ bool overflows(const stack &s, std::uintptr_t address, std::uintptr_t sp) noexce
     return close(address) && close(sp);
 }
 
-// A signal that somebody sent is not repeated by an instruction: it is sent again, as it was, to the action
-// that was there before. It is blocked while its handler runs, and arrives when that returns.
+// A signal that was sent is not raised again by an instruction. It is sent again, unchanged, to the previous
+// action. It is blocked while its handler runs and arrives when the handler returns.
 void pass_on_sent(int number, siginfo_t *info, const struct sigaction &before) noexcept {
     const int saved = errno;
     if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_IGN) {
@@ -145,19 +145,18 @@ void pass_on_sent(int number, siginfo_t *info, const struct sigaction &before) n
 
 void on_fault(int number, siginfo_t *info, void *interrupted) noexcept {
     const struct sigaction &before = number == SIGSEGV ? segv_before : bus_before;
-    if (info->si_code <= 0) // SI_USER and the like: by kill, raise or sigqueue
+    if (info->si_code <= 0) // SI_USER and the like: sent by kill, raise or sigqueue
         return pass_on_sent(number, info, before);
     const worker *w = this_worker();
     const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-    const place at = place_of(interrupted);
-    if (w && w->here() && overflows(*w->here(), address, at.stack_pointer)) {
+    const interrupt_point at = interrupt_point_of(interrupted);
+    if (w && w->current_stack() && overflows(*w->current_stack(), address, at.stack_pointer)) {
         if (reporting.exchange(true, std::memory_order_relaxed))
-            return; // another thread has come first: the instruction faults again until that one is done
+            return; // another thread reports: the instruction faults again until the report is written
         report(*w);
         report_frames(at.instruction);
     }
-    // The instruction faults again, into the action that was there before: another handler, or the end of the
-    // program.
+    // The instruction faults again, with the previous action: another handler, or the end of the program.
     ::sigaction(number, &before, nullptr);
 }
 
@@ -181,7 +180,7 @@ overflow_reports::~overflow_reports() {
 signal_stack::signal_stack() noexcept {
     memory_ = map_pages(handler_bytes);
     if (!memory_)
-        return; // an overflow ends the program without its report
+        return; // an overflow then ends the program without a report
     const stack_t now{memory_, 0, handler_bytes};
     ::sigaltstack(&now, &before_);
 }

@@ -1,12 +1,12 @@
-// Stack overflows: caught by the guard page, reported with the task's name.
+// Stack overflows: caught by the guard page and reported with the task's name.
 #pragma once
 
 #include <csignal>
 
 namespace fult::detail {
 
-// Handles SIGSEGV and SIGBUS for the process while it lives; faults that are no overflow, and signals
-// that were sent, go on to the action that was there before.
+// Handles SIGSEGV and SIGBUS for the process while it lives. Other faults, and signals that were sent, are
+// passed to the previous action.
 class overflow_reports {
   public:
     overflow_reports() noexcept;
@@ -15,7 +15,7 @@ class overflow_reports {
     overflow_reports &operator=(const overflow_reports &) = delete;
 };
 
-// A stack for the calling thread's signal handlers: the overflowed one has no room.
+// A stack for the signal handlers of the calling thread: an overflowed stack has no room for them.
 class signal_stack {
   public:
     signal_stack() noexcept;

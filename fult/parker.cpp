@@ -15,7 +15,7 @@
 namespace fult::detail {
 namespace {
 
-// An eventfd. It outlives all parkers: whoever posts must not look into one that may be gone.
+// An eventfd. It outlives all parkers: a poster must not access a parker that may be destroyed.
 constinit std::atomic<int> bell{-1};
 
 } // namespace
@@ -64,7 +64,7 @@ void parker::wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned cou
     if (posts_.compare_exchange_strong(prepared, prepared | at_bell, std::memory_order_acq_rel)) {
         if (nanoseconds < 0) {
             ::ppoll(descriptors, count, nullptr, nullptr);
-        } else { // the kernel adds 50 microseconds otherwise
+        } else { // without this the kernel adds 50 microseconds
             const int slack = ::prctl(PR_GET_TIMERSLACK, 0, 0, 0, 0);
             ::prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
             ::ppoll(descriptors, count, &limit, nullptr);
@@ -74,7 +74,7 @@ void parker::wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned cou
         posts_.fetch_and(~at_bell, std::memory_order_acq_rel); // pairs with post
     }
     eventfd_t rings = 0;
-    ::eventfd_read(descriptors[0].fd, &rings); // one that rings later ends the next sleep early, no more
+    ::eventfd_read(descriptors[0].fd, &rings); // a later ring only ends the next sleep early
     errno = saved;
 }
 

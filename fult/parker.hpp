@@ -1,4 +1,4 @@
-// Puts a kernel thread to sleep until another wakes it (futex).
+// Parks a kernel thread until another thread unparks it (futex).
 #pragma once
 
 #include <atomic>
@@ -10,32 +10,32 @@ namespace fult::detail {
 
 class alignas(8) parker { // so that a pointer to it has room for a tag
   public:
-    // What to hand to wait: a post after this call makes that wait return at once.
+    // The argument for wait: a post after this call makes that wait return at once.
     std::uint32_t prepare() const noexcept { return posts_.load(std::memory_order_acquire); }
 
-    // Whether there was a post after prepare.
+    // True if there was a post after prepare.
     bool posted(std::uint32_t prepared) const noexcept {
         return posts_.load(std::memory_order_acquire) != prepared; // pairs with post
     }
 
-    // Blocks the thread until there was a post after prepare, or for some time where milliseconds >= 0.
+    // Blocks the thread until there was a post after prepare, or until the time is over if milliseconds >= 0.
     void wait(std::uint32_t prepared, int milliseconds = -1) noexcept;
     // Spins for about a microsecond first, for posts that are likely to come soon.
     void spin_and_wait(std::uint32_t prepared) noexcept;
 
-    // The same, for some nanoseconds where that is >= 0; one of the descriptors that becomes readable ends it
-    // too. One parker of the process at a time; the first of `descriptors` is left for the bell, by which a
-    // post is heard then.
+    // The same, with a limit if nanoseconds >= 0; a descriptor that becomes readable also ends it. Used by
+    // one parker of the process at a time. The first of `descriptors` is reserved for the bell, which a post
+    // rings during this wait.
     void wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned count,
                    std::int64_t nanoseconds) noexcept;
 
-    // Makes wait_with possible; false: no descriptor could be had.
+    // Must be called before wait_with. Returns false if no descriptor is available.
     static bool open_bell() noexcept;
-    // Ends a wait_with of whichever parker.
+    // Ends the wait_with of any parker.
     static void ring() noexcept;
 
-    // Wakes the thread. Touches the parker no more once the waiter can see the post, except for the address
-    // in the system call.
+    // Wakes the thread. Does not touch the parker once the waiter can see the post, except for its address in
+    // the system call.
     void post() noexcept;
 
   private:

@@ -8,8 +8,8 @@ constinit std::atomic<bool> processors_shared{false};
 
 void share_processors(bool shared) noexcept { processors_shared.store(shared, std::memory_order_relaxed); }
 
-// Counted for each thread: one that looks seldom gives little away.
-void looked_in_vain() noexcept {
+// Counted per thread: a thread that polls rarely yields rarely.
+void yield_if_processors_shared() noexcept {
     constexpr unsigned interval = 16;
     static thread_local unsigned looks = 0;
     if (shares_processors() && ++looks % interval == 0) [[unlikely]]

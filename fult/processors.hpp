@@ -1,5 +1,6 @@
-// Programs that share their processors with others that are as busy: several ranks of a job on few. There a
-// look in vain costs more than its time, for whoever is waited for may wait for the processor.
+// Sharing of processors with other busy processes: several ranks of a job on few processors. There a poll
+// that finds nothing costs more than its time, since the event may depend on a process that waits for the
+// processor.
 #pragma once
 
 #include <atomic>
@@ -13,7 +14,7 @@ extern constinit std::atomic<bool> processors_shared;
 
 inline bool shares_processors() noexcept { return processors_shared.load(std::memory_order_relaxed); }
 
-// Between two looks of whoever has nothing else to do.
+// Called between two polls of an idle thread.
 inline void relax() noexcept {
     if (shares_processors()) [[unlikely]]
         ::sched_yield();

@@ -1,10 +1,10 @@
-// The runnable bits that any thread may set: one bit a slot, with two levels of hints above.
+// Ready bits that any thread may set: one bit per slot, with two levels of hints above.
 //
-// The words are the truth; a summary bit stands for a cache line of words (512 slots), a top bit for a
-// summary word. Order matters (scheduler.md; tests/model/levels.pml): who sets goes words -> summary -> top,
-// who finds nothing below clears a hint first and looks again afterwards. The first line has no hints: up to
-// 512 slots are one line to scan and one OR to wake. Source: figure 4.2 and section 4.2.3 of Dang's
-// dissertation, whose order of setting is the other way round in one sentence.
+// The words are authoritative. A summary bit covers a cache line of words (512 slots), a top bit covers a
+// summary word. The order matters (scheduler.md; tests/model/levels.pml): a setter writes words -> summary ->
+// top; a scanner that finds nothing below a hint clears the hint first and checks again afterwards. The first
+// line has no hints: up to 512 slots are one line to scan and one OR to wake. Source: figure 4.2 and section
+// 4.2.3 of Dang's dissertation, which has the reverse order of setting in one sentence.
 #pragma once
 
 #include <atomic>
@@ -23,13 +23,13 @@ inline constexpr std::uint32_t words_in_line = cache_line / sizeof(shared_word);
 inline constexpr std::uint32_t top_words = max_slots / (64 * words_in_line) / 4096; // 8: one line
 static_assert(top_words == 8);
 
-// The first word that has hints: the second line's by default; option `levels` says none (one level) or all
-// (two levels). Changes only while no runtime runs.
+// The first word that has hints: by default that of the second line. Option `levels` selects none (one level)
+// or all (two levels). Changes only while no runtime is running.
 inline std::uint32_t first_hinted_word = words_in_line;
 
 struct public_words {
-    // Places in a home, one set a kind.
-    struct place {
+    // Offsets in a home, one set per kind.
+    struct offsets {
         std::uintptr_t words, summary, top;
     };
 
@@ -37,11 +37,11 @@ struct public_words {
     shared_word *summary;
     shared_word *top;
 
-    FULT_ALWAYS_INLINE public_words(const void *home, const place &at) noexcept
+    FULT_ALWAYS_INLINE public_words(const void *home, const offsets &at) noexcept
         : words(locate(home, at.words)), summary(locate(home, at.summary)), top(locate(home, at.top)) {}
 
-    // Sets bits of a word. Full barrier: what the caller wrote before is seen by who takes them, and a later
-    // load of the sleepers is ordered after it (tests/model/sleep.pml).
+    // Sets bits of a word. Full barrier: a thread that takes the bits sees what the caller wrote before, and
+    // a later load of the sleepers is ordered after the OR (tests/model/sleep.pml).
     FULT_ALWAYS_INLINE void set(std::uint32_t word, std::uint64_t bits) const noexcept {
         words[word].fetch_or(bits, std::memory_order_seq_cst); // pairs with take
         if (word >= first_hinted_word) [[unlikely]]
@@ -53,7 +53,7 @@ struct public_words {
         return (words[slot >> 6].load(std::memory_order_relaxed) & bit_of(slot)) != 0;
     }
 
-    // Clears the bits; which of them were set. Acquires what their setters wrote.
+    // Clears the bits and returns those that were set. Acquires what their setters wrote.
     std::uint64_t take(std::uint32_t word, std::uint64_t bits) const noexcept {
         return words[word].fetch_and(~bits, std::memory_order_seq_cst) & bits; // pairs with set
     }
@@ -72,10 +72,10 @@ struct public_words {
         return descending && plain_line && scan_line(0, true, visit);
     }
 
-    // Whether any bit seems to be set; a hint that is stale counts.
+    // True if any bit seems to be set; a stale hint counts.
     bool any() const noexcept { return !line_is_zero(words) || !line_is_zero(top); }
 
-    // Every word of some lines, without hints (the one-level mode).
+    // Scans every word of some lines, without hints (the one-level mode).
     template <class Visit>
     bool scan_lines(std::uint32_t first, std::uint32_t count, bool descending,
                     const Visit &visit) const noexcept {
@@ -126,7 +126,7 @@ struct public_words {
             const std::uint32_t line = s * 64 + b;
             if (scan_line(line, descending, visit))
                 return true;
-            if (line_empty(line)) { // clear the hint first, look again second
+            if (line_empty(line)) { // clear the hint first, check again second
                 summary[s].fetch_and(~bit(b), std::memory_order_seq_cst);
                 if (!line_empty(line)) {
                     hint(line);
@@ -161,9 +161,9 @@ struct public_words {
     }
 };
 
-// Offsets in a home: hints in its second mebibyte, words from its sixteenth on.
-inline constexpr public_words::place runnable_place{0x100'0000, 0x10'1000, 0x10'0000};
-inline constexpr public_words::place pinned_place{0x140'0000, 0x10'2000, 0x10'0040};
-inline constexpr public_words::place returned_place{0x180'0000, 0x10'3000, 0x10'0080};
+// Offsets in a home: hints in its second mebibyte, words from the sixteenth mebibyte on.
+inline constexpr public_words::offsets runnable_offsets{0x100'0000, 0x10'1000, 0x10'0000};
+inline constexpr public_words::offsets pinned_offsets{0x140'0000, 0x10'2000, 0x10'0040};
+inline constexpr public_words::offsets returned_offsets{0x180'0000, 0x10'3000, 0x10'0080};
 
 } // namespace fult::detail

@@ -1,4 +1,4 @@
-// A small generator for the choice of victims.
+// A small random number generator for the choice of victims.
 #pragma once
 
 #include <cstdint>

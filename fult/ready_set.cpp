@@ -16,7 +16,7 @@ unsigned highest_bit(std::uint64_t bits) noexcept {
 }
 unsigned lowest_bit(std::uint64_t bits) noexcept { return static_cast<unsigned>(std::countr_zero(bits)); }
 
-// Those of a word's bits that belong to slots from `least` on.
+// The bits of a word that belong to slots from `least` on.
 std::uint64_t bits_from(std::uint32_t least, std::uint32_t word, std::uint64_t bits) noexcept {
     if (word > least >> 6)
         return bits;
@@ -32,7 +32,7 @@ void ready_set::open(worker_hot *home, const options &opts) noexcept {
     tasks_ = tasks_of(home);
     breadth_first_ = opts.order == spawn_order::breadth_first;
     levels_ = opts.levels;
-    note_current_word(0);
+    set_current_word(0);
 }
 
 // Private words ---------------------------------------------------------------------------------------------------------------
@@ -42,21 +42,21 @@ std::uint64_t ready_set::ready_bits(std::uint32_t word) const noexcept {
     const ready_byte *bytes = bytes_ + std::size_t{word} * 64;
     if constexpr (!sanitizer::thread)
         return low_bits_of_line(bytes);
-    std::uint64_t bits = 0; // it orders by address, and would not see that eight bytes hold one
+    std::uint64_t bits = 0; // TSan orders by address and would not see that eight bytes form one load
     for (unsigned i = 0; i < 64; ++i)
         bits |= std::uint64_t{bytes[i].load(std::memory_order_acquire)} << i;
     return bits;
 }
 
 void ready_set::add_ready(task *t) noexcept {
-    forget_moved();
+    reconcile_if_revoked();
     ready_turn_.words.insert(slot_of(t) >> 6);
     bytes_[slot_of(t)].store(1, std::memory_order_release);
     owner_barrier();
 }
 
-// The next word, from `word` on, that has bits of the sweep's kind, or -1; drops stale entries on the way,
-// but for the word that spawn fills without telling.
+// The next word, from `word` downwards, that has bits of the sweep's kind, or -1. Drops stale entries, except
+// the word that spawn fills without inserting it.
 int ready_set::next_below(sweep &s, int word, std::uint64_t &bits) noexcept {
     while (word >= 0) {
         word = s.words.at_most(static_cast<std::uint32_t>(word));
@@ -98,7 +98,7 @@ task *ready_set::take_ready() noexcept {
     }
 }
 
-// Round robin: downwards through all words (upwards, breadth first), so that each task is reached.
+// Round robin: downwards through all words (upwards with breadth_first), so that each task is reached.
 task *ready_set::take_in_turn(sweep &s) noexcept {
     std::uint64_t bits = 0;
     for (bool wrapped = false;;) {
@@ -112,7 +112,7 @@ task *ready_set::take_in_turn(sweep &s) noexcept {
         if (next < 0) {
             if (wrapped)
                 return nullptr;
-            wrapped = true; // from the other end again; drops what is stale there
+            wrapped = true; // wrap around; drops stale entries there
             next = breadth_first_ ? next_above(s, 0) : next_below(s, s.words.highest(), bits);
             if (next < 0)
                 return nullptr;
@@ -124,9 +124,9 @@ task *ready_set::take_in_turn(sweep &s) noexcept {
 
 // Between private and public ----------------------------------------------------------------------------------------------------
 
-// Shows tasks to others that were private; pinned ones to their home only. How many others may
-// take.
-unsigned ready_set::make_claimable(std::uint32_t word, std::uint64_t bits) noexcept {
+// Makes private tasks claimable by others; pinned ones by their home only. Returns the number of tasks that
+// others may take.
+unsigned ready_set::make_bits_claimable(std::uint32_t word, std::uint64_t bits) noexcept {
     std::uint64_t here_only = 0;
     for (std::uint64_t rest = bits; rest != 0; rest &= rest - 1) {
         task *t = task_at(word, lowest_bit(rest));
@@ -141,8 +141,8 @@ unsigned ready_set::make_claimable(std::uint32_t word, std::uint64_t bits) noexc
     return static_cast<unsigned>(std::popcount(bits & ~here_only));
 }
 
-// The oldest: they are the largest pieces of work in a tree, and what the owner needs last. All of a word
-// where there are more words, else half of it.
+// Publishes the oldest tasks: they are the largest pieces of work in a tree, and the owner needs them last.
+// All of a word if there are more words, else half of it.
 unsigned ready_set::publish(sweep &s) noexcept {
     for (;;) {
         const int w = next_above(s, 0);
@@ -157,7 +157,7 @@ unsigned ready_set::publish(sweep &s) noexcept {
             bits = oldest;
         }
         bits = remove_private(word, bits);
-        if (const unsigned count = bits != 0 ? make_claimable(word, bits) : 0; count != 0)
+        if (const unsigned count = bits != 0 ? make_bits_claimable(word, bits) : 0; count != 0)
             return count;
     }
 }
@@ -167,18 +167,18 @@ unsigned ready_set::publish() noexcept {
     return count != 0 ? count : publish(yielded_turn_);
 }
 
-// The thief's side of revocation (tests/model/revoke.pml). While `revoked` stays set the owner can finish at
-// most the one change that it is in, and then waits for the lock; so one barrier serves for any number of
-// words.
+// The thief's side of a revocation (tests/model/revoke.pml). While `revoked` stays set, the owner can finish
+// at most the change that it has begun, and then waits for the lock; so one barrier suffices for any number
+// of words.
 unsigned ready_set::revoke() noexcept {
     if (!revoking_.try_lock())
         return 0;
-    if ((home_->attention.load(std::memory_order_relaxed) & revoked) == 0) {
+    if ((home_->request_flags.load(std::memory_order_relaxed) & revoked) == 0) {
         if (!seems_private()) {
             revoking_.unlock();
             return 0;
         }
-        home_->attention.fetch_or(revoked, std::memory_order_seq_cst);
+        home_->request_flags.fetch_or(revoked, std::memory_order_seq_cst);
         asymmetric_fence();
     }
     unsigned count = move_oldest(ready_turn_);
@@ -198,7 +198,7 @@ unsigned ready_set::move_oldest(const sweep &s) noexcept {
         words_[word].moved.store(moved | bits, std::memory_order_relaxed);
         moved_first_ = std::min(moved_first_, word);
         moved_last_ = std::max(moved_last_, word);
-        if (const unsigned count = make_claimable(word, bits); count != 0)
+        if (const unsigned count = make_bits_claimable(word, bits); count != 0)
             return count;
     }
     return 0;
@@ -219,7 +219,7 @@ std::uint64_t ready_set::reconcile(std::uint32_t asked) noexcept {
     }
     moved_first_ = ~0u;
     moved_last_ = 0;
-    home_->attention.fetch_and(~std::uint32_t{revoked}, std::memory_order_seq_cst);
+    home_->request_flags.fetch_and(~std::uint32_t{revoked}, std::memory_order_seq_cst);
     revoking_.unlock();
     return lost;
 }
@@ -231,7 +231,7 @@ bool ready_set::scan(const public_words &from, bool descending, const Visit &vis
     if (levels_ != level_mode::one)
         return from.scan(descending, visit);
     return from.scan_lines(0, lines_.load(std::memory_order_seq_cst), descending,
-                           visit) || // pairs with note_used
+                           visit) || // pairs with mark_used
            from.scan_lines(half_words / words_in_line, upper_lines_.load(std::memory_order_seq_cst),
                            descending, visit);
 }
@@ -240,15 +240,15 @@ bool ready_set::any_in_lines(const public_words &of) const noexcept {
     return scan(of, false, [](std::uint32_t, std::uint64_t) { return true; });
 }
 
-// Shows claimed, unstarted tasks again, chained by `outer`.
+// Makes claimed, unstarted tasks, chained by `outer`, claimable again.
 void ready_set::put_back(task *chain) noexcept {
     while (task *t = chain) {
         chain = t->outer;
-        show(t, t->pinned);
+        make_claimable(t, t->pinned);
     }
 }
 
-// Claims a task whose slot is at least `least`; `started`: one that has a stack.
+// Claims a task whose slot is at least `least`. `started`: only a task that has a stack.
 task *ready_set::take_from(const public_words &from, bool newest, bool started,
                            std::uint32_t least) noexcept {
     if (!any(from))
@@ -261,7 +261,7 @@ task *ready_set::take_from(const public_words &from, bool newest, bool started,
             const std::uint64_t bit = std::uint64_t{1} << b;
             bits &= ~bit;
             task *t = task_at(w, b);
-            if (from.take(w, bit) == 0 || claim(*t, true) != claim_outcome::ours)
+            if (from.take(w, bit) == 0 || claim(*t, true) != claim_result::ours)
                 continue;
             if (started && !t->context) {
                 t->outer = std::exchange(passed_over, t);
@@ -276,20 +276,20 @@ task *ready_set::take_from(const public_words &from, bool newest, bool started,
     return found;
 }
 
-// A claimed task becomes a private one, if it may: like one that has just yielded, or was just spawned. Else
-// it is shown again as it was.
+// Makes a claimed task private again, if allowed, as if it had just yielded or been spawned. Otherwise makes
+// it claimable as before.
 void ready_set::take_over(task *t) noexcept {
     if (!t->pinned && t->context) {
         add_yielded(t);
     } else if (!t->pinned && !t->extras) {
         add_ready(t);
     } else {
-        show(t, t->pinned);
+        make_claimable(t, t->pinned);
     }
 }
 
-// Signals come in swarms: bits are set where the last one was found, and more than one of them. To take all
-// of a word costs one atomic operation and one look for them. The other half's tasks have no private words.
+// Signals come in bursts: several bits are set in the word where the last one was found. Taking the whole
+// word costs one atomic operation and one scan. Tasks of the upper half have no private words.
 task *ready_set::take_where_last() noexcept {
     const public_words from = runnable();
     const std::uint32_t w = last_public_;
@@ -303,7 +303,7 @@ task *ready_set::take_where_last() noexcept {
         const unsigned b = highest_bit(taken);
         taken &= ~bit_of(b);
         task *t = task_at(w, b);
-        if (claim(*t, true) != claim_outcome::ours)
+        if (claim(*t, true) != claim_result::ours)
             continue;
         if (found)
             take_over(t);
@@ -328,7 +328,7 @@ task *ready_set::take_public(bool started, bool gather) noexcept {
 task *ready_set::take_in_turn(const public_words &from, std::uint32_t &turn) noexcept {
     task *t = take_from(from, false, false, turn + 1);
     if (!t)
-        t = take_from(from, false, false, 0); // around
+        t = take_from(from, false, false, 0); // wrap around
     if (t)
         turn = slot_of(t);
     return t;
@@ -346,20 +346,20 @@ task *ready_set::steal(bool &forwarded, bool started, std::uint32_t least) noexc
             const std::uint64_t bit = std::uint64_t{1} << b;
             bits &= ~bit;
             if (from.take(w, bit) == 0)
-                return false; // somebody is at this word: on to the next (section 4.2.3)
+                return false; // another thief is at this word: continue with the next (section 4.2.3)
             switch (claim(*task_at(w, b), false)) {
-            case claim_outcome::ours:
+            case claim_result::ours:
                 if (task *t = task_at(w, b); started && !t->context) {
                     t->outer = std::exchange(passed_over, t);
                     break;
                 }
                 found = task_at(w, b);
                 return true;
-            case claim_outcome::pinned:
+            case claim_result::pinned:
                 pinned().set_slot(w * 64 + b);
                 forwarded = true;
                 break;
-            case claim_outcome::not_now:
+            case claim_result::not_now:
                 break;
             }
         }

@@ -1,5 +1,5 @@
-// The runnable tasks of one home: private words that its worker alone changes, public words that anybody may
-// set and take.
+// The ready tasks of one home: private words, changed by its worker only, and public words, changed by any
+// thread.
 #pragma once
 
 #include <bit>
@@ -21,8 +21,8 @@ class ready_set {
   public:
     void open(worker_hot *home, const options &opts) noexcept;
 
-    public_words runnable() const noexcept { return {home_, runnable_place}; }
-    public_words pinned() const noexcept { return {home_, pinned_place}; }
+    public_words runnable() const noexcept { return {home_, runnable_offsets}; }
+    public_words pinned() const noexcept { return {home_, pinned_offsets}; }
 
     // Any thread ------------------------------------------------------------------------------------------------------------
 
@@ -31,50 +31,51 @@ class ready_set {
         (to_pinned ? pinned() : runnable()).set_slot(slot_of(t));
     }
 
-    // Makes a task that is busy claimable, and sets its bit. From then on it may run and end.
-    void show(task *t, bool only_home) noexcept {
+    // Makes a busy task claimable and sets its bit. The task may run and end from then on.
+    void make_claimable(task *t, bool only_home) noexcept {
         t->state.store(only_home ? ready_pinned : ready, std::memory_order_release); // pairs with claim
         post(t, only_home);
     }
 
-    // The home claims a task from its public words, pinned ones first. Null if there is none. `started`: only
-    // one that has a stack, which is all that can go on where no more stacks can be had. `gather`: nobody
-    // looks for work, so all tasks of a word may become private ones at once.
+    // The home claims a task from its public words, pinned words first. Returns nullptr if there is none.
+    // `started`: only a task that has a stack, for when no more stacks can be allocated. `gather`: no worker
+    // searches, so all tasks of a word may become private at once.
     task *take_public(bool started = false, bool gather = false) noexcept;
 
-    // The home claims the next of a sweep that reaches each public task in turn; the same for pinned ones.
+    // The home claims the next public (or pinned) task of a sweep that reaches each of them in turn.
     task *take_public_in_turn() noexcept { return take_in_turn(runnable(), public_turn_); }
     task *take_pinned_in_turn() noexcept { return take_in_turn(pinned(), pinned_turn_); }
 
-    // A thief claims the oldest task of those in slots from `least` on. `forwarded`: it found one that only
-    // the home may run, and left it among its pinned words.
+    // A thief claims the oldest task in the slots from `least` on. `forwarded`: it found a task that only the
+    // home may run, and moved its bit to the home's pinned words.
     task *steal(bool &forwarded, bool started = false, std::uint32_t least = 0) noexcept;
 
-    // Moves the oldest word of private tasks of a worker that reaches no scheduling point to its public
-    // words; how many.
+    // Moves the oldest word of private tasks to the public words, for a worker that reaches no scheduling
+    // point. Returns the number of tasks.
     unsigned revoke() noexcept;
 
     bool seems_public() const noexcept { return any(runnable()); }
     bool seems_pinned() const noexcept { return any(pinned()); }
-    // Looks at the bits themselves: the trees keep words that have become empty, and to revoke those would
-    // interrupt their owner for nothing.
+    // Reads the bits themselves: the trees keep words that have become empty, and revoking those would
+    // interrupt their owner without need.
     bool seems_private() const noexcept { return any_bits(ready_turn_) || any_bits(yielded_turn_); }
 
-    // A slot of this word came into use (for the one-level mode, which scans all that were). Caller holds the
-    // slot's allocator.
-    void note_used(std::uint32_t word) noexcept {
+    // Records that a slot of this word is in use, for the one-level mode, which scans all used words. The
+    // caller holds the slot's allocator.
+    void mark_used(std::uint32_t word) noexcept {
         std::atomic<std::uint32_t> &end = word < half_words ? lines_ : upper_lines_;
         const std::uint32_t line = word % half_words / words_in_line;
         if (line >= end.load(std::memory_order_relaxed))
-            end.store(line + 1, std::memory_order_seq_cst); // before a bit there is set: pairs with scan
+            // before a bit in this line is set: pairs with scan
+            end.store(line + 1, std::memory_order_seq_cst);
     }
 
-    // For who looks inside: words of a half that were ever in use, and whether a task that has not started,
-    // or has yielded, is private. True or false as it was a moment ago.
+    // For the inspector: the number of words of a half that were ever in use, and whether a task that is
+    // unstarted, or has yielded, is private. Both may be outdated.
     std::uint32_t words_used(bool upper) const noexcept {
         return (upper ? upper_lines_ : lines_).load(std::memory_order_relaxed) * words_in_line;
     }
-    const void *place_of_words_used(bool upper) const noexcept { return upper ? &upper_lines_ : &lines_; }
+    const void *address_of_words_used(bool upper) const noexcept { return upper ? &upper_lines_ : &lines_; }
     bool is_private(std::uint32_t slot, bool started) const noexcept {
         const slot_word &word = words_[slot >> 6];
         if ((word.moved.load(std::memory_order_relaxed) & bit_of(slot)) != 0)
@@ -85,31 +86,31 @@ class ready_set {
 
     // The owner -------------------------------------------------------------------------------------------------------------
 
-    // A private bit for a task that has not started, or for one that yielded.
+    // Sets the private bit of an unstarted task (add_ready) or of a task that yielded (add_yielded).
     void add_ready(task *t) noexcept;
     void add_yielded(task *t) noexcept {
         const std::uint32_t w = slot_of(t) >> 6;
-        forget_moved();
+        reconcile_if_revoked();
         yielded_turn_.words.insert(w);
         // release: a thief that revokes the bit resumes the context
         words_[w].yielded.store(words_[w].yielded.load(std::memory_order_relaxed) | bit_of(slot_of(t)),
                                 std::memory_order_release);
         owner_barrier();
-        if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+        if (home_->request_flags.load(std::memory_order_relaxed) & revoked) [[unlikely]]
             reconcile(w);
     }
 
-    // The word that spawn fills is always among those that are searched.
-    void note_current_word(std::uint32_t word) noexcept {
+    // The word that spawn fills is always searched.
+    void set_current_word(std::uint32_t word) noexcept {
         current_word_ = word;
         ready_turn_.words.insert(word);
-        note_used(word);
+        mark_used(word);
     }
 
-    // The newest private task that has not started (the oldest, breadth first); the next of a sweep that
-    // reaches each of them in turn; the next of such a sweep over those that yielded.
+    // take_ready: the newest unstarted private task (the oldest with breadth_first). take_ready_in_turn: the
+    // next in a sweep over these. take_yielded_in_turn: the next in a sweep over the yielded tasks.
     task *take_ready() noexcept;
-    // False: take_ready and take_yielded_in_turn will find nothing. Cheap where few tasks have been about.
+    // False if take_ready and take_yielded_in_turn will find nothing. Cheap if only few slots are in use.
     bool may_have_ready() const noexcept {
         return ready_turn_.words.single() != static_cast<int>(current_word_) ||
                !line_is_zero(bytes_ + std::size_t{current_word_} * 64);
@@ -118,21 +119,21 @@ class ready_set {
     task *take_ready_in_turn() noexcept { return take_in_turn(ready_turn_); }
     task *take_yielded_in_turn() noexcept { return take_in_turn(yielded_turn_); }
 
-    // That one's common case, of words where the sweep stands or begins anew; null says nothing.
+    // Fast path of take_yielded_in_turn(); nullptr is inconclusive.
     FULT_ALWAYS_INLINE task *take_yielded_at_turn() noexcept {
         sweep &s = yielded_turn_;
         const std::uint64_t bits = yielded_bits(s.word);
         if ((bits & s.left) == 0) {
             if (s.words.single() != static_cast<int>(s.word))
                 return nullptr;
-            s.left = ~std::uint64_t{0}; // the only word: from its top again
+            s.left = ~std::uint64_t{0}; // the only word: start at its top again
         }
         return (bits & s.left) != 0 ? take_at_turn(s, bits & s.left) : nullptr;
     }
 
-    // Brings near what a switch to a suspended task touches: its descriptor, the saved registers, and the
-    // frames behind the gap that call_that_jumps_back leaves. A thief may be about to run it: then it was in
-    // vain, and TSan need not know.
+    // Prefetches what a switch to a suspended task touches: its descriptor, the saved registers, and the
+    // frames above the gap that call_that_jumps_back leaves. A thief may be about to run the task: then the
+    // prefetch is useless but harmless, and is hidden from TSan.
     static void prefetch([[maybe_unused]] const task *t) noexcept {
 #if !defined(FULT_TSAN)
         const auto *saved = static_cast<const std::byte *>(t->context);
@@ -142,22 +143,22 @@ class ready_set {
 #endif
     }
 
-    // Moves the oldest private tasks to the public words; how many.
+    // Moves the oldest private tasks to the public words. Returns the number of tasks.
     unsigned publish() noexcept;
 
-    // Gives up the private bits that thieves moved. Returns those of one word.
+    // Clears the private bits that thieves have revoked. Returns those of one word.
     std::uint64_t reconcile(std::uint32_t word) noexcept;
 
-    // Private bits that are set. Owner, or while it stands still.
+    // True if any private bit is set. Called by the owner, or while it is stopped.
     bool any_private() noexcept;
 
   private:
-    // Words that may have private bits of one kind, and where a sweep over them stands.
+    // The words that may have private bits of one kind, and the position of a sweep over them.
     struct sweep {
         bit_tree<half_words> words;
         bool resumable;
         std::uint32_t word = 0;
-        std::uint64_t left = 0; // bits of the word that were not passed yet
+        std::uint64_t left = 0; // bits of the word that the sweep has not passed
     };
 
     std::uint64_t ready_bits(std::uint32_t word) const noexcept;
@@ -189,8 +190,8 @@ class ready_set {
     unsigned publish(sweep &s) noexcept;
     unsigned move_oldest(const sweep &s) noexcept;
     task *task_at(std::uint32_t word, unsigned bit) const noexcept { return tasks_ + word * 64 + bit; }
-    // Where a slot has a bit of either kind, that of a yield is the older one: its task has ended, and
-    // another has begun there.
+    // If a slot has a bit of either kind, the bit of a yield is the older one: that task has ended, and
+    // another has been spawned in its slot.
     void clear_private(std::uint32_t word, std::uint64_t bits) noexcept {
         const std::uint64_t resumable = words_[word].yielded.load(std::memory_order_relaxed);
         if ((resumable & bits) != 0)
@@ -200,25 +201,25 @@ class ready_set {
                 0, std::memory_order_relaxed);
     }
 
-    // Clears private bits; which of them were still ours.
+    // Clears private bits. Returns those that had not been revoked.
     std::uint64_t remove_private(std::uint32_t word, std::uint64_t bits) noexcept {
         clear_private(word, bits);
         owner_barrier();
-        if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+        if (home_->request_flags.load(std::memory_order_relaxed) & revoked) [[unlikely]]
             bits &= ~reconcile(word);
         return bits;
     }
-    // Before a private bit is set. The same slot's may still be set, with a thief's mark in moved: its task
-    // came back to this worker through public words or a hand-over. An answer given after the new bit was set
-    // would take that for the old one (NO_RECONCILE_SET in tests/model/revoke.pml).
-    void forget_moved() noexcept {
-        if (home_->attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+    // Called before a private bit is set. The bit of the same slot may still be set and marked as revoked in
+    // `moved`: its task came back to this worker through public words or a hand-off. A reconciliation after
+    // the new bit was set would take it for the old one (NO_RECONCILE_SET in tests/model/revoke.pml).
+    void reconcile_if_revoked() noexcept {
+        if (home_->request_flags.load(std::memory_order_relaxed) & revoked) [[unlikely]]
             reconcile(0);
     }
     void put_back(task *chain) noexcept;
     void take_over(task *t) noexcept;
     task *take_where_last() noexcept;
-    unsigned make_claimable(std::uint32_t word, std::uint64_t bits) noexcept;
+    unsigned make_bits_claimable(std::uint32_t word, std::uint64_t bits) noexcept;
     task *take_from(const public_words &from, bool newest, bool started, std::uint32_t least) noexcept;
     task *take_in_turn(const public_words &from, std::uint32_t &turn) noexcept;
     template <class Visit>
@@ -237,14 +238,14 @@ class ready_set {
     std::uint32_t current_word_ = 0;
     sweep ready_turn_{{}, false}, yielded_turn_{{}, true};
     std::uint32_t public_turn_ = 0,
-                  pinned_turn_ = 0; // where the sweeps over the public words stand: the slots taken last
+                  pinned_turn_ = 0; // the slots taken last by the sweeps over the public words
 
     std::uint32_t last_public_ = 0; // the word in which take_public found a task last
 
     std::atomic<std::uint32_t> lines_{0}, upper_lines_{0}; // lines of words in use in the two halves
 
     spin_lock revoking_;
-    std::uint32_t moved_first_ = ~0u, moved_last_ = 0; // words with moved bits; under the lock
+    std::uint32_t moved_first_ = ~0u, moved_last_ = 0; // range of words with revoked bits; under the lock
 };
 
 } // namespace fult::detail

@@ -1,4 +1,4 @@
-// What the sanitizers and Valgrind must be told about stacks; empty in ordinary builds.
+// Annotations of stacks for the sanitizers and Valgrind; empty in ordinary builds.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,12 @@
 #endif
 #endif
 
-// A function that looks at what another thread changes by plain stores: a moment old, and known to be so.
+// Marks a function that deliberately reads what another thread changes by plain stores. The value may be
+// outdated.
 #if defined(FULT_TSAN)
-#define FULT_LOOKED_AT __attribute__((noinline, no_sanitize("thread")))
+#define FULT_RACY_READ __attribute__((noinline, no_sanitize("thread")))
 #else
-#define FULT_LOOKED_AT
+#define FULT_RACY_READ
 #endif
 
 #if defined(FULT_ASAN)
@@ -82,7 +83,7 @@ inline void after_jump([[maybe_unused]] void *fake) noexcept {
 #endif
 }
 
-// Memory that held frames and is used anew. ----------------------------------------------------------------------------------
+// Memory that held frames and is used again. ----------------------------------------------------------------------------------
 inline void clean([[maybe_unused]] void *begin, [[maybe_unused]] std::size_t size) noexcept {
 #if defined(FULT_ASAN)
     __asan_unpoison_memory_region(begin, size);

@@ -1,5 +1,4 @@
-// What a worker does that has no ready task of its own: look at the others, take back what a busy one hides,
-// sleep.
+// What a worker without ready tasks does: steal, revoke the private tasks of busy workers, park.
 #include <algorithm>
 #include <chrono>
 #include <sched.h>
@@ -15,17 +14,16 @@ namespace {
 
 using steady = std::chrono::steady_clock;
 
-// The end of a runtime is over when all other workers sleep: they look no longer than this then.
+// The end of a runtime is reached when all other workers sleep: then they search for at most this long.
 constexpr auto spin_at_end = std::chrono::microseconds(20);
 
-// A victim that spawned and then reaches no scheduling point is left alone for this long before its private
-// words are taken.
+// Time for which a victim that reaches no scheduling point is left alone before its private words are
+// revoked.
 constexpr auto patience = std::chrono::microseconds(20);
 
-// A worker that saw tasks being handed over all the time it looked, none of them for it, looks again after so
-// long, for so short a time.
-constexpr int doze_milliseconds = 1;
-constexpr auto glance = std::chrono::microseconds(10);
+// If hand-offs continued during the search but none could be stolen, re-poll every 1 ms for 10 us.
+constexpr int poll_sleep_milliseconds = 1;
+constexpr auto poll_sleep_spin = std::chrono::microseconds(10);
 
 } // namespace
 
@@ -35,21 +33,21 @@ task *worker::find() noexcept {
     return search();
 }
 
-// Where no more stacks can be had, those tasks come first that have one.
+// If no stack can be allocated, tasks that have one come first.
 task *worker::steal_from(worker &victim, bool &forwarded) noexcept {
-    if (crew.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
+    if (team.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
         if (task *t = victim.tasks.steal(forwarded, true))
             return t;
     return victim.tasks.steal(forwarded);
 }
 
-// One attempt at each other home, nearest first, from a random one on in each group.
+// One attempt at each other home, nearest group first, starting at a random member of the group.
 task *worker::steal_round() noexcept {
     bool forwarded = false;
     const auto from = [&](worker &victim) {
         task *t = steal_from(victim, forwarded);
         if (forwarded) {
-            crew.wake_for(victim, true);
+            team.wake_for(victim, true);
             forwarded = false;
         }
         return t;
@@ -65,7 +63,7 @@ task *worker::steal_round() noexcept {
 }
 
 bool worker::revoke_round() noexcept {
-    if (!crew.private_words)
+    if (!team.private_words)
         return false;
     for (const auto &group : victims_)
         for (worker *victim : group)
@@ -74,168 +72,176 @@ bool worker::revoke_round() noexcept {
     return false;
 }
 
-// Lets every other worker's next spawn publish (and wake, if somebody sleeps then).
-void worker::ask_for_work() noexcept {
+// Makes the next spawn of every other worker publish private tasks, and wake a worker if any sleeps then.
+void worker::request_work() noexcept {
     for (const auto &group : victims_)
         for (worker *victim : group)
-            if ((victim->attention.load(std::memory_order_seq_cst) & hungry) == 0)
-                victim->attention.fetch_or(hungry, std::memory_order_seq_cst); // pairs with feed
+            if ((victim->request_flags.load(std::memory_order_seq_cst) & work_requested) == 0)
+                victim->request_flags.fetch_or(work_requested,
+                                               std::memory_order_seq_cst); // pairs with publish_work
 }
 
-// What other workers handed over, as a count that changes.
-std::uint32_t worker::hands_of_others() const noexcept {
+// Sum of the other workers' hand-off counts; used to detect changes.
+std::uint32_t worker::handoffs_of_others() const noexcept {
     std::uint32_t sum = 0;
     for (const auto &group : victims_)
         for (const worker *victim : group)
-            sum += victim->hands_.load(std::memory_order_relaxed);
+            sum += victim->handoff_count_.load(std::memory_order_relaxed);
     return sum;
 }
 
-bool worker::work_anywhere(bool handed_too) noexcept {
-    if (has_work() || crew.foreign_home().tasks.seems_public())
+bool worker::work_anywhere(bool include_handed_off) noexcept {
+    if (has_work() || team.foreign_home().tasks.seems_public())
         return true;
-    if (crew.alone)
+    if (team.stealing_disabled)
         return false;
     for (const auto &group : victims_)
         for (worker *victim : group)
             if (victim->tasks.seems_public() ||
-                (handed_too && victim->handed_.load(std::memory_order_seq_cst))) // pairs with hand
+                (include_handed_off &&
+                 victim->handed_off_.load(std::memory_order_seq_cst))) // pairs with hand_off
                 return true;
     return revoke_round();
 }
 
-int worker::settles_after() const noexcept {
-    return crew.opts.trim_after != 0 ? static_cast<int>(crew.opts.trim_after) : look_without_trim;
+int worker::long_sleep_after() const noexcept {
+    return team.opts.trim_after != 0 ? static_cast<int>(team.opts.trim_after) : look_without_trim;
 }
 
-// Asleep for long: what nobody needs now goes back to the system, and the last worker that gets so far, or
-// watches for the others, looks whether anything can ever happen again. It looks more and more seldom while
-// somebody outside could wake a task, but may end without that.
-int worker::settle_down(bool watches) noexcept {
+// Called after a long sleep. Trims idle memory. The last worker to fall asleep for long, or the watcher,
+// checks for a deadlock. The check is repeated at growing intervals while an external event could still wake
+// a task.
+int worker::on_long_sleep(bool watches) noexcept {
     constexpr int seldom = 60'000; // milliseconds
-    if (next_look_ == 0) {
-        if (crew.opts.trim_after != 0)
+    if (next_deadlock_check_ == 0) {
+        if (team.opts.trim_after != 0)
             trim();
-        next_look_ = settles_after();
+        next_deadlock_check_ = long_sleep_after();
     }
-    settled_last_ = be_counted(true) || settled_last_;
-    if (!(settled_last_ || watches) || tell_deadlock(crew))
+    last_long_asleep_ = count_long_asleep(true) || last_long_asleep_;
+    if (!(last_long_asleep_ || watches) || report_deadlock(team))
         return -1;
-    return std::exchange(next_look_, std::min(2 * next_look_, seldom));
+    return std::exchange(next_deadlock_check_, std::min(2 * next_deadlock_check_, seldom));
 }
 
-// Whether all are settled by this.
-bool worker::be_counted(bool settled) noexcept {
-    if (next_look_ == 0 || counted_ == settled)
+// Returns true if this makes all workers long asleep.
+bool worker::count_long_asleep(bool long_asleep) noexcept {
+    if (next_deadlock_check_ == 0 || counted_long_asleep_ == long_asleep)
         return false;
-    counted_ = settled;
-    if (settled)
-        return crew.settled.fetch_add(1, std::memory_order_seq_cst) + 1 == crew.count;
-    crew.settled.fetch_sub(1, std::memory_order_seq_cst);
-    crew.roused.fetch_add(1, std::memory_order_seq_cst); // behind it: pairs with tell_deadlock
+    counted_long_asleep_ = long_asleep;
+    if (long_asleep)
+        return team.long_asleep.fetch_add(1, std::memory_order_seq_cst) + 1 == team.count;
+    team.long_asleep.fetch_sub(1, std::memory_order_seq_cst);
+    // after long_asleep changes; pairs with report_deadlock
+    team.unparked.fetch_add(1, std::memory_order_seq_cst);
     return false;
 }
 
-void worker::rouse() noexcept {
-    be_counted(false);
-    next_look_ = 0;
-    settled_last_ = false;
+void worker::end_long_sleep() noexcept {
+    count_long_asleep(false);
+    next_deadlock_check_ = 0;
+    last_long_asleep_ = false;
 }
 
 void worker::sleep_until_woken(std::uint32_t prepared) noexcept {
-    sleep.wait(prepared, settles_after());
+    sleep.wait(prepared, long_sleep_after());
     while (!sleep.posted(prepared))
-        sleep.wait(prepared, settle_down(false));
-    rouse();
+        sleep.wait(prepared, on_long_sleep(false));
+    end_long_sleep();
 }
 
-// Sleeps in the kernel. Order (tests/model/sleep.pml): be seen as asleep, ask everybody, look once more
-// everywhere, sleep. For a short while: dozing, where what is handed over is about to be taken by those who
-// have it. Who hands over wakes nobody then; this worker looks itself when the time is over.
-void worker::nap(rest how) noexcept {
-    const bool doze = how == rest::short_while;
+// Parks the worker. The order matters (tests/model/sleep.pml): set the bit in the sleepers, request work from
+// all workers, check all sources once more, sleep. In a poll sleep, handed-off tasks are not checked, since
+// their worker is about to run them; a hand-off then wakes no worker, and this worker polls again when the
+// time is over.
+void worker::park(park_mode how) noexcept {
+    const bool poll_sleep = how == park_mode::poll_sleep;
     const std::uint32_t prepared = sleep.prepare();
-    if (doze) {
-        crew.dozing.fetch_add(1, std::memory_order_seq_cst);
+    if (poll_sleep) {
+        team.poll_sleeping.fetch_add(1, std::memory_order_seq_cst);
         if (waiting_threads.any())
-            hand_polling_on(crew);
+            hand_off_polling(team);
     }
-    crew.asleep.add(index);
-    if (!crew.alone) {
-        ask_for_work();
-        if (crew.private_words)
-            asymmetric_fence(); // a spawn after it sees `hungry`, one before it is seen below
-                                // (MUTANT_NO_MEMBARRIER of the model)
+    team.asleep.add(index);
+    if (!team.stealing_disabled) {
+        request_work();
+        if (team.private_words)
+            // A spawn after the fence sees `work_requested`; a spawn before it is seen below
+            // (MUTANT_NO_MEMBARRIER of the model).
+            asymmetric_fence();
     }
     const bool nothing =
-        !crew.stopping.load(std::memory_order_seq_cst) && !work_anywhere(!doze); // pairs with stop
-    const bool watched = nothing && !doze && crew.outside.watch(*this, prepared);
-    if (nothing && doze)
-        sleep.wait(prepared, doze_milliseconds);
+        !team.stopping.load(std::memory_order_seq_cst) && !work_anywhere(!poll_sleep); // pairs with stop
+    const bool watched = nothing && !poll_sleep && team.outside.watch(*this, prepared);
+    if (nothing && poll_sleep)
+        sleep.wait(prepared, poll_sleep_milliseconds);
     else if (nothing && !watched)
         sleep_until_woken(prepared);
-    if ((doze || watched || !nothing) &&
-        !crew.asleep.remove(index)) // else whoever posted has taken this worker out
-        sleep.wait(prepared);       // somebody posted, or is about to: take it, or it would end a later sleep
-    if (doze)
-        crew.dozing.fetch_sub(1, std::memory_order_seq_cst); // before the next look; pairs with hand
-    crew.counting.lock();
-    crew.counting.unlock(); // pairs with drain, which may have counted this worker's tasks as it slept
+    if ((poll_sleep || watched || !nothing) &&
+        !team.asleep.remove(index)) // else the poster has removed this worker
+        sleep.wait(prepared); // a post has happened or is about to: consume it, or it would end a later sleep
+    if (poll_sleep)
+        // before the next check; pairs with hand_off
+        team.poll_sleeping.fetch_sub(1, std::memory_order_seq_cst);
+    team.counting.lock();
+    team.counting.unlock(); // pairs with drain, which may have counted this worker's tasks while it slept
 }
 
 task *worker::search() noexcept {
     task *found = nullptr;
-    crew.searching.fetch_add(1, std::memory_order_seq_cst);
-    looking.store(1, std::memory_order_relaxed);
+    team.searching.fetch_add(1, std::memory_order_seq_cst);
+    polling.store(1, std::memory_order_relaxed);
     auto start = steady::now();
-    const std::chrono::nanoseconds limit = std::chrono::microseconds(crew.opts.idle_spin);
-    std::uint32_t hands = crew.alone ? 0 : hands_of_others();
-    for (unsigned round = 0; !crew.stopping.load(std::memory_order_acquire); ++round) {
+    const std::chrono::nanoseconds limit = std::chrono::microseconds(team.opts.idle_spin);
+    std::uint32_t handoffs = team.stealing_disabled ? 0 : handoffs_of_others();
+    for (unsigned round = 0; !team.stopping.load(std::memory_order_acquire); ++round) {
         bool forwarded = false;
-        if ((found = pick(false)) || (found = steal_from(crew.foreign_home(), forwarded)) ||
-            (!crew.alone && (found = steal_round())))
+        if ((found = pick(false)) || (found = steal_from(team.foreign_home(), forwarded)) ||
+            (!team.stealing_disabled && (found = steal_round())))
             break;
-        if (crew.outside.any() && crew.outside.poll()) {
+        if (team.outside.any() && team.outside.poll()) {
             start = steady::now();
             continue;
         }
-        // More at a time than there are processors only keep each other from them: these sleep at once.
-        const bool surplus = crew.searching.load(std::memory_order_relaxed) > crew.processors;
-        if (!crew.alone && !surplus)
-            ask_for_work(); // else in nap
+        // More searching workers than processors only hinder each other: the surplus parks at once.
+        const bool surplus = team.searching.load(std::memory_order_relaxed) > team.processors;
+        if (!team.stealing_disabled && !surplus)
+            request_work(); // else in park
         if (round % 16 != 15 && !surplus) {
             relax();
             continue;
         }
-        if (!crew.alone && (found = steal_handed()))
+        if (!team.stealing_disabled && (found = steal_handed_off()))
             break;
         const auto idle = steady::now() - start;
-        if (!crew.alone && idle > patience && revoke_round())
+        if (!team.stealing_disabled && idle > patience && revoke_round())
             continue;
-        if (idle > limit || surplus || (idle > spin_at_end && crew.ending.load(std::memory_order_relaxed))) {
-            crew.searching.fetch_sub(
-                1, std::memory_order_seq_cst); // before it is seen as asleep; pairs with wake_for
-            const std::uint32_t hands_now = crew.alone || surplus ? hands : hands_of_others();
-            const bool in_motion = hands_now != hands;
-            nap(in_motion ? rest::short_while : rest::until_woken);
-            crew.searching.fetch_add(1, std::memory_order_seq_cst);
+        if (idle > limit || surplus || (idle > spin_at_end && team.ending.load(std::memory_order_relaxed))) {
+            // before its bit in the sleepers is set; pairs with wake_for
+            team.searching.fetch_sub(1, std::memory_order_seq_cst);
+            const std::uint32_t handoffs_now =
+                team.stealing_disabled || surplus ? handoffs : handoffs_of_others();
+            const bool in_motion = handoffs_now != handoffs;
+            park(in_motion ? park_mode::poll_sleep : park_mode::until_unparked);
+            team.searching.fetch_add(1, std::memory_order_seq_cst);
             round = 0;
-            start = steady::now() - (in_motion ? std::max(limit - glance, limit.zero()) : limit.zero());
-            hands = hands_now;
+            start =
+                steady::now() - (in_motion ? std::max(limit - poll_sleep_spin, limit.zero()) : limit.zero());
+            handoffs = handoffs_now;
         }
     }
-    looking.exchange(0, std::memory_order_seq_cst);
-    // Signalers that saw this worker search woke nobody. Whoever stops searching last looks for more, and for
-    // who should take it.
-    if (crew.searching.fetch_sub(1, std::memory_order_seq_cst) == 1 && found &&
-        crew.asleep.any()) { // pairs with wake_for
+    polling.exchange(0, std::memory_order_seq_cst);
+    // Signalers that saw this worker search have not woken any worker. The last worker to stop searching
+    // checks for more work and wakes a worker for it.
+    if (team.searching.fetch_sub(1, std::memory_order_seq_cst) == 1 && found &&
+        team.asleep.any()) { // pairs with wake_for
         if (work_anywhere(true))
-            crew.wake_one(index);
-        else if (!crew.alone)
-            ask_for_work();
+            team.wake_one(index);
+        else if (!team.stealing_disabled)
+            request_work();
     }
-    if (found) // this one may be busy for long (tests/model/poll.pml)
-        hand_polling_on(crew);
+    if (found) // this worker may be busy for long (tests/model/poll.pml)
+        hand_off_polling(team);
     return found;
 }
 

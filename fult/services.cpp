@@ -94,7 +94,7 @@ void services::remove(service &s) noexcept {
 }
 
 bool services::poll() noexcept {
-    const no_turns meanwhile; // whoever decides what runs next is here
+    const no_suspension_in_spawn meanwhile; // whoever decides what runs next is here
     bool busy = false;
     for (place &at : places_)
         if (service *s = at.enter()) {
@@ -104,11 +104,11 @@ bool services::poll() noexcept {
     return busy;
 }
 
-no_turns::no_turns() noexcept
-    : here_(this_worker()), before_(here_ && std::exchange(here_->no_turns, true)) {}
-no_turns::~no_turns() {
+no_suspension_in_spawn::no_suspension_in_spawn() noexcept
+    : here_(this_worker()), before_(here_ && std::exchange(here_->no_suspension_in_spawn, true)) {}
+no_suspension_in_spawn::~no_suspension_in_spawn() {
     if (here_)
-        here_->no_turns = before_;
+        here_->no_suspension_in_spawn = before_;
 }
 
 // One sleep in the kernel, until then at most: sleep(descriptors, count, nanoseconds), of which the first
@@ -154,33 +154,33 @@ bool services::begin_watch() noexcept {
            !watched_.exchange(true, std::memory_order_seq_cst); // pairs with end_watch
 }
 
-// Before the look for a successor: in nap, in hand_polling_on.
+// Before the look for a successor: in park, in hand_off_polling.
 void services::end_watch() noexcept { watched_.store(false, std::memory_order_seq_cst); }
 
 bool services::watch(worker &who, std::uint32_t prepared) noexcept {
     if (!begin_watch())
         return false;
     const auto sleep = [&](pollfd *descriptors, unsigned count, std::int64_t nanoseconds) {
-        who.be_counted(true);
+        who.count_long_asleep(true);
         who.sleep.wait_with(prepared, descriptors, count, nanoseconds);
-        who.be_counted(false);
+        who.count_long_asleep(false);
     };
-    std::int64_t settles = timers::now() + who.settles_after() * nanoseconds_in_millisecond;
+    std::int64_t settles = timers::now() + who.long_sleep_after() * nanoseconds_in_millisecond;
     while (any() && !who.sleep.posted(prepared)) {
         if (poll() || sleep_once(settles, sleep))
             break;
         if (timers::now() >= settles && !who.sleep.posted(prepared)) {
-            const int again = who.settle_down(true);
-            who.be_counted(false);
+            const int again = who.on_long_sleep(true);
+            who.count_long_asleep(false);
             settles = again < 0 ? never : timers::now() + again * nanoseconds_in_millisecond;
         }
     }
-    who.rouse();
+    who.end_long_sleep();
     end_watch();
     return true;
 }
 
-bool services::watch(const team &crew, thread_wait &who) noexcept {
+bool services::watch(const worker_team &team, thread_wait &who) noexcept {
     if (!begin_watch())
         return false;
     const auto sleep = [&](pollfd *descriptors, unsigned count, std::int64_t nanoseconds) {
@@ -191,7 +191,7 @@ bool services::watch(const team &crew, thread_wait &who) noexcept {
         who.end_sleep_at_bell();
     };
     const auto is_over = [&] {
-        return !who.is_asleep() || !any() || crew.stopping.load(std::memory_order_relaxed) ||
+        return !who.is_asleep() || !any() || team.stopping.load(std::memory_order_relaxed) ||
                (who.deadline() != never && timers::now() >= who.deadline());
     };
     for (unsigned idle = 0; !is_over();)
@@ -208,22 +208,22 @@ bool services::watch(const team &crew, thread_wait &who) noexcept {
 }
 
 void add_service(service &s) {
-    team *crew = running_team();
-    if (!crew)
+    worker_team *team = running_team();
+    if (!team)
         throw std::logic_error("fult: no runtime is running; start a fult::runtime first");
     if (!parker::open_bell())
         throw std::system_error(errno, std::generic_category(),
                                 "fult: no descriptor for waking who waits on the network; raise `ulimit -n`");
-    if (!crew->outside.add(s))
+    if (!team->outside.add(s))
         throw std::length_error("fult: more than " + std::to_string(services::capacity) +
                                 " communication devices");
-    crew->wake_one(0); // who sleeps already does not watch
-    waiting_threads.rouse_one();
+    team->wake_one(0); // who sleeps already does not watch
+    waiting_threads.unpark_one();
 }
 
 void remove_service(service &s) noexcept {
-    if (team *crew = running_team())
-        crew->outside.remove(s);
+    if (worker_team *team = running_team())
+        team->outside.remove(s);
 }
 
 bool others_ready() noexcept {

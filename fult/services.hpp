@@ -12,7 +12,7 @@ namespace fult::detail {
 
 class thread_wait;
 class worker;
-struct team;
+struct worker_team;
 
 class services {
   public:
@@ -42,7 +42,7 @@ class services {
     // once where another worker watches already (false) or something is there.
     bool watch(worker &who, std::uint32_t prepared) noexcept;
     // The same for a foreign thread, until its wait is over, or the runtime ends; false: another one watches.
-    bool watch(const team &crew, thread_wait &who) noexcept;
+    bool watch(const worker_team &team, thread_wait &who) noexcept;
     bool is_watched() const noexcept { return watched_.load(std::memory_order_seq_cst); } // pairs with watch
 
   private:

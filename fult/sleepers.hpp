@@ -1,4 +1,4 @@
-// Which workers sleep in the kernel: a bit-vector.
+// A bit-vector of the workers that sleep in the kernel.
 #pragma once
 
 #include <atomic>
@@ -11,19 +11,20 @@ class sleepers {
   public:
     static constexpr unsigned capacity = 1024;
 
-    // Ordered after a signaler's OR (seq_cst), so that either it sees the sleeper or the sleeper's last look
-    // sees the bit.
+    // Ordered after a signaler's OR (seq_cst): either the signaler sees the sleeper, or the sleeper's last
+    // check sees the bit.
     bool any() const noexcept { return count_.load(std::memory_order_seq_cst) != 0; } // pairs with add
     unsigned count() const noexcept { return count_.load(std::memory_order_seq_cst); }
 
-    // Counted before it can be taken out: else who takes it out in between makes the count forget another
-    // one, who sleeps on.
+    // Counts the worker before it can be removed: otherwise a removal in between would decrement the count
+    // for another worker, which sleeps on.
     void add(unsigned worker) noexcept {
         count_.fetch_add(1, std::memory_order_seq_cst); // pairs with any
         words_[worker >> 6].fetch_or(bit(worker), std::memory_order_seq_cst);
     }
 
-    // Takes a worker out; whether this caller did, and so is the one that wakes it (or, itself, stays awake).
+    // Removes a worker. Returns true if this caller did, and therefore must wake it (or, if it is the worker
+    // itself, stays awake).
     bool remove(unsigned worker) noexcept {
         if ((words_[worker >> 6].fetch_and(~bit(worker), std::memory_order_seq_cst) & bit(worker)) == 0)
             return false;
@@ -31,7 +32,7 @@ class sleepers {
         return true;
     }
 
-    // Takes some worker out, one near `start` first; -1 if none sleeps.
+    // Removes some worker, preferably near `start`. Returns -1 if none sleeps.
     int remove_any(unsigned start) noexcept {
         for (unsigned i = 0; i <= capacity / 64; ++i) {
             const unsigned w = ((start >> 6) + i) % (capacity / 64);

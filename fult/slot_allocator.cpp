@@ -23,11 +23,12 @@ void slot_allocator::open(worker_hot *home, slot_run *run, std::uint32_t first, 
     limit_ = limit;
     last_slots_ = last_slots;
     used_ = 1;
-    words_[first].free = slots_of(first); // untouched memory is zero, which is a descriptor's state of rest
+    // untouched memory is zero, which is the state of an unused descriptor
+    words_[first].free = slots_of(first);
     start_run(first, std::countr_zero(usable_slots));
 }
 
-// Makes the consecutive free slots from `first` on of a word the run.
+// Makes the consecutive free slots of a word, from `first` on, the run.
 void slot_allocator::start_run(std::uint32_t w, int first) noexcept {
     const std::uint64_t free = words_[w].free;
     const int count = std::countr_one(free >> first);
@@ -62,11 +63,11 @@ bool slot_allocator::refill() noexcept {
     return true;
 }
 
-void slot_allocator::note_free(std::uint32_t w) noexcept { free_.insert(w - first_); }
+void slot_allocator::mark_free(std::uint32_t w) noexcept { free_.insert(w - first_); }
 
 void slot_allocator::put_free(std::uint32_t w, std::uint64_t slots) noexcept {
     if (words_[w].free == 0)
-        note_free(w);
+        mark_free(w);
     words_[w].free |= slots;
 }
 
@@ -79,7 +80,7 @@ bool slot_allocator::release(std::uint32_t slot) noexcept {
     return release_elsewhere(slot) && follow(slot);
 }
 
-// Whether no slot of the run's word below its end is taken.
+// True if no slot of the run's word below the run is taken.
 bool slot_allocator::is_untouched() const noexcept {
     return run_->next == tasks_of(home_) + std::size_t{cur_} * 64 + std::countr_zero(usable_slots);
 }
@@ -92,11 +93,11 @@ bool slot_allocator::follow(std::uint32_t slot) noexcept {
     return true;
 }
 
-// Takes back what other workers freed.
+// Collects slots that other workers freed.
 bool slot_allocator::drain() noexcept {
-    const public_words returned(home_, returned_place);
+    const public_words returned(home_, returned_offsets);
     bool any = false;
-    const auto take_back = [&](std::uint32_t w, std::uint64_t bits) {
+    const auto collect = [&](std::uint32_t w, std::uint64_t bits) {
         if (w < first_ || w >= first_ + used_)
             return false;
         bits = returned.take(w, bits);
@@ -108,14 +109,14 @@ bool slot_allocator::drain() noexcept {
     };
     if (first_hinted_word == max_slots) // one level: words alone
         returned.scan_lines(first_ / words_in_line, (used_ + words_in_line - 1) / words_in_line, false,
-                            take_back);
+                            collect);
     else
-        returned.scan(false, take_back);
+        returned.scan(false, collect);
     return any;
 }
 
-// Discarded memory is zero, which is a descriptor's state of rest. A worker that found a stale bit may still
-// touch one: it writes a token that nobody needs.
+// Discarded memory is zero, which is the state of an unused descriptor. A worker that found a stale bit may
+// still write a pending wake-up there, which has no effect.
 void slot_allocator::trim() noexcept {
     constexpr std::uint32_t kept = 64; // words: 512 KiB of descriptors
     drain();
@@ -135,7 +136,7 @@ void slot_allocator::trim() noexcept {
 }
 
 std::uint64_t slot_allocator::taken() const noexcept {
-    const public_words returned(home_, returned_place);
+    const public_words returned(home_, returned_offsets);
     std::uint64_t count = 0;
     for (std::uint32_t w = first_; w < first_ + used_; ++w) {
         const std::uint64_t free = words_[w].free | returned.words[w].load(std::memory_order_acquire);
@@ -144,7 +145,7 @@ std::uint64_t slot_allocator::taken() const noexcept {
     return count - static_cast<std::uint64_t>(run_->end - run_->next);
 }
 
-// A free slot's descriptor says that nobody joins it.
+// The join word of a free slot is not join_done.
 std::uint64_t slot_allocator::ended() const noexcept {
     const task *const all = tasks_of(home_);
     std::uint64_t count = 0;

@@ -1,6 +1,6 @@
-// Which slots of a range of a home's words are free: taken in runs, the lowest run first, so that indices
-// stay dense and the newest task is the highest set bit. Not thread-safe: a worker owns that of its lower
-// half, a lock guards that of the upper half.
+// Allocates the slots in a range of a home's words. Slots are taken in runs, the lowest run first, so that
+// indices stay dense and the newest task has the highest set bit. Not thread-safe: a worker owns the
+// allocator of its lower half, a lock guards that of the upper half.
 #pragma once
 
 #include <cstdint>
@@ -15,51 +15,52 @@ inline constexpr std::uint32_t half_words = half_slots / 64;
 
 class slot_allocator {
   public:
-    // Words [first, first + limit) of the home, of the last one those slots; none is used yet. The run that
-    // slots are taken from lies where the fast path of the owner sees it, or anywhere else.
+    // Manages words [first, first + limit) of the home; last_slots are the usable slots of the last word. No
+    // slot is used yet. `run` is the place of the current run: where the owner's fast path reads it, or
+    // elsewhere.
     void open(worker_hot *home, slot_run *run, std::uint32_t first, std::uint32_t limit,
               std::uint64_t last_slots = usable_slots) noexcept;
 
-    // A low free slot's descriptor, or null at the limit.
+    // Returns the descriptor of a low free slot; nullptr at the limit.
     task *take() noexcept;
 
-    // Frees a slot of this range. Whether the run is in another word now.
+    // Frees a slot of this range. Returns true if the run has moved to another word.
     bool release(std::uint32_t slot) noexcept;
 
-    // The same for a slot that is not the one before the run, in two steps. Whether `follow` is to be called
-    // then: so many slots are free above this one that the run should be there.
+    // Frees a slot that is not the one just before the run. Returns true if `follow` must be called: so many
+    // slots above this one are free that the run should move there.
     FULT_ALWAYS_INLINE bool release_elsewhere(std::uint32_t slot) noexcept {
         std::uint64_t &word = words_[slot >> 6].free;
         const std::uint64_t free = word;
         word = free | bit_of(slot);
         if (free == 0) [[unlikely]]
-            note_free(slot >> 6);
+            mark_free(slot >> 6);
         return ((free >> (slot & 63)) & next_above) == next_above;
     }
-    // Who ends in the order opposite to that of beginning comes back to where an earlier word ended: the run
-    // follows, so that the next ones go the fast way. Whether it did; only downwards, so that indices stay
-    // dense.
+    // Tasks that end in the reverse order of their spawns free slots of earlier words. The run moves there,
+    // so that the next spawns and joins take the fast path. Only downwards, so that indices stay dense.
+    // Returns true if it moved.
     bool follow(std::uint32_t slot) noexcept;
 
-    // The word that the run is in.
+    // The word that contains the run.
     std::uint32_t current_word() const noexcept { return cur_; }
 
-    // Whether the next slot begins a new run, and a quarter of all slots is taken: the lowest ones are taken
-    // first.
+    // True if the next slot begins a new run and a quarter of all slots is taken (the lowest slots are taken
+    // first).
     bool is_far_ahead() const noexcept { return run_->next == run_->end && cur_ - first_ >= limit_ / 4; }
 
-    // Gives the memory of descriptors back that lie free in whole words, but for the lowest few thousand.
+    // Gives back the memory of descriptors in wholly free words, except the lowest few thousand.
     void trim() noexcept;
 
-    // Slots that are taken. Exact only while nobody takes or frees any.
+    // Number of taken slots. Exact only while no slot is taken or freed.
     std::uint64_t taken() const noexcept;
 
-    // Those whose tasks have ended and were not joined; under the same condition.
+    // Number of slots whose tasks have ended and were not joined. The same condition holds.
     std::uint64_t ended() const noexcept;
 
   private:
-    // So many slots above one are free before the run follows, lest it goes to and fro where a program stands
-    // at the border of two words. As bits above that one.
+    // Number of slots above one that must be free before the run moves, as bits above that slot. Prevents the
+    // run from moving back and forth when a program works at the border of two words.
     static constexpr std::uint64_t next_above = 0xfe;
 
     std::uint64_t slots_of(std::uint32_t word) const noexcept {
@@ -69,7 +70,7 @@ class slot_allocator {
     bool drain() noexcept;
     void start_run(std::uint32_t word, int first) noexcept;
     bool is_untouched() const noexcept;
-    void note_free(std::uint32_t word) noexcept;
+    void mark_free(std::uint32_t word) noexcept;
     void put_free(std::uint32_t word, std::uint64_t slots) noexcept;
 
     slot_word *words_ = nullptr;
@@ -78,10 +79,11 @@ class slot_allocator {
     std::uint32_t first_ = 0;
     std::uint32_t limit_ = 0;
     std::uint64_t last_slots_ = usable_slots;
-    std::uint32_t used_ = 0; // words that were ever in use
+    std::uint32_t used_ = 0; // number of words that were ever in use
     std::uint32_t cur_ = 0;
-    std::uint32_t touched_ = 0; // behind the last word whose descriptors may be resident; from first_
-    bit_tree<half_words> free_; // words with free bits; indices from first_
+    // one past the last word whose descriptors may be resident; relative to first_
+    std::uint32_t touched_ = 0;
+    bit_tree<half_words> free_; // words with free slots; indices relative to first_
 };
 
 } // namespace fult::detail

@@ -19,60 +19,61 @@ namespace fult {
 namespace detail {
 namespace {
 
-team &team_of(const char *call) {
-    if (worker *w = this_worker()) // in a forked child its attention is raised
-        return w->crew;
+worker_team &team_of(const char *call) {
+    if (worker *w = this_worker()) // in a forked child a request flag is set
+        return w->team;
     check_not_forked();
-    if (team *crew = running_team())
-        return *crew;
+    if (worker_team *team = running_team())
+        return *team;
     throw std::logic_error(std::string("fult: ") + call +
-                           ": no runtime is running; make a fult::runtime first");
+                           ": no runtime is running; start a fult::runtime first");
 }
 
 [[noreturn]] void no_slot(const worker &home) {
     throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                             "fult: spawn: the table of " +
-                                (home.index < home.crew.count ? "worker " + std::to_string(home.index)
+                                (home.index < home.team.count ? "worker " + std::to_string(home.index)
                                                               : std::string("foreign threads")) +
-                                " is full (" + std::to_string(home.crew.opts.max_tasks) +
+                                " is full (" + std::to_string(home.team.opts.max_tasks) +
                                 " living tasks); join some, or raise FULT_MAX_TASKS");
 }
 
-// Where the last stack could not be had, one is tried for before anything else is promised.
-void demand_stacks(team &crew) {
-    if (!crew.short_of_stacks.load(std::memory_order_relaxed)) [[likely]]
+// If the last stack could not be allocated, a spawn first tries to allocate one.
+void demand_stacks(worker_team &team) {
+    if (!team.short_of_stacks.load(std::memory_order_relaxed)) [[likely]]
         return;
-    if (!crew.ends_shortage())
+    if (!team.ends_shortage())
         throw std::system_error(std::make_error_code(std::errc::not_enough_memory),
                                 "fult: spawn: no memory for another stack (" +
-                                    std::to_string(crew.stacks.mapped()) + " of " +
-                                    std::to_string(crew.stacks.ordinary_size()) +
+                                    std::to_string(team.stacks.mapped()) + " of " +
+                                    std::to_string(team.stacks.ordinary_size()) +
                                     " bytes exist); join some tasks, lower FULT_STACK_SIZE, "
                                     "or raise `ulimit -v`");
 }
 
 FULT_ALWAYS_INLINE task *with_site(task *t) noexcept {
     auto *home = static_cast<worker *>(home_of(t));
-    if (home->crew.opts.spawn_sites) [[unlikely]]
-        home->note_site(t);
+    if (home->team.opts.spawn_sites) [[unlikely]]
+        home->record_spawn_site(t);
     return t;
 }
 
-// Answers the requests in attention; the bits of `word` that thieves have taken. They come first: a trim
-// reconciles as well, and would keep from the caller what was lost (TRIM_FIRST in tests/model/revoke.pml).
-FULT_ALWAYS_INLINE std::uint64_t answer_requests(worker *w, std::uint32_t word) noexcept {
-    const std::uint32_t wanted = w->attention.load(std::memory_order_relaxed);
+// Handles the request flags. Returns the bits of `word` that thieves have revoked. Revocation is handled
+// first: a trim reconciles as well and would hide the result from the caller (TRIM_FIRST in
+// tests/model/revoke.pml).
+FULT_ALWAYS_INLINE std::uint64_t handle_requests(worker *w, std::uint32_t word) noexcept {
+    const std::uint32_t wanted = w->request_flags.load(std::memory_order_relaxed);
     if (wanted & forked) [[unlikely]]
         refuse_in_child(); // before anything that may wait for a lock
     const std::uint64_t lost = wanted & revoked ? w->tasks.reconcile(word) : 0;
-    if (wanted & trim_wanted) [[unlikely]]
+    if (wanted & trim_requested) [[unlikely]]
         w->trim_as_requested();
-    if (wanted & hungry)
-        w->feed();
+    if (wanted & work_requested)
+        w->publish_work();
     return lost;
 }
 
-// The locals of a task to come. Until it has a slot, the copies are ours.
+// The task-local values of a task to be spawned. They are owned here until the task has a slot.
 class inherited {
   public:
     inherited() noexcept = default;
@@ -80,7 +81,7 @@ class inherited {
         values_ = &extras;
         for (const local_value &each : wanted.locals) {
             make_room(extras, each.key);
-            put_local(extras, each.key, nullptr); // not to be inherited
+            put_local(extras, each.key, nullptr); // do not inherit this one
         }
         if (wanted.inherit_locals)
             inherit_locals(extras);
@@ -103,17 +104,18 @@ task *checked(task *t, const worker &home) {
     return t;
 }
 
-// Whether the task that spawns may suspend here.
-bool may_give_way() noexcept {
+// True if the spawning task may suspend here.
+bool may_suspend_in_spawn() noexcept {
     const worker *w = this_worker();
-    return w && w->current && !w->no_turns;
+    return w && w->current && !w->no_suspension_in_spawn;
 }
 
-// The table is full: others run, and may end, before it is said so. Not for ever: they may wait for what is
-// to be spawned. So many decisions, or so many in a row that found nothing to run.
+// The table is full: other tasks run, and may end, before an error is thrown. Bounded, because they may wait
+// for the task to be spawned: by the number of decisions, and by the number of successive decisions that
+// found no task.
 template <class Take> task *take_after_turns(const Take &take) noexcept {
     constexpr unsigned most_turns = 65'536, most_in_vain = 1000;
-    if (!may_give_way())
+    if (!may_suspend_in_spawn())
         return nullptr;
     for (unsigned turns = 0, in_vain = 0; turns < most_turns && in_vain < most_in_vain; ++turns) {
         if (let_others_run())
@@ -129,7 +131,7 @@ template <class Take> task *take_after_turns(const Take &take) noexcept {
 }
 
 task *take_own_slot_in_turn() {
-    if (this_worker()->is_far_ahead() && may_give_way()) [[unlikely]]
+    if (this_worker()->is_far_ahead() && may_suspend_in_spawn()) [[unlikely]]
         let_others_run();
     const auto take = [] { return this_worker()->take_own_slot(); };
     if (task *t = take()) [[likely]]
@@ -140,26 +142,26 @@ task *take_own_slot_in_turn() {
 } // namespace
 
 task *take_slot_slow() {
-    team &crew = team_of("spawn");
-    demand_stacks(crew);
+    worker_team &team = team_of("spawn");
+    demand_stacks(team);
     if (this_worker())
         return with_site(take_own_slot_in_turn());
-    return with_site(checked(crew.foreign_home().take_shared_slot(), crew.foreign_home()));
+    return with_site(checked(team.foreign_home().take_shared_slot(), team.foreign_home()));
 }
 
 task *take_slot_with(const spawn_options &wanted) {
-    team &crew = team_of("spawn");
-    demand_stacks(crew);
-    if (wanted.worker < -1 || wanted.worker >= static_cast<int>(crew.count))
+    worker_team &team = team_of("spawn");
+    demand_stacks(team);
+    if (wanted.worker < -1 || wanted.worker >= static_cast<int>(team.count))
         throw std::out_of_range("fult: spawn: there is no worker " + std::to_string(wanted.worker) +
-                                "; there are " + std::to_string(crew.count) +
-                                ", from 0 on, and -1 is where it is spawned");
+                                "; there are " + std::to_string(team.count) +
+                                " workers, numbered from 0; -1 is the spawning worker");
     if (wanted.pinned && wanted.worker < 0 && !this_worker())
         throw std::invalid_argument(
-            "fult: spawn: a foreign thread must say to which worker a task is pinned");
+            "fult: spawn: a foreign thread must name the worker to which a task is pinned");
     if (wanted.stack_size > most_stack)
         throw std::invalid_argument("fult: spawn: a stack of " + std::to_string(wanted.stack_size) +
-                                    " bytes; it may have up to 1G");
+                                    " bytes; the maximum is 1G");
     std::unique_ptr<task_extras> extras;
     if (!wanted.name.empty() || wanted.stack_size != 0 || wanted.inherit_locals || wanted.locals.size() != 0)
         extras = std::make_unique<task_extras>(wanted.name, wanted.stack_size);
@@ -168,10 +170,10 @@ task *take_slot_with(const spawn_options &wanted) {
         copies.make(*extras, wanted);
     worker *home = nullptr;
     const auto take = [&] {
-        worker *const here = this_worker(); // only now: a copy may suspend, and so may this
-        home = wanted.worker >= 0 ? crew.homes[static_cast<unsigned>(wanted.worker)]
+        worker *const here = this_worker(); // read here: a copy may suspend, and so may this
+        home = wanted.worker >= 0 ? team.homes[static_cast<unsigned>(wanted.worker)]
                : here             ? here
-                                  : &crew.foreign_home();
+                                  : &team.foreign_home();
         return here && home == here ? here->take_own_slot() : home->take_shared_slot();
     };
     task *t = take();
@@ -187,11 +189,11 @@ task *take_slot_with(const spawn_options &wanted) {
 
 void make_ready_slow(task *t) noexcept { static_cast<worker *>(home_of(t))->make_ready(t); }
 
-void attend(worker_hot *hot) noexcept { answer_requests(static_cast<worker *>(hot), 0); }
+void poll_requests(worker_hot *hot) noexcept { handle_requests(static_cast<worker *>(hot), 0); }
 
-bool attend_claim(worker_hot *hot, task *t) noexcept {
+bool poll_requests_after_claim(worker_hot *hot, task *t) noexcept {
     const std::uint32_t slot = slot_of(t);
-    return (answer_requests(static_cast<worker *>(hot), slot >> 6) & bit_of(slot)) == 0;
+    return (handle_requests(static_cast<worker *>(hot), slot >> 6) & bit_of(slot)) == 0;
 }
 
 void misuse(const char *call, const char *what) noexcept { fatal(call, "%s", what); }
@@ -203,7 +205,7 @@ FULT_ALWAYS_INLINE void post(task_id id) noexcept {
     auto *home = static_cast<worker *>(home_of(t));
     const public_words words = pinned ? home->tasks.pinned() : home->tasks.runnable();
     words.set_slot(slot_of(t));
-    home->crew.wake_for(*home, pinned);
+    home->team.wake_for(*home, pinned);
 }
 } // namespace
 
@@ -211,14 +213,13 @@ void post_signal(task_id id) noexcept { post(id); }
 
 #ifndef NDEBUG
 namespace {
-// Harmless most of the time: but another task may have the slot by now, or have it soon.
+// Mostly harmless, but the slot may belong to another task by now, or soon.
 void check_alive(task_id id) noexcept {
-    static std::atomic<bool> told{false};
+    static std::atomic<bool> reported{false};
     const task *t = to_task(id);
-    if (static_cast<worker *>(home_of(t))->is_free(t) && !told.exchange(true, std::memory_order_relaxed))
-        warn("signal: the task with the name %#zx has ended, and was joined or detached; keep a name no "
-             "longer than "
-             "its task lives",
+    if (static_cast<worker *>(home_of(t))->is_free(t) && !reported.exchange(true, std::memory_order_relaxed))
+        warn("signal: the task with the id %#zx has ended and was joined or detached; do not keep an id for "
+             "longer than the task lives",
              static_cast<std::size_t>(id.value()));
 }
 } // namespace
@@ -228,7 +229,7 @@ void check_alive(task_id id) noexcept {
 
 void signal(task_id id) noexcept {
     if (!id) [[unlikely]]
-        detail::misuse("signal", "the name of the task is empty");
+        detail::misuse("signal", "the task id is empty");
 #ifndef NDEBUG
     detail::check_alive(id);
 #endif

@@ -1,5 +1,5 @@
-// Test-and-set with backoff, for the runtime's own short sections on kernel threads. Nothing suspends while
-// it holds one.
+// Test-and-set lock with backoff, for the runtime's own short sections on kernel threads. The holder must not
+// suspend.
 #pragma once
 
 #include <atomic>
@@ -14,7 +14,7 @@ class spin_lock {
     void lock() noexcept {
         for (unsigned tries = 1; !try_lock(); ++tries)
             if (tries % 64 == 0)
-                ::sched_yield(); // the holder may have lost its core
+                ::sched_yield(); // the holder may have been preempted
             else
                 cpu_relax();
     }

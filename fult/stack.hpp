@@ -8,20 +8,19 @@
 
 namespace fult::detail {
 
-// Lies in the topmost bytes of the mapping that it describes, on the page that is resident anyway; those of
-// kernel threads' own stacks lie in the worker.
+// Stored in the topmost bytes of the mapping that it describes, on a page that is resident anyway; for the
+// stacks of kernel threads, in the worker.
 struct alignas(cache_line) stack {
-    std::byte *base = nullptr; // lowest address, the guard's
-    std::size_t size = 0;      // of the mapping, guard and record included
+    std::byte *base = nullptr; // lowest address, that of the guard
+    std::size_t size = 0;      // of the mapping, including guard and record
     std::size_t guard = 0;     // bytes at base that fault
-    std::uintptr_t limit =
-        0;                 // below it no task is started inline: what remains is what every task may count on
-    void *idle = nullptr;  // the context that takes a new task, while none runs here
-    stack *next = nullptr; // in a pool
-    void *fiber = nullptr; // TSan's
+    std::uintptr_t limit = 0;  // below this, no task is started inline: the rest is reserved for each task
+    void *idle = nullptr;      // the context that starts a task, while none runs here
+    stack *next = nullptr;     // in a pool
+    void *fiber = nullptr;     // TSan's
     unsigned valgrind_id = 0;
-    bool kernel_threads = false; // the thread's own, whose guard the system made
-    bool pinned = false; // the task that it was started for is, and the one above that does not lead home yet
+    bool kernel_threads = false; // a kernel thread's own stack, guarded by the system
+    bool pinned = false; // the task it was started for is pinned, and no inline task above it leads home yet
 
     std::byte *low() const noexcept { return base + guard; }
     std::byte *high() const noexcept { return base + size; }
@@ -31,10 +30,10 @@ struct alignas(cache_line) stack {
     }
 };
 
-// The limit where no task may run below another.
+// The limit if no task may run inline.
 inline constexpr std::uintptr_t never_inline = ~std::uintptr_t{0};
 
-// A quarter of a stack is every task's own, however deep below others it runs.
+// A quarter of a stack is reserved for each task, however many inline joins lie below it.
 inline std::uintptr_t inline_limit(std::uintptr_t low, std::uintptr_t high) noexcept {
     return low + (high - low) / 4;
 }

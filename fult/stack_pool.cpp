@@ -15,10 +15,10 @@
 namespace fult::detail {
 namespace {
 
-constexpr std::size_t few = 64; // stacks that stay resident at any rate
+constexpr std::size_t few = 64; // number of stacks that always stay resident
 
-// Resident idle stacks after a burst: so many for each one that is kept in the long run, within a part of the
-// memory if each has touched two pages. They were all in use before, so the peak does not grow.
+// Limit of resident idle stacks after a burst: a multiple of those kept permanently, and a part of the
+// machine's memory if each stack has touched two pages. All were in use before, so peak memory does not grow.
 constexpr std::size_t burst_factor = 32;
 constexpr std::size_t burst_part = 16;
 
@@ -30,10 +30,10 @@ std::size_t most_resident(const stack_settings &settings) noexcept {
     return std::min(settings.kept * burst_factor, memory_allows);
 }
 
-// What stays resident of an idle stack of another size.
+// The part of an idle stack of another size that stays resident.
 constexpr std::size_t kept_of_sized = 256 * 1024;
 
-// Larger ones are not kept: they hold address space, and their tasks can afford a mapping.
+// Larger stacks are not kept: they hold address space, and their tasks can afford a mapping.
 constexpr std::size_t largest_kept = std::size_t{16} << 20;
 
 constexpr int madv_guard_install = 102; // Linux 6.13; not in Debian 12's headers
@@ -43,10 +43,11 @@ bool guard_by_madvise(void *begin, std::size_t bytes) noexcept {
     return ::madvise(begin, bytes, madv_guard_install) == 0;
 }
 
-// Guards by madvise leave a mapping whole; those by mprotect cut it in two, and the kernel bounds the pieces.
+// madvise guards do not split a mapping. mprotect guards split it in two, and the kernel limits the number of
+// mappings.
 bool madvise_guards_work() noexcept {
     void *probe = map_pages(page_size());
-    // Emulators of the kernel's calls ignore advice and say yes, also to one that no kernel knows.
+    // Emulators of system calls ignore advice and return success, even for advice that no kernel knows.
     const bool ignored = probe && ::madvise(probe, page_size(), madv_unknown) == 0;
     const bool works = probe && !ignored && guard_by_madvise(probe, page_size());
     if (probe)
@@ -85,7 +86,8 @@ stack_pool::~stack_pool() {
         sanitizer::deregister_stack(s->valgrind_id);
     }
     for (const slab &each : slabs_) {
-        sanitizer::clean(each.begin, each.bytes); // what is mapped there next must not inherit the poison
+        // later mappings at this address must not inherit the poison
+        sanitizer::clean(each.begin, each.bytes);
         unmap_pages(each.begin, each.bytes);
     }
 }
@@ -105,7 +107,7 @@ std::size_t stack_pool::protect(std::byte *base) noexcept {
         return guard;
     }
     if (!std::exchange(warned_, true))
-        warn("no more guard pages: the kernel's vm.max_map_count bounds them; further stacks have none. "
+        warn("no more guard pages: the kernel's vm.max_map_count limits them; further stacks have none. "
              "Raise it with sysctl, or use Linux 6.13 or later");
     return 0;
 }
@@ -126,13 +128,13 @@ stack *stack_pool::prepare(std::byte *base, std::size_t bytes) noexcept {
 }
 
 bool stack_pool::grow() noexcept {
-    // fewer at a time where memory is scarce
+    // smaller slabs if memory is scarce
     for (std::size_t count = slab_stacks; count > 0; count /= 4) {
         const std::size_t bytes = count * settings_.size;
         auto *begin = static_cast<std::byte *>(map_pages(bytes));
         if (!begin)
             continue;
-        ::madvise(begin, bytes, MADV_NOHUGEPAGE); // a huge page a stack would be resident whole
+        ::madvise(begin, bytes, MADV_NOHUGEPAGE); // a huge page per stack would be wholly resident
         try {
             slabs_.reserve(slabs_.size() + 1);
             cold_.reserve(mapped_ + count);
@@ -163,7 +165,7 @@ stack *stack_pool::acquire(std::size_t count) noexcept {
             std::byte *base = cold_.back();
             cold_.pop_back();
             s = prepare(base, settings_.size);
-            s->guard = protect(base); // again after a discard: cheap, and true whatever the kernel kept
+            s->guard = protect(base); // again after a discard: cheap, and independent of what the kernel kept
         } else {
             break;
         }
@@ -193,18 +195,18 @@ void stack_pool::release(stack *chain) noexcept {
     lock_.unlock();
 }
 
-// Under the lock.
+// Called under the lock.
 void stack_pool::discard(stack *s) noexcept {
     sanitizer::fiber_destroy(s->fiber);
     sanitizer::deregister_stack(s->valgrind_id);
     std::byte *base = s->base;
     const bool split = s->guard != 0 && !madvise_guards_;
     discard_pages(s->low(), s->size - s->guard);
-    split_budget_ += split ? 1 : 0; // its guard stays and is counted again when it is used again
-    cold_.push_back(base);          // never allocates: grow reserved a place for each stack
+    split_budget_ += split ? 1 : 0; // its guard stays, and is counted again when the stack is reused
+    cold_.push_back(base);          // never allocates: grow has reserved an entry for each stack
 }
 
-// Under the lock.
+// Called under the lock.
 void stack_pool::keep_hot(std::size_t most) noexcept {
     while (hot_count_ > most) {
         stack *s = hot_;
@@ -215,13 +217,14 @@ void stack_pool::keep_hot(std::size_t most) noexcept {
     least_hot_ = std::min(least_hot_, hot_count_);
 }
 
-// Under the lock. Stacks that no task took for a while are surplus: all beyond settings_.kept and half of the
-// others. Each call discards a bounded number, so that its caller does not wait for long.
+// Called under the lock. Stacks that were not taken for a while are surplus: all of them beyond
+// settings_.kept are discarded, and half of the others, a bounded number at a time so that the lock is not
+// held for long.
 void stack_pool::trim_surplus() noexcept {
     constexpr std::size_t at_once = 128, most_of_kept = 512;
     const auto now = std::chrono::steady_clock::now();
-    if (now - looked_ >= std::chrono::milliseconds(settings_.trim_after)) {
-        looked_ = now;
+    if (now - last_trim_ >= std::chrono::milliseconds(settings_.trim_after)) {
+        last_trim_ = now;
         const std::size_t unused = least_hot_ > few ? least_hot_ - few : 0;
         const std::size_t beyond =
             hot_count_ > settings_.kept ? std::min(unused, hot_count_ - settings_.kept) : 0;
@@ -259,7 +262,7 @@ void stack_pool::unmap_kept_sized() noexcept {
 
 stack *stack_pool::acquire_sized(std::size_t bytes) noexcept {
     const std::size_t page = page_size();
-    bytes = (bytes + 2 * page - 1) / page * page; // the guard comes on top
+    bytes = (bytes + 2 * page - 1) / page * page; // the guard is added to the size
     if (stack *s = take_kept_sized(bytes))
         return s;
     auto *base = static_cast<std::byte *>(map_pages(bytes));
@@ -276,7 +279,7 @@ stack *stack_pool::acquire_sized(std::size_t bytes) noexcept {
     return s;
 }
 
-// The one that came back last.
+// Takes the one that was released last.
 stack *stack_pool::take_kept_sized(std::size_t bytes) noexcept {
     stack *found = nullptr;
     lock_.lock();

@@ -1,4 +1,4 @@
-// Stacks, mapped in slabs, reused while hot, given back beyond a cap.
+// Stacks: mapped in slabs, reused while hot, given back to the system above a cap.
 #pragma once
 
 #include <chrono>
@@ -13,12 +13,12 @@
 namespace fult::detail {
 
 struct stack_settings {
-    std::size_t size; // of the ordinary stack
-    std::size_t kept; // resident idle stacks in the long run
+    std::size_t size; // of an ordinary stack
+    std::size_t kept; // number of idle stacks that stay resident permanently
     guard_mode guard;
-    unsigned trim_after =
-        0; // milliseconds that surplus stacks stay resident; 0: none beyond `kept` stays at all
-    bool joins_in_place = true; // what a join finds unstarted may run on its caller's stack
+    // milliseconds for which surplus stacks stay resident; 0: those beyond `kept` are discarded at once
+    unsigned trim_after = 0;
+    bool joins_in_place = true; // a join may run an unstarted task on its caller's stack
 };
 
 // All stacks of a runtime. Thread-safe.
@@ -31,22 +31,22 @@ class stack_pool {
 
     std::size_t ordinary_size() const noexcept { return settings_.size; }
 
-    // A chain (by next) of up to `count` ordinary stacks; null where memory is lacking.
+    // A chain (by next) of up to `count` ordinary stacks; nullptr if memory cannot be allocated.
     stack *acquire(std::size_t count) noexcept;
-    // Takes a chain back. Beyond settings.kept, memory goes to the system: at once where trim_after is 0,
-    // else when no task has needed it for that long. Waves of many suspended tasks reuse their stacks that
-    // way.
+    // Takes a chain back. Stacks beyond settings.kept give their memory back to the system: at once if
+    // trim_after is 0, else when they were not used for that time, so that waves of suspended tasks reuse
+    // them.
     void release(stack *chain) noexcept;
 
-    // One stack of another size; null where memory is lacking. A few that came back last
-    // stay mapped, and their topmost part resident, until a trim.
+    // One stack of another size; nullptr if memory cannot be allocated. The few that were released last stay
+    // mapped, and their topmost part resident, until a trim.
     stack *acquire_sized(std::size_t bytes) noexcept;
     void release_sized(stack *s) noexcept;
 
-    // Gives back the memory of all idle stacks but a few.
+    // Gives back the memory of all but a few idle stacks.
     void trim() noexcept;
 
-    // How the guards are made here, and how many ordinary stacks exist.
+    // The kind of guards in use, and the number of ordinary stacks.
     const char *guard_name() const noexcept;
     std::size_t mapped() const noexcept { return mapped_; }
     std::size_t resident_idle() const noexcept;
@@ -73,16 +73,16 @@ class stack_pool {
     mutable spin_lock lock_;
     stack *hot_ = nullptr; // resident
     std::size_t hot_count_ = 0;
-    std::size_t least_hot_ = 0; // since then:
-    std::chrono::steady_clock::time_point looked_ = std::chrono::steady_clock::now();
-    std::size_t surplus_ = 0;       // stacks to discard, found by that look
-    std::vector<std::byte *> cold_; // bases whose memory went back, or was never touched
+    std::size_t least_hot_ = 0; // minimum of hot_count_ since
+    std::chrono::steady_clock::time_point last_trim_ = std::chrono::steady_clock::now();
+    std::size_t surplus_ = 0;       // stacks to discard, as of last_trim_
+    std::vector<std::byte *> cold_; // bases of stacks whose memory was given back or never touched
     std::vector<slab> slabs_;
     static constexpr std::size_t most_sized = 16;
-    stack *sized_[most_sized]{}; // idle, the one that came back first comes first
+    stack *sized_[most_sized]{}; // idle, oldest first
     std::size_t sized_count_ = 0;
     std::size_t mapped_ = 0;
-    std::size_t split_budget_; // how many more mprotect guards the kernel's limit on mappings allows
+    std::size_t split_budget_; // number of further mprotect guards that the kernel's limit on mappings allows
     bool madvise_guards_;
     bool warned_ = false;
 };

@@ -13,10 +13,10 @@ namespace fult {
 namespace detail {
 namespace {
 
-// Steps of watching for a signal before a switch to the worker's own context: about two microseconds.
+// Polls for a signal before a switch to the scheduler context: about two microseconds.
 constexpr unsigned watch_steps = 400;
 
-// The same for a poller, which looks at the condition several times a step.
+// The same for a poller, which checks the condition several times per step.
 constexpr unsigned poll_steps = 40;
 
 worker *here(const char *call) noexcept {
@@ -37,19 +37,19 @@ void suspend_until_signaled(bool patient) noexcept {
     task *next = w->pick(false);
     if (!next && patient) {
         bool signaled = false;
-        w->looking.store(1, std::memory_order_relaxed);
+        w->polling.store(1, std::memory_order_relaxed);
         for (unsigned i = 0; i < watch_steps && !next && !signaled; ++i) {
             signaled = w->took_signal(self);
             if (!signaled && w->has_work())
                 next = w->pick(false);
         }
-        w->stop_looking();
+        w->stop_polling();
         if (signaled)
             return;
     }
-    if (next == self) // cannot be: a running task is busy, its bit becomes its token
+    if (next == self) // impossible: a running task is busy, its bit becomes a pending wake-up
         fatal("this_task::wait", "a running task was claimed");
-    w->switch_from(self, leave::park, next);
+    w->switch_from(self, switch_reason::suspend, next);
 }
 
 poller::poller() noexcept : worker_(here("this_task::wait")), left_(poll_steps + 1) {}
@@ -57,31 +57,31 @@ poller::poller() noexcept : worker_(here("this_task::wait")), left_(poll_steps +
 poller::~poller() {
     if (left_ > poll_steps)
         return;
-    auto *w = static_cast<worker *>(worker_); // never null: here() ends the program where there is no worker
+    auto *w = static_cast<worker *>(worker_); // never nullptr: here() ends the program if there is no worker
     if (w == this_worker())
-        this_worker()->stop_looking();
+        this_worker()->stop_polling();
     else if (w)
-        w->looking.store(0, std::memory_order_seq_cst); // at worst a signaler wakes somebody for nothing
+        w->polling.store(0, std::memory_order_seq_cst); // at worst a signaler wakes a worker without need
 }
 
-// Looks at this worker's own lines first. The words come later: a signaler's OR takes their line away, and
-// the next one finds it in its own cache if nobody has asked for it meanwhile.
+// Checks this worker's own lines first. The public words come later: a signaler's OR takes their line away,
+// and the next signaler finds it in its own cache if no other thread has read it in between.
 bool poller::step() noexcept {
     worker *w = this_worker();
-    if (w != worker_) // the condition has suspended: another worker's words are not ours to touch
+    if (w != worker_) // the condition has suspended: do not touch another worker's words
         return false;
     if (left_ > poll_steps) {
         if (w->has_own_work())
             return false;
         if (w->polled_for_long()) [[unlikely]] {
-            w->take_turn(); // others, too, may wait for this worker to look
+            w->take_turn(); // other tasks may wait for this worker's decision, too
             return false;
         }
         left_ = poll_steps;
-        w->looking.store(1, std::memory_order_relaxed);
+        w->polling.store(1, std::memory_order_relaxed);
         return true;
     }
-    w->took_signal(w->current); // the condition is looked at once more before any suspension
+    w->took_signal(w->current); // the condition is checked once more before any suspension
     if (left_ == 0 || w->has_work())
         return false;
     --left_;
@@ -98,7 +98,7 @@ bool let_others_run() noexcept {
     task *const self = w->current;
     task *const next = w->pick(true);
     if (next)
-        w->switch_from(self, leave::yield, next);
+        w->switch_from(self, switch_reason::yield, next);
     return next != nullptr;
 }
 
@@ -110,10 +110,10 @@ void yield() noexcept {
     detail::worker *w = detail::here("this_task::yield");
     detail::check_no_spinlock("this_task::yield");
     detail::task *self = w->current;
-    if (detail::shares_processors()) [[unlikely]] // the loop may poll for what another process does
-        detail::looked_in_vain();
+    if (detail::shares_processors()) [[unlikely]] // the loop may poll for an event of another process
+        detail::yield_if_processors_shared();
     if (detail::task *next = w->pick(true))
-        w->switch_from(self, detail::leave::yield, next);
+        w->switch_from(self, detail::switch_reason::yield, next);
 }
 
 void wait() noexcept { detail::suspend_until_signaled(true); }

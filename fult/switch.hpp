@@ -1,5 +1,5 @@
-// How a worker moves from one task to another. Inline as a whole: a return after a jump is dear where the
-// processor predicts returns by the calls that it saw, so yield and wait jump themselves and return once.
+// Switches a worker from one task to another. Inlined as a whole: a return after a jump is mispredicted,
+// since processors predict returns by the calls they saw. So yield and wait jump themselves and return once.
 #pragma once
 
 #include <atomic>
@@ -17,60 +17,60 @@
 
 namespace fult::detail {
 
-inline constexpr std::uintptr_t leave_mask = 7;
+inline constexpr std::uintptr_t switch_reason_mask = 7;
 
-inline std::uintptr_t encode(leave how, const void *what) noexcept {
+inline std::uintptr_t encode(switch_reason how, const void *what) noexcept {
     return reinterpret_cast<std::uintptr_t>(what) | static_cast<std::uintptr_t>(how);
 }
 
-// A task waits from here on, its registers saved.
-FULT_ALWAYS_INLINE void park(task *left, task_state as) noexcept {
-    const task_id id = to_id(left); // once it is ready it may run, end, and leave its slot to another
+// Marks a task as suspended. Its registers have been saved.
+FULT_ALWAYS_INLINE void mark_suspended(task *left, task_state as) noexcept {
+    const task_id id = to_id(left); // once ready, the task may run, end, and leave its slot to another
     left->state.exchange(as, std::memory_order_seq_cst); // pairs with claim
-    if (left->token.load(std::memory_order_seq_cst) != 0 &&
-        left->token.exchange(0, std::memory_order_seq_cst) != 0)
-        post_signal(id); // it came while the task ran; the bit is ours to post
+    if (left->pending_wakeup.load(std::memory_order_seq_cst) != 0 &&
+        left->pending_wakeup.exchange(0, std::memory_order_seq_cst) != 0)
+        post_signal(id); // a signal came while the task was running: post its bit
 }
 
 // Arriving ----------------------------------------------------------------------------------------------------------------------
 
-// First thing on every context that is jumped to: finishes what was left behind. From here on others may run
-// it.
-FULT_ALWAYS_INLINE worker *worker::arrive(arrival in, [[maybe_unused]] void *fake) noexcept {
+// The first call in every context that is jumped to: completes the switch away from the previous context.
+// From then on other workers may run it.
+FULT_ALWAYS_INLINE worker *worker::finish_switch(jump_result in, [[maybe_unused]] void *fake) noexcept {
     sanitizer::after_jump(fake);
     worker *w = static_cast<worker *>(current_worker());
-    void *what = reinterpret_cast<void *>(in.word & ~leave_mask);
-    switch (static_cast<leave>(in.word & leave_mask)) {
-    case leave::base:
-        w->base_ = in.from;
+    void *what = reinterpret_cast<void *>(in.word & ~switch_reason_mask);
+    switch (static_cast<switch_reason>(in.word & switch_reason_mask)) {
+    case switch_reason::scheduler:
+        w->scheduler_context_ = in.from;
         break;
-    case leave::park: {
+    case switch_reason::suspend: {
         auto *left = static_cast<task *>(what);
         left->context = in.from;
         if (left->on->pinned) [[unlikely]]
-            park_on_pinned_stack(left);
+            mark_suspended_on_pinned_stack(left);
         else
-            park(left, ready);
+            mark_suspended(left, ready);
         break;
     }
-    case leave::yield: {
+    case switch_reason::yield: {
         auto *left = static_cast<task *>(what);
         left->context = in.from;
         auto *home = static_cast<worker *>(home_of(left));
-        if (home == w && w->crew.private_words && slot_of(left) < half_slots) {
+        if (home == w && w->team.private_words && slot_of(left) < half_slots) {
             w->tasks.add_yielded(left);
-            if (w->attention.load(std::memory_order_relaxed) & hungry) [[unlikely]]
-                w->feed(); // what runs now may reach no other scheduling point
+            if (w->request_flags.load(std::memory_order_relaxed) & work_requested) [[unlikely]]
+                w->publish_work(); // the next task may reach no other scheduling point
             break;
         }
         const bool only_home = stays_home(left);
         left->state.exchange(only_home ? ready_pinned : ready, std::memory_order_seq_cst); // pairs with claim
         home->tasks.post(left, only_home);
         if (home != w || !only_home) // what runs now may reach no other scheduling point
-            w->crew.wake_for(*home, only_home);
+            w->team.wake_for(*home, only_home);
         break;
     }
-    case leave::idle: {
+    case switch_reason::idle: {
         auto *left = static_cast<stack *>(what);
         left->idle = in.from;
         w->give_stack(left);
@@ -80,7 +80,7 @@ FULT_ALWAYS_INLINE worker *worker::arrive(arrival in, [[maybe_unused]] void *fak
     return w;
 }
 
-// Rounding, masks and flags across a jump. Boost.Context keeps them on x86-64, and not on Arm.
+// Saves rounding mode, masks and flags across a jump. Boost.Context saves them on x86-64, but not on Arm.
 struct kept_fp_environment {
 #if defined(__x86_64__)
     void restore() const noexcept {}
@@ -97,44 +97,44 @@ FULT_ALWAYS_INLINE worker *worker::jump_to(void *target, stack *on, std::uintptr
                                            std::uintptr_t word) noexcept {
     const int saved_errno = *errno_;
     const exceptions_in_flight saved_exceptions = *exceptions_;
-    here_ = on; // where the target is to find itself: it sets neither when it arrives
-    stack_limit = floor_ = limit;
+    current_stack_ = on; // set for the target, which sets neither itself
+    stack_limit = inline_limit_ = limit;
     [[maybe_unused]] const kept_fp_environment fp;
     void *fake = nullptr;
     sanitizer::before_jump(&fake, on->low(), static_cast<std::size_t>(on->high() - on->low()), on->fiber);
-    const arrival in = jump(target, word);
-    worker *w = arrive(in, fake); // perhaps another worker than the one that left
+    const jump_result in = jump(target, word);
+    worker *w = finish_switch(in, fake); // possibly another worker than before the jump
     *w->errno_ = saved_errno;
     *w->exceptions_ = saved_exceptions;
     fp.restore();
     return w;
 }
 
-// Continues `next`, or starts it on a stack of its own.
+// Resumes `next`, or starts it on a stack of its own.
 FULT_ALWAYS_INLINE worker *worker::resume(task *next, std::uintptr_t word) noexcept {
     if (!next->context)
         return start(next, word);
     void *target = std::exchange(next->context, nullptr);
     current = next;
-    if (next->extras || known) [[unlikely]]
-        know_locals(this, next->extras);
+    if (next->extras || locals_cache) [[unlikely]]
+        cache_locals(this, next->extras);
     return jump_to(target, next->on, next->limit, word);
 }
 
-FULT_ALWAYS_INLINE worker *worker::go_to_base(std::uintptr_t word) noexcept {
+FULT_ALWAYS_INLINE worker *worker::switch_to_scheduler(std::uintptr_t word) noexcept {
     run_as(this, nullptr);
-    stack *const base = base_pooled_ ? base_pooled_ : &base_stack_;
-    return jump_to(base_, base, base->limit, word);
+    stack *const base = scheduler_stack_ ? scheduler_stack_ : &thread_stack_;
+    return jump_to(scheduler_context_, base, base->limit, word);
 }
 
-FULT_ALWAYS_INLINE void worker::switch_from(task *self, leave how, task *next) noexcept {
-    self->on = here_;
-    self->limit = floor_;
+FULT_ALWAYS_INLINE void worker::switch_from(task *self, switch_reason how, task *next) noexcept {
+    self->on = current_stack_;
+    self->limit = inline_limit_;
     if (next)
         resume(next, encode(how, self));
     else
-        go_to_base(encode(how, self));
-    // No tail call: the caller's frame tells how the task waits (inspect.cpp, debuggers).
+        switch_to_scheduler(encode(how, self));
+    // Prevents a tail call: the caller's frame shows how the task waits (inspect.cpp, debuggers).
     std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 

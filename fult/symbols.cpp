@@ -20,7 +20,7 @@ using header = ElfW(Ehdr);
 using section = ElfW(Shdr);
 using symbol = ElfW(Sym);
 
-// Where a table lies in the file's image; null where it is not all there.
+// A table in the file's image; nullptr if it is not wholly contained.
 template <class T>
 const T *table(const std::byte *image, std::size_t bytes, std::uint64_t offset,
                std::uint64_t count) noexcept {
@@ -29,7 +29,7 @@ const T *table(const std::byte *image, std::size_t bytes, std::uint64_t offset,
     return reinterpret_cast<const T *>(image + offset);
 }
 
-// The function of the file that holds the address, both as the file counts.
+// The function of the file that contains the address, both as file addresses.
 const symbol *look_up(const std::byte *image, std::size_t bytes, std::uintptr_t address,
                       const char *&names) noexcept {
     const auto *file = table<header>(image, bytes, 0, 1);
@@ -50,7 +50,7 @@ const symbol *look_up(const std::byte *image, std::size_t bytes, std::uintptr_t 
                 address - symbols[s].st_value < symbols[s].st_size && symbols[s].st_name < strings.sh_size) {
                 found = &symbols[s];
                 if (!std::strchr(names + found->st_name,
-                                 '.')) // else a local alias: the name itself may follow
+                                 '.')) // else a local alias: the plain name may follow
                     break;
             }
     }
@@ -74,7 +74,7 @@ const symbols::module *symbols::open(const void *base, const char *file) noexcep
     module &made = modules_[count_++];
     made.base = base;
     int fd = ::open(file, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) // the executable, started by a relative name and gone elsewhere
+    if (fd < 0) // the executable, started by a relative path and no longer there
         fd = ::open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
     struct stat about {};
     if (fd >= 0 && ::fstat(fd, &about) == 0 && about.st_size > 0) {
@@ -102,7 +102,7 @@ location symbols::find(const void *return_address) noexcept {
     const module *file = open(info.dli_fbase, info.dli_fname);
     if (file && file->image) {
         const auto *about = table<header>(file->image, file->bytes, 0, 1);
-        if (about && about->e_type == ET_EXEC) // addresses there are those of the process
+        if (about && about->e_type == ET_EXEC) // its symbol addresses are those of the process
             found.offset = address;
         const char *names = nullptr;
         if (const symbol *s = look_up(file->image, file->bytes, found.offset, names)) {

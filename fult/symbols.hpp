@@ -1,4 +1,4 @@
-// The names of functions, for reports. Uses no heap, so that a signal handler may ask.
+// Names of functions, for reports. Does not allocate, so that a signal handler may use it.
 #pragma once
 
 #include <cstddef>
@@ -6,16 +6,16 @@
 
 namespace fult::detail {
 
-// Where a return address lies.
+// The location of a return address.
 struct location {
     const char *file = nullptr;     // executable or library; null: unknown
-    std::uintptr_t offset = 0;      // there, as addr2line wants it
-    const char *function = nullptr; // as the linker knows it (mangled); null: unknown
-    std::uintptr_t beyond = 0;      // the function's beginning
+    std::uintptr_t offset = 0;      // offset in the file, as for addr2line
+    const char *function = nullptr; // mangled; null: unknown
+    std::uintptr_t beyond = 0;      // start of the function
 };
 
-// Looks names up in the symbol tables that the linker left in the files; those that only the debugger
-// could read are used too, where they were not stripped. Keeps the files mapped while it lives.
+// Looks up names in the symbol tables of the files, including local symbols unless the file is stripped.
+// Keeps the files mapped while it lives.
 class symbols {
   public:
     symbols() = default;
@@ -23,16 +23,16 @@ class symbols {
     symbols(const symbols &) = delete;
     symbols &operator=(const symbols &) = delete;
 
-    // Of the call before the return address.
+    // The location of the call before the return address.
     location find(const void *return_address) noexcept;
 
-    // "function+0x1c at file(+0x4321)"; the name is made readable where `demangle` (which allocates) is set.
+    // Prints "function+0x1c at file(+0x4321)"; the name is demangled if `demangle` is set (which allocates).
     // Returns the number of characters, less than `size`.
     std::size_t print(const void *return_address, char *into, std::size_t size, bool demangle) noexcept;
 
   private:
     struct module {
-        const void *base = nullptr; // where it is loaded
+        const void *base = nullptr; // load address
         const std::byte *image = nullptr;
         std::size_t bytes = 0;
     };

@@ -1,4 +1,4 @@
-// What happens to a descriptor: claims, forwarding of pinned tasks, and what spawn_options leave there.
+// Operations on descriptors: claims, and what spawn_options store there.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ struct task_extras : local_values {
 
     task_extras() noexcept = default;
     task_extras(std::string_view name, std::size_t stack_size) : name(name), stack_size(stack_size) {}
-    ~task_extras() { delete[] far; } // the values have ended before
+    ~task_extras() { delete[] far; } // the values have been destroyed before
     task_extras(const task_extras &) = delete;
     task_extras &operator=(const task_extras &) = delete;
 };
@@ -29,34 +29,35 @@ inline task *to_task(task_id id) noexcept {
     return reinterpret_cast<task *>(id.value() & ~std::uintptr_t{1});
 }
 
-enum class claim_outcome {
+enum class claim_result {
     ours,    // the caller runs it
-    not_now, // it runs, or somebody else claimed it; the signal is retained
-    pinned,  // it must be run by its home: the caller posts the bit among the home's pinned words
+    not_now, // it is running, or another thread claimed it; the signal is retained
+    pinned,  // only its home may run it: the caller posts the bit to the home's pinned words
 };
 
-// Decides who runs a task whose runnable bit the caller took (scheduler.md, "States, claims, signals";
+// Decides which worker runs a task whose ready bit the caller took (scheduler.md, "States and signals";
 // tests/model/park.pml).
-inline claim_outcome claim(task &t, bool at_home) noexcept {
+inline claim_result claim(task &t, bool at_home) noexcept {
     for (;;) {
         std::uint32_t seen = ready;
-        if (t.state.compare_exchange_strong(seen, busy,
-                                            std::memory_order_seq_cst)) // pairs with park and publish
-            return claim_outcome::ours;
+        if (t.state.compare_exchange_strong(
+                seen, busy,
+                std::memory_order_seq_cst)) // pairs with mark_suspended and publish
+            return claim_result::ours;
         if (seen == ready_pinned) {
             if (!at_home)
-                return claim_outcome::pinned;
-            if (t.state.compare_exchange_strong(seen, busy, std::memory_order_seq_cst)) // pairs with park
-                return claim_outcome::ours;
+                return claim_result::pinned;
+            if (t.state.compare_exchange_strong(seen, busy,
+                                                std::memory_order_seq_cst)) // pairs with mark_suspended
+                return claim_result::ours;
         }
-        t.token.store(
-            1,
-            std::memory_order_seq_cst); // busy: retain the signal; pairs with the exchange in wait and park
-        if (t.state.load(std::memory_order_seq_cst) == busy) // pairs with the exchange in park
-            return claim_outcome::not_now;
-        if (t.token.exchange(0, std::memory_order_seq_cst) ==
-            0) // whoever parked it took the token and posts the bit
-            return claim_outcome::not_now;
+        // busy: retain the signal; pairs with the exchange in wait and mark_suspended
+        t.pending_wakeup.store(1, std::memory_order_seq_cst);
+        if (t.state.load(std::memory_order_seq_cst) == busy) // pairs with the exchange in mark_suspended
+            return claim_result::not_now;
+        // the suspending side took the wake-up and posts the bit
+        if (t.pending_wakeup.exchange(0, std::memory_order_seq_cst) == 0)
+            return claim_result::not_now;
     }
 }
 

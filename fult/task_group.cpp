@@ -12,9 +12,9 @@ task_group::task_group(std::stop_token parent) : parent_(std::move(parent)) {
 void task_group::wait() {
     core_.wait_until_empty();
     std::exception_ptr error = core_.take_error();
-    core_.begin_anew();
+    core_.reset();
     if (parent_.stop_requested())
-        core_.request_stop(); // its callback came before the new beginning, perhaps
+        core_.request_stop(); // its callback may have run before the reset
     if (error)
         std::rethrow_exception(std::move(error));
 }
@@ -31,10 +31,11 @@ task_group::~task_group() {
     try {
         std::rethrow_exception(error);
     } catch (const std::exception &thrown) {
-        detail::fatal("task_group", "a task of it ended with an exception: %s; %s", thrown.what(), remedy);
-    } catch (...) {
-        detail::fatal("task_group", "a task of it ended with an exception that is no std::exception; %s",
+        detail::fatal("task_group", "one of its tasks ended with an exception: %s; %s", thrown.what(),
                       remedy);
+    } catch (...) {
+        detail::fatal("task_group",
+                      "one of its tasks ended with an exception other than a std::exception; %s", remedy);
     }
 }
 

@@ -6,8 +6,8 @@ namespace fult::detail {
 
 constinit thread_waits waiting_threads;
 
-// A thread is in the list before it looks whether somebody polls; a poller leaves off before it looks at the
-// list.
+// A thread is added to the list before it checks whether another thread polls; a poller stops before it
+// checks the list.
 void thread_waits::add(thread_wait &w) noexcept {
     lock_.lock();
     w.previous_ = nullptr;
@@ -28,38 +28,38 @@ void thread_waits::remove(thread_wait &w) noexcept {
     count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-bool thread_waits::rouse_one() noexcept {
+bool thread_waits::unpark_one() noexcept {
     lock_.lock();
     thread_wait *each = first_;
-    while (each && !each->rouse())
+    while (each && !each->unpark())
         each = each->next_;
     lock_.unlock();
     return each != nullptr;
 }
 
-void hand_polling_on(team &crew) noexcept {
-    if (!crew.outside.any() || crew.outside.is_watched() ||
-        crew.searching.load(std::memory_order_seq_cst) != 0) // pairs with sleep_or_watch
+void hand_off_polling(worker_team &team) noexcept {
+    if (!team.outside.any() || team.outside.is_watched() ||
+        team.searching.load(std::memory_order_seq_cst) != 0) // pairs with sleep_or_watch
         return;
-    // Threads that are awake may be about to leave.
-    if (!waiting_threads.any() || !waiting_threads.rouse_one())
-        crew.wake_one(0);
+    // Awake threads may be about to leave.
+    if (!waiting_threads.any() || !waiting_threads.unpark_one())
+        team.wake_one(0);
 }
 
 void sleep_or_watch(thread_wait &w) noexcept {
     waiting_threads.add(w);
     bool watched = false;
-    if (const team_visit here; team *crew = here.crew())
-        // A worker that searches polls too. When it leaves off, it watches or hands on.
-        watched = crew->outside.expect_something() &&
-                  crew->searching.load(std::memory_order_seq_cst) == 0 && // pairs with hand_polling_on
-                  crew->outside.watch(*crew, w);
+    if (const team_visit here; worker_team *team = here.team())
+        // A searching worker polls, too. When it stops, it watches or hands off polling.
+        watched = team->outside.expect_something() &&
+                  team->searching.load(std::memory_order_seq_cst) == 0 && // pairs with hand_off_polling
+                  team->outside.watch(*team, w);
     if (!watched)
         w.sleep();
     waiting_threads.remove(w);
-    // In any case: one that did not watch may have been chosen to, just when its wait ended.
-    if (const team_visit here; team *crew = here.crew())
-        hand_polling_on(*crew);
+    // Always: a thread that did not watch may have been chosen to, just when its wait ended.
+    if (const team_visit here; worker_team *team = here.team())
+        hand_off_polling(*team);
 }
 
 } // namespace fult::detail

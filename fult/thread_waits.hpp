@@ -1,5 +1,5 @@
-// Foreign threads that wait. Each is a poller like any worker with nothing to run: while no worker looks for
-// work or watches, one of them watches the services for all, and polling is handed on when it leaves.
+// Waits of foreign threads. Each is a poller like any idle worker: while no worker searches or watches, one
+// of them watches the services for all. When it leaves, it hands off polling.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace fult::detail {
 
-struct team;
+struct worker_team;
 
 // One wait of a foreign thread, on its stack.
 class thread_wait {
@@ -19,13 +19,14 @@ class thread_wait {
     thread_wait &operator=(const thread_wait &) = delete;
 
     virtual bool is_asleep() const noexcept = 0;
-    // Blocks until it no longer is.
+    // Blocks while is_asleep().
     virtual void sleep() noexcept = 0;
-    // Between these two, whoever wakes it rings the bell (parker.hpp). False: it is awake by now.
+    // Between these two calls, the waking thread rings the bell (parker.hpp). Returns false if it is awake
+    // already.
     virtual bool begin_sleep_at_bell() noexcept = 0;
     virtual void end_sleep_at_bell() noexcept = 0;
-    // By another thread: makes sleep() return; false: it is awake by now, or at the bell.
-    virtual bool rouse() noexcept = 0;
+    // Called by another thread: makes sleep() return. Returns false if it is awake already, or at the bell.
+    virtual bool unpark() noexcept = 0;
     // In nanoseconds of the steady clock.
     virtual std::int64_t deadline() const noexcept = 0;
 
@@ -38,13 +39,13 @@ class thread_wait {
     thread_wait *previous_ = nullptr;
 };
 
-// Of all runtimes: such threads may wait while none runs.
+// For all runtimes: such threads may wait while none is running.
 class thread_waits {
   public:
     bool any() const noexcept { return count_.load(std::memory_order_seq_cst) != 0; } // pairs with add
     void add(thread_wait &w) noexcept;
     void remove(thread_wait &w) noexcept;
-    bool rouse_one() noexcept; // false: all are awake, or there are none
+    bool unpark_one() noexcept; // false: all are awake, or there are none
 
   private:
     spin_lock lock_;
@@ -54,11 +55,10 @@ class thread_waits {
 
 extern constinit thread_waits waiting_threads;
 
-// The calling thread, which is no worker, sleeps or watches; afterwards it looks again whether it has what it
-// waits for.
+// The calling foreign thread sleeps or watches. Afterwards it must check its condition again.
 void sleep_or_watch(thread_wait &w) noexcept;
 
-// By whoever leaves off polling: somebody else takes over, if nobody has.
-void hand_polling_on(team &crew) noexcept;
+// Called by a thread that stops polling: another one takes over, unless one polls already.
+void hand_off_polling(worker_team &team) noexcept;
 
 } // namespace fult::detail

@@ -4,10 +4,10 @@
 
 namespace fult::detail {
 
-// Entries lie anywhere; to walk a long list would cost a cache miss for each. So each knows the one that
-// comes eight later, or did: it may be gone, and is only prefetched. Those near the head of a list were
-// touched last.
-void timer_queue::note_ahead(timer_entry &e) noexcept {
+// Entries are scattered in memory, and walking a long list would cost a cache miss for each. So each entry
+// stores the entry eight positions later in its list. That entry may have been removed; it is only
+// prefetched. Entries near the head of a list were touched last.
+void timer_queue::set_prefetch_hint(timer_entry &e) noexcept {
     timer_entry *fourth = e.next_;
     for (int i = 0; fourth && i < 3; ++i)
         fourth = fourth->next_;
@@ -18,7 +18,7 @@ void timer_queue::note_ahead(timer_entry &e) noexcept {
 void timer_queue::insert(timer_entry &e) noexcept {
     const std::uint64_t tick = tick_of(e.when);
     if (tick <= present_) {
-        e.place_ = in_heap;
+        e.bucket_index_ = in_heap;
         e.child_ = e.next_ = e.previous_ = nullptr;
         root_ = meld(root_, &e);
         return;
@@ -26,11 +26,11 @@ void timer_queue::insert(timer_entry &e) noexcept {
     const auto highest = static_cast<unsigned>(std::bit_width(tick ^ present_)) - 1;
     const unsigned level = highest / digit_bits;
     const auto digit = static_cast<unsigned>(tick >> (level * digit_bits)) & 63U;
-    e.place_ = static_cast<std::uint16_t>(level << digit_bits | digit);
-    bucket &b = buckets_[e.place_];
+    e.bucket_index_ = static_cast<std::uint16_t>(level << digit_bits | digit);
+    bucket &b = buckets_[e.bucket_index_];
     e.next_ = b.first;
     e.back_ = &b.first;
-    note_ahead(e);
+    set_prefetch_hint(e);
     if (b.first) {
         b.first->back_ = &e.next_;
         b.earliest = e.when < b.earliest ? e.when : b.earliest;
@@ -42,27 +42,27 @@ void timer_queue::insert(timer_entry &e) noexcept {
     b.first = &e;
 }
 
-// From its bucket.
+// Removes the entry from its bucket.
 void timer_queue::take_out(timer_entry &e) noexcept {
     *e.back_ = e.next_;
     if (e.next_)
         e.next_->back_ = e.back_;
-    if (buckets_[e.place_].first)
+    if (buckets_[e.bucket_index_].first)
         return;
-    const unsigned level = e.place_ >> digit_bits;
-    used_[level] &= ~(std::uint64_t{1} << (e.place_ & 63U));
+    const unsigned level = e.bucket_index_ >> digit_bits;
+    used_[level] &= ~(std::uint64_t{1} << (e.bucket_index_ & 63U));
     if (used_[level] == 0)
         used_levels_ &= ~(1U << level);
 }
 
 void timer_queue::remove(timer_entry &e) noexcept {
-    if (e.place_ == in_heap)
+    if (e.bucket_index_ == in_heap)
         remove_from_heap(e);
     else
         take_out(e);
 }
 
-// The present is at the bucket's beginning now.
+// Called when the present is at the start of the bucket.
 void timer_queue::spread(unsigned level, unsigned digit) noexcept {
     bucket &b = buckets_[level << digit_bits | digit];
     timer_entry *e = std::exchange(b.first, nullptr);
@@ -79,7 +79,7 @@ void timer_queue::spread(unsigned level, unsigned digit) noexcept {
 
 timer_entry *timer_queue::pop(std::int64_t now) noexcept {
     for (;;) {
-        if (root_) { // before all others
+        if (root_) { // the heap comes first
             if (root_->when > now)
                 return nullptr;
             timer_entry *e = root_;
@@ -108,8 +108,8 @@ timer_entry *timer_queue::pop(std::int64_t now) noexcept {
     return nullptr;
 }
 
-// No bucket changes its meaning while the present stays before the first one that is in use: the digits that
-// change are of that bucket's level or below.
+// Buckets keep their meaning while the present stays before the first bucket in use: only digits of that
+// bucket's level or below change.
 void timer_queue::advance(std::int64_t now) noexcept {
     const std::uint64_t tick = tick_of(now);
     if (tick <= present_)

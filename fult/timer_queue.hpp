@@ -1,5 +1,5 @@
-// Deadlines in order, any number of them: a wheel for those that are far, a heap for the next few
-// microseconds. No memory of its own, so that setting one cannot fail. For one thread at a time.
+// An ordered set of deadlines of any size: a wheel for distant ones, a heap for the next few microseconds.
+// Allocates no memory, so that inserting cannot fail. Not thread-safe.
 #pragma once
 
 #include <atomic>
@@ -13,35 +13,37 @@ namespace fult::detail {
 
 class timer_queue;
 
-// One deadline; lies with whoever waits for it.
+// One deadline; lives on the waiter's stack.
 struct timer_entry {
     enum state : std::uint8_t {
         idle,   // in no queue
         armed,  // in one
-        firing, // out of it; fire() runs, or is about to
+        firing, // removed; fire() runs or is about to run
     };
     std::int64_t when = 0;                          // nanoseconds of the steady clock
-    void (*fire)(timer_entry &) noexcept = nullptr; // must not suspend; the entry is there until it returns
-    std::uint32_t shard = 0;                        // for the queue's owner: which one it is
+    void (*fire)(timer_entry &) noexcept = nullptr; // must not suspend; the entry exists until it returns
+    std::uint32_t shard = 0;                        // index of the queue, for the owner of the queues
     std::atomic<std::uint8_t> what{idle};
 
   private:
     friend class timer_queue;
-    std::uint16_t place_ = 0;         // the bucket, or the heap
-    timer_entry *next_ = nullptr;     // in a bucket, or among siblings
-    timer_entry **back_ = nullptr;    // in a bucket: what points here
-    timer_entry *child_ = nullptr;    // in the heap; in a bucket: the fourth behind it, once
-    timer_entry *previous_ = nullptr; // in the heap: sibling, or parent of the first child; in a bucket: the
-                                      // eighth behind it, once
+    std::uint16_t bucket_index_ = 0; // the bucket's index, or in_heap
+    timer_entry *next_ = nullptr;    // next in the bucket, or next sibling
+    timer_entry **back_ = nullptr;   // in a bucket: the pointer to this entry
+    // in the heap: first child; in a bucket: prefetch hint, the fourth entry behind
+    timer_entry *child_ = nullptr;
+    // in the heap: previous sibling, or parent of the first child; in a bucket: prefetch hint, the eighth
+    // entry behind
+    timer_entry *previous_ = nullptr;
 };
 
-// A radix heap: a deadline's bucket is given by the highest of its 6-bit digits that differs from the present
-// time's, and by that digit; a word tells which of a level's 64 buckets are in use. As time goes on the first
-// bucket is spread over those below, so each deadline moves down a few times at most, and what is cancelled
-// before leaves from the list that it is in. Within the last tick (4 microseconds) a pairing heap has them to
-// the nanosecond. Sources: G. Varghese, T. Lauck, "Hashed and hierarchical timing wheels", SOSP 1987; R. K.
-// Ahuja and others, "Faster algorithms for the shortest path problem", JACM 37 (1990); M. L. Fredman and
-// others, "The pairing heap", Algorithmica 1 (1986).
+// A radix heap. A deadline's bucket is given by its highest 6-bit digit that differs from the present time,
+// and by the value of that digit. A word per level has a bit for each of its 64 buckets in use. As time
+// passes, the first bucket is spread over the lower levels, so that each deadline moves down a few times at
+// most; a cancelled deadline is unlinked from its list. Within the current tick (4 microseconds) a pairing
+// heap orders deadlines to the nanosecond. Sources: G. Varghese, T. Lauck, "Hashed and hierarchical timing
+// wheels", SOSP 1987; R. K. Ahuja and others, "Faster algorithms for the shortest path problem", JACM 37
+// (1990); M. L. Fredman and others, "The pairing heap", Algorithmica 1 (1986).
 class timer_queue {
   public:
     static constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
@@ -50,20 +52,21 @@ class timer_queue {
     timer_queue(const timer_queue &) = delete;
     timer_queue &operator=(const timer_queue &) = delete;
 
-    // The entry's `when` is set, and it is in no queue.
+    // Requires that `when` is set and the entry is in no queue.
     void insert(timer_entry &e) noexcept;
-    // It is in this one.
+    // Requires that the entry is in this queue.
     void remove(timer_entry &e) noexcept;
 
-    // One whose time has come, out of the queue; or null. `now` does not run backwards. Earliest first, but
-    // for those that were overdue together for long: these come in any order.
+    // Removes and returns an entry that is due, or nullptr. `now` must not decrease. Earliest first, except
+    // that entries that are long overdue come in any order.
     timer_entry *pop(std::int64_t now) noexcept;
 
-    // Tells what time it is, so that those that are set next need fewer steps. Worth it before a far one.
+    // Advances the present time, so that later inserts take fewer steps. Worthwhile before inserting a
+    // distant deadline.
     void advance(std::int64_t now) noexcept;
     bool is_far(std::int64_t when) const noexcept { return (tick_of(when) ^ present_) >> 24 != 0; }
 
-    // No deadline is before this; `never` for an empty queue. Exact, unless the earliest was removed.
+    // A lower bound of all deadlines; `never` if the queue is empty. Exact unless the earliest was removed.
     std::int64_t earliest() const noexcept;
 
   private:
@@ -74,14 +77,14 @@ class timer_queue {
 
     struct bucket {
         timer_entry *first = nullptr;
-        std::int64_t earliest = never; // or before
+        std::int64_t earliest = never; // or a lower bound
     };
 
     static std::uint64_t tick_of(std::int64_t when) noexcept {
         return when <= 0 ? 0 : static_cast<std::uint64_t>(when) >> tick_bits;
     }
     void spread(unsigned level, unsigned digit) noexcept;
-    static void note_ahead(timer_entry &e) noexcept;
+    static void set_prefetch_hint(timer_entry &e) noexcept;
     void take_out(timer_entry &e) noexcept;
     std::uint64_t first_tick(unsigned level, unsigned digit) const noexcept;
     static timer_entry *meld(timer_entry *a, timer_entry *b) noexcept;
@@ -89,9 +92,9 @@ class timer_queue {
     void remove_from_heap(timer_entry &e) noexcept;
 
     std::uint64_t present_ = 0;       // in ticks
-    std::uint32_t used_levels_ = 0;   // bit: some bucket of that level is in use
-    std::uint64_t used_[levels] = {}; // bit: that bucket is
-    timer_entry *root_ = nullptr;     // of the heap: up to the end of the present tick
+    std::uint32_t used_levels_ = 0;   // bit: the level has a bucket in use
+    std::uint64_t used_[levels] = {}; // bit: the bucket is in use
+    timer_entry *root_ = nullptr;     // root of the heap: deadlines up to the end of the current tick
     bucket buckets_[levels << digit_bits];
 };
 

@@ -11,14 +11,15 @@
 namespace fult::detail {
 namespace {
 
-// What one look fires at most: the others of a crowd are left to the next look, and to other workers.
+// Maximum number of deadlines fired by one poll. The others are left to the next poll and to other workers.
 constexpr unsigned due_at_once = 32, batches = 8;
 
 } // namespace
 
 struct alignas(cache_line) timers::shard {
     spin_lock lock;
-    std::atomic<std::int64_t> earliest{timer_queue::never}; // of the queue, or before; written under the lock
+    // lower bound of the queue's deadlines; written under the lock
+    std::atomic<std::int64_t> earliest{timer_queue::never};
     timer_queue queue;
 };
 
@@ -31,26 +32,26 @@ std::int64_t timers::now() noexcept {
         .count();
 }
 
-void timers::open_slow(team &crew) {
+void timers::open_slow(worker_team &team) {
     const auto fail = [](int error) {
         throw std::system_error(error, std::generic_category(),
                                 "fult: no memory or no descriptor for the timers; raise `ulimit -n`");
     };
-    std::unique_ptr<shard[]> made(new (std::nothrow) shard[crew.count]);
+    std::unique_ptr<shard[]> made(new (std::nothrow) shard[team.count]);
     if (!made)
         fail(ENOMEM);
     bool added = true;
     opening_.lock();
     if (!open_.load(std::memory_order_relaxed)) {
         shards_ = std::move(made);
-        count_ = crew.count;
-        added = crew.outside.add_own(*this, services::own::time);
+        count_ = team.count;
+        added = team.outside.add_own(*this, services::own::time);
         open_.store(added, std::memory_order_release); // pairs with open
     }
     opening_.unlock();
     if (!added)
         fail(EMFILE);
-    crew.wake_one(0); // who sleeps already does not watch
+    team.wake_one(0); // a parked worker does not watch yet
 }
 
 void timers::arm(timer_entry &e) noexcept {
@@ -63,7 +64,7 @@ void timers::arm(timer_entry &e) noexcept {
     e.what.store(timer_entry::armed, std::memory_order_relaxed);
     mine.queue.insert(e);
     if (e.when < mine.earliest.load(std::memory_order_relaxed))
-        mine.earliest.store(e.when, std::memory_order_seq_cst); // pairs with look_for_next
+        mine.earliest.store(e.when, std::memory_order_seq_cst); // pairs with update_next
     mine.lock.unlock();
     lower(e.when);
 }
@@ -83,26 +84,26 @@ void timers::disarm(timer_entry &e) noexcept {
     its.lock.unlock();
     for (unsigned tries = 1; e.what.load(std::memory_order_acquire) != timer_entry::idle; ++tries)
         if (tries % 64 == 0)
-            ::sched_yield(); // who fires it may have lost its core
+            ::sched_yield(); // the firing thread may have been preempted
         else
             cpu_relax();
 }
 
-// Whoever is about to sleep says until when, then looks at next_ once more; here the other way round
-// (tests/model/timer.pml).
+// The watcher publishes its wake-up time before it checks next_ again; this is the other side, in reverse
+// order (tests/model/timer.pml).
 void timers::lower(std::int64_t when) noexcept {
     std::int64_t seen = next_.load(std::memory_order_seq_cst);
     while (when < seen)
         if (next_.compare_exchange_weak(seen, when, std::memory_order_seq_cst)) { // pairs with prepare_sleep
             if (when < watched_until_.load(std::memory_order_seq_cst) &&
-                watched_until_.exchange(nobody, std::memory_order_seq_cst) != nobody)
+                watched_until_.exchange(no_watcher, std::memory_order_seq_cst) != no_watcher)
                 parker::ring();
             return;
         }
 }
 
-// What is armed behind this one's look lowers next_ itself, after it was raised.
-void timers::look_for_next() noexcept {
+// A deadline that is armed after its shard was read lowers next_ itself, since next_ was raised before.
+void timers::update_next() noexcept {
     next_.store(timer_queue::never, std::memory_order_seq_cst); // pairs with arm
     std::int64_t first = timer_queue::never;
     for (unsigned i = 0; i < count_; ++i)
@@ -121,11 +122,12 @@ unsigned timers::fire_some(shard &from, std::int64_t now) noexcept {
         e->what.store(timer_entry::firing, std::memory_order_relaxed);
         due[count++] = e;
     }
-    from.earliest.store(from.queue.earliest(), std::memory_order_seq_cst); // pairs with look_for_next
+    from.earliest.store(from.queue.earliest(), std::memory_order_seq_cst); // pairs with update_next
     from.lock.unlock();
     for (unsigned i = 0; i < count; ++i) {
         due[i]->fire(*due[i]);
-        due[i]->what.store(timer_entry::idle, std::memory_order_release); // pairs with disarm; it may be gone
+        // pairs with disarm; the entry may then be destroyed
+        due[i]->what.store(timer_entry::idle, std::memory_order_release);
     }
     return count;
 }
@@ -148,7 +150,7 @@ bool timers::poll() noexcept {
         }
     }
     if (left != 0)
-        look_for_next();
+        update_next();
     return fired != 0;
 }
 
@@ -161,6 +163,6 @@ bool timers::prepare_sleep() noexcept {
     return false;
 }
 
-void timers::end_sleep() noexcept { watched_until_.store(nobody, std::memory_order_relaxed); }
+void timers::end_sleep() noexcept { watched_until_.store(no_watcher, std::memory_order_relaxed); }
 
 } // namespace fult::detail

@@ -1,6 +1,6 @@
-// The deadlines of a runtime's tasks: a queue for each worker, which any worker empties when it decides what
-// to run, and for which the watcher sleeps (services.hpp). No thread of its own: where all workers run
-// something and reach no decision, nobody could run what a deadline makes ready either.
+// The deadlines of a runtime's tasks: one queue per worker. Any worker fires due deadlines at its decisions,
+// and the watcher sleeps until the first one (services.hpp). There is no timer thread: if no worker reaches a
+// decision, no worker could run the awakened task either.
 #pragma once
 
 #include <atomic>
@@ -14,25 +14,25 @@
 
 namespace fult::detail {
 
-struct team;
+struct worker_team;
 
 class timers final : public service {
   public:
     timers() noexcept;
     timers(const timers &) = delete;
     timers &operator=(const timers &) = delete;
-    ~timers(); // out of line: shard
+    ~timers(); // not inline: shard is incomplete here
 
-    // Before the first deadline of a runtime. From any thread. Throws std::system_error where memory or the
-    // descriptor is lacking by which a sleeping worker is told.
-    void open(team &crew) {
+    // Must be called before the first deadline of a runtime. From any thread. Throws std::system_error if the
+    // memory, or the descriptor that wakes the watcher, cannot be allocated.
+    void open(worker_team &team) {
         if (!open_.load(std::memory_order_acquire)) [[unlikely]] // pairs with open_slow
-            open_slow(crew);
+            open_slow(team);
     }
 
-    // By a task. From then on until it is disarmed or fired, e is the queue's.
+    // Called by a task. From then on e belongs to the queue, until it is disarmed or has fired.
     void arm(timer_entry &e) noexcept;
-    // By anybody. When it returns, e's function does not run, nor will.
+    // From any thread. When it returns, e's function is not running and will not run.
     void disarm(timer_entry &e) noexcept;
 
     // service
@@ -50,22 +50,22 @@ class timers final : public service {
 
   private:
     struct shard;
-    void open_slow(team &crew);
+    void open_slow(worker_team &team);
     void lower(std::int64_t when) noexcept;
-    void look_for_next() noexcept;
+    void update_next() noexcept;
     unsigned fire_some(shard &from, std::int64_t now) noexcept;
 
-    static constexpr std::int64_t nobody = std::numeric_limits<std::int64_t>::min();
+    static constexpr std::int64_t no_watcher = std::numeric_limits<std::int64_t>::min();
 
     std::unique_ptr<shard[]> shards_;
     unsigned count_ = 0;
     std::int64_t until_ = timer_queue::never; // the watcher's
     spin_lock opening_;
     std::atomic<bool> open_{false};
-    // No deadline is before this. Raised only by who has looked at all queues.
+    // A lower bound of all deadlines. Raised only after all queues have been checked.
     alignas(cache_line) std::atomic<std::int64_t> next_{timer_queue::never};
-    // Until when the watcher sleeps; nobody: there is none, or it was told.
-    std::atomic<std::int64_t> watched_until_{nobody};
+    // The time until which the watcher sleeps; `no_watcher`: there is no watcher, or it has been woken.
+    std::atomic<std::int64_t> watched_until_{no_watcher};
 };
 
 } // namespace fult::detail

@@ -12,7 +12,8 @@
 namespace fult::detail {
 namespace {
 
-// Processors that a cgroup's quota amounts to (version 2, then version 1), or 0 without one.
+// The number of processors that a cgroup's quota corresponds to (version 2, then version 1), or 0 without a
+// quota.
 unsigned quota() {
     double limit = 0, period = 0;
     if (std::FILE *file = std::fopen("/sys/fs/cgroup/cpu.max", "re")) {
@@ -35,8 +36,8 @@ unsigned quota() {
     return limit > 0 && period > 0 ? static_cast<unsigned>(std::ceil(limit / period)) : 0;
 }
 
-// The machine does not change, and to look at it takes milliseconds: once a process. What the process may use
-// of it is asked anew.
+// The machine does not change, and discovering it takes milliseconds: once per process. The affinity mask is
+// read each time.
 hwloc_topology_t the_machine() {
     static hwloc_topology *const machine = [] {
         hwloc_topology_t made;
@@ -58,12 +59,13 @@ hwloc_topology_t the_machine() {
 struct topology::impl {
     hwloc_topology_t machine = the_machine();
     hwloc_cpuset_t allowed = hwloc_bitmap_alloc();
-    std::vector<hwloc_obj_t> places; // processing units, one of each core before the second of any
+    std::vector<hwloc_obj_t> processing_units; // the first unit of each core comes before the second of any
 
     ~impl() { hwloc_bitmap_free(allowed); }
 
     void collect() {
-        std::map<unsigned, std::vector<hwloc_obj_t>> by_rank; // how many of the core's units come before
+        // by the number of preceding units of the same core
+        std::map<unsigned, std::vector<hwloc_obj_t>> by_rank;
         std::map<hwloc_obj_t, unsigned> seen;
         hwloc_obj_t unit = nullptr;
         while ((unit = hwloc_get_next_obj_by_type(machine, HWLOC_OBJ_PU, unit))) {
@@ -73,7 +75,7 @@ struct topology::impl {
             by_rank[seen[core ? core : unit]++].push_back(unit);
         }
         for (const auto &[rank, units] : by_rank)
-            places.insert(places.end(), units.begin(), units.end());
+            processing_units.insert(processing_units.end(), units.begin(), units.end());
     }
 };
 
@@ -82,7 +84,7 @@ topology::topology() {
     if (hwloc_get_cpubind(made->machine, made->allowed, HWLOC_CPUBIND_THREAD) != 0)
         hwloc_bitmap_copy(made->allowed, hwloc_topology_get_allowed_cpuset(made->machine));
     made->collect();
-    usable_ = made->places.empty() ? 1u : static_cast<unsigned>(made->places.size());
+    usable_ = made->processing_units.empty() ? 1u : static_cast<unsigned>(made->processing_units.size());
     if (const unsigned bound = quota(); bound != 0 && bound < usable_)
         usable_ = bound;
     impl_ = made.release();
@@ -91,9 +93,9 @@ topology::topology() {
 topology::~topology() { delete impl_; }
 
 bool topology::bind(unsigned index, unsigned) const noexcept {
-    if (impl_->places.empty())
+    if (impl_->processing_units.empty())
         return false;
-    hwloc_obj_t place = impl_->places[index % impl_->places.size()];
+    hwloc_obj_t place = impl_->processing_units[index % impl_->processing_units.size()];
     return hwloc_set_cpubind(impl_->machine, place->cpuset, HWLOC_CPUBIND_THREAD) == 0;
 }
 
@@ -102,14 +104,14 @@ void topology::unbind() const noexcept {
 }
 
 std::vector<std::vector<unsigned>> topology::neighbours(unsigned index, unsigned count) const {
-    std::map<int, std::vector<unsigned>> by_depth; // deeper common ancestors are nearer
+    std::map<int, std::vector<unsigned>> by_depth; // a deeper common ancestor is nearer
     for (unsigned other = 0; other < count; ++other) {
         if (other == index)
             continue;
         int depth = 0;
-        if (!impl_->places.empty()) {
-            hwloc_obj_t a = impl_->places[index % impl_->places.size()];
-            hwloc_obj_t b = impl_->places[other % impl_->places.size()];
+        if (!impl_->processing_units.empty()) {
+            hwloc_obj_t a = impl_->processing_units[index % impl_->processing_units.size()];
+            hwloc_obj_t b = impl_->processing_units[other % impl_->processing_units.size()];
             depth = hwloc_get_common_ancestor_obj(impl_->machine, a, b)->depth;
         }
         by_depth[-depth].push_back(other);

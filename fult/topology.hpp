@@ -13,18 +13,18 @@ class topology {
     topology(const topology &) = delete;
     topology &operator=(const topology &) = delete;
 
-    // Processors that this process may use, less what a cgroup's quota takes away; at least 1.
+    // Number of processors that this process may use, limited by a cgroup's quota; at least 1.
     unsigned usable() const noexcept { return usable_; }
 
-    // Binds the calling thread to the place of worker `index` of `count`: a core of its own while there are
-    // enough. False where the system refuses; the thread then runs where it likes.
+    // Binds the calling thread to the processing unit of worker `index` of `count`: a core of its own while
+    // there are enough. Returns false if the system refuses; the thread then stays unbound.
     bool bind(unsigned index, unsigned count) const noexcept;
 
-    // Lets the calling thread run again wherever the process was allowed to at the start.
+    // Restores the affinity that the process had at the start.
     void unbind() const noexcept;
 
-    // For each worker the others, nearest first, in groups of equal distance (shared cache, NUMA node, the
-    // rest).
+    // For each worker the other workers in groups of equal distance, nearest first (shared cache, NUMA node,
+    // the rest).
     std::vector<std::vector<unsigned>> neighbours(unsigned index, unsigned count) const;
 
     // "1 package, 2 cores, 2 processing units, ..."

@@ -1,4 +1,4 @@
-// Memory that a burst of tasks has left behind goes back to the system (fult/inspect.hpp; worker::trim).
+// Gives memory that is idle after a burst of tasks back to the system (fult/inspect.hpp; worker::trim).
 #include <utility>
 
 #include <fult/inspect.hpp>
@@ -12,41 +12,43 @@ void trim() noexcept {
     if (detail::in_forked_child())
         return;
     const detail::team_guard stays;
-    detail::team *crew = detail::running_team();
-    if (!crew)
+    detail::worker_team *team = detail::running_team();
+    if (!team)
         return;
     detail::worker *here = detail::this_worker();
-    for (unsigned i = 0; i < crew->count; ++i) {
-        detail::worker *w = crew->homes[i];
+    for (unsigned i = 0; i < team->count; ++i) {
+        detail::worker *w = team->homes[i];
         if (here && w == here) {
             here->trim();
             continue;
         }
-        w->attention.fetch_or(detail::trim_wanted, std::memory_order_seq_cst); // pairs with trim_as_requested
-        crew->wake(i);
+        w->request_flags.fetch_or(detail::trim_requested,
+                                  std::memory_order_seq_cst); // pairs with trim_as_requested
+        team->wake(i);
     }
-    crew->foreign_home().trim_shared();
-    crew->stacks.trim();
+    team->foreign_home().trim_shared();
+    team->stacks.trim();
 }
 
 namespace detail {
 
-// By the owner. Stacks of its own go to the pool, which decides what it keeps.
+// Called by the owner. Its own stacks go to the pool, which decides how many it keeps.
 void worker::trim() noexcept {
     if (stacks_) {
-        crew.stacks.release(std::exchange(stacks_, nullptr));
+        team.stacks.release(std::exchange(stacks_, nullptr));
         stack_count_ = 0;
     }
     slots_.trim();
-    // As take_own_slot does: what others freed is here now.
-    if (attention.load(std::memory_order_relaxed) & revoked)
+    // As in take_own_slot: slots that other workers freed have been collected.
+    if (request_flags.load(std::memory_order_relaxed) & revoked)
         tasks.reconcile(0);
     trim_shared();
-    crew.stacks.trim();
+    team.stacks.trim();
 }
 
 void worker::trim_as_requested() noexcept {
-    attention.fetch_and(~std::uint32_t{trim_wanted}, std::memory_order_seq_cst); // pairs with fult::trim
+    request_flags.fetch_and(~std::uint32_t{trim_requested},
+                            std::memory_order_seq_cst); // pairs with fult::trim
     trim();
 }
 

@@ -5,11 +5,10 @@
 
 #include <fult/detail/platform.hpp>
 
-// A walk over a stack needs the registers that a jump has saved (Boost.Context 1.74: jump_fcontext), and
-// the compiler's tables say how to go on from there. So the unwinder must believe that the suspended function
-// has called us: the frame of fult_unwind_there says that its caller's registers lie in the saved context,
-// and that its caller's stack pointer is what it was before the jump. Nothing of that stack is run or
-// written.
+// Walking a suspended stack needs the registers that a jump has saved (Boost.Context 1.74: jump_fcontext) and
+// the compiler's unwind tables. The unwinder is made to believe that the suspended function has called this
+// one: the frame of fult_unwind_there declares that its caller's registers are in the saved context and that
+// its caller's stack pointer is the one before the jump. The suspended stack is neither run nor written.
 
 namespace fult::detail {
 namespace {
@@ -17,7 +16,8 @@ namespace {
 struct collection {
     std::span<void *> into;
     std::size_t skip;
-    const void *after = nullptr; // all up to this address are skipped; null: the first `skip`
+    // addresses up to and including this one are skipped; null: skip the first `skip`
+    const void *after = nullptr;
     std::size_t count = 0;
 };
 
@@ -65,9 +65,9 @@ void visit_frames_here(void (*visit)(void *argument, void *address), void *argum
 
 #if defined(__x86_64__)
 
-// Behind the saved registers (64 bytes with the return address) lies the gap that call_that_jumps_back leaves
-// (128): the CFA of this frame is the stack pointer of who jumped. Hidden, not local: link-time optimization
-// may put this text and the code that names it into different objects.
+// Above the saved registers (64 bytes with the return address) lies the gap that call_that_jumps_back leaves
+// (128 bytes): the CFA of this frame is the stack pointer at the jump. The symbols are hidden, not local:
+// link-time optimization may put this text and the code that uses it into different objects.
 extern "C" const char fult_unwind_returns[];
 extern "C" void fult_unwind_there(void (*callback)(void *), void *argument, const void *context) noexcept;
 asm(R"(
@@ -112,7 +112,7 @@ std::size_t frames_of(const void *context, const std::byte *, std::span<void *> 
 
 #else
 
-// Arm's procedure call standard lets frames be chained by x29, and compilers do so there by default.
+// Arm's procedure call standard allows chaining frames by x29, and compilers do so by default.
 std::size_t frames_of(const void *context, const std::byte *high, std::span<void *> into) noexcept {
     const auto *saved = static_cast<void *const *>(context);
     std::size_t count = 0;
@@ -120,7 +120,7 @@ std::size_t frames_of(const void *context, const std::byte *high, std::span<void
         if (at && count < into.size())
             into[count++] = at;
     };
-    add(saved[0xa0 / sizeof(void *)]); // where it goes on
+    add(saved[0xa0 / sizeof(void *)]); // the resume address
     const void *frame = saved[0x90 / sizeof(void *)];
     while (frame > context && frame <= high - 2 * sizeof(void *) &&
            reinterpret_cast<std::uintptr_t>(frame) % sizeof(void *) == 0 && count < into.size()) {

@@ -1,4 +1,4 @@
-// Return addresses: of the caller's stack, and of the stack of a context that was left.
+// Return addresses of the caller's stack and of suspended stacks.
 #pragma once
 
 #include <cstddef>
@@ -6,18 +6,19 @@
 
 namespace fult::detail {
 
-// The caller's own, its innermost one first, behind `skip` of them; how many there are, at most into.size().
+// Collects the caller's return addresses, innermost first, without the first `skip`. Returns their number, at
+// most into.size().
 std::size_t frames_here(std::span<void *> into, std::size_t skip) noexcept;
 
-// Calls visit(argument, address) for each of them, from its own on outwards: of a stack that is full there
-// may be more than any array has room for.
+// Calls visit(argument, address) for each return address, innermost first. For overflowed stacks, which may
+// have more frames than any array holds.
 void visit_frames_here(void (*visit)(void *argument, void *address), void *argument) noexcept;
 
-// Those of a context that a jump has left (context.hpp) and that nobody continues meanwhile. Only reads that
-// stack, whose end is `high`. The innermost one is where the jump was made.
+// Collects the return addresses of a context that is suspended (context.hpp) and is not resumed in the
+// meantime. Only reads that stack, whose end is `high`. The innermost address is that of the jump.
 std::size_t frames_of(const void *context, const std::byte *high, std::span<void *> into) noexcept;
 
-// Whether a call was made from that function; false where it cannot be told.
+// True if the call was made from that function; false if unknown.
 bool is_in(const void *return_address, const void *function) noexcept;
 
 } // namespace fult::detail

@@ -8,8 +8,8 @@
 
 namespace fult::detail {
 
-// The stack may leave the pinned task's worker from here on. That is noted once for all that run above the
-// same task: so the walk is no longer than the joins that have made the stack deep.
+// Called before the stack may leave the pinned task's worker. Marks the way home once for all tasks that run
+// above the same pinned task, so that the walk is no longer than the chain of inline joins.
 bool mark_way_home(task *t) noexcept {
     if (t->pinned)
         return true;
@@ -20,17 +20,20 @@ bool mark_way_home(task *t) noexcept {
     return false;
 }
 
-void park_on_pinned_stack(task *left) noexcept { park(left, mark_way_home(left) ? ready_pinned : ready); }
+void mark_suspended_on_pinned_stack(task *left) noexcept {
+    mark_suspended(left, mark_way_home(left) ? ready_pinned : ready);
+}
 
 void take_home(task *self) noexcept {
     worker *const w = this_worker();
     run_as(w, self);
-    w->here()->pinned = true;
+    w->current_stack()->pinned = true;
     if (home_of(self) != w)
-        w->switch_from(self, leave::yield, w->pick(false));
+        w->switch_from(self, switch_reason::yield, w->pick(false));
 }
 
-// The slot goes back at once, so the locals' memory does too. They end first: their destructors may suspend.
+// The slot is freed at once, and with it the memory of the task-local values. Their destructors run first, as
+// they may suspend.
 void end_inline_slow(task *t) noexcept {
     if (has_at_end(t, has_locals)) {
         end_locals(*t->extras);

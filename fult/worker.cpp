@@ -17,15 +17,15 @@
 #include "unwind.hpp"
 #include "virtual_memory.hpp"
 
-// What a foreign thread's fast paths find: no free slot, and a stack that is always too low, so that they
-// take the slow ones.
+// The values seen by the fast paths on a foreign thread: no free slot, and a stack that is always too low.
+// Foreign threads therefore take the slow paths.
 constinit fult::detail::worker_hot fult::detail::no_worker{.even_line_ = {},
                                                            .run = {},
                                                            .current = nullptr,
                                                            .stack_limit = ~std::uintptr_t{0},
-                                                           .known = nullptr,
+                                                           .locals_cache = nullptr,
                                                            .another_even_line_ = {},
-                                                           .attention = {0}};
+                                                           .request_flags = {0}};
 
 constinit const fult::detail::local_values fult::detail::no_locals{};
 
@@ -41,38 +41,37 @@ constexpr std::size_t sites_bytes = std::size_t{max_slots} * worker::site_frames
 constexpr std::size_t words_bytes = std::size_t{96} << 20; // worker, hints and words: below tasks_offset
 static_assert(slot_words_offset + (max_slots / 64) * sizeof(slot_word) <= ready_bytes_offset);
 static_assert(ready_bytes_offset + max_slots <= words_bytes);
-static_assert(sizeof(worker) <= 0x10'0000, "the worker lies in the first mebibyte of its home");
+static_assert(sizeof(worker) <= 0x10'0000, "the worker must fit into the first mebibyte of its home");
 
-// The slots of the last word of each half of a home.
+// The usable slots of the last word in each half of a home.
 static_assert(most_tasks == slots_in_word * half_words);
 constexpr std::uint64_t last_slots_for(std::size_t max_tasks) noexcept {
     const std::size_t without = words_for(max_tasks) * slots_in_word - max_tasks;
     return usable_slots & (~std::uint64_t{0} >> without);
 }
 
-// What is stored for 64 slots: the descriptors, and a piece of each of these arrays.
+// Storage per 64 slots: the descriptors and a part of each of these arrays.
 struct array {
     std::uintptr_t begin;
     std::size_t bytes_a_word;
 };
 constexpr array arrays[] = {
-    {runnable_place.words, sizeof(shared_word)},   {pinned_place.words, sizeof(shared_word)},
-    {returned_place.words, sizeof(shared_word)},   {slot_words_offset, sizeof(slot_word)},
+    {runnable_offsets.words, sizeof(shared_word)}, {pinned_offsets.words, sizeof(shared_word)},
+    {returned_offsets.words, sizeof(shared_word)}, {slot_words_offset, sizeof(slot_word)},
     {ready_bytes_offset, 64 * sizeof(ready_byte)}, {tasks_offset, 64 * sizeof(task)},
 };
 constexpr std::size_t head_bytes = std::size_t{2} << 20; // the worker and its hints
-static_assert(returned_place.summary + 0x1000 <= head_bytes && head_bytes <= runnable_place.words);
+static_assert(returned_offsets.summary + 0x1000 <= head_bytes && head_bytes <= runnable_offsets.words);
 
 bool make_pages_usable(std::byte *begin, std::size_t bytes) noexcept {
     const std::size_t before = reinterpret_cast<std::uintptr_t>(begin) % page_size();
     return make_usable(begin - before, bytes + before);
 }
 
-// Only what max_tasks needs: tools that keep books on memory (Valgrind) take long for each page they hear of.
+// Makes only as much usable as max_tasks needs: memory checkers (Valgrind) take long for each page.
 bool make_home_usable(std::byte *home, std::size_t max_tasks) noexcept {
     const std::size_t words = words_for(max_tasks);
-    // Few tasks stay on small pages; many are walked through in order, and would miss the translation of each
-    // page.
+    // Few tasks stay on small pages. Many tasks are traversed in order and would miss the TLB for each page.
     constexpr std::size_t few = std::size_t{2} << 20;
     if (words * 64 * sizeof(task) > few)
         prefer_huge_pages(home + tasks_offset + few, words * 64 * sizeof(task) - few);
@@ -88,19 +87,22 @@ bool make_home_usable(std::byte *home, std::size_t max_tasks) noexcept {
 
 } // namespace
 
-worker::worker(team &owner, unsigned number) noexcept
-    : crew(owner), index(number), toured_(other_after(number)), suspect_(toured_), random_(number + 1) {
+worker::worker(worker_team &owner, unsigned number) noexcept
+    : team(owner),
+      index(number),
+      swept_victim_(other_after(number)),
+      hidden_victim_(swept_victim_),
+      random_(number + 1) {
     const auto limit = static_cast<std::uint32_t>(words_for(owner.opts.max_tasks));
-    // Where it is to be told who spawned what, the fast path finds no run and each spawn comes to the slow
-    // one.
+    // With spawn_sites on, hide the slot run so that every spawn takes the slow path.
     const std::uint64_t last = last_slots_for(owner.opts.max_tasks);
     slots_.open(this, owner.private_words && !owner.opts.spawn_sites ? &run : &hidden_run_, 0, limit, last);
     shared_slots_.open(this, &shared_run_, half_words, limit, last);
     tasks.open(this, owner.opts);
-    tasks.note_used(half_words);
+    tasks.mark_used(half_words);
 }
 
-worker *worker::create(team &owner, unsigned index) {
+worker *worker::create(worker_team &owner, unsigned index) {
     const auto lacks = [&](int error, const std::string &what) {
         throw std::system_error(error, std::generic_category(),
                                 "fult: no " + what + " (" + std::to_string(index + 1) + " of " +
@@ -108,9 +110,8 @@ worker *worker::create(team &owner, unsigned index) {
     };
     auto *home = static_cast<std::byte *>(reserve_aligned(home_size, home_size));
     if (!home)
-        lacks(errno,
-              "address space for a table of tasks, which takes 4 GiB whatever FULT_MAX_TASKS is, and twice "
-              "that for a moment; raise `ulimit -v`, or lower FULT_WORKERS");
+        lacks(errno, "address space for a table of tasks, which needs 4 GiB whatever FULT_MAX_TASKS is, and "
+                     "temporarily twice that; raise `ulimit -v`, or lower FULT_WORKERS");
     if (!make_home_usable(home, owner.opts.max_tasks)) {
         const int error = errno;
         unmap_pages(home, home_size);
@@ -125,9 +126,9 @@ worker *worker::create(team &owner, unsigned index) {
 }
 
 void worker::destroy(worker *w) noexcept {
-    w->crew.stacks.release(w->stacks_);
-    if (w->base_pooled_)
-        w->crew.stacks.release(w->base_pooled_);
+    w->team.stacks.release(w->stacks_);
+    if (w->scheduler_stack_)
+        w->team.stacks.release(w->scheduler_stack_);
     if (w->sites_)
         unmap_pages(w->sites_, sites_bytes);
     w->~worker();
@@ -144,11 +145,11 @@ void worker::enter_thread() {
         pthread_attr_getstack(&attributes, &low, &size);
         pthread_attr_destroy(&attributes);
     }
-    base_stack_.base = static_cast<std::byte *>(low);
-    base_stack_.size = size;
-    base_stack_.kernel_threads = true;
-    base_stack_.fiber = sanitizer::fiber_current();
-    here_ = &base_stack_;
+    thread_stack_.base = static_cast<std::byte *>(low);
+    thread_stack_.size = size;
+    thread_stack_.kernel_threads = true;
+    thread_stack_.fiber = sanitizer::fiber_current();
+    current_stack_ = &thread_stack_;
     fult_tls_worker = this;
 }
 
@@ -158,7 +159,7 @@ void worker::set_neighbours(const std::vector<std::vector<unsigned>> &groups) {
     for (const auto &group : groups) {
         victims_.emplace_back();
         for (const unsigned other : group)
-            victims_.back().push_back(crew.homes[other]);
+            victims_.back().push_back(team.homes[other]);
     }
 }
 
@@ -166,10 +167,10 @@ void worker::set_neighbours(const std::vector<std::vector<unsigned>> &groups) {
 
 task *worker::take_own_slot() noexcept {
     task *t = slots_.take();
-    // A slot that a thief ran and gave back must not look taken back from us when it is used again.
-    if (attention.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+    // A slot that a thief ran and freed must not appear revoked when it is used again.
+    if (request_flags.load(std::memory_order_relaxed) & revoked) [[unlikely]]
         tasks.reconcile(0);
-    tasks.note_current_word(slots_.current_word());
+    tasks.set_current_word(slots_.current_word());
     return t;
 }
 
@@ -177,14 +178,14 @@ task *worker::take_shared_slot() noexcept {
     shared_lock_.lock();
     task *t = shared_slots_.take();
     if (t)
-        tasks.note_used(slot_of(t) >> 6);
+        tasks.mark_used(slot_of(t) >> 6);
     shared_lock_.unlock();
     return t;
 }
 
 void worker::follow_slot(task *t) noexcept {
     if (slots_.follow(slot_of(t)))
-        tasks.note_current_word(slots_.current_word());
+        tasks.set_current_word(slots_.current_word());
 }
 
 std::uint64_t worker::living() noexcept {
@@ -205,14 +206,14 @@ void worker::set_extras(task *t, std::unique_ptr<task_extras> extras) noexcept {
     extras_lock_.lock();
     const std::unique_ptr<task_extras> before(std::exchange(t->extras, extras.release()));
     extras_lock_.unlock();
-    forget_locals(current_worker()); // perhaps t runs here
+    drop_cached_locals(current_worker()); // t may be running here
 }
 
-// Plain words of the owner are looked at from elsewhere. A living task's bit is 0 whenever they change; where
-// the run stands is known for sure to the owner alone.
-FULT_LOOKED_AT bool worker::is_free(const task *t) const noexcept {
+// Reads plain words of the owner from other threads. The bit of a living task is 0 whenever the word changes.
+// Only the owner knows the position of the run.
+FULT_RACY_READ bool worker::is_free(const task *t) const noexcept {
     const std::uint32_t slot = slot_of(t);
-    const public_words returned(this, returned_place);
+    const public_words returned(this, returned_offsets);
     auto *self = const_cast<worker *>(this);
     const volatile std::uint64_t &free = slot_words(self)[slot >> 6].free;
     if ((free & bit_of(slot)) != 0 || returned.contains(slot))
@@ -220,11 +221,11 @@ FULT_LOOKED_AT bool worker::is_free(const task *t) const noexcept {
     return this == this_worker() && t >= run.next && t < run.end;
 }
 
-void worker::note_site(const task *t) noexcept {
+void worker::record_spawn_site(const task *t) noexcept {
     if (!sites_)
         return;
     void *frames[site_frames];
-    const std::size_t count = frames_here(frames, 1); // without the library's function that calls this
+    const std::size_t count = frames_here(frames, 1); // skips the library function that calls this
     std::atomic<void *> *site = sites_ + std::size_t{slot_of(t)} * site_frames;
     for (std::size_t i = 0; i < site_frames; ++i)
         site[i].store(i < count ? frames[i] : nullptr, std::memory_order_relaxed);
@@ -243,35 +244,35 @@ std::size_t worker::site_of(const task *t, std::span<void *> into) const noexcep
 
 void worker::make_ready(task *t) noexcept {
     worker *w = this_worker();
-    if (w == this && crew.private_words && slot_of(t) < half_slots && !t->pinned && !t->extras) {
+    if (w == this && team.private_words && slot_of(t) < half_slots && !t->pinned && !t->extras) {
         tasks.add_ready(t);
-        if (attention.load(std::memory_order_relaxed) != 0)
-            attend(this);
+        if (request_flags.load(std::memory_order_relaxed) != 0)
+            poll_requests(this);
         return;
     }
     check_not_forked();
     const bool only_home = t->pinned;
-    tasks.show(t, only_home);
-    crew.wake_for(*this, only_home);
+    tasks.make_claimable(t, only_home);
+    team.wake_for(*this, only_home);
 }
 
 task *worker::pick_otherwise(bool yielding) noexcept {
     task *t = nullptr;
-    // A hand-over is short, and comes first but for every 32nd decision: the hungry wait for that at most.
+    // Handed-off tasks come first, except in every 32nd decision: that bounds the wait of all other tasks.
     const bool fair = is_fair_turn();
-    if (!fair && (t = take_handed())) {
+    if (!fair && (t = take_handed_off())) {
         tick();
         return t;
     }
-    if (attention.load(std::memory_order_relaxed) != 0) [[unlikely]]
-        attend(this);
+    if (request_flags.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        poll_requests(this);
     tick();
-    if (fair && crew.outside.any()) [[unlikely]]
-        crew.outside.poll();
-    if (crew.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
-        if ((!fair || !crew.ends_shortage()) && (t = pick_started(fair)))
+    if (fair && team.outside.any()) [[unlikely]]
+        team.outside.poll();
+    if (team.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
+        if ((!fair || !team.ends_shortage()) && (t = pick_started(fair)))
             return t;
-    if (fair && ((t = pick_for_fairness()) || (t = take_handed())))
+    if (fair && ((t = pick_for_fairness()) || (t = take_handed_off())))
         return t;
     if (!yielding && tasks.may_have_ready() && (t = tasks.take_ready()))
         return t;
@@ -280,19 +281,19 @@ task *worker::pick_otherwise(bool yielding) noexcept {
         return t;
     if (yielding && tasks.may_have_ready() && (t = tasks.take_ready()))
         return t;
-    const bool gather = crew.private_words && attention.load(std::memory_order_relaxed) == 0 &&
-                        (crew.alone || crew.searching.load(std::memory_order_relaxed) == 0);
+    const bool gather = team.private_words && request_flags.load(std::memory_order_relaxed) == 0 &&
+                        (team.stealing_disabled || team.searching.load(std::memory_order_relaxed) == 0);
     t = tasks.take_public(false, gather);
-    if (gather && (attention.load(std::memory_order_relaxed) & hungry) != 0) [[unlikely]] {
-        feed(); // asked while the gathered tasks were nowhere to be seen
-        if (tasks.seems_public()) // some have become public again
-            crew.wake_for(*this, false);
+    if (gather && (request_flags.load(std::memory_order_relaxed) & work_requested) != 0) [[unlikely]] {
+        publish_work();           // work was requested while the gathered tasks were not visible
+        if (tasks.seems_public()) // some tasks are public again
+            team.wake_for(*this, false);
     }
     return t;
 }
 
-// Those that have a stack come first where no more can be had: they end, and free theirs. Those that were
-// signaled have their turn among those that yield.
+// If no stack can be allocated, tasks that have a stack come first: they end and free theirs. Signaled tasks
+// take turns with yielding ones.
 task *worker::pick_started(bool fair) noexcept {
     task *t = fair ? tasks.take_public(true) : nullptr;
     if (!t)
@@ -302,41 +303,42 @@ task *worker::pick_started(bool fair) noexcept {
 
 bool worker::has_work() noexcept { return has_own_work() || tasks.seems_public() || tasks.seems_pinned(); }
 
-// Handing over ----------------------------------------------------------------------------------------------------------------
+// Hand-off ----------------------------------------------------------------------------------------------------------------
 
-// A signal sets a bit at the task's home, wherever that is; these take the task itself, so that it goes on
-// here, where what the caller wrote is in the cache. To who looks for work the chain is one more public word:
-// pushed by an atomic operation before the look at the sleepers, and looked at by who falls asleep.
-// Where it has not parked yet it keeps the signal: a bit would make another worker run it for nothing.
+// A signal sets a bit at the task's home. A hand-off passes the task itself, so that it runs here, where the
+// data that the caller wrote is in the cache. To searching workers the chain acts like one more public word:
+// it is pushed by an atomic operation before the sleepers are checked, and it is checked by a worker before
+// it parks. If the task has not suspended yet, the signal is kept as a pending wake-up: a bit would make
+// another worker claim it without result.
 task *worker::claim_or_signal(task_id who) noexcept {
     task *t = to_task(who);
     auto *home = static_cast<worker *>(home_of(t));
-    if ((who.value() & 1) != 0 || (crew.alone && home != this)) {
+    if ((who.value() & 1) != 0 || (team.stealing_disabled && home != this)) {
         post_signal(who);
         return nullptr;
     }
     switch (claim(*t, false)) {
-    case claim_outcome::ours:
+    case claim_result::ours:
         return t;
-    case claim_outcome::pinned: // a signal's bit might be found by a thief first
+    case claim_result::pinned: // a thief might find the bit of a signal first
         home->tasks.post(t, true);
         if (home != this)
-            crew.wake_for(*home, true);
+            team.wake_for(*home, true);
         break;
-    case claim_outcome::not_now:
+    case claim_result::not_now:
         break;
     }
     return nullptr;
 }
 
-void worker::hand(task *first, task *last) noexcept {
-    task *below = handed_.load(std::memory_order_relaxed);
-    if (is_kept(below)) {
+void worker::hand_off(task *first, task *last) noexcept {
+    task *below = handed_off_.load(std::memory_order_relaxed);
+    if (is_deferred_lock(below)) {
         task *mine = below;
         below = nullptr;
-        if (handed_.compare_exchange_strong(mine, nullptr,
-                                            std::memory_order_acq_rel)) // pairs with steal_handed
-            if (task *heir = pass_on(*this, mine)) {
+        if (handed_off_.compare_exchange_strong(mine, nullptr,
+                                                std::memory_order_acq_rel)) // pairs with steal_handed_off
+            if (task *heir = transfer(*this, mine)) {
                 heir->next.store(nullptr, std::memory_order_relaxed);
                 last->next.store(heir, std::memory_order_relaxed);
                 last = heir;
@@ -344,95 +346,98 @@ void worker::hand(task *first, task *last) noexcept {
     }
     do
         last->next.store(below, std::memory_order_relaxed);
-    while (
-        !handed_.compare_exchange_weak(below, first, std::memory_order_seq_cst)); // pairs with steal_handed
-    tell_handed();
+    while (!handed_off_.compare_exchange_weak(below, first,
+                                              std::memory_order_seq_cst)); // pairs with steal_handed_off
+    notify_handoff();
 }
 
-bool worker::keep(void *lock, pass_on_function pass_on) noexcept {
-    task *nothing = handed_.load(std::memory_order_relaxed);
-    if (nothing || (crew.alone && crew.count > 1)) // the next owner may be another worker's
+bool worker::defer_release(void *lock, transfer_function transfer) noexcept {
+    task *nothing = handed_off_.load(std::memory_order_relaxed);
+    if (nothing || (team.stealing_disabled && team.count > 1)) // the next owner may belong to another worker
         return false;
-    pass_on_.store(pass_on, std::memory_order_relaxed);
-    if (!handed_.compare_exchange_strong(nothing, kept(lock), std::memory_order_seq_cst))
+    transfer_.store(transfer, std::memory_order_relaxed);
+    if (!handed_off_.compare_exchange_strong(nothing, deferred_lock(lock), std::memory_order_seq_cst))
         return false;
-    tell_handed();
+    notify_handoff();
     return true;
 }
 
-bool worker::take_back(const void *lock) noexcept {
-    task *mine = handed_.load(std::memory_order_relaxed);
-    return mine == kept(lock) && handed_.compare_exchange_strong(
-                                     mine, nullptr, std::memory_order_acq_rel); // pairs with steal_handed
+bool worker::reacquire(const void *lock) noexcept {
+    task *mine = handed_off_.load(std::memory_order_relaxed);
+    return mine == deferred_lock(lock) &&
+           handed_off_.compare_exchange_strong(mine, nullptr,
+                                               std::memory_order_acq_rel); // pairs with steal_handed_off
 }
 
-task *worker::pass_on(const worker &from, const task *what) noexcept {
+task *worker::transfer(const worker &from, const task *what) noexcept {
     auto *lock = reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(what) & ~std::uintptr_t{1});
-    return from.pass_on_.load(std::memory_order_relaxed)(lock, *this);
+    return from.transfer_.load(std::memory_order_relaxed)(lock, *this);
 }
 
-void worker::tell_handed() noexcept {
-    hands_.store(hands_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    // Who dozes looks soon: to wake it for each hand-over would cost more than the hand-over.
-    if (crew.asleep.any() && crew.dozing.load(std::memory_order_seq_cst) == 0) // pairs with nap
-        crew.wake_for(*this, false);
+void worker::notify_handoff() noexcept {
+    handoff_count_.store(handoff_count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    // A worker in poll sleep polls soon. Waking it for each hand-off would cost more than the hand-off.
+    if (team.asleep.any() && team.poll_sleeping.load(std::memory_order_seq_cst) == 0) // pairs with park
+        team.wake_for(*this, false);
 }
 
-// The newest. That it is still the first one means that nothing was taken: only this worker pushes.
-task *worker::take_handed() noexcept {
-    task *first = handed_.load(std::memory_order_acquire), *below = nullptr;
-    while (first && !handed_.compare_exchange_weak(
-                        first, below = is_kept(first) ? nullptr : first->next.load(std::memory_order_relaxed),
-                        std::memory_order_acq_rel)) // pairs with steal_handed
+// Takes the newest task. If it is still the first, nothing was taken: only this worker pushes.
+task *worker::take_handed_off() noexcept {
+    task *first = handed_off_.load(std::memory_order_acquire), *below = nullptr;
+    while (first &&
+           !handed_off_.compare_exchange_weak(
+               first, below = is_deferred_lock(first) ? nullptr : first->next.load(std::memory_order_relaxed),
+               std::memory_order_acq_rel)) // pairs with steal_handed_off
         ;
-    if (is_kept(first))
-        return pass_on(*this, first);
+    if (is_deferred_lock(first))
+        return transfer(*this, first);
     if (first && below)
         ready_set::prefetch(below);
     return first;
 }
 
-// The rest of a chain that this worker has taken from another.
-void worker::take_over_handed(task *chain) noexcept {
-    if (!handed_.load(std::memory_order_relaxed)) {
-        handed_.store(chain, std::memory_order_seq_cst); // only this worker pushes
-        crew.wake_for(*this, false);
+// Adopts the rest of a chain that was taken from another worker.
+void worker::adopt_handed_off(task *chain) noexcept {
+    if (!handed_off_.load(std::memory_order_relaxed)) {
+        handed_off_.store(chain, std::memory_order_seq_cst); // only this worker pushes
+        team.wake_for(*this, false);
         return;
     }
     task *last = chain;
     while (task *below = last->next.load(std::memory_order_relaxed))
         last = below;
-    hand(chain, last);
+    hand_off(chain, last);
 }
 
-// What lies first in a worker's chain since this thief's last look; the rest is handed to the thief itself.
-// Where it is another task, the next worker is watched: chains that are in motion do not hide one that
-// stands.
-task *worker::steal_handed() noexcept {
-    std::atomic<task *> &chain = crew.homes[watched_]->handed_;
-    if (watched_first_ && crew.homes[watched_]->hands_.load(std::memory_order_relaxed) == watched_hands_ &&
+// Steals the chain of a worker if its first task has not changed since this thief's last check; the rest of
+// the chain is handed off to the thief itself. If the first task has changed, the next worker is checked:
+// chains that make progress must not hide one that does not.
+task *worker::steal_handed_off() noexcept {
+    std::atomic<task *> &chain = team.homes[watched_victim_]->handed_off_;
+    if (watched_first_ &&
+        team.homes[watched_victim_]->handoff_count_.load(std::memory_order_relaxed) == watched_handoffs_ &&
         chain.load(std::memory_order_acquire) == watched_first_)
-        if (task *first =
-                chain.exchange(nullptr, std::memory_order_acq_rel)) { // pairs with hand and take_handed
+        if (task *first = chain.exchange(
+                nullptr, std::memory_order_acq_rel)) { // pairs with hand_off and take_handed_off
             watched_first_ = nullptr;
-            if (is_kept(first))
-                return pass_on(*crew.homes[watched_], first);
+            if (is_deferred_lock(first))
+                return transfer(*team.homes[watched_victim_], first);
             if (task *rest = first->next.load(std::memory_order_relaxed))
-                take_over_handed(rest);
+                adopt_handed_off(rest);
             return first;
         }
     watched_first_ = nullptr;
-    for (unsigned i = 0; i < crew.count && !watched_first_; ++i) {
-        watched_ = (watched_ + 1) % crew.count;
-        watched_first_ = crew.homes[watched_]->handed_.load(std::memory_order_acquire);
-        watched_hands_ = crew.homes[watched_]->hands_.load(std::memory_order_relaxed);
+    for (unsigned i = 0; i < team.count && !watched_first_; ++i) {
+        watched_victim_ = (watched_victim_ + 1) % team.count;
+        watched_first_ = team.homes[watched_victim_]->handed_off_.load(std::memory_order_acquire);
+        watched_handoffs_ = team.homes[watched_victim_]->handoff_count_.load(std::memory_order_relaxed);
     }
     return nullptr;
 }
 
 bool worker::took_signal(task *self) noexcept {
-    if (self->token.load(std::memory_order_relaxed) != 0 &&
-        self->token.exchange(0, std::memory_order_seq_cst) != 0) // pairs with claim
+    if (self->pending_wakeup.load(std::memory_order_relaxed) != 0 &&
+        self->pending_wakeup.exchange(0, std::memory_order_seq_cst) != 0) // pairs with claim
         return true;
     const public_words words = self->pinned ? static_cast<worker *>(home_of(self))->tasks.pinned()
                                             : static_cast<worker *>(home_of(self))->tasks.runnable();
@@ -440,51 +445,53 @@ bool worker::took_signal(task *self) noexcept {
     return words.contains(slot) && words.take(slot >> 6, bit_of(slot)) != 0;
 }
 
-void worker::feed() noexcept {
+void worker::publish_work() noexcept {
     if (tasks.publish() == 0)
-        return; // nothing to give: the request stands
-    attention.fetch_and(~std::uint32_t{hungry}, std::memory_order_seq_cst); // pairs with ask_for_work and nap
-    if (crew.asleep.any() && crew.searching.load(std::memory_order_seq_cst) == 0)
-        crew.wake_one(index);
+        return; // nothing to publish: the request stays set
+    request_flags.fetch_and(~std::uint32_t{work_requested},
+                            std::memory_order_seq_cst); // pairs with request_work and park
+    if (team.asleep.any() && team.searching.load(std::memory_order_seq_cst) == 0)
+        team.wake_one(index);
 }
 
-// A worker that watched its own words goes to run something else. Signalers that saw it looking woke nobody,
-// so where somebody sleeps it looks once more for what they brought. Whoever falls asleep afterwards makes
-// our store visible by its own fence, before its own last look (nap; WATCH in tests/model/sleep.pml).
-void worker::stop_looking() noexcept {
-    if (crew.private_words) {
-        looking.store(0, std::memory_order_relaxed);
+// A worker that polled its own words continues with another task. Signalers that saw it polling have not
+// woken any worker, so if any worker sleeps, this one checks its public words once more. A worker that parks
+// later makes our store visible by its own fence, before its last check (park; WATCH in
+// tests/model/sleep.pml).
+void worker::stop_polling() noexcept {
+    if (team.private_words) {
+        polling.store(0, std::memory_order_relaxed);
         owner_barrier();
-        if (!crew.asleep.any())
+        if (!team.asleep.any())
             return;
     }
-    looking.exchange(0, std::memory_order_seq_cst); // pairs with wake_for
-    if (crew.asleep.any() && tasks.seems_public())
-        crew.wake_one(index);
+    polling.exchange(0, std::memory_order_seq_cst); // pairs with wake_for
+    if (team.asleep.any() && tasks.seems_public())
+        team.wake_one(index);
 }
 
 // Waking ------------------------------------------------------------------------------------------------------------------------
 
-void team::wake(unsigned target) noexcept {
+void worker_team::wake(unsigned target) noexcept {
     if (asleep.remove(target))
         homes[target]->sleep.post();
 }
 
-void team::wake_one(unsigned near) noexcept {
+void worker_team::wake_one(unsigned near) noexcept {
     if (const int target = asleep.remove_any(near); target >= 0)
         homes[static_cast<unsigned>(target)]->sleep.post();
 }
 
-void team::wake_for(const worker &home, bool only_home) noexcept {
-    if (!asleep.any()) // after the caller's OR
+void worker_team::wake_for(const worker &home, bool only_home) noexcept {
+    if (!asleep.any()) // after the OR of the caller
         return;
     if (home.index < count) {
         if (asleep.remove(home.index)) {
             homes[home.index]->sleep.post();
             return;
         }
-        if (only_home || alone ||
-            home.looking.load(std::memory_order_seq_cst) != 0) // pairs with stop_looking
+        if (only_home || stealing_disabled ||
+            home.polling.load(std::memory_order_seq_cst) != 0) // pairs with stop_polling
             return;
     }
     if (searching.load(std::memory_order_seq_cst) != 0) // pairs with search

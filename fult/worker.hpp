@@ -1,4 +1,4 @@
-// A worker: a kernel thread that runs tasks, and the home of the tasks spawned on it. It lies at the
+// A worker: a kernel thread that runs tasks, and the home of the tasks spawned on it. The object lies at the
 // beginning of its home.
 #pragma once
 
@@ -23,23 +23,24 @@
 
 namespace fult::detail {
 
-// The C++ runtime's record of exceptions in flight (Itanium ABI, 2.2.2), which belongs to the task and moves
+// The C++ runtime's record of exceptions in flight (Itanium ABI, 2.2.2). It belongs to the task and moves
 // with it.
 struct exceptions_in_flight {
     void *caught;
     unsigned uncaught;
 };
 
-// What the next context does for the one that was left, in the low bits of the word that a jump carries: only
-// then are the registers saved, and others may run it.
-enum class leave : std::uintptr_t {
-    base = 0,  // the worker's own context was left
-    park = 1,  // the task waits for a signal
-    yield = 2, // the task is ready
-    idle = 3,  // the stack has no task any more
+// What the next context must do for the context that was switched away from. It is stored in the low bits of
+// the word that a jump carries: the registers are saved only after the jump, and only then may another worker
+// run the task.
+enum class switch_reason : std::uintptr_t {
+    scheduler = 0, // from the scheduler context
+    suspend = 1,   // the task waits for a signal
+    yield = 2,     // the task is ready
+    idle = 3,      // the stack has no task
 };
 
-// Words in each half of a home for so many tasks.
+// Number of words in each half of a home for max_tasks tasks.
 inline constexpr std::size_t slots_in_word = std::popcount(usable_slots);
 constexpr std::size_t words_for(std::size_t max_tasks) noexcept {
     return (max_tasks + slots_in_word - 1) / slots_in_word;
@@ -47,59 +48,62 @@ constexpr std::size_t words_for(std::size_t max_tasks) noexcept {
 
 class alignas(cache_line) worker : public worker_hot {
   public:
-    // Makes the home and its worker in it. Throws std::system_error where memory is lacking.
-    static worker *create(team &owner, unsigned index);
+    // Creates a home and its worker. Throws std::system_error if memory cannot be allocated.
+    static worker *create(worker_team &owner, unsigned index);
     static void destroy(worker *w) noexcept;
 
-    team &crew;
+    worker_team &team;
     const unsigned index;
     ready_set tasks;
 
     // The thread ------------------------------------------------------------------------------------------------------------
-    void enter_thread(); // makes this the calling thread's worker
+    void enter_thread(); // makes this the worker of the calling thread
     void leave_thread() noexcept;
-    void serve(); // until the team stops; on the thread's own stack
+    void serve(); // runs tasks until the team stops; on the thread's own stack
     void set_neighbours(const std::vector<std::vector<unsigned>> &groups);
-    // The first stacks; with_base: one for the worker's own context too, where its thread's stack is the main
-    // task's.
-    bool open_stacks(bool with_base) noexcept;
+    // Allocates the first stacks. with_scheduler_stack: also one for the scheduler context, for the worker
+    // whose thread stack is the main task's.
+    bool open_stacks(bool with_scheduler_stack) noexcept;
 
-    bool no_turns = false; // spawn does not suspend here now (detail/service.hpp); the worker's
+    // spawn must not suspend here (detail/service.hpp); accessed by the worker only
+    bool no_suspension_in_spawn = false;
 
     // Slots: the lower half of the home is the worker's own, the upper one is for others, under a lock ------------------------
     task *take_own_slot() noexcept;
     bool is_far_ahead() const noexcept { return slots_.is_far_ahead(); }
     task *take_shared_slot() noexcept;
-    // Not the one before the run of slots, which release_slot knows; or any, where that run is hidden.
+    // Releases any slot except the one just before the run of slots, which release_slot handles. If the run
+    // is hidden, any slot.
     FULT_ALWAYS_INLINE void release_own_slot(task *t) noexcept {
         if (slots_.release_elsewhere(slot_of(t))) [[unlikely]]
             follow_slot(t);
     }
-    std::uint64_t living() noexcept; // slots taken; exact while nobody spawns
-    std::uint64_t ended() noexcept;  // of these, by tasks that have ended and wait to be joined
-    // What spawn_options added to a task of this home; the inspector reads names under the same lock.
+    std::uint64_t living() noexcept; // number of taken slots; exact while no task is spawned
+    std::uint64_t ended() noexcept;  // of these, slots of tasks that have ended and were not joined
+    // Stores what spawn_options added to a task of this home. The inspector reads names under the same lock.
     void set_extras(task *t, std::unique_ptr<task_extras> extras) noexcept;
     spin_lock &extras_lock() noexcept { return extras_lock_; }
 
-    // Whether the slot is free for certain; false says nothing. From any thread.
+    // True if the slot is certainly free; false is inconclusive. From any thread.
     bool is_free(const task *t) const noexcept;
 
-    // Where tasks of this home were spawned, while option spawn_sites is on.
-    void note_site(const task *t) noexcept; // by the spawner
+    // Spawn sites of this home's tasks, recorded if the option spawn_sites is on.
+    void record_spawn_site(const task *t) noexcept; // called by the spawner
     std::size_t site_of(const task *t, std::span<void *> into) const noexcept;
     static constexpr std::size_t site_frames = 6;
 
     // Scheduling, on the calling thread -----------------------------------------------------------------------------------------
-    task *pick(bool yielding) noexcept; // claims a ready task of this home, or null
-    bool has_work() noexcept;           // whether pick may find something
-    // Also looks at the other workers, and takes back what those hide that reach no decision.
-    bool work_anywhere(bool handed_too) noexcept;
-    bool has_own_work() noexcept { // the same, where no other worker's lines must be looked at
-        return handed_.load(std::memory_order_relaxed) != nullptr || tasks.any_private();
+    task *pick(bool yielding) noexcept; // claims a ready task of this home; nullptr if there is none
+    bool has_work() noexcept;           // true if pick may find a task
+    // True if any worker has work. Also revokes private tasks of workers that reach no scheduling point.
+    bool work_anywhere(bool include_handed_off) noexcept;
+    bool has_own_work() noexcept { // has_work without reading cache lines of other workers
+        return handed_off_.load(std::memory_order_relaxed) != nullptr || tasks.any_private();
     }
-    // Scheduling decisions of a task that does not give way by itself (fairness.cpp). take_turn: others run
-    // now if any of them waits for its turn. count_turn: every 32nd call does that. end_row: of joins in
-    // place, where the stack seems to be low for one more; where it is not, others have their turn.
+    // Scheduling decisions of a task that does not call yield (fairness.cpp). take_turn switches to another
+    // ready task, if there is one. count_turn does that on every 32nd call. end_row is called when the stack
+    // seems too low for another inline join: if the stack is not low, the row of joins is over and another
+    // task gets a turn.
     void take_turn(bool unstarted_too = true) noexcept;
     void count_turn() noexcept {
         if (tick() % fairness == 0)
@@ -108,82 +112,89 @@ class alignas(cache_line) worker : public worker_hot {
     void end_row() noexcept;
     bool polled_for_long() noexcept { return ++polls_ % long_poll == 0; }
     bool failed_for_long() noexcept { return ++failures_ % long_poll == 0; }
-    void switch_from(task *self, leave how,
-                     task *next) noexcept;       // returns when self is resumed, maybe elsewhere
-    void make_ready(task *t) noexcept;           // t may run: private here if it can be, else public
-    void feed() noexcept;                        // publishes for the hungry
-    task *claim_or_signal(task_id who) noexcept; // signals; null, or the caller is to hand it over
-    void hand(task *first, task *last) noexcept; // claimed tasks, chained by `next`, go on here
-    // A lock that a task here has left, and for which others queue: this worker's next decision passes it on,
-    // or a thief, unless a task here takes it back before. keep: false where others were handed over before.
-    using pass_on_function = task *(*)(void *lock, worker &here) noexcept; // the next owner, claimed, or null
-    bool keep(void *lock, pass_on_function pass_on) noexcept;
-    bool take_back(const void *lock) noexcept;
-    const task *handed() const noexcept { return handed_.load(std::memory_order_acquire); } // or a kept lock
-    bool took_signal(task *self) noexcept; // consumes a retained signal, or one in self's own public word
-    std::atomic<std::uint32_t> looking{0}; // awake, and watching its own words
-    void stop_looking() noexcept;
-    // Gives idle stacks and descriptors back; the shared part from any thread (trim.cpp).
+    // returns when self is resumed, possibly on another worker
+    void switch_from(task *self, switch_reason how, task *next) noexcept;
+    void make_ready(task *t) noexcept; // makes t runnable: private here if possible, else public
+    void publish_work() noexcept;      // publishes private tasks after a work request
+    // signals; if it returns a claimed task, the caller must hand it off
+    task *claim_or_signal(task_id who) noexcept;
+    void hand_off(task *first, task *last) noexcept; // claimed tasks, chained by `next`, run on this worker
+    // Deferred release of a lock that a task of this worker has released while others queue. This worker's
+    // next decision, or a thief, transfers the lock, unless a task of this worker reacquires it before.
+    // defer_release returns false if tasks have been handed off already.
+    // returns the next owner, claimed, or nullptr
+    using transfer_function = task *(*)(void *lock, worker &here) noexcept;
+    bool defer_release(void *lock, transfer_function transfer) noexcept;
+    bool reacquire(const void *lock) noexcept;
+    // may be a deferred lock
+    const task *handed_off() const noexcept { return handed_off_.load(std::memory_order_acquire); }
+    bool took_signal(task *self) noexcept; // consumes a pending wake-up, or the bit in self's public word
+    std::atomic<std::uint32_t> polling{0}; // set while this worker is awake and polls its own words
+    void stop_polling() noexcept;
+    // Gives idle stacks and descriptors back. trim_shared may be called from any thread (trim.cpp).
     void trim() noexcept;
     void trim_as_requested() noexcept;
     void trim_shared() noexcept;
-    void forget_handed() noexcept {
-        handed_.store(nullptr, std::memory_order_relaxed);
-    } // the child of a fork
-    stack *here() const noexcept { return here_; }
+    // for the child of a fork
+    void drop_handed_off() noexcept { handed_off_.store(nullptr, std::memory_order_relaxed); }
+    stack *current_stack() const noexcept { return current_stack_; }
     exceptions_in_flight &exceptions() const noexcept { return *exceptions_; }
     void adopt_main(task *main, stack *its_stack) noexcept;
-    static bool is_kept(const task *t) noexcept { return (reinterpret_cast<std::uintptr_t>(t) & 1) != 0; }
+    static bool is_deferred_lock(const task *t) noexcept {
+        return (reinterpret_cast<std::uintptr_t>(t) & 1) != 0;
+    }
 
     parker sleep;
-    // Milliseconds of sleep after which settle_down is called; then again after as many as it returns, -1:
-    // not again. And rouse when the sleep ends. Who watches meanwhile (services) is counted as settled only
-    // where it does nothing but sleep. By the worker.
-    int settles_after() const noexcept;
-    int settle_down(bool watches) noexcept;
-    bool be_counted(bool settled) noexcept;
-    void rouse() noexcept;
+    // Long sleep. After long_sleep_after() milliseconds of sleep, on_long_sleep is called. It returns the
+    // milliseconds until the next call, or -1 for no further call. end_long_sleep is called when the sleep
+    // ends. A watcher is counted as long asleep only while it does nothing but sleep. All are called by the
+    // worker itself.
+    int long_sleep_after() const noexcept;
+    int on_long_sleep(bool watches) noexcept;
+    bool count_long_asleep(bool long_asleep) noexcept;
+    void end_long_sleep() noexcept;
 
   private:
     void follow_slot(task *t) noexcept;
-    task *take_handed() noexcept;
-    static task *kept(const void *lock) noexcept { // how it stands in handed_, alone
+    task *take_handed_off() noexcept;
+    static task *deferred_lock(const void *lock) noexcept { // the encoding of a lock in handed_off_
         return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(lock) | 1);
     }
-    void tell_handed() noexcept;
-    task *pass_on(const worker &from, const task *what) noexcept;
-    task *steal_handed() noexcept;
-    void take_over_handed(task *chain) noexcept;
+    void notify_handoff() noexcept;
+    task *transfer(const worker &from, const task *what) noexcept;
+    task *steal_handed_off() noexcept;
+    void adopt_handed_off(task *chain) noexcept;
 
-    worker(team &owner, unsigned index) noexcept;
+    worker(worker_team &owner, unsigned index) noexcept;
 
-    // switching (switch.hpp, switch.cpp)
+    // Switching (switch.hpp, switch.cpp)
     static void stack_main(boost::context::detail::transfer_t in) noexcept;
-    static void base_main(boost::context::detail::transfer_t in) noexcept;
-    static worker *arrive(arrival in, void *fake) noexcept;
+    static void scheduler_main(boost::context::detail::transfer_t in) noexcept;
+    static worker *finish_switch(jump_result in, void *fake) noexcept;
     worker *jump_to(void *target, stack *on, std::uintptr_t limit, std::uintptr_t word) noexcept;
     worker *resume(task *next, std::uintptr_t word) noexcept;
     worker *start(task *next, std::uintptr_t word) noexcept;
-    worker *go_to_base(std::uintptr_t word) noexcept;
+    worker *switch_to_scheduler(std::uintptr_t word) noexcept;
     static void run_task(task *t) noexcept;
     bool fits_here(const task *t) const noexcept;
     stack *take_stack(const task *t) noexcept;
     void give_stack(stack *s) noexcept;
     void put_back(task *t) noexcept;
 
-    // Tasks that were claimed for this worker and wait for its next decision, chained by `next`: what a
-    // running task granted (sync/). Only this worker pushes and pops; others take all at once. Or a lock.
-    alignas(cache_line) std::atomic<task *> handed_{nullptr};
-    std::atomic<std::uint32_t> hands_{0}; // how often; written by this worker alone
-    std::atomic<pass_on_function> pass_on_{nullptr};
-    unsigned watched_ = 0;            // the worker at whose chain this one looked last,
-    task *watched_first_ = nullptr;   // what came first there,
-    std::uint32_t watched_hands_ = 0; // and how often it had handed over
+    // Claimed tasks that wait for this worker's next decision, chained by `next`: tasks that were granted by
+    // a running task (sync/). Only this worker pushes and pops; other workers take the whole chain.
+    // Alternatively a single deferred lock.
+    alignas(cache_line) std::atomic<task *> handed_off_{nullptr};
+    std::atomic<std::uint32_t> handoff_count_{0}; // number of hand-offs; written by this worker only
+    std::atomic<transfer_function> transfer_{nullptr};
+    unsigned watched_victim_ = 0;        // the worker whose chain was inspected last,
+    task *watched_first_ = nullptr;      // the first task of that chain,
+    std::uint32_t watched_handoffs_ = 0; // and that worker's handoff_count_
 
     task *pick_otherwise(bool yielding) noexcept;
     task *pick_started(bool fair) noexcept;
 
-    // fairness (fairness.cpp): where ready tasks are found, each as a sweep that reaches all of them
+    // Fairness (fairness.cpp): the sources of ready tasks, each a sweep that reaches every task of its kind.
     using source = task *(worker::*)() noexcept;
     static const source sources[];
     task *pick_for_fairness(bool unstarted_too = true) noexcept;
@@ -191,7 +202,7 @@ class alignas(cache_line) worker : public worker_hot {
     task *take_own_yielded() noexcept { return tasks.take_yielded_in_turn(); }
     task *take_own_pinned() noexcept { return tasks.take_pinned_in_turn(); }
     task *take_own_public() noexcept { return tasks.take_public_in_turn(); }
-    task *take_oldest_handed() noexcept;
+    task *take_oldest_handed_off() noexcept;
     task *take_foreign() noexcept;
     task *take_of_others() noexcept;
     task *take_hidden() noexcept;
@@ -204,62 +215,64 @@ class alignas(cache_line) worker : public worker_hot {
     }
     bool is_fair_turn() const noexcept { return (tick_.load(std::memory_order_relaxed) + 1) % fairness == 0; }
 
-    // looking for work (search.cpp)
+    // Searching for work (search.cpp)
     task *find() noexcept;
     task *search() noexcept;
     task *steal_from(worker &victim, bool &forwarded) noexcept;
     task *steal_round() noexcept;
     bool revoke_round() noexcept;
-    void ask_for_work() noexcept;
-    enum class rest { until_woken, short_while };
-    void nap(rest how) noexcept;
+    void request_work() noexcept;
+    enum class park_mode { until_unparked, poll_sleep };
+    void park(park_mode how) noexcept;
     void sleep_until_woken(std::uint32_t prepared) noexcept;
-    std::uint32_t hands_of_others() const noexcept;
+    std::uint32_t handoffs_of_others() const noexcept;
 
     slot_allocator slots_;
     slot_run
-        hidden_run_; // the own slots' run where spawns must be seen one by one: the fast path finds none then
+        // the run of the own slots if every spawn must take the slow path: the fast path then finds no slot
+        hidden_run_;
     spin_lock shared_lock_;
     slot_run shared_run_;
     slot_allocator shared_slots_;
     spin_lock extras_lock_;
-    std::atomic<void *> *sites_ = nullptr; // site_frames a slot
+    std::atomic<void *> *sites_ = nullptr; // site_frames entries per slot
 
-    stack *here_ = nullptr;    // the stack that runs
-    task *incoming_ = nullptr; // for the stack that is jumped to
-    void *base_ = nullptr;     // this worker's own context
-    stack base_stack_;
-    stack *base_pooled_ = nullptr;
-    stack *stacks_ = nullptr; // a few idle ones
+    stack *current_stack_ = nullptr;    // the stack that is running
+    task *incoming_ = nullptr;          // the task to start on the stack that is jumped to
+    void *scheduler_context_ = nullptr; // the worker's own context
+    stack thread_stack_;
+    stack *scheduler_stack_ = nullptr;
+    stack *stacks_ = nullptr; // a few idle stacks
     unsigned stack_count_ = 0;
     int *errno_ = nullptr;
     exceptions_in_flight *exceptions_ = nullptr;
-    std::uintptr_t floor_ = 0;                      // the running stack's limit, without what joins added
-    static constexpr std::uint32_t fairness = 32;   // decisions
-    static constexpr std::uint32_t long_poll = 256; // waits that were polled for, or tries that failed
-    std::atomic<std::uint32_t> tick_{0};            // decisions; written by this worker alone
+    std::uintptr_t inline_limit_ = 0; // limit of the running stack, without the increments by joins
+    static constexpr std::uint32_t fairness = 32;   // in decisions
+    static constexpr std::uint32_t long_poll = 256; // in waits that ended while polling, or failed tries
+    std::atomic<std::uint32_t> tick_{0};            // number of decisions; written by this worker only
     std::uint32_t polls_ = 0, failures_ = 0;
-    std::uint32_t asked_for_oldest_ = 0;
-    std::uint32_t turn_ = 0;         // of the sources, in decisions for fairness
-    std::uint32_t rows_ = 0;         // of joins in place that have ended
-    std::uint32_t foreign_slot_ = 0; // where the sweep over the home of foreign threads stands,
-    unsigned toured_;                // and that over the other workers' homes
-    std::uint32_t toured_slot_ = 0;
-    std::uint32_t asked_for_hidden_ = 0;
-    unsigned suspect_; // the worker that was looked at last, and its decisions then
-    std::uint32_t suspect_ticks_ = 0;
+    std::uint32_t oldest_checks_ = 0;
+    std::uint32_t turn_ = 0;         // rotates over the sources
+    std::uint32_t rows_ = 0;         // number of ended rows of inline joins
+    std::uint32_t foreign_slot_ = 0; // position of the sweep over the home of foreign threads,
+    unsigned swept_victim_;          // and of the sweep over the other workers' homes
+    std::uint32_t swept_slot_ = 0;
+    std::uint32_t hidden_checks_ = 0;
+    unsigned hidden_victim_; // the worker checked last, and its decisions at that time
+    std::uint32_t hidden_victim_ticks_ = 0;
     random_source random_;
     std::vector<std::vector<worker *>> victims_; // nearest first
-    int next_look_ = 0;                          // milliseconds; not 0 while settled down
-    bool settled_last_ = false;                  // when it settled, all others had
-    bool counted_ = false;                       // among those settled
+    int next_deadlock_check_ = 0;                // milliseconds; 0 unless in a long sleep
+    bool last_long_asleep_ = false;              // all other workers were long asleep when this one became so
+    bool counted_long_asleep_ = false;           // counted in team.long_asleep
 };
 
-// Newest first by default; who yields prefers others that have a stack already to starting new ones. Every
-// few decisions something else comes first, so that each ready task is reached in the end.
+// Picks the newest task first by default. A yielding task prefers tasks that already have a stack to
+// unstarted ones. Every few decisions another source comes first, so that every ready task is eventually
+// reached.
 FULT_ALWAYS_INLINE task *worker::pick(bool yielding) noexcept {
-    if (yielding && !is_fair_turn() && attention.load(std::memory_order_relaxed) == 0 &&
-        handed_.load(std::memory_order_relaxed) == nullptr) [[likely]]
+    if (yielding && !is_fair_turn() && request_flags.load(std::memory_order_relaxed) == 0 &&
+        handed_off_.load(std::memory_order_relaxed) == nullptr) [[likely]]
         if (task *t = tasks.take_yielded_at_turn()) {
             tick();
             return t;
@@ -267,12 +280,13 @@ FULT_ALWAYS_INLINE task *worker::pick(bool yielding) noexcept {
     return pick_otherwise(yielding);
 }
 
-// As fult::signal, but for names that may be those of tasks that have ended: a spurious wake-up, at worst.
+// Like fult::signal, but the id may be that of a task that has ended: then the signal is at worst a spurious
+// wake-up.
 void post_signal(task_id id) noexcept;
 
-extern worker_hot no_worker; // what foreign threads have
+extern worker_hot no_worker; // the value for foreign threads
 
-// The worker of the calling thread, or null on a foreign one.
+// The worker of the calling thread; nullptr on a foreign thread.
 inline worker *this_worker() noexcept {
     worker_hot *w = current_worker();
     return w == &no_worker ? nullptr : static_cast<worker *>(w);

@@ -18,19 +18,19 @@ barrier_base::queue &barrier_base::queue_for(const waiter &w) noexcept {
 void barrier_base::push(queue &q, waiter &w) noexcept {
     const std::uint32_t bit = 1u << (&q - queues_);
     if ((used_.load(std::memory_order_relaxed) & bit) == 0)
-        used_.fetch_or(bit, std::memory_order_seq_cst); // before a look at phase_; pairs with complete
+        used_.fetch_or(bit, std::memory_order_seq_cst); // before phase_ is checked; pairs with complete
     q.lock.lock();
     q.list.push(w);
     q.lock.unlock();
 }
 
-void barrier_base::stand_in_line(waiter &self) noexcept {
-    self.note = phase_.load(std::memory_order_relaxed); // stays until this participant has arrived
+void barrier_base::enqueue(waiter &self) noexcept {
+    self.tag = phase_.load(std::memory_order_relaxed); // constant until this participant has arrived
     push(queue_for(self), self);
 }
 
 bool barrier_base::arrive(std::ptrdiff_t count, const char *call) noexcept {
-    // acq_rel: the last one sees what the others wrote and where they queue
+    // acq_rel: the last participant sees what the others wrote and where they queued
     const std::ptrdiff_t before = pending_.fetch_sub(count, std::memory_order_acq_rel);
     if (before < count || count < 1) [[unlikely]]
         misuse(call, "more arrivals in one phase than are expected, or fewer than 1: construct the barrier "
@@ -51,8 +51,8 @@ void barrier_base::release(waiter *chain) noexcept {
     all.grant_here();
 }
 
-// First everything is taken out of the queues, then the waiters are granted: the first of them may end the
-// barrier's life. The waiters of another worker are granted by their first one, there.
+// First takes all waiters out of the queues, then grants them: the first granted one may destroy the barrier.
+// The waiters of another worker are granted by their first one, on that worker.
 void barrier_base::complete(waiter *self) noexcept {
     const std::uint64_t ended = phase_.load(std::memory_order_relaxed);
     pending_.store(expected_.load(std::memory_order_relaxed), std::memory_order_relaxed);
@@ -72,9 +72,9 @@ void barrier_base::complete(waiter *self) noexcept {
         for (waiter *w = q.list.first(), *next; w; w = next) {
             next = w->next;
             if (next)
-                __builtin_prefetch(next->next, 1); // each lies on a stack of its own
-            if (w->note != ended)
-                continue; // of the next phase: it waited with a token for this one
+                __builtin_prefetch(next->next, 1); // each is on a different stack
+            if (w->tag != ended)
+                continue; // belongs to the next phase: it waited with a token for this one
             q.list.remove(*w);
             if (w == self)
                 self->grant_itself();
@@ -93,7 +93,7 @@ void barrier_base::complete(waiter *self) noexcept {
     now.grant_here();
 }
 
-void barrier_base::wait_in_line(waiter &self, const void *barrier) noexcept {
+void barrier_base::wait_enqueued(waiter &self, const void *barrier) noexcept {
     self.wait({"barrier", barrier});
     if (self.subject)
         release(static_cast<waiter *>(self.subject));
@@ -103,10 +103,11 @@ void barrier_base::wait(std::uint64_t phase) noexcept {
     if (phase_.load(std::memory_order_acquire) != phase) // pairs with complete
         return;
     waiter self{waiter::without_limits()};
-    self.note = phase;
+    self.tag = phase;
     queue &q = queue_for(self);
     push(q, self);
-    if (phase_.load(std::memory_order_seq_cst) != phase) { // it was completed meanwhile: perhaps without us
+    // completed in the meantime, possibly without this waiter
+    if (phase_.load(std::memory_order_seq_cst) != phase) {
         q.lock.lock();
         const bool still = self.queued;
         if (still)
@@ -115,7 +116,7 @@ void barrier_base::wait(std::uint64_t phase) noexcept {
         if (still)
             return;
     }
-    wait_in_line(self, this);
+    wait_enqueued(self, this);
 }
 
 } // namespace fult::detail

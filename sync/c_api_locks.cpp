@@ -1,4 +1,4 @@
-// The C interface: locks and what else admits or keeps back.
+// The C interface: locks, barriers, semaphores and other objects without values.
 #include <cstdint>
 #include <limits>
 
@@ -106,11 +106,11 @@ int fult_barrier_destroy(fult_barrier_t barrier) { return destroy(barrier); }
 int fult_barrier_wait(fult_barrier_t barrier, int *last) {
     return perform(barrier, [&](auto &it) {
         waiter self;
-        it.stand_in_line(self);
+        it.enqueue(self);
         const bool completes = it.arrive(1, "fult_barrier_wait");
         if (completes)
             it.complete(&self);
-        barrier_base::wait_in_line(self, &it);
+        barrier_base::wait_enqueued(self, &it);
         if (last)
             *last = completes;
     });

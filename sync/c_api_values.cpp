@@ -1,4 +1,4 @@
-// The C interface: what values pass through.
+// The C interface: objects that pass values.
 #include <cstdint>
 
 #include <fult/sync.h>
@@ -9,7 +9,7 @@
 using namespace fult::detail;
 
 namespace {
-// Stores the value, if there is one and somebody wants it.
+// Stores the value if there is one and `to` is not null.
 template <class T> int give(const std::optional<T> &value, T *to, int otherwise) noexcept {
     if (!value)
         return otherwise;

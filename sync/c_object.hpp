@@ -1,4 +1,4 @@
-// What the C interface of sync shares: its objects.
+// Shared by the C interface of sync: creation, destruction and calls of its objects.
 #pragma once
 
 #include <chrono>
@@ -11,11 +11,11 @@
 
 namespace fult::detail {
 
-// Object is the C structure; it holds its C++ counterpart in `it`. `call` is the function that calls these.
+// Object is the C structure; its member `it` is the C++ object. `call` is the name of the calling function.
 template <class Object, class... Arguments>
 int create_for(const char *call, Object **out, Arguments... arguments) noexcept {
     if (!out)
-        return wrong_argument("the place for the new object is NULL", call);
+        return wrong_argument("the pointer to the new object is NULL", call);
     return status_of([&] {
         *out = new Object(arguments...);
         return int{FULT_SUCCESS};
@@ -34,7 +34,7 @@ template <class Object> int destroy(Object *object, const char *call = __builtin
     delete object;
     return FULT_SUCCESS;
 }
-// body(the C++ object) says the status.
+// body(the C++ object) returns the status.
 template <class Object, class Body>
 int with(Object *object, const Body &body, const char *call = __builtin_FUNCTION()) noexcept {
     return object ? status_of([&] { return body(object->it); }) : wrong_argument("the object is NULL", call);
@@ -51,7 +51,7 @@ int perform(Object *object, const Body &body, const char *call = __builtin_FUNCT
 
 inline int or_else(bool done, int status) noexcept { return done ? int{FULT_SUCCESS} : status; }
 
-// Below 0: without a limit.
+// A negative time means no limit.
 inline std::chrono::nanoseconds limit(std::int64_t nanoseconds) noexcept {
     return nanoseconds < 0 ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(nanoseconds);
 }

@@ -17,7 +17,7 @@ void event::reset() noexcept {
     lock_.unlock();
 }
 
-// Under the lock even where it is set: then who set it is done with this event.
+// Takes the lock even if the event is set: then the setter no longer uses the event when this returns.
 bool event::wait_within(const detail::wait_limits &limits) const {
     detail::waiter self;
     lock_.lock();

@@ -13,7 +13,7 @@ void futex_wait(const std::atomic<std::uint32_t> &word, std::uint32_t seen,
                 const std::chrono::steady_clock::time_point *deadline) noexcept {
     const int saved = errno;
     timespec until{};
-    if (deadline) { // absolute, and of the monotonic clock, which steady_clock is
+    if (deadline) { // absolute, on the monotonic clock, which steady_clock is
         const auto nanoseconds =
             std::chrono::duration_cast<std::chrono::nanoseconds>(deadline->time_since_epoch()).count();
         if (nanoseconds <= 0)

@@ -1,4 +1,4 @@
-// Sleeping in the kernel on a word, with a deadline of the steady clock.
+// Futex waits with a deadline on the steady clock.
 #pragma once
 
 #include <atomic>
@@ -7,12 +7,12 @@
 
 namespace fult::detail {
 
-// Until the word is no longer `seen`, somebody wakes it, or the deadline (if there is one) has passed; may
-// return earlier.
+// Blocks until the word differs from `seen`, a wake-up arrives, or the deadline (if any) has passed; may
+// return early.
 void futex_wait(const std::atomic<std::uint32_t> &word, std::uint32_t seen,
                 const std::chrono::steady_clock::time_point *deadline = nullptr) noexcept;
 
-// Wakes who sleeps on the address. Nothing is read there: the word may be gone already.
+// Wakes the sleepers on the address. Does not read it: the word may be destroyed already.
 void futex_wake(const std::atomic<std::uint32_t> *word) noexcept;
 
 } // namespace fult::detail

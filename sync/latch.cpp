@@ -20,11 +20,11 @@ void latch::count_down(std::ptrdiff_t update) noexcept {
         all.add_all(waiters_);
     lock_.unlock();
     if (seen < update)
-        detail::misuse("latch::count_down", "the update is above what is left to count");
+        detail::misuse("latch::count_down", "the update is above the count");
     all.grant();
 }
 
-// Who saw zero passes through the lock: then who counted down is done with this latch.
+// Passes through the lock after zero was seen: then the last count_down no longer uses the latch.
 bool latch::try_wait() const noexcept {
     if (count_.load(std::memory_order_acquire) != 0) // pairs with count_down
         return false;

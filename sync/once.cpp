@@ -13,7 +13,7 @@ bool once_flag::begin() noexcept {
         return seen == fresh;
     }
     detail::wait_in({"once_flag", this}, lock_, waiters_, self, detail::wait_limits());
-    return self.note != 0; // the one before threw
+    return self.tag != 0; // the previous caller threw
 }
 
 void once_flag::end(bool successful) noexcept {
@@ -23,7 +23,7 @@ void once_flag::end(bool successful) noexcept {
         state_.store(done, std::memory_order_release); // pairs with call_once
         granted.add_all(waiters_);
     } else if (detail::waiter *next = waiters_.pop()) {
-        next->note = 1;
+        next->tag = 1;
         granted.add(next);
     } else {
         state_.store(fresh, std::memory_order_relaxed);

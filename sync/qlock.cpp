@@ -7,51 +7,55 @@
 namespace fult {
 namespace {
 
-// Looks at a lock whose owner is expected to leave it soon: well below the price of two switches.
-constexpr unsigned looks = 20;
+// Spins on a lock whose owner is expected to release it soon: well below the cost of two switches.
+constexpr unsigned spin_iterations = 20;
 
 } // namespace
 
-// Whether it got the lock. Looks only while nobody queues: who comes later stands behind those.
-bool qlock::look_for_a_while() noexcept {
-    for (unsigned i = 0; i < looks; ++i) {
+// Spins for the lock. Returns true if it was acquired. Spins only while the queue is empty: later callers
+// queue behind the waiters.
+bool qlock::spin() noexcept {
+    for (unsigned i = 0; i < spin_iterations; ++i) {
         const std::uint32_t seen = word_.load(std::memory_order_relaxed);
-        if (seen == wanted)
+        if (seen == contended)
             return false;
-        if (seen == open && take_open())
+        if (seen == unlocked && acquire_if_free())
             return true;
         detail::cpu_relax();
     }
     return false;
 }
 
-// Under the queue's lock: takes the lock if it is free (true), else says that it is wanted.
-bool qlock::take_or_want() noexcept {
+// Under the queue's lock: acquires the lock if it is free (true), else marks it contended.
+bool qlock::acquire_or_mark_contended() noexcept {
     std::uint32_t seen = word_.load(std::memory_order_relaxed);
     for (;;) {
-        if (seen == wanted)
+        if (seen == contended)
             return false;
-        if (word_.compare_exchange_weak(seen, seen == open ? taken : wanted, std::memory_order_acquire,
+        if (word_.compare_exchange_weak(seen, seen == unlocked ? locked : contended,
+                                        std::memory_order_acquire,
                                         std::memory_order_relaxed)) // pairs with unlock
-            return seen == open;
+            return seen == unlocked;
     }
 }
 
-// A task that unlocks while others queue mostly comes back at once, or suspends. To hand over takes a switch,
-// so it waits for this worker's next decision: where a handed-over task would be no sooner either.
+// A task that unlocks while others queue often locks again at once, or suspends. Handing off the lock takes a
+// switch, so the release is deferred until this worker's next decision: a handed-off task would not run
+// before it either.
 
-bool qlock::take_back() noexcept {
+bool qlock::reacquire() noexcept {
     detail::worker *here = detail::this_worker();
-    if (!here || !here->take_back(this))
+    if (!here || !here->reacquire(this))
         return false;
-    --returns_;
+    --reacquisitions_left_;
     return true;
 }
 
-// By the owner. The first in the queue must be one that does not leave: the lock lives as long.
-bool qlock::keep() noexcept {
+// Called by the owner. The first waiter must be one without limits: it keeps the lock object alive.
+bool qlock::defer_release() noexcept {
     detail::worker *here = detail::this_worker();
-    if (returns_ == 0 || !here || !here->current || word_.load(std::memory_order_relaxed) != wanted)
+    if (reacquisitions_left_ == 0 || !here || !here->current ||
+        word_.load(std::memory_order_relaxed) != contended)
         return false;
     if (!first_stays_) {
         queueing_.lock();
@@ -59,36 +63,36 @@ bool qlock::keep() noexcept {
         first_stays_ = first && first->stays() && first->is_free_task();
         queueing_.unlock();
     }
-    return first_stays_ && here->keep(this, &pass_on);
+    return first_stays_ && here->defer_release(this, &transfer);
 }
 
 void qlock::start_turn() noexcept {
-    returns_ = most_returns;
+    reacquisitions_left_ = most_reacquisitions;
     first_stays_ = false;
 }
 
-detail::task *qlock::pass_on(void *lock, detail::worker &here) noexcept {
+detail::task *qlock::transfer(void *lock, detail::worker &here) noexcept {
     auto &self = *static_cast<qlock *>(lock);
     self.start_turn();
     self.queueing_.lock();
-    detail::waiter *next = self.queue_.pop(); // it stays: there is one
+    detail::waiter *next = self.queue_.pop(); // it has no limits, so the queue is not empty
     if (self.queue_.empty())
-        self.word_.store(taken, std::memory_order_relaxed);
+        self.word_.store(locked, std::memory_order_relaxed);
     self.queueing_.unlock();
     return next->grant_claimed(&here);
 }
 
-// What this worker keeps may be taken back, as by lock.
+// A deferred lock of this worker may be reacquired, as in lock.
 bool qlock::try_lock_slow() noexcept {
-    return take_back() || (detail::let_others_run_at_times() && take_open());
+    return reacquire() || (detail::let_others_run_sometimes() && acquire_if_free());
 }
 
 void qlock::lock_slow() noexcept {
-    if (take_back() || look_for_a_while())
+    if (reacquire() || spin())
         return;
     detail::waiter self{detail::waiter::without_limits()};
     queueing_.lock();
-    if (take_or_want()) {
+    if (acquire_or_mark_contended()) {
         queueing_.unlock();
         return;
     }
@@ -107,37 +111,37 @@ std::size_t qlock::waiting() noexcept {
 }
 
 bool qlock::lock_within(const detail::wait_limits &limits) {
-    if (take_back() || look_for_a_while())
+    if (reacquire() || spin())
         return true;
     detail::waiter self;
     queueing_.lock();
-    if (take_or_want()) {
+    if (acquire_or_mark_contended()) {
         queueing_.unlock();
         return true;
     }
     return detail::wait_in({"qlock", this}, queueing_, queue_, self, limits, [this] {
-        if (queue_.empty()) // only the holder of queueing_ changes the word from `wanted`
-            word_.store(taken, std::memory_order_relaxed);
+        if (queue_.empty()) // only the holder of queueing_ changes the word from `contended`
+            word_.store(locked, std::memory_order_relaxed);
     });
 }
 
 void qlock::unlock_slow() noexcept {
-    if (keep())
-        return; // it may end the lock's life from here on
+    if (defer_release())
+        return; // the lock may be destroyed from here on
     queueing_.lock();
-    if (word_.load(std::memory_order_relaxed) == open) {
+    if (word_.load(std::memory_order_relaxed) == unlocked) {
         queueing_.unlock();
-        detail::misuse("qlock::unlock", "the lock is not taken; unlock it once for each lock");
+        detail::misuse("qlock::unlock", "the lock is not locked; unlock it once for each lock");
     }
     start_turn();
     detail::waiter *next = queue_.pop();
     if (queue_.empty())
-        word_.store(taken, std::memory_order_relaxed); // it stays taken: by the one that is granted
+        word_.store(locked, std::memory_order_relaxed); // stays locked, for the granted waiter
     queueing_.unlock();
     if (next)
-        next->grant_next(); // it may end the lock's life from here on
+        next->grant_next(); // the lock may be destroyed from here on
     else
-        unlock(); // the last one gave up meanwhile; opening it is the last that touches it
+        unlock(); // the last waiter gave up in the meantime; unlocking is the last access
 }
 
 } // namespace fult

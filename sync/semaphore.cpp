@@ -2,13 +2,13 @@
 
 namespace fult::detail {
 
-// While the count is `wanted`, only who holds the lock changes it.
+// While the count is `contended`, only the holder of the lock changes it.
 bool semaphore_base::acquire(const wait_limits &limits) {
     waiter self;
     lock_.lock();
     std::ptrdiff_t seen = count_.load(std::memory_order_relaxed);
-    while (seen != wanted) {
-        if (!count_.compare_exchange_weak(seen, seen > 0 ? seen - 1 : wanted, std::memory_order_acquire,
+    while (seen != contended) {
+        if (!count_.compare_exchange_weak(seen, seen > 0 ? seen - 1 : contended, std::memory_order_acquire,
                                           std::memory_order_relaxed)) // pairs with release
             continue;
         if (seen > 0) {
@@ -27,7 +27,7 @@ void semaphore_base::release(std::ptrdiff_t update) noexcept {
     if (update < 0 || update > most_)
         misuse("counting_semaphore::release", "the update is negative or above max()");
     std::ptrdiff_t seen = count_.load(std::memory_order_relaxed);
-    while (seen != wanted) {
+    while (seen != contended) {
         if (update > most_ - seen)
             misuse("counting_semaphore::release",
                    "the count would exceed max(): more was released than acquired");
@@ -37,7 +37,7 @@ void semaphore_base::release(std::ptrdiff_t update) noexcept {
     }
     wait_chain served;
     lock_.lock();
-    if (count_.load(std::memory_order_relaxed) != wanted) { // the last waiter has left meanwhile
+    if (count_.load(std::memory_order_relaxed) != contended) { // the last waiter has left in the meantime
         lock_.unlock();
         return release(update);
     }
@@ -47,7 +47,7 @@ void semaphore_base::release(std::ptrdiff_t update) noexcept {
     if (drained)
         count_.store(0, std::memory_order_relaxed);
     lock_.unlock();
-    if (drained && update > 0) // only now: who acquires it may destroy the semaphore
+    if (drained && update > 0) // last access: a thread that acquires it may destroy the semaphore
         release(update);
     served.grant();
 }

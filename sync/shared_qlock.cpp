@@ -2,17 +2,17 @@
 
 namespace fult {
 
-// Under lock_, with the queue not empty: lets in who is first in the queue and may own the lock beside those
-// who own it now; readers together.
+// Called under lock_, with a non-empty queue. Admits the first waiters that may own the lock together with
+// its present owners; adjacent readers are admitted together.
 void shared_qlock::admit(detail::wait_chain &turn) noexcept {
-    std::uint64_t word = word_.load(std::memory_order_relaxed); // unlock_shared may lower it meanwhile
+    std::uint64_t word = word_.load(std::memory_order_relaxed); // unlock_shared may lower it in the meantime
     while (detail::waiter *first = queue_.first()) {
-        const bool write = first->note != 0;
+        const bool write = first->tag != 0;
         if ((word & writing) != 0 || (write && word >= reader))
             return;
         queue_.remove(*first);
         const std::uint64_t more = write ? writing : reader;
-        const std::uint64_t less = queue_.empty() ? wanted : 0;
+        const std::uint64_t less = queue_.empty() ? contended : 0;
         word =
             word_.fetch_add(more - less, std::memory_order_acq_rel) + more - less; // pairs with both unlocks
         turn.add(first);
@@ -21,12 +21,12 @@ void shared_qlock::admit(detail::wait_chain &turn) noexcept {
 
 bool shared_qlock::wait_for_turn(bool write, const detail::wait_limits &limits) {
     detail::waiter self;
-    self.note = write;
+    self.tag = write;
     lock_.lock();
     std::uint64_t seen = word_.load(std::memory_order_relaxed);
     for (;;) {
-        const bool mine = write ? seen == 0 : (seen & (writing | wanted)) == 0;
-        const std::uint64_t then = mine ? seen + (write ? writing : reader) : seen | wanted;
+        const bool mine = write ? seen == 0 : (seen & (writing | contended)) == 0;
+        const std::uint64_t then = mine ? seen + (write ? writing : reader) : seen | contended;
         if (!word_.compare_exchange_weak(seen, then, std::memory_order_acquire, std::memory_order_relaxed))
             continue; // pairs with both unlocks
         if (!mine)
@@ -37,9 +37,9 @@ bool shared_qlock::wait_for_turn(bool write, const detail::wait_limits &limits) 
     detail::wait_chain turn;
     const bool got = detail::wait_in({"shared_qlock", this}, lock_, queue_, self, limits, [&] {
         if (queue_.empty())
-            word_.fetch_and(~wanted, std::memory_order_relaxed);
+            word_.fetch_and(~contended, std::memory_order_relaxed);
         else
-            admit(turn); // readers that stood behind a writer that gives up
+            admit(turn); // readers behind a writer that gave up
     });
     turn.grant();
     return got;
@@ -54,7 +54,7 @@ void shared_qlock::unlock() noexcept {
         detail::misuse("shared_qlock::unlock", "no writer owns the lock");
     detail::wait_chain turn;
     lock_.lock();
-    if (queue_.empty()) { // all have given up: to open it is the last that touches it
+    if (queue_.empty()) { // all waiters gave up: unlocking is the last access
         lock_.unlock();
         return unlock();
     }
@@ -69,8 +69,8 @@ void shared_qlock::unlock_shared() noexcept {
     for (;;) {
         if (seen < reader)
             detail::misuse("shared_qlock::unlock_shared", "no reader owns the lock");
-        if (seen == (reader | wanted))
-            break; // the last one lets the next in
+        if (seen == (reader | contended))
+            break; // the last reader admits the next waiters
         if (word_.compare_exchange_weak(seen, seen - reader,
                                         std::memory_order_release, // pairs with the locks
                                         std::memory_order_relaxed))

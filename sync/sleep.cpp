@@ -2,7 +2,7 @@
 
 namespace fult::detail {
 
-// Nobody grants it.
+// This waiter is never granted.
 bool sleep_within(const wait_limits &limits) {
     waiter w;
     w.wait_long(limits, {"sleep"});

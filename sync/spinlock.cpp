@@ -4,7 +4,7 @@
 
 namespace fult::detail {
 
-// Longer pauses as tries go on; then others may have the core, the owner perhaps.
+// Pauses grow with the number of tries; then yields the core, perhaps to the owner.
 void spinlock_back_off(unsigned tries) noexcept {
     if (tries > 64) {
         ::sched_yield();

@@ -5,12 +5,12 @@
 namespace fult::detail {
 
 void open_timers() {
-    team &crew = this_worker()->crew;
-    crew.time.open(crew);
+    worker_team &team = this_worker()->team;
+    team.time.open(team);
 }
 
 timed_nudge::timed_nudge(waiter &who, steady_clock::time_point deadline) noexcept
-    : queue_(this_worker()->crew.time), who_(who) {
+    : queue_(this_worker()->team.time), who_(who) {
     when = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count();
     fire = [](timer_entry &e) noexcept {
         auto &self = static_cast<timed_nudge &>(e);

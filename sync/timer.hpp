@@ -9,19 +9,19 @@
 
 namespace fult::detail {
 
-// Before a task's first timed wait. Throws std::system_error.
+// Must be called before a task's first timed wait. Throws std::system_error.
 void open_timers();
 
-// While it lives, its waiter, a task's, is nudged once, when the deadline has passed.
+// Nudges its waiter, a task's, once, when the deadline has passed.
 class timed_nudge : private timer_entry {
   public:
     timed_nudge(waiter &who, steady_clock::time_point deadline) noexcept;
-    ~timed_nudge(); // from here on nobody touches the waiter for its sake
+    ~timed_nudge(); // when it returns, the waiter is no longer accessed
     timed_nudge(const timed_nudge &) = delete;
     timed_nudge &operator=(const timed_nudge &) = delete;
 
-    // Whether it has nudged. It does so once: a waiter that asked the clock instead, on a processor that is
-    // behind, would wait for another nudge for ever.
+    // True if it has nudged. The nudge comes once: a waiter that compared clocks instead, on a processor
+    // whose clock is behind, would wait forever for another one.
     bool is_over() const noexcept { return over_.load(std::memory_order_relaxed); } // ordered by the nudge
 
   private:

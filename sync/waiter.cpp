@@ -18,8 +18,8 @@ namespace {
 
 task_id running_on(const worker *w) noexcept { return w && w->current ? to_id(w->current) : task_id(); }
 
-// Looks of a foreign thread before it sleeps in the kernel: about a microsecond.
-constexpr unsigned thread_looks = 50;
+// Polls of a foreign thread before it sleeps in the kernel: about a microsecond.
+constexpr unsigned thread_spin_iterations = 50;
 
 } // namespace
 
@@ -28,14 +28,14 @@ void short_lock::lock_slow() noexcept {
         if (held_.load(std::memory_order_relaxed) == 0 && held_.exchange(1, std::memory_order_acquire) == 0)
             return; // pairs with unlock
         if (tries % 64 == 0) {
-            check_not_forked(); // the holder is not here
-            ::sched_yield();    // it may have lost its core
+            check_not_forked(); // the holder does not exist in the child
+            ::sched_yield();    // the holder may have been preempted
         } else
             cpu_relax();
     }
 }
 
-bool let_others_run_at_times() noexcept {
+bool let_others_run_sometimes() noexcept {
     worker *w = this_worker();
     return w && w->current && w->failed_for_long() && let_others_run();
 }
@@ -49,46 +49,46 @@ wait_limits::wait_limits(const std::stop_token &stop, steady_clock::time_point d
     stop_ = &stop;
 }
 
-// Where its worker has something else to run it will not poll, and is parked before anybody can see it: one
-// atomic operation fewer.
+// If its worker has other tasks, the waiter will not poll, and starts as suspended, before other threads can
+// see it: that saves an atomic operation.
 waiter::waiter() noexcept : waiter(this_worker()) {}
 
 waiter::waiter(worker *here) noexcept
-    : state_(here && here->current && here->has_own_work() ? parked : polling), who_(running_on(here)) {}
+    : state_(here && here->current && here->has_own_work() ? suspended : polling), who_(running_on(here)) {}
 
 waiter::waiter(as_it_comes) noexcept : who_(running_on(this_worker())) {}
 
-// The grant often comes soon: then no switch is needed, and the granter signals nobody.
+// Polls for the grant, which often comes soon: this avoids the switch and the signal.
 bool waiter::poll() noexcept {
-    if (state_.load(std::memory_order_relaxed) == parked)
+    if (state_.load(std::memory_order_relaxed) == suspended)
         return false;
     if (who_) {
         poller poll;
         while (poll.step())
-            for (unsigned i = 0; i < poller::looks; ++i)
+            for (unsigned i = 0; i < poller::looks_per_step; ++i)
                 if (is_granted())
                     return true;
     } else {
-        for (unsigned i = 0; i < thread_looks && !is_granted(); ++i)
+        for (unsigned i = 0; i < thread_spin_iterations && !is_granted(); ++i)
             cpu_relax();
     }
     return is_granted();
 }
 
-// A foreign thread that waits.
+// The wait of a foreign thread.
 class waiter::on_thread final : public thread_wait {
   public:
     on_thread(std::atomic<std::uint32_t> &state, const steady_clock::time_point *deadline) noexcept
         : state_(state), deadline_(deadline) {}
 
     bool is_asleep() const noexcept override {
-        return state_.load(std::memory_order_acquire) == parked; // pairs with grant
+        return state_.load(std::memory_order_acquire) == suspended; // pairs with grant
     }
-    void sleep() noexcept override { futex_wait(state_, parked, deadline_); }
-    bool begin_sleep_at_bell() noexcept override { return change(parked, at_bell); }
-    void end_sleep_at_bell() noexcept override { change(at_bell, parked); }
-    bool rouse() noexcept override {
-        if (!change(parked, polling))
+    void sleep() noexcept override { futex_wait(state_, suspended, deadline_); }
+    bool begin_sleep_at_bell() noexcept override { return change(suspended, at_bell); }
+    void end_sleep_at_bell() noexcept override { change(at_bell, suspended); }
+    bool unpark() noexcept override {
+        if (!change(suspended, polling))
             return false;
         futex_wake(&state_);
         return true;
@@ -107,18 +107,19 @@ class waiter::on_thread final : public thread_wait {
     const steady_clock::time_point *deadline_;
 };
 
-// Returns early at times.
+// May return early.
 void waiter::wait_on_thread(const steady_clock::time_point *deadline) noexcept {
-    check_not_forked(); // nobody is there to grant it
+    check_not_forked(); // no thread is left to grant it
     on_thread me(state_, deadline);
     sleep_or_watch(me);
 }
 
-// Whether it was granted.
-bool waiter::suspend_while_parked(const wait_limits &limits, const waiting_for &what) noexcept {
+// Returns true if granted.
+bool waiter::suspend_until_granted(const wait_limits &limits, const waiting_for &what) noexcept {
     std::uint32_t seen = state_.load(std::memory_order_acquire);
     if (seen == polling)
-        state_.compare_exchange_strong(seen, parked, std::memory_order_seq_cst); // pairs with grant and nudge
+        state_.compare_exchange_strong(seen, suspended,
+                                       std::memory_order_seq_cst); // pairs with grant and nudge
     if (seen == granted)
         return true;
     const steady_clock::time_point *deadline = nullptr;
@@ -127,9 +128,9 @@ bool waiter::suspend_while_parked(const wait_limits &limits, const waiting_for &
         until = limits.deadline();
         deadline = &until;
     }
-    const wait_note note(who_ ? to_task(who_) : nullptr, what, true);
-    while (state_.load(std::memory_order_acquire) == parked && // pairs with grant
-           !nudged_.load(std::memory_order_seq_cst)) {         // pairs with nudge
+    const wait_record record(who_ ? to_task(who_) : nullptr, what, true);
+    while (state_.load(std::memory_order_acquire) == suspended && // pairs with grant
+           !nudged_.load(std::memory_order_seq_cst)) {            // pairs with nudge
         if (who_)
             suspend_until_signaled(false);
         else
@@ -139,7 +140,7 @@ bool waiter::suspend_while_parked(const wait_limits &limits, const waiting_for &
     }
     if (is_granted())
         return true;
-    seen = parked;
+    seen = suspended;
     state_.compare_exchange_strong(seen, polling, std::memory_order_seq_cst);
     return is_granted();
 }
@@ -149,27 +150,27 @@ void waiter::wait(const waiting_for &what) noexcept {
         wait_at_once(what);
 }
 
-// Nobody nudges it: limits that it may have had before are gone.
+// It is not nudged: limits of an earlier wait are gone.
 void waiter::wait_at_once(const waiting_for &what) noexcept {
     std::uint32_t seen = polling;
     if (state_.load(std::memory_order_relaxed) == polling &&
-        !state_.compare_exchange_strong(seen, parked, std::memory_order_seq_cst)) // pairs with grant
+        !state_.compare_exchange_strong(seen, suspended, std::memory_order_seq_cst)) // pairs with grant
         return;
     if (!who_) {
         while (!is_granted()) {
-            seen = polling;                                                          // where it was roused
-            state_.compare_exchange_strong(seen, parked, std::memory_order_seq_cst); // pairs with grant
+            seen = polling;                                                             // after an unpark
+            state_.compare_exchange_strong(seen, suspended, std::memory_order_seq_cst); // pairs with grant
             wait_on_thread(nullptr);
         }
         return;
     }
-    const wait_note note(to_task(who_), what);
+    const wait_record record(to_task(who_), what);
     while (!is_granted())
         suspend_until_signaled(false);
 }
 
-// A wait whose time is up before it begins is a scheduling decision all the same. Whether it was granted.
-bool waiter::gave_way() noexcept {
+// A wait whose time is up before it begins is still a scheduling decision. Returns true if granted.
+bool waiter::granted_after_yield() noexcept {
     let_others_run();
     return is_granted();
 }
@@ -178,7 +179,7 @@ bool waiter::wait(const wait_limits &limits, const waiting_for &what) {
     if (is_granted())
         return true;
     if (limits.reached())
-        return gave_way();
+        return granted_after_yield();
     if (limits.none()) {
         wait(what);
         return true;
@@ -188,7 +189,7 @@ bool waiter::wait(const wait_limits &limits, const waiting_for &what) {
 
 bool waiter::wait_long(const wait_limits &limits, const waiting_for &what) {
     if (limits.reached())
-        return gave_way();
+        return granted_after_yield();
     std::optional<timed_nudge> alarm;
     if (who_ && limits.timed())
         alarm.emplace(*this, limits.deadline());
@@ -197,15 +198,15 @@ bool waiter::wait_long(const wait_limits &limits, const waiting_for &what) {
     if (limits.stop())
         stop.emplace(*limits.stop(), on_stop);
     for (;;) {
-        if (suspend_while_parked(limits, what))
+        if (suspend_until_granted(limits, what))
             return true;
-        nudged_.exchange(false, std::memory_order_seq_cst); // first: a nudge from here on counts
+        nudged_.exchange(false, std::memory_order_seq_cst); // cleared first: a later nudge counts
         if ((alarm && alarm->is_over()) || limits.reached())
             return false;
     }
 }
 
-// After its state was changed from `was`. The waiter may be gone.
+// Called after the state was changed from `was`. The waiter may be destroyed already.
 void waiter::wake_up(task_id who, std::uint32_t was) noexcept {
     if (was == polling)
         return;
@@ -217,12 +218,12 @@ void waiter::wake_up(task_id who, std::uint32_t was) noexcept {
         futex_wake(&state_);
 }
 
-// The state before. Afterwards the waiter may be gone.
+// Returns the previous state. The waiter may be destroyed afterwards.
 std::uint32_t waiter::change_to_granted() noexcept {
     if (!stays_)
-        return state_.exchange(granted, std::memory_order_seq_cst); // pairs with suspend_while_parked
-    state_.store(granted, std::memory_order_release);               // pairs with suspend_while_parked
-    return parked;
+        return state_.exchange(granted, std::memory_order_seq_cst); // pairs with suspend_until_granted
+    state_.store(granted, std::memory_order_release);               // pairs with suspend_until_granted
+    return suspended;
 }
 
 void waiter::grant() noexcept {
@@ -230,7 +231,7 @@ void waiter::grant() noexcept {
     wake_up(who, change_to_granted());
 }
 
-// Null where nothing is left to do: it polls, or was signaled.
+// Returns nullptr if nothing is left to do: the waiter polls, or was signaled.
 task *waiter::grant_claimed(worker *here) noexcept {
     const task_id who = who_;
     const std::uint32_t was = change_to_granted();
@@ -243,14 +244,14 @@ task *waiter::grant_claimed(worker *here) noexcept {
 void waiter::grant_next() noexcept {
     worker *here = this_worker();
     if (task *claimed = grant_claimed(here))
-        here->hand(claimed, claimed);
+        here->hand_off(claimed, claimed);
 }
 
 void waiter::nudge() noexcept {
-    nudged_.store(true, std::memory_order_seq_cst); // pairs with suspend_while_parked
-    std::uint32_t seen = parked;
+    nudged_.store(true, std::memory_order_seq_cst); // pairs with suspend_until_granted
+    std::uint32_t seen = suspended;
     while (!state_.compare_exchange_strong(seen, polling, std::memory_order_seq_cst))
-        if (seen != parked && seen != at_bell) // a thread goes from one to the other and back
+        if (seen != suspended && seen != at_bell) // a thread alternates between the two
             return;
     wake_up(who_, seen);
 }
@@ -259,7 +260,7 @@ void wait_chain::grant() noexcept {
     waiter *w = first_;
     first_ = last_ = nullptr;
     while (w) {
-        waiter *next = w->next; // a granted waiter is gone
+        waiter *next = w->next; // a granted waiter is destroyed
         w->grant();
         w = next;
     }
@@ -271,7 +272,7 @@ void wait_chain::grant_here() noexcept {
     worker *here = this_worker();
     task *newest = nullptr, *oldest = nullptr;
     while (w) {
-        waiter *next = w->next; // a granted waiter is gone
+        waiter *next = w->next; // a granted waiter is destroyed
         if (task *claimed = w->grant_claimed(here)) {
             claimed->next.store(newest, std::memory_order_relaxed);
             newest = claimed;
@@ -280,7 +281,7 @@ void wait_chain::grant_here() noexcept {
         w = next;
     }
     if (newest)
-        here->hand(newest, oldest);
+        here->hand_off(newest, oldest);
 }
 
 } // namespace fult::detail

@@ -28,7 +28,7 @@ void expect_at_rest(const task *t) {
     EXPECT_EQ(t->join.load(), join_none);
     EXPECT_EQ(t->context, nullptr);
     EXPECT_EQ(t->extras, nullptr);
-    EXPECT_EQ(t->result, outcome::none);
+    EXPECT_EQ(t->result, result_kind::none);
 }
 
 TEST_F(life_of_a_task, main_is_one) {
@@ -72,20 +72,20 @@ TEST_F(life_of_a_task, when_nobody_else_wants_it) {
 
 TEST_F(life_of_a_task, when_it_is_published_and_blocks) {
     task *const slot = home->run.next;
-    const stack *mains = home->here();
+    const stack *mains = home->current_stack();
     const stack *its = nullptr;
     std::atomic<bool> go{false};
     auto child = fult::spawn([&] {
         // started by the worker: on a stack of its own
         EXPECT_EQ(home->current, slot);
-        EXPECT_NE(home->here(), mains);
+        EXPECT_NE(home->current_stack(), mains);
         EXPECT_EQ(slot->outer, nullptr);
         EXPECT_EQ(slot->state.load(), busy);
         EXPECT_FALSE(is_public(slot));
-        its = home->here();
+        its = home->current_stack();
         while (!go.load())
             this_task::wait();
-        EXPECT_EQ(home->here(), its);
+        EXPECT_EQ(home->current_stack(), its);
         EXPECT_EQ(slot->context, nullptr) << "it runs";
         return 43;
     });
@@ -103,7 +103,7 @@ TEST_F(life_of_a_task, when_it_is_published_and_blocks) {
     EXPECT_FALSE(is_public(slot)) << "but there is no bit before a signal";
     EXPECT_NE(slot->context, nullptr);
     EXPECT_EQ(slot->on, its);
-    EXPECT_EQ(slot->token.load(), 0u);
+    EXPECT_EQ(slot->pending_wakeup.load(), 0u);
 
     // signal: the bit alone
     go = true;
@@ -117,7 +117,7 @@ TEST_F(life_of_a_task, when_it_is_published_and_blocks) {
     this_task::yield();
     EXPECT_TRUE(child.done());
     EXPECT_EQ(slot->join.load(), join_done);
-    EXPECT_EQ(slot->result, outcome::value);
+    EXPECT_EQ(slot->result, result_kind::value);
     EXPECT_EQ(slot->context, nullptr);
     EXPECT_EQ(home->run.next, slot + 1);
 
@@ -152,7 +152,7 @@ TEST_F(life_of_a_task, when_it_throws) {
     auto child = fult::spawn([] { throw 5; });
     this_task::yield();
     EXPECT_TRUE(child.done());
-    EXPECT_EQ(slot->result, outcome::exception);
+    EXPECT_EQ(slot->result, result_kind::exception);
     EXPECT_THROW(child.join(), int);
     expect_at_rest(slot);
 }

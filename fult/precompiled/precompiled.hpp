@@ -1,5 +1,5 @@
-// Headers of the system that most files of the library include, compiled once. Each file names its own
-// headers all the same: a build with -Db_pch=false checks that.
+// System headers that most files of the library include, compiled once. Each file still includes what it
+// uses: a build with -Db_pch=false checks that.
 #include <algorithm>
 #include <atomic>
 #include <bit>

@@ -1,4 +1,4 @@
-// The front door: everything of the runtime in C++.
+// The entry header: includes the whole runtime in C++.
 #pragma once
 
 #include <fult/detail/language.hpp>

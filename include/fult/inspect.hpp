@@ -1,4 +1,4 @@
-// Looking inside a running program: which tasks there are, what each waits for, and where.
+// Inspection of a running program: its tasks, what each waits for, and their stacks.
 #pragma once
 
 #include <cstddef>
@@ -13,53 +13,52 @@
 
 namespace fult {
 
-// What a task does at the moment.
+// The state of a task.
 enum class task_status {
     running, // a worker runs it
-    ready,   // it may run, and waits for a worker
-    waiting, // it is suspended until somebody wakes it
-    blocked, // it joins a task that runs on its stack, and goes on when that one has ended
+    ready,   // it may run and waits for a worker
+    waiting, // it is suspended until it is signaled
+    blocked, // it joins a task that runs inline on its stack
 };
 
-// One task, as it was when it was looked at. What the views and pointers name lives until the visitor
-// returns.
+// A snapshot of one task. Its views and pointers are valid until the visitor returns.
 struct task_description {
     task_id id;                        // of a living task
     std::string_view name;             // as given at spawn; "main" for the main task
-    task_status status;                // what it does
+    task_status status;                // its state
     bool started;                      // it has run before
-    bool pinned;                       // false where that cannot be told: of running tasks
-    int home;                          // the worker whose it is; -1: it was spawned by a foreign thread
-    std::uint32_t slot;                // in its home's table
-    int worker;                        // that runs it; -1: none
-    const char *waits_for;             // "qlock", "join", ...; null: a signal, or it does not wait
-    const void *object;                // the address of what it waits for; null where that is not known
-    task_id joins;                     // the task whose end it waits for, if it is in a join
+    bool pinned;                       // false if unknown, as for running tasks
+    int home;                          // the worker that is its home; -1: spawned by a foreign thread
+    std::uint32_t slot;                // index in its home's table
+    int worker;                        // the worker that runs it; -1: none
+    const char *waits_for;             // "qlock", "join", ...; null: a signal, or it is not waiting
+    const void *object;                // the address of the object it waits for; null if unknown
+    task_id joins;                     // the task that it joins, if it is in a join
     bool timed;                        // a time or a stop request may end its wait
-    std::size_t stack_size;            // bytes; 0: it has no stack, or it cannot be told
+    std::size_t stack_size;            // bytes; 0: it has no stack, or unknown
     std::size_t stack_used;            // bytes
-    std::span<void *const> frames;     // return addresses, innermost first; empty but for suspended tasks
-    std::span<void *const> spawned_at; // those of who spawned it; empty without FULT_SPAWN_SITES=on
+    std::span<void *const> frames;     // return addresses, innermost first; empty unless suspended
+    std::span<void *const> spawned_at; // the spawner's return addresses; empty without FULT_SPAWN_SITES=on
 };
 
-// Describes every task to the visitor, one after the other, while the program goes on: no picture of one
-// moment, but exact for all that are suspended throughout. Each suspended task is held for the microseconds
-// of the walk over its stack; what wakes it meanwhile is not lost. From any thread, a task or not; does not
-// suspend, and the visitor must not either, nor inspect again. Where no runtime runs nothing is visited.
-// Returns the number of tasks.
+// Passes a description of every task to the visitor, one after the other, while the program runs. The result
+// is not a consistent snapshot, but exact for tasks that are suspended throughout. Each suspended task is
+// held for the microseconds of the walk over its stack; a signal in the meantime is not lost. From any
+// thread, a task or not; does not suspend. The visitor must not suspend and must not inspect again. If no
+// runtime is running, nothing is visited. Returns the number of tasks.
 FULT_API std::size_t visit_tasks(const std::function<void(const task_description &)> &visitor);
 
-// Writes a report of all tasks: how many do what, then the suspended ones grouped by what they wait for and
-// by equal stacks, the largest group first. 100,000 tasks take a second or so. From any thread; does not
-// suspend. FULT_DUMP_SIGNAL has the same written to standard error when a signal arrives.
+// Writes a report of all tasks: the number in each state, then the suspended ones grouped by what they wait
+// for and by equal stacks, the largest group first. 100,000 tasks take about a second. From any thread; does
+// not suspend. FULT_DUMP_SIGNAL makes a signal write the same report to standard error.
 FULT_API void dump_tasks(std::FILE *to = stderr);
 // The same.
 FULT_API void dump_tasks(std::ostream &to);
 
-// Gives memory back that a burst of tasks has left behind: the idle stacks of all workers, and the
-// descriptors of tasks that have ended. Workers do so by themselves when they have slept for FULT_TRIM_AFTER.
-// The other workers do their part at their next scheduling point, which is soon. From any thread; does not
-// suspend. Where no runtime runs, does nothing.
+// Gives back memory that is idle after a burst of tasks: the idle stacks of all workers and the descriptors
+// of tasks that have ended. Workers also do this themselves after a sleep of FULT_TRIM_AFTER. Other workers
+// do their part at their next scheduling point, which is soon. From any thread; does not suspend. Does
+// nothing if no runtime is running.
 FULT_API void trim() noexcept;
 
 } // namespace fult

@@ -1,4 +1,4 @@
-// The front door of the parallel loops; docs/loops.md is their manual.
+// The entry header of the parallel loops; docs/loops.md is their manual.
 #pragma once
 
 #include <fult/detail/language.hpp>

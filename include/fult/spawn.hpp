@@ -1,4 +1,4 @@
-// Spawning: a callable becomes a task.
+// Spawning tasks.
 #pragma once
 
 #include <concepts>
@@ -12,20 +12,20 @@
 
 namespace fult {
 
-// What may be asked for a task beyond its callable.
+// Options of a task.
 struct spawn_options {
-    std::string_view name{};     // shown in reports; copied
-    std::size_t stack_size = 0;  // bytes; 0: FULT_STACK_SIZE
-    int worker = -1;             // its home; -1: where it is spawned
-    bool pinned = false;         // runs on its home worker only
-    bool inherit_locals = false; // copies the spawner's task-local values, where their keys can
-    std::initializer_list<local_value> locals{}; // values of its own: {key.with(value), ...}
+    std::string_view name{};                     // shown in reports; copied
+    std::size_t stack_size = 0;                  // bytes; 0: FULT_STACK_SIZE
+    int worker = -1;                             // its home; -1: the spawning worker
+    bool pinned = false;                         // runs on its home worker only
+    bool inherit_locals = false;                 // copies the spawner's task-local values whose keys allow it
+    std::initializer_list<local_value> locals{}; // task-local values of its own: {key.with(value), ...}
 };
 
 namespace detail {
 FULT_API task *take_slot_with(const spawn_options &options); // throws std::system_error, std::out_of_range
 
-// For spawn_options; one that is no int is no worker either.
+// Converts a worker number for spawn_options; numbers above the range of int remain invalid.
 inline int worker_number(unsigned worker) noexcept {
     constexpr int most = std::numeric_limits<int>::max();
     return worker < static_cast<unsigned>(most) ? static_cast<int>(worker) : most;
@@ -40,14 +40,14 @@ template <class C, class R> handle<R> spawn_closure_with(const spawn_options &op
 }
 } // namespace detail
 
-// Starts a task that runs function(arguments...), all decayed and owned by the task as std::thread does; its
-// result or exception reaches who joins. The task belongs to this worker until an idle one steals it. From
-// any thread. Throws std::system_error where memory or slots run out (nothing has been spawned then), and
-// std::logic_error where no runtime runs. Does not suspend, with one exception: on a task whose worker's
-// table has a quarter of its slots taken (2M of FULT_MAX_TASKS) it lets others run every 63rd time, and at
-// the bound until a slot is free, before it throws. So who holds a std::mutex or a spinlock spawns fewer. The
-// returned handle detaches when it is destroyed. Source: private words are ours (docs/scheduler.md); the bit
-// a task is from section 4.2.1 of Dang's dissertation.
+// Starts a task that runs function(arguments...); the task decays and owns all of them, as std::thread does.
+// Its result or exception is passed to join. The task belongs to this worker until an idle worker steals it.
+// From any thread. Throws std::system_error if memory or slots run out (nothing has been spawned then), and
+// std::logic_error if no runtime is running. Does not suspend, with one exception: on a task, if a quarter of
+// the worker's slots is taken (2M of FULT_MAX_TASKS), it lets other tasks run on every 63rd call, and at the
+// limit until a slot is free, before it throws. A task that holds a std::mutex or a spinlock must therefore
+// spawn fewer. The returned handle detaches when it is destroyed. Source: private words are ours
+// (docs/scheduler.md); one bit per task is from section 4.2.1 of Dang's dissertation.
 template <class F, class... A>
 requires std::invocable<std::decay_t<F>, std::decay_t<A>...> FULT_ALWAYS_INLINE auto spawn(F &&function,
                                                                                            A &&...arguments) {
@@ -64,8 +64,8 @@ requires std::invocable<std::decay_t<F>, std::decay_t<A>...> FULT_ALWAYS_INLINE 
     }
 }
 
-// As above, with options. Throws also std::out_of_range for a worker that does not exist, and
-// std::invalid_argument for a stack above 1 GiB, or where a foreign thread pins a task and names no worker.
+// As above, with options. Also throws std::out_of_range for a worker that does not exist, and
+// std::invalid_argument for a stack above 1 GiB, or if a foreign thread pins a task without a worker.
 template <class F, class... A>
 requires std::invocable<std::decay_t<F>, std::decay_t<A>...>
 auto spawn(const spawn_options &options, F &&function, A &&...arguments) {
@@ -74,15 +74,15 @@ auto spawn(const spawn_options &options, F &&function, A &&...arguments) {
     return detail::spawn_closure_with<decltype(closure), result>(options, std::move(closure));
 }
 
-// Gives the task to a worker, from which others may steal it. From any thread; suspends at the bound
-// alone, as above. Errors as above.
+// Spawns the task on a worker; others may steal it. From any thread; suspends only at the limit, as above.
+// Errors as above.
 template <class F, class... A> auto spawn_on(unsigned worker, F &&function, A &&...arguments) {
     return spawn(spawn_options{.worker = detail::worker_number(worker)}, std::forward<F>(function),
                  std::forward<A>(arguments)...);
 }
 
-// Gives the task to a worker, and to no other. From any thread; suspends at the bound alone, as
-// above. Errors as above.
+// Spawns the task on a worker, pinned to it. From any thread; suspends only at the limit, as above. Errors as
+// above.
 template <class F, class... A> auto spawn_pinned(unsigned worker, F &&function, A &&...arguments) {
     return spawn(spawn_options{.worker = detail::worker_number(worker), .pinned = true},
                  std::forward<F>(function), std::forward<A>(arguments)...);

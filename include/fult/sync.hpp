@@ -1,4 +1,4 @@
-// The front door: everything by which tasks and threads wait for each other.
+// The entry header of synchronization between tasks and threads.
 #pragma once
 
 #include <fult/detail/language.hpp>

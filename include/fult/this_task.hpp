@@ -1,5 +1,5 @@
-// What a task does to itself. All of these are for tasks only; on a foreign thread they end the program with
-// a message.
+// Operations of the running task on itself. For tasks only: on a foreign thread they end the program with a
+// message.
 #pragma once
 
 #include <stop_token>
@@ -9,61 +9,61 @@
 
 namespace fult {
 
-// Whether the caller runs as a task.
+// True if the caller runs as a task.
 FULT_API bool in_task() noexcept;
 
 namespace this_task {
 
-// Lets others run that are ready on this worker, one of them at least if there is any, then goes on. Every
-// 32nd time it may be one of another worker, so that all have their turn (docs/scheduler.md, "Fairness"). May
-// suspend, and may go on on another worker.
+// Lets other ready tasks of this worker run, at least one if there is any. On every 32nd call it may be one
+// of another worker, so that all tasks get turns (docs/scheduler.md, "Fairness"). May suspend, and may resume
+// on another worker.
 FULT_API void yield() noexcept;
 
-// Suspends until signaled. One signal that came before is kept and lets it return at once; it may also return
-// without any, so it is always used as `while (!condition) wait();`. With that loop nothing is lost. Source:
-// Wait in section 4.2.2 of Dang's dissertation; the retained signal is explained in docs/scheduler.md.
+// Suspends until signaled. One signal that came before is retained and lets it return at once. It may also
+// return without a signal, so it must be used as `while (!condition) wait();`. With that loop no wake-up is
+// lost. Source: Wait in section 4.2.2 of Dang's dissertation; docs/scheduler.md explains the retained signal.
 FULT_API void wait() noexcept;
 
-// The name of the running task, for others to signal.
+// The id of the running task, for other threads to signal.
 FULT_API task_id id() noexcept;
 
-// The number of the worker that runs this task now: 0 ... worker_count() - 1. Another one, perhaps, after any
-// call that may suspend.
+// The number of the worker that runs this task now: 0 ... worker_count() - 1. May change in any call that may
+// suspend.
 FULT_API unsigned worker() noexcept;
 
-// The name given at spawn, or an empty one.
+// The name given at spawn; may be empty.
 FULT_API std::string_view name() noexcept;
 
 } // namespace this_task
 
 namespace detail {
-// Polling for a task that waits, while its worker has nothing else to do.
+// Polls a condition for a waiting task while its worker has nothing else to do.
 class FULT_API poller {
   public:
-    static constexpr unsigned looks = 32; // at the condition, in each step
+    static constexpr unsigned looks_per_step = 32; // checks of the condition per step
     poller() noexcept;
     ~poller();
     poller(const poller &) = delete;
     poller &operator=(const poller &) = delete;
-    // False: look at the condition once more, then suspend. May consume a signal.
+    // Returns false if the caller must check the condition once more and then suspend. May consume a signal.
     bool step() noexcept;
 
   private:
-    worker_hot *worker_; // where it began
+    worker_hot *worker_; // the worker on which polling began
     unsigned left_;
 };
 } // namespace detail
 
 namespace this_task {
 
-// while (!condition()) wait(), looking at the condition itself while this worker has nothing else to run: the
-// shortest way from a signaler's store to here.
+// while (!condition()) wait(), but polls the condition while this worker has no other task to run: the
+// shortest latency from a signaler's store.
 template <class Condition> void wait(Condition condition) {
     while (!condition()) {
         {
             detail::poller poll;
             while (poll.step())
-                for (unsigned i = 0; i < detail::poller::looks; ++i)
+                for (unsigned i = 0; i < detail::poller::looks_per_step; ++i)
                     if (condition())
                         return;
         }
@@ -73,7 +73,7 @@ template <class Condition> void wait(Condition condition) {
     }
 }
 
-// The same until a stop is requested at the latest; whether the condition holds. Throws also std::bad_alloc.
+// The same, until a stop is requested. Returns whether the condition holds. Also throws std::bad_alloc.
 template <class Condition> bool wait(const std::stop_token &stop, Condition condition) {
     if (condition())
         return true;

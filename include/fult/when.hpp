@@ -1,4 +1,4 @@
-// Waiting for all of several tasks and taking their results; waiting for the first of them.
+// Waiting for all of several tasks with their results; waiting for the first of several tasks.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,13 @@ namespace fult {
 namespace detail {
 template <class H> inline constexpr bool is_handle = std::is_base_of_v<task_owner, std::remove_cvref_t<H>>;
 
-// How a result stands among others: void as std::monostate, T & as a reference.
+// The type of a result among others: void becomes std::monostate, T & stays a reference.
 template <class R> using among_results = std::conditional_t<std::is_void_v<R>, std::monostate, R>;
 template <class R>
 using in_vector =
     std::conditional_t<std::is_reference_v<R>, std::reference_wrapper<std::remove_reference_t<R>>, R>;
 
-// A result that is still to come.
+// The result of a task that is still to be joined.
 template <class R> class joined {
   public:
     template <class H> void take(H &handle) {
@@ -58,7 +58,7 @@ template <class H, class R> void take_guarded(std::exception_ptr &error, H &hand
     }
 }
 
-// A foreign thread has no join word of its own to stand in for several: a task waits in its place.
+// A foreign thread cannot wait for several tasks at once: a task waits in its place.
 inline std::size_t first_of(task *const *tasks, std::size_t count, const std::stop_token *stop) {
     if (in_task())
         return await_any(tasks, count, stop);
@@ -78,10 +78,10 @@ template <class... H> std::size_t first_of_these(const std::stop_token *stop, co
 }
 } // namespace detail
 
-// Joins all with one wake-up and returns their results in order, as a std::tuple; that of a task without a
-// result is a std::monostate. All are joined also where some throw; the first exception in the order of the
-// handles is rethrown. From a task (suspends it) or a foreign thread (blocks it). Ends the program where a
-// handle owns no task.
+// Joins all tasks with one wake-up and returns their results in order, as a std::tuple; a task without a
+// result yields a std::monostate. All are joined even if some throw; the first exception in the order of the
+// handles is rethrown. On a task: suspends. On a foreign thread: blocks. Ends the program if a handle owns no
+// task.
 template <class... H>
 requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) auto when_all(H &&...handles) {
     wait_all(handles...);
@@ -99,7 +99,7 @@ requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) auto when_all(H &&..
 }
 
 // The same for a range of handles: returns a std::vector of results, of std::reference_wrapper for
-// references, nothing where the tasks have none.
+// references, nothing if the tasks have no results.
 template <std::ranges::forward_range Range>
 requires detail::is_handle<std::ranges::range_reference_t<Range>>
 auto when_all(Range &&handles) {
@@ -123,11 +123,11 @@ auto when_all(Range &&handles) {
     }
 }
 
-// Waits until one of the tasks has ended and returns its index, the first one's where there are several; all
-// handles stay as they are, so join that one for its result, which returns at once. Empty handles are passed
-// over; where all are empty, the number of handles is returned. Nothing is run in place: a child that nobody
-// took goes through the scheduler. From a task (suspends it) or from a foreign thread (blocks it; a task of
-// its own waits there, so it throws what spawn throws). While it waits nobody else may join one of them.
+// Waits until one of the tasks has ended and returns its index, the lowest if there are several. All handles
+// remain valid: join that one for its result, which returns at once. Empty handles are ignored; if all are
+// empty, the number of handles is returned. No task is run inline: an unstarted child goes through the
+// scheduler. On a task: suspends. On a foreign thread: blocks; a task waits in its place, so it throws what
+// spawn throws. No other thread may join one of the tasks during the wait.
 template <class... H>
 requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) std::size_t when_any(const H &...handles) {
     return detail::first_of_these(nullptr, handles...);
@@ -139,8 +139,8 @@ requires detail::is_handle<std::ranges::range_reference_t<Range>> std::size_t wh
     return detail::first_of_range(handles, nullptr);
 }
 
-// The same until a stop is requested: then the number of handles is returned, unless one has ended. Throws
-// std::bad_alloc.
+// The same, until a stop is requested: then the number of handles is returned, unless a task has ended.
+// Throws std::bad_alloc.
 template <class... H>
 requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) std::size_t
     when_any(const std::stop_token &stop, const H &...handles) {

@@ -146,19 +146,19 @@ TEST(blocking, many_calls_from_many_tasks) {
 }
 
 TEST(blocking, a_call_that_waits_long_for_its_turn_is_reported_once) {
-    struct job : fult::detail::blocking_job {
+    struct request : fult::detail::blocking_request {
         std::binary_semaphore go{0};
         std::atomic<bool> done{false};
-        job() {
-            run = [](fult::detail::blocking_job &j) noexcept {
-                static_cast<job &>(j).go.acquire();
-                static_cast<job &>(j).done = true;
+        request() {
+            run = [](fult::detail::blocking_request &j) noexcept {
+                static_cast<request &>(j).go.acquire();
+                static_cast<request &>(j).done = true;
             };
         }
     };
     std::atomic<unsigned> idle{0};
     fult::detail::blocking_pool pool(1, idle);
-    job first, second;
+    request first, second;
     EXPECT_TRUE(pool.submit(first));
     EXPECT_FALSE(pool.submit(second));
     ::testing::internal::CaptureStderr();

@@ -50,12 +50,12 @@ struct counted {
 TEST(closure, values_are_stored_and_dropped_once) {
     task t{};
     run_in<counted>(t, [c = counted(3)] { return counted(c.value + 1); });
-    EXPECT_EQ(t.result, outcome::value);
+    EXPECT_EQ(t.result, result_kind::value);
     EXPECT_EQ(counted::alive, 1) << "the result alone; the closure is gone";
     EXPECT_EQ(stored_result<counted>::take(storage_as<counted>(t)).value, 4);
     closure_ops<decltype([] { return counted(0); }), counted>::drop(t);
     EXPECT_EQ(counted::alive, 0);
-    EXPECT_EQ(t.result, outcome::none);
+    EXPECT_EQ(t.result, result_kind::none);
 }
 
 TEST(closure, exceptions_are_stored_and_the_closure_is_gone) {
@@ -66,7 +66,7 @@ TEST(closure, exceptions_are_stored_and_the_closure_is_gone) {
     using C = std::remove_const_t<decltype(thrower)>;
     ::new (t.storage) C(std::move(const_cast<C &>(thrower)));
     closure_ops<C, int>::run(t);
-    EXPECT_EQ(t.result, outcome::exception);
+    EXPECT_EQ(t.result, result_kind::exception);
     EXPECT_EQ(counted::alive, 1) << "the original outside";
     try {
         std::rethrow_exception(storage_as<std::exception_ptr>(t));
@@ -75,7 +75,7 @@ TEST(closure, exceptions_are_stored_and_the_closure_is_gone) {
         EXPECT_STREQ(error.what(), "thrown 1");
     }
     closure_ops<C, int>::drop(t);
-    EXPECT_EQ(t.result, outcome::none);
+    EXPECT_EQ(t.result, result_kind::none);
 }
 
 TEST(closure, large_results_are_boxed) {

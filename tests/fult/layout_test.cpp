@@ -18,29 +18,29 @@ TEST(layout, everything_is_found_from_a_descriptor) {
 }
 
 TEST(layout, the_parts_of_a_home_do_not_overlap) {
-    const auto end_of_words = [](const public_words::place &at) { return at.words + max_slots / 8; };
-    EXPECT_LE(end_of_words(runnable_place), pinned_place.words);
-    EXPECT_LE(end_of_words(pinned_place), returned_place.words);
-    EXPECT_LE(end_of_words(returned_place), slot_words_offset);
+    const auto end_of_words = [](const public_words::offsets &at) { return at.words + max_slots / 8; };
+    EXPECT_LE(end_of_words(runnable_offsets), pinned_offsets.words);
+    EXPECT_LE(end_of_words(pinned_offsets), returned_offsets.words);
+    EXPECT_LE(end_of_words(returned_offsets), slot_words_offset);
     EXPECT_LE(slot_words_offset + max_slots / 64 * sizeof(slot_word), ready_bytes_offset);
     EXPECT_LE(ready_bytes_offset + max_slots, tasks_offset);
     EXPECT_LE(tasks_offset + std::uintptr_t{max_slots} * sizeof(task), home_size);
     constexpr std::uintptr_t summary_bytes = max_slots / 64 / words_in_line / 8;
-    EXPECT_LE(runnable_place.summary + summary_bytes, pinned_place.summary);
-    EXPECT_LE(pinned_place.summary + summary_bytes, returned_place.summary);
-    EXPECT_LE(returned_place.summary + summary_bytes, runnable_place.words);
-    EXPECT_LE(returned_place.top + top_words * 8, runnable_place.summary);
+    EXPECT_LE(runnable_offsets.summary + summary_bytes, pinned_offsets.summary);
+    EXPECT_LE(pinned_offsets.summary + summary_bytes, returned_offsets.summary);
+    EXPECT_LE(returned_offsets.summary + summary_bytes, runnable_offsets.words);
+    EXPECT_LE(returned_offsets.top + top_words * 8, runnable_offsets.summary);
 }
 
 TEST(layout, untouched_memory_is_a_descriptor_at_rest) {
     const fult::testing::bare_home home;
     const task *t = home.task_at(12345);
     EXPECT_EQ(t->state.load(), busy);
-    EXPECT_EQ(t->token.load(), 0u);
+    EXPECT_EQ(t->pending_wakeup.load(), 0u);
     EXPECT_EQ(t->join.load(), join_none);
     EXPECT_EQ(t->context, nullptr);
     EXPECT_EQ(t->extras, nullptr);
-    EXPECT_EQ(t->result, outcome::none);
+    EXPECT_EQ(t->result, result_kind::none);
     EXPECT_FALSE(t->pinned);
 }
 

@@ -121,13 +121,13 @@ TEST_F(misuse, a_runtime_ended_by_another_task) {
                 delete running;
             }).join();
         },
-        "fult: runtime: stopped by something else than the main task");
+        "fult: runtime: not stopped by the main task");
     EXPECT_DEATH(
         {
             auto *running = new runtime(workers(2));
             std::thread([=] { delete running; }).join();
         },
-        "fult: runtime: stopped by something else than the main task");
+        "fult: runtime: not stopped by the main task");
 }
 
 TEST_F(misuse, an_exception_that_nobody_joins) {
@@ -144,7 +144,7 @@ TEST_F(misuse, an_exception_that_nobody_joins) {
             while (true)
                 this_task::yield();
         },
-        "detached task 'unnamed' ended with an exception that is no std::exception");
+        "detached task 'unnamed' ended with an exception other than a std::exception");
     FULT_EXPECT_MISUSE(
         {
             auto h = spawn([] { throw std::runtime_error("late"); });
@@ -165,7 +165,7 @@ TEST_F(misuse, a_signal_to_a_task_that_has_ended) {
             fult::signal(id);
             ::_exit(3); // it goes on: nothing has happened yet
         },
-        ::testing::ExitedWithCode(3), "fult: signal: the task with the name 0x[0-9a-f]+ has ended");
+        ::testing::ExitedWithCode(3), "fult: signal: the task with the id 0x[0-9a-f]+ has ended");
 }
 #endif
 

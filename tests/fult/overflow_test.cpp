@@ -62,7 +62,7 @@ TEST_F(overflow, of_the_main_task_s_stack_is_reported) {
             endless(0);
         },
         ::testing::KilledBySignal(SIGSEGV),
-        "task 'main' .*overflowed its [0-9]+ KiB stack; give it more by `ulimit");
+        "task 'main' .*overflowed its [0-9]+ KiB stack; raise it with `ulimit");
     EXPECT_EXIT(std::thread([] { // whose stack the threads' library has made
                     const runtime running(workers(1));
                     endless(0);

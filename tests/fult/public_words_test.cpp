@@ -33,7 +33,7 @@ class in_mode : public ::testing::TestWithParam<std::uint32_t> {
 INSTANTIATE_TEST_SUITE_P(public_words, in_mode, ::testing::Values(words_in_line, 0u));
 
 TEST_P(in_mode, what_is_set_is_found_and_taken_once) {
-    const public_words words = home.words(runnable_place);
+    const public_words words = home.words(runnable_offsets);
     EXPECT_FALSE(words.any());
     for (const std::uint32_t slot :
          {0u, 63u, 511u, 512u, 513u, 32767u, 32768u, 2097151u, 2097152u, max_slots / 2, max_slots - 1}) {
@@ -50,7 +50,7 @@ TEST_P(in_mode, what_is_set_is_found_and_taken_once) {
 }
 
 TEST_P(in_mode, a_scan_goes_up_or_down) {
-    const public_words words = home.words(runnable_place);
+    const public_words words = home.words(runnable_offsets);
     std::set<std::uint32_t> model;
     auto random = fult::testing::seeded(424242);
     for (int i = 0; i < 300; ++i) {
@@ -66,7 +66,7 @@ TEST_P(in_mode, a_scan_goes_up_or_down) {
 }
 
 TEST_P(in_mode, a_visitor_ends_the_scan) {
-    const public_words words = home.words(runnable_place);
+    const public_words words = home.words(runnable_offsets);
     for (const std::uint32_t slot : {1u, 5000u, 70000u})
         words.set_slot(slot);
     int visits = 0;
@@ -76,18 +76,18 @@ TEST_P(in_mode, a_visitor_ends_the_scan) {
 }
 
 TEST_P(in_mode, the_kinds_of_words_do_not_touch_each_other) {
-    home.words(pinned_place).set_slot(max_slots - 1);
-    home.words(returned_place).set_slot(4711);
-    EXPECT_FALSE(home.words(runnable_place).any());
-    EXPECT_TRUE(slots_seen(home.words(runnable_place), false).empty());
-    EXPECT_EQ(slots_seen(home.words(pinned_place), false), std::vector{max_slots - 1});
-    EXPECT_EQ(slots_seen(home.words(returned_place), false), std::vector{4711u});
+    home.words(pinned_offsets).set_slot(max_slots - 1);
+    home.words(returned_offsets).set_slot(4711);
+    EXPECT_FALSE(home.words(runnable_offsets).any());
+    EXPECT_TRUE(slots_seen(home.words(runnable_offsets), false).empty());
+    EXPECT_EQ(slots_seen(home.words(pinned_offsets), false), std::vector{max_slots - 1});
+    EXPECT_EQ(slots_seen(home.words(returned_offsets), false), std::vector{4711u});
 }
 
 // A setter and a taker at work on the same few lines, whose hints are cleared and set all the time: each bit
 // set is found.
 TEST_P(in_mode, no_bit_is_lost_between_setting_and_scanning) {
-    const public_words words = home.words(runnable_place);
+    const public_words words = home.words(runnable_offsets);
     const std::size_t rounds = fult::testing::scaled(200000);
     std::atomic<std::size_t> sent{0};
     std::thread setter([&] {
@@ -119,7 +119,7 @@ TEST_P(in_mode, no_bit_is_lost_between_setting_and_scanning) {
 TEST(public_words, lines_are_scanned_without_hints) {
     bare_home home;
     first_hinted_word = max_slots; // one level: nobody sets a hint
-    const public_words words = home.words(runnable_place);
+    const public_words words = home.words(runnable_offsets);
     words.set_slot(3);
     words.set_slot(3000);
     std::vector<std::uint32_t> found;

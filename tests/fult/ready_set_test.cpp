@@ -25,7 +25,7 @@ struct ready_set_test : ::testing::Test {
         ASSERT_TRUE(asymmetric_fence_available());
         tasks->open(home.hot(), opts);
     }
-    std::uint32_t attention() { return home.hot()->attention.load(); }
+    std::uint32_t request_flags() { return home.hot()->request_flags.load(); }
     std::set<std::uint32_t> everything_public() {
         std::set<std::uint32_t> slots;
         while (task *t = tasks->take_public())
@@ -91,7 +91,7 @@ TEST_F(ready_set_test, a_sweep_reaches_everybody) {
 TEST_F(ready_set_test, a_thief_goes_on_from_a_slot) {
     open();
     for (const std::uint32_t slot : {3u, 70u, 71u, 9000u})
-        tasks->show(at(slot), false);
+        tasks->make_claimable(at(slot), false);
     bool forwarded = false;
     EXPECT_EQ(tasks->steal(forwarded, false, 71), at(71));
     EXPECT_EQ(tasks->steal(forwarded, false, 72), at(9000));
@@ -153,11 +153,11 @@ TEST_F(ready_set_test, revoked_tasks_are_public_and_the_owner_gives_them_up) {
     for (const std::uint32_t slot : {1u, 2u, 300u})
         tasks->add_ready(at(slot));
     EXPECT_EQ(tasks->revoke(), 2u) << "the oldest word";
-    EXPECT_NE(attention() & revoked, 0u);
+    EXPECT_NE(request_flags() & revoked, 0u);
     EXPECT_EQ(tasks->revoke(), 1u) << "the next one, without another barrier";
     EXPECT_EQ(tasks->revoke(), 0u);
     EXPECT_EQ(tasks->take_ready(), nullptr) << "the owner's next look notices";
-    EXPECT_EQ(attention() & revoked, 0u);
+    EXPECT_EQ(request_flags() & revoked, 0u);
     EXPECT_FALSE(tasks->any_private());
     EXPECT_EQ(everything_public(), (std::set<std::uint32_t>{1, 2, 300}));
 }
@@ -233,7 +233,7 @@ TEST_F(ready_set_test, a_bit_of_a_running_task_becomes_its_token) {
     open();
     tasks->post(at(4), false);
     EXPECT_EQ(tasks->take_public(), nullptr);
-    EXPECT_EQ(at(4)->token.load(), 1u);
+    EXPECT_EQ(at(4)->pending_wakeup.load(), 1u);
     EXPECT_FALSE(tasks->seems_public()) << "nothing stays behind that others would look at again and again";
 }
 
@@ -277,7 +277,7 @@ TEST_F(ready_set_test, a_swarm_is_gathered) {
     EXPECT_EQ(tasks->take_public(false, true), at(5));
     EXPECT_FALSE(tasks->seems_public());
     EXPECT_TRUE(tasks->seems_pinned());
-    EXPECT_EQ(at(4)->token, 1u);
+    EXPECT_EQ(at(4)->pending_wakeup, 1u);
     EXPECT_EQ(tasks->take_yielded_in_turn(), at(2));
     EXPECT_EQ(tasks->take_yielded_in_turn(), nullptr);
     EXPECT_EQ(tasks->take_ready(), at(1));
@@ -301,7 +301,7 @@ TEST_F(ready_set_test, what_was_revoked_is_gathered_and_not_lost) {
     EXPECT_EQ(tasks->take_public(false, true), at(2));
     EXPECT_FALSE(tasks->seems_public());
     EXPECT_EQ(tasks->take_yielded_in_turn(), at(1));
-    EXPECT_EQ(attention() & revoked, 0u);
+    EXPECT_EQ(request_flags() & revoked, 0u);
 }
 
 // The upper half's slots have no private words.
@@ -324,7 +324,7 @@ TEST_F(ready_set_test, one_level_sees_every_word_in_use) {
     first_hinted_word = max_slots;
     for (const std::uint32_t slot : {100u, 5000u, half_slots + 5000u}) {
         for (const bool only_home : {false, true}) {
-            tasks->note_used(slot >> 6);
+            tasks->mark_used(slot >> 6);
             at(slot)->state = only_home ? ready_pinned : ready;
             tasks->post(at(slot), only_home);
             EXPECT_TRUE(only_home ? tasks->seems_pinned() : tasks->seems_public()) << slot;

@@ -96,12 +96,12 @@ TEST(idle, workers_beyond_the_processors_sleep_at_once) {
     for (int attempt = 0; attempt < 5 && !slept; ++attempt) { // a start may be slow on a busy machine
         const auto start = std::chrono::steady_clock::now();
         const fult::runtime running(o);
-        const fult::detail::team &crew = *fult::detail::running_team();
-        if (crew.processors >= crew.count / 2)
+        const fult::detail::worker_team &team = *fult::detail::running_team();
+        if (team.processors >= team.count / 2)
             GTEST_SKIP() << "not so many workers";
-        const unsigned most_awake = 1 + crew.processors; // main computes here
+        const unsigned most_awake = 1 + team.processors; // main computes here
         do
-            slept = crew.asleep.count() >= crew.count - most_awake;
+            slept = team.asleep.count() >= team.count - most_awake;
         while (!slept && std::chrono::steady_clock::now() - start < look);
     }
     EXPECT_TRUE(slept);

@@ -25,7 +25,7 @@ struct slot_allocator_test : ::testing::Test {
     fult::testing::bare_home home;
     slot_run run;
     slot_allocator slots;
-    void give_back_from_elsewhere(std::uint32_t slot) { home.words(returned_place).set_slot(slot); }
+    void give_back_from_elsewhere(std::uint32_t slot) { home.words(returned_offsets).set_slot(slot); }
 };
 
 TEST_F(slot_allocator_test, takes_the_lowest_first) {
@@ -116,7 +116,7 @@ TEST_F(slot_allocator_test, slots_that_others_freed_come_back) {
         const std::set<std::uint32_t> freed{half_slots + 1, half_slots + 700, half_slots + 701,
                                             half_slots + 2047};
         for (const std::uint32_t slot : freed)
-            fresh.words(returned_place).set_slot(slot);
+            fresh.words(returned_offsets).set_slot(slot);
         EXPECT_EQ(its.taken(), 32u * in_word - 4);
         std::set<std::uint32_t> again;
         while (task *t = its.take())
@@ -131,7 +131,7 @@ TEST_F(slot_allocator_test, what_belongs_to_the_other_half_stays_there) {
     }
     give_back_from_elsewhere(half_slots + 3);
     EXPECT_EQ(slots.take(), nullptr);
-    EXPECT_TRUE(home.words(returned_place).contains(half_slots + 3));
+    EXPECT_TRUE(home.words(returned_offsets).contains(half_slots + 3));
 }
 
 TEST_F(slot_allocator_test, no_slot_is_given_twice) {

@@ -255,7 +255,7 @@ void yield_beside_a_sleeping_worker(bool private_words) {
     o.private_words = private_words;
     const fult::runtime running(o);
     fult::spawn_on(1, [] {
-        const fult::detail::team &all = *fult::detail::running_team();
+        const fult::detail::worker_team &all = *fult::detail::running_team();
         for (int i = 0; i < 5; ++i) {
             fult::testing::spin_until([&] { return all.asleep.any(); });
             change_workers();

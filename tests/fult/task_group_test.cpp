@@ -358,7 +358,7 @@ TEST_F(task_group_death, an_exception_that_no_wait_rethrows_ends_the_program) {
             task_group group;
             group.spawn([] { throw std::runtime_error("unheard"); });
         },
-        "task_group: a task of it ended with an exception: unheard; call wait");
+        "task_group: one of its tasks ended with an exception: unheard; call wait");
 }
 
 // Groups of all shapes at once, with stops and exceptions at random.

@@ -11,22 +11,22 @@ using namespace fult::detail;
 
 TEST(claim, only_a_ready_task_is_claimed) {
     task t{};
-    EXPECT_EQ(claim(t, true), claim_outcome::not_now);
-    EXPECT_EQ(t.token.load(), 1u) << "the signal is retained";
-    t.token = 0;
+    EXPECT_EQ(claim(t, true), claim_result::not_now);
+    EXPECT_EQ(t.pending_wakeup.load(), 1u) << "the signal is retained";
+    t.pending_wakeup = 0;
     t.state = ready;
-    EXPECT_EQ(claim(t, false), claim_outcome::ours);
+    EXPECT_EQ(claim(t, false), claim_result::ours);
     EXPECT_EQ(t.state.load(), busy);
-    EXPECT_EQ(t.token.load(), 0u);
+    EXPECT_EQ(t.pending_wakeup.load(), 0u);
 }
 
 TEST(claim, a_pinned_one_only_at_home) {
     task t{};
     t.state = ready_pinned;
-    EXPECT_EQ(claim(t, false), claim_outcome::pinned);
+    EXPECT_EQ(claim(t, false), claim_result::pinned);
     EXPECT_EQ(t.state.load(), ready_pinned);
-    EXPECT_EQ(t.token.load(), 0u);
-    EXPECT_EQ(claim(t, true), claim_outcome::ours);
+    EXPECT_EQ(t.pending_wakeup.load(), 0u);
+    EXPECT_EQ(claim(t, true), claim_result::ours);
 }
 
 TEST(claim, names_carry_whether_a_task_is_pinned) {
@@ -47,7 +47,7 @@ TEST(claim, a_signal_and_a_park_meet) {
     std::thread signaler([&] {
         for (std::size_t i = 1; i <= rounds; ++i) {
             fult::testing::spin_until([&] { return begun.load() == i; });
-            if (claim(t, true) == claim_outcome::ours)
+            if (claim(t, true) == claim_result::ours)
                 claimed.fetch_add(1);
             over.store(i);
         }
@@ -55,13 +55,13 @@ TEST(claim, a_signal_and_a_park_meet) {
     for (std::size_t i = 1; i <= rounds; ++i) {
         const std::size_t before = claimed.load();
         t.state.store(busy);
-        t.token.store(0);
+        t.pending_wakeup.store(0);
         begun.store(i);
         t.state.exchange(ready); // as worker::arrive does
-        const bool mine = t.token.load() != 0 && t.token.exchange(0) != 0;
+        const bool mine = t.pending_wakeup.load() != 0 && t.pending_wakeup.exchange(0) != 0;
         fult::testing::spin_until([&] { return over.load() == i; });
         const bool theirs = claimed.load() != before;
-        const bool later = t.token.load() != 0 && t.state.load() == ready;
+        const bool later = t.pending_wakeup.load() != 0 && t.state.load() == ready;
         ASSERT_EQ(int(mine) + int(theirs), 1) << "round " << i;
         ASSERT_FALSE(later) << "a token lies beside a parked task in round " << i;
     }

@@ -241,10 +241,10 @@ TEST(parallel_for, bad_input_is_named) {
     runtime rt(fult::testing::workers(1));
     int calls = 0;
     const auto count = [&](auto...) { ++calls; };
-    EXPECT_EQ(
-        what_of([&] { parallel_for(0, 10, count, {.grain = -3}); }),
-        "fult: parallel_for: the grain is -3; give the least number of iterations of a part, or 0 to have it "
-        "chosen");
+    EXPECT_EQ(what_of([&] { parallel_for(0, 10, count, {.grain = -3}); }),
+              "fult: parallel_for: the grain is -3; pass the minimum number of iterations of a part, or 0 to "
+              "have it "
+              "chosen");
     EXPECT_NE(what_of([&] {
                   parallel_for_ranges(0, 10, count, {.grain = -1});
               }).find("parallel_for_ranges: the grain"),
@@ -321,7 +321,7 @@ TEST(lazy_loop, creates_no_task_while_the_others_are_busy) {
     });
     spin_until([&] { return begun.load(); });
     spawn([] {}).join(); // answers what was asked before
-    ASSERT_FALSE(detail::is_wanted());
+    ASSERT_FALSE(detail::work_is_requested());
     detail::worker_hot *w = detail::current_worker();
     const detail::task *const before = w->run.next;
     bool moved = false;
@@ -335,7 +335,7 @@ TEST(lazy_loop, creates_no_task_while_the_others_are_busy) {
 TEST(lazy_loop, wakes_the_sleepers) {
     for (const unsigned count : {2u, 4u, 8u}) {
         runtime rt(fult::testing::workers(count));
-        spin_until([&] { return detail::this_worker()->crew.asleep.count() == count - 1; });
+        spin_until([&] { return detail::this_worker()->team.asleep.count() == count - 1; });
         std::atomic<unsigned> seen{0};
         EXPECT_THROW(parallel_for(0, 2'000'000'000,
                                   [&](int) {

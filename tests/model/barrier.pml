@@ -5,19 +5,19 @@
  *   @true   two_tokens -DA=TOKEN -DB=TOKEN
  *   @true   dropped -DA=DROP
  *   @true   dropped_token -DA=DROP -DB=TOKEN
- *   @mutant NO_NOTE -DA=TOKEN             the sweep takes whoever stands in line, whatever phase it waits for
- *   @mutant LATE_PENDING -DA=TOKEN        the next phase begins before its count is there
- *   @mutant LINE_LATE                     stands in line after its arrival
- *   @mutant GRANT_SWEEPING                grants the waiters of each queue before it looks at the next one
- *   @mutant NO_RECHECK -DA=TOKEN          wait(token) does not look at the phase again once it stands in line
- *   @mutant RECHECK_UNASKED -DA=TOKEN     ... and leaves without asking whether it still stands there
- *   @mutant USED_LATE -DA=TOKEN           ... and says that its queue is used only after that look
- *   @mutant USED_FIRST -DA=TOKEN          the sweep reads which queues are used before the next phase begins
- *   @mutant LEADER_ALONE                  the first waiter of another worker does not grant those behind it
- *   @mutant SUBJECT_LATE                  ... learns of them after it was granted
- *   @mutant NEXT_LATE                     ... reads who comes next after it has granted one
- *   @mutant SELF_STAYS                    the last one to arrive does not grant itself
- *   @mutant DROP_LATE -DA=DROP            says that it drops after its arrival
+ *   @mutant NO_TAG -DA=TOKEN           the sweep takes whoever stands in line, whatever phase it waits for
+ *   @mutant LATE_PENDING -DA=TOKEN     the next phase begins before its count is there
+ *   @mutant LINE_LATE                  stands in line after its arrival
+ *   @mutant GRANT_SWEEPING             grants the waiters of each queue before it looks at the next one
+ *   @mutant NO_RECHECK -DA=TOKEN       wait(token) does not look at the phase again once it stands in line
+ *   @mutant RECHECK_UNASKED -DA=TOKEN  ... and leaves without asking whether it still stands there
+ *   @mutant USED_LATE -DA=TOKEN        ... and says that its queue is used only after that look
+ *   @mutant USED_FIRST -DA=TOKEN       the sweep reads which queues are used before the next phase begins
+ *   @mutant LEADER_ALONE               the first waiter of another worker does not grant those behind it
+ *   @mutant SUBJECT_LATE               ... learns of them after it was granted
+ *   @mutant NEXT_LATE                  ... reads who comes next after it has granted one
+ *   @mutant SELF_STAYS                 the last one to arrive does not grant itself
+ *   @mutant DROP_LATE -DA=DROP         says that it drops after its arrival
  *
  * Three participants, two phases (ROUNDS). A, B: TOKEN: arrives and waits apart; DROP: arrives once and drops; else, as
  * the third one, it arrives and waits at once. The first one suspends on the worker of queue 0, the others on that of
@@ -27,16 +27,16 @@
  *
  * The protocol, as the code has it:
  *
- *   arrive_and_wait:  note = phase; push(self); last = (pending.fetch_sub(1) == 1); last: completion(), complete(self);
+ *   arrive_and_wait:  tag = phase; push(self); last = (pending.fetch_sub(1) == 1); last: completion(), complete(self);
  *                     wait for the grant, release(subject)
  *   push(self):       used.fetch_or(its queue) unless it is there; queue's lock: push
  *   arrive:           token = phase; last = ...; last: completion(), complete(none)
  *   arrive_and_drop:  expected.fetch_sub(1); as arrive
- *   wait(token):      phase != token: return. note = token; push(self);
+ *   wait(token):      phase != token: return. tag = token; push(self);
  *                     phase != token: queue's lock: still queued: remove(self), return
  *                     wait for the grant, release(subject)
  *   complete(self):   ended = phase; pending = expected; phase = ended + 1; now = {}; for each queue that is used:
- *                       queue's lock: take out all whose note is ended; self: granted by itself
+ *                       queue's lock: take out all whose tag is ended; self: granted by itself
  *                       own queue, or that of the pinned and the foreign: to now
  *                       else the first one becomes a leader, the others its subject
  *                     then grant all leaders and all of now    [the barrier may be gone from here on]
@@ -78,7 +78,7 @@ bit  barrier_alive = 1;
 bit  granted[N];                       /* the waiter on each participant's stack */
 bit  alive[N];
 bit  queued[N];
-byte note[N];
+byte tag[N];
 byte subject[N];                       /* the chain that it is to grant */
 byte next[N];
 
@@ -91,7 +91,7 @@ bit  completed[ROUNDS];
 inline new_waiter() {
     d_step { alive[me] = 1; granted[me] = 0; subject[me] = NOBODY; next[me] = NOBODY }
 }
-inline end_waiter() { d_step { alive[me] = 0; granted[me] = 0; subject[me] = NOBODY; next[me] = NOBODY; note[me] = 0 } }
+inline end_waiter() { d_step { alive[me] = 0; granted[me] = 0; subject[me] = NOBODY; next[me] = NOBODY; tag[me] = 0 } }
 
 inline grant(w) { atomic { assert(alive[w] && !queued[w]); granted[w] = 1 } }
 
@@ -140,9 +140,9 @@ inline sweep() {
         :: k > 0 ->
             k--; q[i].list?w;
             if
-#ifndef MUTANT_NO_NOTE
-            :: note[w] != ended -> q[i].list!w
-            :: note[w] == ended ->
+#ifndef MUTANT_NO_TAG
+            :: tag[w] != ended -> q[i].list!w
+            :: tag[w] == ended ->
 #else
             :: true ->
 #endif
@@ -220,7 +220,7 @@ inline complete(by) {
     d_step { i = 0; own = 0; leader = 0; ended = 0; seen = 0; self = 0 }
 }
 
-inline wait_in_line() {
+inline wait_enqueued() {
     granted[me];
 #ifndef MUTANT_LEADER_ALONE
     w = subject[me];
@@ -253,14 +253,14 @@ proctype Participant(byte me; byte kind) {
     do
     :: round < ROUNDS && kind == WAIT ->
         new_waiter();
-        atomic { touch; note[me] = phase };
+        atomic { touch; tag[me] = phase };
 #ifdef MUTANT_LINE_LATE
         arrive(); push();
 #else
         push(); arrive();
 #endif
         if :: last -> completion(); complete(me) :: else fi;
-        wait_in_line();
+        wait_enqueued();
         gone_on(); round++
     :: round < ROUNDS && kind == TOKEN ->
         /* the token's phase is that of the round: nobody gets on without this arrival */
@@ -270,17 +270,17 @@ proctype Participant(byte me; byte kind) {
         if
         :: phase != round -> skip
         :: phase == round ->
-            atomic { new_waiter(); note[me] = round };
+            atomic { new_waiter(); tag[me] = round };
             push();
 #ifdef MUTANT_NO_RECHECK
-            wait_in_line();
+            wait_enqueued();
 #else
             if
             :: phase == round ->
 #ifdef MUTANT_USED_LATE
                 say_used();
 #endif
-                wait_in_line()
+                wait_enqueued()
             :: phase != round ->
                 atomic {
                     !q[mine].lock;
@@ -292,7 +292,7 @@ proctype Participant(byte me; byte kind) {
                     if :: still -> q[mine].list??eval(me); queued[me] = 0 :: else fi
 #endif
                 };
-                if :: still -> end_waiter() :: else -> wait_in_line() fi;
+                if :: still -> end_waiter() :: else -> wait_enqueued() fi;
                 still = 0
             fi
 #endif

@@ -2,7 +2,7 @@
  *
  *   @true   public -DVICTIM=PUBLIC       the task is among the public words of a worker that computes
  *   @true   private -DVICTIM=PRIVATE     ... among the private ones
- *   @true   handed -DVICTIM=HANDED       ... was handed over there
+ *   @true   handed -DVICTIM=HANDED_OFF       ... was handed over there
  *   @true   foreign -DVICTIM=FOREIGN     ... was spawned by a foreign thread
  *   @true   own -DVICTIM=OWN             ... is one of the decider's own that newer ones always precede
  *   @mutant LOWEST_FIRST -DVICTIM=PUBLIC     a thief always takes the lowest bit
@@ -10,7 +10,7 @@
  *   @mutant OWN_ONLY -DVICTIM=PUBLIC         the rotation has the worker's own sources alone
  *   @mutant NO_LOOK -DVICTIM=PRIVATE         nobody looks at what a worker hides
  *   @mutant LOOK_LAST -DVICTIM=PRIVATE       ... or only after a turn in which others had nothing public
- *   @mutant NO_WATCH -DVICTIM=HANDED         what was handed over is the business of idle workers
+ *   @mutant NO_WATCH -DVICTIM=HANDED_OFF     what was handed over is the business of idle workers
  *   @mutant STAY -DVICTIM=OWN                a source that has something is taken from again the next time
  *   @mutant TICK_LOST -DVICTIM=PUBLIC        a pick that finds something early is not counted as a decision
  *
@@ -33,7 +33,7 @@
  */
 #define PUBLIC 1
 #define PRIVATE 2
-#define HANDED 3
+#define HANDED_OFF 3
 #define FOREIGN 4
 #define OWN 5
 #ifndef VICTIM
@@ -144,7 +144,7 @@ inline take_hidden(found) {
 #else
             skip
 #endif
-        :: VICTIM == HANDED ->
+        :: VICTIM == HANDED_OFF ->
 #ifndef MUTANT_NO_WATCH
             if
             :: watched -> found = true; victim_ran = true /* the first of a chain that stands still */

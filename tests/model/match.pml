@@ -9,18 +9,18 @@
  *   @true   two_servers_timed -DSERVERS=2 -DTIMED=1
  *   @true   strangers -DSTRANGER
  *   @true   strangers_timed -DSTRANGER -DTIMED=1
- *   @mutant ACCESS_TWICE                 looks and inserts under the bucket's lock, but takes it twice
- *   @mutant TAKE_UNLOCKED -DSERVERS=2    takes the oldest one out after the lock was released
- *   @mutant GRANT_STORE                  the grant is a look at the word, then a store
- *   @mutant GRANT_FIRST                  the receive is granted before the bytes are in its buffer
- *   @mutant ASK_LATE -DSTRANGER          whom to signal is read from the receive after it was granted
- *   @mutant NO_SIGNAL                    never signals
- *   @mutant PARK_PLAIN                   says that it is parked by a store, not by comparing
- *   @mutant TRUST_SIGNAL -DSTRANGER      takes any signal for its grant
- *   @mutant LEAVE_UNASKED -DTIMED=1      a receive whose time is over leaves without asking whether it is queued
- *   @mutant LEAVE_AT_ONCE -DTIMED=1      ... was matched, and does not wait for the grant that is on its way
- *   @mutant REMOVE_UNLOCKED -DTIMED=1    ... looks whether it is queued before it takes the bucket's lock
- *   @mutant REAP_UNASKED -DREAP          who fails the receives of a dead peer grants one that was matched meanwhile
+ *   @mutant ACCESS_TWICE               looks and inserts under the bucket's lock, but takes it twice
+ *   @mutant TAKE_UNLOCKED -DSERVERS=2  takes the oldest one out after the lock was released
+ *   @mutant GRANT_STORE                the grant is a look at the word, then a store
+ *   @mutant GRANT_FIRST                the receive is granted before the bytes are in its buffer
+ *   @mutant ASK_LATE -DSTRANGER        whom to signal is read from the receive after it was granted
+ *   @mutant NO_SIGNAL                  never signals
+ *   @mutant SUSPEND_PLAIN              says that it is suspended by a store, not by comparing
+ *   @mutant TRUST_SIGNAL -DSTRANGER    takes any signal for its grant
+ *   @mutant LEAVE_UNASKED -DTIMED=1    a receive whose time is over leaves without asking whether it is queued
+ *   @mutant LEAVE_AT_ONCE -DTIMED=1    ... was matched, and does not wait for the grant that is on its way
+ *   @mutant REMOVE_UNLOCKED -DTIMED=1  ... looks whether it is queued before it takes the bucket's lock
+ *   @mutant REAP_UNASKED -DREAP        who fails the receives of a dead peer grants one that was matched meanwhile
  *
  * Two tasks do two receives each of one key, whose receive is on their stack. SERVERS servers bring a message for each
  * of them; the order among messages is that of the bucket. The first TIMED tasks give up their first receive when
@@ -32,8 +32,8 @@
  *
  *   access:        bucket's lock: oldest of that key is of the other kind: takes it out; else: inserts; released
  *   recv:          access(receive): a message: copies, frees it.
- *                  none: until grant == granted: grant: polling -> parked, by comparing; suspends until a signal
- *   server:        access(message): a receive: reads whom to signal; copies; exchange(grant, granted) was parked: signal
+ *                  none: until grant == granted: grant: polling -> suspended, by comparing; suspends until a signal
+ *   server:        access(message): a receive: reads whom to signal; copies; exchange(grant, granted) was suspended: signal
  *   time is over:  remove: bucket's lock: queued: takes it out; released. Was it queued: gives up. Else waits for the grant
  *   peer is dead:  remove_if: bucket's lock: all receives; released; each: as the server, with the failure instead of bytes
  *
@@ -54,7 +54,7 @@
 #define MESSAGES (TASKS * ROUNDS)
 #define NONE    255
 
-mtype = { polling, parked, granted };
+mtype = { polling, suspended, granted };
 
 bit  lock = 0;
 chan receives = [TASKS] of { byte };
@@ -94,10 +94,10 @@ inline finish(r, m) {
         if :: m == NONE -> failure[r] = 1 :: else -> copy_message(m); filled[r] = 1 fi };
 #endif
 #ifdef MUTANT_ASK_LATE
-    if :: was == parked -> assert(alive[r]) :: else fi;
+    if :: was == suspended -> assert(alive[r]) :: else fi;
 #endif
 #ifndef MUTANT_NO_SIGNAL
-    if :: was == parked -> token[r] = 1 :: else fi;
+    if :: was == suspended -> token[r] = 1 :: else fi;
 #endif
     was = polling
 }
@@ -162,11 +162,11 @@ inline wait_for_grant(may_give_up) {
     do
     :: atomic { grant[me] == granted -> break }
     :: atomic { grant[me] != granted ->
-#ifdef MUTANT_PARK_PLAIN
+#ifdef MUTANT_SUSPEND_PLAIN
         skip };
-        grant[me] = parked;
+        grant[me] = suspended;
 #else
-        grant[me] = parked };
+        grant[me] = suspended };
 #endif
         if
         :: atomic { token[me] -> token[me] = 0 };

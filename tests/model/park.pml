@@ -1,28 +1,28 @@
-/* Parking a task: wait, signal, claim, publish, yield, the retained signal (token), the pinned state.
+/* Suspending a task: wait, signal, claim, publish, yield, the retained signal (pending_wakeup), the pinned state.
  *
  *   @true   safety
  *   @true   no_livelock np -DTHIEVES=1
- *   @mutant NO_TOKEN_CHECK          the parking context does not look at the token after state = ready
- *   @mutant NO_TOKEN_STORE          a claim that fails forgets the signal
- *   @mutant CLAIM_ONCE              a claim that took the token back and fails again stores it and leaves
- *   @mutant TOKEN_STORE_RELAXED     claim: the load of state overtakes token = 1
- *   @mutant READY_STORE_RELAXED     park: the load of token overtakes state = ready
- *   @mutant TOKEN_CLEAR_PLAIN       wait: "token = 0" is a plain store (and sits in a store buffer)
- *   @mutant READY_BEFORE_SAVE       park: state = ready while the task's registers are not saved yet
- *   @mutant PUBLISH_BIT_FIRST       publish: the public bit before state = ready
- *   @mutant DROP_PINNED             a thief that meets a pinned task drops the bit
- *   @mutant TOKEN_FOR_PINNED        a thief that meets a pinned task leaves a token instead of forwarding
- *   @mutant THIEF_RUNS_PINNED       a thief claims ready_pinned
- *   @mutant NO_LAZY_CLEAR np        wait does not consume the bit that an earlier wait saw and left
- *   @mutant STAY_AWAY               a pinned task goes on where a task in place above it has ended
- *   @mutant HOME_AS_READY           it is taken home, but anybody may claim it on the way
+ *   @mutant NO_WAKEUP_CHECK       the next context does not check pending_wakeup after state = ready
+ *   @mutant NO_WAKEUP_STORE       a claim that fails forgets the signal
+ *   @mutant CLAIM_ONCE            a claim that took pending_wakeup back and fails again stores it and leaves
+ *   @mutant WAKEUP_STORE_RELAXED  claim: the load of state overtakes pending_wakeup = 1
+ *   @mutant READY_STORE_RELAXED   mark_suspended: the load of pending_wakeup overtakes state = ready
+ *   @mutant WAKEUP_CLEAR_PLAIN    wait: "pending_wakeup = 0" is a plain store (and sits in a store buffer)
+ *   @mutant READY_BEFORE_SAVE     mark_suspended: state = ready while the task's registers are not saved yet
+ *   @mutant PUBLISH_BIT_FIRST     publish: the public bit before state = ready
+ *   @mutant DROP_PINNED           a thief that meets a pinned task drops the bit
+ *   @mutant WAKEUP_FOR_PINNED     a thief that meets a pinned task sets pending_wakeup instead of forwarding
+ *   @mutant THIEF_RUNS_PINNED     a thief claims ready_pinned
+ *   @mutant NO_LAZY_CLEAR np      wait does not consume the bit that an earlier wait saw and left
+ *   @mutant STAY_AWAY             a pinned task goes on where a task in place above it has ended
+ *   @mutant HOME_AS_READY         it is taken home, but anybody may claim it on the way
  *
  * One slot, used for two tasks one after the other (so that late claims hit the wrong task). Its home worker, two
  * thieves, one signaler a task and one that signals at random. Memory is sequentially consistent; where an
  * atomic operation must be seq_cst, a mutant executes the later load before the store, which is what a store
  * buffer does. CLAIM_ONCE needs three workers that claim at the same time, each for a signal of its own.
  *
- * The protocol, as the code has it (state: busy, ready, ready_pinned; token: one retained signal):
+ * The protocol, as the code has it (state: busy, ready, ready_pinned; pending_wakeup: one retained signal):
  *
  *   signal(t):        public[t.word].fetch_or(t.bit, seq_cst); [summary, sleepers: levels.pml, sleep.pml]
  *
@@ -34,24 +34,24 @@
  *           [a failed CAS leaves the value seen in s]           if s != busy: continue
  *       else if s == ready_pinned:
  *           home.pinned[t.word].fetch_or(t.bit, seq_cst); wake the home worker if it sleeps; return
- *       token.store(1, seq_cst)
- *       s = state.load(seq_cst);            if s == busy: return     t's next wait or park takes the token
- *       if token.exchange(0) == 0: return                            whoever took it, acts on it
+ *       pending_wakeup.store(1, seq_cst)
+ *       s = state.load(seq_cst);            if s == busy: return     t's next wait or suspension takes it
+ *       if pending_wakeup.exchange(0) == 0: return                            whoever took it, acts on it
  *     Forwarding needs no second look: the pinned bit is a signal like any other, whatever state has become by the
  *     time when the home takes it, for the home then runs this same claim. Only the home claims ready_pinned.
  *
  *   wait() in t:
- *     if token.load() and token.exchange(0): return                [exchange: see TOKEN_CLEAR_PLAIN]
+ *     if pending_wakeup.load() and pending_wakeup.exchange(0): return                [exchange: see WAKEUP_CLEAR_PLAIN]
  *     if own public bit is set: public.fetch_and(~bit); return     [left by an earlier wait that saw it: lazy]
- *     spin a while, state still busy:  token set: token.exchange(0), return
+ *     spin a while, state still busy:  pending_wakeup set: pending_wakeup.exchange(0), return
  *                                      own public bit set: return, leave the bit where it is
- *     switch away; the next context, once t's registers are saved:  park(t)
- *   park(t):          state.exchange(pinned ? ready_pinned : ready, seq_cst)
- *                     if token.load(seq_cst) and token.exchange(0): signal(t)
+ *     switch away; the next context, once t's registers are saved:  mark_suspended(t)
+ *   mark_suspended(t):          state.exchange(pinned ? ready_pinned : ready, seq_cst)
+ *                     if pending_wakeup.load(seq_cst) and pending_wakeup.exchange(0): signal(t)
  *   publish(t):       clear the private bit [revoke.pml]; state.store(ready, release); public.fetch_or(bit)
  *   yield in t:       the next context: on its home: private bit = 1, state stays busy; or, anywhere:
  *                     state.exchange(ready or ready_pinned), public (pinned: home's pinned word) .fetch_or(bit)
- *   A pinned task is claimed, resumed and parked on its home worker only; its private bit is never published.
+ *   A pinned task is claimed, resumed and suspended on its home worker only; its private bit is never published.
  *   in place:         what a pinned task joins on its own stack is not pinned. Where that suspends, the stack may go
  *                     on elsewhere, the pinned task below it still busy. When it has ended: if this worker is not
  *                     home, the pinned task leaves as by a yield: state.exchange(ready_pinned), home's pinned bit
@@ -69,7 +69,7 @@
 #endif
 
 byte state = BUSY;    /* task::state_ */
-bit  token = 0;       /* task::token_ */
+bit  pending_wakeup = 0;       /* task::pending_wakeup */
 bit  pub   = 0;       /* its bit in the home's public words */
 bit  pin   = 0;       /* its bit in the home's pinned words: thieves do not read them */
 bit  priv  = 0;       /* its bit in the home's private words */
@@ -82,37 +82,37 @@ bit  pinned = 0;
 byte yields = 1;
 bit  away = 0;        /* a task in place above it has suspended, on the same stack */
 byte trips = 1;
-bit  clearing = 0;    /* TOKEN_CLEAR_PLAIN: token = 0 is still in the store buffer of the task's worker */
+bit  clearing = 0;    /* WAKEUP_CLEAR_PLAIN: pending_wakeup = 0 is still in the store buffer of the task's worker */
 
 #define FINISHED (task == TASKS && !live)
 #define FLAG     flag[task - 1]
 
-#define drain()       atomic { if :: clearing -> token = 0; clearing = 0 :: else fi }
-#define take_token()  atomic { tk = token; token = 0 }
-#define token_seen    (token && !clearing)
+#define drain()       atomic { if :: clearing -> pending_wakeup = 0; clearing = 0 :: else fi }
+#define take_pending_wakeup()  atomic { tk = pending_wakeup; pending_wakeup = 0 }
+#define pending_wakeup_seen    (pending_wakeup && !clearing)
 
-inline consume_token() {
-#ifdef MUTANT_TOKEN_CLEAR_PLAIN
+inline consume_pending_wakeup() {
+#ifdef MUTANT_WAKEUP_CLEAR_PLAIN
     clearing = 1
 #else
-    atomic { token = 0 }
+    atomic { pending_wakeup = 0 }
 #endif
 }
 
 /* the rest of a wait, in the next context; pn: was the task pinned */
-inline park(pn) {
+inline mark_suspended(pn) {
 #ifdef MUTANT_READY_STORE_RELAXED
     if
-    :: token ->
-        state = (pn -> READY_PINNED : READY); take_token();
+    :: pending_wakeup ->
+        state = (pn -> READY_PINNED : READY); take_pending_wakeup();
         if :: tk -> pub = 1 :: else fi
     :: else -> state = (pn -> READY_PINNED : READY)
     fi
 #else
     atomic { drain(); state = (pn -> READY_PINNED : READY) };
-#ifndef MUTANT_NO_TOKEN_CHECK
+#ifndef MUTANT_NO_WAKEUP_CHECK
     if
-    :: token -> take_token(); if :: tk -> pub = 1 :: else fi
+    :: pending_wakeup -> take_pending_wakeup(); if :: tk -> pub = 1 :: else fi
     :: else
     fi
 #endif
@@ -131,8 +131,8 @@ inline run_on() {
         atomic { drain(); runners--; pinned = 0; live = 0 }; break
     :: !FLAG -> /* wait() */
         if
-        :: token_seen -> consume_token()
-        :: !token_seen ->
+        :: pending_wakeup_seen -> consume_pending_wakeup()
+        :: !pending_wakeup_seen ->
             if
 #ifndef MUTANT_NO_LAZY_CLEAR
             :: pub -> atomic { drain(); pub = 0 }
@@ -141,7 +141,7 @@ inline run_on() {
             :: true ->
 #endif
                 if
-                :: token_seen -> consume_token()          /* spun: took the token */
+                :: pending_wakeup_seen -> consume_pending_wakeup()          /* spun: took it */
                 :: pub -> skip                            /* spun: saw the bit, leaves it */
                 :: true ->                                /* spun in vain */
                     pn = pinned;
@@ -150,7 +150,7 @@ inline run_on() {
 #else
                     runners--;
 #endif
-                    park(pn); break
+                    mark_suspended(pn); break
                 fi
             fi
         fi
@@ -202,8 +202,8 @@ inline claim() {
         :: else
         fi
 #else
-#ifdef MUTANT_TOKEN_FOR_PINNED
-        token = 1;
+#ifdef MUTANT_WAKEUP_FOR_PINNED
+        pending_wakeup = 1;
 #else
 #ifndef MUTANT_DROP_PINNED
         pin = 1;      /* home.pinned.fetch_or */
@@ -212,20 +212,20 @@ inline claim() {
         break
 #endif
     :: s == BUSY ->
-#ifdef MUTANT_TOKEN_STORE_RELAXED
-        s = state; token = 1;
+#ifdef MUTANT_WAKEUP_STORE_RELAXED
+        s = state; pending_wakeup = 1;
 #else
-#ifndef MUTANT_NO_TOKEN_STORE
-        token = 1;
+#ifndef MUTANT_NO_WAKEUP_STORE
+        pending_wakeup = 1;
 #endif
         s = state;
 #endif
         if :: s == BUSY -> break :: else fi;
-        take_token();
+        take_pending_wakeup();
         if :: tk :: else -> break fi;
 #ifdef MUTANT_CLAIM_ONCE
         atomic { if :: state == READY -> state = BUSY; ok = 1 :: else -> ok = 0 fi };
-        if :: ok -> run_task() :: else -> token = 1 fi;
+        if :: ok -> run_task() :: else -> pending_wakeup = 1 fi;
         break
 #endif
     od
@@ -236,7 +236,7 @@ active proctype Home() {
     do
     :: !live && task < TASKS -> /* spawn: the slot's new task is private */
         assert(state == BUSY);
-        token = 0;
+        pending_wakeup = 0;
         atomic { live = 1; task++; priv = 1; if :: pinned = 0 :: pinned = 1 fi }
     :: priv -> priv = 0; run_task()
     :: priv && !pinned -> /* publish */
@@ -270,7 +270,7 @@ proctype Signaler(byte which) {
 
 active proctype Spurious() { pub = 1 }
 
-#ifdef MUTANT_TOKEN_CLEAR_PLAIN
+#ifdef MUTANT_WAKEUP_CLEAR_PLAIN
 active proctype Flush() { do :: clearing -> drain() :: FINISHED -> break od }
 #endif
 

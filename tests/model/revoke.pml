@@ -2,47 +2,47 @@
  *
  *   @true   two_words
  *   @true   one_word -DWORDS=1
- *   @true   exchange -DEXCHANGE -DSPAWNS=2    attend() with exchange(0) whose result is heeded
+ *   @true   exchange -DEXCHANGE -DSPAWNS=2    poll_requests() with exchange(0) whose result is heeded
  *   @true   trimmed -DTRIMS -DSPAWNS=2 -DREVOCATIONS=2
  *   @deep   longer -DSPAWNS=4
- *   @mutant NO_MEMBARRIER           the thief reads the private words without a membarrier
- *   @mutant NO_LOAD                 the owner does not load attention after it has cleared a private bit
- *   @mutant LOAD_FIRST              the owner loads attention before it clears the private bit
- *   @mutant MOVE_TWICE              a second revocation takes bits again that an earlier one has moved
- *   @mutant NO_RECONCILE_SET        no look at attention before the owner sets the bit of a task that was about
- *   @mutant NO_RECONCILE_FREE       no look at attention before the owner frees a slot
- *   @mutant NO_RECONCILE_DRAIN      no look at attention after the owner drained the slots that others freed
- *   @mutant DROP_REVOKED            the owner answers "hungry" with attention = 0
- *   @mutant READY_LAST              the thief makes the task ready after it has set the public bit
- *   @mutant PUBLISH_UNSEEN          publish does not look whether the task has been moved meanwhile
- *   @mutant TRIM_FIRST -DTRIMS      the owner answers a trim, which reconciles, before it asks what was moved
+ *   @mutant NO_MEMBARRIER       the thief reads the private words without a membarrier
+ *   @mutant NO_LOAD             the owner does not load request_flags after it has cleared a private bit
+ *   @mutant LOAD_FIRST          the owner loads request_flags before it clears the private bit
+ *   @mutant MOVE_TWICE          a second revocation takes bits again that an earlier one has moved
+ *   @mutant NO_RECONCILE_SET    no look at request_flags before the owner sets the bit of a task that was about
+ *   @mutant NO_RECONCILE_FREE   no look at request_flags before the owner frees a slot
+ *   @mutant NO_RECONCILE_DRAIN  no look at request_flags after the owner drained the slots that others freed
+ *   @mutant DROP_REVOKED        the owner answers "work_requested" with request_flags = 0
+ *   @mutant READY_LAST          the thief makes the task ready after it has set the public bit
+ *   @mutant PUBLISH_UNSEEN      publish does not look whether the task has been moved meanwhile
+ *   @mutant TRIM_FIRST -DTRIMS  the owner answers a trim, which reconciles, before it asks what was moved
  *
  * Two slots, in one private word or in two. The owner's plain stores go through a store buffer, one for each word and each
  * two entries deep: its stores to different words reach memory in any order, which covers aarch64 as well as x86.
  *
- * The protocol, as the code has it (attention: bits revoked, hungry; hungry is the business of sleep.pml):
+ * The protocol, as the code has it (request_flags: bits revoked, work_requested; work_requested is the business of sleep.pml):
  *
  *   owner, every change of a private word:
- *     private[w] = v (plain; release on aarch64), compiler barrier, a = attention (plain load)
- *     if a == 0: done          else: attend(a)
- *   attend(a):   if a & hungry:  attention.fetch_and(~hungry) [then as sleep.pml says]
+ *     private[w] = v (plain; release on aarch64), compiler barrier, a = request_flags (plain load)
+ *     if a == 0: done          else: poll_requests(a)
+ *   poll_requests(a):   if a & work_requested:  request_flags.fetch_and(~work_requested) [then as sleep.pml says]
  *                if a & revoked: reconcile()
- *                (a = attention.exchange(0) is right as well, if a & revoked of the value returned is heeded; all
- *                others set and clear bits of attention by fetch_or and fetch_and, never by a plain store.)
+ *                (a = request_flags.exchange(0) is right as well, if a & revoked of the value returned is heeded; all
+ *                others set and clear bits of request_flags by fetch_or and fetch_and, never by a plain store.)
  *   reconcile(): lock; for all w: private[w] &= ~moved[w], m[w] = moved[w], moved[w] = 0;
- *                attention.fetch_and(~revoked); unlock
+ *                request_flags.fetch_and(~revoked); unlock
  *     A task that the owner was about to take (pick, inline join, publish) and finds in m is in the public words: it is
  *     claimed there like anybody's, or left there.
- *                if a & trim: attention.fetch_and(~trim); drain; if attention & revoked: reconcile()
+ *                if a & trim: request_flags.fetch_and(~trim); drain; if request_flags & revoked: reconcile()
  *     The trim comes last: what its reconcile() moved is not told to the owner that has just claimed a task.
  *   owner, before it sets the private bit of a task that comes from public words or from a hand-over (it yields, or one
  *   look has brought all signaled tasks of a word: ready_set::add_yielded, add_ready), before it frees a slot, and after
- *   it has drained the slots that other workers freed:  if attention & revoked: reconcile()
+ *   it has drained the slots that other workers freed:  if request_flags & revoked: reconcile()
  *     Else the private word may still hold the bit that moved there; the owner then sets it again (yield of that task,
  *     spawn into that slot), sees revoked and clears its own new bit as "moved": the task is lost.
  *     Invariant, worth an assertion in debug builds: a private bit that is being set is not set yet.
  *
- *   thief: lock; if !(attention & revoked): attention.fetch_or(revoked), membarrier
+ *   thief: lock; if !(request_flags & revoked): request_flags.fetch_or(revoked), membarrier
  *          for all w: x = private[w] & ~moved[w]; moved[w] |= x; for t in x: t.state = ready; public[w].fetch_or(x)
  *          unlock
  *     While revoked is still set no second membarrier is needed: the owner has at most one store on its way,
@@ -75,12 +75,12 @@
 #endif
 
 #define REVOKED 1
-#define HUNGRY  2
+#define WORK_REQUESTED  2
 #define TRIM    4
 
 byte mem[2];                          /* ready_set::private_, as other processors see it */
 byte b0[2]; byte b1[2]; byte n[2];    /* the owner's store buffer: older entry, newer entry, number of entries */
-byte attention = 0;
+byte request_flags = 0;
 byte moved[2];
 bit  lock = 0;
 byte public = 0;                      /* the public words, as one */
@@ -109,35 +109,35 @@ inline reconcile() {
             m = moved[0] | moved[1];
             mem[0] = mem[0] & ~moved[0]; mem[1] = mem[1] & ~moved[1];
             moved[0] = 0; moved[1] = 0;
-            attention = attention & ~REVOKED
+            request_flags = request_flags & ~REVOKED
         }
     }
 }
 
 /* what others freed, and what thieves took, is the owner's to know from here on */
 inline trim() {
-    atomic { drain(); attention = attention & ~TRIM; mine = mine | freed; freed = 0 };
-    if :: attention & REVOKED -> kept = m; reconcile(); m = kept; kept = 0 :: else fi
+    atomic { drain(); request_flags = request_flags & ~TRIM; mine = mine | freed; freed = 0 };
+    if :: request_flags & REVOKED -> kept = m; reconcile(); m = kept; kept = 0 :: else fi
 }
 
-inline attend() {
+inline poll_requests() {
     m = 0;
 #ifndef MUTANT_LOAD_FIRST
-    a = attention;
+    a = request_flags;
 #endif
 #ifdef MUTANT_TRIM_FIRST
     if :: a & TRIM -> trim() :: else fi;
-    a = attention;
+    a = request_flags;
 #endif
 #ifdef EXCHANGE
-    if :: a -> atomic { drain(); a = attention; attention = 0 } :: else fi;
+    if :: a -> atomic { drain(); a = request_flags; request_flags = 0 } :: else fi;
 #endif
     if
-    :: a & HUNGRY ->
+    :: a & WORK_REQUESTED ->
 #ifdef MUTANT_DROP_REVOKED
-        atomic { drain(); attention = 0 }
+        atomic { drain(); request_flags = 0 }
 #else
-        atomic { drain(); attention = attention & ~HUNGRY }
+        atomic { drain(); request_flags = request_flags & ~WORK_REQUESTED }
 #endif
     :: else
     fi;
@@ -148,23 +148,23 @@ inline attend() {
     a = 0
 }
 
-inline forget_moved() { if :: attention & REVOKED -> reconcile() :: else fi }
+inline reconcile_if_revoked() { if :: request_flags & REVOKED -> reconcile() :: else fi }
 
 inline set_private(i) {
 #ifdef MUTANT_LOAD_FIRST
-    a = attention;
+    a = request_flags;
 #endif
-    store(WORD(i), newest(WORD(i)) | BIT(i)); attend()
+    store(WORD(i), newest(WORD(i)) | BIT(i)); poll_requests()
 }
 inline clear_private(i) {
 #ifdef MUTANT_LOAD_FIRST
-    a = attention;
+    a = request_flags;
 #endif
     store(WORD(i), newest(WORD(i)) & ~BIT(i));
 #ifdef MUTANT_NO_LOAD
     m = 0
 #else
-    attend()
+    poll_requests()
 #endif
 }
 
@@ -180,12 +180,12 @@ inline run_here(i) {
     if
     :: true ->
 #ifndef MUTANT_NO_RECONCILE_FREE
-        forget_moved();
+        reconcile_if_revoked();
 #endif
         d_step { task[i] = none; mine = mine | BIT(i) }
     :: yields > 0 -> d_step { yields--; task[i] = runnable };
 #ifndef MUTANT_NO_RECONCILE_SET
-        forget_moved();
+        reconcile_if_revoked();
 #endif
         set_private(i)
     fi
@@ -222,13 +222,13 @@ active proctype Owner() {
         :: true -> run_here(i)
         :: true -> /* gathered: it waits for its turn, as after a yield */
 #ifndef MUTANT_NO_RECONCILE_SET
-            forget_moved();
+            reconcile_if_revoked();
 #endif
             set_private(i)
         fi
     :: atomic { freed != 0 -> drain(); mine = mine | freed; freed = 0 }; /* exchange */
 #ifndef MUTANT_NO_RECONCILE_DRAIN
-        if :: attention & REVOKED -> reconcile() :: else fi
+        if :: request_flags & REVOKED -> reconcile() :: else fi
 #endif
     :: (spawns == 0 && mine == ALL) -> done = 1; break
     od
@@ -242,10 +242,10 @@ active proctype Flush() {
     od
 }
 
-active proctype Hungry() { attention = attention | HUNGRY }
+active proctype Requester() { request_flags = request_flags | WORK_REQUESTED }
 
 #ifdef TRIMS
-active proctype Trimmer() { attention = attention | TRIM }
+active proctype Trimmer() { request_flags = request_flags | TRIM }
 #endif
 
 active proctype Thief() {
@@ -254,8 +254,8 @@ active proctype Thief() {
     :: revocations > 0 -> /* revoke */
         atomic { revocations--; !lock -> lock = 1 };
         if
-        :: !(attention & REVOKED) ->
-            attention = attention | REVOKED;
+        :: !(request_flags & REVOKED) ->
+            request_flags = request_flags | REVOKED;
 #ifndef MUTANT_NO_MEMBARRIER
             drain()                   /* membarrier: the owner's stores so far are in memory */
 #endif

@@ -6,8 +6,8 @@
  *   @true   private -DWORKERS=3 -DSPAWNS=3
  *   @true   mixed -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=1 -DPINNED
  *   @true   watch -DWORKERS=2 -DSIGNALS=2 -DWATCH
- *   @true   doze -DWORKERS=2 -DSIGNALS=2 -DDOZE
- *   @true   doze_busy -DWORKERS=3 -DSIGNALS=1 -DBUSY -DDOZE
+ *   @true   poll_sleep -DWORKERS=2 -DSIGNALS=2 -DPOLL_SLEEP
+ *   @true   poll_sleep_busy -DWORKERS=3 -DSIGNALS=1 -DBUSY -DPOLL_SLEEP
  *   @deep   watch_both -DWORKERS=2 -DSIGNALS=1 -DSIGNALS1=1 -DWATCH
  *   @deep   watch_three -DWORKERS=3 -DSIGNALS=2 -DWATCH
  *   @deep   three_workers -DWORKERS=3 -DSIGNALS=2
@@ -17,59 +17,59 @@
  *   @mutant NO_RECHECK -DWORKERS=2 -DSIGNALS=1            sleeps without a second look at the public words
  *   @mutant NO_PRIVATE_RECHECK -DWORKERS=2 -DSPAWNS=1     ... at the private words
  *   @mutant NO_MEMBARRIER -DWORKERS=2 -DSPAWNS=1          the owner's store and load are not ordered by anybody
- *   @mutant HUNGRY_FIRST -DWORKERS=2 -DSPAWNS=2           sets hungry before its bit in sleepers
- *   @mutant NO_HUNGRY -DWORKERS=2 -DSPAWNS=1              does not set hungry
- *   @mutant NO_REARM -DWORKERS=3 -DSPAWNS=2               the owner clears hungry although others still sleep
+ *   @mutant REQUEST_FIRST -DWORKERS=2 -DSPAWNS=2           sets work_requested before its bit in sleepers
+ *   @mutant NO_REQUEST -DWORKERS=2 -DSPAWNS=1              does not set work_requested
+ *   @mutant NO_REARM -DWORKERS=3 -DSPAWNS=2  the owner clears work_requested although others still sleep
  *   @mutant FUTEX_VALUE_LATE -DWORKERS=2 -DSIGNALS=1      reads the futex value after the second look
  *   @mutant SLEEPERS_FIRST -DWORKERS=2 -DSIGNALS=1        a signaler reads sleepers before its atomic OR
- *   @mutant LOOKING_LATE -DWORKERS=2 -DSIGNALS=2          looking = 0 after the claim
- *   @mutant LOOKING_ASLEEP -DWORKERS=2 -DSIGNALS=1        looking stays set during the sleep
+ *   @mutant POLLING_LATE -DWORKERS=2 -DSIGNALS=2          polling = 0 after the claim
+ *   @mutant POLLING_ASLEEP -DWORKERS=2 -DSIGNALS=1        polling stays set during the sleep
  *   @mutant STALE_BIT -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=1 -DPINNED   awake with its bit still in sleepers
  *   @mutant NO_REREAD -DWORKERS=2 -DSIGNALS=2             no look at the public words after the claim
  *   @mutant REREAD_OWN -DWORKERS=3 -DSIGNALS=3 -DASLEEP -DLONG            ... at the own public words only
  *   @mutant WATCH_NO_REREAD -DWORKERS=2 -DSIGNALS=1 -DWATCH  a watcher goes on without a look at its words
- *   @mutant WATCH_NO_FENCE -DWORKERS=2 -DSIGNALS=1 -DWATCH   ... or looks before its looking = 0 is visible
- *   @mutant WATCH_NO_MEMBARRIER -DWORKERS=2 -DSIGNALS=1 -DWATCH  who falls asleep does not order a watcher's stores
- *   @mutant DOZE_LEFT -DWORKERS=2 -DSIGNALS=1 -DDOZE     a worker sleeps for good and still counts as one that dozes
- *   @mutant DOZE_LONG -DWORKERS=2 -DSIGNALS=1 -DDOZE     who dozes sleeps until it is woken
+ *   @mutant WATCH_NO_FENCE -DWORKERS=2 -DSIGNALS=1 -DWATCH   ... or looks before its polling = 0 is visible
+ *   @mutant WATCH_NO_MEMBARRIER -DWORKERS=2 -DSIGNALS=1 -DWATCH  a worker that falls asleep does not order a watcher's stores
+ *   @mutant POLL_SLEEP_LEFT -DWORKERS=2 -DSIGNALS=1 -DPOLL_SLEEP     a worker sleeps for good and is still counted as poll-sleeping
+ *   @mutant POLL_SLEEP_LONG -DWORKERS=2 -DSIGNALS=1 -DPOLL_SLEEP     a poll sleep lasts until the worker is woken
  *   @mutant NO_WAKE_HOME -DWORKERS=2 -DSIGNALS=0 -DPINNED the pinned bit is forwarded, its worker not woken
  *
  * Worker 0 starts with a task that spawns (BUSY: and runs for ever), the others with nothing. Signals come from anywhere,
  * to tasks of worker 0 (SIGNALS) and of worker 1 (SIGNALS1). ASLEEP: the last worker sleeps when it begins.
- * DOZE: signals are hand-overs, which wake nobody while somebody dozes; a worker may doze once, before it sleeps.
+ * POLL_SLEEP: signals are hand-offs, which wake no worker while one poll-sleeps; a worker may poll-sleep once, before it sleeps.
  * WATCH: once, a worker that looks goes on with its own task, whose condition holds now. LONG: every task runs for ever. A task ends at once, or it runs "for ever": then it ends only when nothing else in the
  * whole system can move, and at every such moment Monitor looks whether a task waits while a worker sleeps. Plain
- * stores (looking, private words) go through a store buffer of the worker. Revocation is one step here (revoke.pml).
+ * stores (polling, private words) go through a store buffer of the worker. Revocation is one step here (revoke.pml).
  *
  * The protocol, as the code has it:
  *
  *   signal(t):   public.fetch_or(bit, seq_cst)
- *                if sleepers.load(seq_cst) != 0 and !home.looking.load(seq_cst): wake_one()
+ *                if sleepers.load(seq_cst) != 0 and !home.polling.load(seq_cst): wake_one()
  *   wake_one():  takes one bit out of sleepers (fetch_and; if somebody else got it, the next); its worker's
  *                futex word += 1; futex wake
  *   worker, nothing private left:
- *     look:      looking = 1; polls all public words, its own pinned words
- *     found:     looking = 0 (before the claim: on x86 a plain store, the claim's atomic operation flushes it; on
+ *     look:      polling = 1; polls all public words, its own pinned words
+ *     found:     polling = 0 (before the claim: on x86 a plain store, the claim's atomic operation flushes it; on
  *                aarch64 seq_cst); claim; then, if any worker's public words still show a bit: wake_one()
  *                [all workers' words, not only its own: its own wake-up may have been meant for another task]
  *                a pinned task of another worker: home.pinned.fetch_or(bit); if the home's bit is in sleepers: take
  *                it, wake the home
- *                looking is set only while the private words are empty: taking a private task is no atomic operation.
- *     watcher (a task that polls its condition): looking = 0 (a plain store); if sleepers.load() == 0: goes on;
- *                else looking.exchange(0); if its own public words show a bit: wake_one(); goes on
- *     sleep:     looking = 0; v = futex word; sleepers.fetch_or(me)
- *                attention.fetch_or(hungry) on every other worker; membarrier
+ *                polling is set only while the private words are empty: taking a private task is no atomic operation.
+ *     watcher (a task that polls its condition): polling = 0 (a plain store); if sleepers.load() == 0: goes on;
+ *                else polling.exchange(0); if its own public words show a bit: wake_one(); goes on
+ *     sleep:     polling = 0; v = futex word; sleepers.fetch_or(me)
+ *                request_flags.fetch_or(work_requested) on every other worker; membarrier
  *                second look: all public words, own pinned words, all private words
- *                  found: sleepers.fetch_and(~me) (its bit may be gone: fine); private: revoke; goes on looking
+ *                  found: sleepers.fetch_and(~me) (its bit may be gone: fine); private: revoke; goes on polling
  *                  else:  futex_wait(futex word == v); sleepers.fetch_and(~me), however it returned: a waker that
  *                         took the bit of an earlier sleep may change the word late, and leave this sleep's bit set
- *     doze:      the same, with dozing += 1 first and without a look at what was handed over; the wait ends by itself.
- *                If its bit in sleepers is gone then: waits for who took it. dozing -= 1; looks
- *                [hand-over: push (an atomic operation); if sleepers.load() != 0 and dozing.load() == 0: as signal]
- *   owner, after each change of a private word, a = attention, a & hungry:
- *                attention.fetch_and(~hungry)
+ *     poll sleep: the same, with poll_sleeping += 1 first and without a check of handed-off tasks; the wait ends by itself.
+ *                If its bit in sleepers is gone then: waits for the waker that took it. poll_sleeping -= 1; searches
+ *                [hand-off: push (an atomic operation); if sleepers.load() != 0 and poll_sleeping.load() == 0: as signal]
+ *   owner, after each change of a private word, a = request_flags, a & work_requested:
+ *                request_flags.fetch_and(~work_requested)
  *                if sleepers.load(seq_cst) != 0: if there is a private task: publish the oldest, wake_one()
- *                if sleepers.load(seq_cst) != 0: attention.fetch_or(hungry)       [still armed for the others]
+ *                if sleepers.load(seq_cst) != 0: request_flags.fetch_or(work_requested)       [still armed for the others]
  *
  * Proved: whenever nothing moves, no public and no private task exists while anybody sleeps, no pinned task while
  * its worker sleeps; and in the end everything has been run.
@@ -88,7 +88,7 @@
 #define SIGNALS1 0                    /* signals to a task of worker 1 */
 #endif
 #if SIGNALS1
-#define HOMES 2                       /* workers whose tasks are signaled; looking matters only to signalers */
+#define HOMES 2                       /* workers whose tasks are signaled; polling matters only to signalers */
 #else
 #define HOMES 1
 #endif
@@ -101,22 +101,22 @@ bit  pinned = 0;                      /* worker 0's pinned words */
 byte private = 0;                     /* worker 0's private words in memory: number of tasks */
 byte private_buf = 0;                 /* ... as worker 0 sees them */
 bit  buffered = 0;                    /* they differ: the store is under way */
-bit  looking[HOMES];
-bit  looking_buf[HOMES];              /* looking as the worker itself sees it */
+bit  polling[HOMES];
+bit  polling_buf[HOMES];              /* polling as the worker itself sees it */
 byte sleepers = 0;
-bit  hungry = 0;                      /* worker 0's */
+bit  work_requested = 0;                      /* worker 0's */
 bit  woken[WORKERS];                  /* the futex word has changed since its worker has read it */
-byte dozing = 0;                      /* of the sleepers, how many look by themselves soon */
+byte poll_sleeping = 0;                      /* of the sleepers, how many look by themselves soon */
 byte in_task = 0;                     /* workers whose task runs for ever */
 
 #define own_private (buffered -> private_buf : private)
 
 #define drain_private() if :: buffered -> private = private_buf; private_buf = 0; buffered = 0 :: else fi
-#define drain(w)        d_step { if :: w < HOMES -> looking[w] = looking_buf[w] :: else fi; \
+#define drain(w)        d_step { if :: w < HOMES -> polling[w] = polling_buf[w] :: else fi; \
                                  if :: w == 0 -> drain_private() :: else fi }
-#define drain_all()     d_step { looking[0] = looking_buf[0]; looking[HOMES - 1] = looking_buf[HOMES - 1]; \
+#define drain_all()     d_step { polling[0] = polling_buf[0]; polling[HOMES - 1] = polling_buf[HOMES - 1]; \
                                  drain_private() }
-#define set_looking(x)  if :: w < HOMES -> looking_buf[w] = x :: else fi
+#define set_polling(x)  if :: w < HOMES -> polling_buf[w] = x :: else fi
 
 inline wake_one() {
     atomic {
@@ -138,11 +138,11 @@ inline signal(home, bits) {
     public[home] = public[home] | (bits); s = sleepers;
 #endif
     if
-#ifdef DOZE
-    :: s != 0 && dozing != 0 -> skip
-    :: s != 0 && dozing == 0 -> if :: looking[home] :: else -> wake_one() fi
+#ifdef POLL_SLEEP
+    :: s != 0 && poll_sleeping != 0 -> skip
+    :: s != 0 && poll_sleeping == 0 -> if :: polling[home] :: else -> wake_one() fi
 #else
-    :: s != 0 -> if :: looking[home] :: else -> wake_one() fi
+    :: s != 0 -> if :: polling[home] :: else -> wake_one() fi
 #endif
     :: s == 0
     fi;
@@ -151,11 +151,11 @@ inline signal(home, bits) {
 
 proctype Signaler(byte home; byte bits) { byte s; signal(home, bits) }
 
-/* owner, hungry seen */
+/* owner, work_requested seen */
 inline attend() {
     if
-    :: hungry ->
-        atomic { drain(0); hungry = 0 };
+    :: work_requested ->
+        atomic { drain(0); work_requested = 0 };
         if
         :: sleepers != 0 ->
             if
@@ -167,7 +167,7 @@ inline attend() {
         :: else
         fi;
 #ifndef MUTANT_NO_REARM
-        if :: sleepers != 0 -> atomic { drain(0); hungry = 1 } :: else fi
+        if :: sleepers != 0 -> atomic { drain(0); work_requested = 1 } :: else fi
 #endif
     :: else
     fi
@@ -182,7 +182,7 @@ inline run_task() {
     fi
 }
 
-/* after the claim: somebody may have relied on this worker's looking */
+/* after the claim: somebody may have relied on this worker's polling */
 inline reread() {
 #ifdef MUTANT_NO_REREAD
     skip
@@ -214,11 +214,11 @@ inline take(h) {
 }
 
 inline claim(h) {
-#ifdef MUTANT_LOOKING_LATE
+#ifdef MUTANT_POLLING_LATE
     atomic { drain(w); take(h) };
-    set_looking(0);
+    set_polling(0);
 #else
-    set_looking(0);
+    set_polling(0);
     atomic { drain(w); take(h) };
 #endif
     if
@@ -237,9 +237,9 @@ inline claim(h) {
 
 proctype Worker(byte w) {
     byte s, t; byte spawns = SPAWNS;
-    bit doze = 0;
-#ifdef DOZE
-    bit dozes = 1;                    /* left to do */
+    bit poll_sleep = 0;
+#ifdef POLL_SLEEP
+    bit poll_sleeps = 1;                    /* left to do */
 #endif
 #ifdef WATCH
     bit watches = 1;                  /* left to do */
@@ -282,12 +282,12 @@ search:
     fi;
 
 look:
-    atomic { set_looking(1) };
+    atomic { set_polling(1) };
     if
 #ifdef WATCH
     :: w < HOMES && watches && !searches -> /* its condition holds */
         watches = 0;
-        set_looking(0);
+        set_polling(0);
         if
         :: sleepers == 0 -> skip
         :: else ->
@@ -308,32 +308,32 @@ look:
     :: public[1] != 0 -> claim(1)
 #endif
     :: w == 0 && pinned ->
-        set_looking(0);
+        set_polling(0);
         atomic { drain(w); pinned = 0 };
         reread(); run_task(); goto search
     :: public[0] == 0 && public[HOMES - 1] == 0 && !(w == 0 && pinned) ->
         skip                          /* nothing for long enough: sleep */
     fi;
 
-#ifdef DOZE
+#ifdef POLL_SLEEP
     if
-    :: dozes -> dozes = 0; doze = 1; atomic { drain(w); dozing++ }
+    :: poll_sleeps -> poll_sleeps = 0; poll_sleep = 1; atomic { drain(w); poll_sleeping++ }
     :: true
     fi;
 #endif
 #ifndef MUTANT_FUTEX_VALUE_LATE
     woken[w] = 0;                     /* v = futex word */
 #endif
-#ifndef MUTANT_LOOKING_ASLEEP
-    set_looking(0);
+#ifndef MUTANT_POLLING_ASLEEP
+    set_polling(0);
 #endif
-#ifdef MUTANT_HUNGRY_FIRST
-    if :: w != 0 -> atomic { drain(w); hungry = 1 } :: else fi;
+#ifdef MUTANT_REQUEST_FIRST
+    if :: w != 0 -> atomic { drain(w); work_requested = 1 } :: else fi;
     atomic { drain(w); sleepers = sleepers | BIT(w) };
 #else
     atomic { drain(w); sleepers = sleepers | BIT(w) };
-#ifndef MUTANT_NO_HUNGRY
-    if :: w != 0 && SPAWNS > 0 -> hungry = 1 :: else fi;
+#ifndef MUTANT_NO_REQUEST
+    if :: w != 0 && SPAWNS > 0 -> work_requested = 1 :: else fi;
 #endif
 #endif
 #if !defined(MUTANT_NO_MEMBARRIER) && !defined(MUTANT_WATCH_NO_MEMBARRIER)
@@ -341,9 +341,9 @@ look:
 #endif
     if
 #ifndef MUTANT_NO_RECHECK
-    :: doze
-    :: !doze && public[0] != 0 -> goto found
-    :: !doze && public[0] == 0 -> skip
+    :: poll_sleep
+    :: !poll_sleep && public[0] != 0 -> goto found
+    :: !poll_sleep && public[0] == 0 -> skip
 #else
     :: true
 #endif
@@ -369,20 +369,20 @@ look:
 #ifdef MUTANT_FUTEX_VALUE_LATE
     woken[w] = 0;
 #endif
-#ifdef DOZE
+#ifdef POLL_SLEEP
     if
-    :: doze ->
-#ifdef MUTANT_DOZE_LONG
+    :: poll_sleep ->
+#ifdef MUTANT_POLL_SLEEP_LONG
         woken[w];
 #endif
         s = 0;
         atomic { s = ((sleepers & BIT(w)) -> 0 : 1); sleepers = sleepers & ~BIT(w) };
         if :: s -> woken[w] :: else fi;
         s = 0;
-#ifndef MUTANT_DOZE_LEFT
-        atomic { drain(w); dozing-- };
+#ifndef MUTANT_POLL_SLEEP_LEFT
+        atomic { drain(w); poll_sleeping-- };
 #endif
-        doze = 0;
+        poll_sleep = 0;
         goto look
     :: else
     fi;
@@ -398,8 +398,8 @@ end_asleep:
     goto look;
 
 found:
-#ifdef DOZE
-    if :: doze -> doze = 0; dozing-- :: else fi;
+#ifdef POLL_SLEEP
+    if :: poll_sleep -> poll_sleep = 0; poll_sleeping-- :: else fi;
 #endif
 #ifdef WATCH
     searches = 1;
@@ -417,9 +417,9 @@ active proctype Flush() {
 end:
     do
     :: d_step { buffered -> private = private_buf; private_buf = 0; buffered = 0 }
-    :: d_step { looking[0] != looking_buf[0] -> looking[0] = looking_buf[0] }
+    :: d_step { polling[0] != polling_buf[0] -> polling[0] = polling_buf[0] }
 #if HOMES == 2
-    :: d_step { looking[1] != looking_buf[1] -> looking[1] = looking_buf[1] }
+    :: d_step { polling[1] != polling_buf[1] -> polling[1] = polling_buf[1] }
 #endif
     od
 }
@@ -444,7 +444,7 @@ active proctype Monitor() {
 init {
     atomic {
 #ifdef ASLEEP
-        sleepers = BIT(WORKERS - 1); hungry = 1;
+        sleepers = BIT(WORKERS - 1); work_requested = 1;
 #endif
         byte w;
         for (w : 0 .. WORKERS - 1) { run Worker(w) }

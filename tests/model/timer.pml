@@ -4,28 +4,28 @@
  *   @true   wait_twice -DTWICE
  *   @true   watch -DWATCH
  *   @true   watch_equal -DWATCH -DSECOND=1
- *   @mutant NOT_FIRING          the entry leaves the queue as idle: who disarms it does not wait for the nudge
- *   @mutant IDLE_FIRST          the entry is idle again before its function is called
- *   @mutant NO_DISARM           the waiter goes without disarming
- *   @mutant STOP_RUNS           ... or without waiting for the stop's callback
- *   @mutant NUDGED_LATE         a nudge says so after it has looked for `parked`
- *   @mutant LEAVE_UNASKED       a waiter whose limits are reached leaves without asking whether it is queued
- *   @mutant NO_RECHECK -DWATCH  the watcher does not look at `next` again once it has said until when it sleeps
- *   @mutant NO_RING -DWATCH     an earlier deadline is not told to the watcher
- *   @mutant RING_FIRST -DWATCH  ... is told before `next` is lowered
- *   @mutant RAISE_BLIND -DWATCH who has fired looks at the queues first, and stores what it found
- *   @mutant RAISE_QUIET -DWATCH ... lowers `next` to it, and tells nobody
+ *   @mutant NOT_FIRING           the entry leaves the queue as idle: who disarms it does not wait for the nudge
+ *   @mutant IDLE_FIRST           the entry is idle again before its function is called
+ *   @mutant NO_DISARM            the waiter goes without disarming
+ *   @mutant STOP_RUNS            ... or without waiting for the stop's callback
+ *   @mutant NUDGED_LATE          a nudge says so after it has looked for `suspended`
+ *   @mutant LEAVE_UNASKED        a waiter whose limits are reached leaves without asking whether it is queued
+ *   @mutant NO_RECHECK -DWATCH   the watcher does not look at `next` again once it has said until when it sleeps
+ *   @mutant NO_RING -DWATCH      an earlier deadline is not told to the watcher
+ *   @mutant RING_FIRST -DWATCH   ... is told before `next` is lowered
+ *   @mutant RAISE_BLIND -DWATCH  who has fired looks at the queues first, and stores what it found
+ *   @mutant RAISE_QUIET -DWATCH  ... lowers `next` to it, and tells nobody
  *
  * The wait (sync/waiter.cpp, fult/timers.cpp). An entry is idle, armed or firing:
  *
  *   wait(limits):  arm: shard's lock: insert, armed.   Register the stop's callback.   Then turns of
- *                    CAS(state, polling -> parked); while state == parked and !nudged: suspend
- *                    CAS(state, parked -> polling); granted: done;  nudged = 0; limits reached: done
+ *                    CAS(state, polling -> suspended); while state == suspended and !nudged: suspend
+ *                    CAS(state, suspended -> polling); granted: done;  nudged = 0; limits reached: done
  *                  unregister the callback: waits while it runs
  *                  disarm: idle: done. shard's lock: armed: remove, idle. released; wait while firing
  *                  not granted: queue's lock: still queued: remove(self), gives up; else the grant is on its way
  *   fire:          shard's lock: due: remove, firing. released; nudge(); idle     [the entry may be gone]
- *   nudge():       nudged = 1; if CAS(state, parked -> polling): signal
+ *   nudge():       nudged = 1; if CAS(state, suspended -> polling): signal
  *
  * Proved: nobody touches the waiter or its entry after they are gone; a grant is never lost; the wait ends. TWICE: a
  * second wait of the same task follows, which late signals meet.
@@ -146,7 +146,7 @@ init { atomic { run Armer(0, 1); run Armer(1, SECOND) } }
 #else
 
 #define POLLING 0
-#define PARKED 1
+#define SUSPENDED 1
 #define GRANTED 2
 #define IDLE 0
 #define ARMED 1
@@ -158,13 +158,13 @@ bool shard_lock, queue_lock;
 
 inline lock(l) { atomic { !l -> l = 1 } }
 
-inline suspend_while_parked() {
-    atomic { if :: state == POLLING -> state = PARKED :: else fi };
+inline suspend_until_granted() {
+    atomic { if :: state == POLLING -> state = SUSPENDED :: else fi };
     do
-    :: state == PARKED && !nudged -> if :: token -> token = 0 :: over -> break fi
+    :: state == SUSPENDED && !nudged -> if :: token -> token = 0 :: over -> break fi
     :: else -> break
     od;
-    atomic { if :: state == PARKED -> state = POLLING :: else fi }
+    atomic { if :: state == SUSPENDED -> state = POLLING :: else fi }
 }
 
 inline nudge() {
@@ -173,7 +173,7 @@ inline nudge() {
 #endif
     atomic {
         assert(alive);
-        if :: state == PARKED -> state = POLLING; signaled = 1 :: else fi
+        if :: state == SUSPENDED -> state = POLLING; signaled = 1 :: else fi
     };
 #ifdef MUTANT_NUDGED_LATE
     assert(alive); nudged = 1;
@@ -187,7 +187,7 @@ active proctype Owner() {
     lock(shard_lock); what = ARMED; shard_lock = 0;
     registered = 1;
 turn:
-    suspend_while_parked();
+    suspend_until_granted();
     if
     :: state == GRANTED -> goto left
     :: else
@@ -223,7 +223,7 @@ left:
         :: else -> queue_lock = 0;
             do
             :: state == GRANTED -> break
-            :: else -> nudged = 0; suspend_while_parked()
+            :: else -> nudged = 0; suspend_until_granted()
             od
         fi
 #else
@@ -242,15 +242,15 @@ left:
 }
 
 active proctype Granter() {
-    bool mine, parked;
+    bool mine, suspended;
     if :: true :: true -> goto none fi;
     queued || !alive && what == IDLE && time_over;
     lock(queue_lock);
     if :: queued -> queued = 0; granting = 1; mine = 1 :: else fi;
     queue_lock = 0;
     if
-    :: mine -> atomic { assert(alive); parked = (state == PARKED); state = GRANTED };
-        if :: parked -> token = 1 :: else fi
+    :: mine -> atomic { assert(alive); suspended = (state == SUSPENDED); state = GRANTED };
+        if :: suspended -> token = 1 :: else fi
     :: else
     fi;
 none: skip

@@ -24,7 +24,7 @@ class bare_home {
 
     detail::worker_hot *hot() const { return static_cast<detail::worker_hot *>(base_); }
     detail::task *task_at(std::uint32_t slot) const { return detail::tasks_of(hot()) + slot; }
-    detail::public_words words(const detail::public_words::place &at) const { return {base_, at}; }
+    detail::public_words words(const detail::public_words::offsets &at) const { return {base_, at}; }
 
   private:
     static void *memory() {

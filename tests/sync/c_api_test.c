@@ -153,8 +153,8 @@ int main(void) {
 
     refused(fult_qlock_lock(NULL), "fult_qlock_lock: the object is NULL");
     refused(fult_qlock_trylock(NULL), "fult_qlock_trylock: the object is NULL");
-    refused(fult_qlock_create(NULL), "fult_qlock_create: the place for the new object is NULL");
-    refused(fult_sem_create(NULL, 1), "fult_sem_create: the place for the new object is NULL");
+    refused(fult_qlock_create(NULL), "fult_qlock_create: the pointer to the new object is NULL");
+    refused(fult_sem_create(NULL, 1), "fult_sem_create: the pointer to the new object is NULL");
     refused(fult_sem_create(&sem, SIZE_MAX), "fult: a count is too large");
     refused(fult_channel_close(NULL), "fult_channel_close: the object is NULL");
     refused(fult_feb_writeEF(NULL, 1), "fult_feb_writeEF: the object is NULL");

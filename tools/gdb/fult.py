@@ -12,7 +12,7 @@ import struct
 import gdb
 
 FIELDS = ('version', 'homes', 'first_home', 'task_size', 'tasks', 'ready_bytes', 'slot_words', 'current', 'lines',
-          'upper_lines', 'upper_slot', 'state', 'context', 'stack', 'extras', 'note', 'outer', 'stack_base',
+          'upper_lines', 'upper_slot', 'state', 'context', 'stack', 'extras', 'wait_record', 'outer', 'stack_base',
           'stack_size', 'name_in_extras')
 SLOTS_IN_LINE = 512
 BUSY = 0
@@ -70,7 +70,7 @@ class Task:
     @property
     def waits_for(self):
         """What its note tells, which lies on its stack above the saved registers."""
-        low = half(self.address + self.team.note)
+        low = half(self.address + self.team.wait_record)
         if low == 0:
             return 'a signal'
         at = (self.context & ~0xffffffff) | low
@@ -94,7 +94,7 @@ class Task:
         if self.worker is not None:
             return f'runs on worker {self.worker}'
         if self.busy:
-            return 'may go on' if self.context else 'may start'
+            return 'may resume' if self.context else 'may start'
         if not self.context:
             return 'may start'
         return f'waits for {self.waits_for}'

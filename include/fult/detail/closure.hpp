@@ -1,5 +1,4 @@
-// A callable and its outcome inside a descriptor: stored in place where they fit, in a box on the heap where
-// not.
+// A callable and its result inside a descriptor: stored inline if they fit, else in a box on the heap.
 #pragma once
 
 #include <exception>
@@ -14,7 +13,8 @@
 
 namespace fult::detail {
 
-// In place only what moves without throwing: between taking a slot and filling it nothing may fail.
+// Only types that move without throwing are stored inline: nothing may fail between taking a slot and filling
+// it.
 template <class T>
 inline constexpr bool fits_in_descriptor = sizeof(T) <= inline_storage &&
                                            alignof(T) <= 16 && std::is_nothrow_move_constructible_v<T>;
@@ -24,7 +24,8 @@ template <class C> struct boxed_closure {
     decltype(auto) operator()() { return std::move(*callable)(); }
 };
 
-// What spawn(f, args...) runs: everything decayed and owned, invoked once as rvalues, as std::thread does.
+// What spawn(f, args...) runs: all arguments are decayed and owned, and invoked once as rvalues, as
+// std::thread does.
 template <class F, class... A> struct bound_call {
     F function;
     std::tuple<A...> arguments;
@@ -46,7 +47,7 @@ template <class F, class... A> auto make_closure(F &&function, A &&...arguments)
         return boxed_closure<call>{std::unique_ptr<call>(new call(build()))};
 }
 
-// The value type of a handle: what f returns, an rvalue reference by value.
+// The value type of a handle: what f returns; an rvalue reference becomes a value.
 template <class F, class... A> struct spawn_result {
     using returned = std::invoke_result_t<std::decay_t<F>, std::decay_t<A>...>;
     using type =
@@ -54,7 +55,7 @@ template <class F, class... A> struct spawn_result {
 };
 template <class F, class... A> using spawn_result_t = typename spawn_result<F, A...>::type;
 
-// How an R waits in the storage for its joiner.
+// How a result of type R is stored until it is joined.
 template <class R> struct stored_result {
     static constexpr bool in_place = fits_in_descriptor<R>;
     using type = std::conditional_t<in_place, R, std::unique_ptr<R>>;
@@ -88,7 +89,7 @@ template <> struct stored_result<void> {
 
 template <class T> T &storage_as(task &t) noexcept { return *std::launder(reinterpret_cast<T *>(t.storage)); }
 
-// The operations that a descriptor carries for the closure type C with the result type R.
+// The operations of a descriptor for the closure type C with the result type R.
 template <class C, class R> struct closure_ops {
     using stored = typename stored_result<R>::type;
 
@@ -98,21 +99,21 @@ template <class C, class R> struct closure_ops {
             stored value = stored_result<R>::from(closure);
             closure.~C();
             ::new (t.storage) stored(std::move(value));
-            t.result = outcome::value;
+            t.result = result_kind::value;
         } catch (...) {
             std::exception_ptr error = std::current_exception();
             closure.~C();
             ::new (t.storage) std::exception_ptr(std::move(error));
-            t.result = outcome::exception;
+            t.result = result_kind::exception;
         }
     }
 
     static void drop(task &t) noexcept {
-        if (t.result == outcome::value)
+        if (t.result == result_kind::value)
             storage_as<stored>(t).~stored();
-        else if (t.result == outcome::exception)
+        else if (t.result == result_kind::exception)
             storage_as<std::exception_ptr>(t).~exception_ptr();
-        t.result = outcome::none;
+        t.result = result_kind::none;
     }
 
     static constexpr task_ops table{&run, &drop};

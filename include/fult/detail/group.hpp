@@ -1,8 +1,9 @@
-// What a task_group is made of: spawn without atomics by the task that owns it, one counter for all others.
+// The implementation of task_group: spawn without atomics by the owning task, one counter for all other
+// spawners.
 //
-// A group's task has no handle: nobody joins it. The owner's wait takes back those that nobody else wanted
-// and runs them in place, as a join does; each of the rest counts the group down when it ends, and the last
-// one signals who waits (tests/model/group.pml).
+// A task of a group has no handle and is never joined. The owner's wait claims the tasks that are still
+// private and runs them inline, as a join does. Each other task decrements the group's count when it ends,
+// and the last one signals the waiter (tests/model/group.pml).
 #pragma once
 
 #include <cstdint>
@@ -25,20 +26,20 @@ class FULT_API group_core {
     template <class C> FULT_ALWAYS_INLINE void spawn(C &&closure);
     template <class C> void spawn_with(task *slot, C &&closure) noexcept; // in a slot with options
     bool is_stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
-    void fail() noexcept;                // in a handler: this exception left a task
+    void fail() noexcept;                // called in a handler: this exception left a task
     void fail_with(void *what) noexcept; // the same in C
-    void count_down() noexcept;          // a task of the group has ended
+    void count_down() noexcept;          // called when a task of the group has ended
 
     // From any thread ---------------------------------------------------------------------------------------
     void request_stop() noexcept;
     std::stop_token token(); // throws std::bad_alloc
 
-    // From who waits ----------------------------------------------------------------------------------------
+    // From the waiter ----------------------------------------------------------------------------------------
     void wait_until_empty() noexcept;
     bool is_left_by_exception() const noexcept { return in_flight() > in_flight_; }
     std::exception_ptr take_error() noexcept { return std::exchange(error_, nullptr); }
     void *take_failure() noexcept { return std::exchange(failure_, nullptr); }
-    void begin_anew() noexcept; // not stopped, nothing failed
+    void reset() noexcept; // clears the stop and the failure
 
   private:
     static constexpr std::int64_t one = 2, waiting = 1;
@@ -48,34 +49,36 @@ class FULT_API group_core {
     std::int64_t uncounted() const noexcept { return own_.load(std::memory_order_relaxed) - counted_; }
     std::int64_t take_uncounted() noexcept;
     bool fail_first() noexcept;
-    static int in_flight() noexcept; // exceptions
+    static int in_flight() noexcept; // number of exceptions in flight
     void run_own() noexcept;
-    enum class place { nowhere, here, elsewhere }; // where a task ended that was to run here
-    place run_here(worker_hot *w, task *self, task *t) noexcept;
+    // the result of run_here: not run, or run to its end on the same or on another worker
+    enum class run_end { not_run, same_worker, other_worker };
+    run_end run_here(worker_hot *w, task *self, task *t) noexcept;
     task *mark() const noexcept { // in task::outer until the task begins
         return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(this) | 1);
     }
 
-    // The owner is the task in the slot of the one that made the group; null where a foreign thread did. The
-    // group may outlive its maker, whose slot then another task has: that one is the owner, too, and the only
-    // one, since tasks of a slot follow each other. What must not be concluded from it is that the task that
-    // waits, if it is another one, has seen all that owners spawn: one may be a task of the group, and run.
+    // The owner is the task in the slot of the task that created the group; null if a foreign thread did. The
+    // group may outlive its creator, whose slot another task may use then: that one is also the owner, and
+    // the only one, since tasks of a slot follow each other. This does not imply that a waiting task, if it
+    // is not the owner, has seen all that owners spawn: an owner may be a task of the group that is running.
     task *const owner_;
-    const int in_flight_;                   // when it was made
-    task *highest_ = nullptr;               // the owner's: the highest slot that it spawned in,
-    std::atomic<std::int64_t> own_{0};      // and how many it spawned that it has not run itself;
-    std::int64_t counted_ = 0;              // the waiter's: as many of them are in word_
+    const int in_flight_;                   // at construction
+    task *highest_ = nullptr;               // owner: the highest slot in which it spawned,
+    std::atomic<std::int64_t> own_{0};      // and the number of tasks it spawned and has not run itself
+    std::int64_t counted_ = 0;              // waiter: the number of these that word_ includes
     std::atomic<std::uintptr_t> waiter_{0}; // a task, or a tagged parker; set before the bit `waiting`
-    std::atomic<std::int64_t> word_{0}; // twice what is open of the others' and ended of the owner's; waiting
+    // twice (open tasks of others - ended tasks of the owner), plus the bit `waiting`
+    std::atomic<std::int64_t> word_{0};
     std::atomic<bool> stopped_{false};
-    std::atomic<bool> failed_{false}; // who sets it writes one of the next two
+    std::atomic<bool> failed_{false}; // the thread that sets it writes one of the next two
     std::exception_ptr error_;
     void *failure_ = nullptr;
     std::atomic<bool> source_lock_{false};
-    std::stop_source source_{std::nostopstate}; // made when somebody wants a token
+    std::stop_source source_{std::nostopstate}; // created on the first call of token()
 };
 
-// A callable of a group with its arguments. Where stop was requested before it begins, it is not called.
+// A callable of a group with its arguments. Not called if a stop was requested before it begins.
 template <class F, class... A> struct group_call {
     group_core *group;
     [[no_unique_address]] F function;
@@ -99,7 +102,7 @@ template <class F, class... A> struct group_call {
     }
 };
 
-// What a group's task carries instead of closure_ops. `here`: run and end it on the caller's stack.
+// The operations of a group's task, which replace closure_ops. `here` runs and ends it on the caller's stack.
 struct group_task_ops : task_ops {
     void (*here)(task &) noexcept;
 };
@@ -115,18 +118,19 @@ template <class C> struct group_closure_ops {
         std::move(storage_as<C>(t))();
         storage_as<C>(t).~C();
     }
-    // On a stack of a scheduler. Nobody else touches the join word, so what `complete` finds in it is ours.
+    // Runs on a stack of its own. No other thread touches the join word, so `complete` finds what is stored
+    // here.
     static void run(task &t) noexcept {
         group_core *group = group_of(storage_as<C>(t));
         here(t);
         t.join.store(reinterpret_cast<std::uintptr_t>(group) | join_group_tag, std::memory_order_relaxed);
     }
-    static void drop(task &) noexcept {} // there is no outcome
+    static void drop(task &) noexcept {} // there is no result
 
     static constexpr group_task_ops table{{&run, &drop}, &here};
 };
 
-// The task is the group's from here on: before anybody can run it.
+// Adds the task to the group, before any worker can run it.
 FULT_ALWAYS_INLINE void group_core::enter(worker_hot *w, task *t) noexcept {
     t->outer = mark();
     if (is_owned_by(w)) {
@@ -134,7 +138,8 @@ FULT_ALWAYS_INLINE void group_core::enter(worker_hot *w, task *t) noexcept {
         if (t > highest_)
             highest_ = t;
     } else {
-        word_.fetch_add(one, std::memory_order_relaxed); // below the spawner's own count, if it is a member
+        // before the spawner's own decrement, if it is a member
+        word_.fetch_add(one, std::memory_order_relaxed);
     }
 }
 
@@ -154,8 +159,8 @@ template <class C> FULT_ALWAYS_INLINE void group_core::spawn(C &&closure) {
     // release: a thief that reads the byte (revoke) must see the closure
     ready_byte_at(w, distance_in_slots(w, t))->store(1, std::memory_order_release);
     owner_barrier();
-    if (is_set(w->attention)) [[unlikely]]
-        attend(w);
+    if (is_set(w->request_flags)) [[unlikely]]
+        poll_requests(w);
 }
 
 template <class C> void group_core::spawn_with(task *slot, C &&closure) noexcept {

@@ -1,6 +1,6 @@
-// One error with its remedy where C++20 is missing, instead of hundreds about declarations that C++17 cannot
-// parse. Every public header includes this one before its first declaration, directly or through another
-// header.
+// Reports one error with a remedy if C++20 is missing, instead of hundreds about declarations that C++17
+// cannot parse. Every public header includes this file before its first declaration, directly or through
+// another header.
 #pragma once
 
 #if __cplusplus < 202002L
@@ -14,7 +14,7 @@
 #define FULT_DETAIL_NO_CXX20
 #endif
 
-// Compilers go on after #error. They stop at a missing file, which this is.
+// Compilers continue after #error. They stop at a missing file, such as this one.
 #ifdef FULT_DETAIL_NO_CXX20
 #include <C++20>
 #endif

@@ -1,10 +1,9 @@
-// The memory of a home: where a worker's words and descriptors lie, so that everything is found by
-// arithmetic.
+// The memory layout of a home. Everything is found by address arithmetic.
 //
-// A home is a region of address space, aligned to its own size. Its lower half begins with the worker itself
-// and holds the words, one bit a slot; its upper half holds the descriptors. From the address of a descriptor
-// follow its home (mask), its slot (shift), its words (base + constant): signal(task) reads no pointer, and
-// never touches the descriptor.
+// A home is a region of address space, aligned to its own size. Its lower half begins with the worker object
+// and contains the words, one bit per slot; its upper half contains the descriptors. The address of a
+// descriptor determines its home (mask), its slot (shift) and its words (base + constant): signal(task) reads
+// no pointer and never touches the descriptor.
 #pragma once
 
 #include <atomic>
@@ -18,20 +17,20 @@ namespace fult::detail {
 struct task;
 struct stack;
 
-// How a task's callable is run and its stored result is dropped when nobody wants it.
+// How a task's callable is run, and how its stored result is dropped.
 struct task_ops {
-    void (*run)(task &) noexcept;  // invoke the closure in storage, then leave the outcome there
-    void (*drop)(task &) noexcept; // destroy the outcome in storage
+    void (*run)(task &) noexcept;  // invokes the closure in storage, then stores the result there
+    void (*drop)(task &) noexcept; // destroys the result in storage
 };
 
-enum class outcome : std::uint8_t { none, value, exception };
+enum class result_kind : std::uint8_t { none, value, exception };
 
-// What spawn_options add to a task, and its locals; absent for a plain spawn.
+// What spawn_options add to a task, and its task-local values; absent for a plain spawn.
 struct task_extras;
 
-// The values of task-local keys: the first few in place, as reading them is what must be fast.
+// The values of task-local keys: the first few are stored inline, since reading them must be fast.
 struct local_entry {
-    std::uint64_t key = 0; // whose value it is; a key that was deleted is none's
+    std::uint64_t key = 0; // a deleted key has no values
     void *value = nullptr;
 };
 struct local_values {
@@ -43,96 +42,95 @@ struct local_values {
 
 extern FULT_API const local_values no_locals;
 
-// States in the descriptor (scheduler.md): only `ready` may be claimed. Free, private and running tasks are
-// busy.
+// States in the descriptor (docs/scheduler.md): only `ready` and `ready_pinned` may be claimed. Free, private
+// and running tasks are busy.
 enum task_state : std::uint32_t { busy = 0, ready = 1, ready_pinned = 2 };
 
-// The join word: who waits for the completion. Other values: a descriptor (the task that joins), or a tagged
-// pointer.
+// The join word: what is notified of the completion. Other values: a descriptor (the joining task), or a
+// tagged pointer.
 enum join_word : std::uintptr_t {
     join_none = 0,
     join_done = 1,
     join_detached = 2,
     join_counter_tag = 4, // pointer to a join_counter: many children, one wake-up
     join_parker_tag = 5,  // pointer to a parker: a foreign thread joins
-    join_group_tag = 6,   // pointer to a group_core: the slot is free, and the group one smaller
-    join_any_tag = 7,     // pointer to an any_counter: somebody waits for the first of several
+    join_group_tag = 6,   // pointer to a group_core: free the slot and decrement the group's count
+    join_any_tag = 7,     // pointer to an any_counter: a task waits for the first of several
     join_tag_mask = 7,
 };
 
 inline constexpr std::size_t inline_storage = 48;
 
-// In task::outer of a task that has started, what its end in place has to do: its locals end with it; the
-// task below it on its stack is pinned, and may have to be taken back to its worker.
+// Flags in task::outer of a started task, handled at the end of an inline run: its task-local values must be
+// destroyed; the task below it on its stack is pinned and may have to return to its worker.
 inline constexpr std::uintptr_t has_locals = 1;
 inline constexpr std::uintptr_t leads_home = 2;
 inline constexpr std::uintptr_t at_end_mask = has_locals | leads_home;
 
-// The descriptor. Its first cache line is all that spawn and an inline join touch; the second belongs to
-// suspended and published tasks. Between two uses of a slot: state busy, join none, context null, outcome
-// none, extras null.
+// The descriptor. Spawn and an inline join touch only its first cache line; the second is for suspended and
+// published tasks. Between two uses of a slot: state busy, join none, context null, result none, extras null.
 struct alignas(128) task {
     const task_ops *ops;
-    // While this task runs inline in a join: the task whose join runs it, has_locals and leads_home. Before
-    // it starts, in a group: the group's mark.
+    // While this task runs inline in a join: the joining task, with has_locals and leads_home. Before a task
+    // of a group starts: the group's mark.
     task *outer;
     alignas(16) std::byte storage[inline_storage];
 
     std::atomic<std::uint32_t> state;
-    std::atomic<std::uint32_t> token; // one retained signal
+    std::atomic<std::uint32_t> pending_wakeup; // one retained signal
     std::atomic<std::uintptr_t> join;
-    void *context; // where to jump to resume it; null while it has not started or is running
-    stack *on;     // the stack that it is suspended on
+    void *context; // the saved context; null while it is unstarted or running
+    stack *on;     // the stack on which it is suspended
     task_extras *extras;
-    outcome result;
+    result_kind result;
     bool pinned;
-    std::uint32_t note;       // low half of the address of its wait_note; 0: none
-    std::uintptr_t limit;     // the limit of `on`: a switch needs nothing else of the stack's record
-    std::atomic<task *> next; // while it is handed over (worker::hand)
+    std::uint32_t wait_record; // low half of the address of its wait_record; 0: none
+    std::uintptr_t limit;      // the limit of `on`: a switch needs nothing else from the stack's record
+    std::atomic<task *> next;  // while it is handed off (worker::hand_off)
 };
 static_assert(sizeof(task) == 128);
 
-// 64 slots of a home. Only the owner writes free and yielded, with plain stores; thieves read yielded when
-// they revoke, and write moved under the revocation lock.
+// 64 slots of a home. Only the owner writes free and yielded, by plain stores; thieves read yielded when they
+// revoke, and write moved under the revocation lock.
 struct alignas(32) slot_word {
-    std::uint64_t free;                 // free slots, less those of the current run
-    std::atomic<std::uint64_t> yielded; // private runnable bits of tasks that have a context
-    std::atomic<std::uint64_t> moved;   // private bits, of either kind, that a thief took back
+    std::uint64_t free;                 // free slots, without those of the current run
+    std::atomic<std::uint64_t> yielded; // private ready bits of tasks that have a context
+    std::atomic<std::uint64_t> moved;   // private bits, of either kind, that a thief revoked
 };
 static_assert(sizeof(slot_word) == 32);
 
-// Consecutive free slots of one word, taken from the bottom and given back there while that is in order. The
-// first slot of each word is never used: so no slot that is given back can be the one below a run of another
-// word.
+// Consecutive free slots of one word, taken from the bottom and freed there if freed in reverse order. The
+// first slot of each word is never used, so a freed slot cannot be the one just below a run of another word.
 struct slot_run {
     task *next = nullptr; // the slot that is taken next
-    task *end = nullptr;  // behind the last one
+    task *end = nullptr;  // one past the last slot
 };
 inline constexpr std::uint64_t usable_slots = ~std::uint64_t{1}; // of a word
 
-// Why the owner must leave the fast path after it changed a private word.
-enum attention_bits : std::uint32_t {
-    hungry = 1,      // somebody looks for work and found no public bit here
-    revoked = 2,     // a thief took private bits back; they stand in moved
-    trim_wanted = 4, // idle memory is to be given back
-    forked = 8,      // this is the child of a fork: it has one thread, and no workers
+// The reasons for the owner to leave the fast path after it changed a private word.
+enum request_flag : std::uint32_t {
+    work_requested = 1, // a worker searches and found no public bit here
+    revoked = 2,        // a thief revoked private bits; they are in moved
+    trim_requested = 4, // idle memory must be given back
+    forked = 8,         // this is the child of a fork: one thread, no workers
 };
 
-// Each join in place raises stack_limit by so much: the comparison that keeps a stack from running low also
-// ends a long row of such joins, and a slow one lets others run (worker::end_row). One instruction a join.
+// Each inline join raises stack_limit by this much. So the comparison that protects the stack also ends a
+// long row of joins: a join on the slow path lets other tasks run (worker::end_row). One instruction per
+// join.
 inline constexpr std::uintptr_t join_step = 16;
 
-// The part of a worker that spawn and join touch. Descriptors' hot halves lie at even multiples of a cache
-// line; these lie at odd ones, because a load that has its low twelve bits in common with a store in flight
-// waits for it.
+// The part of a worker that spawn and join touch. The hot halves of descriptors are at even multiples of a
+// cache line, these at odd ones: a load waits for a store in flight that has the same low twelve address
+// bits.
 struct alignas(cache_line) worker_hot {
     std::byte even_line_[cache_line]{};
     slot_run run;
-    task *current = nullptr;             // the task that runs here
-    std::uintptr_t stack_limit = 0;      // below it no task is started inline; join_step higher after each
-    const local_values *known = nullptr; // what known_locals tells this worker's thread
+    task *current = nullptr;        // the task that runs here
+    std::uintptr_t stack_limit = 0; // no task is started inline below it; raised by join_step per join
+    const local_values *locals_cache = nullptr; // copy of this thread's cached_locals
     alignas(cache_line) std::byte another_even_line_[cache_line]{};
-    std::atomic<std::uint32_t> attention{0};
+    std::atomic<std::uint32_t> request_flags{0};
 };
 
 inline constexpr std::uintptr_t home_size = std::uintptr_t{1} << 32;
@@ -153,7 +151,7 @@ FULT_ALWAYS_INLINE std::uint32_t slot_of(const task *t) noexcept {
                                       task_shift);
 }
 
-// Whether t's home is that of w, and its slot, in few instructions: another home is at least home_size away.
+// The slot of t relative to w; below slots_in_home if w is t's home: another home is at least home_size away.
 FULT_ALWAYS_INLINE std::uintptr_t distance_in_slots(const worker_hot *w, const task *t) noexcept {
     return (reinterpret_cast<std::uintptr_t>(t) - reinterpret_cast<std::uintptr_t>(w)) >> task_shift;
 }
@@ -163,9 +161,9 @@ FULT_ALWAYS_INLINE slot_word *slot_words(worker_hot *home) noexcept {
     return reinterpret_cast<slot_word *>(reinterpret_cast<std::uintptr_t>(home) + slot_words_offset);
 }
 
-// The private runnable bits of tasks that have not started: a byte a slot. Spawn and join store single bytes,
-// which do not depend on each other; read-modify-writes of a shared word would form one chain through memory,
-// and its latency is the bound there.
+// The private ready bits of unstarted tasks: one byte per slot. Spawn and join store single bytes, which do
+// not depend on each other. Read-modify-writes of a shared word would form one chain through memory, and its
+// latency would be the bound.
 using ready_byte = std::atomic<std::uint8_t>;
 static_assert(sizeof(ready_byte) == 1);
 

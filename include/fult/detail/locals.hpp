@@ -1,4 +1,4 @@
-// Reading a task-local value, and what the keys are.
+// Keys of task-local values, and the fast read.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 namespace fult {
 namespace detail {
 
-// From the lowest bits on: where its entry lies in local_values::near, in bytes, or 0; a place in the table
-// of keys; and which use of that place. Never 0.
+// From the lowest bits on: the byte offset of its entry in local_values::near, or 0; its index in the table
+// of keys; the use count of that index. Never 0.
 using local_key = std::uint64_t;
 inline constexpr unsigned key_offset_bits = 8;
 inline constexpr unsigned key_index_bits = 16;
@@ -29,20 +29,21 @@ using copy_function = void *(*)(const void *value); // may throw
 FULT_API local_key make_key(end_function end, copy_function copy); // throws std::system_error
 FULT_API bool delete_key(local_key key) noexcept;                  // false: no such key
 FULT_API bool is_key(local_key key) noexcept;
-FULT_API void set_local(local_key key, void *value);  // throws std::bad_alloc
-FULT_API void *get_far_local(local_key key) noexcept; // where it is not in `near` of known values
+FULT_API void set_local(local_key key, void *value); // throws std::bad_alloc
+// used if the value is not in `near` of the cached values
+FULT_API void *get_far_local(local_key key) noexcept;
 
-// The value of the running task, or of this foreign thread; null where there is none.
+// The value of the running task, or of this foreign thread; nullptr if there is none.
 FULT_ALWAYS_INLINE void *get_local(local_key key) noexcept {
     const std::size_t offset = key & ((1u << key_offset_bits) - 1);
     const auto *entry = reinterpret_cast<const local_entry *>(
-        reinterpret_cast<const std::byte *>(known_locals()->near) + offset);
+        reinterpret_cast<const std::byte *>(cached_locals()->near) + offset);
     return entry->key == key ? entry->value : get_far_local(key);
 }
 
 } // namespace detail
 
-// A value for a task to come: spawn_options::locals. Made by task_local_ptr::with.
+// A value for a task to be spawned: spawn_options::locals. Created by task_local_ptr::with.
 struct local_value {
     detail::local_key key = 0;
     void *value = nullptr;

@@ -1,11 +1,11 @@
-// The end of a program that cannot go on.
+// Ends a program that cannot continue.
 #pragma once
 
 #include <fult/detail/platform.hpp>
 
 namespace fult::detail {
 
-// Ends the program with a message that names the call and says what is wrong with it. From any thread.
+// Ends the program with a message that names the call and the mistake. From any thread.
 [[noreturn]] FULT_API void misuse(const char *call, const char *what) noexcept;
 
 } // namespace fult::detail

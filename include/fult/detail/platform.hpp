@@ -1,4 +1,4 @@
-// What depends on the processor, the compiler or the thread-local storage model, and nothing else.
+// Everything that depends on the processor, the compiler or the thread-local storage model.
 #pragma once
 
 #include <fult/detail/language.hpp>
@@ -12,7 +12,7 @@
 #endif
 #define FULT_NOINLINE __attribute__((noinline))
 #define FULT_COLD __attribute__((noinline, cold))
-// A call of it is one, and nothing that the compiler knows about its body, in link-time optimization as well.
+// The compiler must emit a call and must assume nothing about the body, even in link-time optimization.
 #if defined(__clang__)
 #define FULT_OPAQUE __attribute__((noinline))
 #else
@@ -33,9 +33,9 @@ struct local_values;
 inline constexpr std::size_t cache_line = 64;
 } // namespace fult::detail
 
-// The worker that runs on this kernel thread, or an empty one (see no_worker in worker.cpp) on a foreign
-// thread. The initial-exec model makes reading it two instructions, also from outside the shared library. And
-// the values of the task that runs, where they are known (known_locals).
+// The worker of this kernel thread; on a foreign thread an empty one (no_worker in worker.cpp). The
+// initial-exec model makes reading it two instructions, also from outside the shared library. fult_tls_locals
+// are the values of the running task, if cached (cached_locals).
 extern "C" {
 extern FULT_API __thread fult::detail::worker_hot *fult_tls_worker __attribute__((tls_model("initial-exec")));
 extern FULT_API __thread const fult::detail::local_values *fult_tls_locals
@@ -44,12 +44,12 @@ extern FULT_API __thread const fult::detail::local_values *fult_tls_locals
 
 namespace fult::detail {
 
-// Two looks at a whole cache line that others change by atomic operations: each word of it is loaded once, in
-// no order among them, with acquire semantics, and not moved across atomic operations before and after.
-// Compilers do not join atomic loads; on x86 every load is an acquire, and each half of a vector is loaded as
-// one.
+// Two reads of a whole cache line that other threads change by atomic operations. Each word is loaded once,
+// in unspecified order, with acquire semantics, and is not moved across atomic operations before and after.
+// Compilers do not combine atomic loads; on x86 every load is an acquire, and each half of a vector is loaded
+// as one.
 
-// Whether it is zero.
+// True if the line is zero.
 FULT_ALWAYS_INLINE bool line_is_zero(const void *line) noexcept {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(FULT_CLANG_TSAN)
     unsigned zero_bytes;
@@ -73,10 +73,10 @@ FULT_ALWAYS_INLINE bool line_is_zero(const void *line) noexcept {
 #endif
 }
 
-// Its bytes, which are 0 or 1, as bits.
+// The bytes of the line, each 0 or 1, as bits.
 FULT_ALWAYS_INLINE std::uint64_t low_bits_of_line(const void *line) noexcept {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(FULT_CLANG_TSAN)
-    unsigned quarter[4]; // each byte's lowest bit becomes its highest, which is what is gathered
+    unsigned quarter[4]; // the lowest bit of each byte becomes its highest, which pmovmskb gathers
     asm volatile(
         "movdqa (%[line]), %%xmm0\n\t"
         "movdqa 16(%[line]), %%xmm1\n\t"
@@ -107,9 +107,9 @@ FULT_ALWAYS_INLINE std::uint64_t low_bits_of_line(const void *line) noexcept {
 #endif
 }
 
-// A task that suspends may go on on another kernel thread, so the compiler must never keep the address of a
-// thread-local variable across a call. A volatile asm statement is read anew each time; an accessor out of
-// line would be right too, but costs a call on the paths of spawn and join.
+// A suspended task may resume on a different thread, so the compiler must never keep the address of a
+// thread-local variable across a call. A volatile asm statement is evaluated each time; an accessor out of
+// line would be correct too, but costs a call on the paths of spawn and join.
 FULT_ALWAYS_INLINE worker_hot *current_worker() noexcept {
     worker_hot *self;
 #if defined(__x86_64__)
@@ -133,8 +133,9 @@ FULT_ALWAYS_INLINE worker_hot *current_worker() noexcept {
     return self;
 }
 
-// Where fult_tls_locals lies among a thread's variables: the same on every thread, so a compiler may keep it.
-FULT_ALWAYS_INLINE std::uintptr_t offset_of_known_locals() noexcept {
+// The offset of fult_tls_locals in the thread-local storage: the same on every thread, so a compiler may keep
+// it.
+FULT_ALWAYS_INLINE std::uintptr_t offset_of_cached_locals() noexcept {
     std::uintptr_t offset;
 #if defined(__x86_64__)
     asm("movq fult_tls_locals@gottpoff(%%rip), %0" : "=r"(offset));
@@ -145,37 +146,37 @@ FULT_ALWAYS_INLINE std::uintptr_t offset_of_known_locals() noexcept {
 #endif
     return offset;
 }
-// The values of the task that runs on this thread, or no_locals: then they are not known, and get_far_local
-// looks.
-FULT_ALWAYS_INLINE const local_values *known_locals() noexcept {
+// The values of the task that runs on this thread, or no_locals: then they are not cached, and get_far_local
+// looks them up.
+FULT_ALWAYS_INLINE const local_values *cached_locals() noexcept {
     const local_values *known;
 #if defined(__x86_64__)
-    asm volatile("movq %%fs:(%1), %0" : "=r"(known) : "r"(offset_of_known_locals()) : "memory");
+    asm volatile("movq %%fs:(%1), %0" : "=r"(known) : "r"(offset_of_cached_locals()) : "memory");
 #else
     asm volatile("mrs %0, tpidr_el0\n\t"
                  "ldr %0, [%0, %1]"
                  : "=&r"(known)
-                 : "r"(offset_of_known_locals())
+                 : "r"(offset_of_cached_locals())
                  : "memory");
 #endif
     return known;
 }
-// For know_locals alone.
-FULT_ALWAYS_INLINE void set_known_locals(const local_values *values) noexcept {
+// For cache_locals alone.
+FULT_ALWAYS_INLINE void set_cached_locals(const local_values *values) noexcept {
 #if defined(__x86_64__)
-    asm volatile("movq %1, %%fs:(%0)" : : "r"(offset_of_known_locals()), "r"(values) : "memory");
+    asm volatile("movq %1, %%fs:(%0)" : : "r"(offset_of_cached_locals()), "r"(values) : "memory");
 #else
     std::uintptr_t thread;
     asm volatile("mrs %0, tpidr_el0\n\t"
                  "str %2, [%0, %1]"
                  : "=&r"(thread)
-                 : "r"(offset_of_known_locals()), "r"(values)
+                 : "r"(offset_of_cached_locals()), "r"(values)
                  : "memory");
 #endif
 }
 
-// Tells kernel threads apart: an address of this thread's own. Read anew each time, as above: the address of
-// a thread_local variable is a constant to the compiler, which keeps it across a suspension.
+// Identifies a kernel thread: an address of its own. Evaluated each time, as above: to the compiler the
+// address of a thread_local variable is a constant, which it keeps across a suspension.
 FULT_ALWAYS_INLINE const void *this_thread() noexcept {
     const void *self;
 #if defined(__x86_64__)
@@ -186,7 +187,7 @@ FULT_ALWAYS_INLINE const void *this_thread() noexcept {
     return self;
 }
 
-// The stack pointer, without forcing a frame pointer on the function that asks.
+// The stack pointer, without forcing a frame pointer on the caller.
 FULT_ALWAYS_INLINE std::uintptr_t stack_pointer() noexcept {
     std::uintptr_t sp;
 #if defined(__x86_64__)
@@ -197,7 +198,7 @@ FULT_ALWAYS_INLINE std::uintptr_t stack_pointer() noexcept {
     return sp;
 }
 
-// Whether the stack pointer is below a limit: one comparison with memory.
+// True if the stack pointer is below the limit: one comparison with memory.
 FULT_ALWAYS_INLINE bool stack_below(const std::uintptr_t &limit) noexcept {
 #if defined(__x86_64__)
     bool below;
@@ -208,7 +209,7 @@ FULT_ALWAYS_INLINE bool stack_below(const std::uintptr_t &limit) noexcept {
 #endif
 }
 
-// A relaxed load and test as one instruction, which compilers do not make of an atomic load.
+// A relaxed load and test in one instruction. Compilers do not generate this from an atomic load.
 template <class T> FULT_ALWAYS_INLINE bool is_set(const std::atomic<T> &value) noexcept {
     static_assert(sizeof(T) == 1 || sizeof(T) == 4);
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(FULT_CLANG_TSAN)
@@ -223,8 +224,8 @@ template <class T> FULT_ALWAYS_INLINE bool is_set(const std::atomic<T> &value) n
 #endif
 }
 
-// Adds one to a word that the calling thread alone writes, without an atomic read-modify-write. Compilers
-// make three instructions of a relaxed load and store.
+// Increments a word that only the calling thread writes, without an atomic read-modify-write. Compilers
+// generate three instructions from a relaxed load and store.
 FULT_ALWAYS_INLINE void increment_own(std::atomic<std::int64_t> &value) noexcept {
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(FULT_CLANG_TSAN)
     asm volatile("incq %0" : "+m"(value) : : "cc");
@@ -233,7 +234,7 @@ FULT_ALWAYS_INLINE void increment_own(std::atomic<std::int64_t> &value) noexcept
 #endif
 }
 
-// Tells the core that this is a polling loop.
+// Hints to the core that this is a polling loop.
 FULT_ALWAYS_INLINE void cpu_relax() noexcept {
 #if defined(__x86_64__)
     asm volatile("pause");
@@ -242,14 +243,14 @@ FULT_ALWAYS_INLINE void cpu_relax() noexcept {
 #endif
 }
 
-// Two words in, two words out, as the System V and the Arm procedure call standards pass small structures.
+// Two words, passed in registers by the System V and the Arm procedure call standards.
 struct two_words {
     void *first;
     void *second;
 };
 
-// Calls a function that comes back by an indirect jump, not by a return: a context switch. A call instruction
-// would leave its return address in the processor's return predictor, and every return afterwards would be
+// Calls a function that returns by an indirect jump, not by a return instruction: a context switch. A call
+// instruction would leave its return address in the return predictor, and every later return would be
 // mispredicted.
 FULT_ALWAYS_INLINE two_words call_that_jumps_back(void *function, void *first, void *second) noexcept {
 #if defined(__x86_64__)

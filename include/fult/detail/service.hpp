@@ -1,5 +1,5 @@
-// Work from outside that workers do between tasks: messages that arrive (fult-comm). Internal: for libraries
-// of this project that stand on the runtime.
+// Sources of external events that workers poll between tasks, such as messages (fult-comm). Internal: for
+// libraries of this project that are built on the runtime.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,26 @@ namespace fult::detail {
 
 class worker;
 
-// What workers poll: when they have nothing to run, every few scheduling decisions, and before they sleep.
+// Polled by workers when they have no task, every few scheduling decisions, and before they sleep.
 class FULT_API service {
   public:
-    // Does what there is to do, without waiting; whether it did anything. By any worker, by several at a
-    // time, on the stack of whoever decides what runs next: it must not suspend. Signals and spawns are
-    // fine.
+    // Handles pending events without blocking. Returns true if there were any. Called by any worker, by
+    // several at a time, on the stack of the scheduling decision: must not suspend. May signal and spawn.
     virtual bool poll() noexcept = 0;
 
-    // One worker at a time sleeps for all services, the watcher. prepare_sleep: whatever happens from now on
-    // must make descriptor() readable, or can wait for patience(). False: something has happened; poll.
-    // end_sleep follows each that returned true.
+    // One idle worker at a time, the watcher, sleeps for all services. After prepare_sleep has returned true,
+    // every event must make descriptor() readable or be able to wait for patience(); end_sleep follows.
+    // prepare_sleep returns false if an event is pending: poll.
     virtual bool prepare_sleep() noexcept = 0;
     virtual void end_sleep() noexcept = 0;
-    // Readable when there is something to do; -1: none.
+    // A descriptor that becomes readable on an event; -1: none.
     virtual int descriptor() const noexcept = 0;
-    // Milliseconds after which it wants to be polled at the latest, while no descriptor calls; -1: never.
+    // Maximum time between polls, in milliseconds, while the descriptor is not readable; -1: no limit.
     virtual int patience() const noexcept = 0;
-    // When it wants to be polled at the latest, in nanoseconds of the steady clock.
+    // Latest time of the next poll, in nanoseconds of the steady clock.
     virtual std::int64_t deadline() const noexcept { return std::numeric_limits<std::int64_t>::max(); }
 
-    // Whether it may yet wake a task that waits now.
+    // True if it may still wake a task that is waiting now.
     virtual bool expects() const noexcept { return true; }
     // Whether a deadlock_judge (stillness.hpp) knows if what it expects can come.
     virtual bool is_judged() const noexcept { return false; }
@@ -43,35 +42,35 @@ class FULT_API service {
     ~service() = default;
 };
 
-// From any thread while a runtime runs. Throws std::logic_error where none does, std::length_error where
-// there are too many, std::system_error where there is no descriptor.
+// From any thread while a runtime is running. Throws std::logic_error if none is, std::length_error if there
+// are too many services, std::system_error if no descriptor can be opened.
 FULT_API void add_service(service &s);
-// When it returns nobody is in one of its functions any more, nor will be.
+// When it returns, no function of the service is being called, and none will be.
 FULT_API void remove_service(service &s) noexcept;
 
-// While it lives, spawn on this thread does not suspend, as it else does where a table is nearly full: for
-// code that holds a lock of kernel threads. Nothing in its scope may suspend.
-class FULT_API no_turns {
+// While it lives, spawn on this thread does not suspend, which it otherwise may if a table is nearly full.
+// For code that holds a lock of kernel threads. Nothing in its scope may suspend.
+class FULT_API no_suspension_in_spawn {
   public:
-    no_turns() noexcept;
-    ~no_turns();
-    no_turns(const no_turns &) = delete;
-    no_turns &operator=(const no_turns &) = delete;
+    no_suspension_in_spawn() noexcept;
+    ~no_suspension_in_spawn();
+    no_suspension_in_spawn(const no_suspension_in_spawn &) = delete;
+    no_suspension_in_spawn &operator=(const no_suspension_in_spawn &) = delete;
 
   private:
     worker *here_; // null: a foreign thread
     bool before_;
 };
 
-// Whether the calling worker has something else to run: what can be put off will be done soon. False on a
+// True if the calling worker has other tasks to run: then work that can be deferred should be. False on a
 // foreign thread.
 FULT_API bool others_ready() noexcept;
 
-// Whether this process shares its processors with others that are as busy, as far as is known: from then on
-// whoever looks in vain for something to do gives the processor up in between. Any thread.
+// Sets whether this process shares its processors with other busy processes. If so, idle polling yields the
+// processor. From any thread.
 FULT_API void share_processors(bool shared) noexcept;
-// For a call that finds nothing and is likely to be repeated: gives a shared processor up now and then. Any
-// thread.
-FULT_API void looked_in_vain() noexcept;
+// Called after a poll that found nothing and is likely to be repeated: yields a shared processor now and
+// then. From any thread.
+FULT_API void yield_if_processors_shared() noexcept;
 
 } // namespace fult::detail

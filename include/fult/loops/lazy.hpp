@@ -1,7 +1,7 @@
-// The lazy schedule: whoever runs a range goes through it in steps, and gives the upper half of what is left
-// away when, between two steps, some worker asks for work (`hungry`, docs/scheduler.md). While nobody asks
-// there is no task. Source: lazy binary splitting (A. Tzannes and others, PPoPP 2010), which looks at the own
-// queue being empty; here the request itself is looked at.
+// The lazy schedule: a worker runs its range in steps. If another worker has requested work between two steps
+// (`work_requested`, docs/scheduler.md), it splits off the upper half of what is left as a task. Without
+// requests there are no tasks. Source: lazy binary splitting (A. Tzannes and others, PPoPP 2010), which
+// checks whether the own queue is empty; here the request itself is checked.
 #pragma once
 
 #include <algorithm>
@@ -14,18 +14,18 @@
 
 namespace fult::detail {
 
-// What an iteration took the last time, in ticks; negative where that is not known. One for each type of job,
-// which is mostly one for each loop in the source. It is a guess only: whether a loop without a grain is
-// worth a task before it has begun.
+// The time of an iteration in the last run, in ticks; negative if unknown. One variable per type of job,
+// which is mostly one per loop in the source. Only an estimate: used to decide whether a loop without a grain
+// is worth a task before it has begun.
 template <class Job> inline std::atomic<float> last_cost{-1};
 
 template <class Job> void remember_cost(float cost) noexcept {
     const float known = last_cost<Job>.load(std::memory_order_relaxed);
-    if (cost > 2 * known || cost < known / 2) // mostly it is the same: nothing written to a shared line
+    if (cost > 2 * known || cost < known / 2) // mostly unchanged: avoids a write to a shared line
         last_cost<Job>.store(cost, std::memory_order_relaxed);
 }
 
-// How long the next step is. Between steps a running part measures what an iteration takes.
+// The length of the next step. The time of an iteration is measured between steps.
 class step_length {
   public:
     step_length(std::size_t iterations, std::size_t grain, float known_cost) noexcept
@@ -43,20 +43,21 @@ class step_length {
     std::size_t length() const noexcept { return length_; }
     float cost() const noexcept { return cost_; }
 
-    // So many iterations have been done since the last call, and so many are left.
+    // Called after a step with the number of iterations done and left.
     void passed(std::size_t iterations, std::size_t left) noexcept {
         const std::uint64_t now = ticks();
-        const auto elapsed = static_cast<std::int64_t>(now - begin_); // another processor's may be behind
+        // the counter of another processor may be behind
+        const auto elapsed = static_cast<std::int64_t>(now - begin_);
         cost_ = static_cast<float>(std::max<std::int64_t>(elapsed, 1)) / static_cast<float>(iterations);
         begin_ = now;
         const std::size_t grown = length_ < most_ / 8 ? length_ * 8 : most_;
         length_ = std::max(least_, std::min(grown, of_a_step(left)));
-        // short by both guesses: no look on the way
+        // short by both estimates: no check in between
         if (known_cost_ >= 0 && (known_cost_ + cost_) * static_cast<float>(left) < ticks_worth_a_task)
             length_ = std::max(least_, left);
     }
 
-    // Whether half of so many iterations may be given away.
+    // True if half of that many iterations may be split off.
     bool worth_a_task(std::size_t left) const noexcept {
         if (left < 2 * least_ || left < 2)
             return false;
@@ -64,7 +65,7 @@ class step_length {
     }
 
   private:
-    // A sixteenth of what is left, so that nobody waits long for the last step, within the limits of time.
+    // A sixteenth of what is left, bounded by time, so that no worker waits long for the last step.
     std::size_t of_a_step(std::size_t left) const noexcept {
         const float wanted =
             std::clamp(cost_ * static_cast<float>(left) / 16, ticks_worth_a_task, longest_step);
@@ -72,11 +73,11 @@ class step_length {
         return iterations < static_cast<float>(most_) ? static_cast<std::size_t>(iterations) : most_;
     }
 
-    std::size_t grain_; // as the caller gave it
+    std::size_t grain_; // as given by the caller
     std::size_t least_;
-    std::size_t most_; // no more of a part without a look, unless all of it is short
+    std::size_t most_; // maximum step, unless the whole part is short
     std::size_t length_;
-    float known_cost_; // the last time
+    float known_cost_; // of the last run
     float cost_;
     std::uint64_t begin_;
 };
@@ -94,14 +95,15 @@ template <class Job> class lazy_loop {
     lazy_loop(Job &job, loop_errors &errors, std::size_t grain) noexcept
         : job_(job), errors_(errors), grain_(grain) {}
 
-    // All of begin ... end - 1, or as much as was done before an error. May suspend, and go on on another
+    // Runs begin ... end - 1, or as much as was done before an error. May suspend, and may resume on another
     // worker.
     result run(std::size_t begin, std::size_t end) noexcept {
         step_length step(end - begin, grain_, last_cost<Job>.load(std::memory_order_relaxed));
         result mine{};
         split_off<part> given;
         for (bool first = true; begin != end && !errors_.stopped(); first = false) {
-            if (is_wanted() && step.worth_a_task(end - begin) && !given.full() && still_wanted()) {
+            if (work_is_requested() && step.worth_a_task(end - begin) && !given.full() &&
+                work_still_requested()) {
                 const std::size_t middle = begin + (end - begin + 1) / 2;
                 if (given.add({this, middle, end}))
                     end = middle;

@@ -11,13 +11,13 @@
 
 namespace fult {
 
-// Calls body(i) once for each index of first ... last - 1, or body(*i) for random-access iterators: in any
-// order, by several workers at a time, and returns when all have ended. Two integers of different types are
-// brought to their common type. The body may wait, yield, spawn, and run loops itself. Bodies that are
-// trivially copyable may be called through copies. The first exception of a body is rethrown here, when what
-// had begun has ended; nothing more is begun after it. From a task (may suspend it, and it may go on on
-// another worker) or a foreign thread (blocks it, and a task does the work). Throws std::invalid_argument for
-// a negative grain and for a range that ends before it begins, and what spawn throws where no runtime runs.
+// Calls body(i) once for each index of first ... last - 1, or body(*i) for random-access iterators, in any
+// order and on several workers at a time. Returns when all calls have ended. Two integers of different types
+// are converted to their common type. The body may wait, yield, spawn, and run loops itself. Trivially
+// copyable bodies may be called through copies. If a body throws, no further call begins, and the first
+// exception is rethrown here after the running calls have ended. On a task: may suspend and resume on another
+// worker. On a foreign thread: blocks it, and a task runs the loop. Throws std::invalid_argument for a
+// negative grain and for a range that ends before it begins, and what spawn throws if no runtime is running.
 // An empty range does nothing.
 template <class First, class Last, class Body>
 requires detail::loop_range<First, Last> && std::invocable<Body &, detail::loop_element<First, Last>>
@@ -34,9 +34,9 @@ void parallel_for(First first, Last last, Body &&body, const loop_options &optio
                      });
 }
 
-// The same, with body(b, e) called for pieces b ... e - 1 (or [b, e) of iterators) that are not empty and
-// together are the range. How long they are is the schedule's affair; none but the last one of a part is
-// shorter than the grain.
+// The same, with body(b, e) called for non-empty pieces b ... e - 1 (or [b, e) of iterators) that together
+// are the range. The schedule determines their length; only the last piece of a part may be shorter than the
+// grain.
 template <class First, class Last, class Body>
 requires detail::loop_range<First, Last> &&
     std::invocable<Body &, detail::loop_position<First, Last>, detail::loop_position<First, Last>>
@@ -51,10 +51,9 @@ void parallel_for_ranges(First first, Last last, Body &&body, const loop_options
 
 // A grid, 0 ... n - 1 in each dimension.
 template <std::size_t Dimensions> struct extent {
-    std::ptrdiff_t size[Dimensions]; // points in each dimension; the last one runs fastest
+    std::ptrdiff_t size[Dimensions]; // number of points in each dimension; the last one varies fastest
 
-    // Of so many points. A size above the largest std::ptrdiff_t becomes that one; a negative one is refused
-    // by the loop.
+    // Sizes above the largest std::ptrdiff_t are clamped to it. The loop rejects negative sizes.
     template <detail::loop_index... N>
     requires(sizeof...(N) == Dimensions) explicit constexpr extent(N... sizes) noexcept
         : size{clamped(sizes)...} {}
@@ -68,7 +67,7 @@ template <std::size_t Dimensions> struct extent {
             return static_cast<std::ptrdiff_t>(n);
     }
 };
-// As many dimensions as there are sizes.
+// The number of sizes is the number of dimensions.
 template <class... N> extent(N...) -> extent<sizeof...(N)>;
 
 namespace detail {
@@ -89,9 +88,9 @@ template <std::size_t D> std::size_t checked_count(const char *call, const exten
 
 } // namespace detail
 
-// Calls body(i, j) once for each point of extent{nx, ny}, j running fastest: a piece of the grid is a run of
-// whole and partial rows. Otherwise as over a range; throws std::invalid_argument also for a negative extent,
-// and where the grid has more points than a std::ptrdiff_t counts.
+// Calls body(i, j) once for each point of extent{nx, ny}, with j varying fastest: a piece of the grid is a
+// run of whole and partial rows. Otherwise like the loop over a range. Also throws std::invalid_argument for
+// a negative extent, and if the number of points exceeds a std::ptrdiff_t.
 template <class Body>
 requires std::invocable<Body &, std::ptrdiff_t, std::ptrdiff_t>
 void parallel_for(const extent<2> &grid, Body &&body, const loop_options &options = {}) {
@@ -111,7 +110,7 @@ void parallel_for(const extent<2> &grid, Body &&body, const loop_options &option
     });
 }
 
-// Calls body(i, j, k) once for each point of extent{nx, ny, nz}, k running fastest. As above.
+// Calls body(i, j, k) once for each point of extent{nx, ny, nz}, with k varying fastest. As above.
 template <class Body>
 requires std::invocable<Body &, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t>
 void parallel_for(const extent<3> &grid, Body &&body, const loop_options &options = {}) {

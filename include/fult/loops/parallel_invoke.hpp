@@ -1,4 +1,4 @@
-// A few different things at a time.
+// Calls of a few different functions at a time.
 #pragma once
 
 #include <concepts>
@@ -27,7 +27,7 @@ template <class First> void invoke_all(loop_errors &errors, First &first) noexce
     invoke_guarded(errors, first);
 }
 
-// The rest as a task for others, the first one here.
+// Spawns the rest as a task and calls the first function here.
 template <class First, class... Rest>
 void invoke_all(loop_errors &errors, First &first, Rest &...rest) noexcept {
     struct call {
@@ -41,24 +41,24 @@ void invoke_all(loop_errors &errors, First &first, Rest &...rest) noexcept {
     decltype(spawn(others)) task;
     try {
         task = spawn(others);
-    } catch (...) { // no slot: all of it here
+    } catch (...) { // no slot: call all of them here
     }
     invoke_guarded(errors, first);
     if (!task.valid())
         return others();
     try {
         task.join();
-    } catch (...) { // its function does not throw, but its storage may be a box
+    } catch (...) { // the function does not throw, but allocating its box may
         errors.fail();
     }
 }
 
 } // namespace detail
 
-// Calls each function once, several at a time, and returns when all have ended; what they return is dropped.
-// They are not copied. The first exception is rethrown here, when what had begun has ended; a function that
-// had not begun then is not called. From a task (may suspend it) or a foreign thread (blocks it). Throws what
-// spawn throws where no runtime runs.
+// Calls each function once, several at a time, and returns when all have ended. Return values are dropped;
+// the functions are not copied. If a function throws, functions that have not begun are not called, and the
+// first exception is rethrown here after the running ones have ended. On a task: may suspend. On a foreign
+// thread: blocks. Throws what spawn throws if no runtime is running.
 template <class... Functions>
 requires(sizeof...(Functions) > 0) &&
     (std::invocable<Functions &> && ...) void parallel_invoke(Functions &&...functions) {

@@ -41,8 +41,8 @@ template <class Range, class T, class Map, class Combine> struct fold {
     }
 };
 
-// A tree of combinations whose shape follows from the number of blocks alone. A node gives its right half
-// away when somebody asks, or always if `eager`.
+// A tree of combinations whose shape depends only on the number of blocks. A node spawns its right half if a
+// worker has requested work, or always if `eager`.
 template <class Fold> class fold_tree {
   public:
     using result = typename Fold::result;
@@ -73,10 +73,10 @@ template <class Fold> class fold_tree {
             const std::size_t middle = begin + (end - begin + 1) / 2;
             const half right{this, middle, end};
             decltype(spawn(right)) given;
-            if (eager_ || (is_wanted() && still_wanted()))
+            if (eager_ || (work_is_requested() && work_still_requested()))
                 try {
                     given = spawn(right);
-                } catch (...) { // no slot: it is done here
+                } catch (...) { // no slot: run it here
                 }
             mine = node(begin, middle);
             job_.merge(mine, given.valid() ? given.join() : right());
@@ -92,7 +92,7 @@ template <class Fold> class fold_tree {
     const bool eager_;
 };
 
-// The length of the blocks when the grouping must not depend on the workers.
+// The block length if the grouping must not depend on the workers.
 inline std::size_t block_of(std::size_t count, std::size_t grain) noexcept {
     constexpr std::size_t blocks = 256;
     return grain != 0 ? grain : count / blocks + (count % blocks != 0);
@@ -100,18 +100,18 @@ inline std::size_t block_of(std::size_t count, std::size_t grain) noexcept {
 
 } // namespace detail
 
-// combine(... combine(combine(identity, map(first)), map(first + 1)) ..., map(last - 1)), in groups that
-// several workers compute at a time: map(i) for indices, map(*i) for random-access iterators; what it returns
-// and what combine(T, ...) returns must convert to T. Groups begin with a copy of the identity and are
-// combined in the order of the range, so combine must be associative, but need not be commutative. T is that
-// of the identity.
+// Computes combine(... combine(combine(identity, map(first)), map(first + 1)) ..., map(last - 1)), in groups,
+// on several workers at a time. map(i) is called for indices, map(*i) for random-access iterators; its result
+// and that of combine(T, ...) must convert to T. Groups begin with a copy of the identity and are combined in
+// the order of the range, so combine must be associative but need not be commutative. T is the type of the
+// identity.
 //
-// Where combine is associative but for rounding, `ordered` makes the result the same for any number of
-// workers and in each run: blocks of `grain` iterations (0: a 256th of the range) in a tree that they alone
-// determine. It divides lazily, whatever the schedule. Without it, schedule::fixed makes a block for each
-// worker, and schedule::guided is as lazy.
+// If combine is associative up to rounding, `ordered` makes the result the same for any number of workers and
+// in each run: blocks of `grain` iterations (0: a 256th of the range) are combined in a tree that depends
+// only on them. The range is divided lazily then, whatever the schedule. Otherwise schedule::fixed uses one
+// block per worker, and schedule::guided is the same as lazy.
 //
-// Errors, threads, suspension: as parallel_for. An empty range returns the identity.
+// Errors, threads and suspension: as parallel_for. An empty range returns the identity.
 template <class First, class Last, class T, class Map, class Combine>
 requires detail::loop_range<First, Last> && std::copy_constructible<T> &&
     std::invocable<Map &, detail::loop_element<First, Last>> && std::is_invocable_r_v<T, Combine &, T, T>

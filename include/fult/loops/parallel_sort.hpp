@@ -16,7 +16,7 @@
 namespace fult {
 namespace detail {
 
-// Quicksort whose pending halves wait on a list of its own: when somebody asks for work the oldest, which is
+// Quicksort with an explicit list of pending ranges. When a worker requests work, the oldest range, which is
 // the largest, becomes a task. Bad pivots are counted, and a range that had too many is heap sorted.
 template <class Iterator, class Compare> class quick_sort {
   public:
@@ -30,7 +30,7 @@ template <class Iterator, class Compare> class quick_sort {
         try {
             pending.push({first, last, bad_pivots_left});
             while (!pending.empty() && !errors_.stopped()) {
-                if (pending.several() && is_wanted() && !given.full() && still_wanted() &&
+                if (pending.several() && work_is_requested() && !given.full() && work_still_requested() &&
                     given.add({this, pending.oldest()}))
                     pending.drop_oldest();
                 step(pending);
@@ -54,8 +54,8 @@ template <class Iterator, class Compare> class quick_sort {
         void operator()() const { sort->run(what.first, what.last, what.bad_pivots_left); }
     };
 
-    // The larger half waits and the smaller goes on, so each one is less than half as long as the one before
-    // it.
+    // The larger half is pushed first and the smaller is sorted first, so each pending range is less than
+    // half as long as the one before it.
     class pending_ranges {
       public:
         bool empty() const noexcept { return bottom_ == top_; }
@@ -71,7 +71,7 @@ template <class Iterator, class Compare> class quick_sort {
         unsigned bottom_ = 0, top_ = 0;
     };
 
-    static constexpr distance short_range = 1024; // below it the standard's sort, about 20 us
+    static constexpr distance short_range = 1024; // below it std::sort is used, about 20 us
 
     bool less(Iterator a, Iterator b) { return std::invoke(compare_, *a, *b); }
 
@@ -81,7 +81,7 @@ template <class Iterator, class Compare> class quick_sort {
         return less(a, c) ? a : less(b, c) ? c : b;
     }
 
-    // The median of three medians, brought to the front.
+    // Moves the median of three medians to the front.
     void choose_pivot(Iterator first, Iterator last) {
         const distance eighth = (last - first) / 8;
         const Iterator middle = first + (last - first) / 2;
@@ -91,8 +91,8 @@ template <class Iterator, class Compare> class quick_sort {
         std::iter_swap(first, pivot);
     }
 
-    // Where the pivot comes to lie: nothing before it is greater, nothing behind it is less. Equal elements
-    // go to both sides, so that many of them make no bad pivot.
+    // Returns the final position of the pivot: no element before it is greater, none behind it is less. Equal
+    // elements go to both sides, so that many of them do not cause a bad pivot.
     Iterator partition(Iterator first, Iterator last) {
         Iterator low = first, high = last;
         for (;;) {
@@ -140,12 +140,12 @@ template <class Iterator, class Compare> class quick_sort {
 
 } // namespace detail
 
-// Sorts [first, last) in place; compare(a, b) says whether a comes before b, a strict weak ordering. Not
-// stable. O(n log n) comparisons in the worst case. Elements need be movable only. A part becomes a task when
-// a worker asks for work. Where compare throws, the first exception is rethrown here when all parts have
-// ended, and the elements are left with unspecified values. From a task (may suspend it) or a foreign thread
-// (blocks it). Throws std::invalid_argument for a range that ends before it begins, and what spawn throws
-// where no runtime runs.
+// Sorts [first, last) in place; compare(a, b) returns true if a comes before b, a strict weak ordering. Not
+// stable. O(n log n) comparisons in the worst case. Elements need to be movable only. A part becomes a task
+// when a worker requests work. If compare throws, the first exception is rethrown here after all parts have
+// ended, and the elements have unspecified values. On a task: may suspend. On a foreign thread: blocks.
+// Throws std::invalid_argument for a range that ends before it begins, and what spawn throws if no runtime is
+// running.
 template <std::random_access_iterator Iterator, class Compare = std::ranges::less>
 requires std::sortable<Iterator, Compare>
 void parallel_sort(Iterator first, Iterator last, Compare compare = {}) {

@@ -1,4 +1,4 @@
-// What the loops share: the first error, the tasks that were split off, and who asks for work.
+// Shared by the loops: the first error, the tasks that were split off, and work requests.
 #pragma once
 
 #include <atomic>
@@ -13,16 +13,16 @@
 
 namespace fult::detail {
 
-// The first exception of a loop. The others see that there is one, and begin nothing more.
+// The first exception of a loop. Other parts see that there is one, and begin nothing more.
 class loop_errors {
   public:
-    // For a handler: keeps the exception that is being handled, if it is the first.
+    // Called in a handler: stores the exception that is being handled, if it is the first.
     void fail() noexcept {
         if (!stopped_.exchange(true, std::memory_order_relaxed))
             error_ = std::current_exception();
     }
     bool stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
-    // Once all tasks of the loop are joined, which orders this after fail.
+    // Called after all tasks of the loop have been joined, which orders it after fail.
     void rethrow() {
         if (stopped()) [[unlikely]]
             std::rethrow_exception(std::move(error_));
@@ -33,22 +33,23 @@ class loop_errors {
     std::exception_ptr error_;
 };
 
-// Whether the caller runs as a task; two loads.
+// True if the caller runs as a task; two loads.
 FULT_ALWAYS_INLINE bool runs_as_task() noexcept { return current_worker()->current != nullptr; }
 
-// Whether some worker looks for work, or sleeps for lack of it, and this one has not answered since.
-FULT_ALWAYS_INLINE bool is_wanted() noexcept {
-    return (current_worker()->attention.load(std::memory_order_relaxed) & hungry) != 0;
+// True if a worker has requested work and this worker has not handled the request yet.
+FULT_ALWAYS_INLINE bool work_is_requested() noexcept {
+    return (current_worker()->request_flags.load(std::memory_order_relaxed) & work_requested) != 0;
 }
 
-// Answers with tasks that this worker has already. Whether somebody asks still.
-inline bool still_wanted() noexcept {
-    attend(current_worker());
-    return is_wanted();
+// Handles the request with private tasks that this worker has already. Returns true if the request is still
+// set.
+inline bool work_still_requested() noexcept {
+    poll_requests(current_worker());
+    return work_is_requested();
 }
 
-// Tasks that one running part has split off, joined newest first: so those that nobody took run inline. A
-// part halves what it has left with each, so there is room for all of them.
+// The tasks that a running part has split off, joined newest first so that those that were not stolen run
+// inline. Each split halves the rest of the part, so the storage is sufficient.
 template <class Closure> class split_off {
   public:
     using task_type = decltype(spawn(std::declval<Closure>()));
@@ -57,13 +58,13 @@ template <class Closure> class split_off {
     split_off(const split_off &) = delete;
     split_off &operator=(const split_off &) = delete;
 
-    // Spawns it, which also publishes it for who asked. False: it could not be; then it is the caller's
-    // still, and no more are tried.
+    // Spawns a task, which also publishes it if work is requested. Returns false on failure: the closure is
+    // left to the caller, and no further spawns are tried.
     bool add(const Closure &closure) noexcept {
         if (full())
             return false;
         try {
-            ::new (place(count_)) task_type(spawn(closure));
+            ::new (storage_at(count_)) task_type(spawn(closure));
         } catch (...) { // no slot, or no memory
             room_ = 0;
             return false;
@@ -74,10 +75,10 @@ template <class Closure> class split_off {
 
     bool full() const noexcept { return count_ >= room_; }
 
-    // Joins them all, and hands each result over.
+    // Joins all tasks and passes each one to `take`.
     template <class Take> void join(Take take) noexcept {
         while (count_ > 0) {
-            task_type *last = place(--count_);
+            task_type *last = storage_at(--count_);
             take(*last);
             last->~task_type();
         }
@@ -86,13 +87,13 @@ template <class Closure> class split_off {
   private:
     static constexpr std::size_t most = std::numeric_limits<std::size_t>::digits;
 
-    task_type *place(std::size_t i) noexcept {
-        return std::launder(reinterpret_cast<task_type *>(places_ + i * sizeof(task_type)));
+    task_type *storage_at(std::size_t i) noexcept {
+        return std::launder(reinterpret_cast<task_type *>(storage_ + i * sizeof(task_type)));
     }
 
     std::size_t count_ = 0;
     std::size_t room_ = most;
-    alignas(task_type) std::byte places_[most * sizeof(task_type)]; // not cleared: mostly none is used
+    alignas(task_type) std::byte storage_[most * sizeof(task_type)]; // not cleared: mostly unused
 };
 
 } // namespace fult::detail

@@ -1,4 +1,4 @@
-// Ranges of indices and of iterators as counts, and the loops over a piece of them.
+// Ranges of indices and of iterators, with their lengths.
 #pragma once
 
 #include <concepts>
@@ -13,17 +13,18 @@ namespace fult::detail {
 template <class I>
 concept loop_index = std::integral<I> && !std::same_as<std::remove_cv_t<I>, bool>;
 
-// The indices from `first` on. Counted in std::size_t, which holds every difference.
+// Indices from `first` on, counted in std::size_t, which holds every difference.
 template <class I> struct index_range {
     using position = I;
     I first;
     I at(std::size_t offset) const noexcept {
-        return static_cast<I>(static_cast<std::size_t>(first) + offset); // modulo 2^n, so also below zero
+        // modulo 2^n, hence correct for negative indices
+        return static_cast<I>(static_cast<std::size_t>(first) + offset);
     }
     static I element(I i) noexcept { return i; }
 };
 
-// The elements from an iterator on.
+// Elements from an iterator on.
 template <class I> struct iterator_range {
     using position = I;
     I first;
@@ -65,15 +66,15 @@ template <class First, class Last>
 concept loop_range = (loop_index<First> && loop_index<Last>) ||
                      (std::random_access_iterator<First> && std::same_as<First, Last>);
 
-// What a body is called with.
+// The argument types of a body.
 template <class First, class Last>
 using loop_position = typename decltype(counted_range<First, Last>::range)::position;
 template <class First, class Last>
 using loop_element = decltype(decltype(counted_range<First, Last>::range)::element(
     std::declval<const loop_position<First, Last> &>()));
 
-// A small callable is copied before a tight loop over it: the compiler then knows that nothing else changes
-// what it holds, and can keep it in registers and make vectors of the loop.
+// A small callable is copied before a tight loop: the compiler then knows that nothing else changes its
+// members, can keep them in registers, and can vectorize the loop.
 template <class F>
 inline constexpr bool copied_for_a_step = std::is_trivially_copyable_v<F> &&std::is_copy_constructible_v<F> &&
                                           sizeof(F) <= 128;

@@ -1,4 +1,4 @@
-// The frame of all loops: where they run, and the two schedules that divide beforehand.
+// The frame of all loops, and the guided and fixed schedules.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@
 
 namespace fult::detail {
 
-// Calls the function as a task: right here, or, for a foreign thread, as one that it joins.
+// Calls the function as a task: directly, or, on a foreign thread, in a task that it joins.
 template <class Function> decltype(auto) run_as_task(Function &&function) {
     if (runs_as_task()) [[likely]]
         return function();
     return spawn([&function] { return function(); }).join();
 }
 
-// Work that others may do too, handed to them; joined newest first by the destructor, whatever happens.
+// Tasks that other workers may run; joined newest first by the destructor.
 class helpers {
   public:
     explicit helpers(std::size_t most) { tasks_.reserve(most); }
@@ -31,11 +31,11 @@ class helpers {
     helpers &operator=(const helpers &) = delete;
     ~helpers() {
         while (!tasks_.empty()) {
-            tasks_.back().join(); // their functions do not throw
+            tasks_.back().join(); // the functions do not throw
             tasks_.pop_back();
         }
     }
-    // Throws where it cannot be spawned; nothing has been lost then.
+    // Throws if it cannot be spawned; there are no other effects then.
     template <class Function> void add(const spawn_options &where, Function function) {
         tasks_.push_back(spawn(where, std::move(function)));
     }
@@ -45,7 +45,7 @@ class helpers {
     std::vector<handle<void>> tasks_;
 };
 
-// Pieces that shrink: each is half of an even share of what is left.
+// The guided schedule: pieces shrink; each is half of an even share of what is left.
 template <class Job> class guided_loop {
   public:
     guided_loop(Job &job, loop_errors &errors, std::size_t count, std::size_t grain) noexcept
@@ -60,7 +60,7 @@ template <class Job> class guided_loop {
         try {
             for (std::size_t i = 1; i < std::min(workers_, (count_ - 1) / grain_ + 1); ++i)
                 others.add([this] { take_pieces(); });
-        } catch (...) { // no slot: those that are there do it all
+        } catch (...) { // no slot: the existing tasks run all pieces
         }
         take_pieces();
     }
@@ -76,8 +76,8 @@ template <class Job> class guided_loop {
                     continue;
                 auto mine = job_.start();
                 job_.step(mine, begin, begin + size);
-                if (is_wanted())
-                    (void)still_wanted(); // the others of this loop may be private here still
+                if (work_is_requested())
+                    (void)work_still_requested(); // other tasks of this loop may still be private here
                 begin = next_.load(std::memory_order_relaxed);
             }
         } catch (...) {
@@ -91,8 +91,8 @@ template <class Job> class guided_loop {
     alignas(cache_line) std::atomic<std::size_t> next_{0};
 };
 
-// Part k of a loop is that of worker k: its pieces k, k + parts, ... Others may steal a part that has not
-// begun.
+// The fixed schedule: part k belongs to worker k and has the pieces k, k + parts, ... Other workers may steal
+// a part that has not begun.
 template <class Job> class fixed_loop {
   public:
     fixed_loop(Job &job, loop_errors &errors, std::size_t count, std::size_t grain) noexcept
@@ -111,7 +111,7 @@ template <class Job> class fixed_loop {
             for (; k < parts_; ++k)
                 if (k != here)
                     others.add({.worker = static_cast<int>(k)}, [this, k] { run_part(k); });
-        } catch (...) { // no slot: the rest is done here
+        } catch (...) { // no slot: run the rest here
             for (; k < parts_; ++k)
                 if (k != here)
                     run_part(k);
@@ -140,7 +140,7 @@ template <class Job> class fixed_loop {
     std::size_t piece_, pieces_, parts_;
 };
 
-// A loop whose parts leave no result.
+// A loop without a result.
 struct no_result {};
 
 template <class Step> struct plain_job {
@@ -151,7 +151,7 @@ template <class Step> struct plain_job {
     static void merge(result &, result &&) noexcept {}
 };
 
-// All of 0 ... count - 1, in pieces; `step` has the loop over a piece.
+// Runs 0 ... count - 1 in pieces; `step` runs a piece.
 template <class Step>
 void run_loop(std::size_t count, const loop_options &options, std::size_t grain, Step step) {
     if (count == 0)

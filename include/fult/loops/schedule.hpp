@@ -9,47 +9,48 @@
 
 namespace fult {
 
-// Who runs which part of a loop; docs/loops.md says which one is good for what. Source: the idea of `lazy` is
-// lazy binary splitting (A. Tzannes and others, PPoPP 2010); that it looks at the request itself is ours.
+// The schedule of a loop; docs/loops.md describes the choice. Source: `lazy` is based on lazy binary
+// splitting (A. Tzannes and others, PPoPP 2010); checking the request itself is ours.
 enum class schedule {
-    lazy, // the caller goes through the range; half of what is left becomes a task when a worker asks for it
-    guided, // the workers take pieces that shrink with what is left, from one counter
-    fixed,  // pieces are dealt out beforehand, the same ones to the same workers each time
+    lazy,   // the caller runs the range; half of what is left becomes a task when a worker requests work
+    guided, // workers take shrinking pieces from a shared counter
+    fixed,  // pieces are assigned in advance, always the same ones to the same worker
 };
 
 // The last argument of parallel_for, parallel_for_ranges and parallel_reduce.
 struct loop_options {
-    schedule how = schedule::lazy; // who runs which part
-    // Iterations. lazy: no part is smaller, and a part is worth a task (0: judged by the time that iterations
-    // take). guided: no piece is smaller (0: 1). fixed: the length of the pieces, dealt out in turn (0: one
-    // piece a worker). Negative: std::invalid_argument.
+    schedule how = schedule::lazy; // which worker runs which part
+    // Number of iterations. lazy: the minimum length of a part that is worth a task (0: based on the measured
+    // time of an iteration). guided: the minimum length of a piece (0: 1). fixed: the length of the pieces,
+    // assigned in turn (0: one piece per worker). Negative: std::invalid_argument.
     std::ptrdiff_t grain = 0;
-    // For parallel_reduce: the same grouping and order of combinations whatever the workers do and however
-    // many they are, so that rounding is the same too.
+    // For parallel_reduce: the same grouping and order of combinations for any number of workers and in each
+    // run, so that rounding is the same, too.
     bool ordered = false;
 };
 
 namespace detail {
 
 [[noreturn]] FULT_COLD inline void bad_grain(const char *call, std::ptrdiff_t grain) {
-    throw std::invalid_argument(std::string("fult: ") + call + ": the grain is " + std::to_string(grain) +
-                                "; give the least number of iterations of a part, or 0 to have it chosen");
+    throw std::invalid_argument(
+        std::string("fult: ") + call + ": the grain is " + std::to_string(grain) +
+        "; pass the minimum number of iterations of a part, or 0 for an automatic choice");
 }
 
 [[noreturn]] FULT_COLD inline void reversed_range(const char *call) {
     throw std::invalid_argument(std::string("fult: ") + call +
-                                ": the range ends before it begins; give the first index or iterator first, "
-                                "and one behind the last");
+                                ": the range ends before it begins; pass the first index or "
+                                "iterator, then the one past the last");
 }
 
 [[noreturn]] FULT_COLD inline void negative_as_unsigned(const char *call) {
     throw std::invalid_argument(std::string("fult: ") + call +
-                                ": a negative index beside an unsigned one; give both as signed");
+                                ": a negative index together with an unsigned one; pass both as signed");
 }
 
 [[noreturn]] FULT_COLD inline void bad_extent(const char *call, std::size_t dimension, std::ptrdiff_t value) {
     throw std::invalid_argument(std::string("fult: ") + call + ": extent " + std::to_string(dimension) +
-                                " is " + std::to_string(value) + "; give 0 or more");
+                                " is " + std::to_string(value) + "; pass 0 or more");
 }
 
 [[noreturn]] FULT_COLD inline void extent_too_large(const char *call) {

@@ -1,5 +1,5 @@
-// A clock for the decision whether something is worth a task: the processor's own counter where reading it
-// costs a few nanoseconds and no system library. Its unit is told by the constants below alone.
+// A clock for the decision whether work is worth a task: the processor's cycle counter if reading it costs a
+// few nanoseconds and no system library. The constants below define its unit.
 #pragma once
 
 #if !defined(__x86_64__)
@@ -20,10 +20,10 @@ FULT_ALWAYS_INLINE std::uint64_t ticks() noexcept {
 #endif
 }
 
-// So much must be left of a loop to give half of it away: about two microseconds. A step, after which the
-// loop looks whether somebody wants a part of it, is not shorter, and at most four times as long.
+// Half of a loop is split off only if this much is left: about two microseconds. It is also the minimum
+// length of a step, after which requests are checked; the maximum is four times as long.
 #if defined(__x86_64__)
-inline constexpr float ticks_worth_a_task = 4096; // of 1 to 4 GHz
+inline constexpr float ticks_worth_a_task = 4096; // for 1 to 4 GHz
 #else
 inline constexpr float ticks_worth_a_task = 2000;
 #endif

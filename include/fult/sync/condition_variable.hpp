@@ -11,33 +11,33 @@ namespace fult {
 
 using std::cv_status;
 
-// As std::condition_variable_any: any BasicLockable serves, std::unique_lock<qlock> as well as the lock
-// itself. Waiters are notified first come, first served, and each returns for a notification of its own, a
-// timeout or a stop request, never for nothing. Waits suspend a task and block a foreign thread; notifying
-// does neither. All calls are from any thread. It may be destroyed once every waiter is notified, and every
-// wait with a limit has returned.
+// Like std::condition_variable_any: accepts any BasicLockable, std::unique_lock<qlock> as well as the lock
+// itself. Waiters are notified first come, first served. Each wait returns because of its own notification, a
+// timeout or a stop request; there are no spurious returns. Waiting suspends a task and blocks a foreign
+// thread; notifying does neither. All calls are from any thread. It may be destroyed once every waiter has
+// been notified and every wait with a limit has returned.
 class FULT_API condition_variable {
   public:
-    // Nobody waits.
+    // Has no waiters.
     constexpr condition_variable() noexcept = default;
     condition_variable(const condition_variable &) = delete;
     condition_variable &operator=(const condition_variable &) = delete;
 
-    // Lets the first waiter go on, if there is one.
+    // Wakes the first waiter, if there is one.
     void notify_one() noexcept;
-    // Lets all go on that wait now.
+    // Wakes all present waiters.
     void notify_all() noexcept;
 
     // Unlocks, waits for a notification, locks again. No notification after the unlock is missed. Throws what
     // the lock's own calls throw; so do all that follow.
     template <class Lock> void wait(Lock &lock) { wait_within(lock, detail::wait_limits()); }
-    // Waits until the condition holds; it is looked at under the lock. Throws also what the condition throws;
-    // the lock is held then.
+    // Waits until the condition holds; the condition is evaluated under the lock. Also throws what the
+    // condition throws; the lock is held then.
     template <class Lock, class Condition> void wait(Lock &lock, Condition condition) {
         while (!condition())
             wait(lock);
     }
-    // As above, until a stop is requested at the latest; whether the condition holds.
+    // As above, until a stop is requested. Returns whether the condition holds.
     template <class Lock, class Condition> bool wait(Lock &lock, std::stop_token stop, Condition condition) {
         while (!condition()) {
             if (stop.stop_requested())
@@ -48,19 +48,20 @@ class FULT_API condition_variable {
     }
 
     // Waits for a notification until a time of any clock; locks again in either case. Throws
-    // std::system_error where a runtime's first timed wait lacks memory; so do all that follow.
+    // std::system_error if the memory for a runtime's first timed wait cannot be allocated; so do all that
+    // follow.
     template <class Lock, class Clock, class Duration>
     cv_status wait_until(Lock &lock, const std::chrono::time_point<Clock, Duration> &time) {
         const bool notified = wait_within(lock, detail::wait_limits(detail::steady_deadline(time)));
-        // Another clock may say that it was too early; a second wait could miss a notification in between.
+        // By another clock it may have been too early; a second wait could miss a notification in between.
         return notified || !detail::has_come(time) ? cv_status::no_timeout : cv_status::timeout;
     }
-    // The same, for so long at most.
+    // The same, for at most the duration.
     template <class Lock, class Rep, class Period>
     cv_status wait_for(Lock &lock, const std::chrono::duration<Rep, Period> &duration) {
         return wait_until(lock, detail::deadline_after(duration));
     }
-    // Waits until the condition holds, until a time at the latest; whether the condition holds.
+    // Waits until the condition holds, but not beyond a time. Returns whether the condition holds.
     template <class Lock, class Clock, class Duration, class Condition>
     bool wait_until(Lock &lock, const std::chrono::time_point<Clock, Duration> &time, Condition condition) {
         while (!condition())
@@ -68,12 +69,12 @@ class FULT_API condition_variable {
                 return condition();
         return true;
     }
-    // The same, for so long at most.
+    // The same, for at most the duration.
     template <class Lock, class Rep, class Period, class Condition>
     bool wait_for(Lock &lock, const std::chrono::duration<Rep, Period> &duration, Condition condition) {
         return wait_until(lock, detail::deadline_after(duration), std::move(condition));
     }
-    // Waits until the condition holds, until a time or a stop request at the latest; whether the condition
+    // Waits until the condition holds, but not beyond a time or a stop request. Returns whether the condition
     // holds.
     template <class Lock, class Clock, class Duration, class Condition>
     bool wait_until(Lock &lock, std::stop_token stop, const std::chrono::time_point<Clock, Duration> &time,
@@ -87,7 +88,7 @@ class FULT_API condition_variable {
         }
         return true;
     }
-    // The same, for so long at most.
+    // The same, for at most the duration.
     template <class Lock, class Rep, class Period, class Condition>
     bool wait_for(Lock &lock, std::stop_token stop, const std::chrono::duration<Rep, Period> &duration,
                   Condition condition) {
@@ -95,7 +96,7 @@ class FULT_API condition_variable {
     }
 
   private:
-    // Locks again however the wait ends.
+    // Locks again on every exit from the wait.
     template <class Lock> struct relocking {
         Lock &lock;
         ~relocking() noexcept(false) { lock.lock(); }
@@ -103,7 +104,7 @@ class FULT_API condition_variable {
 
     template <class Lock> bool wait_within(Lock &lock, const detail::wait_limits &limits) {
         detail::waiter self;
-        enter(self); // before the unlock: a notification after it finds us
+        enter(self); // before the unlock: a later notification finds this waiter
         try {
             lock.unlock();
         } catch (...) { // it was not locked
@@ -114,7 +115,7 @@ class FULT_API condition_variable {
         return finish(self, limits);
     }
     void enter(detail::waiter &self) noexcept;
-    bool leave(detail::waiter &self) noexcept; // false: it was notified
+    bool leave(detail::waiter &self) noexcept; // returns false if it was notified
     bool finish(detail::waiter &self, const detail::wait_limits &limits);
 
     detail::short_lock lock_;

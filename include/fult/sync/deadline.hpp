@@ -1,6 +1,6 @@
-// Durations and times of any clock as deadlines of the steady one. Every timed call converts here. No value
-// overflows: what lies beyond the steady clock's range becomes the end of that range, and not-a-number is a
-// time that has passed. Internal to the library.
+// Converts durations and times of any clock to deadlines on the steady clock, for every timed call.
+// Conversions saturate: a time beyond the steady clock's range becomes the end of that range, and
+// not-a-number becomes a time that has passed. Internal to the library.
 #pragma once
 
 #include <fult/detail/language.hpp>
@@ -21,7 +21,7 @@ inline constexpr wide_nanoseconds endless = wide_nanoseconds{1} << 120;
 
 enum class rounding { down, up };
 
-// So many periods of num / den seconds. The caller has bounded the result.
+// `count` periods of num / den seconds. The caller ensures that the result is in range.
 template <rounding Direction>
 constexpr wide_nanoseconds scaled_exactly(wide_nanoseconds count, std::intmax_t num, std::intmax_t den) {
     constexpr wide_nanoseconds second = 1'000'000'000;
@@ -57,7 +57,7 @@ constexpr wide_nanoseconds to_nanoseconds(const std::chrono::duration<Rep, Perio
         constexpr std::intmax_t second = 1'000'000'000, most = std::numeric_limits<std::intmax_t>::max();
         if constexpr (second % Period::den == 0 && Period::num <= most / (second / Period::den))
             return std::clamp(wide_nanoseconds{duration.count()} * (Period::num * (second / Period::den)),
-                              -endless, endless); // the usual ones: no division
+                              -endless, endless); // common case: no division
         const long double about = static_cast<long double>(duration.count()) * factor;
         if (about >= static_cast<long double>(endless))
             return endless;
@@ -72,43 +72,43 @@ constexpr wide_nanoseconds to_nanoseconds(const std::chrono::duration<Rep, Perio
     }
 }
 
-// So many nanoseconds after the steady clock's epoch, within its range.
+// A time point, in nanoseconds since the steady clock's epoch, clamped to its range.
 constexpr steady_clock::time_point steady_time(wide_nanoseconds since_epoch) {
     static_assert(std::is_same_v<steady_clock::duration, std::chrono::nanoseconds>);
     constexpr auto latest = std::numeric_limits<std::chrono::nanoseconds::rep>::max();
     if (since_epoch >= latest)
         return steady_clock::time_point::max();
-    if (since_epoch <= 0) // before the system's start
+    if (since_epoch <= 0) // before the start of the system
         return steady_clock::time_point();
     return steady_clock::time_point(
         std::chrono::nanoseconds(static_cast<std::chrono::nanoseconds::rep>(since_epoch)));
 }
 
-// Now and so much more.
+// The time point `left` from now.
 inline steady_clock::time_point steady_time_after(wide_nanoseconds left) {
     const auto now = steady_clock::now();
     return left <= 0 ? now : steady_time(to_nanoseconds<rounding::down>(now.time_since_epoch()) + left);
 }
 
-// Now and so much, at most the end of time; now where it is not positive.
+// The time point `duration` from now, clamped to the range; now if the duration is not positive.
 template <class Rep, class Period>
 steady_clock::time_point deadline_after(const std::chrono::duration<Rep, Period> &duration) {
     return steady_time_after(to_nanoseconds<rounding::up>(duration));
 }
 
-// How long until that clock reaches the time; not positive where it has.
+// The time until that clock reaches the time point; not positive if it has.
 template <class Clock, class Duration>
 wide_nanoseconds left_until(const std::chrono::time_point<Clock, Duration> &time) {
     return to_nanoseconds<rounding::up>(time.time_since_epoch()) -
            to_nanoseconds<rounding::down>(Clock::now().time_since_epoch());
 }
 
-// Whether its clock has reached the time.
+// True if its clock has reached the time.
 template <class Clock, class Duration> bool has_come(const std::chrono::time_point<Clock, Duration> &time) {
     return left_until(time) <= 0;
 }
 
-// As that clock sees it now.
+// The time converted to the steady clock, according to both clocks' present values.
 template <class Clock, class Duration>
 steady_clock::time_point steady_deadline(const std::chrono::time_point<Clock, Duration> &time) {
     if constexpr (std::is_same_v<Clock, steady_clock>)
@@ -117,9 +117,9 @@ steady_clock::time_point steady_deadline(const std::chrono::time_point<Clock, Du
         return steady_time_after(left_until(time));
 }
 
-// Calls attempt(steady deadline) until it returns what converts to true, or the clock has reached the time:
-// clocks may be set and run differently. An attempt that can succeed no more (a closed channel) must say
-// true.
+// Calls attempt(steady deadline) until the result converts to true or the clock has reached the time: clocks
+// may be set, and run at different rates. An attempt that can no longer succeed (a closed channel) must
+// return true.
 template <class Clock, class Duration, class Attempt>
 auto attempt_until(const std::chrono::time_point<Clock, Duration> &time, const Attempt &attempt) {
     for (;;) {

@@ -9,44 +9,44 @@
 
 namespace fult {
 
-// Whoever waits goes on while it is set. Waiting suspends a task and blocks a foreign thread; set and reset
-// do neither. All calls are from any thread. Who has seen it set, by a wait or by is_set, may destroy it if
-// nobody else will use it.
+// Waits return while the event is set. Waiting suspends a task and blocks a foreign thread; set and reset do
+// neither. All calls are from any thread. A thread that has seen the event set, by a wait or by is_set, may
+// destroy it if no other thread will use it.
 class FULT_API event {
   public:
-    // Not set, unless asked to be.
+    // Initially reset by default.
     constexpr explicit event(bool set = false) noexcept : set_(set) {}
     event(const event &) = delete;
     event &operator=(const event &) = delete;
 
-    // Lets all go on that wait now, and all that come until reset.
+    // Wakes all waiters; later waits return at once until reset.
     void set() noexcept;
-    // From now on who comes waits. Changes nothing for those that set has let go on.
+    // Makes later waits block. Waiters that set has woken are not affected.
     void reset() noexcept;
-    // Whether it is set now. Does not suspend.
+    // True if the event is set. Does not suspend.
     bool is_set() const noexcept {
         if (!set_.load(std::memory_order_acquire)) // pairs with set
             return false;
-        lock_.lock(); // then who set it is done with this event
+        lock_.lock(); // then the setter no longer uses this event
         lock_.unlock();
         return true;
     }
 
-    // Waits until it is set.
+    // Waits until the event is set.
     void wait() const noexcept { wait_within(detail::wait_limits()); }
-    // As wait, for so long at most. False: the time has passed before it was set. Throws std::system_error
-    // where a runtime's first timed wait lacks memory.
+    // As wait, for at most the duration. Returns false if the time is over first. Throws std::system_error if
+    // the memory for a runtime's first timed wait cannot be allocated.
     template <class Rep, class Period>
     bool wait_for(const std::chrono::duration<Rep, Period> &duration) const {
         return wait_within(detail::wait_limits(detail::deadline_after(duration)));
     }
-    // As wait_for, until a time of any clock.
+    // As wait_for, with a time of any clock.
     template <class Clock, class Duration>
     bool wait_until(const std::chrono::time_point<Clock, Duration> &time) const {
         return detail::attempt_until(
             time, [this](auto deadline) { return wait_within(detail::wait_limits(deadline)); });
     }
-    // As wait, until a stop is requested. False: that was before it was set.
+    // As wait. Returns false if a stop is requested first.
     bool wait(const std::stop_token &stop) const { return wait_within(detail::wait_limits(stop)); }
 
   private:

@@ -1,4 +1,4 @@
-// A value that somebody promises and somebody else waits for.
+// A promise and the future that receives its value.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ using std::future_status;
 
 namespace detail {
 
-// What a promise and its future share, but for the value.
+// The state shared by a promise and its future, except the value.
 class FULT_API shared_state {
   public:
     shared_state() noexcept = default;
@@ -31,9 +31,9 @@ class FULT_API shared_state {
         return state_.load(std::memory_order_acquire) == ready;
     } // pairs with publish
     bool wait(const wait_limits &limits);
-    void begin();            // throws future_error where a value or an exception was set already
-    void publish() noexcept; // what begin reserved is there
-    void abandon() noexcept; // where begin was not called: ready with broken_promise
+    void begin();            // throws future_error if a value or an exception was set already
+    void publish() noexcept; // makes the state ready after begin
+    void abandon() noexcept; // if begin was not called: sets broken_promise
     void fail(std::exception_ptr error) {
         begin();
         error_ = std::move(error);
@@ -44,7 +44,7 @@ class FULT_API shared_state {
         if (error_)
             std::rethrow_exception(error_);
     }
-    // Two owners; whether the caller was the last.
+    // There are two owners. Returns true if the caller was the last.
     bool drop() noexcept { return owners_.fetch_sub(1, std::memory_order_acq_rel) == 1; } // pairs with itself
 
   protected:
@@ -98,24 +98,24 @@ template <class T> using state_pointer = std::unique_ptr<valued_state<T>, drop_s
 
 template <class T> class promise;
 
-// The receiving end, as std::future. Waiting suspends a task and blocks a foreign thread. From any thread,
-// one at a time. All calls but valid and moves throw future_error (no_state) where it is not valid.
+// The receiving end, like std::future. Waiting suspends a task and blocks a foreign thread. From any thread,
+// one at a time. All calls except valid and moves throw future_error (no_state) if it is not valid.
 template <class T> class future {
   public:
-    // Not valid; promise::get_future makes one that is.
+    // Not valid; promise::get_future returns a valid one.
     future() noexcept = default;
-    // Takes the value over; the other is not valid afterwards.
+    // Takes over the state; the other is not valid afterwards.
     future(future &&) noexcept = default;
-    // The same; a value that was to come before is dropped.
+    // The same; a previous state is dropped.
     future &operator=(future &&) noexcept = default;
 
-    // Whether it has a promise whose value was not got yet. Does not suspend.
+    // True if it has a promise whose value was not taken yet. Does not suspend.
     bool valid() const noexcept { return state_ != nullptr; }
-    // Whether get() returns at once. Does not suspend.
+    // True if get() returns at once. Does not suspend.
     bool ready() const { return checked().is_ready(); }
 
-    // Waits, then returns the value or throws the exception that was set; broken_promise where the promise
-    // ended without either. Not valid afterwards.
+    // Waits, then returns the value or throws the exception that was set; broken_promise if the promise was
+    // destroyed without either. Not valid afterwards.
     T get() {
         checked().wait(detail::wait_limits());
         const detail::state_pointer<T> state = std::move(state_);
@@ -126,22 +126,22 @@ template <class T> class future {
             return std::move(state->value);
     }
 
-    // Waits until the value or the exception is there.
+    // Waits until the value or the exception is set.
     void wait() const { checked().wait(detail::wait_limits()); }
-    // The same, for so long at most. Throws std::system_error where a runtime's first timed
-    // wait lacks memory.
+    // The same, for at most the duration. Throws std::system_error if the memory for a runtime's first timed
+    // wait cannot be allocated.
     template <class Rep, class Period>
     future_status wait_for(const std::chrono::duration<Rep, Period> &duration) const {
-        return told(checked().is_ready() ||
-                    checked().wait(detail::wait_limits(detail::deadline_after(duration))));
+        return future_status_of(checked().is_ready() ||
+                                checked().wait(detail::wait_limits(detail::deadline_after(duration))));
     }
-    // As wait_for, until a time of any clock.
+    // As wait_for, with a time of any clock.
     template <class Clock, class Duration>
     future_status wait_until(const std::chrono::time_point<Clock, Duration> &time) const {
-        return told(detail::attempt_until(
+        return future_status_of(detail::attempt_until(
             time, [this](auto deadline) { return checked().wait(detail::wait_limits(deadline)); }));
     }
-    // As wait, until a stop is requested; whether the value is there.
+    // As wait, until a stop is requested. Returns true if the value is set.
     bool wait(const std::stop_token &stop) const { return checked().wait(detail::wait_limits(stop)); }
 
   private:
@@ -152,37 +152,37 @@ template <class T> class future {
             throw future_error(future_errc::no_state);
         return *state_;
     }
-    static future_status told(bool is_there) noexcept {
+    static future_status future_status_of(bool is_there) noexcept {
         return is_there ? future_status::ready : future_status::timeout;
     }
     detail::state_pointer<T> state_;
 };
 
-// The sending end, as std::promise. Setting does not suspend. From any thread, one at a time. Getting
-// the future and setting throw future_error (no_state) where it was moved from.
+// The sending end, like std::promise. Setting does not suspend. From any thread, one at a time. get_future
+// and the setters throw future_error (no_state) if it was moved from.
 template <class T> class promise {
   public:
     // Throws std::bad_alloc.
     promise() : state_(new detail::valued_state<T>) {}
-    // Takes it over; the other is good for nothing but an assignment.
+    // Takes over the state; the other may only be assigned to or destroyed.
     promise(promise &&) noexcept = default;
-    // The same; what was promised before is broken.
+    // The same; the previous promise is broken.
     promise &operator=(promise &&other) noexcept {
         promise(std::move(other)).swap(*this);
         return *this;
     }
-    // Where nothing was set, the future gets a future_error (broken_promise).
+    // If nothing was set, the future gets a future_error (broken_promise).
     ~promise() {
         if (state_)
             state_->abandon();
     }
-    // Exchanges two of them. Does not throw.
+    // Exchanges two promises. Does not throw.
     void swap(promise &other) noexcept {
         std::swap(state_, other.state_);
         std::swap(taken_, other.taken_);
     }
 
-    // The other end. Once; throws future_error (future_already_retrieved) the second time.
+    // Returns the future. Throws future_error (future_already_retrieved) on the second call.
     future<T> get_future() {
         detail::valued_state<T> &state = checked();
         if (std::exchange(taken_, true))
@@ -191,16 +191,16 @@ template <class T> class promise {
         return future<T>(&state);
     }
 
-    // For promise<void>: says that it is done. Throws future_error (promise_already_satisfied) where
-    // something was set before, as do all that follow.
+    // For promise<void>: makes the future ready. Throws future_error (promise_already_satisfied) if something
+    // was set before, as do all that follow.
     void set_value() requires std::is_void_v<T> { checked().set(); }
-    // Sets the value. Throws also what copying or moving it throws; it can be set again then.
+    // Sets the value. Also throws what copying or moving it throws; it can be set again then.
     template <class U = T>
     requires(!std::is_void_v<T> && !std::is_reference_v<T> &&
              std::is_constructible_v<T, U &&>) void set_value(U &&value) {
         checked().set(std::forward<U>(value));
     }
-    // For promise<U &>: sets what it refers to.
+    // For promise<U &>: sets the reference.
     template <class U = T>
     requires std::is_reference_v<U>
     void set_value(std::remove_reference_t<U> &value) { checked().set(std::addressof(value)); }

@@ -11,90 +11,91 @@
 
 namespace fult {
 
-// Mutual exclusion for tasks and foreign threads. Who finds it taken looks for a short while, then queues up
-// and suspends (a foreign thread blocks); the queue is served first come, first served, and never passed by
-// but in one case: a task that comes back to the lock that it has just left, with its worker having run
-// nothing else since, may have it 16 times in a row before the first in the queue. TimedLockable, so
-// std::lock_guard, std::unique_lock and std::scoped_lock take it. Not recursive. It may be destroyed as soon
-// as the last owner's unlock has let the next one in, or has nobody to let in. Source: the queue behind a
-// word is that of section 4.3 of H.-V. Dang's dissertation (Illinois, 2018); that ownership is handed over is
-// ours.
+// Mutual exclusion for tasks and foreign threads. A caller that finds it locked spins briefly, then queues
+// and suspends (a foreign thread blocks). The queue is served first come, first served, with one exception: a
+// task that locks again right after unlocking, with its worker having run nothing else in between, may
+// acquire the lock 16 times in a row before the first waiter. TimedLockable: std::lock_guard,
+// std::unique_lock and std::scoped_lock accept it. Not recursive. It may be destroyed as soon as the last
+// owner's unlock has granted it to the next one, or has found no waiter. Source: the queue behind a word is
+// from section 4.3 of H.-V. Dang's dissertation (Illinois, 2018); passing ownership directly is ours.
 class FULT_API qlock {
   public:
-    // Not taken.
+    // Unlocked.
     constexpr qlock() noexcept = default;
     qlock(const qlock &) = delete;
     qlock &operator=(const qlock &) = delete;
 
-    // Waits until it has the lock. May suspend. From any thread.
+    // Waits until the lock is acquired. May suspend. From any thread.
     FULT_ALWAYS_INLINE void lock() noexcept {
-        std::uint32_t seen = open;
-        if (word_.load(std::memory_order_relaxed) != open ||
-            !word_.compare_exchange_strong(seen, taken, std::memory_order_acquire, // pairs with unlock
+        std::uint32_t seen = unlocked;
+        if (word_.load(std::memory_order_relaxed) != unlocked ||
+            !word_.compare_exchange_strong(seen, locked, std::memory_order_acquire, // pairs with unlock
                                            std::memory_order_relaxed)) [[unlikely]]
             lock_slow();
     }
 
-    // Whether it took the lock. From any thread. Does not wait for it; but the first in the queue may be a
-    // task that this worker is to run next, so every 256th failing try on a worker lets others run: it may
-    // suspend.
-    bool try_lock() noexcept { return take_open() || try_lock_slow(); }
+    // Tries to acquire the lock and returns whether it did. From any thread. Does not wait for the lock; but
+    // the first waiter may be a task that this worker is to run next, so every 256th failing try on a worker
+    // lets other tasks run: it may suspend.
+    bool try_lock() noexcept { return acquire_if_free() || try_lock_slow(); }
 
-    // Hands the lock to the first in the queue, if there is one. By its owner, who may be another task than
-    // the one that locked it. Does not suspend. Ends the program where the lock is not taken.
+    // Releases the lock; grants it to the first waiter, if there is one. Called by the owner, which may be
+    // another task than the one that locked it. Does not suspend. Ends the program if the lock is not locked.
     FULT_ALWAYS_INLINE void unlock() noexcept {
-        std::uint32_t seen = taken;
-        if (word_.load(std::memory_order_relaxed) != taken ||                     // a queue: no failing write
-            !word_.compare_exchange_strong(seen, open, std::memory_order_release, // pairs with lock
+        std::uint32_t seen = locked;
+        if (word_.load(std::memory_order_relaxed) != locked || // contended: avoid a failing write
+            !word_.compare_exchange_strong(seen, unlocked, std::memory_order_release, // pairs with lock
                                            std::memory_order_relaxed)) [[unlikely]]
             unlock_slow();
     }
 
-    // As lock, for so long at most: false then. Throws std::system_error where a runtime's first timed
-    // wait lacks memory. May suspend. From any thread.
+    // As lock; false if the time is over. Throws std::system_error if the memory for a runtime's first timed
+    // wait cannot be allocated. May suspend. From any thread.
     template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
-        return take_open() || lock_within(detail::wait_limits(detail::deadline_after(duration)));
+        return acquire_if_free() || lock_within(detail::wait_limits(detail::deadline_after(duration)));
     }
-    // As try_lock_for, until a time of any clock.
+    // As try_lock_for, with a time of any clock.
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
-        return take_open() || detail::attempt_until(time, [this](auto deadline) {
+        return acquire_if_free() || detail::attempt_until(time, [this](auto deadline) {
                    return lock_within(detail::wait_limits(deadline));
                });
     }
 
-    // As lock, until a stop is requested: false then. May suspend. From any thread.
-    bool lock(const std::stop_token &stop) { return take_open() || lock_within(detail::wait_limits(stop)); }
+    // As lock; false if a stop is requested. May suspend. From any thread.
+    bool lock(const std::stop_token &stop) {
+        return acquire_if_free() || lock_within(detail::wait_limits(stop));
+    }
 
-    // How many stand in the queue now; for reports and tests. From any thread; does not suspend.
+    // The number of waiters; for reports and tests. From any thread; does not suspend.
     std::size_t waiting() noexcept;
 
   private:
-    enum : std::uint32_t { open, taken, wanted }; // wanted: taken, and the queue is not empty
+    enum : std::uint32_t { unlocked, locked, contended }; // contended: locked, and the queue is not empty
 
-    bool take_open() noexcept {
-        std::uint32_t seen = open;
-        return word_.compare_exchange_strong(seen, taken, std::memory_order_acquire,
+    bool acquire_if_free() noexcept {
+        std::uint32_t seen = unlocked;
+        return word_.compare_exchange_strong(seen, locked, std::memory_order_acquire,
                                              std::memory_order_relaxed); // pairs with unlock
     }
     bool try_lock_slow() noexcept;
     void lock_slow() noexcept;
     void unlock_slow() noexcept;
     bool lock_within(const detail::wait_limits &limits);
-    bool look_for_a_while() noexcept;
-    bool take_or_want() noexcept;
+    bool spin() noexcept;
+    bool acquire_or_mark_contended() noexcept;
 
-    bool take_back() noexcept;
-    bool keep() noexcept;
+    bool reacquire() noexcept;
+    bool defer_release() noexcept;
     void start_turn() noexcept;
-    static detail::task *pass_on(void *lock, detail::worker &here) noexcept;
+    static detail::task *transfer(void *lock, detail::worker &here) noexcept;
 
-    static constexpr std::uint8_t most_returns = 16;
+    static constexpr std::uint8_t most_reacquisitions = 16;
 
-    std::atomic<std::uint32_t> word_{open};
-    std::uint8_t returns_ = most_returns; // left; the owner's
-    bool first_stays_ = false;            // the first in the queue is known to wait for ever; the owner's
-    detail::short_lock queueing_;         // who changes the word from or to `wanted` holds it
+    std::atomic<std::uint32_t> word_{unlocked};
+    std::uint8_t reacquisitions_left_ = most_reacquisitions; // number left; for the owner
+    bool first_stays_ = false;    // the first waiter is known to have no limits; for the owner
+    detail::short_lock queueing_; // held for changes of the word from or to `contended`
     detail::wait_list queue_;
 };
 

@@ -31,7 +31,7 @@ class FULT_API semaphore_base {
     void release(std::ptrdiff_t update) noexcept;
 
   private:
-    static constexpr std::ptrdiff_t wanted = -1; // nothing left, and somebody waits
+    static constexpr std::ptrdiff_t contended = -1; // the count is zero, and there are waiters
     std::atomic<std::ptrdiff_t> count_;
     const std::ptrdiff_t most_;
     short_lock lock_;
@@ -39,9 +39,9 @@ class FULT_API semaphore_base {
 };
 } // namespace detail
 
-// As std::counting_semaphore; waiters are served first come, first served. Acquiring suspends a task and
-// blocks a foreign thread. All calls are from any thread. Who has acquired may destroy it if
-// nobody else will use it: the release that let it do so is done with the semaphore.
+// Like std::counting_semaphore; waiters are served first come, first served. Acquiring suspends a task and
+// blocks a foreign thread. All calls are from any thread. A thread that has acquired may destroy it if no
+// other thread will use it: the release that served it no longer uses the semaphore.
 template <std::ptrdiff_t LeastMax = std::numeric_limits<std::ptrdiff_t>::max()> class counting_semaphore {
     static_assert(LeastMax >= 0);
 
@@ -49,37 +49,37 @@ template <std::ptrdiff_t LeastMax = std::numeric_limits<std::ptrdiff_t>::max()> 
     // The largest count.
     static constexpr std::ptrdiff_t max() noexcept { return LeastMax; }
 
-    // With so many to be acquired; ends the program where that is negative or above max().
+    // The initial count; ends the program if it is negative or above max().
     constexpr explicit counting_semaphore(std::ptrdiff_t desired) noexcept : base_(desired, LeastMax) {
         if (desired < 0 || desired > LeastMax)
-            detail::misuse("counting_semaphore", "the first count is negative or above max()");
+            detail::misuse("counting_semaphore", "the initial count is negative or above max()");
     }
 
-    // Waits until there is one, and takes it.
+    // Waits until the count is positive and decrements it.
     void acquire() noexcept {
         if (!base_.try_acquire())
             base_.acquire(detail::wait_limits());
     }
-    // Takes one if there is one; whether it did. Does not suspend.
+    // Decrements the count if it is positive; returns whether it did. Does not suspend.
     bool try_acquire() noexcept { return base_.try_acquire(); }
-    // Gives so many back. Does not suspend. Ends the program where that is negative, or the count would
-    // exceed max().
+    // Increments the count by `update`. Does not suspend. Ends the program if that is negative or the count
+    // would exceed max().
     void release(std::ptrdiff_t update = 1) noexcept { base_.release(update); }
 
-    // As acquire, for so long at most: false then. Throws std::system_error where a runtime's first timed
-    // wait lacks memory.
+    // As acquire; false if the time is over. Throws std::system_error if the memory for a runtime's first
+    // timed wait cannot be allocated.
     template <class Rep, class Period>
     bool try_acquire_for(const std::chrono::duration<Rep, Period> &duration) {
         return base_.try_acquire() || base_.acquire(detail::wait_limits(detail::deadline_after(duration)));
     }
-    // As try_acquire_for, until a time of any clock.
+    // As try_acquire_for, with a time of any clock.
     template <class Clock, class Duration>
     bool try_acquire_until(const std::chrono::time_point<Clock, Duration> &time) {
         return base_.try_acquire() || detail::attempt_until(time, [this](auto deadline) {
                    return base_.acquire(detail::wait_limits(deadline));
                });
     }
-    // As acquire, until a stop is requested: false then.
+    // As acquire; false if a stop is requested.
     bool acquire(const std::stop_token &stop) {
         return base_.try_acquire() || base_.acquire(detail::wait_limits(stop));
     }
@@ -88,7 +88,7 @@ template <std::ptrdiff_t LeastMax = std::numeric_limits<std::ptrdiff_t>::max()> 
     detail::semaphore_base base_;
 };
 
-// A counting_semaphore of one or none.
+// A counting_semaphore with a maximum of one.
 using binary_semaphore = counting_semaphore<1>;
 
 } // namespace fult

@@ -10,87 +10,91 @@
 
 namespace fult {
 
-// As std::shared_timed_mutex (SharedTimedLockable), first come, first served: a reader that comes after a
-// waiting writer waits behind it, and readers that stand next to each other are let in together. Waiting
-// suspends a task and blocks a foreign thread; unlocking does neither. From any thread. Not recursive.
-// The next owner may destroy it, if nobody else will use it: the unlock that let it in is done with it.
+// Like std::shared_timed_mutex (SharedTimedLockable), first come, first served: a reader that comes after a
+// waiting writer waits behind it, and adjacent readers are admitted together. Waiting suspends a task and
+// blocks a foreign thread; unlocking does neither. From any thread. Not recursive. The next owner may destroy
+// it if no other thread will use it: the unlock that admitted it no longer uses the lock.
 class FULT_API shared_qlock {
   public:
-    // Nobody owns it.
+    // Unlocked.
     constexpr shared_qlock() noexcept = default;
     shared_qlock(const shared_qlock &) = delete;
     shared_qlock &operator=(const shared_qlock &) = delete;
 
-    // Waits until it owns the lock alone, as a writer.
+    // Waits until it owns the lock exclusively, as a writer.
     void lock() noexcept {
-        if (!take_open())
+        if (!acquire_if_free())
             wait_for_turn(true, detail::wait_limits());
     }
-    // Takes the lock as a writer if nobody owns it; whether it did. Every 256th failing try on a worker lets
-    // others run, as qlock::try_lock.
-    bool try_lock() noexcept { return take_open() || (detail::let_others_run_at_times() && take_open()); }
-    // Lets in who is first in the queue. Ends the program where no writer owns it.
+    // Acquires the lock as a writer if it is unlocked; returns whether it did. Every 256th failing try on a
+    // worker lets other tasks run, as qlock::try_lock.
+    bool try_lock() noexcept {
+        return acquire_if_free() || (detail::let_others_run_sometimes() && acquire_if_free());
+    }
+    // Admits the first waiters. Ends the program if no writer owns the lock.
     void unlock() noexcept;
 
-    // Waits until it owns the lock as a reader, beside other readers.
+    // Waits until it owns the lock as a reader, shared with other readers.
     void lock_shared() noexcept {
-        if (!take_open_shared())
+        if (!acquire_shared_if_free())
             wait_for_turn(false, detail::wait_limits());
     }
-    // Takes the lock as a reader if no writer owns it and nobody waits; whether it did. Every 256th failing
-    // try on a worker lets others run, as qlock::try_lock.
+    // Acquires the lock as a reader if no writer owns it and none waits; returns whether it did. Every 256th
+    // failing try on a worker lets other tasks run, as qlock::try_lock.
     bool try_lock_shared() noexcept {
-        return take_open_shared() || (detail::let_others_run_at_times() && take_open_shared());
+        return acquire_shared_if_free() || (detail::let_others_run_sometimes() && acquire_shared_if_free());
     }
-    // The last reader lets in who is first in the queue. Ends the program where no reader owns it.
+    // The last reader admits the first waiters. Ends the program if no reader owns the lock.
     void unlock_shared() noexcept;
 
-    // As lock, for so long at most: false then. Throws std::system_error where a runtime's first timed
-    // wait lacks memory, as do all that follow.
+    // As lock; false if the time is over. Throws std::system_error if the memory for a runtime's first timed
+    // wait cannot be allocated, as do all that follow.
     template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
-        return take_open() || wait_for_turn(true, detail::wait_limits(detail::deadline_after(duration)));
+        return acquire_if_free() ||
+               wait_for_turn(true, detail::wait_limits(detail::deadline_after(duration)));
     }
-    // As try_lock_for, until a time of any clock.
+    // As try_lock_for, with a time of any clock.
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
-        return take_open() || detail::attempt_until(time, [this](auto deadline) {
+        return acquire_if_free() || detail::attempt_until(time, [this](auto deadline) {
                    return wait_for_turn(true, detail::wait_limits(deadline));
                });
     }
-    // As lock_shared, for so long at most: false then.
+    // As lock_shared; false if the time is over.
     template <class Rep, class Period>
     bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &duration) {
-        return take_open_shared() ||
+        return acquire_shared_if_free() ||
                wait_for_turn(false, detail::wait_limits(detail::deadline_after(duration)));
     }
-    // As try_lock_shared_for, until a time of any clock.
+    // As try_lock_shared_for, with a time of any clock.
     template <class Clock, class Duration>
     bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &time) {
-        return take_open_shared() || detail::attempt_until(time, [this](auto deadline) {
+        return acquire_shared_if_free() || detail::attempt_until(time, [this](auto deadline) {
                    return wait_for_turn(false, detail::wait_limits(deadline));
                });
     }
-    // As lock, until a stop is requested: false then.
+    // As lock; false if a stop is requested.
     bool lock(const std::stop_token &stop) {
-        return take_open() || wait_for_turn(true, detail::wait_limits(stop));
+        return acquire_if_free() || wait_for_turn(true, detail::wait_limits(stop));
     }
-    // As lock_shared, until a stop is requested: false then.
+    // As lock_shared; false if a stop is requested.
     bool lock_shared(const std::stop_token &stop) {
-        return take_open_shared() || wait_for_turn(false, detail::wait_limits(stop));
+        return acquire_shared_if_free() || wait_for_turn(false, detail::wait_limits(stop));
     }
 
   private:
-    static constexpr std::uint64_t writing = 1, wanted = 2, reader = 4; // then the number of readers
+    // the higher bits count the readers
+    static constexpr std::uint64_t writing = 1, contended = 2, reader = 4;
 
-    bool take_open() noexcept {
+    bool acquire_if_free() noexcept {
         std::uint64_t seen = 0;
         return word_.compare_exchange_strong(seen, writing,
                                              std::memory_order_acquire, // pairs with both unlocks
                                              std::memory_order_relaxed);
     }
-    bool take_open_shared() noexcept {
+    bool acquire_shared_if_free() noexcept {
         std::uint64_t seen = word_.load(std::memory_order_relaxed);
-        while ((seen & (writing | wanted)) == 0)
+        while ((seen & (writing | contended)) == 0)
             if (word_.compare_exchange_weak(seen, seen + reader,
                                             std::memory_order_acquire, // pairs with unlock
                                             std::memory_order_relaxed))
@@ -101,7 +105,7 @@ class FULT_API shared_qlock {
     void admit(detail::wait_chain &turn) noexcept;
 
     std::atomic<std::uint64_t> word_{0};
-    detail::short_lock lock_; // while `wanted`, its holder alone lets others in
+    detail::short_lock lock_; // while `contended`, only its holder admits waiters
     detail::wait_list queue_;
 };
 

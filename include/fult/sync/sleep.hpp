@@ -1,4 +1,4 @@
-// Sleeping: a task waits for a time, and its worker runs others meanwhile.
+// Sleeping: the task is suspended, and its worker runs other tasks.
 #pragma once
 
 #include <chrono>
@@ -9,20 +9,20 @@
 namespace fult {
 
 namespace detail {
-FULT_API bool sleep_within(const wait_limits &limits); // false: a stop was requested before
+FULT_API bool sleep_within(const wait_limits &limits); // false: a stop was requested first
 } // namespace detail
 
 namespace this_task {
 
-// Suspends the task for so long at least, as std::this_thread::sleep_for; at once where the duration is not
-// positive. It goes on when a worker has noticed the time, which idle ones do within microseconds, busy ones
-// within 32 scheduling decisions, and gets to it. On a foreign thread: blocks the thread. Throws
-// std::system_error where a runtime's first timed wait lacks memory.
+// Suspends the task for at least the duration, as std::this_thread::sleep_for; returns at once if the
+// duration is not positive. The task resumes after a worker has seen the time, which idle workers do within
+// microseconds and busy ones within 32 scheduling decisions, and has scheduled it. On a foreign thread:
+// blocks. Throws std::system_error if the memory for a runtime's first timed wait cannot be allocated.
 template <class Rep, class Period> void sleep_for(const std::chrono::duration<Rep, Period> &duration) {
     detail::sleep_within(detail::wait_limits(detail::deadline_after(duration)));
 }
 
-// As sleep_for, until a time of any clock: that clock says so when it returns.
+// As sleep_for, until a time of any clock; that clock has reached the time when it returns.
 template <class Clock, class Duration>
 void sleep_until(const std::chrono::time_point<Clock, Duration> &time) {
     detail::attempt_until(time, [](auto deadline) {
@@ -31,13 +31,13 @@ void sleep_until(const std::chrono::time_point<Clock, Duration> &time) {
     });
 }
 
-// As sleep_for, until a stop is requested at most. False: that was before the time had passed.
+// As sleep_for. Returns false if a stop is requested first.
 template <class Rep, class Period>
 bool sleep_for(const std::chrono::duration<Rep, Period> &duration, const std::stop_token &stop) {
     return detail::sleep_within(detail::wait_limits(stop, detail::deadline_after(duration)));
 }
 
-// As sleep_until, until a stop is requested at most. False: that was before the time had come.
+// As sleep_until. Returns false if a stop is requested first.
 template <class Clock, class Duration>
 bool sleep_until(const std::chrono::time_point<Clock, Duration> &time, const std::stop_token &stop) {
     bool over = true;

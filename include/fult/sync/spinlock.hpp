@@ -7,19 +7,19 @@
 
 namespace fult {
 namespace detail {
-FULT_API void spinlock_taken() noexcept; // for the checked kind: counts what this kernel thread holds
+FULT_API void spinlock_taken() noexcept; // for the checked kind: counts the spinlocks of this kernel thread
 FULT_API void spinlock_released() noexcept;
 FULT_API void spinlock_back_off(unsigned tries) noexcept;
 
-// The two kinds are different types, so that sources compiled with and without NDEBUG do not mix unseen.
+// The two kinds are different types, so that mixing sources compiled with and without NDEBUG is noticed.
 template <bool Checked> class basic_spinlock {
   public:
-    // Not taken.
+    // Unlocked.
     constexpr basic_spinlock() noexcept = default;
     basic_spinlock(const basic_spinlock &) = delete;
     basic_spinlock &operator=(const basic_spinlock &) = delete;
 
-    // Spins until it has the lock. Does not suspend. From any thread.
+    // Spins until the lock is acquired. Does not suspend. From any thread.
     void lock() noexcept {
         for (unsigned tries = 1; taken_.exchange(true, std::memory_order_acquire);
              ++tries) // pairs with unlock
@@ -30,7 +30,7 @@ template <bool Checked> class basic_spinlock {
             spinlock_taken();
     }
 
-    // Whether it took the lock. Does not suspend. From any thread.
+    // Tries once and returns whether the lock was acquired. Does not suspend. From any thread.
     bool try_lock() noexcept {
         if (taken_.load(std::memory_order_relaxed) || taken_.exchange(true, std::memory_order_acquire))
             return false;
@@ -39,7 +39,7 @@ template <bool Checked> class basic_spinlock {
         return true;
     }
 
-    // By the owner, on the kernel thread that locked it. Does not suspend.
+    // Called by the owner, on the kernel thread that locked it. Does not suspend.
     void unlock() noexcept {
         if constexpr (Checked)
             spinlock_released();
@@ -57,9 +57,9 @@ inline constexpr bool checked_spinlocks = true;
 #endif
 } // namespace detail
 
-// Test-and-set with backoff. Lockable. For sections of some instructions that never suspend: an owner that
-// suspends keeps whole workers spinning. Where both the program and the library are compiled without NDEBUG,
-// a task that suspends while its thread holds one ends the program with a message.
+// Test-and-set lock with backoff. Lockable. For sections of a few instructions that never suspend: while an
+// owner is suspended, whole workers spin. If both the program and the library are compiled without NDEBUG, a
+// task that suspends while its thread holds one ends the program with a message.
 using spinlock = detail::basic_spinlock<detail::checked_spinlocks>;
 
 } // namespace fult

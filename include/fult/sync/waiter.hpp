@@ -1,8 +1,8 @@
-// What all of fult::sync stands on: a waiter on the stack of who waits, queues of them, and a lock for the
-// few instructions in which a queue is changed. Internal to the library.
+// The basis of fult::sync: a waiter on the waiting task's or thread's stack, queues of waiters, and a lock
+// for the few instructions in which a queue is changed. Internal to the library.
 //
-// Every waiter waits for its own grant: whoever lets it go on takes it out of its queue and grants it, and no
-// other signal, nor the end of a child, is taken for that.
+// Every waiter waits for its own grant: the granting thread removes it from its queue first. No other signal,
+// nor the end of a child, is mistaken for the grant.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/platform.hpp>
-#include <fult/detail/wait_note.hpp>
+#include <fult/detail/wait_record.hpp>
 #include <fult/sync/deadline.hpp>
 #include <fult/task_id.hpp>
 
@@ -22,7 +22,7 @@ namespace fult::detail {
 class worker;
 struct task;
 
-// Held for some instructions only, by kernel threads; nothing suspends or throws while it holds one.
+// Held for a few instructions, by kernel threads; the holder must not suspend or throw.
 class FULT_API short_lock {
   public:
     FULT_ALWAYS_INLINE void lock() noexcept {
@@ -36,11 +36,12 @@ class FULT_API short_lock {
     std::atomic<std::uint32_t> held_{0};
 };
 
-// Until when, and until which request, somebody waits; neither by default.
+// The limits of a wait: a deadline, a stop token, both, or (by default) neither.
 class FULT_API wait_limits {
   public:
     wait_limits() noexcept = default;
-    // Throws std::system_error where a runtime's first timed wait finds no memory or no descriptor.
+    // Throws std::system_error if the memory or the descriptor for a runtime's first timed wait cannot be
+    // allocated.
     explicit wait_limits(steady_clock::time_point deadline);
     explicit wait_limits(const std::stop_token &stop) noexcept : stop_(&stop) {}
     wait_limits(const std::stop_token &stop, steady_clock::time_point deadline);
@@ -49,7 +50,7 @@ class FULT_API wait_limits {
     bool timed() const noexcept { return timed_; }
     steady_clock::time_point deadline() const noexcept { return deadline_; }
     const std::stop_token *stop() const noexcept { return stop_; }
-    // Whether there is no use in waiting any longer.
+    // True if the wait must end.
     bool reached() const noexcept {
         return (stop_ && stop_->stop_requested()) || (timed_ && steady_clock::now() >= deadline_);
     }
@@ -60,83 +61,82 @@ class FULT_API wait_limits {
     const std::stop_token *stop_ = nullptr;
 };
 
-// One wait of a task or of a foreign thread. Lies on the waiter's stack; whoever grants it must have taken it
-// out of its queue before, and does not touch it afterwards.
+// One wait of a task or of a foreign thread. Lives on the waiting stack. The granting thread must have
+// removed it from its queue before, and must not touch it afterwards.
 class FULT_API waiter {
   public:
     waiter() noexcept;
-    // For one that will wait without limits: then only its grant changes a parked waiter's state, and the
-    // granter need not compare.
+    // For a wait without limits: then only its grant changes the state of a suspended waiter, and the
+    // granting thread need not compare.
     struct without_limits {};
     explicit waiter(without_limits) noexcept : waiter() {
-        stays_ = state_.load(std::memory_order_relaxed) == parked;
+        stays_ = state_.load(std::memory_order_relaxed) == suspended;
     }
-    // For one that may be granted at once and else finds out itself whether others are ready.
+    // For a waiter that may be granted at once; otherwise it checks itself whether other tasks are ready.
     struct as_it_comes {};
     explicit waiter(as_it_comes) noexcept;
     waiter(const waiter &) = delete;
     waiter &operator=(const waiter &) = delete;
 
-    // Waits for the grant. A task suspends, a foreign thread blocks. `what` is told to who looks inside.
+    // Waits for the grant. A task suspends, a foreign thread blocks. `what` is shown in reports.
     void wait(const waiting_for &what = {}) noexcept;
-    // The same without looking for the grant first: for who knows that others are ready to run.
+    // The same without polling for the grant first: if other tasks are known to be ready.
     void wait_at_once(const waiting_for &what = {}) noexcept;
-    // The same as wait within limits; false: they were reached, and no grant came so far.
+    // Like wait, within limits. Returns false if they were reached before the grant.
     bool wait(const wait_limits &limits, const waiting_for &what = {});
-    // The same for a wait that is rarely short: gives the worker away at once.
+    // The same for a wait that is rarely short: suspends without polling.
     bool wait_long(const wait_limits &limits, const waiting_for &what = {});
 
-    // Lets it go on. Everything written before is visible to it.
+    // Ends the wait. Everything written before is visible to the waiter.
     void grant() noexcept;
-    // The same where a task waits for nothing else than the caller's next suspension: it goes on on this
-    // worker then.
+    // The same if the task should run at the caller's next suspension: it then runs on this worker.
     void grant_next() noexcept;
-    // The same; the caller, on that worker, runs the task that it gets, or hands it over.
+    // The same; the caller, on that worker, must run the returned task or hand it off.
     task *grant_claimed(worker *here) noexcept;
-    // For the waiter's own thread: it needs no grant any more.
+    // Called by the waiting thread itself: no grant is needed any more.
     void grant_itself() noexcept { state_.store(granted, std::memory_order_relaxed); }
     bool is_granted() const noexcept { return state_.load(std::memory_order_acquire) == granted; }
 
-    // Lets it look at its limits again. The caller makes sure that it still waits.
+    // Makes the waiter check its limits again. The caller ensures that it is still waiting.
     void nudge() noexcept;
 
-    // Whether any worker may run it: a task that is not bound to one.
+    // True if any worker may run it: a task that is not pinned.
     bool is_free_task() const noexcept { return who_ && (who_.value() & 1) == 0; }
-    // Whether it is a task that waits for its grant and nothing else.
+    // True if it is a task without limits: only its grant ends the wait.
     bool stays() const noexcept { return stays_; }
 
     // For the queue's lock ----------------------------------------------------------------------------------
     waiter *next = nullptr;
     waiter *previous = nullptr;
-    bool queued = false;     // in a queue; once it is not, a grant is on its way
-    std::uintptr_t note = 0; // whatever the queue's owner wants to know
-    void *subject = nullptr; // what is handed over, or where to
+    bool queued = false;     // in a queue; after its removal a grant is on its way
+    std::uintptr_t tag = 0;  // for the owner of the queue
+    void *subject = nullptr; // the value to pass, or its destination
 
   private:
     friend class wait_chain;
     class on_thread;
     enum : std::uint32_t {
         polling,
-        parked,
+        suspended,
         granted,
-        at_bell // parked, of a foreign thread that watches for all (fult/thread_waits.hpp)
+        at_bell // suspended, for a foreign thread that is the watcher (fult/thread_waits.hpp)
     };
 
     explicit waiter(worker *here) noexcept;
     bool poll() noexcept;
-    bool gave_way() noexcept;
-    bool suspend_while_parked(const wait_limits &limits, const waiting_for &what) noexcept;
+    bool granted_after_yield() noexcept;
+    bool suspend_until_granted(const wait_limits &limits, const waiting_for &what) noexcept;
     std::uint32_t change_to_granted() noexcept;
     void wait_on_thread(const steady_clock::time_point *deadline) noexcept;
     void wake_up(task_id who, std::uint32_t was) noexcept;
 
     std::atomic<std::uint32_t> state_{polling};
     std::atomic<bool> nudged_{false};
-    bool stays_ = false; // parked until it is granted
+    bool stays_ = false; // suspended until it is granted
     const task_id who_;  // empty: a foreign thread, which sleeps on state_
 };
 
-// First in, first out. Under its owner's lock.
+// A first-in, first-out queue, under its owner's lock.
 class wait_list {
   public:
     bool empty() const noexcept { return first_ == nullptr; }
@@ -154,7 +154,7 @@ class wait_list {
         (w.previous ? w.previous->next : first_) = w.next;
         (w.next ? w.next->previous : last_) = w.previous;
     }
-    // The first one, or null.
+    // The first waiter, or nullptr.
     waiter *pop() noexcept {
         waiter *w = first_;
         if (w)
@@ -167,7 +167,7 @@ class wait_list {
     waiter *last_ = nullptr;
 };
 
-// Waiters that were taken out of a queue, to be granted after its lock was released.
+// Waiters that were removed from a queue, to be granted after its lock is released.
 class FULT_API wait_chain {
   public:
     void add(waiter *w) noexcept {
@@ -190,7 +190,7 @@ class FULT_API wait_chain {
     }
     // Grants all; empty afterwards.
     void grant() noexcept;
-    // The same; those that are tasks go on on this worker, unless others come first.
+    // The same; tasks run on this worker, unless thieves come first.
     void grant_here() noexcept;
 
   private:
@@ -198,8 +198,9 @@ class FULT_API wait_chain {
     waiter *last_ = nullptr;
 };
 
-// Waits in a queue. Called with its lock held, returns with it released. False: the limits were reached, and
-// the waiter is out of the queue; `left` ran under the lock then. `what` is told to who looks inside.
+// Waits in a queue. Called with its lock held, returns with the lock released. Returns false if the limits
+// were reached: the waiter is then removed and `left` is called, both under the lock. `what` is shown in
+// reports.
 struct left_nothing {
     void operator()() const noexcept {}
 };
@@ -222,7 +223,7 @@ bool wait_in(const waiting_for &what, short_lock &lock, wait_list &list, waiter 
         return false;
     }
     lock.unlock();
-    w.wait(); // it was taken out before: the grant is on its way
+    w.wait(); // it was removed before: the grant is on its way
     return true;
 }
 
@@ -232,8 +233,8 @@ bool wait_in(short_lock &lock, wait_list &list, waiter &w, const wait_limits &li
     return wait_in(waiting_for(), lock, list, w, limits, left);
 }
 
-// A try that failed, in a row of them: a task that does nothing else lets others run at times, since what it
-// waits for may be about to run on its worker. Whether it did: then another try is worth while.
-FULT_API bool let_others_run_at_times() noexcept;
+// Called after a failed try. Now and then lets other tasks run, since the condition may depend on a task of
+// the same worker. Returns true if another task ran: then another try is worthwhile.
+FULT_API bool let_others_run_sometimes() noexcept;
 
 } // namespace fult::detail
