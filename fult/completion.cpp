@@ -13,6 +13,7 @@
 #include "fork_guard.hpp"
 #include "locals.hpp"
 #include "parker.hpp"
+#include "processors.hpp"
 #include "suspend.hpp"
 #include "symbols.hpp"
 #include "way_home.hpp"
@@ -133,8 +134,11 @@ void await_on_thread(task *t) noexcept {
             return;
         misuse("join", "another task or thread joins this task already");
     }
+    constexpr unsigned spins = 50; // about a microsecond: short tasks have completed by then
+    for (unsigned i = 0; i < spins && !until.posted(prepared) && !shares_processors(); ++i)
+        cpu_relax();
     // waits for the post, not for join_done: the completing thread uses the parker until then
-    until.spin_and_wait(prepared);
+    until.wait(prepared);
 }
 
 } // namespace

@@ -96,7 +96,7 @@ bool only_tasks_can_wake(worker_team &team) noexcept {
 stillness::stillness() noexcept : team_(running_team()) {
     if (!team_)
         return;
-    roused_ = team_->unparked.load(std::memory_order_seq_cst); // before settled
+    unparked_ = team_->unparked.load(std::memory_order_seq_cst); // before long_asleep
     is_still_ =
         team_->judges.load(std::memory_order_acquire) <= 1 && all_sleep() && only_tasks_can_wake(*team_);
 }
@@ -104,7 +104,7 @@ stillness::stillness() noexcept : team_(running_team()) {
 bool stillness::all_sleep() const noexcept {
     return team_->long_asleep.load(std::memory_order_seq_cst) == team_->count &&
            team_->asleep.count() == team_->count &&
-           team_->unparked.load(std::memory_order_seq_cst) == roused_;
+           team_->unparked.load(std::memory_order_seq_cst) == unparked_;
 }
 
 bool stillness::lasts() const noexcept { return is_still_ && all_sleep(); }

@@ -16,7 +16,7 @@ bool no_other_thread(worker_team &team) noexcept;
 // those above, the runtime expects nothing else from outside, and no handler waits for a signal.
 bool only_tasks_can_wake(worker_team &team) noexcept;
 
-// By a worker that has settled into sleep. Says once, with all tasks, that every one waits where that is so.
+// Called by a worker in a long sleep. Reports a deadlock once, with a dump of all tasks, if every task waits.
 // False where it is not, or something outside could still wake one: to be asked again later. Where there is a
 // judge, that one says it, after it has asked the other processes.
 bool report_deadlock(worker_team &team) noexcept;

@@ -10,8 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "processors.hpp"
-
 namespace fult::detail {
 namespace {
 
@@ -34,13 +32,6 @@ void parker::wait(std::uint32_t prepared, int milliseconds) noexcept {
         posts_.fetch_and(~asleep, std::memory_order_acq_rel); // pairs with post
     }
     errno = saved;
-}
-
-void parker::spin_and_wait(std::uint32_t prepared) noexcept {
-    constexpr unsigned looks = 50;
-    for (unsigned i = 0; i < looks && !posted(prepared) && !shares_processors(); ++i)
-        cpu_relax();
-    wait(prepared);
 }
 
 bool parker::open_bell() noexcept {

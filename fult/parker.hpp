@@ -20,8 +20,6 @@ class alignas(8) parker { // so that a pointer to it has room for a tag
 
     // Blocks the thread until there was a post after prepare, or until the time is over if milliseconds >= 0.
     void wait(std::uint32_t prepared, int milliseconds = -1) noexcept;
-    // Spins for about a microsecond first, for posts that are likely to come soon.
-    void spin_and_wait(std::uint32_t prepared) noexcept;
 
     // The same, with a limit if nanoseconds >= 0; a descriptor that becomes readable also ends it. Used by
     // one parker of the process at a time. The first of `descriptors` is reserved for the bell, which a post

@@ -242,9 +242,8 @@ TEST(parallel_for, bad_input_is_named) {
     int calls = 0;
     const auto count = [&](auto...) { ++calls; };
     EXPECT_EQ(what_of([&] { parallel_for(0, 10, count, {.grain = -3}); }),
-              "fult: parallel_for: the grain is -3; pass the minimum number of iterations of a part, or 0 to "
-              "have it "
-              "chosen");
+              "fult: parallel_for: the grain is -3; pass the minimum number of iterations of a part, or 0 "
+              "for an automatic choice");
     EXPECT_NE(what_of([&] {
                   parallel_for_ranges(0, 10, count, {.grain = -1});
               }).find("parallel_for_ranges: the grain"),

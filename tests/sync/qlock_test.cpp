@@ -209,7 +209,7 @@ TEST_P(qlock_test, may_be_destroyed_by_the_next_owner) {
 
 TEST(qlock, misuse_is_told) {
     ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
-    EXPECT_DEATH(qlock().unlock(), "qlock::unlock: the lock is not taken");
+    EXPECT_DEATH(qlock().unlock(), "qlock::unlock: the lock is not locked");
 }
 
 TEST(qlock, works_without_a_runtime) {

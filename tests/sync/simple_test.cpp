@@ -209,7 +209,7 @@ TEST_P(simple_test, spinlock) {
 
 TEST(simple, misuse_is_told) {
     ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
-    EXPECT_DEATH(fult::binary_semaphore(2), "counting_semaphore: the first count");
+    EXPECT_DEATH(fult::binary_semaphore(2), "counting_semaphore: the initial count");
     EXPECT_DEATH(fult::binary_semaphore(1).release(), "would exceed max");
     EXPECT_DEATH(fult::latch(-1), "latch: the count is negative");
     EXPECT_DEATH(fult::latch(1).count_down(2), "latch::count_down");

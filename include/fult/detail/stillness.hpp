@@ -9,7 +9,7 @@
 
 namespace fult::detail {
 
-struct team;
+struct worker_team;
 
 // Knows whether other processes may yet wake a task of this one: services that are judged() leave that to it.
 class FULT_API deadlock_judge {
@@ -27,7 +27,7 @@ class FULT_API deadlock_judge {
 };
 
 // Any thread, while a runtime runs. Each judge knows of its own messages alone: while there are two of them
-// no deadlock is reported. When remove_judge returns, nobody is in all_wait any more.
+// no deadlock is reported. When remove_judge returns, no call of all_wait is running any more.
 FULT_API void add_judge(deadlock_judge &judge) noexcept;
 FULT_API void remove_judge(deadlock_judge &judge) noexcept;
 
@@ -47,8 +47,8 @@ class FULT_API stillness {
   private:
     bool all_sleep() const noexcept;
 
-    team *crew_;
-    unsigned roused_ = 0;
+    worker_team *team_;
+    unsigned unparked_ = 0;
     bool is_still_ = false;
 };
 
