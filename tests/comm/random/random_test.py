@@ -94,13 +94,15 @@ class Program:
         wanted = 128 + signal.SIGKILL if self.kills() else 0
         return '' if status == wanted else f'status {status} instead of {wanted}'
 
-    @staticmethod
-    def wrong_refusal(status, out, err, refused):
+    def wrong_refusal(self, status, out, err, refused):
         """Some ranks had too few descriptors to begin: they say so, and what helps; then no rank ends well."""
         if status == 0 or 'well' in out or 'FAILED:' in err or 'HANGS:' in err:
             return f'status {status} where descriptors were refused'
-        # The one whose descriptors were refused may have been ended while it removed its files.
-        known = ('ulimit -n', 'has a rank of this host failed', 'has that rank failed', 'has ended with status 1')
+        if self.kills() and not any('ulimit -n' in text for text in refused):
+            return f'no remedy in {refused}'
+        # Else the one whose descriptors were refused may have been ended while it removed its files.
+        known = ('ulimit -n', 'has a rank of this host failed', 'has that rank failed', 'has ended with status 1',
+                 'has ended or cannot be reached')
         unclear = [text for text in refused if not any(each in text for each in known)]
         return f'no cause and no remedy in {unclear}' if unclear else ''
 
