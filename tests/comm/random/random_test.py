@@ -98,11 +98,11 @@ class Program:
         """Some ranks had too few descriptors to begin: they say so, and what helps; then no rank ends well."""
         if status == 0 or 'well' in out or 'FAILED:' in err or 'HANGS:' in err:
             return f'status {status} where descriptors were refused'
-        if self.kills() and not any('ulimit -n' in text for text in refused):
-            return f'no remedy in {refused}'
-        # Else the one whose descriptors were refused may have been ended while it removed its files.
+        if self.kills():  # all ranks go on until they notice
+            return '' if any('ulimit -n' in text for text in refused) else f'no remedy in {refused}'
+        # The one whose descriptors were refused may have been ended while it removed its files.
         known = ('ulimit -n', 'has a rank of this host failed', 'has that rank failed', 'has ended with status 1',
-                 'has ended or cannot be reached')
+                 'has ended or cannot be reached', 'has left the job')
         unclear = [text for text in refused if not any(each in text for each in known)]
         return f'no cause and no remedy in {unclear}' if unclear else ''
 
