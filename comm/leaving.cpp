@@ -25,7 +25,7 @@ void device::peer_leaves(int rank) noexcept {
         departed_.fetch_add(1, std::memory_order_seq_cst); // pairs with post
     if (probe_listener *who = probes_.load(std::memory_order_relaxed))
         who->rank_has_gone();
-    if (refusing_)                                         // this rank leaves as well, and has no receives
+    if (refusing_) // this rank leaves as well, and has no receives
         return;
     // Of all endpoints at once: when a job ends this happens for each rank, and the table may be large.
     match_item *orphans = table_.remove_if(
