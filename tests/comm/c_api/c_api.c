@@ -1,6 +1,7 @@
 /* The C interface of messages, as a program of one or more ranks; returns whether a check failed.
  * c_api            all of it
  * c_api killed     the last rank kills itself while the others wait for it
+ * c_api departs    the last rank ends its context while the others wait for it
  * c_api abort      rank 0 ends all with status 7
  * c_api left       a receive is left when the context ends, which ends the program */
 #include <signal.h>
@@ -113,6 +114,20 @@ static int killed(void) {
     return failures;
 }
 
+/* Its finalize returns only after the others have ended theirs. */
+static int departs(void) {
+    char in[10];
+    if (fult_comm_rank() == last())
+        return failures;
+    CHECK(fult_comm_recv(fult_comm_world(), in, sizeof in, last(), 7, NULL) == FULT_COMM_ERR_PEER_LEFT);
+    CHECK(strstr(fult_comm_error_text(), "has left the job") && strstr(fult_comm_error_text(), "tag 7"));
+    CHECK(fult_comm_send(fult_comm_world(), large, sizeof large, last(), 2) == FULT_COMM_ERR_PEER_LEFT);
+    CHECK(fult_comm_barrier(fult_comm_world()) == FULT_COMM_ERR_PEER_LEFT);
+    if (fult_comm_rank() == 0)
+        printf("departs: %d failures\n", failures);
+    return failures;
+}
+
 static int all(void) {
     int failed = failures;
     failed += check_messages();
@@ -142,6 +157,8 @@ int main(int argc, char **argv) {
     CHECK(fult_comm_rank() >= 0 && fult_comm_rank() < fult_comm_size() && fult_comm_launcher());
     if (strcmp(what, "killed") == 0) {
         failed = killed();
+    } else if (strcmp(what, "departs") == 0) {
+        failed = departs();
     } else if (strcmp(what, "abort") == 0) {
         if (fult_comm_rank() == 0)
             fult_comm_abort(7, "as asked for");

@@ -53,6 +53,13 @@ def killed():
         expect('killed: 0 failures' in out and status == 128 + 9, f'status {status}: {out} {err[-3000:]}')
 
 
+def departs():
+    """A rank ends its context while 1 and 2 others wait for it, over both."""
+    for number, environment in (2, {}), (3, {}), (2, NETWORK):
+        status, out, err = ranks(number, 'departs', **environment)
+        expect('departs: 0 failures' in out and status == 0, f'status {status}: {out} {err[-3000:]}')
+
+
 def abort():
     """One ends all, with a status and the reason."""
     status, out, err = ranks(2, 'abort')
