@@ -17,6 +17,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <numeric>
 #include <ranges>
 #include <span>
@@ -38,13 +39,24 @@ struct combiner {
     std::size_t element; // its size in bytes
 };
 
+// An operation as an address, also if it is a plain function (POSIX lets those be addresses of objects).
+template <class Op> const void *address_of(const Op &op) noexcept {
+    return reinterpret_cast<const void *>(std::addressof(op));
+}
+template <class Op> const Op &operation_at(const void *address) noexcept {
+    if constexpr (std::is_function_v<Op>)
+        return *reinterpret_cast<Op *>(const_cast<void *>(address));
+    else
+        return *static_cast<const Op *>(address);
+}
+
 template <class T, class Op> combiner combiner_of(const Op &op) noexcept {
     static_assert(alignof(T) <= 64, "fult-comm: reductions are of elements that 64 bytes align");
     static_assert(std::is_invocable_r_v<T, const Op &, const T &, const T &>,
                   "fult-comm: the operation takes two elements and returns one, and is const");
     return {[](const void *with, void *accumulated, const void *other, bool other_first,
                std::size_t count) noexcept {
-                const Op &f = *static_cast<const Op *>(with);
+                const Op &f = operation_at<Op>(with);
                 T *a = static_cast<T *>(accumulated);
                 const T *b = static_cast<const T *>(other);
                 if (other_first)
@@ -54,7 +66,7 @@ template <class T, class Op> combiner combiner_of(const Op &op) noexcept {
                     for (std::size_t i = 0; i < count; ++i)
                         a[i] = f(a[i], b[i]);
             },
-            &op, sizeof(T)};
+            address_of(op), sizeof(T)};
 }
 
 // Sizes in bytes, counts in elements. A block is what one rank has, or has for one other.

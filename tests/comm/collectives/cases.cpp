@@ -37,6 +37,9 @@ matrix matrix_of(int rank, std::size_t i) {
     return {3 * r + 1, k + 2, r * k + 5, 7 * r + k + 1};
 }
 
+// An operation may be a plain function.
+std::uint64_t sum_of(std::uint64_t x, std::uint64_t y) { return x + y; }
+
 void barriers(party &p) {
     endpoint own = p.make_endpoint({});
     for (int i = 0; i < 50; ++i)
@@ -76,7 +79,7 @@ void reductions(party &p) {
         allreduce(own, in, out, std::plus<>{});
         require(out == expected, "allreduce of " + std::to_string(count));
         auto both = in;
-        allreduce(own, both, both, std::plus<>{});
+        allreduce(own, both, both, sum_of);
         require(both == expected, "allreduce in place");
         both = in;
         reduce(own, both, both, 0, std::plus<>{});
