@@ -1,8 +1,10 @@
 #include "comm/describe.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <string>
+
+#include <fult/inspect.hpp>
 
 #include "comm/one_sided/one_sided.hpp"
 
@@ -97,12 +99,14 @@ std::string describe_departure(const operation &what) {
 }
 
 std::string where_tasks_wait() {
-    const char *signal = std::getenv("FULT_DUMP_SIGNAL");
-    const bool is_set = signal && *signal && std::strcmp(signal, "off") != 0;
-    const std::string kill = std::string("`kill -") + (is_set ? signal : "USR1") + "` of its process";
-    return is_set ? kill + " shows where all its tasks wait"
-                  : "to see where all its tasks wait, start the program with FULT_DUMP_SIGNAL=USR1 and use " +
-                        kill;
+    const int number = fult::dump_signal();
+    const char *name = number != 0 ? ::sigabbrev_np(number) : "USR1";
+    const std::string kill =
+        "`kill -" + (name ? std::string(name) : std::to_string(number)) + "` of its process";
+    return number != 0
+               ? kill + " shows where all its tasks wait"
+               : "to see where all its tasks wait, start the program with FULT_DUMP_SIGNAL=USR1 and use " +
+                     kill;
 }
 
 error as_of(const error &how, const char *call) {

@@ -251,4 +251,9 @@ void dump_tasks(std::ostream &to) {
     to.flush();
 }
 
+int dump_signal() noexcept {
+    const detail::worker_team *team = detail::running_team();
+    return team ? team->opts.dump_signal : 0;
+}
+
 } // namespace fult
