@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t page_bytes = 4096;
 
-// Where fult-run looks for what a job has left.
+// fult-run looks here for files that a job has left.
 std::string socket_path(const std::string &name) { return "/dev/shm/" + name + ".socket"; }
 
 [[noreturn]] void lacks(const std::string &what, const std::string &remedy) {
@@ -46,8 +46,9 @@ int new_socket() {
     return made;
 }
 
-// A fence in every thread of every process that has registered: the sleeper pays for the look that senders
-// take without one. The same idea as private words have within a process (docs/scheduler.md).
+// A fence in every thread of every process that has registered: it lets senders check the flag without a
+// fence, at the sleeper's expense. The same technique as for private words within a process
+// (docs/scheduler.md).
 bool register_fence() noexcept {
     return ::syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0) == 0;
 }
@@ -82,12 +83,12 @@ void doorbells::close_all() noexcept {
         ::close(socket_);
 }
 
-// The name gets the socket's own mode, less the umask, so that there is no moment at which others may ring.
+// The name gets the socket's own mode, less the umask, so that other users can never ring.
 void doorbells::listen() {
     socket_ = new_socket();
     const std::string path = socket_path(name_);
     const sockaddr_un address = address_of(path);
-    ::unlink(path.c_str()); // of a job that was killed
+    ::unlink(path.c_str()); // left by a job that was killed
     if (::fchmod(socket_, S_IRUSR | S_IWUSR) != 0 ||
         ::bind(socket_, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0)
         lacks("the doorbell's socket " + path + " cannot be bound", "is /dev/shm mounted and writable?");
@@ -96,12 +97,12 @@ void doorbells::listen() {
 doorbells::page *doorbells::map(const std::string &name, bool create) {
     const std::string path = "/" + name;
     if (create)
-        ::shm_unlink(path.c_str()); // of a job that was killed
+        ::shm_unlink(path.c_str()); // left by a job that was killed
     const int fd = ::shm_open(path.c_str(), create ? O_RDWR | O_CREAT | O_EXCL : O_RDONLY, 0600);
     if (fd < 0)
         lacks("shared memory " + path + " cannot be opened",
               "has a rank of this host failed, or is /dev/shm not mounted and writable?");
-    // Memory behind it at once: without, the first access would end the process.
+    // Allocate the memory now: otherwise the first access might end the process.
     if (create && (errno = ::posix_fallocate(fd, 0, page_bytes)) != 0) {
         ::close(fd);
         ::shm_unlink(path.c_str());
@@ -139,7 +140,7 @@ void doorbells::hide() noexcept {
 void doorbells::ring_slowly(int rank) noexcept {
     const int saved = errno;
     const char note = 1;
-    // Full, or gone: then it is awake, or has ended.
+    // If it fails, the queue is full and the rank awake, or the rank has ended.
     ::send(others_[static_cast<std::size_t>(rank)].socket, &note, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     errno = saved;
 }

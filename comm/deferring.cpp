@@ -1,5 +1,5 @@
-// What cannot be taken in yet: messages for endpoints that are not there, and packets that there is no memory
-// for. They are kept in order, and tried again. Under the device's lock.
+// Input that cannot be accepted yet: messages for endpoints that are not attached, and packets for which
+// there is no memory. They are kept in order and retried. Under the device's lock.
 #include <cstdio>
 #include <cstring>
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace fult::comm::detail {
 
-// Messages for endpoints that are not there --------------------------------------------------------------------
+// Messages for endpoints that are not attached --------------------------------------------------------------------
 
 void device::early_messages::append(arrived &m) noexcept {
     m.match_item::next = nullptr;
@@ -71,7 +71,7 @@ bool device::hold_early(int source, const record_view &r) noexcept {
     return true;
 }
 
-// The endpoint is there now. False: no memory to deliver it, as it does.
+// For an endpoint that is attached now. Returns false if there is no memory to deliver it; see deliver.
 bool device::admit(endpoint_state &e, arrived &m) noexcept {
     if (e.matches()) {
         if (receive *r = e.arrive(m))
@@ -90,8 +90,8 @@ bool device::admit(endpoint_state &e, arrived &m) noexcept {
     return true;
 }
 
-// What came before the endpoint was there, in order. False: some must wait for memory, and so must what comes
-// behind them. Handlers run meanwhile, and may make endpoints of their own.
+// Delivers, in order, the messages that arrived before the endpoint was attached. Returns false if some must
+// wait for memory; those behind them wait too. Handlers run meanwhile, and may make endpoints.
 bool device::admit_early(endpoint_state &e) noexcept {
     early_messages its = take_early(e.id);
     while (arrived *m = its.take())
@@ -114,7 +114,8 @@ void device::append_deferred(packet &p) noexcept {
     last_deferred_ = &p;
 }
 
-// It is not given back to its transport, so a rank that sends more than there is memory for runs out of room.
+// The packet is not given back to its transport, so a rank that sends more than there is memory for runs out
+// of packets.
 void device::defer(packet &p, std::size_t from) noexcept {
     const record_reader reader({p.data(), p.size}, static_cast<std::uint32_t>(settings_.size));
     ++peer_of(reader.source()).deferred;
@@ -130,7 +131,7 @@ void device::defer(packet &p, std::size_t from) noexcept {
         settings_.rank, reader.source());
 }
 
-// One rank's packets hold up none of another's.
+// Packets of one rank do not delay those of another.
 void device::retry_deferred() noexcept {
     packet *each = std::exchange(deferred_, nullptr);
     const auto source_of = [&](const packet &p) -> peer & {
@@ -155,7 +156,7 @@ void device::retry_deferred() noexcept {
     }
 }
 
-// Messages that are here, and that their endpoints had no memory to deliver.
+// Retries messages that their endpoints had no memory to deliver.
 void device::retry_undelivered() noexcept {
     if (!std::exchange(undelivered_, false))
         return;

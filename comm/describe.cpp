@@ -11,9 +11,9 @@
 namespace fult::comm::detail {
 namespace {
 
-constexpr std::size_t longest = 96; // of the texts that are put together below
+constexpr std::size_t longest = 96; // maximum length of the texts that are combined below
 
-// Endpoints take two numbers each, the second for their collectives; the first pair is the context's own.
+// Endpoints have two numbers each, the second for their collectives; the first pair is the context's own.
 struct endpoint_text {
     char text[longest / 2];
     explicit endpoint_text(unsigned number) noexcept {
@@ -28,7 +28,7 @@ struct endpoint_text {
 
 bool has_tags(unsigned endpoint) noexcept { return endpoint >= 2 && endpoint % 2 == 0; }
 
-// ", tag 7, endpoint 0 (world)". Tags of the library's own messages say nothing to a user.
+// ", tag 7, endpoint 0 (world)". Tags of the library's own messages mean nothing to a user.
 struct whereabouts_text {
     char text[2 * longest];
     whereabouts_text(unsigned endpoint, std::int64_t tag) noexcept {

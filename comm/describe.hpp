@@ -1,4 +1,4 @@
-// Operations in words, for errors and for reports of what tasks wait for.
+// Descriptions of operations, for errors and for reports of what tasks wait for.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,17 @@
 
 namespace fult::comm::detail {
 
-// "endpoint 0 (world)"; those that make_endpoint has made follow as 1, 2, ... in order.
+// "endpoint 0 (world)"; endpoints of make_endpoint are 1, 2, ... in order.
 std::string endpoint_name(unsigned number);
 
-// What somebody waits for: "a message from rank 3, tag 7, endpoint 0 (world)". Allocates nothing.
+// What a task waits for: "a message from rank 3, tag 7, endpoint 0 (world)". Does not allocate.
 void describe_wait(const operation &what, char *text, std::size_t size) noexcept;
 
-// Why one ended with errc::peer_left.
+// Why an operation ended with errc::peer_left.
 std::string describe_departure(const operation &what);
-// How to see what the tasks of a rank wait for, as a part of a message.
+// Part of a message: how to see what the tasks of a rank wait for.
 std::string where_tasks_wait();
-// The same error as of another call: "fult-comm: recv: ..." becomes "fult-comm: barrier: ...".
+// The same error as that of another call: "fult-comm: recv: ..." becomes "fult-comm: barrier: ...".
 error as_of(const error &how, const char *call);
 
 } // namespace fult::comm::detail

@@ -7,7 +7,7 @@
 
 namespace fult::comm::detail {
 
-// Whether no more than a few descriptors can be had.
+// True if only a few more descriptors can be opened.
 inline bool descriptors_are_few() noexcept {
     constexpr int many = 32;
     int probes[many], count = 0;
@@ -19,8 +19,8 @@ inline bool descriptors_are_few() noexcept {
     return few;
 }
 
-// The remedy where that limit is the cause of `error`, or may be: libraries report it as other errors, too,
-// after they have closed what they had opened. Else null. Keeps errno.
+// The remedy if that limit is, or may be, the cause of `error`; else nullptr. Libraries report it as other
+// errors, too, after they have closed what they had opened. Preserves errno.
 inline const char *lack_of_descriptors(int error) noexcept {
     const int saved = errno;
     const bool few = error == EMFILE || descriptors_are_few();

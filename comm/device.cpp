@@ -38,7 +38,7 @@ device::device(const device_settings &settings, std::vector<std::unique_ptr<tran
             const transport_limits &limits = limits_[p.via_index];
             p.head = limits.guarded ? sizeof(guarded_head) : sizeof(packet_head);
             p.inject = std::min(limits.inject, settings_.packet_size);
-            // A packet that can be injected costs no buffer and no event.
+            // An injected packet needs no buffer and causes no event.
             p.fills = p.inject >= 1024 ? p.inject : std::min(limits.message, settings_.packet_size);
         }
     }
@@ -55,7 +55,7 @@ device::device(const device_settings &settings, std::vector<std::unique_ptr<tran
     post_packets();
 }
 
-// Each transport's packets carry its own description of the slab's memory.
+// For each transport, the packets hold its own descriptor of the slab's memory.
 bool device::enroll_slab(void *base, std::size_t size, void *(&descriptor)[2]) noexcept {
     for (std::size_t i = 0; i < transports_.size(); ++i) {
         if (!limits_[i].local_keys)
@@ -110,7 +110,7 @@ device::~device() {
 
 // The lock ------------------------------------------------------------------------------------------------------------
 
-// Whether this thread has it now; once more where it had it.
+// Returns true if this thread now owns the lock. Recursive.
 bool device::try_lock() noexcept {
     const void *nobody = nullptr;
     const void *me = fult::detail::this_thread();
@@ -181,7 +181,7 @@ void device::post(receive &r) noexcept {
         meet(r, *m);
         return;
     }
-    // Either fail_peer or peer_leaves finds the receive, or this sees that it has begun.
+    // Either fail_peer or peer_leaves finds the receive, or this sees that one of them has begun.
     const errc why = r.at->closed.load(std::memory_order_acquire) ? errc::peer_failed : hopeless(r.source);
     if (why != errc::none && r.at->remove(r)) {
         r.about.source = r.source;
@@ -211,8 +211,8 @@ void device::fail_later(peer &who) noexcept {
     doomed_.push_back(&who);
 }
 
-// Everything that only that rank could have completed ends. Not in the middle of anything else, which might
-// go on with what is gone.
+// Ends everything that only that rank could have completed. Not called during other operations, which might
+// go on to use what this ends.
 void device::fail_now(peer &who) noexcept {
     if (who.failed.exchange(true, std::memory_order_seq_cst)) // pairs with post
         return;
@@ -233,7 +233,7 @@ void device::fail_now(peer &who) noexcept {
         }
         return gone;
     };
-    take(waiting_, &sending::next, [&](const sending &s) { return s.rank == who.rank; }); // found again below
+    take(waiting_, &sending::next, [&](const sending &s) { return s.rank == who.rank; }); // also in offered_
     for (sending *each = std::exchange(who.first, nullptr); each;) {
         sending *s = std::exchange(each, each->next);
         if (s->id == 0)
@@ -258,7 +258,7 @@ void device::fail_now(peer &who) noexcept {
     });
     for (unsigned i = 0; i < most_endpoints; ++i)
         if (endpoint_state *e = endpoints_[i].load(std::memory_order_acquire); e && e->matches()) {
-            if (e->is_companion) { // a collective ends on all: those who send to this rank must not wait for
+            if (e->is_companion) { // a collective fails on all ranks: senders to this rank must not wait for
                                    // it
                 e->closed.store(true, std::memory_order_release); // pairs with post
                 e->drop_messages();
@@ -275,7 +275,7 @@ void device::fail_now(peer &who) noexcept {
 
 // Progress ------------------------------------------------------------------------------------------------------------
 
-// What found no room earlier.
+// Retries what waits for packets or queue space.
 void device::retry_all() noexcept {
     send_held_answers();
     if (one_sided_waits_)
@@ -295,7 +295,7 @@ void device::retry_all() noexcept {
         }
         s = after;
     }
-    // Completions are called meanwhile, which may send, and so block other peers.
+    // Completions are called meanwhile. They may send, and thereby block other peers.
     for (peer *each = std::exchange(blocked_, nullptr); each;) {
         peer &to = *std::exchange(each, each->next_blocked);
         to.blocked = false;
@@ -326,7 +326,7 @@ bool device::progress() noexcept {
     return any;
 }
 
-// Whether the grant came while there was nothing else to do.
+// Returns true if the grant came while nothing else was ready.
 FULT_ALWAYS_INLINE bool device::wait_awake(const fult::detail::waiter &w) noexcept {
     if (w.is_granted())
         return true;
@@ -338,7 +338,7 @@ FULT_ALWAYS_INLINE bool device::wait_awake(const fult::detail::waiter &w) noexce
 void device::wait(fult::detail::waiter &w, const fult::detail::waiting_for &what) noexcept {
     if (wait_awake(w))
         return;
-    if (in_task()) // what there was to be looked at has been
+    if (in_task()) // the poll has been done
         w.wait_at_once(what);
     else
         w.wait(what);
@@ -407,7 +407,7 @@ unsigned device::show_life(int rank) noexcept {
     device_lock hold(*this);
     tell(rank, record::alive);
     flush_all();
-    if (deferred_) // they hold the packets that signs of life would come in
+    if (deferred_) // the packets that carry signs of life may be among them
         return peer_of(rank).quiet = 0;
     return ++peer_of(rank).quiet;
 }
@@ -457,14 +457,14 @@ void device::set_bells(std::unique_ptr<doorbells> bells) {
 bool device::prepare_sleep() noexcept {
     if (bells_)
         bells_->begin_sleep();
-    if (!lock_to_sleep()) { // somebody makes progress: there is something to do
+    if (!lock_to_sleep()) { // another thread makes progress: there is work
         end_sleep();
         return false;
     }
     flush_all();
     bool calm = !poll_transports();
     for (unsigned looks = 0; calm && !transports_may_sleep(); ++looks)
-        calm = looks < looks_a_step && !poll_transports(); // what came may have been silent
+        calm = looks < looks_a_step && !poll_transports(); // what arrived may not count
     pressed_ = open_ || needs_room() || needs_memory();
     asleep_.store(calm, std::memory_order_relaxed);
     unlock();
@@ -486,7 +486,7 @@ void device::wake() noexcept {
         ::eventfd_write(wake_, 1);
 }
 
-// Something was left behind that the sleeper does not know of.
+// Called after leaving work that the sleeper does not know of.
 void device::press() noexcept {
     if (asleep_.exchange(false, std::memory_order_relaxed))
         wake();

@@ -1,5 +1,5 @@
-// A device: transports, the packets and messages under way on them, and the server that makes progress.
-// Source: section 5.2 of Dang's dissertation.
+// A device: transports, and the packets and messages in flight on them. Source: section 5.2 of Dang's
+// dissertation.
 #pragma once
 
 #include <atomic>
@@ -32,18 +32,17 @@ struct place_in_line;
 struct device_settings {
     int rank = 0;
     int size = 1;
-    std::size_t packet_size = 8192; // with the packet's head
+    std::size_t packet_size = 8192; // including the packet head
     std::size_t packets = 1024;
     std::size_t rendezvous = 0;
     std::size_t unexpected = std::size_t{256} << 20;
     bool gather = true;
-    std::uint64_t secret = 0; // of the job: wire.hpp
+    std::uint64_t secret = 0; // the job's; see wire.hpp
 };
 
 class device final : public fult::detail::service {
   public:
-    // The transports are connected; route[rank] is the index of the one that reaches it, -1 for the rank
-    // itself.
+    // The transports are connected. route[rank] is the index of the transport to that rank, -1 for this rank.
     device(const device_settings &settings, std::vector<std::unique_ptr<transport>> transports,
            std::vector<int> routes);
     ~device();
@@ -52,36 +51,35 @@ class device final : public fult::detail::service {
     int size() const noexcept { return settings_.size; }
     const transport *route(int rank) const noexcept { return peer_of(rank).via; }
 
-    // How many endpoints there are, companions aside.
+    // Number of endpoints, without collective contexts.
     std::size_t endpoints() const noexcept;
-    // Endpoints. Messages for one that is not there yet wait for it.
+    // Messages for an endpoint that is not attached yet are held until it is.
     void attach(endpoint_state &e); // throws std::bad_alloc
     void detach(endpoint_state &e) noexcept;
 
     // Any thread; none of these suspends ------------------------------------------------------------------------
 
-    // A message that fits a packet, if it can be handed over at once; then the bytes are copied.
+    // Sends a message that fits a packet, if that is possible at once. Returns true if the bytes were copied.
     bool send_now(endpoint_state &from, int to, std::uint32_t tag, const void *data, std::size_t size);
-    // Any message; s.finished follows, perhaps before this returns.
+    // Sends any message. s.finished is called, possibly before this returns.
     void send(sending &s) noexcept;
-    // A receive; r.finished follows, perhaps before this returns.
+    // Posts a receive. r.finished is called, possibly before this returns.
     void post(receive &r) noexcept;
-    // Takes it back; whether it was still there. finished is not called then.
+    // Withdraws a receive. Returns true if it was still posted; finished is not called then.
     bool cancel(receive &r) noexcept;
-    // A receive meets a message that was taken out for it.
+    // Completes a receive with a message that was taken from the match table for it.
     void meet(receive &r, arrived &m) noexcept;
 
-    // Makes progress once, unless somebody else does just now; whether anything happened.
+    // Makes progress once, unless another thread does so now. Returns true if anything happened.
     bool progress() noexcept;
-    // The same for a call that is likely to be repeated until it finds something. Never suspends.
+    // The same, for calls that are likely to be repeated until they succeed. Never suspends.
     void look() noexcept {
         if (!progress())
             fult::detail::yield_if_processors_shared();
     }
-    // Makes progress until done() says so, while there is nothing else to do and it does not take long.
+    // Makes progress until done() returns true, for a short time and only while nothing else is ready.
     template <class Done> void progress_until(Done done) noexcept {
-        if (fult::detail::others_ready()) // they come first; messages of theirs go along with what is
-                                          // gathered
+        if (fult::detail::others_ready()) // they run first; their messages go out with the gathered ones
             return;
         if (in_task()) {
             fult::detail::poller poll;
@@ -99,74 +97,76 @@ class device final : public fult::detail::service {
             }
         }
     }
-    // Waits for the grant, and makes progress while there is nothing else to do. This one suspends.
+    // Waits for the grant; makes progress while nothing else is ready. May suspend.
     void wait(fult::detail::waiter &w, const fult::detail::waiting_for &what = {}) noexcept;
-    // The same for the end of an operation, which a report then describes.
+    // The same for the end of an operation, which reports describe.
     void wait(fult::detail::waiter &w, const operation &what) noexcept;
 
-    void fail_peer(int rank) noexcept; // it has ended: whatever waits for it fails
-    // Who is told of each rank that this device finds to have ended; null: nobody. Once, before it is served.
+    void fail_peer(int rank) noexcept; // the rank has ended: all operations with it fail
+    // Sets what is notified of each rank that this device finds to have failed, or nullptr. Once, before the
+    // progress engine starts.
     void tell_failures_to(class liveness *who) noexcept { watch_ = who; }
     bool has_failed(int rank) const noexcept { return peer_of(rank).failed.load(std::memory_order_acquire); }
     bool has_left(int rank) const noexcept { return peer_of(rank).left.load(std::memory_order_acquire); }
-    // Whether there are other ranks in this job and all of them have failed or left: nobody is there to serve
-    // any_source. Which error that is.
+    // True if the job has other ranks and all of them have failed or left: any_source cannot be served.
+    // why_alone: the error to report then.
     bool is_left_alone() const noexcept {
         return departed_.load(std::memory_order_acquire) == settings_.size - 1 && settings_.size > 1;
     }
     bool any_failed() const noexcept { return any_failed_.load(std::memory_order_acquire); }
     errc why_alone() const noexcept { return any_failed() ? errc::peer_failed : errc::peer_left; }
-    // Sends what is gathered and tells whether nothing of this rank's is under way any more: but for messages
-    // that wait here for their receives, and with them.
+    // Both send gathered messages. handed_over: true if nothing of this rank is in flight, except messages
+    // that wait here for their receives; quiet: including those.
     bool handed_over() noexcept;
     bool quiet() noexcept;
-    // Why nothing more can come from that source; none: something can.
+    // The reason why no more messages can come from source; none if they can.
     errc hopeless(int source) const noexcept;
-    // This rank's context ends. No receive will come any more: messages that wait for one, and those still to
-    // come, are given up, and the other ranks know.
+    // The context of this rank ends: it posts no more receives. Unexpected messages, and those still to come,
+    // are dropped, and the other ranks are notified.
     void leave() noexcept;
-    // A collective cannot be completed here: no later one of that endpoint begins.
+    // A collective cannot be completed here: no later one of that endpoint starts.
     void close(endpoint_state &companion) noexcept;
-    // A message that nobody will receive.
+    // Drops a message that no receive will take.
     void discard(arrived &m) noexcept;
-    // Bytes of a rank's messages that wait here for somebody to ask for them; no_longer_unexpected: any
-    // thread, as account for this rank's own. Others' are counted under the lock.
+    // Bytes of a rank's unexpected messages that are held here. Any thread may call no_longer_unexpected, and
+    // account for this rank; account for other ranks needs the lock.
     void account(int source, std::ptrdiff_t bytes) noexcept;
     void no_longer_unexpected(const status &about) noexcept;
     std::ptrdiff_t unexpected(int source) const noexcept {
         return peer_of(source).unexpected.load(std::memory_order_relaxed);
     }
-    // Bytes of messages that enqueue has copied and that are still here; whether so many more may be.
+    // Bytes of messages that enqueue has copied and that are still held. may_copy: true if so many more may
+    // be.
     std::atomic<std::size_t> &copied() noexcept { return copied_; }
     bool may_copy(std::size_t size) const noexcept {
         const std::size_t now = copied_.load(std::memory_order_relaxed);
         return now == 0 || now + size <= settings_.unexpected;
     }
-    // When there is room again: what was left at its sender for want of it is fetched.
+    // Called when memory has been freed: fetches messages that were left at their senders for lack of it.
     void relieve() noexcept;
-    void leave_at_sender(int source, const offer_body &offer) noexcept; // for good
+    void leave_at_sender(int source, const offer_body &offer) noexcept; // permanently
 
-    // Packets that came from elsewhere than the job's ranks, and were refused. Any thread.
+    // Packets from outside the job, which were refused. Any thread.
     std::uint64_t strange_packets() const noexcept { return strange_.load(std::memory_order_relaxed); }
 
-    // Messages of this rank that were given up so, in words; empty: none.
+    // Describes messages of this rank that were dropped in this way; empty if there are none.
     std::string refused_sends() noexcept;
-    // What is pending, for people.
+    // Describes pending operations, for reports.
     std::string pending_receives() noexcept;
     bool transports_empty() const noexcept { return transports_.empty(); }
-    // Lets others run, or waits for a moment, while something is expected. May suspend.
+    // Yields, or waits briefly, while something is expected. May suspend.
     void pause() noexcept;
-    // For who finds out whether all ranks wait (probing.cpp). Who hears of probes; null: nobody.
+    // For the deadlock watch (probing.cpp). hear_probes sets the listener, or nullptr.
     void hear_probes(probe_listener *who) noexcept;
     device_traffic look_at_traffic() noexcept;
-    // From here on no rank is found to have failed: this one ends soon, and so do the others.
+    // From now on no rank is reported as failed: this rank and the others are about to end.
     void ignore_failures() noexcept;
-    // False: no room now.
+    // Returns false if there is no free packet.
     bool send_probe(int rank, const probe_body &body) noexcept;
-    // Tells that rank that this one lives; after how many such calls without a word of it this one is.
+    // Sends a sign of life to that rank. Returns the number of such calls since its last packet arrived.
     unsigned show_life(int rank) noexcept;
 
-    std::size_t eager_limit(int rank) const noexcept; // bytes that go in one packet
+    std::size_t eager_limit(int rank) const noexcept; // payload bytes that fit one packet
     match_table &matches() noexcept { return table_; }
     one_sided &remote_memory() noexcept { return *one_sided_; }
 
@@ -177,14 +177,15 @@ class device final : public fult::detail::service {
     int descriptor() const noexcept override { return sleep_descriptor_; }
     int patience() const noexcept override { return pressed_ ? 1 : patience_; }
     bool is_judged() const noexcept override { return probes_.load(std::memory_order_relaxed) != nullptr; }
-    // Before anybody sleeps, once. Throws std::system_error.
+    // Once, before the first sleep. Throws std::system_error.
     void set_bells(std::unique_ptr<class doorbells> bells);
 
-    // A thread beside the workers serves it, and nobody else has to.
+    // A dedicated thread makes progress; the workers need not.
     void serve_apart() noexcept { apart_ = true; }
-    // Any thread: ends the sleep of who sleeps for it, or the next one.
+    // Any thread: wakes the sleeping poller, or makes its next sleep return at once.
     void wake() noexcept;
-    // For the server, before end_sleep: time ended its sleep. How often something had waited for that.
+    // For the progress thread, before end_sleep: its sleep timed out. overslept: number of sleeps during
+    // which something had waited for that.
     void slept_out() noexcept;
     unsigned overslept() const noexcept { return overslept_.load(std::memory_order_relaxed); }
 
@@ -193,7 +194,7 @@ class device final : public fult::detail::service {
     friend class inspection;
     friend class one_sided;
 
-    static constexpr unsigned looks_a_step = 4, looks_of_a_thread = 200; // before a sleep
+    static constexpr unsigned looks_a_step = 4, looks_of_a_thread = 200; // polls before a sleep
 
     peer &peer_of(int rank) const noexcept { return peers_[static_cast<std::size_t>(rank)]; }
 
@@ -210,10 +211,10 @@ class device final : public fult::detail::service {
     bool flush(peer &to) noexcept;
     void flush_all() noexcept;
     void note_open(peer &to) noexcept;
-    bool step(sending &s) noexcept; // false: no room, try again later
+    bool step(sending &s) noexcept; // false: no free packet, retry later
     void advance(peer &to) noexcept;
     bool answer(int rank, record kind, const void *body, std::size_t size) noexcept; // false: no memory
-    bool tell(int rank, record kind) noexcept; // one that says all by its kind
+    bool tell(int rank, record kind) noexcept; // a record without content
     bool promise_answer() noexcept;
     void answer_promised(int rank, record kind, const void *body, std::size_t size) noexcept;
     void finish_sending(sending &s, errc failure) noexcept;
@@ -221,7 +222,7 @@ class device final : public fult::detail::service {
     void send_held_answers() noexcept;
     void flush_unless_others_run(peer &to) noexcept;
     void press() noexcept;
-    // Whether something found no room, which nobody announces.
+    // True if something waits for packets or queue space, the availability of which is not signaled.
     bool needs_room() const noexcept {
         return stalled_ || waiting_ || one_sided_waits_ || blocked_ || !answers_.empty();
     }
@@ -231,7 +232,8 @@ class device final : public fult::detail::service {
     // Receiving (receiving.cpp, deferring.cpp):
     bool poll_transports() noexcept;
     void handle(const event &e, std::size_t from) noexcept;
-    // What has no memory for what came says false: nothing has changed, and it is tried again (defer).
+    // Return false if there is no memory for what arrived; nothing has changed then, and it is retried
+    // (defer).
     bool handle_packet(packet &p, std::size_t from) noexcept;
     bool handle_records(record_reader &reader, packet &p) noexcept;
     bool refuse_packet(std::size_t from) noexcept;
@@ -269,7 +271,7 @@ class device final : public fult::detail::service {
     void fetch(endpoint_state &e, place_in_line &place) noexcept;
     void fetch_offered() noexcept;
     void tell_taken(int source, std::uint64_t id, std::uint64_t flags) noexcept;
-    void fail_later(peer &who) noexcept; // when the lock is given back
+    void fail_later(peer &who) noexcept; // when the lock is released
     void fail_now(peer &who) noexcept;
 
     // Ranks that leave (leaving.cpp):
@@ -288,7 +290,7 @@ class device final : public fult::detail::service {
         std::size_t transport;
         memory where;
     };
-    std::vector<slab> slabs_; // registered memory of the packets
+    std::vector<slab> slabs_; // registered memory of packets
     std::unique_ptr<packet_pool> packets_;
     std::unique_ptr<peer[]> peers_; // by rank
     std::unique_ptr<std::atomic<endpoint_state *>[]> endpoints_;
@@ -298,76 +300,77 @@ class device final : public fult::detail::service {
     std::atomic<std::size_t> copied_{0};
     std::atomic<std::uint64_t> strange_{0};
 
-    alignas(64) std::atomic<const void *> holder_{nullptr}; // the thread that has the lock
-    unsigned depth_ = 0;                                    // how often
+    alignas(64) std::atomic<const void *> holder_{nullptr}; // the owning thread
+    unsigned depth_ = 0;                                    // recursion depth
 
-    peer *open_ = nullptr;       // peers whose packet waits to be sent
-    id_table<sending> offered_;  // messages that wait here for their receivers
-    id_table<receive> filling_;  // receives into which parts come
-    sending *waiting_ = nullptr; // sends in parts that found no room
-    receive *stalled_ = nullptr; // receives whose transfer found no room
+    peer *open_ = nullptr;       // peers whose open packet has not been sent
+    id_table<sending> offered_;  // messages that wait here for their receivers, by id
+    id_table<receive> filling_;  // receives into which parts arrive, by id
+    sending *waiting_ = nullptr; // sends in parts that wait for packets
+    receive *stalled_ = nullptr; // receives whose transfer waits for queue space
     struct held_answer {
         int rank;
         record kind;
         std::byte body[16];
         std::size_t size;
     };
-    std::vector<held_answer> answers_; // the protocol's own records that found no room
-    std::size_t promised_ = 0;         // answers that are owed, for which there is room in the list
-    arrived *spare_[2] = {};           // for the next message, a short and a long one
-    // For endpoints that are not there yet, or that have no memory for them; oldest first.
+    std::vector<held_answer> answers_; // protocol records that wait for packets
+    std::size_t promised_ = 0;         // answers that are owed; answers_ has capacity for them
+    arrived *spare_[2] = {};           // for the next message: one short, one long
+    // Messages for endpoints that are not attached yet, or that had no memory for them; oldest first.
     struct early_messages {
         arrived *first = nullptr;
         arrived *last = nullptr;
         void append(arrived &m) noexcept;
-        arrived *take() noexcept; // null: there is none
+        arrived *take() noexcept; // nullptr if empty
     };
     early_messages early_;
     early_messages take_early(unsigned endpoint) noexcept;
     std::size_t attached_ = 0; // endpoints
-    std::vector<bool> gone_;   // endpoints that were there, by number
+    std::vector<bool> gone_;   // endpoints that were detached, by id
     bool refusing_ = false;
     struct {
         std::size_t count = 0;
         status first; // by destination
-    } refused_;       // messages that nobody received
+    } refused_;       // messages that no receive took
     void note_refused(const status &about) noexcept;
-    packet *deferred_ = nullptr; // received, and there was no memory for what is in them; in order
+    packet *deferred_ = nullptr; // received packets for whose records there was no memory, in order
     packet *last_deferred_ = nullptr;
-    bool undelivered_ = false; // so are messages for endpoints that deliver
+    bool undelivered_ = false; // set if an endpoint had no memory to deliver messages that are here
     void note_undelivered() noexcept {
         undelivered_ = true;
         press();
     }
     bool told_no_memory_ = false;
-    peer *blocked_ = nullptr;    // with sends that found no room
-    std::vector<peer *> doomed_; // to fail
-    // Peers that were told to offer only, and endpoints some of whose messages wait at their senders.
+    peer *blocked_ = nullptr;    // those with sends that wait for packets
+    std::vector<peer *> doomed_; // about to fail
+    // Number of peers that were asked to send RTS only, and of endpoints some of whose messages are left at
+    // their senders.
     std::atomic<unsigned> slowed_{0};
-    std::vector<endpoint_state *> lacking_room_;  // the latter
-    std::vector<std::vector<packet *>> unposted_; // packets to receive into, by transport
+    std::vector<endpoint_state *> lacking_room_;  // those endpoints
+    std::vector<std::vector<packet *>> unposted_; // packets to receive into that are not posted, by transport
     std::uint64_t under_way_ = 0;                 // packets and transfers handed to transports
 
     std::unique_ptr<one_sided> one_sided_;
-    bool one_sided_waits_ = false; // for room
+    bool one_sided_waits_ = false; // for packets or queue space
 
     std::unique_ptr<class doorbells> bells_;
     class liveness *watch_ = nullptr;
-    std::atomic<unsigned> inspections_{0}; // threads that hold the lock to look, or are about to
+    std::atomic<unsigned> inspections_{0}; // threads that hold the lock to inspect, or are about to
     std::atomic<probe_listener *> probes_{nullptr};
     bool ignores_failures_ = false;
-    unsigned silent_events_ = 0; // among those of this poll
+    unsigned silent_events_ = 0; // events of this poll that do not count
     int sleep_descriptor_ = -1;
-    int wake_ = -1; // an eventfd among what is slept on
+    int wake_ = -1; // an eventfd in the sleep descriptor
     int patience_ = 1;
-    bool pressed_ = false; // as the sleeper left: something waits for room, which nobody announces
+    bool pressed_ = false; // as it fell asleep: something waits without a signal
     bool apart_ = false;
-    unsigned still_alone_ = 0; // so many messages go out without asking whether there are others to wait for
-    std::atomic<bool> asleep_{false}; // set under the lock. Who leaves work behind must wake the sleeper
+    unsigned still_alone_ = 0;        // sends until it is checked again whether other tasks are ready
+    std::atomic<bool> asleep_{false}; // set under the lock; threads that leave work behind wake the sleeper
     std::atomic<unsigned> overslept_{0};
 };
 
-// Held by one thread; it may take it again.
+// Recursive lock of a device.
 class device_lock {
   public:
     explicit device_lock(device &d) noexcept : device_(d) { device_.lock(); }

@@ -71,7 +71,7 @@ std::vector<std::byte> gathered(std::span<const piece> pieces) {
     return all;
 }
 
-// What lies in one place needs no copy.
+// A single contiguous part needs no copy.
 template <class Part> const Part *only_one(std::span<const Part> parts) noexcept {
     const Part *found = nullptr;
     for (const Part &each : parts) {
@@ -218,7 +218,7 @@ status endpoint::probe(int source, std::int64_t tag) {
     endpoint_state &at = the(state_, "probe");
     at.check_source("probe", source, tag);
     for (;;) {
-        const errc hopeless = at.on.hopeless(source); // before the look: what came before that is found
+        const errc hopeless = at.on.hopeless(source); // first: try_probe then finds all earlier messages
         if (const auto found = try_probe(source, tag))
             return *found;
         if (hopeless != errc::none) {
@@ -244,7 +244,7 @@ bool endpoint::enqueue(const void *data, std::size_t size, int destination, std:
         from.on.look();
         return from.on.send_now(from, destination, tag, data, size);
     }
-    // A long one is copied, and goes its way, where not too many others do.
+    // A long message is copied and sent in the background, unless too many bytes are copied already.
     if (from.on.has_left(destination)) {
         sending never;
         describe(never, from, data, size, destination, tag);

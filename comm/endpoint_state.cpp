@@ -24,7 +24,7 @@ namespace {
     fult::detail::misuse("comm::endpoint", text);
 }
 
-// Nobody waits for it, so what it throws has nowhere to go.
+// No caller waits for the handler, so its exceptions are fatal.
 void call(const message_handler &handler, std::uint16_t endpoint, const status &about,
           std::span<const std::byte> bytes) noexcept {
     try {
@@ -43,7 +43,7 @@ endpoint_state::endpoint_state(device &device, std::uint16_t number, endpoint_op
     : on(device), id(number), how(std::move(options)), is_companion(as_companion) {
     if ((how.how == delivery::handled || how.how == delivery::as_a_task) && !how.handler)
         throw std::invalid_argument("fult-comm: an endpoint whose messages are handled needs a handler");
-    if (how.handler) // tasks may still use it when the endpoint has ended
+    if (how.handler) // tasks may still use it after the end of the endpoint
         handler_ = std::make_shared<const message_handler>(how.handler);
     if (how.wildcards && matches())
         wild_ = std::make_unique<wildcard_matcher>();
@@ -174,7 +174,7 @@ bool endpoint_state::deliver(const status &about, std::span<const std::byte> byt
 
 bool endpoint_state::deliver(const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept {
     const fult::detail::no_suspension_in_spawn
-        meanwhile; // a handler, or this, may spawn under the device's lock
+        meanwhile; // a handler, or this function, may spawn under the device's lock
     switch (how.how) {
     case delivery::handled:
         call(how.handler, id, about, {bytes.get(), about.size});
@@ -185,10 +185,10 @@ bool endpoint_state::deliver(const status &about, std::unique_ptr<std::byte[]> &
                 const std::unique_ptr<std::byte[]> held(at);
                 call(*handler, number, about, {held.get(), about.size});
             }).detach();
-        } catch (const std::exception &) { // std::system_error, std::bad_alloc: slots and memory are short
+        } catch (const std::exception &) { // std::system_error, std::bad_alloc: no slot or no memory
             return false;
         }
-        (void)bytes.release(); // the task's
+        (void)bytes.release(); // owned by the task
         return true;
     case delivery::queued: {
         const std::lock_guard guard(queue_lock_);
@@ -220,7 +220,7 @@ std::vector<place_in_line *> endpoint_state::offered() {
     return all;
 }
 
-// What a queue still held when it ended. Messages that are being moved are looked after by who moves them.
+// Releases what a queue still holds at its end. Messages in transfer are released by their transfers.
 void endpoint_state::let_go() noexcept {
     for (const message &each : queue_)
         on.no_longer_unexpected(each.about);
@@ -238,7 +238,7 @@ endpoint_state::place *endpoint_state::reserve(int source) noexcept {
         try {
             return &line.emplace_back();
         } catch (const std::bad_alloc &) {
-            if (line.empty()) // else nobody would look at it
+            if (line.empty()) // an empty line would never be visited
                 behind_.erase(source);
             return nullptr;
         }
@@ -266,7 +266,7 @@ bool endpoint_state::deliver_in_order(const status &about, std::span<const std::
     return in;
 }
 
-// False: some are left for want of memory.
+// Returns false if some messages remain for lack of memory.
 bool endpoint_state::deliver_ready(int source) noexcept {
     const auto found = behind_.find(source);
     if (found == behind_.end())
@@ -284,7 +284,7 @@ bool endpoint_state::deliver_all_ready() noexcept {
     bool all = true;
     for (auto each = behind_.begin(); each != behind_.end();) {
         const int source = each->first;
-        ++each; // deliver_ready may erase it, and no other
+        ++each; // deliver_ready may erase this one, but no other
         all = deliver_ready(source) && all;
     }
     return all;

@@ -1,4 +1,4 @@
-// What an endpoint consists of, beside the handle that users have.
+// State of an endpoint; users hold a handle to it.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@
 
 namespace fult::comm::detail {
 
-// Of a message that is not matched, among those of its source.
+// A message of an endpoint without matching, in the order of its source.
 struct place_in_line {
     enum { offered, coming, here, lost } how = coming;
     status about;
@@ -31,7 +31,8 @@ using message_handler = std::function<void(const status &, std::span<const std::
 
 class endpoint_state {
   public:
-    // A companion carries another endpoint's collectives, so that their messages never meet the user's.
+    // A companion is the collective context of another endpoint: its messages never match the user's
+    // receives.
     endpoint_state(device &on, std::uint16_t id, endpoint_options how, bool is_companion = false);
     ~endpoint_state();
 
@@ -40,51 +41,51 @@ class endpoint_state {
     const endpoint_options how;
 
     const bool is_companion;
-    endpoint companion;                       // nothing for a companion
-    std::atomic<bool> collective_runs{false}; // there may be one at a time
-    // Of a companion once the job has lost a rank: nobody may wait there any more, and what still comes is
+    endpoint companion;                       // empty for a companion
+    std::atomic<bool> collective_runs{false}; // at most one at a time
+    // Of a companion, set when the job has lost a rank: its waits fail, and messages that still arrive are
     // refused.
     std::atomic<bool> closed{false};
 
-    // Throw for what a user may get wrong; `call` names the function.
+    // Throw for arguments that a user may get wrong; `call` names the function.
     void check_rank(const char *call, int rank) const;
     void check_source(const char *call, int source, std::int64_t tag) const;
 
     // Matching, by table or by wildcards --------------------------------------------------------------------------
     bool has_wildcards() const noexcept { return wild_ != nullptr; }
     bool matches() const noexcept { return how.how == delivery::matched; }
-    arrived *post(receive &r) noexcept;   // the message that it meets; null: it waits
-    receive *arrive(arrived &m) noexcept; // the receive that it meets; null: it waits
-    bool remove(receive &r) noexcept;     // takes it back
+    arrived *post(receive &r) noexcept;   // the message that it matches; nullptr: it is posted
+    receive *arrive(arrived &m) noexcept; // the receive that it matches; nullptr: it is unexpected
+    bool remove(receive &r) noexcept;     // withdraws a posted receive
     std::optional<status> look(int source, std::int64_t tag) noexcept;
-    // Receives that only a dead rank could have served, of a companion all; those from any_source where no
-    // other rank is left. Linked by match_item::next.
+    // Removes receives that only a failed rank could have served: for a companion all; those from any_source
+    // if no other rank is left. Linked by match_item::next.
     receive *orphans(int rank) noexcept;
     std::size_t waiting_receives() noexcept;
-    arrived *take_messages() noexcept; // those that nobody has asked for, linked by match_item::next
+    arrived *take_messages() noexcept; // the unexpected messages, linked by match_item::next
     void drop_messages() noexcept;
 
-    // Other deliveries: the whole message is here. Takes the bytes over.
-    // False: no memory, or no slot for a task; nothing has happened.
+    // Other deliveries: the whole message is here. Takes ownership of the bytes. Returns false if there is no
+    // memory, or no slot for a task; nothing has changed then.
     bool deliver(const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept;
     bool deliver(const status &about, std::span<const std::byte> bytes) noexcept;
-    // The same in the order of each source, of whom some messages are still being moved. Under the device's
-    // lock.
+    // The same in the order of each source, some messages of which are still being transferred. Under the
+    // device's lock.
     using place = place_in_line;
-    place *reserve(int source) noexcept; // null: no memory
+    place *reserve(int source) noexcept; // nullptr: no memory
     bool deliver_in_order(const status &about, std::span<const std::byte> bytes) noexcept;
     bool deliver_ready(int source) noexcept; // after a place was filled
     bool deliver_all_ready() noexcept;
-    bool has_early = false; // the device has messages for it for which there was no memory
+    bool has_early = false; // the device holds messages for it for which there was no memory
     std::optional<message> dequeue() noexcept;
 
-    // The messages of a queue are counted as unexpected ones are (device::account) until they are dequeued.
+    // Messages of a queue count as unexpected (device::account) until they are dequeued.
     bool counts() const noexcept { return how.how == delivery::queued; }
-    // Under the device's lock. Whether the owner can do nothing until the next one is let in.
+    // Under the device's lock. True if the owner cannot continue until the next message is admitted.
     bool has_run_dry() noexcept;
     void begin_coming() noexcept { ++coming_; }
     void end_coming() noexcept { --coming_; }
-    // Those that were left at their senders, oldest first of each.
+    // Messages left at their senders, oldest first of each sender.
     std::vector<place *> offered();
 
   private:
@@ -93,14 +94,14 @@ class endpoint_state {
     std::unique_ptr<wildcard_matcher> wild_;
     spin queue_lock_;
     std::deque<message> queue_;
-    unsigned coming_ = 0; // messages that are being moved here
+    unsigned coming_ = 0; // messages in transfer to here
     std::shared_ptr<const message_handler> handler_;
-    std::unordered_map<int, std::deque<place>> behind_; // by source; the first one of each is coming
+    std::unordered_map<int, std::deque<place>> behind_; // by source; the first of each is in transfer
 };
 
-// For the library's own functions that are given an endpoint.
+// For library functions that take an endpoint.
 struct endpoint_access {
-    // Null for an endpoint of nothing.
+    // nullptr for an empty endpoint.
     static endpoint_state *state(const endpoint &e) noexcept { return e.state_.get(); }
 };
 

@@ -1,5 +1,5 @@
-// Names for objects that other ranks may mention: an index and how often it was used before, so that a wrong
-// or old name finds nothing.
+// Ids for objects that other ranks may refer to: an index and its number of uses, so that a wrong or outdated
+// id finds nothing.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace fult::comm::detail {
 
-// Under its owner's lock.
+// Protected by its owner's lock.
 template <class T> class id_table {
   public:
-    // Throws std::bad_alloc, and nothing has changed then.
+    // Throws std::bad_alloc without effect.
     std::uint64_t add(T &object) {
         if (free_ == none) {
             places_.push_back({});
@@ -22,7 +22,7 @@ template <class T> class id_table {
         ++count_;
         return std::uint64_t{places_[index].uses} << 32 | index;
     }
-    // Null for a name that is not, or no longer, in use.
+    // Returns nullptr for an id that is not, or no longer, in use.
     T *find(std::uint64_t id) const noexcept {
         const std::uint64_t index = id & 0xffff'ffff;
         return index < places_.size() && places_[index].uses == id >> 32 ? places_[index].what : nullptr;
@@ -35,7 +35,7 @@ template <class T> class id_table {
         free_ = static_cast<std::uint32_t>(id & 0xffff'ffff);
         --count_;
     }
-    // f may take out the one that it is given.
+    // f may remove the element that it is given.
     template <class F> void each(F f) const {
         for (std::uint32_t i = 0; i < places_.size(); ++i)
             if (places_[i].what)
@@ -47,11 +47,11 @@ template <class T> class id_table {
     static constexpr std::uint32_t none = ~std::uint32_t{0};
     struct place {
         T *what = nullptr;
-        std::uint32_t uses = 1; // no name is 0
+        std::uint32_t uses = 1; // no id is 0
         std::uint32_t next_free = none;
     };
     std::vector<place> places_;
-    std::uint32_t free_ = none; // the first one
+    std::uint32_t free_ = none; // first of the free list
     std::size_t count_ = 0;
 };
 

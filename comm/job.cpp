@@ -55,7 +55,7 @@ job::job(const options &asked, std::unique_ptr<bootstrap> started_by, std::uniqu
     watch_ = std::make_unique<liveness>(devices_, all.processes(), wanted.heartbeat, boot->launcher());
     if (devices_.size() > 1)
         for (const auto &each : devices_) {
-            const device_lock hold(*each); // the watch runs already
+            const device_lock hold(*each); // the thread of liveness already runs
             each->tell_failures_to(watch_.get());
         }
     watch_for_deadlocks();
@@ -115,7 +115,7 @@ endpoint job::make_endpoint(endpoint_options how) {
     return endpoint(std::move(made));
 }
 
-// Dissemination: after round k each rank knows of 2^k others.
+// Dissemination: after round k each rank has heard of 2^k others.
 void job::barrier() {
     const int size = boot->size(), rank = boot->rank();
     std::uint32_t round = 0;
@@ -149,7 +149,7 @@ std::uint64_t job::strange_packets() const noexcept {
     return count;
 }
 
-// Makes progress until that is so of all devices.
+// Makes progress until done returns true for all devices.
 void job::until(bool (device::*done)() noexcept) noexcept {
     for (;;) {
         bool all = true;
@@ -162,7 +162,7 @@ void job::until(bool (device::*done)() noexcept) noexcept {
     }
 }
 
-// This rank goes on making progress until all are here: others may still wait for room in its queues.
+// This rank makes progress until all have arrived: others may still wait for space in its queues.
 void job::wait_for_all() {
     if (boot->size() == 1)
         return;
@@ -186,7 +186,7 @@ void job::wait_for_all() {
         say_who_is_missing(missing);
 }
 
-// Once, and not where a rank has failed: operations that depend on it have reported that.
+// Once, and not if a rank has failed: operations that depend on it have reported that.
 void job::say_who_is_missing(const std::string &text) {
     for (const auto &each : devices_)
         if (each->any_failed())
@@ -197,7 +197,7 @@ void job::say_who_is_missing(const std::string &text) {
                  where_tasks_wait().c_str());
 }
 
-// Ends the program where a device has something to say.
+// Ends the program if a device reports something.
 void job::require_none(std::string (device::*left)() noexcept, const char *remedy) {
     std::string text;
     for (const auto &each : devices_)
@@ -208,7 +208,7 @@ void job::require_none(std::string (device::*left)() noexcept, const char *remed
                              ("ended with operations pending: " + text + "; " + remedy).c_str());
 }
 
-// Nobody may have an endpoint any more: it would use what ends now.
+// No endpoint may be left: it would use what ends now.
 void job::require_no_endpoints() {
     std::size_t left = 0;
     for (const auto &each : devices_)
@@ -237,7 +237,7 @@ job::~job() {
     wait_for_all();
     fult::detail::share_processors(false);
     deadlocks_.reset();
-    servers_.clear(); // they may tell the watch of a failure
+    servers_.clear(); // they may report a failure to watch_
     watch_.reset();
     world = endpoint();
 }

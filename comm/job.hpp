@@ -1,4 +1,4 @@
-// A job as one of its ranks sees it: who started it, the device, the endpoints, and whether the others live.
+// A job as seen by one of its ranks: its bootstrap, devices, endpoints and failure detection.
 #pragma once
 
 #include <memory>
@@ -18,26 +18,26 @@
 
 namespace fult::comm::detail {
 
-// What a device is made of.
+// The parts of a device.
 struct device_links {
     std::vector<std::unique_ptr<transport>> transports;
     std::vector<int> routes;
-    std::uint64_t secret = 0; // of the job, the same on all ranks
+    std::uint64_t secret = 0; // the job's, the same on all ranks
 };
 
 class job {
   public:
-    // As the options say, over the transports that reach the others.
-    // `begun`: what the start of the bootstrap has begun, and what the transports begin.
+    // Uses the transports that the options select. `begun`: threads started by the bootstrap; the transports'
+    // are added.
     job(const options &wanted, std::unique_ptr<bootstrap> started_by, std::unique_ptr<others_threads> begun);
-    // Over these transports, for tests: connected already.
+    // Uses these transports, which are connected already; for tests.
     job(const options &wanted, std::unique_ptr<bootstrap> started_by, std::vector<device_links> links);
     ~job();
 
     const options wanted;
 
   private:
-    std::unique_ptr<others_threads> begun_; // while they are there
+    std::unique_ptr<others_threads> begun_; // must outlive boot and the devices
 
   public:
     std::unique_ptr<bootstrap> boot;
@@ -68,7 +68,7 @@ class job {
 
     std::uint16_t next_endpoint_ = 0;
     bool has_complained_ = false;
-    endpoint control_; // of the library itself
+    endpoint control_; // used by the library itself
     std::unique_ptr<liveness> watch_;
     std::unique_ptr<deadlock_watch> deadlocks_;
     std::vector<std::unique_ptr<server>> servers_;

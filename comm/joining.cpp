@@ -20,7 +20,7 @@
 namespace fult::comm::detail {
 namespace {
 
-// Ranks of one host find each other's processes and shared memory.
+// Identifies ranks that can access each other's processes and shared memory.
 std::string processes_and_memory() {
     struct stat processes {
     }, memory{};
@@ -29,7 +29,7 @@ std::string processes_and_memory() {
     return std::to_string(processes.st_ino) + "/" + std::to_string(memory.st_dev);
 }
 
-// What tells hosts apart: containers of one host may have one name, and hosts of one image too.
+// Identifies a host: containers of one host may have one name, and so may hosts of one image.
 std::string host_identity() {
     char name[256] = {};
     ::gethostname(name, sizeof name - 1);
@@ -47,7 +47,7 @@ std::string fresh_job_name() {
 
 constexpr const char *bell_ending = "-bell"; // the name without it is the provider's
 
-// A rank as the others must know it.
+// What the other ranks must know of a rank.
 struct introduction {
     std::string host;
     pid_t process = 0;
@@ -135,7 +135,7 @@ std::size_t neighbours::ranks_here() const noexcept {
     return static_cast<std::size_t>(std::count(near_.begin(), near_.end(), true));
 }
 
-// A quarter of what is free is left to others, and to what else a rank has there (a bell).
+// A quarter of the free memory is left to other users, and to a rank's other objects there (a bell).
 std::size_t neighbours::room(bool free) const noexcept {
     const std::size_t all = free ? free_ / 4 * 3 : allowed_;
     return all / std::max<std::size_t>(ranks_here(), 1) / devices_;
@@ -149,7 +149,7 @@ joining::joining(const neighbours &all, const options &wanted, unsigned device)
         far_ = open_fabric_for(false, wanted.network);
 }
 
-// The bell belongs to it: this transport has nothing else to sleep on.
+// The bell belongs to this transport, which has nothing else to sleep on.
 void joining::open_near() {
     const std::string bell = all_.name_of(static_cast<std::size_t>(all_.rank()), device_) + bell_ending;
     if (wanted_.same_host != "auto") {
@@ -178,7 +178,7 @@ int joining::open_shared_memory() {
     return static_cast<int>(transports.size() - 1);
 }
 
-// Once a host, where memory is the reason that packets are smaller than they should be.
+// Once for each host, if lack of memory makes packets smaller than requested.
 void joining::say_what_is_short() const {
     const std::size_t message = transports[static_cast<std::size_t>(near_)]->limits().message;
     if (wanted_.same_host != "auto" || !all_.is_first_here() || device_ != 0 ||
@@ -224,7 +224,7 @@ bool joining::lacks_room(const all_addresses &addresses) {
                        [](const auto &of_rank) { return lacks_room(of_rank); });
 }
 
-// Whether the network carries what goes to that rank.
+// True if messages to that rank go over the network.
 bool joining::is_far(const all_addresses &addresses, std::size_t rank) const {
     return !all_.is_near(rank) || !shortage_.empty() || !part(addresses, rank, 2).empty();
 }
@@ -249,7 +249,7 @@ void joining::go_far(const all_addresses &addresses) {
         far_ = open_fabric_for(false, wanted_.network);
 }
 
-// Whether all ranks of this host have the memory of their earlier devices.
+// True if all ranks of this host have the memory of their earlier devices.
 bool joining::is_first_shortage(const all_addresses &addresses) const {
     for (std::size_t rank = 0; rank < all_.size(); ++rank)
         for (unsigned i = 0; all_.is_near(rank) && i < device_; ++i)
@@ -271,7 +271,7 @@ void joining::connect(const all_addresses &addresses) {
     }
     if (near_ >= 0)
         transports[static_cast<std::size_t>(near_)]->connect(near);
-    if (near_ >= 0 && !lacks_room(addresses)) // go_far has said more
+    if (near_ >= 0 && !lacks_room(addresses)) // go_far has reported more
         say_what_is_short();
     if (far_ >= 0)
         transports[static_cast<std::size_t>(far_)]->connect(far);

@@ -1,5 +1,5 @@
-// How the devices of a job come to reach those of the other ranks: who is on this host, which transports
-// there must be, and what has to be told to whom.
+// How the devices of a job connect to those of the other ranks: which ranks are on this host, which
+// transports are needed, and what is exchanged.
 #pragma once
 
 #include <cstddef>
@@ -17,31 +17,31 @@
 
 namespace fult::comm::detail {
 
-// The ranks of a job as this one sees them.
+// The ranks of a job, as seen by this one.
 class neighbours {
   public:
-    // Tells this rank's to all others, and is told theirs. Throws std::runtime_error where they were started
-    // with other options that must be the same.
+    // Exchanges the ranks' descriptions. Throws std::runtime_error if other ranks have different values of
+    // options that must be the same.
     neighbours(bootstrap &boot, const options &wanted);
 
     int rank() const noexcept { return rank_; }
     std::size_t size() const noexcept { return near_.size(); }
-    bool is_near(std::size_t rank) const noexcept { return near_[rank]; } // on this host, and treated so
+    bool is_near(std::size_t rank) const noexcept { return near_[rank]; } // here, unless same_host is none
     bool any_near() const noexcept { return any_near_; }
     bool any_far() const noexcept { return any_far_; }
-    // Whether this is the first rank of its host: it speaks for the others.
+    // True if this is the first rank of its host, which reports for all of them.
     bool is_first_here() const noexcept;
-    std::size_t ranks_here() const noexcept; // this one included
-    // Bytes of shared memory for one device of one rank. `free`: as far as there is memory; else as far as
-    // FULT_COMM_SHARED_MEMORY allows.
+    std::size_t ranks_here() const noexcept; // including this one
+    // Bytes of shared memory for one device of one rank. `free`: limited by the free memory; else by
+    // FULT_COMM_SHARED_MEMORY.
     std::size_t room(bool free) const noexcept;
-    // Whether the ranks of this host have more workers than processors.
+    // True if the ranks of this host have more workers than processors.
     bool processors_are_short() const noexcept { return processors_are_short_; }
-    // As liveness wants them: 0 for ranks that are not near, -1 for this one.
+    // In the form that liveness takes: 0 for ranks that are not near, -1 for this one.
     const std::vector<pid_t> &processes() const noexcept { return processes_; }
-    // Of the job: known to its ranks alone.
+    // The job's secret, known to its ranks only.
     std::uint64_t secret() const noexcept { return secret_; }
-    // Under which a rank's device shows what it has on the host.
+    // Name of a rank's device, under which it publishes its objects on the host.
     std::string name_of(std::size_t rank, unsigned device) const;
 
   private:
@@ -51,33 +51,33 @@ class neighbours {
     std::vector<bool> near_;
     std::vector<pid_t> processes_;
     bool any_near_ = false, any_far_ = false;
-    std::size_t free_ = 0, allowed_ = 0; // bytes of shared memory: the least that a rank of this host says
+    std::size_t free_ = 0, allowed_ = 0; // bytes of shared memory: minimum over the ranks of this host
     unsigned devices_;
     bool processors_are_short_ = false;
 };
 
-// The way of one device to those of the same number at the other ranks, in steps that all ranks take
-// together: open, exchange addresses(), where lacks_room() says so for any device go_far() and another
-// exchange, connect, a barrier, hide.
+// Connects one device to those of the same number at the other ranks, in steps that all ranks take together:
+// open; exchange addresses(); if lacks_room() for any device, go_far() and another exchange; connect; a
+// barrier; hide.
 class joining {
   public:
-    static constexpr std::size_t parts = 3; // of what addresses() gives
+    static constexpr std::size_t parts = 3; // number of strings in addresses()
 
     joining(const neighbours &all, const options &wanted, unsigned device);
 
-    // Of all ranks, by rank; each has those of its devices one after the other.
+    // By rank; each rank has those of its devices in order.
     using all_addresses = std::vector<std::vector<std::string>>;
 
     std::vector<std::string> addresses() const; // of this rank, for all others
-    // Whether some rank of the job has found no room for its shared memory. All ranks get the same answer.
+    // True if some rank of the job has no space for its shared memory. All ranks get the same answer.
     static bool lacks_room(const all_addresses &addresses);
-    // Such a rank and the others of its host reach each other over the network. One of them says so.
+    // Such a rank and the others of its host use the network instead. One of them reports it.
     void go_far(const all_addresses &addresses);
     void connect(const all_addresses &addresses);
     void hide() noexcept;
 
     std::vector<std::unique_ptr<transport>> transports;
-    std::vector<int> routes; // by rank: which of them, -1 for this rank itself
+    std::vector<int> routes; // by rank: index of the transport, -1 for this rank
     std::unique_ptr<doorbells> bells;
 
   private:
@@ -96,7 +96,7 @@ class joining {
     options wanted_;
     unsigned device_;
     std::string shortage_;     // why this rank has no shared memory
-    int near_ = -1, far_ = -1; // among the transports
+    int near_ = -1, far_ = -1; // index in transports
 };
 
 } // namespace fult::comm::detail

@@ -1,7 +1,6 @@
-// Ranks that leave in good order. A rank whose context ends says so to all others, behind everything that it
-// has sent them on the same way: what came before still meets its receives, and a receive that waits for more
-// can only wait in vain. Until all ranks have come so far it goes on to serve what it has offered, and
-// refuses what is offered to it.
+// Ranks that leave normally. A rank whose context ends notifies all others, in order behind everything that
+// it has sent them: earlier messages still match their receives, and receives that wait for more can only
+// fail. Until all ranks have come so far it continues to serve its own RTS, and refuses those of others.
 #include "comm/device.hpp"
 #include "comm/endpoint_state.hpp"
 
@@ -25,9 +24,9 @@ void device::peer_leaves(int rank) noexcept {
         departed_.fetch_add(1, std::memory_order_seq_cst); // pairs with post
     if (probe_listener *who = probes_.load(std::memory_order_relaxed))
         who->rank_has_gone();
-    if (refusing_) // this rank leaves as well, and has no receives
+    if (refusing_) // this rank leaves too, and has no receives
         return;
-    // Of all endpoints at once: when a job ends this happens for each rank, and the table may be large.
+    // For all endpoints at once: when a job ends this happens for each rank, and the table may be large.
     match_item *orphans = table_.remove_if(
         match_kind::receive, [&](match_item &i) { return static_cast<receive &>(i).source == rank; });
     end_receives(static_cast<receive *>(static_cast<wildcard_item *>(orphans)), rank, errc::peer_left);
@@ -36,7 +35,7 @@ void device::peer_leaves(int rank) noexcept {
             end_receives(e->orphans(rank), rank, errc::peer_left);
 }
 
-// Receives that were taken out, as only that rank, or nobody any more, could have served them.
+// Ends receives that were removed because only that rank, or no rank any more, could have served them.
 void device::end_receives(receive *first, int rank, errc why) noexcept {
     while (receive *r = first) {
         first = static_cast<receive *>(r->match_item::next);
@@ -45,7 +44,7 @@ void device::end_receives(receive *first, int rank, errc why) noexcept {
     }
 }
 
-// After a collective has failed because of such a rank: this rank takes part in no later one there.
+// After a collective has failed because of such a rank: this rank participates in no later one there.
 void device::close(endpoint_state &companion) noexcept {
     device_lock hold(*this);
     companion.closed.store(true, std::memory_order_release); // pairs with collective_call

@@ -16,11 +16,11 @@ namespace {
 
 int open_process(pid_t process) noexcept { return static_cast<int>(::syscall(SYS_pidfd_open, process, 0)); }
 
-// Within the time that means death, so many signs of life are sent.
+// Signs of life sent within the time of silence that means failure.
 constexpr unsigned signs = 5;
 
-// Nobody is left who would end this rank, or read what it writes: a process that its launcher knows nothing
-// of any more must not stay behind.
+// No process is left to end this rank or to read its output: a process that its launcher has lost must not
+// remain.
 [[noreturn]] void end_without_launcher() noexcept {
     constexpr std::string_view text =
         "fult-comm: fult-run has ended before its ranks; this one ends as well\n";
@@ -46,7 +46,7 @@ liveness::liveness(const std::vector<std::unique_ptr<device>> &devices, const st
         else if (errno == ESRCH)
             fail(rank);
         else
-            remote_.push_back(rank); // Linux before 5.3: by what is heard
+            remote_.push_back(rank); // Linux before 5.3: use signs of life
     }
     if (processes_.empty() && remote_.empty())
         return;
@@ -88,7 +88,7 @@ std::vector<pollfd> liveness::descriptors_to_watch() const {
     all.push_back({bell_, POLLIN, 0});
     for (const watched &each : processes_)
         all.push_back({each.descriptor, POLLIN, 0});
-    all.push_back({launcher_, 0, 0}); // looked at for its end alone
+    all.push_back({launcher_, 0, 0}); // only for its hang-up
     return all;
 }
 
@@ -109,9 +109,9 @@ void liveness::run(std::vector<pollfd> descriptors) noexcept {
         }
         for (std::size_t i = 0; count > 0 && i < processes_.size(); ++i)
             if (descriptors[i + 1].revents != 0) {
-                descriptors[i + 1].fd = -1; // no more of it
+                descriptors[i + 1].fd = -1; // ignored from now on
                 for (const auto &each : devices_)
-                    each->progress(); // what it sent before it ended comes first
+                    each->progress(); // handle what it sent before it ended
                 fail(processes_[i].rank);
             }
         if (count != 0)

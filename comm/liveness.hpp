@@ -1,5 +1,5 @@
-// Whether the other ranks live: ranks of this host by their process, those of others by what is heard of
-// them. A thread of its own, which sleeps nearly always.
+// Failure detection: ranks of this host are watched by their process, those of other hosts by their signs of
+// life. Runs on its own thread, which sleeps most of the time.
 #pragma once
 
 #include <atomic>
@@ -15,16 +15,16 @@ class device;
 
 class liveness {
   public:
-    // processes[rank]: the process of a rank of this host, 0 for one of another host, -1 for this rank
-    // itself. launcher: a descriptor that hangs up when the launcher ends, which ends this process; -1: none.
-    // The first device shows life and listens for it.
+    // processes[rank]: the process of a rank of this host, 0 for one of another host, -1 for this rank.
+    // launcher: a descriptor that hangs up when the launcher ends, which ends this process; -1: none. The
+    // first device sends and receives signs of life.
     liveness(const std::vector<std::unique_ptr<device>> &devices, const std::vector<pid_t> &processes,
              unsigned seconds_of_silence, int launcher = -1);
     liveness(const liveness &) = delete;
     liveness &operator=(const liveness &) = delete;
     ~liveness();
 
-    // Any thread, never waits: a device has found that rank to be gone, and the others shall know.
+    // Any thread, never waits: a device has found that rank to have failed; notifies the other devices.
     void spread(int rank) noexcept;
 
   private:
@@ -43,7 +43,7 @@ class liveness {
     std::vector<int> remote_;
     unsigned silence_;
     int launcher_;
-    int bell_ = -1; // an eventfd: something to look at
+    int bell_ = -1; // an eventfd that wakes the thread
     std::thread thread_;
 };
 

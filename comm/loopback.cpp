@@ -13,7 +13,7 @@
 
 namespace fult::comm::detail {
 
-// What lies in a rank's queue, and what its transport has to tell.
+// A rank's queue, and its registered memory.
 struct mailbox {
     spin lock;
     std::deque<std::vector<std::byte>> messages;
@@ -105,7 +105,7 @@ class loopback final : public transport {
     }
 
   private:
-    // Of this rank, for the adapter; a mistake of who calls.
+    // For operations of this rank; a violation is an error of the caller.
     void check_enrolled(void *descriptor, const void *at, std::size_t size) noexcept {
         if (!hub_->settings.local_keys)
             return;

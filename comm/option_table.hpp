@@ -1,4 +1,4 @@
-// The options of fult-comm, one table for the environment, the help and the documents.
+// The options of fult-comm: one table for the environment, the help and the documents.
 #pragma once
 
 #include <cstdlib>
@@ -15,12 +15,12 @@ struct comm_option_row {
     const char *values;
     const char *by_default;
     const char *what;
-    void (*parse)(options &, std::string_view); // throws std::invalid_argument: what it must be
+    void (*parse)(options &, std::string_view); // throws std::invalid_argument with the permitted values
     std::string (*print)(const options &);
 };
 
 FULT_API std::span<const comm_option_row> comm_option_table() noexcept;
-// What the environment says of an option, or null; an empty variable counts as unset.
+// The value in the environment, or nullptr; an empty variable counts as unset.
 inline const char *in_environment(const comm_option_row &row) noexcept {
     const char *found = std::getenv(row.variable);
     return found && *found != '\0' ? found : nullptr;

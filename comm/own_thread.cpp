@@ -24,7 +24,7 @@ const allowed_processors at_start;
 
 constexpr const char *name_of_others = "fult-others";
 
-// The name of a thread of this process, without its newline; empty: it is gone.
+// The name of a thread of this process, without its newline; empty if the thread has ended.
 struct thread_name {
     char text[32] = "";
     explicit thread_name(pid_t thread) noexcept {
@@ -63,7 +63,7 @@ others_threads::others_threads() noexcept : maker_(::gettid()), is_open_(true) {
     name_thread(maker_, name_of_others);
 }
 
-// A thread of the program that is begun meanwhile has another name.
+// Threads that the program starts meanwhile have other names.
 void others_threads::close() noexcept {
     if (!std::exchange(is_open_, false))
         return;
@@ -77,7 +77,7 @@ void others_threads::close() noexcept {
             try {
                 known_.push_back(thread);
                 fult::detail::know_thread(thread);
-            } catch (const std::bad_alloc &) { // then it is one of the program's, for all that we know
+            } catch (const std::bad_alloc &) { // then it counts as one of the program's
             }
     ::closedir(all);
 }

@@ -1,5 +1,5 @@
-// Kernel threads of the library itself. They are started by workers, which are bound to a processor each, and
-// must not share that one.
+// Kernel threads of the library. They are started by workers, each of which is bound to a processor, and must
+// not share that processor.
 #pragma once
 
 #include <sys/types.h>
@@ -7,8 +7,9 @@
 
 namespace fult::comm::detail {
 
-// In the thread itself, for as long as it runs: lets it run on all processors that the process had when this
-// library was loaded, gives it a name of at most 15 characters, and makes it known as none of the program's.
+// Constructed by the thread itself, for as long as it runs: lets it run on all processors that the process
+// had when this library was loaded, names it (at most 15 characters), and registers it as not a thread of the
+// program.
 class own_thread {
   public:
     explicit own_thread(const char *name) noexcept;
@@ -20,11 +21,12 @@ class own_thread {
     pid_t number_;
 };
 
-// Threads that other libraries begin while this one starts them (PMIx, providers of libfabric). They are
-// known as none of the program's from close() to the end of this object.
+// Threads that other libraries start during a call from this one (PMIx, providers of libfabric). They are
+// registered as not the program's from close() to the end of this object.
 class others_threads {
   public:
-    others_threads() noexcept; // the calling thread's new threads are told by its name, which they inherit
+    others_threads() noexcept; // new threads of the calling thread are recognized by its name, which they
+                               // inherit
     others_threads(const others_threads &) = delete;
     others_threads &operator=(const others_threads &) = delete;
     ~others_threads();
@@ -37,7 +39,7 @@ class others_threads {
     std::vector<pid_t> known_;
 };
 
-// How many processors that are; 0: not known.
+// Number of those processors; 0 if unknown.
 unsigned processors_at_start() noexcept;
 std::vector<unsigned> list_of_processors_at_start();
 

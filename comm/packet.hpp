@@ -1,4 +1,4 @@
-// A buffer of a device: what goes over the network in one message of a transport, or arrives from it.
+// A buffer of a device: one message of a transport, outgoing or incoming.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,13 @@
 
 namespace fult::comm::detail {
 
-// Room that providers want for their own notes on an operation in flight (FI_CONTEXT2 of fi_getinfo(3): eight
-// pointers). Comes first, so that the provider's pointer is the operation's.
+// Space that providers require for their own state of an operation in flight (FI_CONTEXT2 of fi_getinfo(3):
+// eight pointers). It comes first, so that the provider's pointer is the operation's.
 struct provider_notes {
     void *notes[8];
 };
 
-// What an operation in flight is, for who hears of its end by the address of its notes.
+// Kind of an operation in flight, for the handler of its completion, which gets the address of its notes.
 enum class posted_kind : std::uint32_t { send, receive, transfer };
 
 struct posted {
@@ -20,16 +20,16 @@ struct posted {
     posted_kind kind;
 };
 
-// The head of a buffer; the bytes follow it at once. Buffers are made by packet_pool, aligned to cache lines.
+// Header of a buffer, followed by the bytes. Buffers are allocated by packet_pool, aligned to cache lines.
 struct alignas(64) packet : posted {
-    std::uint32_t size = 0;     // bytes in use: to be sent, or arrived
-    std::uint32_t capacity = 0; // bytes that it can hold
-    std::uint32_t home = 0;     // the pool's part that it belongs to
-    int rank = -1;              // where it is sent to
-    std::uint32_t handled = 0;  // bytes of one that arrived and waits for memory (device.hpp)
-    void *descriptor[2] = {};   // of its memory, for each transport that wants memory registered
+    std::uint32_t size = 0;     // bytes in use: to be sent, or received
+    std::uint32_t capacity = 0; // bytes of the buffer
+    std::uint32_t home = 0;     // the part of the pool that it belongs to
+    int rank = -1;              // destination
+    std::uint32_t handled = 0;  // bytes handled, of a received packet that waits for memory (device.hpp)
+    void *descriptor[2] = {};   // of its memory, for each transport that requires registered memory
     packet *next = nullptr;
-    bool is_silent = false; // nothing but records that are not counted (wire.hpp)
+    bool is_silent = false; // holds only records that are not counted (wire.hpp)
 
     std::byte *data() noexcept { return reinterpret_cast<std::byte *>(this + 1); }
     const std::byte *data() const noexcept { return reinterpret_cast<const std::byte *>(this + 1); }

@@ -1,4 +1,4 @@
-// What a request points to, and how several of them are waited for at once.
+// Target of a request's pointer, and waits for several requests at once.
 #pragma once
 
 #include <atomic>
@@ -15,14 +15,14 @@
 
 namespace fult::comm::detail {
 
-// Throws what became of an operation that failed.
+// Throws the error of an operation that failed.
 void throw_failure(const operation &op, const char *call);
 
-// Somebody who waits for a number of requests. On its stack.
+// A wait for a number of requests, on the waiter's stack.
 struct gathering {
     explicit gathering(std::size_t count) noexcept : left(count) {}
     void expect_one() noexcept { left.fetch_add(1, std::memory_order_relaxed); }
-    // The last one grants; who is not the last touches nothing afterwards, nor does the last one.
+    // The last one grants. No caller touches this object afterwards.
     void one_came() noexcept {
         if (only_first) {
             if (left.exchange(0, std::memory_order_acq_rel) == 1)
@@ -32,11 +32,11 @@ struct gathering {
             all_came.grant();
         }
     }
-    // For who waits: instead of one_came. Whether there is nothing to wait for.
+    // For the waiter, instead of one_came. Returns true if there is nothing to wait for.
     bool last_came() noexcept { return left.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
     std::atomic<std::size_t> left;
-    std::atomic<std::size_t> came{0}; // where only the first one counts
+    std::atomic<std::size_t> came{0}; // if only_first
     bool only_first = false;
     fult::detail::waiter all_came;
 };
@@ -44,7 +44,7 @@ struct gathering {
 struct pending {
     device *on = nullptr;
     operation *what = nullptr;
-    std::atomic<gathering *> watcher{nullptr}; // who waits; finished_mark() once it is complete
+    std::atomic<gathering *> watcher{nullptr}; // a gathering that waits; finished_mark() once it is complete
 
     pending() = default;
     pending(const pending &) = delete;
@@ -56,12 +56,12 @@ struct pending {
     static gathering *finished_mark() noexcept { return reinterpret_cast<gathering *>(1); }
     bool is_complete() const noexcept { return watcher.load(std::memory_order_acquire) == finished_mark(); }
     void complete() noexcept;
-    // False: it is complete already.
+    // Returns false if it is complete already.
     bool watch(gathering &them) noexcept {
         gathering *nobody = nullptr;
         return watcher.compare_exchange_strong(nobody, &them, std::memory_order_acq_rel);
     }
-    // False: it is complete, or about to be.
+    // Returns false if it is complete, or about to be.
     bool unwatch(gathering &them) noexcept {
         gathering *it = &them;
         return watcher.compare_exchange_strong(it, nullptr, std::memory_order_acq_rel);
@@ -92,7 +92,7 @@ struct alignas(64) pending_receive final : pending, receive {
 };
 static_assert(sizeof(pending_receive) <= request_bytes && alignof(pending_receive) <= 64);
 
-// What a message or a wait touches of a request: its first two cache lines.
+// The fields of a request that a message or a wait accesses: its first two cache lines.
 static_assert(sizeof(pending) + sizeof(wildcard_item) + sizeof(operation) + sizeof(void *) +
                   sizeof(std::size_t) <=
               128);
@@ -101,13 +101,13 @@ inline void bring_near(const void *request) noexcept {
     __builtin_prefetch(static_cast<const char *>(request) + 64, 1);
 }
 
-// For the library's own functions that know requests by what they point to.
+// For library functions that know requests by their target.
 struct request_pointer {
     static request of(pending *what) noexcept { return request(what); }
     static pending *release(request &r) noexcept { return std::exchange(r.what_, nullptr); }
 };
 
-// Waits until all are complete; at(i) is the i-th of them, or null. Looks at none. Suspends.
+// Waits until all are complete. at(i) is the i-th one, or nullptr. Does not check their results. Suspends.
 template <class At> void await_all(std::size_t count, const At &at) {
     const auto is_open = [&](std::size_t i) { return at(i) && !at(i)->is_complete(); };
     std::size_t first = 0;
@@ -118,7 +118,7 @@ template <class At> void await_all(std::size_t count, const At &at) {
     };
     if (pass_complete())
         return;
-    // While there is nothing else to do, nobody need tell: they are looked at.
+    // While nothing else is ready they are polled, and no notification is needed.
     at(first)->on->progress_until(pass_complete);
     if (first == count)
         return;
@@ -135,7 +135,7 @@ template <class At> void await_all(std::size_t count, const At &at) {
         on->wait(them.all_came);
 }
 
-// Waits until one is complete, and returns its index; `count` where all are null. Suspends.
+// Waits until one is complete, and returns its index; `count` if all are nullptr. Suspends.
 template <class At> std::size_t await_any(std::size_t count, const At &at) {
     const auto complete = [&] {
         std::size_t i = 0;
@@ -149,7 +149,7 @@ template <class At> std::size_t await_any(std::size_t count, const At &at) {
     for (; found == count && watched < count; ++watched)
         if (at(watched) && !at(watched)->watch(any))
             found = watched;
-    // One whose message left at once is complete, and knows no device.
+    // A request whose message was sent at once is complete and has no device.
     device *on = nullptr;
     for (std::size_t i = 0; i < count && found == count; ++i)
         on = at(i) ? at(i)->on : on;
@@ -157,7 +157,7 @@ template <class At> std::size_t await_any(std::size_t count, const At &at) {
         return count;
     if (found == count)
         on->wait(any.all_came);
-    // Whoever completes one that could not be taken back still looks at `any`.
+    // Requests that could not be unwatched still access `any` when they complete.
     std::size_t coming = 0;
     for (std::size_t i = 0; i < watched; ++i)
         if (at(i) && i != found && !at(i)->unwatch(any))

@@ -1,6 +1,6 @@
-// Messages that nobody has asked for yet: how many bytes of them a rank keeps, and what happens to those that
-// are too many. Their senders are told to offer only; and offers for queues, which no receive fetches, are
-// fetched when there is room. Under the device's lock, but for what says otherwise.
+// Flow control of unexpected messages: how many bytes of them a rank keeps. Beyond that their senders are
+// asked to send RTS only, and messages for queues, which no receive fetches, are fetched when there is space.
+// Under the device's lock, unless stated otherwise.
 #include <algorithm>
 #include <new>
 
@@ -19,7 +19,7 @@ void device::account(int source, std::ptrdiff_t bytes) noexcept {
     peer &from = peer_of(source);
     const std::ptrdiff_t total = from.unexpected.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     if (from.via && !from.told_slower && total > share() && tell(source, record::slower)) {
-        from.told_slower = true; // else with the next one
+        from.told_slower = true; // else retried with the next message
         ++slowed_;
     }
 }
@@ -44,15 +44,15 @@ void device::relieve() noexcept {
     flush_all();
 }
 
-// A message that is longer than the share, or that others keep from fitting, comes in when its endpoint has
-// nothing else to offer: whoever dequeues always gets on.
+// A message that is longer than the share, or that others keep from fitting, is fetched when its endpoint has
+// nothing else to deliver: so every dequeue loop proceeds.
 bool device::has_room_for(endpoint_state &e, const status &about) const noexcept {
     const std::ptrdiff_t left = share() - unexpected(about.source);
     return !e.counts() || has_failed(about.source) ||
            (left >= 0 && about.size <= static_cast<std::size_t>(left)) || e.has_run_dry();
 }
 
-// What was left at its sender for want of room. Without memory: at the next look.
+// Fetches what was left at its sender for lack of space. Without memory, retries at the next check.
 void device::fetch_offered() noexcept {
     slowed_ -= static_cast<unsigned>(std::erase_if(lacking_room_, [&](endpoint_state *e) {
         std::vector<place_in_line *> offered;
@@ -61,7 +61,7 @@ void device::fetch_offered() noexcept {
         } catch (const std::bad_alloc &) {
             return false;
         }
-        int full = -1; // the source whose next message does not fit: those behind it have to wait
+        int full = -1; // the source whose next message does not fit: later ones of it must wait
         for (place_in_line *each : offered) {
             if (each->about.source == full)
                 continue;
@@ -80,7 +80,7 @@ void device::leave_at_sender(int source, const offer_body &offer) noexcept {
     flush_all();
 }
 
-// For an endpoint without receives. False: no memory.
+// For an endpoint without receives. Returns false if there is no memory.
 bool device::deliver_offer(endpoint_state &e, const status &about, const offer_body &offer) noexcept {
     const bool first = std::find(lacking_room_.begin(), lacking_room_.end(), &e) == lacking_room_.end();
     const bool fits = first && has_room_for(e, about);
@@ -93,20 +93,20 @@ bool device::deliver_offer(endpoint_state &e, const status &about, const offer_b
     if (fits) {
         fetch(e, *place);
     } else if (first) {
-        lacking_room_.push_back(&e); // has room for all
+        lacking_room_.push_back(&e); // has capacity for all endpoints
         ++slowed_;
     }
     return true;
 }
 
-// Memory is made for the message, and it is delivered when it is here.
+// Allocates memory for the message, which is delivered when it has arrived.
 void device::fetch(endpoint_state &e, place_in_line &place) noexcept {
     const status about = place.about;
     const offer_body offer = place.offer;
     struct whole : receive {
         std::unique_ptr<std::byte[]> bytes;
         device *on = nullptr;
-        place_in_line *place = nullptr; // the endpoint's
+        place_in_line *place = nullptr; // owned by the endpoint
         bool counted = false;
     };
     std::unique_ptr<whole> w(new (std::nothrow) whole);
@@ -130,7 +130,7 @@ void device::fetch(endpoint_state &e, place_in_line &place) noexcept {
         account(about.source, static_cast<std::ptrdiff_t>(about.size));
     place.how = place_in_line::coming;
     e.begin_coming();
-    w->finished = [](operation &op) noexcept { // under the device's lock: only what comes from there ends it
+    w->finished = [](operation &op) noexcept { // under the device's lock: all callers hold it
         auto &done = static_cast<whole &>(op);
         // The endpoint may have ended meanwhile, and its place with it.
         endpoint_state *const to = done.on->endpoints_[done.endpoint].load(std::memory_order_acquire);
@@ -147,6 +147,6 @@ void device::fetch(endpoint_state &e, place_in_line &place) noexcept {
         delete &done;
     };
     begin_move(*w.release(), about, offer);
-} // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): it ends itself, in `finished`
+} // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): deleted in `finished`
 
 } // namespace fult::comm::detail

@@ -1,11 +1,11 @@
-// What a device does to find out whether all ranks wait. None of it counts as progress: who sleeps for the
-// device sleeps on.
+// A device's part in the detection of deadlocks across ranks. None of it counts as progress: a thread that
+// sleeps for the device is not woken.
 #include "comm/device.hpp"
 #include "comm/one_sided/one_sided.hpp"
 
 namespace fult::comm::detail {
 
-// Holds the lock for a moment, and leaves nothing to do behind.
+// Holds the lock briefly, and leaves no work behind.
 class inspection {
   public:
     explicit inspection(device &d) noexcept : device_(d) {
@@ -24,7 +24,7 @@ class inspection {
     device &device_;
 };
 
-// False: somebody makes progress.
+// Returns false if another thread makes progress.
 bool device::lock_to_sleep() noexcept {
     if (try_lock())
         return true;

@@ -1,4 +1,4 @@
-// A number that nobody can guess.
+// An unpredictable number.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace fult::comm::detail {
 
-// Throws std::exception where the system has no randomness.
+// Throws std::exception if the system has no source of randomness.
 inline std::uint64_t random_number() {
     std::random_device system;
     return static_cast<std::uint64_t>(system()) << 32 | system();

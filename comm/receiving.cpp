@@ -1,5 +1,5 @@
-// The way in: packets are read record by record, messages meet their receives, and long ones are fetched from
-// their senders. Under the device's lock, but for what says otherwise.
+// Receiving: packets are parsed record by record, messages are matched with receives, and rendezvous messages
+// are fetched from their senders. Under the device's lock, unless stated otherwise.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -14,11 +14,11 @@
 namespace fult::comm::detail {
 namespace {
 
-constexpr unsigned records_at_once = 16; // whose receives are brought near together
+constexpr unsigned records_at_once = 16; // whose receives are prefetched together
 
-constexpr std::size_t short_payload = 256; // messages of up to so many bytes share one size of memory
+constexpr std::size_t short_payload = 256; // messages of up to so many bytes use one allocation size
 
-// Who takes a message out of a table may come before its bytes were copied.
+// A message may be taken from the table before its bytes have been copied.
 void await_bytes(const arrived &m) noexcept {
     spin_wait wait;
     while (!m.complete.load(std::memory_order_acquire)) // pairs with arrive
@@ -49,7 +49,7 @@ arrived *device::message_for(std::size_t payload) noexcept {
         m->complete.store(false, std::memory_order_relaxed);
         return m;
     }
-    return new_arrived(std::max(payload, short_payload)); // null: no memory
+    return new_arrived(std::max(payload, short_payload)); // nullptr: no memory
 }
 
 void device::keep_spare(arrived *m) noexcept {
@@ -59,7 +59,7 @@ void device::keep_spare(arrived *m) noexcept {
     spare = m;
 }
 
-// Messages meet receives ----------------------------------------------------------------------------------------------
+// Matching ------------------------------------------------------------------------------------------------------------
 
 // Any thread.
 void device::finish_receive(receive &r, errc failure) noexcept {
@@ -67,7 +67,7 @@ void device::finish_receive(receive &r, errc failure) noexcept {
     r.finished(r);
 }
 
-// Any thread. The bytes are here.
+// Any thread. The bytes have arrived.
 void device::fill(receive &r, status about, std::span<const std::byte> bytes) noexcept {
     r.about = about;
     if (bytes.size() > r.room) {
@@ -80,7 +80,7 @@ void device::fill(receive &r, status about, std::span<const std::byte> bytes) no
     finish_receive(r, errc::none);
 }
 
-// Any thread. The message was found waiting, or the receive was found by a message of this rank itself.
+// Any thread. The message was unexpected, or a message of this rank itself found the receive.
 void device::meet(receive &r, arrived &m) noexcept {
     await_bytes(m);
     switch (m.how) {
@@ -121,7 +121,7 @@ void device::discard(arrived &m) noexcept {
     free_arrived(&m);
 }
 
-// An eager message or an offer.
+// Eager message or RTS.
 bool device::arrive(int source, const record_view &r) noexcept {
     endpoint_state *e = endpoints_[r.endpoint].load(std::memory_order_acquire);
     if (!e || refusing_ || e->has_early)
@@ -129,11 +129,11 @@ bool device::arrive(int source, const record_view &r) noexcept {
     return r.kind == record::offer ? offer_arrived(*e, source, r) : message_arrived(*e, source, r);
 }
 
-// It goes where its receive wants it, or waits here.
+// Copies the message to its receive, or stores it as unexpected.
 bool device::message_arrived(endpoint_state &e, int source, const record_view &r) noexcept {
     if (e.closed.load(std::memory_order_relaxed)) // set under the lock
         return true;
-    // Made anew where it is needed: a copy of what was just written in parts makes the processor wait.
+    // Constructed at each use: reading a struct that was just written in parts stalls on store forwarding.
     const auto about = [&]() -> status { return {source, r.tag, r.body.size()}; };
     if (!e.matches())
         return e.deliver_in_order(about(), r.body);
@@ -143,7 +143,7 @@ bool device::message_arrived(endpoint_state &e, int source, const record_view &r
     m->about = about();
     if (receive *waiting = e.arrive(*m)) {
         keep_spare(m);
-        // Perhaps the next message's: a guess, as it may be gone.
+        // A guess at the next message's receive, which may already be gone.
         if (const match_item *next = waiting->match_item::next)
             __builtin_prefetch(reinterpret_cast<const char *>(next) + 64, 1);
         fill(*waiting, about(), r.body);
@@ -155,7 +155,7 @@ bool device::message_arrived(endpoint_state &e, int source, const record_view &r
     return true;
 }
 
-// Each offer that is let in is answered once: `taken`, or `wanted`.
+// Each accepted RTS is answered once, by FIN (`taken`) or CTS (`wanted`).
 bool device::offer_arrived(endpoint_state &e, int source, const record_view &r) noexcept {
     const auto offer = body_as<offer_body>(r.body);
     if (!offer)
@@ -190,9 +190,9 @@ bool device::offer_arrived(endpoint_state &e, int source, const record_view &r) 
     return true;
 }
 
-// Messages that wait at their senders ---------------------------------------------------------------------------------
+// Rendezvous -----------------------------------------------------------------------------------------------------------
 
-// Nobody here will fetch it: its sender need not wait.
+// No receive will fetch it: the sender need not wait.
 void device::refuse(int source, const offer_body &offer, id_flags why) noexcept {
     tell_taken(source, offer.id, why);
 }
@@ -291,7 +291,7 @@ void device::moved(transfer &t, bool well) noexcept {
     finish_receive(r, well ? errc::none : errc::peer_failed);
 }
 
-// The receiver cannot read the message: it is sent to it in parts.
+// CTS: the receiver cannot read the message remotely, so it is sent in parts.
 void device::wanted_elsewhere(int source, const wanted_body &body) noexcept {
     sending *s = offered_.find(body.id);
     if (!s || s->rank != source || s->kind != record::offer || !s->announced)
@@ -369,11 +369,12 @@ bool device::handle_record(int source, const record_view &r) noexcept {
 
 bool device::handle_packet(packet &p, std::size_t from) noexcept {
     record_reader reader({p.data(), p.size}, static_cast<std::uint32_t>(settings_.size));
-    // Nobody else's, and by no other way than answers go. What makes no sense is dropped.
+    // A packet must come from a rank of the job, by the transport that answers to that rank use. Invalid
+    // packets are dropped.
     if (!reader.ok() || peer_of(reader.source()).via != transports_[from].get())
         return refuse_packet(from);
     peer &source = peer_of(reader.source());
-    if (p.handled != 0) { // an earlier sign of life, which has been counted
+    if (p.handled != 0) { // deferred before; its sign of life was counted then
         reader.go_on_at({p.data(), p.size}, p.handled);
     } else {
         if (source.head != sizeof(packet_head) && !reader.pass(settings_.secret))
@@ -398,7 +399,7 @@ bool device::handle_packet(packet &p, std::size_t from) noexcept {
     return true;
 }
 
-// Counted where it can be a stranger's. It is not deferred.
+// Refused packets are counted if they may be a stranger's. They are not deferred.
 bool device::refuse_packet(std::size_t from) noexcept {
     if (!limits_[from].guarded)
         return true;
@@ -435,7 +436,7 @@ bool device::handle_records(record_reader &reader, packet &p) noexcept {
 
 void device::give_back(packet &p, std::size_t to) noexcept {
     if (transports_[to]->post(p) != outcome::done)
-        unposted_[to].push_back(&p); // has room for all
+        unposted_[to].push_back(&p); // capacity is reserved for all packets
 }
 
 void device::received(packet &p, std::size_t from) noexcept {
@@ -446,7 +447,8 @@ void device::received(packet &p, std::size_t from) noexcept {
         defer(p, from);
 }
 
-// The first messages of some packets; what follows in one is brought near when its turn comes.
+// Prefetches the receives of the first messages of some packets; the others in a packet follow when it is
+// handled.
 void device::bring_near(std::span<const event> packets) const noexcept {
     std::uint64_t keys[records_at_once];
     unsigned count = 0;
@@ -471,7 +473,7 @@ void device::bring_near(std::span<const event> packets) const noexcept {
         table_.prefetch_item(keys[i]);
 }
 
-// The receives that these messages are for may be anywhere in memory.
+// The receives of these messages may be anywhere in memory.
 void device::bring_near(int source, std::span<const record_view> messages) const noexcept {
     const auto key = [&](const record_view &r) {
         return match_key(r.endpoint, static_cast<std::uint32_t>(source), r.tag);
@@ -542,7 +544,7 @@ bool device::poll_transports() noexcept {
         while (!unposted_[i].empty() && transports_[i]->post(*unposted_[i].back()) == outcome::done)
             unposted_[i].pop_back();
     }
-    if (any) // which wakes tasks
+    if (any) // tasks may have been woken
         still_alone_ = 0;
     return any;
 }

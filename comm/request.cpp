@@ -45,7 +45,7 @@ void pending::complete() noexcept {
 
 namespace {
 
-// What all requests point to whose message had left when isend returned: nothing is to be kept of it.
+// Target of all requests whose message was sent before isend returned: they need no state.
 struct sent_at_once final : pending {
     sent_at_once() noexcept { watcher.store(finished_mark(), std::memory_order_relaxed); }
     void destroy() noexcept override {}
@@ -110,7 +110,7 @@ status request::wait() {
 bool request::cancel() noexcept {
     if (what_ && what_ != &detail::sent && what_->is_complete() &&
         what_->what->is_a == operation_kind::receive &&
-        what_->what->failure == errc::peer_left) { // no message has met it: to its caller it is still there
+        what_->what->failure == errc::peer_left) { // unmatched: for its caller it is still posted
         what_->what->failure = errc::cancelled;
         return true;
     }

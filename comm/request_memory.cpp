@@ -13,20 +13,20 @@ namespace fult::comm::detail {
 namespace {
 
 constexpr std::align_val_t cache_line{64};
-constexpr unsigned in_slab = 128; // pieces; as many go from thread to thread at a time
+constexpr unsigned in_slab = 128; // blocks; the unit of moves between threads
 constexpr unsigned most_kept = 4 * in_slab;
 
-// A free piece.
+// A free block.
 struct piece {
     piece *next;
-    piece *next_chain; // of the first one of a chain
+    piece *next_chain; // of the first block of a chain
 };
 
 struct slab {
     slab *next;
 };
 
-// What no thread keeps for itself, in chains of in_slab.
+// Blocks that no thread caches, in chains of in_slab.
 class common_pieces {
   public:
     constexpr common_pieces() noexcept = default;
@@ -40,7 +40,7 @@ class common_pieces {
         static_assert(sizeof(slab) <= 64 && request_bytes % 64 == 0);
         auto *memory = static_cast<std::byte *>(::operator new(64 + in_slab * request_bytes, cache_line));
         piece *first = nullptr;
-        for (unsigned i = in_slab; i-- > 0;) // the lowest one comes first
+        for (unsigned i = in_slab; i-- > 0;) // the lowest address comes first
             first = ::new (memory + 64 + i * request_bytes) piece{first, nullptr};
         const std::lock_guard guard(lock_);
         slabs_ = ::new (memory) slab{slabs_};
@@ -55,11 +55,11 @@ class common_pieces {
   private:
     spin lock_;
     piece *chains_ = nullptr;
-    slab *slabs_ = nullptr; // never given back: somebody may keep a request to the end of the program
+    slab *slabs_ = nullptr; // never freed: a request may live until the end of the program
 };
 constinit common_pieces common;
 
-// What a thread keeps. Plain, so that looking at it calls nothing.
+// A thread's cache. Trivial, so that access to it calls no function.
 struct own_pieces {
     piece *first;
     unsigned count;
@@ -85,7 +85,7 @@ struct at_thread_end {
     }
 };
 
-// Who keeps something hands it back in the end.
+// A thread that caches blocks gives them back when it ends.
 void open(own_pieces &mine) noexcept {
     static thread_local const at_thread_end hands_back;
     (void)&hands_back;
@@ -102,7 +102,7 @@ void refill(own_pieces &mine) {
 
 } // namespace
 
-// Neither is inlined into a function that may suspend, and go on in another thread.
+// Not inlined into functions that may suspend and resume on another thread.
 FULT_OPAQUE void *take_request_memory() {
     own_pieces &mine = own;
     if (!mine.first) [[unlikely]]
@@ -110,8 +110,8 @@ FULT_OPAQUE void *take_request_memory() {
     --mine.count;
     piece *const taken = mine.first, *const next = taken->next;
     mine.first = next;
-    // The next one is taken soon, and then written from its begin. Mostly they lie in a row, one way or the
-    // other: so a guess where those behind it are. A number, as it may be nowhere.
+    // The next block is taken soon, and then written from its beginning. Blocks are mostly consecutive, in
+    // either direction: so extrapolate to those behind it. An integer, as the address may be invalid.
     const auto next_at = reinterpret_cast<std::uintptr_t>(next),
                taken_at = reinterpret_cast<std::uintptr_t>(taken);
     const std::uintptr_t later = next_at + 3 * (next_at - taken_at);
@@ -130,7 +130,7 @@ FULT_OPAQUE void give_request_memory(void *memory) noexcept {
         if (mine.thread == own_pieces::fresh)
             open(mine);
         else
-            hand_back_chain(mine, mine.count); // nobody else would
+            hand_back_chain(mine, mine.count); // no other call would
     }
 }
 

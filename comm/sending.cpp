@@ -1,5 +1,5 @@
-// The way out: records are gathered in a packet for each rank, and packets are handed to the transport. All
-// of it under the device's lock.
+// Sending: records are gathered in one packet for each rank, and packets are handed to the transport. All
+// under the device's lock.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -12,8 +12,8 @@
 namespace fult::comm::detail {
 namespace {
 
-constexpr unsigned look_after = 4; // messages: whether their receiver waits for them
-constexpr unsigned alone_for = 16; // messages: whether others are ready to run is asked again then
+constexpr unsigned look_after = 4; // messages after which it is checked whether the receiver waits for them
+constexpr unsigned alone_for = 16; // messages after which it is checked again whether other tasks are ready
 
 } // namespace
 
@@ -31,7 +31,7 @@ void device::note_open(peer &to) noexcept {
     open_ = &to;
 }
 
-// Adds a record to what goes to that rank. False: no room now.
+// Appends a record to the rank's open packet. Returns false if there is no free packet.
 bool device::append(peer &to, record kind, std::uint8_t flags, std::uint16_t endpoint, std::uint32_t tag,
                     std::span<const std::byte> first, std::span<const std::byte> second) noexcept {
     const std::size_t body = first.size() + second.size();
@@ -44,8 +44,8 @@ bool device::append(peer &to, record kind, std::uint8_t flags, std::uint16_t end
         return false;
     if (!to.open) {
         to.open = packets_->take(0);
-        // Where none is left, an empty one that another rank keeps for its next message, which may never
-        // come.
+        // If the pool is empty, take an empty packet that another rank keeps for its next message, which may
+        // never come.
         for (int i = 0; !to.open && i < settings_.size; ++i)
             if (peer &other = peer_of(i); other.open && other.open->size == 0)
                 to.open = std::exchange(other.open, nullptr);
@@ -58,7 +58,7 @@ bool device::append(peer &to, record kind, std::uint8_t flags, std::uint16_t end
         const guarded_head head{{packet_head::expected, static_cast<std::uint32_t>(settings_.rank)},
                                 settings_.secret};
         std::memcpy(p.data(), &head,
-                    sizeof head); // where it is not guarded, the first record goes over the secret
+                    sizeof head); // if the packet is not guarded, the first record overwrites the secret
         p.size = to.head;
         p.rank = to.rank;
         p.kind = posted_kind::send;
@@ -78,7 +78,7 @@ bool device::append(peer &to, record kind, std::uint8_t flags, std::uint16_t end
     return true;
 }
 
-// Hands the open packet to the transport. False: no room there now.
+// Hands the open packet to the transport. Returns false if the transport has no space now.
 bool device::flush(peer &to) noexcept {
     packet *p = to.open;
     if (!p || p->size == 0 || to.doomed)
@@ -117,10 +117,10 @@ void device::flush_all() noexcept {
     }
 }
 
-// Small messages wait for company while this worker has something else to run. A rank that has nothing to do
-// gets a few soon: then both work at the same time.
+// Small messages are gathered while this worker has other tasks to run. An idle receiver gets a few early:
+// then both ranks work at the same time.
 void device::flush_unless_others_run(peer &to) noexcept {
-    const bool asleep = apart_ && asleep_.load(std::memory_order_relaxed); // then nobody would poll
+    const bool asleep = apart_ && asleep_.load(std::memory_order_relaxed); // then no thread would poll
     if (!settings_.gather || asleep || still_alone_ != 0 || !fult::detail::others_ready()) {
         still_alone_ = (still_alone_ != 0 ? still_alone_ : alone_for) - 1;
         if (!flush(to))
@@ -132,7 +132,7 @@ void device::flush_unless_others_run(peer &to) noexcept {
     }
 }
 
-// A small message to another rank or to this one.
+// Sends a small message to another rank or to this one.
 bool device::send_now(endpoint_state &from, int to, std::uint32_t tag, const void *data, std::size_t size) {
     peer &p = peer_of(to);
     if (!p.via) {
@@ -168,7 +168,7 @@ bool device::send_now(endpoint_state &from, int to, std::uint32_t tag, const voi
     return true;
 }
 
-// Any message, and without waiting.
+// Sends any message, without waiting.
 void device::send(sending &s) noexcept {
     peer &p = peer_of(s.rank);
     if (!p.via) {
@@ -201,7 +201,8 @@ void device::send(sending &s) noexcept {
     flush_unless_others_run(p);
 }
 
-// A message to this rank that is too long to be copied twice: it waits for its receive, or is copied to it.
+// A message to this rank that is too long to be copied twice: it waits for its receive, or is copied to it
+// directly.
 void device::send_to_self(sending &s) noexcept {
     arrived *m = new_arrived(0);
     s.about = {s.rank, s.tag, s.size};
@@ -231,7 +232,7 @@ void device::send_to_self(sending &s) noexcept {
     }
 }
 
-// What waits for room, in order.
+// Retries the sends that wait for packets, in order.
 void device::advance(peer &to) noexcept {
     while (to.first) {
         sending &s = *to.first;
@@ -249,7 +250,7 @@ void device::advance(peer &to) noexcept {
     }
 }
 
-// One send's next record. False: no room.
+// Sends the next record of s. Returns false if there is no free packet.
 bool device::step(sending &s) noexcept {
     peer &to = peer_of(s.rank);
     const auto *bytes = static_cast<const std::byte *>(s.data);
@@ -275,8 +276,8 @@ void device::finish_sending(sending &s, errc failure) noexcept {
     finish_begun(s, offered_, peer_of(s.rank).via, failure);
 }
 
-// A record of the protocol itself, which must not be refused: it goes before whatever waits, and waits itself
-// where there is no room. False: there is no memory for that.
+// Sends a protocol record, which must not be lost: it overtakes waiting sends, and is held if there is no
+// free packet. Returns false if there is no memory to hold it.
 bool device::answer(int rank, record kind, const void *body, std::size_t size) noexcept {
     peer &to = peer_of(rank);
     const std::span<const std::byte> bytes(static_cast<const std::byte *>(body), size);
@@ -288,7 +289,7 @@ bool device::answer(int rank, record kind, const void *body, std::size_t size) n
     return true;
 }
 
-// Whoever will have to answer when nothing may fail any more sees to the memory for it before.
+// Reserves the memory for an answer that must not fail later.
 bool device::promise_answer() noexcept {
     const std::size_t needed = answers_.size() + promised_ + 1;
     if (needed > answers_.capacity())
@@ -311,7 +312,7 @@ void device::answer_promised(int rank, record kind, const void *body, std::size_
         return;
     held_answer held{rank, kind, {}, size};
     std::memcpy(held.body, body, size);
-    answers_.push_back(held); // has room: promise_answer
+    answers_.push_back(held); // has capacity: promise_answer
     ++to.held_answers;
     press();
 }
@@ -321,7 +322,7 @@ bool device::tell(int rank, record kind) noexcept {
     return answer(rank, kind, &nothing, sizeof nothing);
 }
 
-// A rank that has no room holds up none of the others.
+// A rank without free packets does not delay the others.
 void device::send_held_answers() noexcept {
     for (const held_answer &each : answers_)
         peer_of(each.rank).no_room = false;

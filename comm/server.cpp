@@ -10,8 +10,8 @@
 namespace fult::comm::detail {
 namespace {
 
-// Looks before the dedicated server sleeps: many where it has a processor of its own, few where it would keep
-// a worker from running the very task that the last message was for.
+// Polls before the dedicated thread sleeps: many if it has a processor of its own, few if it would keep a
+// worker from running the task that the last message was for.
 constexpr unsigned looks_alone = 2000, looks_among_workers = 20;
 
 } // namespace
@@ -50,7 +50,7 @@ void server::run() noexcept {
         } else if (++idle < looks) {
             fult::detail::cpu_relax();
         } else if (on_.prepare_sleep()) {
-            // Asked once more: the wake() of the end may have come before the sleep was announced.
+            // Checked again: the wake() of the destructor may have come before the sleep was announced.
             pollfd what{on_.descriptor(), POLLIN, 0};
             if (!ending_.load(std::memory_order_acquire) && ::poll(&what, 1, on_.patience()) == 0)
                 on_.slept_out();

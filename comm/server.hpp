@@ -1,5 +1,5 @@
-// Who makes a device's progress: the workers, or a kernel thread beside them.
-// Source: section 5.2.1 of Dang's dissertation (the dedicated one).
+// Progress engine of a device: the workers, or a dedicated kernel thread. Source: section 5.2.1 of Dang's
+// dissertation (the dedicated one).
 #pragma once
 
 #include <atomic>
@@ -13,11 +13,11 @@ class device;
 
 class server {
   public:
-    // From here on somebody polls the device, unless it has no transports.
+    // From now on the device is polled, unless it has no transports.
     server(device &on, server_policy how);
     server(const server &) = delete;
     server &operator=(const server &) = delete;
-    ~server(); // from here on nobody does
+    ~server(); // from now on it is not
 
   private:
     void run() noexcept;
@@ -25,7 +25,7 @@ class server {
     device &on_;
     bool is_service_ = false;
     std::atomic<bool> ending_{false};
-    std::thread thread_; // the dedicated one
+    std::thread thread_; // the dedicated thread
 };
 
 } // namespace fult::comm::detail

@@ -19,9 +19,9 @@ struct share {
     std::vector<bool> processors;
 };
 
-constexpr unsigned long most = 1 << 20; // of workers and of processors
+constexpr unsigned long most = 1 << 20; // maximum number of workers and of processors
 
-// The number before `end`, which is taken away with it; nothing where there is none.
+// Removes and returns the number before `end`, and `end`; nothing if there is none.
 std::optional<unsigned long> take_number(std::string_view &text, char end) {
     unsigned long value = 0;
     const char *const last = text.data() + text.size();

@@ -1,4 +1,4 @@
-// Whether the ranks of a host have a processor for each of their threads that look for work.
+// Determines whether the ranks of a host have a processor for each of their workers.
 #pragma once
 
 #include <span>
@@ -6,12 +6,12 @@
 
 namespace fult::comm::detail {
 
-// What this rank uses of its host, as a text for the others: its workers, and the processors that it may run
-// on. Any thread.
+// What this rank uses of its host, as text for the other ranks: its workers, and the processors that it may
+// run on. Any thread.
 std::string own_share();
 
-// From what all ranks of this host gave, of which one is this rank's own: whether those that may run where
-// this one may have more workers than processors. False where a text makes no sense.
+// `shares`: of all ranks of this host; `own`: index of this rank's. Returns true if the ranks that may run on
+// this rank's processors may have more workers than processors; false if a text is invalid.
 bool more_workers_than_processors(std::span<const std::string> shares, std::size_t own);
 
 } // namespace fult::comm::detail

@@ -1,4 +1,4 @@
-// Several strings as one, for the exchange between ranks.
+// Several strings encoded as one, for the exchange between ranks.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ inline std::string join_strings(std::initializer_list<std::string_view> parts) {
     return join_strings<std::initializer_list<std::string_view>>(parts);
 }
 
-// Exactly so many; throws std::runtime_error for anything else.
+// Throws std::runtime_error unless there are exactly `count`.
 inline std::vector<std::string> split_strings(std::string_view all, std::size_t count) {
     std::vector<std::string> parts;
     while (!all.empty()) {

@@ -1,8 +1,8 @@
-// What travels: a packet of the network holds a packet_head and records, each a record_head, a body by its
-// kind, and padding to eight bytes. Little-endian hosts of one architecture; the magic number tells others
-// apart.
+// Wire format. A packet holds a packet_head and records; each record is a record_head, a body that depends on
+// its kind, and padding to eight bytes. All hosts are little-endian and of one architecture; the magic number
+// detects others.
 //
-// Everything here checks what it reads: a packet may hold anything.
+// All input is validated: a packet may hold anything.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +16,12 @@ namespace fult::comm::detail {
 struct packet_head {
     static constexpr std::uint32_t expected = 0x32544c46; // "FLT2": changes with the format
     std::uint32_t magic = expected;
-    std::uint32_t source = 0; // the rank that sent it
+    std::uint32_t source = 0; // rank of the sender
 };
 
-// The head where processes that are not of the job could send packets, too. All ranks of a job know its
-// secret, and nobody else. 8 bytes for each packet, not for a connection: a network may take a stranger's
-// connection for a rank's.
+// Packet head for networks on which processes outside the job could send packets. The secret is known to all
+// ranks of the job and to no other process. It costs 8 bytes a packet, not a connection: a network may take a
+// stranger's connection for a rank's.
 struct guarded_head {
     packet_head head;
     std::uint64_t secret = 0;
@@ -29,21 +29,20 @@ struct guarded_head {
 
 enum class record : std::uint8_t {
     eager = 1, // a message: the payload
-    offer,     // a message that waits at its sender: an offer_body (rendezvous, the request to send)
-    taken,     // the message of that id has been read: id_body
-    wanted,    // send the message of that id here: wanted_body (where nothing can be read directly)
-    part,      // of such a message: part_body, then bytes
-    slower,    // too much lies unexpected here: offer from now on
-    faster,    // that is over
+    offer,     // RTS, for a message that waits at its sender: offer_body
+    taken,     // FIN, the message with that id has been read: id_body
+    wanted,    // CTS, send the message with that id here: wanted_body (if it cannot be read remotely)
+    part,      // data of such a message: part_body, then bytes
+    slower,    // too many unexpected bytes here: send RTS only
+    faster,    // ends `slower`
     one_sided, // one_sided/records.hpp
-    leaving,   // its rank's context ends: nothing follows but answers, and what was offered before
-    alive,     // nothing else to say
-    probe      // whether all ranks wait: deadlock/probe.hpp
+    leaving,   // the rank's context ends: only answers follow, and data of earlier RTS
+    alive,     // sign of life
+    probe      // deadlock detection: deadlock/probe.hpp
 };
 inline constexpr std::uint8_t last_record = static_cast<std::uint8_t>(record::probe);
 
-// Whether it may make its receiver do something: such records are counted, to find out whether all ranks
-// wait.
+// True for records that may make the receiver act. They are counted for deadlock detection.
 constexpr bool is_counted(record kind) noexcept { return kind < record::alive; }
 
 struct record_head {
@@ -51,30 +50,30 @@ struct record_head {
     std::uint8_t flags;
     std::uint16_t endpoint;
     std::uint32_t tag;
-    std::uint32_t size; // of the body in bytes, without the padding
+    std::uint32_t size; // bytes of the body, without padding
     std::uint32_t unused;
 };
 static_assert(sizeof(packet_head) == 8 && sizeof(guarded_head) == 16 && sizeof(record_head) == 16);
 
 struct offer_body {
     std::uint64_t size;
-    std::uint64_t id; // the sender's name for it
+    std::uint64_t id; // the sender's id
     std::uint64_t address;
     std::uint64_t key;
-    std::uint64_t readable; // whether address and key are valid
+    std::uint64_t readable; // nonzero if address and key are valid
 };
 struct id_body {
     std::uint64_t id;
     std::uint64_t flags; // id_flags
 };
 enum id_flags : std::uint64_t {
-    id_too_long = 1, // not moved: the receive had too little room, or its endpoint is gone
-    id_no_room = 2,  // not moved: no memory for it there
-    id_never = 4     // not moved: the receiver's context ends, and nobody has received it
+    id_too_long = 1, // not transferred: the receive's buffer was too small, or its endpoint no longer exists
+    id_no_room = 2,  // not transferred: no memory at the receiver
+    id_never = 4     // not transferred: the receiver's context ends, and no receive took the message
 };
 struct wanted_body {
     std::uint64_t id;       // the sender's
-    std::uint64_t receiver; // the receiver's name for the operation
+    std::uint64_t receiver; // the receiver's id of the operation
 };
 struct part_body {
     std::uint64_t receiver;
@@ -84,7 +83,7 @@ struct part_body {
 constexpr std::size_t padded(std::size_t size) noexcept { return (size + 7) & ~std::size_t{7}; }
 constexpr std::size_t record_bytes(std::size_t body) noexcept { return sizeof(record_head) + padded(body); }
 
-// A record that lies in a packet.
+// A record within a packet.
 struct record_view {
     record kind;
     std::uint8_t flags;
@@ -97,7 +96,7 @@ template <class Body> std::span<const std::byte> bytes_of(const Body &body) noex
     return std::as_bytes(std::span<const Body, 1>(&body, 1));
 }
 
-// The body as a T, where it is at least as long as one.
+// The body as a T, if it is long enough.
 template <class T> std::optional<T> body_as(std::span<const std::byte> body) noexcept {
     if (body.size() < sizeof(T))
         return std::nullopt;
@@ -106,29 +105,29 @@ template <class T> std::optional<T> body_as(std::span<const std::byte> body) noe
     return value;
 }
 
-// Goes through the records of a packet. Ends early, with ok() false, where the bytes make no sense.
+// Iterates over the records of a packet. Ends early with ok() false if the bytes are invalid.
 class record_reader {
   public:
-    // `ranks`: how many there are.
+    // `ranks`: number of ranks.
     record_reader(std::span<const std::byte> bytes, std::uint32_t ranks) noexcept;
 
     bool ok() const noexcept { return ok_; }
     int source() const noexcept { return static_cast<int>(source_); }
     bool at_end() const noexcept { return rest_.empty(); }
-    // Of a packet with a guarded_head: whether it has the secret. To be called before the first record is
-    // read.
+    // For packets with a guarded_head: returns true if the secret is right. Must be called before the first
+    // next().
     bool pass(std::uint64_t secret) noexcept {
         const auto its = body_as<std::uint64_t>(rest_);
-        ok_ = its && *its == secret; // one comparison of one word: its time says nothing of the bytes
+        ok_ = its && *its == secret; // compares one word: the time is independent of the bytes
         if (ok_)
             rest_ = rest_.subspan(sizeof *its);
         return ok_;
     }
-    // From that record on, which begins so many bytes behind the packet's begin.
+    // Continues with the record at that offset from the beginning of the packet.
     void go_on_at(std::span<const std::byte> packet, std::size_t offset) noexcept {
         rest_ = packet.subspan(offset);
     }
-    // The next record; false: there is none.
+    // Reads the next record; returns false if there is none.
     bool next(record_view &r) noexcept;
 
   private:

@@ -1,4 +1,4 @@
-// Operations of all ranks together.
+// Collective operations.
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -14,7 +14,7 @@ using fult::comm::endpoint;
 
 namespace {
 
-// Integers are combined as their unsigned types, so that nothing overflows.
+// Integers are combined as unsigned types, so that nothing overflows.
 struct sum {
     template <class T> T operator()(T a, T b) const noexcept {
         if constexpr (std::is_integral_v<T>)
@@ -173,7 +173,7 @@ int allreduce_by(fult_comm_endpoint_t among, const void *in, void *out, std::siz
 
 std::size_t ranks_of(const endpoint &it) noexcept { return static_cast<std::size_t>(it.size()); }
 
-// Sizes of all blocks; they are checked by the memory for them.
+// Sizes of all blocks; check_blocks checks them against the memory.
 std::span<const std::size_t> sizes_of(const char *which, const std::size_t *sizes, std::size_t ranks) {
     if (!sizes)
         throw std::invalid_argument("fult_comm_alltoallv: " + std::string(which) +

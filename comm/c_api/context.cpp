@@ -1,4 +1,4 @@
-// Being a rank, and endpoints.
+// Init, finalize and endpoints.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -16,7 +16,7 @@ namespace {
 std::atomic<c_context *> context_now{nullptr};
 std::atomic<bool> context_claimed{false}; // from the beginning of init to the end of finalize
 
-// By the table of the environment's variables, which knows what each may be.
+// Parses the value by the table of environment variables, which knows the permitted values.
 void set(options &all, std::string_view variable, const std::string &value) {
     for (const comm_option_row &row : comm_option_table())
         if (row.variable == variable) {

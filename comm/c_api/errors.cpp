@@ -7,8 +7,8 @@
 namespace fult::comm::detail {
 namespace {
 
-// One a kernel thread: a task that fails and asks at once is on the same one. Its address must not be kept
-// across a suspension of the caller: only functions that are not inlined use it.
+// One for each kernel thread: a task that fails and immediately asks for the text is on the same one. Its
+// address must not be kept across a suspension of the caller: only functions that are not inlined use it.
 thread_local std::string last_text;
 
 int status_of_code(errc code) noexcept {
@@ -37,7 +37,7 @@ FULT_OPAQUE FULT_COLD int failed_with(int status, const char *text) noexcept {
     try {
         last_text = text;
     } catch (const std::bad_alloc &) {
-        last_text.clear(); // what the status says must do
+        last_text.clear(); // the status must suffice
     }
     return status;
 }
@@ -57,7 +57,7 @@ FULT_COLD int no_endpoint(const char *call) noexcept {
     return failed_with(FULT_COMM_ERR_NO_CONTEXT, fult_comm_strerror(FULT_COMM_ERR_NO_CONTEXT));
 }
 
-// The more special ones come first.
+// Derived classes come first.
 FULT_COLD int status_of_exception(const char *call) noexcept {
     try {
         throw;

@@ -1,4 +1,4 @@
-// Exceptions as statuses, and what they said.
+// Conversion of exceptions to statuses, and their texts.
 #pragma once
 
 #include <exception>
@@ -14,18 +14,18 @@ namespace fult::comm::detail {
 
 constexpr const char *no_memory_given = "the memory is NULL, and its size is not 0";
 
-// Keeps the text for fult_comm_error_text; returns the status. Out of line: the calling task may have come
-// here on another thread than it began on.
+// Stores the text for fult_comm_error_text; returns the status. Out of line: the calling task may have been
+// moved to another thread during the call.
 int failed_with(int status, const char *text) noexcept;
 // The same for an argument: "<call>: <what>".
 int wrong_argument(const char *call, const char *what) noexcept;
-// For a NULL endpoint, which a missing context may be the reason of.
+// For a NULL endpoint, a possible reason of which is a missing context.
 int no_endpoint(const char *call) noexcept;
 
-// The status that stands for the exception that is being handled; its text is kept.
+// Returns the status for the exception that is being handled, and stores its text.
 int status_of_exception(const char *call) noexcept;
 
-// Exceptions end here: C has none. body() returns a status.
+// Stops exceptions: C has none. body() returns a status.
 template <class Body> int status_of(const char *call, const Body &body) noexcept {
     try {
         return body();

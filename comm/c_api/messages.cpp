@@ -8,7 +8,7 @@ using fult::comm::endpoint;
 
 namespace {
 
-// Lists of C structures as those of C++.
+// Converts lists of C structures to those of C++.
 template <class To, class From>
 std::vector<To> parts_of(const char *call, const From *given, std::size_t count) {
     if (missing(given, count))

@@ -1,4 +1,4 @@
-// What the C structures are.
+// Types behind the C structures.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ struct fult_comm_endpoint {
     fult_comm_endpoint(const fult_comm_endpoint &) = delete;
     fult_comm_endpoint &operator=(const fult_comm_endpoint &) = delete;
 
-    fult::comm::endpoint own; // nothing for the world, which the context has
+    fult::comm::endpoint own; // empty for world, which the context owns
     fult::comm::endpoint &it;
 };
 
@@ -27,11 +27,11 @@ struct c_context {
     explicit c_context(const options &wanted) : it(wanted) {}
     context it;
     fult_comm_endpoint world{it.world()};
-    std::atomic<std::size_t> left{0}; // endpoints and regions that are to be destroyed
+    std::atomic<std::size_t> left{0}; // endpoints and regions not destroyed yet
 };
-c_context *the_context() noexcept; // null: none
+c_context *the_context() noexcept; // nullptr: none
 
-// body(the C++ endpoint) says the status.
+// body(the C++ endpoint) returns the status.
 template <class Body> int with(fult_comm_endpoint_t on, const char *call, const Body &body) noexcept {
     return on ? status_of(call, [&] { return body(on->it); }) : no_endpoint(call);
 }
@@ -43,7 +43,7 @@ template <class Body> int perform(fult_comm_endpoint_t on, const char *call, con
     });
 }
 
-// Whether so much memory is really there.
+// True if data is NULL and size is not 0.
 inline bool missing(const void *data, std::size_t size) noexcept { return !data && size != 0; }
 
 } // namespace fult::comm::detail

@@ -1,4 +1,4 @@
-// Memory that other ranks write and read.
+// One-sided access.
 #include <memory>
 
 #include <fult/comm/one_sided.hpp>
@@ -38,7 +38,7 @@ int reach(const char *call, fult_comm_endpoint_t through, const void *data, std:
         return wrong_argument(call, where ? no_memory_given : "the remote region is NULL");
     return perform(through, call, [&](endpoint &it) { access(it, there(*where)); });
 }
-// The same, of which a request is left.
+// The same, returning a request.
 template <class Begin>
 int begin(const char *call, fult_comm_endpoint_t through, const void *data, std::size_t size,
           const fult_comm_remote_region *where, fult_comm_request_t *begun, const Begin &how) noexcept {

@@ -9,7 +9,7 @@ using fult::comm::request;
 
 namespace {
 
-// A complete one: what became of it. NULL: nothing did.
+// Gets the result of a complete request. NULL: an empty result.
 int look_at(const char *call, fult_comm_request_t &r, fult_comm_envelope *about) noexcept {
     request now = request_pointer::of(inside(std::exchange(r, nullptr)));
     return status_of(call, [&] {
@@ -86,6 +86,6 @@ int fult_comm_wait_any(fult_comm_request_t *all, size_t count, size_t *index, fu
 int fult_comm_cancel(fult_comm_request_t one) {
     request now = request_pointer::of(inside(one));
     const bool taken_back = now.cancel();
-    request_pointer::release(now); // it is the caller's still
+    request_pointer::release(now); // still owned by the caller
     return taken_back ? FULT_SUCCESS : FULT_ERR_BUSY;
 }

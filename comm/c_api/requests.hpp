@@ -1,4 +1,4 @@
-// The C name of a request is the request's own pointer, so none costs more than in C++.
+// A C request is the pointer of the C++ request, so it costs no more than in C++.
 #pragma once
 
 #include <utility>

@@ -5,10 +5,10 @@
 namespace fult::comm::detail {
 namespace {
 
-// Bytes of all blocks together from which on a ring is better: it copies nothing twice.
+// Total bytes from which a ring is better: it copies nothing twice.
 constexpr std::size_t large_in_all = std::size_t{64} << 10;
 
-// Bruck: what a rank has doubles each round, in a circle that begins with its own block.
+// Bruck: the blocks that a rank has double each round, in a circle that begins with its own block.
 void by_doubling(collective_call &call, const void *in, void *out, std::size_t block) {
     const int ranks = call.size();
     scratch all(static_cast<std::size_t>(ranks) * block);

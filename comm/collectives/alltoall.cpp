@@ -5,12 +5,11 @@
 namespace fult::comm::detail {
 namespace {
 
-// Blocks up to which it is better to send them on than to send more messages; with few ranks there are no
-// more.
+// Block size up to which forwarding is better than more messages; with few ranks there are no more.
 constexpr std::size_t small = 256;
 constexpr int few = 4;
 
-// Bruck: a block that must go d ranks further takes the steps that the bits of d say.
+// Bruck: a block that must move by d ranks moves in the rounds of the 1 bits of d.
 void by_bits(collective_call &call, const void *in, void *out, std::size_t block) {
     const auto ranks = static_cast<std::size_t>(call.size());
     const auto rank = static_cast<std::size_t>(call.rank());

@@ -2,7 +2,7 @@
 
 namespace fult::comm {
 
-// Dissemination: after round k each rank knows of 2^(k+1) - 1 others.
+// Dissemination: after round k each rank has heard of 2^(k+1) - 1 others.
 void barrier(endpoint &among) {
     detail::collective_call call(among, detail::collective::barrier);
     std::uint32_t round = 0;

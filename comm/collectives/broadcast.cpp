@@ -5,11 +5,11 @@
 namespace fult::comm::detail {
 namespace {
 
-// From here on the tree costs more, which sends everything once for each of its levels.
+// From this size on the tree costs more: it sends all data once for each of its levels.
 constexpr std::size_t large_broadcast = std::size_t{256} << 10;
-constexpr int few_ranks = 4; // ranks for which the tree is as good
+constexpr int few_ranks = 4; // up to so many ranks the tree is as good
 
-// A binomial tree, with ranks counted from the root: each has its parent where its lowest bit is cleared.
+// Binomial tree with ranks counted from the root: clearing its lowest bit gives a rank's parent.
 void by_tree(collective_call &call, void *data, std::size_t size, int root) {
     const int own = call.neighbour(-root);
     int bit = 1;
@@ -23,7 +23,7 @@ void by_tree(collective_call &call, void *data, std::size_t size, int root) {
             call.send(data, size, call.neighbour(bit));
 }
 
-// The root deals the parts out along the same tree, then they go around in a ring (van de Geijn).
+// The root scatters the parts along the same tree; then they are allgathered in a ring (van de Geijn).
 void by_parts(collective_call &call, void *data, std::size_t size, int root) {
     const auto ranks = static_cast<std::size_t>(call.size());
     const auto own = static_cast<std::size_t>(call.neighbour(-root));

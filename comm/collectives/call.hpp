@@ -1,4 +1,4 @@
-// What all collectives have in common: one call of a rank, its messages, and memory for what comes.
+// Common part of all collectives: one call of a rank, its messages, and temporary memory.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace fult::comm::detail {
 
 class endpoint_state;
 
-// Told apart on the wire, so that ranks which disagree on what they call wait rather than mix bytes.
+// Part of the tag, so that ranks that disagree on the collective wait rather than mix bytes.
 enum class collective : std::uint32_t {
     barrier = 1,
     broadcast,
@@ -25,11 +25,10 @@ enum class collective : std::uint32_t {
     alltoallv
 };
 
-// One call of this rank, while it runs.
+// One running call of this rank.
 class collective_call {
   public:
-    // Throws std::invalid_argument for an endpoint of nothing, std::logic_error where another call runs
-    // there.
+    // Throws std::invalid_argument for an empty endpoint, std::logic_error if another call runs on it.
     collective_call(endpoint &among, collective what);
     ~collective_call();
     collective_call(const collective_call &) = delete;
@@ -37,11 +36,11 @@ class collective_call {
 
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return size_; }
-    // That many ranks after this one, in a circle; distance from -size() to size().
+    // The rank at that distance after this one, in a circle; distance from -size() to size().
     int neighbour(int distance) const noexcept { return (rank_ + distance + size_) % size_; }
     void check_root(int root) const; // throws std::out_of_range
 
-    // `round` is any number that both sides use for a message. A message of another size than expected throws
+    // `round` is any number that both sides use for a message. A message of unexpected size throws
     // std::invalid_argument: the ranks disagree.
     void send(const void *data, std::size_t size, int to, std::uint32_t round = 0);
     void recv(void *data, std::size_t size, int from, std::uint32_t round = 0);
@@ -56,7 +55,7 @@ class collective_call {
     [[noreturn]] void fail(const error &how) const;
 
     endpoint_state &state_;
-    endpoint &on_; // the companion
+    endpoint &on_; // the companion endpoint
     collective what_;
     int rank_;
     int size_;

@@ -5,14 +5,14 @@
 namespace fult::comm::detail {
 namespace {
 
-// Blocks from which on they are sent once and straight, not on by others.
+// Block size from which blocks are sent directly to the root, without forwarding.
 constexpr std::size_t large_block = std::size_t{16} << 10;
 
-// Each rank gathers those of its subtree, counted from the root; the root has them in a circle that begins
-// with it.
+// Each rank gathers the blocks of its subtree, counted from the root; the root gets them in a circle that
+// begins with its own.
 void by_tree(collective_call &call, const void *in, void *out, std::size_t block, int root) {
     const int own = call.neighbour(-root), ranks = call.size();
-    const int children = own == 0 ? ranks : std::min(own & -own, ranks - own); // itself included
+    const int children = own == 0 ? ranks : std::min(own & -own, ranks - own); // including itself
     scratch all(static_cast<std::size_t>(children) * block);
     copy_bytes(all.data(), in, block);
     for (int bit = 1; bit < ranks; bit *= 2) {

@@ -1,5 +1,5 @@
-// Reductions. Everywhere a rank holds what a run of neighbouring ranks gave, and combines it with that of the
-// run beside it: so the order of the ranks is kept, and who combines does not matter.
+// Reductions. At any time a rank holds the combined values of a run of neighbouring ranks, and combines it
+// with that of an adjacent run: so the order of the ranks is kept, whichever rank combines.
 #include <algorithm>
 #include <bit>
 #include <vector>
@@ -9,10 +9,10 @@
 namespace fult::comm::detail {
 namespace {
 
-// From here on halving the vector beats exchanging all of it.
+// From this size on halving the vector beats exchanging all of it.
 constexpr std::size_t large_vector = std::size_t{32} << 10;
-// The same for a reduce, where the tree has fewer messages: two ranks are 20 to 30 % faster at 1 MiB, and
-// equal at 128 KiB.
+// The same for reduce, where the tree has fewer messages: two ranks are 20 to 30 % faster at 1 MiB, and equal
+// at 128 KiB.
 constexpr std::size_t large_for_one = std::size_t{256} << 10;
 
 enum rounds : std::uint32_t { folding = 64, unfolding, to_root };
@@ -22,8 +22,8 @@ void combine(const combiner &how, void *accumulated, const void *other, bool oth
         how.combine(how.op, accumulated, other, other_first, count);
 }
 
-// The ranks that go on where their number is no power of two: of the first ones, each pair becomes one. As
-// one rank sees it.
+// The ranks that take part if their number is not a power of two: of the first ranks, each pair becomes one.
+// As seen by one rank.
 class folded {
   public:
     folded(const collective_call &call, int rank)
@@ -33,14 +33,14 @@ class folded {
     int power() const noexcept { return power_; }
     bool in_pair() const noexcept { return rank_ < 2 * pairs_; }
     bool leaves() const noexcept { return in_pair() && rank_ % 2 == 0; }
-    int number() const noexcept { return in_pair() ? rank_ / 2 : rank_ - pairs_; } // among those that go on
+    int number() const noexcept { return in_pair() ? rank_ / 2 : rank_ - pairs_; } // index among participants
     int rank_of(int number) const noexcept { return number < pairs_ ? 2 * number + 1 : number + pairs_; }
 
   private:
     int power_, pairs_, rank_;
 };
 
-// Everybody exchanges everything, with runs that double.
+// All exchange all values, with runs that double (recursive doubling).
 void by_doubling(collective_call &call, const folded &those, void *out, void *room, std::size_t count,
                  const combiner &how) {
     std::uint32_t round = 0;
@@ -52,16 +52,16 @@ void by_doubling(collective_call &call, const folded &those, void *out, void *ro
     }
 }
 
-// A step of halving the vector: which half this rank goes on with, which one the other does.
+// A step of halving the vector: the half that this rank keeps, and the half that the other one gets.
 struct part {
     std::size_t begin, end;
 };
 struct halving {
     part kept, given;
-    int distance, other; // as numbers among those that go on
+    int distance, other; // indices among those that take part
 };
 
-// Halves the vector while the runs double: in the end each holds a part of the result (Rabenseifner).
+// Halves the vector while the runs double: finally each rank holds a part of the result (Rabenseifner).
 std::vector<halving> scatter(collective_call &call, const folded &those, void *out, void *room,
                              std::size_t count, const combiner &how) {
     std::vector<halving> steps;
@@ -84,7 +84,7 @@ std::vector<halving> scatter(collective_call &call, const folded &those, void *o
     return steps;
 }
 
-// Then puts it together the other way round, everywhere.
+// Then allgathers the result in reverse order.
 void by_halving(collective_call &call, const folded &those, void *out, void *room, std::size_t count,
                 const combiner &how) {
     const auto steps = scatter(call, those, out, room, count, how);
@@ -98,7 +98,7 @@ void by_halving(collective_call &call, const folded &those, void *out, void *roo
     }
 }
 
-// Or at one of them: of each two, the one that is nearer to it gets what the other has, who is done then.
+// Or gathers it at one rank: of each two, the one nearer to it gets what the other has, which is done then.
 void by_halving_at(int root_number, collective_call &call, const folded &those, void *out, void *room,
                    std::size_t count, const combiner &how) {
     const auto steps = scatter(call, those, out, room, count, how);
@@ -115,7 +115,7 @@ void by_halving_at(int root_number, collective_call &call, const folded &those, 
     }
 }
 
-// The first of each pair that is one too many gives its values to the second; the result is in `sum`.
+// The first rank of each surplus pair gives its values to the second; the result is in `sum`.
 void reduce_by_parts(collective_call &call, void *sum, std::size_t count, int root, const combiner &how) {
     const std::size_t size = count * how.element;
     const int rank = call.rank();
@@ -138,8 +138,8 @@ void reduce_by_parts(collective_call &call, void *sum, std::size_t count, int ro
         call.send(sum, size, root, to_root);
 }
 
-// A binomial tree whose root is rank 0, whatever the caller's: the runs stay in order. One more message takes
-// the result to another root.
+// A binomial tree that is always rooted at rank 0: the runs stay in order. One more message sends the result
+// to another root.
 void reduce_by_tree(collective_call &call, void *sum, std::size_t count, int root, const combiner &how) {
     const std::size_t size = count * how.element;
     const int rank = call.rank();

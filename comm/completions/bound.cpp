@@ -1,4 +1,4 @@
-// Operations that tell a completion of their end.
+// Operations that notify a completion object of their end.
 #include <atomic>
 #include <cstdlib>
 #include <memory>
@@ -34,14 +34,15 @@ void throw_failure(const completed &what, const char *call) {
     op.failure = what.failure;
     op.about = what.about;
     throw_failure(op, call);
-    std::abort(); // it throws
+    std::abort(); // not reached: it throws
 }
 
 } // namespace detail
 
 namespace {
 
-// It may end, on another thread, while the call that begins it still looks at it: both keep it.
+// The operation may end, on another thread, while the call that starts it still uses it: both keep a
+// reference.
 template <class Operation> struct bound final : Operation {
     completion *when;
     std::uint64_t note;
@@ -59,7 +60,7 @@ template <class Operation> struct bound final : Operation {
     }
 };
 
-// Of a completion, by an operation that may still not begin.
+// One expected operation of a completion object, cancelled if the operation does not start.
 class expectation {
   public:
     explicit expectation(completion &who) : who_(&who) { who.expect_one(); }
@@ -75,7 +76,7 @@ class expectation {
     completion *who_;
 };
 
-// The caller's own hold, until it has begun.
+// The caller's reference, until the operation has started.
 struct dropper {
     template <class Operation> void operator()(bound<Operation> *o) const noexcept { o->drop(); }
 };
@@ -87,7 +88,7 @@ endpoint_state &state_of(const endpoint &through, const char *call) {
 }
 
 void begin(std::unique_ptr<bound<access>> a) {
-    a->when->expect_one(); // nothing fails any more
+    a->when->expect_one(); // nothing can fail from here on
     const begun<access> kept(a.release());
     kept->through->on.remote_memory().begin(*kept);
 }
@@ -130,7 +131,7 @@ void irecv(endpoint &at, void *data, std::size_t size, int source, std::int64_t 
     r->endpoint = here.id;
     r->source = source;
     r->tag = tag;
-    when.expect_one(); // nothing fails any more
+    when.expect_one(); // nothing can fail from here on
     const begun<receive> kept(r.release());
     here.on.post(*kept);
 }

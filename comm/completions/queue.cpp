@@ -12,7 +12,7 @@ namespace fult::comm {
 
 completion_queue::completion_queue(const endpoint &on) : on_(detail::device_of(on, "completion_queue")) {}
 
-// Room for one more, beside those that are expected.
+// Ensures space for one more, in addition to those that are expected.
 void completion_queue::make_room() {
     if (count_ + expected_ < ring_.size())
         return;
@@ -34,7 +34,7 @@ void completion_queue::cancel_expected() noexcept {
     --expected_;
 }
 
-// A waiting task gets it at once, so that no other takes it first.
+// Given directly to a waiting task, so that no other takes it first.
 fult::detail::waiter *completion_queue::add(const completed &what) noexcept {
     fult::detail::waiter *const first = waiters_.pop();
     if (first)

@@ -11,7 +11,7 @@ namespace fult::comm {
 synchronizer::synchronizer(const endpoint &on, std::size_t count)
     : on_(detail::device_of(on, "synchronizer")), left_(count) {}
 
-// Whoever waits may destroy it once it sees that nothing is left, so nothing here touches it after the lock.
+// A waiter may destroy it once nothing is left, so this does not access it after releasing the lock.
 void synchronizer::complete(const completed &what) noexcept {
     fult::detail::wait_list woken;
     {
@@ -44,7 +44,7 @@ void synchronizer::wait() {
     }
     if (waits)
         on_.wait(all_came);
-    // Only those who wait look at it now.
+    // Only waiters access it now.
     if (failed_.failure != errc::none)
         detail::throw_failure(failed_, "synchronizer");
 }

@@ -1,4 +1,4 @@
-// What is matched: a receive that was posted, or a message that has arrived.
+// The items that are matched: posted receives and messages that have arrived.
 #pragma once
 
 #include <cstdint>
@@ -7,16 +7,16 @@ namespace fult::comm::detail {
 
 enum class match_kind : std::uint8_t { receive, message };
 
-// Base of both. The links are in it, so that matching never allocates; while an item is queued they belong to
-// the table, which looks no further into the item. Whoever keeps an item keeps it alive until it was matched
-// or removed.
+// Base of both. It contains the links, so that matching never allocates. While an item is queued the links
+// belong to the table, which accesses nothing else of the item. The owner keeps an item alive until it was
+// matched or removed.
 struct match_item {
     std::uint64_t key = 0;
-    match_item *next = nullptr;  // the next younger of that key; in a list that remove_if returns: the next
-    match_item *prev = nullptr;  // the next older; of the oldest: the youngest
-    match_item *chain = nullptr; // of the oldest: that of another key in the same bucket
+    match_item *next = nullptr;  // next younger item of that key; in a list returned by remove_if: the next
+    match_item *prev = nullptr;  // next older item; of the oldest: the youngest
+    match_item *chain = nullptr; // of an oldest item: the oldest of another key in the same bucket
     match_kind kind = match_kind::receive;
-    bool queued = false; // under the lock of the table's bucket
+    bool queued = false; // protected by the lock of the table's bucket
 };
 
 // endpoint: 12 bits, rank: 20, tag: 32

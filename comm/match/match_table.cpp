@@ -11,16 +11,16 @@ namespace fult::comm::detail {
 
 namespace {
 
-// States of a bucket. Memory fresh from the system is zero.
-constexpr std::uint32_t unborn = 0;    // its keys are still in the bucket that it comes from
+// States of a bucket. Fresh memory from the system is zero.
+constexpr std::uint32_t unborn = 0;    // its keys are still in a bucket that has not been split
 constexpr std::uint32_t leaf = 1;      // holds its keys
-constexpr std::uint32_t busy_leaf = 2; // likewise, and somebody is at it
-constexpr std::uint32_t inner = 3;     // its keys went to its two successors, for ever
+constexpr std::uint32_t busy_leaf = 2; // the same, locked
+constexpr std::uint32_t inner = 3;     // its keys have moved to its two successors, for good
 
-// Eight consecutive tags have eight consecutive buckets, or four lines of two processors would hold one
-// line's worth of keys. Within 65,536 tags these groups of eight follow each other by the golden section,
-// which spreads every arithmetic sequence of them evenly; what is above those 16 bits is mixed thoroughly.
-// The upper bits choose the group of buckets, the lowest three the bucket in it: rotated by the hash, so that
+// Eight consecutive tags map to eight consecutive buckets: otherwise four lines of two processors would hold
+// one line's worth of keys. Within 65,536 tags these groups of eight follow each other by the golden ratio,
+// which spreads every arithmetic sequence of them evenly; the bits above those 16 are mixed thoroughly. The
+// upper bits choose the group of buckets, the lowest three the bucket in it: rotated by the hash, so that
 // strides of eight and more do not meet in one of the eight.
 constexpr std::uint64_t hash_of(std::uint64_t key) noexcept {
     std::uint64_t h = (key >> 16) * 0xd6e8feb86659fd93U;
@@ -32,11 +32,11 @@ constexpr unsigned group_bits = 3;
 
 } // namespace
 
-// Changed under the lock of the bucket; prefetch_item alone reads it without. So they are atomic, and
+// Written under the lock of the bucket; only prefetch_item reads it without. So the members are atomic, and
 // relaxed.
 struct match_table::entry {
     std::atomic<std::uint64_t> key_;
-    std::atomic<match_item *> item_; // the oldest; null: a free entry
+    std::atomic<match_item *> item_; // the oldest; nullptr: a free entry
 
     std::uint64_t key() const noexcept { return key_.load(std::memory_order_relaxed); }
     match_item *item() const noexcept { return item_.load(std::memory_order_relaxed); }
@@ -49,20 +49,20 @@ struct match_table::entry {
 
 struct alignas(64) match_table::bucket {
     std::atomic<std::uint32_t> state;
-    match_item *more; // oldest items of the keys that have no entry
+    match_item *more; // oldest items of the keys without an entry
     entry entries[3];
 
     bool try_lock(std::uint32_t expected = leaf) noexcept {
-        // acquire: all that the last one did before its unlock; a failure tells nothing
+        // acquire: pairs with unlock; a failure implies nothing
         return state.compare_exchange_strong(expected, busy_leaf, std::memory_order_acquire,
                                              std::memory_order_relaxed);
     }
     void unlock() noexcept { state.store(leaf, std::memory_order_release); }
 
-    // Where the queue of a key is.
+    // Position of a key's queue.
     struct place {
-        match_item *oldest = nullptr; // null: there is none
-        entry *in = nullptr;          // or else in the chain:
+        match_item *oldest = nullptr; // nullptr: no such key
+        entry *in = nullptr;          // the entry, or else the link in the chain:
         match_item **link = nullptr;
     };
     place find(std::uint64_t key) noexcept {
@@ -75,7 +75,7 @@ struct alignas(64) match_table::bucket {
                 return {*at, nullptr, at};
         return {};
     }
-    // A first item of its key. True: it had to be chained.
+    // Adds the first item of a key. Returns true if it had to be chained.
     bool add(std::uint64_t key, match_item &oldest) noexcept {
         for (entry &each : entries)
             if (!each.item()) {
@@ -87,7 +87,7 @@ struct alignas(64) match_table::bucket {
         more = &oldest;
         return true;
     }
-    // Takes the item out of its key's queue. True: one key less is chained.
+    // Removes the item from its key's queue. Returns true if that makes one chained key less.
     bool take(const place &at, match_item &item) noexcept {
         item.queued = false;
         match_item *const next = item.next;
@@ -120,11 +120,10 @@ struct alignas(64) match_table::bucket {
 
 struct match_table::level {
     bucket *buckets = nullptr;
-    unsigned bits = 0; // of the number of buckets
+    unsigned bits = 0; // log2 of the number of buckets
 
     bucket &at(std::uint64_t hash) const noexcept {
-        const std::uint64_t group =
-            hash >> 1 >> (63 - (bits - group_bits)); // none of its bits for eight buckets
+        const std::uint64_t group = hash >> 1 >> (63 - (bits - group_bits)); // 0 bits of it for eight buckets
         return buckets[group << group_bits | (hash & ((1U << group_bits) - 1))];
     }
     std::size_t size() const noexcept { return std::size_t{1} << bits; }
@@ -157,26 +156,26 @@ match_table::match_table(std::size_t buckets, std::size_t most) : most_(most), g
 match_table::~match_table() = default;
 
 inline match_table::bucket *match_table::lock(std::uint64_t hash) noexcept {
-    // acquire: the level is complete
+    // acquire: the level is complete; pairs with grow_if_crowded
     bucket &b = current_.load(std::memory_order_acquire)->at(hash);
     return b.try_lock() ? &b : lock_slowly(hash);
 }
 
-// Somebody else is at the bucket, or it is not born: then its keys are in the youngest of those it comes
-// from.
+// Another thread has locked the bucket, or it is unborn: then its keys are in the youngest born bucket that
+// it descends from.
 match_table::bucket *match_table::lock_slowly(std::uint64_t hash) noexcept {
     spin_wait wait;
     for (;;) {
-        // Who finds a bucket `inner` by the acquire below sees the level that its splitter saw, or a later
-        // one.
+        // If the acquire below finds a bucket `inner`, this loads in the next round the level that its
+        // splitter saw, or a later one.
         const level *at = current_.load(std::memory_order_acquire);
         bucket *b = &at->at(hash);
-        // acquire: the levels above a leaf, its keys' way down
+        // acquire: pairs with split, for the keys of a leaf and the levels above it
         std::uint32_t state = b->state.load(std::memory_order_acquire);
         while (state == unborn && at != first_)
             state = (b = &(--at)->at(hash))->state.load(std::memory_order_acquire);
         if (state == unborn || state == leaf) {
-            // Only the first level's buckets are born by being looked at.
+            // Only buckets of the first level are born by access.
             if (b->try_lock(state)) {
                 if (at == current_.load(std::memory_order_acquire))
                     return b;
@@ -189,9 +188,9 @@ match_table::bucket *match_table::lock_slowly(std::uint64_t hash) noexcept {
     }
 }
 
-// Gives the keys of a locked bucket to its two successors.
+// Moves the keys of a locked bucket to its two successors.
 void match_table::split(bucket &parent, const level &to, std::uint64_t hash) noexcept {
-    // the lowest bit of the group in the next level
+    // lowest bit of the group in the next level
     const std::uint64_t side = std::uint64_t{1} << (63 - (to.bits - group_bits) + 1);
     bucket *const children[2] = {&to.at(hash & ~side), &to.at(hash | side)};
     std::size_t before = 0, after = 0;
@@ -208,7 +207,8 @@ void match_table::split(bucket &parent, const level &to, std::uint64_t hash) noe
     }
     if (before != after)
         chained_.fetch_sub(before - after, std::memory_order_relaxed);
-    // release: who finds a child born finds its keys; who finds the parent empty finds both children born
+    // release: a thread that finds a child born finds its keys; one that finds the parent `inner` finds both
+    // children born
     children[0]->state.store(leaf, std::memory_order_release);
     children[1]->state.store(leaf, std::memory_order_release);
     parent.state.store(inner, std::memory_order_release);
@@ -262,13 +262,13 @@ bool match_table::look_at(std::uint64_t key, kind k, visitor f, void *context) n
     return there;
 }
 
-// One more key is chained. The numbers decide nothing but this, so they order nothing.
+// Counts one more chained key. The numbers decide only about growth, so relaxed order suffices.
 void match_table::grow_if_crowded() noexcept {
     const std::size_t chained = chained_.fetch_add(1, std::memory_order_relaxed) + 1;
     if (chained <= grow_above_.load(std::memory_order_relaxed) ||
         growing_.exchange(true, std::memory_order_acquire))
         return;
-    // The exchange's acquire sees what the last one made.
+    // The exchange's acquire sees what the last growing thread has done.
     const level &full = *current_.load(std::memory_order_relaxed);
     if (chained > grow_above_.load(std::memory_order_relaxed) && full.size() < most_) {
         level &next = levels_[full.bits + 1];
@@ -276,13 +276,14 @@ void match_table::grow_if_crowded() noexcept {
             grow_above_.store(next.size() / 8, std::memory_order_relaxed);
             current_.store(&next, std::memory_order_release); // with its memory
         } else {
-            grow_above_.store(2 * chained, std::memory_order_relaxed); // tries again
+            grow_above_.store(2 * chained, std::memory_order_relaxed); // retry later
         }
     }
     growing_.store(false, std::memory_order_release);
 }
 
-// Calls f on each bucket that holds keys, locked; f unlocks. Keys move to successors only, which come later.
+// Calls f on each bucket that holds keys, locked; f unlocks it. Keys move only to successors, which are
+// visited later.
 template <class F> void match_table::each_bucket(F f) const noexcept {
     const auto visit = [&](const auto &self, const level &at, std::size_t index) -> void {
         bucket &b = at.buckets[index];
@@ -323,8 +324,8 @@ match_item *match_table::remove_all(kind k, condition pred, void *context) noexc
                 each = next;
             }
         };
-        // The chain first: what is taken out of an entry is replaced by one of the chain, which is through
-        // then.
+        // The chain comes first: an item removed from an entry is replaced by one of the chain, which must
+        // have been visited.
         for (match_item *each = b.more; each;) {
             match_item *const next = each->chain;
             from_queue(each);
@@ -346,7 +347,7 @@ void match_table::prefetch_item(std::uint64_t key) const noexcept {
     const bucket &b = current_.load(std::memory_order_acquire)->at(hash_of(key));
     for (const entry &each : b.entries)
         if (const auto *item = reinterpret_cast<const char *>(each.item()); item && each.key() == key) {
-            __builtin_prefetch(item, 1); // a guess; it may be gone, which a prefetch does not mind
+            __builtin_prefetch(item, 1); // a guess: it may be gone, which is harmless to a prefetch
             __builtin_prefetch(item + 64, 1);
         }
 }

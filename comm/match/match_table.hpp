@@ -1,14 +1,13 @@
-// Receives that wait for their message and messages that wait for their receive, by key, in one hash table.
+// Match table: posted receives and unexpected messages, by key, in one hash table.
 //
-// A bucket is a cache line: a spin bit, three keys with the oldest item of each, and further ones chained
+// A bucket is a cache line: a spin bit, three keys with the oldest item of each, and further keys chained
 // through the items themselves. So an access costs two cache misses, bucket and item, and never allocates.
-// The items of one key form a queue; it holds one kind only, for otherwise two of them would have been
-// matched.
+// The items of one key form a queue of one kind only: two of different kinds would have been matched.
 //
-// The table grows in steps that no access has to wait for. Where too many keys are chained, a level of twice
-// as many buckets is made, and a bucket is split into its two successors when it is accessed next. Where
-// there is no memory for a level, the chains grow instead: slower, but nothing is lost. It never shrinks; the
-// levels before the current one take as much memory as that, at most.
+// The table grows incrementally; no access waits for it. If too many keys are chained, a level of twice as
+// many buckets is allocated, and each bucket is split into its two successors on its next access. If there is
+// no memory for a level, the chains grow instead: slower, but nothing is lost. The table never shrinks; the
+// levels before the current one take at most as much memory as the current one.
 //
 // All functions from any thread; none suspends. Callbacks run under a bucket's lock: a few instructions, and
 // no call of the same table.
@@ -35,39 +34,39 @@ class match_table {
     explicit match_table(std::size_t buckets = first_buckets, std::size_t most = most_buckets);
     match_table(const match_table &) = delete;
     match_table &operator=(const match_table &) = delete;
-    ~match_table(); // what is still queued belongs to the caller
+    ~match_table(); // items that are still queued belong to the caller
 
-    // If the oldest entry of that key is of the other kind, takes it out and returns it; `item` is not queued
-    // then. Else queues `item` behind the others of its key and returns null: from then on another thread may
-    // take it at any time.
+    // If the oldest item of that key is of the other kind, removes and returns it; `item` is not queued then.
+    // Else appends `item` to the queue of its key and returns nullptr: from then on another thread may take
+    // it at any time.
     match_item *access(std::uint64_t key, match_item &item, kind k) noexcept;
 
-    // Takes that item out if it is still queued; false: it was matched or removed. Whoever calls keeps the
-    // item alive meanwhile.
+    // Removes the item if it is still queued; returns false if it was matched or removed. The caller keeps
+    // the item alive during the call.
     bool remove(match_item &item) noexcept;
 
-    // Calls f(match_item &) on the oldest item of that key if it is of that kind, and leaves it; false: there
-    // is none.
+    // Calls f(match_item &) on the oldest item of that key if it is of that kind, without removing it;
+    // returns false if there is none.
     template <class F> bool look(std::uint64_t key, kind k, F f) noexcept {
         return look_at(
             key, k, [](void *f, match_item &i) { (*static_cast<F *>(f))(i); }, std::addressof(f));
     }
 
-    // Takes out all items of that kind for which pred(match_item &) is true, linked by `next`, those of a key
-    // in their order. Misses none that was queued before and stays. Slow: looks at every bucket.
+    // Removes all items of that kind for which pred(match_item &) is true, linked by `next`, those of a key
+    // in order. Misses none that was queued before the call and stays. Slow: visits every bucket.
     template <class P> match_item *remove_if(kind k, P pred) noexcept {
         return remove_all(
             k, [](void *p, match_item &i) -> bool { return (*static_cast<P *>(p))(i); },
             std::addressof(pred));
     }
 
-    // Has the key's bucket brought into the cache, or, once that is there, the oldest item of the key (its
-    // first two cache lines). Each is worth it some 100 ns ahead: a server that has several messages at hand
-    // calls prefetch for the second next one and prefetch_item for the next.
+    // Prefetches the key's bucket, or, once that is in the cache, the oldest item of the key (its first two
+    // cache lines). Each pays off some 100 ns ahead: a poller with several messages calls prefetch for the
+    // second next one and prefetch_item for the next.
     void prefetch(std::uint64_t key) const noexcept;
     void prefetch_item(std::uint64_t key) const noexcept;
 
-    std::size_t count(kind k) const noexcept; // slow; exact when quiet
+    std::size_t count(kind k) const noexcept; // slow; exact without concurrent calls
     std::size_t buckets() const noexcept;     // of the current level
 
   private:
@@ -92,9 +91,9 @@ class match_table {
     const level *first_ = nullptr;
     std::unique_ptr<level[]> levels_; // by the number of bits; mapped from first_ to current_
     std::size_t most_;
-    // written where keys are chained
-    alignas(64) std::atomic<std::size_t> chained_{0}; // keys that have no entry in their bucket
-    std::atomic<std::size_t> grow_above_;             // so many
+    // written when keys are chained
+    alignas(64) std::atomic<std::size_t> chained_{0}; // chained keys, without an entry
+    std::atomic<std::size_t> grow_above_;             // threshold of chained_
     std::atomic<bool> growing_{false};
 };
 

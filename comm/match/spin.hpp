@@ -1,4 +1,4 @@
-// A lock of a byte for a few instructions, never held where a task may suspend.
+// A one-byte lock for critical sections of a few instructions in which no task may suspend.
 #pragma once
 
 #include <atomic>
@@ -8,8 +8,8 @@
 
 namespace fult::comm::detail {
 
-// How a thread waits for what another one finishes within a few instructions: unless the system took that
-// one's processor away, whom only the system can give it back.
+// Waits for another thread to finish a few instructions. Yields the processor now and then, as that thread
+// may have been preempted.
 class spin_wait {
   public:
     void operator()() noexcept {
@@ -23,11 +23,11 @@ class spin_wait {
     unsigned turns_ = 0;
 };
 
-// For std::lock_guard.
+// Lockable: for std::lock_guard.
 class spin {
   public:
-    // The exchange's acquire sees all that was done before the unlock whose false it found. While the lock is
-    // taken it is only read, so that its cache line stays with the owner.
+    // The exchange's acquire pairs with unlock. While the lock is held it is only read, so that its cache
+    // line stays with the owner.
     void lock() noexcept {
         spin_wait wait;
         while (taken_.exchange(true, std::memory_order_acquire))

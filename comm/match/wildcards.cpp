@@ -11,10 +11,10 @@ namespace fult::comm::detail {
 
 namespace {
 
-// Kinds of lists: what is given in the receives that stand there.
+// Kinds of lists, by what their receives specify.
 enum : unsigned { by_both, by_source, by_tag, of_all };
 
-// What tells the lists of a kind apart.
+// Identifies a list among those of its kind.
 constexpr std::uint64_t part_of(unsigned list, std::uint64_t key) noexcept {
     switch (list) {
     case by_source:
@@ -33,7 +33,7 @@ constexpr unsigned list_of(const match_pattern &what) noexcept {
 }
 static_assert(list_of({0, true, true}) == of_all && list_of({0, true, false}) == by_tag);
 
-// The lowest three bits choose within a cache line of pointers: consecutive tags share it.
+// The lowest three bits choose within a cache line of pointers: consecutive tags share a line.
 constexpr std::size_t spread_of(std::uint64_t part) noexcept {
     std::uint64_t h = (part >> 3) * 0xd6e8feb86659fd93U;
     h ^= h >> 32;
@@ -41,11 +41,11 @@ constexpr std::size_t spread_of(std::uint64_t part) noexcept {
     return (h >> 29 & ~std::uint64_t{7}) | ((part ^ h >> 26) & 7);
 }
 
-// The items' links in a list of that kind. Those of one list are all receives or all messages.
+// The links of an item in a list of that kind. A list holds only receives or only messages.
 struct links {
-    match_item *&next;  // the next younger
-    match_item *&prev;  // the next older; of the oldest: the youngest
-    match_item *&chain; // of the oldest: that of another list in the same bucket
+    match_item *&next;  // next younger item
+    match_item *&prev;  // next older item; of the oldest: the youngest
+    match_item *&chain; // of the oldest: the oldest of another list in the same bucket
 };
 links links_of(unsigned list, match_item &item) noexcept {
     if (list == by_both || item.kind == match_kind::receive)
@@ -56,7 +56,7 @@ links links_of(unsigned list, match_item &item) noexcept {
 
 } // namespace
 
-// Finds the oldest item of a list. It doubles when half as many lists stand in it as it has buckets; the old
+// Finds the oldest item of a list. The index doubles when it has half as many lists as buckets; the old
 // buckets are moved a few at each call.
 class wildcard_matcher::index {
   public:
@@ -66,8 +66,8 @@ class wildcard_matcher::index {
         buckets_ = memory_.as<match_item *>();
     }
 
-    // The pointer to the oldest item of the list of that part; or the first pointer of its bucket, and not
-    // found.
+    // Returns the pointer to the oldest item of the list of that part; if not found, the first pointer of its
+    // bucket.
     match_item **find(unsigned list, std::uint64_t part, bool &found) noexcept {
         match_item **const bucket = bucket_of(part);
         for (match_item **at = bucket; *at; at = &links_of(list, **at).chain)
@@ -95,13 +95,13 @@ class wildcard_matcher::index {
                 mask_ = 2 * size - 1;
                 grow_above_ = size;
             } else {
-                grow_above_ = 2 * lists_; // tries again
+                grow_above_ = 2 * lists_; // retry later
             }
         }
     }
     void one_less() noexcept { --lists_; }
 
-    // Calls f on the oldest item of each list. f may take items out.
+    // Calls f on the oldest item of each list. f may remove items.
     template <class F> void each(unsigned list, F f) {
         const auto all = [&](match_item **buckets, std::size_t from, std::size_t to) {
             for (std::size_t i = from; i < to; ++i)
@@ -117,8 +117,8 @@ class wildcard_matcher::index {
     }
 
   private:
-    static constexpr std::size_t first_size = 512; // a page
-    // The next doubling comes after as many more lists as there were buckets before; two would be enough.
+    static constexpr std::size_t first_size = 512; // one page
+    // The next doubling comes after as many more lists as there were buckets before, so two would suffice.
     static constexpr unsigned moves_at_once = 4;
 
     match_item **bucket_of(std::uint64_t part) noexcept {
@@ -145,7 +145,7 @@ class wildcard_matcher::index {
     zeroed memory_, old_memory_;
     match_item **buckets_;
     std::size_t mask_;
-    match_item **old_ = nullptr; // from moved_ on; null: all are in buckets_
+    match_item **old_ = nullptr; // valid from moved_ on; nullptr: all are in buckets_
     std::size_t old_mask_ = 0, moved_ = 0;
     std::size_t lists_ = 0, grow_above_ = first_size / 2;
 };
@@ -182,7 +182,7 @@ void wildcard_matcher::append(unsigned list, wildcard_item &item) noexcept {
 void wildcard_matcher::unlink(unsigned list, wildcard_item &item) noexcept {
     const links own = links_of(list, item);
     bool found = true;
-    // The youngest is the one without a next, and the oldest's prev.
+    // The youngest has no next, and is the oldest's prev.
     if (match_item *&older = links_of(list, *own.prev).next) {
         older = own.next;
         links_of(list, own.next ? *own.next : **find(list, item.key, found)).prev = own.prev;

@@ -1,13 +1,14 @@
-// Matching where a receive may leave its source open, its tag, or both.
+// Matching if receives may leave their source, their tag or both open.
 //
-// A receive stands in one of four kinds of lists: those of a source and a tag, of a source, of a tag, and the
-// one of all. A message stands in a list of each kind. So a receive finds its message at the head of one
-// list, and a message its receive, the one posted first, at the head of four: constant time however many
-// wait. A list holds receives or messages, never both, since each message in it would match each receive.
+// There are four kinds of lists: one list for each source and tag, one for each source, one for each tag, and
+// one for all. A receive is queued in one list, a message in one of each kind. So a receive finds its message
+// at the head of one list, and a message finds its receive, the one posted first, at the head of one of four:
+// constant time however many are queued. A list holds receives or messages, never both, since each message in
+// it would match each receive.
 //
-// One lock a matcher. All functions from any thread; none suspends. Callbacks run under the lock and must not
-// call the matcher. Nothing is allocated for an item; the indexes that find lists grow a few buckets at each
-// call, and where there is no memory for a larger one the present one serves on, slower.
+// One lock for each matcher. All functions from any thread; none suspends. Callbacks run under the lock and
+// must not call the matcher. Nothing is allocated for an item. The indexes of the lists grow by a few buckets
+// at each call; if there is no memory for a larger index, the present one remains in use, slower.
 #pragma once
 
 #include <array>
@@ -20,20 +21,19 @@
 
 namespace fult::comm::detail {
 
-// What a receive or a probe asks for. The lower half of a key is its tag, the upper half its source (with the
-// endpoint's bits, which are equal for all that one matcher sees). An open half of the key is not looked at.
+// What a receive or a probe requests. The lower half of a key is its tag, the upper half its source (with the
+// endpoint's bits, which are equal for all keys of one matcher). An open half of the key is ignored.
 struct match_pattern {
     std::uint64_t key = 0;
     bool any_source = false;
     bool any_tag = false;
 };
 
-// A receive as the matcher sees it, and what a message has in common with one. A message's list of its source
-// and tag, and whatever list a receive stands in, uses the links of match_item. So all that a receive needs
-// lies in one cache line.
+// A receive, and the common part of a message. The links of match_item are those of a message's list by
+// source and tag, and of the one list that a receive is in. So all fields of a receive lie in one cache line.
 struct wildcard_item : match_item {
-    std::uint8_t list = 0;      // of a receive: the kind of list it stands in
-    std::uint64_t sequence = 0; // of a receive: how many were posted before it
+    std::uint8_t list = 0;      // of a receive: the kind of its list
+    std::uint64_t sequence = 0; // of a receive: number of receives posted before it
 };
 
 struct wildcard_message : wildcard_item {
@@ -52,26 +52,28 @@ class wildcard_matcher {
     wildcard_matcher(); // throws std::bad_alloc
     wildcard_matcher(const wildcard_matcher &) = delete;
     wildcard_matcher &operator=(const wildcard_matcher &) = delete;
-    ~wildcard_matcher(); // what is still queued belongs to the caller
+    ~wildcard_matcher(); // items that are still queued belong to the caller
 
-    // The oldest message that the pattern fits, taken out; or null, and the receive is queued: from then on
-    // another thread may take it at any time.
+    // Removes and returns the oldest message that matches the pattern. Else queues the receive and returns
+    // nullptr: from then on another thread may take it at any time.
     wildcard_item *post(const match_pattern &what, wildcard_item &receive) noexcept;
 
-    // The receive posted first of those that fit, taken out; or null, and the message is queued.
+    // Removes and returns the matching receive that was posted first. Else queues the message and returns
+    // nullptr.
     wildcard_item *arrive(std::uint64_t key, wildcard_message &message) noexcept;
 
-    // Takes that item out if it is still queued; false: it was matched or removed.
+    // Removes the item if it is still queued; returns false if it was matched or removed.
     bool remove(wildcard_item &item) noexcept;
 
-    // Calls f(wildcard_item &) on the oldest message that fits and leaves it; false: there is none.
+    // Calls f(wildcard_item &) on the oldest matching message without removing it; returns false if there is
+    // none.
     template <class F> bool look(const match_pattern &what, F f) noexcept {
         return look_at(
             what, [](void *f, wildcard_item &i) { (*static_cast<F *>(f))(i); }, std::addressof(f));
     }
 
-    // Takes out all items of that kind for which pred(wildcard_item &) is true, linked by match_item::next:
-    // messages in the order of their arrival, receives in no order. Slow.
+    // Removes all items of that kind for which pred(wildcard_item &) is true, linked by match_item::next:
+    // messages in order of arrival, receives in no order. Slow.
     template <class P> wildcard_item *remove_if(kind k, P pred) noexcept {
         return remove_all(
             k, [](void *p, wildcard_item &i) -> bool { return (*static_cast<P *>(p))(i); },
@@ -96,7 +98,7 @@ class wildcard_matcher {
     std::uint64_t posted_ = 0;
     std::array<std::size_t, 4> receives_{}; // by kind of list
     std::size_t messages_ = 0;
-    match_item *all_ = nullptr; // the head of the list of all
+    match_item *all_ = nullptr; // head of the one list for all
     std::unique_ptr<index[]> indexes_;
 };
 

@@ -1,5 +1,5 @@
-// Memory of zeroes from the system, in large pages where it is large: what one finds by a hash is anywhere.
-// Not where it is small: the system may take milliseconds to find room for a large page.
+// Zeroed memory from the system; in huge pages if it is large, as hash table accesses are random. Not if it
+// is small: the system may take milliseconds to allocate a huge page.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace fult::comm::detail {
 class zeroed {
   public:
     zeroed() = default;
-    // Empty where there is no memory.
+    // Empty if there is no memory.
     explicit zeroed(std::size_t bytes) noexcept {
         const std::size_t align = bytes <= small ? 0 : large_page;
         void *const base = ::mmap(nullptr, bytes + align, PROT_READ | PROT_WRITE,
@@ -23,7 +23,7 @@ class zeroed {
         mapped_ = bytes + align;
         if (align != 0) {
             data_ = static_cast<char *>(base) + (-reinterpret_cast<std::uintptr_t>(base) & (align - 1));
-            ::madvise(data_, bytes, MADV_HUGEPAGE); // not granted everywhere
+            ::madvise(data_, bytes, MADV_HUGEPAGE); // may be refused
         }
     }
     zeroed(zeroed &&other) noexcept { swap(other); }

@@ -1,4 +1,4 @@
-// What all calls of put and get begin with.
+// Common start of all calls of put and get.
 #pragma once
 
 #include <fult/comm/one_sided.hpp>
@@ -7,7 +7,8 @@
 
 namespace fult::comm::detail {
 
-// Checks what the caller may get wrong, throwing for it in the name of `call`, and tells it to the operation.
+// Checks the user's arguments, throws in the name of `call` if one is wrong, and stores them in the
+// operation.
 void describe_access(access &a, const endpoint &through, const char *call, bool is_put, void *data,
                      std::size_t size, const remote_region &there, std::size_t offset);
 

@@ -1,4 +1,4 @@
-// What both sides have in common: the lines of what waits for room, and what arrives.
+// Common part of origin and target: queues of what waits for packets, and dispatch of arriving records.
 #include "comm/one_sided/one_sided.hpp"
 
 #include <utility>
@@ -28,7 +28,7 @@ void one_sided::push(outgoing &o) noexcept {
 }
 
 void one_sided::submit(outgoing &o) noexcept {
-    if (!is_clear(o.rank) || !step(o)) // a step that succeeds may free it
+    if (!is_clear(o.rank) || !step(o)) // a successful step may free it
         push(o);
 }
 
@@ -53,7 +53,7 @@ bool one_sided::advance(int rank) noexcept {
     if (!to.first)
         return true;
     while (to.first) {
-        outgoing *const after = to.first->next; // a step that succeeds may free it
+        outgoing *const after = to.first->next; // a successful step may free it
         if (!step(*to.first))
             return false;
         to.first = after;
@@ -73,7 +73,7 @@ void one_sided::retry() noexcept {
     on_.one_sided_waits_ = waiting_ != 0 || unsignaled_;
 }
 
-// Everything of that rank ends. Its transfers are given up by the transport, which tells.
+// Ends everything of that rank, except its transfers: the transport drops those and reports it.
 void one_sided::fail(int rank) noexcept {
     line &of_it = line_of(rank);
     waiting_ -= of_it.first ? 1 : 0;

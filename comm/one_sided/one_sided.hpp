@@ -1,9 +1,9 @@
-// Memory that other ranks write and read: the regions of this rank, its operations on regions of others, and
-// theirs on its own. The target's server checks and carries out every access; no task of the target takes
-// part. Bytes that fit a packet travel with the request, or its answer; the target moves more of them
-// directly where its transport can, between the region and the origin's memory, and in parts where not. So
-// what a region holds is touched by its own rank alone, which knows what is under way when the region ends.
-// Sources: section 2.2 of PPL for the operations, section 5.2.6 of Dang's dissertation for their completion.
+// One-sided access: the regions of this rank, its operations on regions of others, and theirs on its own. The
+// target's progress engine checks and performs every access; no task of the target takes part. Bytes that fit
+// a packet travel with the request or its answer. The target transfers larger data directly between the
+// region and the origin's memory if its transport can, else in parts. So only its own rank accesses a region,
+// and knows what is in flight when the region ends. Sources: section 2.2 of PPL for the operations, section
+// 5.2.6 of Dang's dissertation for their completion.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ struct region_state {
     std::size_t size = 0;
     bool writable = false;
     std::uint64_t id = 0;
-    unsigned uses = 0; // accesses that touch it outside the device's lock, or will
+    unsigned uses = 0; // accesses that use it, now or later, outside the device's lock
     memory enrolled[2];
     bool is_enrolled[2] = {};
 
@@ -32,7 +32,7 @@ struct region_state {
     }
 };
 
-// What goes to another rank when there is room. Of one rank in order.
+// Sent to another rank when packets are available, in order for each rank.
 struct outgoing {
     enum class form : std::uint8_t { access, serving, reply } it_is;
     int rank = -1;
@@ -45,40 +45,40 @@ struct access : operation, outgoing {
     access() noexcept : outgoing(form::access) { is_a = operation_kind::access; }
     bool is_put = false;
     bool signals = false;
-    bool direct = false;    // the target is to move the bytes itself
-    bool announced = false; // the request is on its way; until then nobody can know the name
+    bool direct = false;    // the target is to transfer the bytes itself
+    bool announced = false; // the request has been sent; before that no rank knows the id
     std::byte *local = nullptr;
     std::size_t size = 0;
     std::uint64_t region = 0;
     std::uint64_t offset = 0;
-    endpoint_state *through = nullptr; // until it has begun: it may end before the access does
-    std::uint32_t tag = 0;             // of the signal
-    std::uint64_t id = 0;              // its name
-    std::size_t done = 0;              // bytes of a put that are on their way
-    std::size_t missing = 0;           // bytes of a get that are not here
+    endpoint_state *through = nullptr; // only until it has begun: it may end before the access does
+    std::uint32_t tag = 0;             // of the signal's message
+    std::uint64_t id = 0;              // of this operation
+    std::size_t done = 0;              // bytes of a put that have been sent
+    std::size_t missing = 0;           // bytes of a get that have not arrived
     memory enrolled;
     bool is_enrolled = false;
 };
 
-// An operation of another rank, for as long as it cannot be answered.
+// An operation of another rank, until it can be answered.
 struct serving : outgoing {
     serving() noexcept : outgoing(form::serving) {}
     bool is_put = false;
     bool signals = false;
-    bool direct = false; // by a transfer
-    bool moving = false; // which is under way
-    bool moved = false;  // it has ended, well, and is to be answered
+    bool direct = false; // by a transfer,
+    bool moving = false; // which is in flight
+    bool moved = false;  // the transfer has succeeded and must be answered
     std::uint16_t endpoint = 0;
     std::uint32_t tag = 0;
-    region_state *region = nullptr; // null: it has ended
+    region_state *region = nullptr; // nullptr: it has ended
     access_body asked{};
-    std::size_t done = 0;  // bytes of a get that are on their way
-    std::size_t place = 0; // among those of its rank
+    std::size_t done = 0;  // bytes of a get that have been sent
+    std::size_t place = 0; // index in servings_
     transfer move;
     class one_sided *owner = nullptr;
 };
 
-// An answer that found no room.
+// An answer that waits for a packet.
 struct reply : outgoing {
     reply() noexcept : outgoing(form::reply) {}
     one_sided_kind kind = one_sided_kind::ended;
@@ -92,17 +92,17 @@ class one_sided {
     one_sided(const one_sided &) = delete;
     one_sided &operator=(const one_sided &) = delete;
 
-    // Any thread; none of these suspends, but for withdraw --------------------------------------------------------
+    // Any thread; none of these suspends, except withdraw ------------------------------------------------------------
 
     void offer(region_state &r); // throws std::bad_alloc
-    // No access begins any more, and those that are under way have ended at return.
+    // No access begins any more, and those in flight have ended on return.
     void withdraw(region_state &r) noexcept;
-    // a.finished follows, perhaps before this returns.
+    // a.finished is called, possibly before this returns.
     void begin(access &a) noexcept;
 
     // Under the device's lock -----------------------------------------------------------------------------------------
 
-    // False: no memory for it now; nothing has changed.
+    // Returns false if there is no memory for it now; nothing has changed then.
     bool handle(int source, const record_view &r) noexcept;
     void retry() noexcept;
     void fail(int rank) noexcept;
@@ -115,12 +115,12 @@ class one_sided {
         outgoing *last = nullptr;
     };
 
-    void submit(outgoing &o) noexcept; // now, or when there is room
+    void submit(outgoing &o) noexcept; // now, or when packets are available
     void push(outgoing &o) noexcept;
     line &line_of(int rank) noexcept { return lines_[static_cast<std::size_t>(rank)]; }
     bool is_clear(int rank) const noexcept { return !lines_[static_cast<std::size_t>(rank)].first; }
-    bool advance(int rank) noexcept; // whether all is on its way
-    bool step(outgoing &o) noexcept; // false: no room
+    bool advance(int rank) noexcept; // true if all of it has been sent
+    bool step(outgoing &o) noexcept; // false: no free packet
 
     // The origin (origin.cpp):
     void begin_here(access &a) noexcept;
@@ -148,7 +148,7 @@ class one_sided {
     bool end_moved(serving &s) noexcept;
     void retry_signals() noexcept;
     void answer(reply &r, int rank, one_sided_kind kind, const ended_body &body) noexcept;
-    // False: no memory for it.
+    // Returns false if there is no memory for it.
     bool answer(int rank, one_sided_kind kind, std::uint64_t id, bool refused = false) noexcept;
     bool send_reply(int rank, one_sided_kind kind, const ended_body &body) noexcept;
     bool signal(int source, std::uint16_t endpoint, std::uint32_t tag) noexcept;
@@ -158,8 +158,8 @@ class one_sided {
     id_table<access> accesses_;
     std::vector<serving *> servings_;
     std::vector<line> lines_;       // by rank
-    std::size_t waiting_ = 0;       // lines with something in them
-    serving *unsignaled_ = nullptr; // moved; there was no memory for their signals
+    std::size_t waiting_ = 0;       // number of lines that are not empty
+    serving *unsignaled_ = nullptr; // transferred; there was no memory for their signals
 };
 
 } // namespace fult::comm::detail

@@ -1,4 +1,4 @@
-// The side that asks: operations of this rank on memory of another, or of its own.
+// The origin: operations of this rank on memory of another, or on its own.
 #include <algorithm>
 #include <cstring>
 #include <new>
@@ -35,7 +35,7 @@ void one_sided::begin(access &a) noexcept {
     on_.flush_unless_others_run(to);
 }
 
-// Memory of this rank itself. A long copy does not hold up the device.
+// Access to this rank's own memory. A long copy does not block the device.
 void one_sided::begin_here(access &a) noexcept {
     region_state *r = nullptr;
     {
@@ -70,7 +70,7 @@ bool one_sided::step(access &a) noexcept {
     return a.announced;
 }
 
-// The target answers the last one.
+// The target answers the last part.
 bool one_sided::send_parts(access &a) noexcept {
     peer &to = on_.peer_of(a.rank);
     const std::size_t most = to.fills - to.head - sizeof(record_head) - sizeof(put_body);
@@ -98,7 +98,7 @@ bool one_sided::ask(access &a) noexcept {
     return on_.append(on_.peer_of(a.rank), record::one_sided, flags, a.endpoint, a.tag, bytes_of(body));
 }
 
-// Null for a name that this rank has not told the other.
+// Returns nullptr for an id that this rank has not sent to the other.
 access *one_sided::find(std::uint64_t id, int source) noexcept {
     access *a = accesses_.find(id);
     return a && a->rank == source && a->announced ? a : nullptr;

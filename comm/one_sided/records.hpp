@@ -1,5 +1,5 @@
-// The records of one-sided access, all of kind record::one_sided: what follows the heads. The rank that asks
-// is the origin, the one whose memory is accessed the target.
+// Records of one-sided access, all of kind record::one_sided: what follows the heads. The origin is the rank
+// that requests, the target the one whose memory is accessed.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@ enum class one_sided_kind : std::uint8_t {
     put = 1, // put_body, then bytes for the target's region
     fetch,   // access_body: the target reads the bytes from the origin's memory
     get,     // access_body: the target writes the bytes to the origin's memory, or sends them
-    bytes,   // bytes_body, then bytes that were asked for
-    parts,   // name_body: the target cannot read them, send them as put
-    ended    // ended_body: all is done, or refused
+    bytes,   // bytes_body, then the requested bytes
+    parts,   // name_body: the target cannot read them remotely, send them as put
+    ended    // ended_body: complete, or refused
 };
 inline constexpr std::uint8_t one_sided_kind_bits = 0x0f;
-inline constexpr std::uint8_t one_sided_last = 0x10;   // of put: the answer is wanted now
-inline constexpr std::uint8_t one_sided_signal = 0x20; // of put and fetch: a message to the endpoint follows
+inline constexpr std::uint8_t one_sided_last = 0x10;   // of put: the last part, to be answered
+inline constexpr std::uint8_t one_sided_signal = 0x20; // put, fetch: then deliver a message to the endpoint
 
 struct put_body {
-    std::uint64_t id;     // the origin's name for the operation
-    std::uint64_t region; // the target's name
-    std::uint64_t offset; // in there
+    std::uint64_t id;     // the origin's id of the operation
+    std::uint64_t region; // the target's id
+    std::uint64_t offset; // within the region
 };
 struct access_body {
     std::uint64_t id;
@@ -33,11 +33,11 @@ struct access_body {
     std::uint64_t size;
     std::uint64_t address; // of the origin's memory
     std::uint64_t key;
-    std::uint64_t direct; // whether address and key are valid
+    std::uint64_t direct; // nonzero if address and key are valid
 };
 struct bytes_body {
     std::uint64_t id;
-    std::uint64_t offset; // in the origin's memory
+    std::uint64_t offset; // within the origin's memory
 };
 struct name_body {
     std::uint64_t id;

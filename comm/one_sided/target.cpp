@@ -1,5 +1,5 @@
-// The side that is asked: regions of this rank, and what other ranks do with them. All of it under the
-// device's lock, but for what says otherwise.
+// The target: regions of this rank, and accesses by other ranks. Under the device's lock, unless stated
+// otherwise.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -16,7 +16,8 @@ namespace fult::comm::detail {
 void one_sided::offer(region_state &r) {
     device_lock hold(on_);
     r.id = regions_.add(r);
-    // Where a transport's own operations need their memory registered; without, bytes come in parts.
+    // Registers the region if a transport requires that for its own operations; without it, bytes come in
+    // parts.
     for (std::size_t i = 0; i < on_.transports_.size() && i < 2; ++i) {
         r.enrolled[i].base = r.base;
         r.enrolled[i].size = r.size;
@@ -49,7 +50,7 @@ void one_sided::withdraw(region_state &r) noexcept {
             on_.transports_[i]->withdraw(r.enrolled[i]);
 }
 
-// Null where there is none of that name, or the access is not within it or not allowed.
+// Returns nullptr if there is no such region, or the access is out of range or not permitted.
 region_state *one_sided::find_region(std::uint64_t id, std::uint64_t offset, std::uint64_t size,
                                      bool to_write) noexcept {
     region_state *r = regions_.find(id);
@@ -70,7 +71,7 @@ bool one_sided::put_came(int source, const record_view &r) noexcept {
         return true;
     if (!region || (r.flags & one_sided_signal) == 0)
         return answer(source, one_sided_kind::ended, body->id, !region);
-    std::unique_ptr<reply> spare(new (std::nothrow) reply); // the signal must not be sent twice
+    std::unique_ptr<reply> spare(new (std::nothrow) reply); // now: the signal must not be sent twice
     if (!spare || !signal(source, r.endpoint, r.tag))
         return false;
     answer(*spare.release(), source, one_sided_kind::ended, {body->id, 0});
@@ -122,7 +123,7 @@ bool one_sided::serve(int source, const access_body &asked, region_state &region
     return true;
 }
 
-// What one record holds, where nothing waits.
+// For data that fits one record, if nothing is queued before it.
 bool one_sided::serve_at_once(int source, const access_body &asked, const region_state &region) noexcept {
     peer &to = on_.peer_of(source);
     if (asked.size > to.fills - to.head - sizeof(record_head) - sizeof(bytes_body) || !is_clear(source))
@@ -132,7 +133,7 @@ bool one_sided::serve_at_once(int source, const access_body &asked, const region
                       bytes_of(body), {region.base + asked.offset, asked.size});
 }
 
-// Carrying out ----------------------------------------------------------------------------------------------------
+// Performing accesses ------------------------------------------------------------------------------------------------
 
 bool one_sided::step(serving &s) noexcept {
     if (s.moved) {
@@ -141,7 +142,7 @@ bool one_sided::step(serving &s) noexcept {
         release(s);
         return true;
     }
-    if (!s.region) { // ended meanwhile
+    if (!s.region) { // has ended meanwhile
         if (!send_reply(s.rank, one_sided_kind::ended, {s.asked.id, 1}))
             return false;
         release(s);
@@ -190,7 +191,8 @@ void one_sided::moved(serving &s, bool well) noexcept {
     }
 }
 
-// False: no memory for the signal, whose handler may begin accesses of its own. The answer waits in line.
+// Returns false if there is no memory for the signal, the handler of which may begin accesses. The answer is
+// queued.
 bool one_sided::end_moved(serving &s) noexcept {
     if (s.signals && s.is_put && !signal(s.rank, s.endpoint, s.tag))
         return false;
@@ -250,7 +252,7 @@ bool one_sided::answer(int rank, one_sided_kind kind, std::uint64_t id, bool ref
     return r != nullptr;
 }
 
-// Takes the reply over.
+// Takes ownership of the reply.
 void one_sided::answer(reply &r, int rank, one_sided_kind kind, const ended_body &body) noexcept {
     r.rank = rank;
     r.kind = kind;
@@ -258,9 +260,9 @@ void one_sided::answer(reply &r, int rank, one_sided_kind kind, const ended_body
     submit(r);
 }
 
-// A message without bytes, as if the other rank had sent it. False: no memory for it.
+// Delivers an empty message as if the other rank had sent it. Returns false if there is no memory for it.
 bool one_sided::signal(int source, std::uint16_t endpoint, std::uint32_t tag) noexcept {
-    static constexpr std::byte nothing{}; // copies of no bytes want an address all the same
+    static constexpr std::byte nothing{}; // a copy of no bytes requires a valid address, too
     return endpoint >= most_endpoints || on_.arrive(source, {record::eager, 0, endpoint, tag, {&nothing, 0}});
 }
 

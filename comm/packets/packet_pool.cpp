@@ -13,11 +13,11 @@ namespace fult::comm::detail {
 
 namespace {
 constexpr std::size_t cache_line = 64, page = 4096;
-constexpr std::size_t part_room = 128; // packets in a worker's part; more are everybody's
-constexpr std::size_t batch = 32;      // moved between parts at a time, at most
+constexpr std::size_t part_room = 128; // packets in a worker's part; the surplus goes to the common part
+constexpr std::size_t batch = 32;      // maximum number moved between parts at a time
 } // namespace
 
-// A double-ended queue of so many packets at most, in a ring.
+// A bounded double-ended queue of packets, in a ring.
 class alignas(cache_line) packet_pool::part {
   public:
     void reserve(std::size_t room) {
@@ -25,11 +25,11 @@ class alignas(cache_line) packet_pool::part {
         mask_ = std::bit_ceil(room) - 1;
         ring_ = std::make_unique<packet *[]>(mask_ + 1);
     }
-    // How many; a hint to all who do not hold the lock, and so relaxed.
+    // A hint unless the caller holds the lock, and so relaxed.
     std::size_t count() const noexcept { return count_.load(std::memory_order_relaxed); }
     std::size_t room() const noexcept { return room_; }
 
-    // At the hot end; false: no room.
+    // Pushes at the hot end; returns false if full.
     bool push(packet &p) noexcept {
         const std::lock_guard guard(lock_);
         const std::size_t n = count();
@@ -49,7 +49,7 @@ class alignas(cache_line) packet_pool::part {
         count_.store(n - 1, std::memory_order_relaxed);
         return ring_[(cold_ + n - 1) & mask_];
     }
-    // Half of the packets, rounded up, from the cold end, the coldest first; how many.
+    // Pops half of the packets, rounded up, from the cold end, the coldest first. Returns their number.
     std::size_t pop_cold(std::span<packet *> out) noexcept {
         if (count() == 0)
             return 0;
@@ -89,9 +89,9 @@ packet_pool::packet_pool(packet_pool_options options) : options_(std::move(optio
                                     " parts; none may be 0, and the reserve must be less than all packets");
     stride_ = (sizeof(packet) + o.capacity + cache_line - 1) & ~(cache_line - 1);
     if (stride_ % page == 0)
-        stride_ += cache_line; // else all heads would compete for the same few places in the caches
+        stride_ += cache_line; // otherwise all heads would map to the same few cache sets
     maximum_.store(o.packets, std::memory_order_relaxed);
-    // One a worker, then everybody's, which has room for all, then the reserve.
+    // One for each worker, then the common one, which has space for all, then the reserve.
     parts_ = std::make_unique<part[]>(o.parts + 2);
     common_ = &parts_[o.parts];
     reserve_ = &parts_[o.parts + 1];
@@ -99,7 +99,7 @@ packet_pool::packet_pool(packet_pool_options options) : options_(std::move(optio
         parts_[i].reserve(std::min(o.packets, part_room));
     common_->reserve(o.packets);
     reserve_->reserve(std::max<std::size_t>(o.reserve, 1));
-    slabs_.reserve((o.packets + o.slab - 1) / o.slab); // so that making one cannot throw
+    slabs_.reserve((o.packets + o.slab - 1) / o.slab); // so that make_slab cannot throw
     while (made() == 0 || reserve_->count() < o.reserve) {
         packet *p = common_->pop_cold();
         if (!p)
@@ -149,7 +149,7 @@ packet *packet_pool::refill(unsigned own) noexcept {
 packet *packet_pool::take_cold() noexcept {
     if (packet *const p = common_->pop_cold())
         return p;
-    // Relaxed: all that matters is that it is not always the same.
+    // Relaxed: it only has to vary.
     const unsigned first = next_victim_.load(std::memory_order_relaxed);
     next_victim_.store(first + 1, std::memory_order_relaxed);
     for (unsigned i = 0; i < options_.parts; ++i)
@@ -178,9 +178,10 @@ void packet_pool::give(unsigned part, packet &p) noexcept {
         common_->push(p);
 }
 
-// The first packet of a new slab, while the others are everybody's; or one that is everybody's by now.
+// Returns the first packet of a new slab and gives the others to the common part; or a packet of the common
+// part that another thread has given by now.
 packet *packet_pool::make_slab() noexcept {
-    // relaxed: only ever grows, or is made smaller under the lock; looked at again there
+    // relaxed: it only grows, or is reduced under the lock; checked again there
     const std::size_t seen = made();
     if (seen >= maximum())
         return nullptr;
@@ -188,7 +189,7 @@ packet *packet_pool::make_slab() noexcept {
     const std::size_t before = made();
     if (before != seen)
         if (packet *const p = common_->pop_cold())
-            return p; // of one made meanwhile
+            return p; // of a slab made meanwhile
     const std::size_t n = std::min(options_.slab, maximum() - before);
     if (n == 0)
         return nullptr;
@@ -209,7 +210,7 @@ packet *packet_pool::make_slab() noexcept {
         p->capacity = static_cast<std::uint32_t>(options_.capacity);
         std::copy_n(made_now.descriptor, 2, p->descriptor);
         if (first)
-            common_->push(*p); // under its lock: who takes it sees all of it
+            common_->push(*p); // under the part's lock: the taker sees the complete packet
         else
             first = p;
     }
