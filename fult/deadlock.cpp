@@ -17,7 +17,7 @@
 namespace fult::detail {
 namespace {
 
-// The kernel threads that are none of the program's, for they wake no task by themselves. Few.
+// Kernel threads that wake no task by themselves, and so do not count as the program's. Few.
 class thread_list {
   public:
     bool add(pid_t thread) noexcept { return exchange(0, thread); }
@@ -40,7 +40,7 @@ class thread_list {
 };
 constinit thread_list known_threads;
 
-// Kernel threads of the process that know_thread does not know; a large number where they cannot be counted.
+// The number of kernel threads not registered by know_thread; a large number if they cannot be counted.
 unsigned count_threads() noexcept {
     DIR *all = ::opendir("/proc/self/task");
     if (!all)
@@ -52,8 +52,8 @@ unsigned count_threads() noexcept {
     return count;
 }
 
-// Signals that somebody else may send and that the program handles: a handler may wake a task. Not those that
-// the thread's own faults raise, those of glibc, and those that ask for a report.
+// Signals from outside that the program handles: a handler may wake a task. Excludes signals raised by the
+// thread's own faults, those of glibc, and those that request a report.
 bool handles_signals() noexcept {
     std::uint64_t caught = ~std::uint64_t{0};
     if (std::FILE *status = std::fopen("/proc/self/status", "re")) {
@@ -75,12 +75,12 @@ bool handles_signals() noexcept {
 } // namespace
 
 bool no_other_thread(worker_team &team) noexcept {
-    // A thread of the pool that is seen idle has woken whom it would. One that ends while the others are
-    // counted is not to be taken for another.
+    // A thread of the pool that is idle has made all its wake-ups. One that ends during the count must not be
+    // mistaken for another.
     const unsigned idle = team.idle_blocking.load(std::memory_order_acquire); // pairs with blocking_pool
     const unsigned own = team.count + team.helpers.load(std::memory_order_relaxed) + idle;
     const unsigned there = count_threads();
-    // TSan has a thread of its own from the first one on that the program makes.
+    // TSan has a thread of its own as soon as the program has created one.
     return (there == own || (sanitizer::thread && there == own + 1)) &&
            team.idle_blocking.load(std::memory_order_acquire) == idle;
 }
@@ -89,10 +89,10 @@ bool only_tasks_can_wake(worker_team &team) noexcept {
     return !team.outside.expect_something_unjudged() && no_other_thread(team) && !handles_signals();
 }
 
-// A look at the process -------------------------------------------------------------------------------------
+// Check of the process --------------------------------------------------------------------------------------
 
-// All the time while somebody looks, every worker sleeps: who polls may have taken what is expected and not
-// have woken anybody for it yet. A thread that has ended before it was counted may have woken somebody.
+// Every worker must sleep during the whole check: a worker that polls may have taken an expected event
+// without having woken a task yet. A thread that ended before it was counted may have woken a task.
 stillness::stillness() noexcept : team_(running_team()) {
     if (!team_)
         return;
@@ -127,7 +127,7 @@ void remove_judge(deadlock_judge &judge) noexcept {
         return;
     team->judging.lock();
     if (team->judge == &judge)
-        team->judge = nullptr; // another one that is there has not been asked so far, and never will be
+        team->judge = nullptr; // another judge has not been asked so far, and never will be
     team->judges.fetch_sub(1, std::memory_order_acq_rel);
     team->judging.unlock();
 }
@@ -170,7 +170,7 @@ bool report_deadlock(worker_team &team) noexcept {
         team.judging.unlock();
         return false;
     }
-    if (!look.lasts()) // the last judge may just have gone
+    if (!look.lasts()) // the last judge may have been removed
         return false;
     if (report_deadlock(
             "deadlock: every task waits, and nothing can wake one: the program has no other thread, "

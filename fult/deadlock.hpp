@@ -1,24 +1,25 @@
-// Programs in which nothing can happen any more.
+// Deadlock detection: no task of the process can ever run again.
 #pragma once
 
 namespace fult::detail {
 
 struct worker_team;
 
-// Milliseconds of sleep after which a worker looks first where it does not trim.
+// Milliseconds of sleep after which a worker first checks if it does not trim.
 inline constexpr int look_without_trim = 1000;
 
-// Whether the process has no threads but the runtime's and those that know_thread knows, and those of the
-// pool for blocking calls run none.
+// True if the process has only the runtime's threads, those registered by know_thread, and idle threads of
+// the pool for blocking calls.
 bool no_other_thread(worker_team &team) noexcept;
 
-// Whether nobody but a task, or what a judge knows about, could wake a task: the process has no threads but
-// those above, the runtime expects nothing else from outside, and no handler waits for a signal.
+// True if only a task, or an event that a judge knows about, could wake a task: the process has no other
+// threads (see above), the runtime expects no other outside event, and the program handles no signal from
+// outside.
 bool only_tasks_can_wake(worker_team &team) noexcept;
 
 // Called by a worker in a long sleep. Reports a deadlock once, with a dump of all tasks, if every task waits.
-// False where it is not, or something outside could still wake one: to be asked again later. Where there is a
-// judge, that one says it, after it has asked the other processes.
+// False if not, or if an outside event could still wake one: call again later. If there is a judge, the judge
+// reports it, after it has asked the other processes.
 bool report_deadlock(worker_team &team) noexcept;
 
 } // namespace fult::detail

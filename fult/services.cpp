@@ -24,8 +24,8 @@ constexpr unsigned looks_of_a_thread = 100; // before a sleep
 
 } // namespace
 
-// A reader says that it is inside before it looks at who is there; remove takes it out before it looks at who
-// is inside.
+// A reader increments `inside` before it reads the pointer; remove clears the pointer before it reads
+// `inside`.
 service *services::place::enter() noexcept {
     if (!who.load(std::memory_order_relaxed))
         return nullptr;
@@ -61,7 +61,7 @@ bool services::add_own(service &s, own which) {
     return parker::open_bell() && add_at(places_[capacity + static_cast<unsigned>(which)], s);
 }
 
-// Whether that is so of one of them.
+// True if the predicate holds for any service.
 template <class Is> bool services::any_is(const Is &is) noexcept {
     bool any = false;
     for (place &at : places_)
@@ -94,7 +94,7 @@ void services::remove(service &s) noexcept {
 }
 
 bool services::poll() noexcept {
-    const no_suspension_in_spawn meanwhile; // whoever decides what runs next is here
+    const no_suspension_in_spawn meanwhile; // the caller decides which task runs next
     bool busy = false;
     for (place &at : places_)
         if (service *s = at.enter()) {
@@ -111,8 +111,8 @@ no_suspension_in_spawn::~no_suspension_in_spawn() {
         here_->no_suspension_in_spawn = before_;
 }
 
-// One sleep in the kernel, until then at most: sleep(descriptors, count, nanoseconds), of which the first
-// descriptor is left for the bell. Whether somebody should look for work now.
+// One sleep in the kernel, until `until` at most: sleep(descriptors, count, nanoseconds). The first
+// descriptor is reserved for the bell. True if there may be work now.
 template <class Sleep> bool services::sleep_once(std::int64_t until, const Sleep &sleep) noexcept {
     service *ready[places];
     pollfd descriptors[places + 1];
@@ -154,7 +154,7 @@ bool services::begin_watch() noexcept {
            !watched_.exchange(true, std::memory_order_seq_cst); // pairs with end_watch
 }
 
-// Before the look for a successor: in park, in hand_off_polling.
+// Called before the search for a successor: in park, in hand_off_polling.
 void services::end_watch() noexcept { watched_.store(false, std::memory_order_seq_cst); }
 
 bool services::watch(worker &who, std::uint32_t prepared) noexcept {
@@ -186,7 +186,7 @@ bool services::watch(const worker_team &team, thread_wait &who) noexcept {
     const auto sleep = [&](pollfd *descriptors, unsigned count, std::int64_t nanoseconds) {
         if (!who.begin_sleep_at_bell())
             return;
-        parker own; // nobody posts: who wakes this thread rings
+        parker own; // not posted to: the bell wakes this thread
         own.wait_with(own.prepare(), descriptors, count, nanoseconds);
         who.end_sleep_at_bell();
     };
@@ -217,7 +217,7 @@ void add_service(service &s) {
     if (!team->outside.add(s))
         throw std::length_error("fult: more than " + std::to_string(services::capacity) +
                                 " communication devices");
-    team->wake_one(0); // who sleeps already does not watch
+    team->wake_one(0); // a worker that already sleeps is not a watcher
     waiting_threads.unpark_one();
 }
 
@@ -228,7 +228,7 @@ void remove_service(service &s) noexcept {
 
 bool others_ready() noexcept {
     worker *w = this_worker();
-    // Tasks that messages have woken are in the public words, which are few; so they come first.
+    // Tasks woken by messages are in the public words, which are few, so check these first.
     return w && (w->tasks.seems_public() || w->has_work());
 }
 

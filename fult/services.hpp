@@ -1,4 +1,4 @@
-// The services of a runtime (detail/service.hpp), and the sleep of the worker that watches for them.
+// The services of a runtime (detail/service.hpp), and the sleep of their watcher.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ struct worker_team;
 
 class services {
   public:
-    static constexpr unsigned capacity = 8; // of others
+    static constexpr unsigned capacity = 8; // without the runtime's own
     enum class own : unsigned { time, descriptors, count };
 
     services() = default;
@@ -25,23 +25,23 @@ class services {
 
     bool any() const noexcept { return count_.load(std::memory_order_relaxed) != 0; }
 
-    bool add(service &s); // false: no room, or no descriptor
-    // One that the runtime brings along; it has a place of its own. Who sleeps already does not watch for the
-    // first service: the caller wakes one.
+    bool add(service &s); // false: no free place, or no descriptor
+    // Adds a service of the runtime, which has a reserved place. Workers that already sleep do not watch the
+    // first service: the caller must wake one.
     bool add_own(service &s, own which);
     void remove(service &s) noexcept;
 
-    // Polls all; whether any did something.
+    // Polls all services; true if any did something.
     bool poll() noexcept;
 
-    // Whether one of them may yet wake a task that waits now.
+    // True if a service may still wake a waiting task.
     bool expect_something() noexcept;
-    bool expect_something_unjudged() noexcept; // the same of those that no judge knows about
+    bool expect_something_unjudged() noexcept; // the same for services without a judge
 
-    // The worker `who` sleeps until a post after `prepared`, or until some service did something; returns at
-    // once where another worker watches already (false) or something is there.
+    // The worker sleeps until a post after `prepared`, or until a service did something. Returns at
+    // once if there is already a watcher (false), or if there is something to do.
     bool watch(worker &who, std::uint32_t prepared) noexcept;
-    // The same for a foreign thread, until its wait is over, or the runtime ends; false: another one watches.
+    // The same for a foreign thread, until its wait is over or the runtime ends; false: there is a watcher.
     bool watch(const worker_team &team, thread_wait &who) noexcept;
     bool is_watched() const noexcept { return watched_.load(std::memory_order_seq_cst); } // pairs with watch
 
@@ -49,7 +49,7 @@ class services {
     struct place {
         std::atomic<service *> who{nullptr};
         std::atomic<unsigned> inside{0}; // threads in one of its functions
-        service *enter() noexcept;       // null: nobody is there; else leave follows
+        service *enter() noexcept;       // nullptr: the place is free; else leave must follow
         void leave() noexcept;
     };
     bool add_at(place &at, service &s) noexcept;
@@ -59,7 +59,7 @@ class services {
     void end_watch() noexcept;
 
     static constexpr unsigned places = capacity + static_cast<unsigned>(own::count);
-    place places_[places]; // the runtime's own come last
+    place places_[places]; // the runtime's own are last
     std::atomic<unsigned> count_{0};
     std::atomic<bool> watched_{false};
 };

@@ -4,7 +4,7 @@
 namespace fult::comm::detail {
 namespace {
 
-// Nobody started us: the program was called by itself.
+// No launcher: the program was started directly.
 class one_rank final : public bootstrap {
   public:
     one_rank() noexcept : bootstrap(0, 1) {}

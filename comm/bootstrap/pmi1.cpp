@@ -12,10 +12,10 @@
 namespace fult::comm::detail {
 namespace {
 
-// Servers keep a line in a buffer of 1024 bytes, whatever they say of their values.
+// Servers store a line in a buffer of 1024 bytes, whatever maximum they announce for values.
 constexpr std::size_t longest_written = 1000;
 
-// How long the server, a process on this machine, may take for an answer that no other rank is needed for.
+// Limit on an answer of the server, a process on this machine, that depends on no other rank.
 constexpr std::chrono::milliseconds patience{30'000};
 
 class pmi1_client final : public bootstrap {
@@ -39,10 +39,10 @@ class pmi1_client final : public bootstrap {
     ~pmi1_client() override {
         if (!broken_.empty())
             return;
-        try { // a server takes an end without this for a crash
+        try { // a server treats an end without this as a crash
             ask("cmd=finalize", "finalize_ack");
         } catch (const bootstrap_error &) {
-            return; // nobody is left to hear of it
+            return; // the server has ended
         }
     }
 
@@ -51,7 +51,7 @@ class pmi1_client final : public bootstrap {
     std::vector<std::string> exchange(std::string_view mine) override {
         check_contribution(mine);
         const std::size_t most = room();
-        // A key is set once and never again, so each exchange has its own.
+        // A key can be set only once, so each exchange has its own keys.
         ++round_;
         std::size_t part = 0;
         for (const std::string &value : pmi1_encode(mine, most))
@@ -72,7 +72,7 @@ class pmi1_client final : public bootstrap {
         try {
             const int shown = (status & 0xff) == 0 ? 1 : status & 0xff;
             send("cmd=abort exitcode=" + std::to_string(shown) + "\n", deadline(patience));
-        } catch (...) { // it is gone and has ended the others
+        } catch (...) { // the server has ended, and with it the other ranks
         }
         leave(status);
     }
@@ -82,11 +82,11 @@ class pmi1_client final : public bootstrap {
         return "fult-" + std::to_string(round_) + "-" + std::to_string(from) + "-" + std::to_string(part);
     }
 
-    // Characters of one value, so that a line which puts it is not too long.
+    // Maximum length of a value, so that the line that puts it is not too long.
     std::size_t room() {
-        const std::size_t key_size = 40; // of the longest that key() makes
+        const std::size_t key_size = 40; // of the longest key
         const std::size_t taken = std::strlen("cmd=put kvsname= key= value=") + space_.size() + key_size;
-        const std::size_t stated = value_most_ - 1; // the server's counts a zero at the end
+        const std::size_t stated = value_most_ - 1; // the server's maximum includes a terminating zero
         if (taken + 64 > longest_written || stated < 16 || key_most_ <= 24)
             fail("keys of " + std::to_string(key_most_) + " and values of " + std::to_string(value_most_) +
                  " characters are too short");
@@ -160,7 +160,7 @@ class pmi1_client final : public bootstrap {
     pmi1_lines lines_;
     std::size_t key_most_ = 0;
     std::size_t value_most_ = 0;
-    std::string space_; // the name under which the server keeps this job's keys
+    std::string space_; // the name of the server's key-value space for this job
     unsigned round_ = 0;
     std::string broken_; // why no further call can succeed
 };

@@ -11,7 +11,7 @@ constexpr std::size_t longest_line = 64 * 1024;
 constexpr std::size_t count_digits = 8;
 constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-// Something of the server's for a message of ours: short, and nothing that moves the cursor.
+// Text from the server for a message: shortened, without control characters.
 std::string shown(std::string_view text) {
     std::string result(text.substr(0, 80));
     std::replace_if(
@@ -44,7 +44,7 @@ pmi1_reply::pmi1_reply(std::string_view line) : line_(line) {
         if (word.empty())
             continue;
         const std::size_t equals = word.find('=');
-        // A word alone belongs to a message in plain text, such as msg=no such key.
+        // A single word belongs to plain text, such as msg=no such key.
         if (equals != std::string_view::npos)
             pairs_.emplace_back(word.substr(0, equals), word.substr(equals + 1));
     }
@@ -117,7 +117,7 @@ void pmi1_decoder::take(std::string_view value) {
         announced_ = count;
         value.remove_prefix(count_digits);
     } else if (value.empty()) {
-        throw pmi1_wire_error("an empty value"); // or we would ask for the next one for ever
+        throw pmi1_wire_error("an empty value"); // otherwise the next value would be requested forever
     }
     if (value.size() > letters_needed() - letters_.size())
         throw pmi1_wire_error("more bytes than announced");

@@ -12,12 +12,12 @@
 namespace fult::comm::detail {
 namespace {
 
-// The functions, found in the library when the first rank connects: programs that are started otherwise do
-// not need it.
+// The functions of the PMIx library, which is loaded when a rank connects: programs started otherwise do not
+// need it.
 class pmix_library {
   public:
     pmix_library() {
-        // Never closed: it leaves threads behind.
+        // Never closed: it leaves threads running.
         handle_ = ::dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
         if (handle_ == nullptr)
             throw bootstrap_error(
@@ -63,7 +63,7 @@ template <std::size_t N> void copy_name(char (&to)[N], std::string_view from) {
     to[from.copy(to, N - 1)] = '\0';
 }
 
-// Room that a fence's answer may find even after we have given up on it.
+// The result of a fence; its callback may come after the fence has timed out.
 struct fence_result {
     std::mutex mutex;
     std::condition_variable done;
@@ -85,7 +85,7 @@ class pmix_client final : public bootstrap {
     pmix_client(pmix_library library, const pmix::proc &self, int size, std::chrono::milliseconds timeout)
         : bootstrap(static_cast<int>(self.rank), size), library_(library), self_(self), timeout_(timeout) {}
 
-    // After a fence that did not end, this call may bring mpirun down.
+    // After an incomplete fence, this call may crash mpirun.
     ~pmix_client() override {
         if (broken_.empty())
             library_.finalize(nullptr, 0);
@@ -96,7 +96,7 @@ class pmix_client final : public bootstrap {
     std::vector<std::string> exchange(std::string_view mine) override {
         check_contribution(mine);
         const std::string key = "fult-" + std::to_string(++round_);
-        // One byte more than there is: not every version carries an object of none.
+        // One extra byte: not every version supports empty objects.
         std::string bytes(1, '+');
         bytes += mine;
         pmix::value value{};
@@ -116,8 +116,8 @@ class pmix_client final : public bootstrap {
 
     void abort(int status, std::string_view why) noexcept override {
         say_why(rank(), why);
-        // Open MPI's mpirun ends all when one rank ends badly, and needs no call for that. With a call while
-        // others are in a fence, version 4.1 crashes or hangs, one time in five.
+        // Open MPI's mpirun ends all ranks when one ends with an error, without this call. If others are in a
+        // fence, version 4.1 crashes or hangs at this call, one time in five.
         if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr)
             library_.abort((status & 0xff) == 0 ? 1 : status & 0xff, "", nullptr, 0);
         leave(status);
@@ -138,7 +138,7 @@ class pmix_client final : public bootstrap {
         copy_name(info.key, pmix::collect_data);
         info.value.type = pmix::is_bool;
         info.value.data.flag = collect;
-        // The answer owns its half of the result, whether or not we still wait for it.
+        // The callback owns a reference to the result, whether or not this thread still waits for it.
         const auto result = std::make_shared<fence_result>();
         auto theirs = std::make_unique<std::shared_ptr<fence_result>>(result);
         pmix::status_t status = library_.fence_nb(&all, 1, &info, 1, fence_answered, theirs.get());

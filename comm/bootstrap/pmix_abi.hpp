@@ -1,6 +1,6 @@
-// What is used of PMIx, as its standard defines it since version 3: so that every build can be started by
-// mpirun, with or without PMIx's headers. tests/comm/bootstrap/pmix_abi_test.cpp compares with these where
-// they are.
+// The part of PMIx that is used, as defined by its standard since version 3, so that every build can be
+// started by mpirun, with or without PMIx's headers. tests/comm/bootstrap/pmix_abi_test.cpp compares it with
+// the headers if they are installed.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ using scope_t = std::uint8_t;
 using data_type_t = std::uint16_t;
 
 constexpr status_t success = 0;
-constexpr status_t operation_succeeded = -157; // done within the call: no answer follows
+constexpr status_t operation_succeeded = -157; // completed within the call: no callback follows
 constexpr rank_t wildcard = UINT32_MAX - 1;
 constexpr scope_t global = 3;
 

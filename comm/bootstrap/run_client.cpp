@@ -12,7 +12,7 @@
 namespace fult::comm::detail {
 namespace {
 
-// It is fult-run that notices who is late and says it; we wait a little longer than it does.
+// fult-run detects and reports late ranks, so wait a little longer than it does.
 constexpr std::chrono::milliseconds grace{5'000};
 
 constexpr const char *gone = "fult: fult-run has ended, or has closed the connection to this rank";
@@ -25,12 +25,12 @@ class run_client final : public bootstrap {
           timeout_(timeout),
           stream_(static_cast<std::size_t>(size) * (bootstrap_most + 4)) {}
 
-    // The socket stays open: what a shell runs after us in the same rank still needs it. A rank has left when
+    // The socket stays open: programs that a shell runs later in the same rank need it. A rank has left when
     // its process ends.
     ~run_client() override {
         try {
-            send(printed(run_kind::leave, 0, {}), deadline(grace)); // also where another rank came to no call
-        } catch (const std::exception &) { // fult-run is gone, and nobody wants to know
+            send(printed(run_kind::leave, 0, {}), deadline(grace)); // also if another rank made no call
+        } catch (const std::exception &) {                          // fult-run has ended; nothing to report
         }
     }
 
@@ -55,7 +55,7 @@ class run_client final : public bootstrap {
         try {
             send(printed(run_kind::abort, static_cast<std::uint32_t>(status), why.substr(0, 4096)),
                  deadline(grace));
-        } catch (...) { // fult-run is gone: there is nobody left to tell
+        } catch (...) { // fult-run has ended: report it here
             say_why(rank(), why);
         }
         leave(status);
@@ -77,7 +77,7 @@ class run_client final : public bootstrap {
                 throw bootstrap_error("fult: fult-run sent what only a rank may send");
             return answer;
         } catch (const bootstrap_error &error) {
-            broken_ = error.what(); // an answer that comes later would be taken for that of another call
+            broken_ = error.what(); // a later answer would be taken for that of another call
             throw;
         }
     }

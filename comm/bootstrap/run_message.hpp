@@ -7,17 +7,17 @@
 #include <string_view>
 #include <vector>
 
-// What fult-run and its ranks say to each other, over a socket on one machine: a header of 16 bytes, then a
-// body. Both sides check every field before they use it.
+// Messages between fult-run and its ranks, over a socket on one machine: a header of 16 bytes, then a body.
+// Both sides check every field before use.
 namespace fult::comm::detail {
 
 enum class run_kind : std::uint32_t {
-    exchange = 1, // rank: body is its contribution, value how long it waits, in milliseconds
+    exchange = 1, // rank: body is its contribution, value the timeout in milliseconds
     barrier = 2,  // rank: value as above
-    abort = 3,    // rank: value is the status, body says why
-    done = 4,     // launcher: body is what unpack_all() reads, nothing after a barrier
-    failed = 5,   // launcher: body says why
-    leave = 6,    // rank: it has ended its connection in good order; its process may connect again
+    abort = 3,    // rank: value is the status, body the reason
+    done = 4,     // launcher: body is the input of unpack_all(), empty after a barrier
+    failed = 5,   // launcher: body is the reason
+    leave = 6,    // rank: it has closed its connection normally; its process may connect again
 };
 
 struct run_message {
@@ -26,27 +26,27 @@ struct run_message {
     std::string body;
 };
 
-// More ranks than that are not for one machine.
+// Limit for one machine.
 constexpr int run_most_ranks = 1024;
 
-// Thrown by run_stream: the bytes are no message.
+// Thrown by run_stream: the bytes are not a valid message.
 class run_message_error : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-// A message as bytes.
+// Encodes a message.
 std::string printed(run_kind kind, std::uint32_t value, std::string_view body);
 
-// Bytes as messages, in whatever pieces they come.
+// Splits bytes into messages; the bytes may be fed in any portions.
 class run_stream {
   public:
-    // `most`: the longest body to accept.
+    // `most`: the maximum length of a body.
     explicit run_stream(std::size_t most) noexcept : most_(most) {}
 
     void feed(std::string_view bytes) { bytes_.append(bytes); }
 
-    // The next whole message, if there is one. Throws run_message_error; the stream is of no use after that.
+    // The next complete message, if any. Throws run_message_error; the stream cannot be used afterwards.
     std::optional<run_message> next();
 
   private:
@@ -54,10 +54,10 @@ class run_stream {
     std::string bytes_;
 };
 
-// The contributions of all ranks in one body: a length of four bytes before each.
+// The contributions of all ranks in one body: each preceded by its length in four bytes.
 std::string pack_all(const std::vector<std::string> &parts);
 
-// The reverse; nothing if it is not exactly `count` parts.
+// The inverse; nothing unless there are exactly `count` parts.
 std::optional<std::vector<std::string>> unpack_all(std::string_view body, std::size_t count);
 
 } // namespace fult::comm::detail

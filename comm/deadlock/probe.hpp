@@ -1,4 +1,4 @@
-// What ranks say to each other to find out whether all of them wait.
+// The messages by which ranks detect that all of them wait.
 #pragma once
 
 #include <cstdint>
@@ -6,30 +6,30 @@
 namespace fult::comm::detail {
 
 enum class probe : std::uint64_t {
-    ask = 1,  // whether the other rank is idle
-    idle,     // the answer: it is, and so much it has sent and received
-    busy,     // the answer: it is not; idle_now follows once it is
+    ask = 1,  // request: is the other rank idle?
+    idle,     // answer: it is idle, with its message counts
+    busy,     // answer: it is busy; idle_now follows once it is idle
     idle_now, // it was busy when asked, and is idle now
-    report,   // all ranks wait: write what your tasks wait for
-    reported, // that is done
-    end       // all have done so: the program ends here, where FULT_DEADLOCK says so
+    report,   // all ranks wait: write the report of your tasks
+    reported, // the report is written
+    end       // all reports are written: end the program, if FULT_DEADLOCK demands it
 };
 inline constexpr std::uint64_t probe_kinds = static_cast<std::uint64_t>(probe::end) + 1;
 
 struct probe_body {
-    std::uint64_t what = 0; // a probe
-    std::uint64_t wave = 0; // the asker's number of it; in an answer that of the question
-    std::uint64_t sent = 0; // idle: records to ranks that have not failed
+    std::uint64_t what = 0; // one of enum probe
+    std::uint64_t wave = 0; // number of the asker's wave; copied into the answer
+    std::uint64_t sent = 0; // idle: records sent to ranks that have not failed
     std::uint64_t received = 0;
-    std::uint64_t failed = 0; // idle: which ranks those are, as a sum of random numbers
-    std::uint64_t waits = 0;  // idle: 1 where it has not left; report: how many have not
+    std::uint64_t failed = 0; // idle: the set of failed ranks, as a sum of random numbers
+    std::uint64_t waits = 0;  // idle: 1 if the rank has not left; report: the number of such ranks
 };
 
 inline probe_body make_probe(probe what, std::uint64_t wave = 0) noexcept {
     return {static_cast<std::uint64_t>(what), wave, 0, 0, 0, 0};
 }
 
-// Hears of them, under a device's lock.
+// Receives probes, under a device's lock.
 class probe_listener {
   public:
     virtual void probe_came(int from, const probe_body &body) noexcept = 0;
@@ -39,11 +39,11 @@ class probe_listener {
     ~probe_listener() = default;
 };
 
-// What a device has sent to and received from ranks that have not failed, in records.
+// Number of records that a device has sent to and received from ranks that have not failed.
 struct device_traffic {
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
-    bool is_calm = false; // nothing goes on that needs no message to go on
+    bool is_calm = false; // nothing can proceed without a message
 };
 
 } // namespace fult::comm::detail

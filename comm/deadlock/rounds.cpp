@@ -18,7 +18,7 @@ deadlock_rounds::deadlock_rounds(deadlock_ground &ground, int rank, int size, cl
       first_pause_(first_pause),
       pause_(first_pause) {}
 
-// The first of those that are still there asks, and nobody else.
+// Only the first rank that has not left asks.
 bool deadlock_rounds::asks() const noexcept {
     for (int i = 0; i < rank_; ++i)
         if (!ground_.has_left(i))
@@ -26,7 +26,7 @@ bool deadlock_rounds::asks() const noexcept {
     return !ground_.has_left(rank_);
 }
 
-// They will say when they are idle: until then there is nothing to ask.
+// Busy ranks send idle_now when they become idle: until then, asking is pointless.
 bool deadlock_rounds::knows_a_busy_one() const noexcept {
     for (std::size_t i = 0; i < others_.size(); ++i)
         if (others_[i].is_busy && !ground_.has_failed(static_cast<int>(i)))
@@ -41,7 +41,7 @@ void deadlock_rounds::all_wait() noexcept {
 }
 
 void deadlock_rounds::tell_who_waits() noexcept {
-    if (!ground_.look().is_idle) { // or only just so
+    if (!ground_.look().is_idle) { // it was idle only for a moment
         try_again();
         return;
     }
@@ -99,7 +99,7 @@ void deadlock_rounds::came(int from, const probe_body &body) noexcept {
         phase_ = phase::told;
         ground_.report(static_cast<int>(body.waits));
         ground_.send(from, make_probe(probe::reported));
-        next_ = clock::now() + longest_pause; // `end` comes before
+        next_ = clock::now() + longest_pause; // `end` arrives earlier
         break;
     case probe::reported:
         if (phase_ == phase::reports && from == reporter_)
@@ -127,7 +127,7 @@ void deadlock_rounds::answered(int from, const probe_body &body) noexcept {
     its.is_busy = body.what == static_cast<std::uint64_t>(probe::busy);
     if (phase_ != phase::first_wave && phase_ != phase::second_wave)
         return;
-    // One that knows of another failure counts other messages.
+    // A rank that knows of another failure counts other messages.
     if (its.is_busy)
         give_up();
     else if (body.failed != failed_)
@@ -154,10 +154,10 @@ void deadlock_rounds::end_wave() noexcept {
     }
 }
 
-// Answers that are still to come tell who is busy.
+// Later answers still show which ranks are busy.
 void deadlock_rounds::give_up() noexcept { phase_ = phase::none; }
 
-// All seemed to be idle.
+// All ranks seemed to be idle.
 void deadlock_rounds::pause() noexcept {
     give_up();
     try_again();
@@ -171,7 +171,7 @@ void deadlock_rounds::try_again() noexcept {
 void deadlock_rounds::time_has_come() noexcept {
     next_ = clock::time_point::max();
     if (phase_ == phase::told)
-        ground_.end(); // who asked has ended
+        ground_.end(); // the asking rank has ended
     else if (phase_ == phase::reports)
         next_report(); // that rank takes too long
     else
@@ -202,7 +202,7 @@ void deadlock_rounds::report() noexcept {
     next_report();
 }
 
-// One after the other, so that they can be read.
+// One at a time, so that the reports are readable.
 void deadlock_rounds::next_report() noexcept {
     const int size = static_cast<int>(others_.size());
     do

@@ -13,11 +13,11 @@
 namespace fult::comm::detail {
 namespace {
 
-constexpr unsigned looks = 20; // at a rank whose workers sleep, but for moments
+constexpr unsigned looks = 20; // checks of a rank whose workers sleep, except briefly
 constexpr auto between_looks = std::chrono::milliseconds(2);
 constexpr auto longest_between_tries = std::chrono::milliseconds(50);
 
-// A random number for each rank (the finalizer of splitmix64).
+// A random number per rank (the finalizer of splitmix64).
 std::uint64_t number_of(int rank) noexcept {
     std::uint64_t x = static_cast<std::uint64_t>(rank) + 1;
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -55,7 +55,7 @@ deadlock_watch::~deadlock_watch() {
         thread_.join();
 }
 
-// What others say -------------------------------------------------------------------------------------------
+// Events ----------------------------------------------------------------------------------------------------
 
 void deadlock_watch::all_wait() noexcept {
     const std::lock_guard hold(mutex_);
@@ -79,7 +79,7 @@ void deadlock_watch::probe_came(int from, const probe_body &body) noexcept {
     for (const probe_body &each : its)
         has_some = has_some || each.what != 0;
     if (!has_some)
-        senders_.push_back(from); // has room for all
+        senders_.push_back(from); // capacity for all ranks
     its[body.what] = body;
     begin_thread();
 }
@@ -90,7 +90,7 @@ void deadlock_watch::rank_has_gone() noexcept {
     something_.notify_one();
 }
 
-// Under the lock.
+// Called under the lock.
 void deadlock_watch::begin_thread() noexcept {
     something_.notify_one();
     if (std::exchange(has_begun_, true))
@@ -101,7 +101,7 @@ void deadlock_watch::begin_thread() noexcept {
             run();
         });
     } catch (const std::system_error &) {
-        has_begun_ = false; // later, perhaps
+        has_begun_ = false; // retried later, perhaps
     }
 }
 
@@ -140,7 +140,7 @@ void deadlock_watch::read_mail() {
     readers_.clear();
 }
 
-// Tries until it is done, or this rank's context ends; whether it is done.
+// Retries until done() is true or this rank's context ends; returns false in the latter case.
 template <class Done> bool deadlock_watch::until(const Done &done) noexcept {
     auto pause = std::chrono::milliseconds(1);
     while (!done()) {
@@ -154,9 +154,9 @@ template <class Done> bool deadlock_watch::until(const Done &done) noexcept {
     return true;
 }
 
-// The ground ------------------------------------------------------------------------------------------------
+// The environment of the rounds -----------------------------------------------------------------------------
 
-// What the devices have carried. False: something is going on there.
+// Sums up the traffic of the devices. False: a device is not calm.
 bool deadlock_watch::sum_up(rank_look &own) noexcept {
     own = {};
     for (const auto &each : devices_) {
@@ -169,7 +169,7 @@ bool deadlock_watch::sum_up(rank_look &own) noexcept {
     for (int rank = 0; rank < size_; ++rank)
         for (const auto &each : devices_)
             if (has_failed(rank) != each->has_failed(rank))
-                return false; // the others will know soon
+                return false; // the other devices will know soon
             else if (each == devices_.front() && has_failed(rank))
                 own.failed += number_of(rank);
     return true;
@@ -185,7 +185,7 @@ bool deadlock_watch::look_once(rank_look &own) noexcept {
     return here.lasts() && sum_up(own) && here.lasts();
 }
 
-// A worker that is woken by a probe, or for a moment, sleeps again soon.
+// A worker that is woken by a probe, or briefly, soon sleeps again: so try several times.
 rank_look deadlock_watch::look() noexcept {
     rank_look own;
     if (mode_ == deadlock_mode::off || fult::detail::deadlock_wanted() == deadlock_mode::off)
@@ -226,7 +226,7 @@ void deadlock_watch::report(int waiting) noexcept {
         "rank %d of %d: deadlock across ranks: every task of all %d ranks%s waits, no message is under "
         "way, and nothing else can wake one",
         rank_, size_, size_, gone);
-    // The ranks do not end at the same moment. The program must not see that.
+    // The ranks do not end at the same moment; the program must not see that as failures.
     for (const auto &each : devices_)
         if (mode_ == deadlock_mode::abort)
             each->ignore_failures();

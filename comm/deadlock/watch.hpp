@@ -1,5 +1,5 @@
-// Finds out whether all ranks of a job wait for each other, and has that reported: a thread of its own, which
-// is not there before this rank, or one that asks it, has slept for a while.
+// Detects that all ranks of a job wait for each other, and reports it. Uses a thread, which is started only
+// when this rank, or one that asks it, has slept for a while.
 #pragma once
 
 #include <array>
@@ -28,7 +28,7 @@ class deadlock_watch final : public fult::detail::deadlock_judge, probe_listener
     deadlock_watch &operator=(const deadlock_watch &) = delete;
     ~deadlock_watch();
 
-    // This rank has left: its tasks wait for no other one any more.
+    // This rank has left: its tasks wait for no other rank.
     void leave() noexcept;
 
   private:
@@ -58,13 +58,13 @@ class deadlock_watch final : public fult::detail::deadlock_judge, probe_listener
 
     std::mutex mutex_;
     std::condition_variable something_;
-    // Of each rank the last probe of each kind: a newer one makes an older one pointless.
+    // The last probe of each kind from each rank: a newer one supersedes an older one.
     using letters = std::array<probe_body, probe_kinds>;
     std::vector<letters> mail_;
-    std::vector<int> senders_; // who has sent some
+    std::vector<int> senders_; // ranks with probes in mail_
     bool all_wait_ = false, gone_ = false, ending_ = false, has_begun_ = false;
 
-    deadlock_rounds rounds_; // its thread's own
+    deadlock_rounds rounds_; // used only by the watch's thread
     std::vector<letters> read_;
     std::vector<int> readers_;
     std::thread thread_;

@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::uint32_t api = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
 
-// Best first; what neither list names comes after all that the lists do. Reliable datagrams over TCP are
-// called "net" up to 1.18 and "tcp" later; before, that name stood for "tcp;ofi_rxm".
+// Best first; providers in neither list rank after those in the lists. Reliable datagrams over TCP are named
+// "net" up to 1.18 and "tcp" later; before, "tcp" meant "tcp;ofi_rxm".
 constexpr std::array<std::string_view, 1> for_one_host{"shm"};
 constexpr std::array<std::string_view, 3> for_networks{"net", "tcp", "tcp;ofi_rxm"};
-// Only where nothing else is: it loses by orders of magnitude.
+// The last resort: slower by orders of magnitude.
 constexpr std::string_view last = "sockets";
-// Only by name: a datagram from anywhere ends the program within libfabric 1.17.
+// Only if named: a datagram from anywhere ends the program within libfabric 1.17.
 constexpr std::array<std::string_view, 2> only_by_name{"UDP;ofi_rxd", "udp;ofi_rxd"};
 
 info_ptr get_infos(const char *source, const fi_info *hints) {
@@ -44,20 +44,19 @@ info_ptr make_hints(const fabric_settings &settings, bool one_sided) {
     hints->tx_attr->msg_order = FI_ORDER_SAS;
     hints->rx_attr->msg_order = FI_ORDER_SAS;
     hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY;
-    // Calls for the endpoint and its queue are made under the device's lock; memory is enrolled from any
+    // Calls for the endpoint and its queue are made under the device's lock; memory is registered from any
     // thread.
     hints->domain_attr->threading = FI_THREAD_COMPLETION;
     hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
     hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
-    hints->domain_attr->resource_mgmt = FI_RM_ENABLED; // what does not fit is FI_EAGAIN, not lost
+    hints->domain_attr->resource_mgmt = FI_RM_ENABLED; // overflow is FI_EAGAIN, not loss
     hints->domain_attr->av_type = FI_AV_UNSPEC;
     if (!settings.provider.empty())
         hints->fabric_attr->prov_name = strdup(settings.provider.c_str());
     return hints;
 }
 
-// What there is: anywhere, with that source address, or in that domain, which is what libfabric calls a
-// device.
+// Restricts a query to a source address, or to a domain, which is what libfabric calls a device.
 struct question {
     const char *source = nullptr;
     const char *domain = nullptr;
@@ -70,7 +69,7 @@ info_ptr ask(const fabric_settings &settings, bool one_sided, const question &wh
     return get_infos(where.source, hints.get());
 }
 
-// Providers take hints for advice: whether they followed it is up to us.
+// Providers treat hints as advice: check whether they followed it.
 bool follows(const fi_info &info, const question &where) {
     if (where.source != nullptr)
         return address_text(info.src_addr, info.src_addrlen) == where.source;
@@ -81,14 +80,14 @@ bool follows(const fi_info &info, const question &where) {
 
 bool is_in_shared_memory(const fi_info &info) { return info.addr_format == FI_ADDR_STR; }
 
-constexpr std::size_t never = 1000; // as a preference
+constexpr std::size_t never = 1000; // a preference
 
 std::size_t place(std::span<const std::string_view> names, std::string_view name) {
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-// Lower is better. Providers that share memory reach no other host, and say so by the form of their
-// addresses.
+// Lower is better. Shared-memory providers cannot reach other hosts; their address format shows what they
+// are.
 std::size_t preference(const fi_info &info, const fabric_settings &settings) {
     const std::string_view name = info.fabric_attr->prov_name;
     if (settings.provider.empty() && settings.where == reach::network && is_in_shared_memory(info))
@@ -107,7 +106,7 @@ std::size_t preference(const fi_info &info, const fabric_settings &settings) {
     return result + among_networks + (name == last ? 1 : 0);
 }
 
-// Null: nothing there.
+// nullptr: no provider fits.
 info_ptr best_of(const fabric_settings &settings, bool one_sided, const question &where) {
     const info_ptr found = ask(settings, one_sided, where);
     const fi_info *best = nullptr;
@@ -133,7 +132,7 @@ info_ptr best_on_interface(const fabric_settings &settings, bool one_sided) {
     return best_of(settings, one_sided, {nullptr, settings.interface.c_str()});
 }
 
-// Those on which the provider works, with their addresses.
+// The interfaces on which the provider works, with their addresses.
 std::string usable_interfaces(const fabric_settings &settings) {
     std::set<std::string> names;
     const std::vector<interface_address> all = interface_addresses();

@@ -1,4 +1,4 @@
-// Which of libfabric's providers to use.
+// Choice of a libfabric provider.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace fult::comm::detail {
 
-// The first of the preferred ones that does what the transport needs. Throws std::runtime_error.
+// Chooses the most preferred provider that meets the transport's requirements. Throws std::runtime_error.
 info_ptr choose_provider(const fabric_settings &settings);
 
-// Whether that provider can tell when a write has arrived in the other rank's memory.
+// True if that provider can report when a write has arrived in the other rank's memory.
 bool offers_delivery(const fi_info &chosen);
 
 } // namespace fult::comm::detail

@@ -9,7 +9,7 @@ namespace fult::comm::detail {
 
 namespace {
 
-// Errors after which a rank stays unreachable; others belong to one operation.
+// Errors that make a rank unreachable for good; others affect a single operation.
 bool means_gone(long error) noexcept {
     switch (error < 0 ? -error : error) {
     case ECONNREFUSED:
@@ -106,22 +106,22 @@ outcome fabric_endpoint::write(transfer &t) noexcept {
                           t);
 }
 
-// A provider that copies within the call says of a copy that failed only that one did, not which; so this has
-// to be known before the next.
+// A provider that copies within the call reports that a copy failed, but not which; so the result must be
+// known before the next one.
 outcome fabric_endpoint::begun_transfer(outcome result, transfer &t) noexcept {
     if (result == outcome::done && in_shared_memory_)
         drain(&t);
     return result;
 }
 
-// Reads the queue into early_: until the end of that transfer is there, or until nothing more is.
+// Reads the queue into early_, until that transfer has ended or the queue is empty.
 void fabric_endpoint::drain(const transfer *until) noexcept {
     constexpr std::size_t batch = 16;
     for (;;) {
         if (early_begin_ == early_.size())
             early_begin_ = 0, early_.clear();
         if (early_.capacity() - early_.size() < batch)
-            return; // the rest stays in the queue
+            return; // the rest remains in the queue
         std::array<event, batch> events;
         const unsigned count = read_queue(events, until);
         early_.insert(early_.end(), events.begin(), events.begin() + count);
@@ -134,7 +134,7 @@ void fabric_endpoint::drain(const transfer *until) noexcept {
 bool fabric_endpoint::completed(const fi_cq_msg_entry &entry, event &e) noexcept {
     auto *const context = static_cast<posted *>(entry.op_context);
     if (context == nullptr)
-        return false; // something that others did here
+        return false; // caused by another rank's operation here
     if (context->kind == posted_kind::receive) {
         auto *const p = static_cast<packet *>(context);
         p->size = static_cast<std::uint32_t>(entry.len);
@@ -148,8 +148,7 @@ bool fabric_endpoint::completed(const fi_cq_msg_entry &entry, event &e) noexcept
     return true;
 }
 
-// Takes an error from the queue. Suspect: the transfer that was begun last, where it may be the one that
-// failed.
+// Takes an error from the queue. suspect: the transfer started last, if it may be the one that failed.
 bool fabric_endpoint::failed(event &e, const transfer *suspect) noexcept {
     fi_cq_err_entry error{};
     if (fi_cq_readerr(queue_.get(), &error, 0) <= 0)
@@ -187,7 +186,7 @@ unsigned fabric_endpoint::read_queue(std::span<event> events, const transfer *su
             for (ssize_t i = 0; i < result; ++i)
                 count += completed(entries[static_cast<std::size_t>(i)], events[count]) ? 1 : 0;
             if (static_cast<std::size_t>(result) < most)
-                break; // empty: what comes now is for the next time
+                break; // empty: later entries are for the next call
         } else if (result == -FI_EAVAIL) {
             count += failed(events[count], suspect) ? 1 : 0;
         } else
@@ -213,7 +212,7 @@ unsigned fabric_endpoint::poll(std::span<event> events) noexcept {
 
 void fabric_endpoint::forget(int rank) noexcept {
     ranks_[static_cast<std::size_t>(rank)] = FI_ADDR_NOTAVAIL;
-    drain(nullptr); // what has ended is told as it ended
+    drain(nullptr); // operations that have ended are reported with their results
     operations_.each_to(rank, [&](in_flight &op) {
         if (op.what == nullptr)
             return;
@@ -265,7 +264,7 @@ bool fabric_endpoint::may_sleep() noexcept {
         return false;
     if (descriptor_ < 0)
         return true;
-    if (wait_set_) // clears the descriptor, then looks
+    if (wait_set_) // clears the descriptor, then checks
         return fi_wait(wait_set_.get(), 0) == -FI_ETIMEDOUT;
     fid *const what = &queue_->fid;
     fid *queues[] = {what};

@@ -1,4 +1,4 @@
-// One endpoint of libfabric with its queue of completions: the transport that open_fabric returns.
+// A libfabric endpoint with its completion queue: the transport that open_fabric returns.
 #pragma once
 
 #include <atomic>
@@ -56,11 +56,11 @@ class fabric_endpoint final : public transport {
     info_ptr info_;
     std::string provider_;
     transport_limits limits_;
-    // Declared in the order of their making; closed the other way round.
+    // Declared in order of creation; closed in reverse order.
     fid_ptr<fid_fabric> fabric_;
     fid_ptr<fid_domain> domain_;
     fid_ptr<fid_av> addresses_;
-    fid_ptr<fid_wait> wait_set_; // where there is need of one
+    fid_ptr<fid_wait> wait_set_; // if one is needed
     fid_ptr<fid_cq> queue_;
     fid_ptr<fid_ep> endpoint_;
 
@@ -72,12 +72,11 @@ class fabric_endpoint final : public transport {
     std::uint64_t write_flags_ = 0;
     bool in_shared_memory_ = false;
     int descriptor_ = -1;
-    std::string file_; // under which others find it, where there is such a thing
+    std::string file_; // the name under which others find it, if any
 
-    // A key lets in whoever shows it, from anywhere in the network: they begin at a number that nobody can
-    // guess.
+    // Any process in the network that presents a key has access: so keys start at a random number.
     std::atomic<std::uint64_t> next_key_{random_number()};
-    std::uint64_t key_mask_ = ~std::uint64_t{0}; // the bits that the provider has for one
+    std::uint64_t key_mask_ = ~std::uint64_t{0}; // the bits that the provider supports
     std::mutex enrolled_mutex_;
     std::unordered_map<fid_mr *, fid_ptr<fid_mr>> enrolled_;
 };

@@ -1,5 +1,4 @@
-// The network by way of libfabric: shared memory between the ranks of a host, any of its providers between
-// hosts.
+// Transport over libfabric: shared memory between the ranks of a host, any of its providers between hosts.
 #pragma once
 
 #include <cstddef>
@@ -11,33 +10,32 @@
 namespace fult::comm::detail {
 
 enum class reach {
-    same_host, // only ranks of this host: memory is shared
-    network    // ranks of other hosts too
+    same_host, // only ranks of this host, by shared memory
+    network    // also ranks of other hosts
 };
 
 struct fabric_settings {
     reach where = reach::network;
-    std::string provider; // its name as fi_info -l spells it; "" takes the best that `where` allows
-    std::string
-        interface;    // the address or the name of the network interface to use; "" is up to the provider
-    std::string name; // of this rank, the same for no other on the host: "fult-<job>-<rank>". What an earlier
-                      // process left behind under it is removed
+    std::string provider;  // its name in fi_info -l; "" chooses the best for `where`
+    std::string interface; // address or name of the network interface; "" leaves it to the provider
+    std::string name; // of this rank, unique on the host: "fult-<job>-<rank>". Remains of an earlier process
+                      // under this name are removed
     int rank = 0;
     int expected_ranks = 1;
     std::size_t receive_packet_bytes = 8192; // capacity of the packets that are posted
-    unsigned descriptor = 0;                 // which of packet::descriptor is for this transport
-    bool sleep = true;                       // ask for a descriptor to sleep on
+    unsigned descriptor = 0;                 // index into packet::descriptor for this transport
+    bool sleep = true;                       // request a descriptor to sleep on
 };
 
-// Throws std::runtime_error: what was asked for, what there is, and what to do.
+// Throws std::runtime_error with the request, the available providers and the remedy.
 //
-// Beyond what transport promises: the destructor drops what inject and send have taken over but not yet
-// passed on, so ranks agree that all has arrived (a barrier) before they close.
+// In addition to the contract of transport: the destructor drops what inject and send have accepted but not
+// transmitted, so ranks must agree that all has arrived (a barrier) before they close.
 //
-// Less than transport promises, over libfabric's shared memory (release 1.17): a rank that is killed within a
-// call may hold one of its locks, and whoever then calls for that rank, or polls, does not return. And where
-// one process may not read another's memory (process_vm_readv), a transfer that a killed rank has not
-// answered keeps later ones from ending, whoever they are for. Messages go on.
+// Exceptions to that contract, over libfabric's shared memory (release 1.17): a rank killed within a call may
+// hold one of libfabric's locks; a later call for that rank, or a poll, then does not return. If processes
+// may not read each other's memory (process_vm_readv), a transfer that a killed rank has not answered keeps
+// later ones from ending, whatever their rank. Messages are not affected.
 std::unique_ptr<transport> open_fabric(const fabric_settings &settings);
 
 } // namespace fult::comm::detail

@@ -19,7 +19,7 @@ std::string printed(int family, const void *address) {
     return inet_ntop(family, address, text.data(), text.size()) ? text.data() : std::string();
 }
 
-// Such an address says nothing without its interface, and providers do not take both.
+// Such an address is meaningless without its interface, and providers do not accept both.
 bool is_link_local(const sockaddr &address) {
     if (address.sa_family != AF_INET6)
         return false;
@@ -28,7 +28,7 @@ bool is_link_local(const sockaddr &address) {
     return IN6_IS_ADDR_LINKLOCAL(&six.sin6_addr);
 }
 
-// Another spelling of an IPv6 address is the same one.
+// Normalizes the spelling of an IPv6 address.
 std::string normal(const std::string &address) {
     in6_addr six{};
     return inet_pton(AF_INET6, address.c_str(), &six) == 1 ? printed(AF_INET6, &six) : address;

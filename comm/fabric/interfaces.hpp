@@ -1,4 +1,4 @@
-// The network interfaces of this host, by name and by address: FULT_COMM_INTERFACE.
+// The network interfaces of this host, by name and address: FULT_COMM_INTERFACE.
 #pragma once
 
 #include <cstddef>
@@ -14,13 +14,13 @@ struct interface_address {
     std::string text;      // "10.0.0.1"
 };
 
-// Those of the interfaces that are up, IPv4 first. Throws std::system_error.
+// Addresses of the interfaces that are up, IPv4 first. Throws std::system_error.
 std::vector<interface_address> interface_addresses();
 
-// Of those, the ones of the interface of that name, or the one that is this address; none: there is no such.
+// Those of the interface with that name, or the one with that address; empty if there is none.
 std::vector<interface_address> addresses_named(const std::string &name_or_address);
 
-// An address as a provider states it, in the form above; empty where it is none of the internet's.
+// The text form of a provider's address; empty unless it is an internet address.
 std::string address_text(const void *address, std::size_t size);
 
 } // namespace fult::comm::detail

@@ -1,6 +1,6 @@
-// What signals do is the program's to say. Providers of libfabric install handlers: those for shared memory
-// remove their files when the process is killed, and some that come with Debian's libfabric (libpsm2,
-// libpsm_infinipath) print a trace and exit with status 1 from the moment on at which they are loaded.
+// Signal handling is up to the program. Providers of libfabric install handlers: shared-memory providers
+// remove their files when the process is killed, and some in Debian's libfabric (libpsm2, libpsm_infinipath)
+// print a trace and exit with status 1, from the moment at which they are loaded.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace fult::comm::detail {
 
-// Sets all signals back at its end to what they did at its begin.
+// Saves all signal actions and restores them in its destructor.
 class kept_signals {
   public:
     kept_signals() noexcept {

@@ -17,8 +17,8 @@ template <class F> void find(void *library, F &function, const char *name) {
                                  ": version 1.9 or later is needed");
 }
 
-// Structures of libfabric grow at their ends only and are allocated by the library, so that the newest
-// version of each function serves what was compiled with older headers.
+// libfabric's structures grow only at their ends and are allocated by the library, so the newest version of
+// each function works for code compiled with older headers.
 fabric_library load() {
     const kept_signals signals;
     void *const library = ::dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);

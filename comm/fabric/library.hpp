@@ -1,8 +1,8 @@
-// The functions of libfabric's library, loaded when the first transport needs it: with it come the libraries
-// of all its providers, some of which take the program's signals before main begins (kept_signals.hpp). A
-// program that never uses the network is spared them.
+// The functions of libfabric, loaded when the first transport needs them: loading it also loads the libraries
+// of all its providers, some of which take over the program's signals before main begins (kept_signals.hpp).
+// Programs that do not use the network avoid this.
 //
-// What libfabric defines in its headers calls through tables in its objects and needs none of these.
+// The inline functions in libfabric's headers call through tables in its objects and are not listed here.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -17,8 +17,8 @@ struct fabric_library {
     decltype(&::fi_strerror) strerror;
 };
 
-// Loaded at the first call and never unloaded; signals do afterwards what they did before. Any thread. Throws
-// std::runtime_error where the library is missing or too old, with what to do.
+// Loaded by the first call and never unloaded; signal actions are preserved. Any thread. Throws
+// std::runtime_error with the remedy if the library is missing or too old.
 const fabric_library &libfabric();
 
 } // namespace fult::comm::detail

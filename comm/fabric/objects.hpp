@@ -1,4 +1,4 @@
-// libfabric's objects, closed by their destructors.
+// Owning pointers to libfabric's objects.
 #pragma once
 
 #include <memory>
@@ -33,7 +33,7 @@ inline std::string fabric_error(long result) {
     return libfabric().strerror(static_cast<int>(result < 0 ? -result : result));
 }
 
-// Result of a call that prepares something. Throws with what failed.
+// Checks the result of a setup call. Throws a description of the failure.
 inline void must(long result, const std::string &provider, const char *call) {
     if (result == 0)
         return;

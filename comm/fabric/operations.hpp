@@ -1,6 +1,5 @@
-// Operations in flight. The provider is given the address of one of these and not that of the packet or
-// transfer: so what belongs to a rank that is gone can be given up, and a completion that comes late finds
-// nobody.
+// Operations in flight. The provider is given the address of such a record, not of the packet or transfer, so
+// operations on a failed rank can be abandoned, and a late completion is ignored.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +12,13 @@
 namespace fult::comm::detail {
 
 struct in_flight : posted {
-    posted *what = nullptr; // null: given up, or free
+    posted *what = nullptr; // nullptr: abandoned, or free
     int rank = -1;
     in_flight *before = nullptr;
     in_flight *after = nullptr;
 };
 
-// Not for several threads at once.
+// Not thread-safe.
 class operations {
   public:
     operations() noexcept {
@@ -30,7 +29,7 @@ class operations {
     operations(const operations &) = delete;
     operations &operator=(const operations &) = delete;
 
-    // Null where there is no memory.
+    // nullptr if no memory is available.
     in_flight *begin(posted &what, int rank) noexcept {
         if (free_ == nullptr && !grow())
             return nullptr;
@@ -46,7 +45,7 @@ class operations {
         return op;
     }
 
-    // The provider is done with it. Returns what it was for, null where that has been given up.
+    // The provider has finished. Returns the object of the operation, or nullptr if it was abandoned.
     posted *end(in_flight *op) noexcept {
         op->before->after = op->after;
         op->after->before = op->before;
@@ -57,7 +56,8 @@ class operations {
         return what;
     }
 
-    // Calls f(in_flight &) for each to that rank, oldest first; f may set `what` to null but not end it.
+    // Calls f(in_flight &) for each operation to that rank, oldest first; f may set `what` to nullptr but not
+    // end the operation.
     template <class F> void each_to(int rank, F f) {
         for (in_flight *op = flying_.after; op != &flying_; op = op->after)
             if (op->rank == rank)

@@ -1,4 +1,4 @@
-// Making an endpoint, and telling the ranks of each other.
+// Creating an endpoint, and exchanging addresses between ranks.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -12,13 +12,13 @@ namespace fult::comm::detail {
 
 namespace {
 
-// ofi_rxm sends what is larger in pieces, which later messages overtake; and release 1.17 crashes when the
-// other rank ends between two of them.
+// ofi_rxm splits larger messages, and later messages overtake them; and release 1.17 crashes if the other
+// rank ends between two parts.
 constexpr std::size_t whole_in_rxm = 16384;
 
 constexpr char digits[] = "0123456789abcdef";
 
-// Only letters and digits, so that it passes through any launcher's key-value store.
+// Only letters and digits, which every launcher's key-value store accepts.
 std::string to_hex(const std::string &bytes) {
     std::string text;
     for (const char c : bytes) {
@@ -53,7 +53,7 @@ std::string name_of(fid_ep *endpoint, const std::string &provider) {
 
 fabric_endpoint::fabric_endpoint(const fabric_settings &settings) : settings_(settings) {
     const kept_signals signals;
-    // Some providers size their queues by it, for 256 ranks where it is not set: too large for some devices.
+    // Some providers size their queues by it, for 256 ranks by default: too large for some devices.
     if (settings.where == reach::network && settings.expected_ranks > 1)
         setenv("FI_UNIVERSE_SIZE", std::to_string(settings.expected_ranks).c_str(), 0);
     info_ = choose_provider(settings);
@@ -62,8 +62,8 @@ fabric_endpoint::fabric_endpoint(const fabric_settings &settings) : settings_(se
     limits_.message = std::min(info_->ep_attr->max_msg_size, settings.receive_packet_bytes);
     if (provider_.ends_with(";ofi_rxm"))
         limits_.message = std::min(limits_.message, whole_in_rxm);
-    // In shared memory what is larger waits for the other rank's answer, and answers are taken in the order
-    // of the questions: one to a rank that is killed holds up those of all others for ever (release 1.17).
+    // Larger messages in shared memory wait for the other rank's answer, and answers are processed in the
+    // order of the requests: one to a killed rank holds up all others forever (release 1.17).
     if (in_shared_memory_ && info_->tx_attr->inject_size > 0)
         limits_.message = std::min(limits_.message, info_->tx_attr->inject_size);
     limits_.inject = std::min(info_->tx_attr->inject_size, limits_.message);
@@ -72,8 +72,8 @@ fabric_endpoint::fabric_endpoint(const fabric_settings &settings) : settings_(se
         key_mask_ = (std::uint64_t{1} << 8 * bytes) - 1;
     limits_.guarded = !in_shared_memory_;
     limits_.local_keys = (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
-    // In shared memory a write is either done when the call returns, or lies in the queue before every
-    // message that anybody sends afterwards. Between hosts the other side has to confirm.
+    // In shared memory a write is either done when the call returns, or queued ahead of every message that is
+    // sent afterwards. Between hosts the other side has to confirm.
     if (!in_shared_memory_)
         write_flags_ = offers_delivery(*info_) ? FI_DELIVERY_COMPLETE : FI_TRANSMIT_COMPLETE;
 
@@ -85,7 +85,7 @@ fabric_endpoint::fabric_endpoint(const fabric_settings &settings) : settings_(se
     domain_.reset(domain);
     fi_av_attr addresses{};
     addresses.type = info_->domain_attr->av_type;
-    // A hint, which shared memory refuses where it is larger than what a host can have.
+    // A hint, which shared memory rejects if it exceeds the maximum for a host.
     addresses.count = in_shared_memory_ ? 0 : static_cast<std::size_t>(std::max(settings.expected_ranks, 1));
     fid_av *av = nullptr;
     must(fi_av_open(domain, &addresses, &av, nullptr), provider_, "fi_av_open");
@@ -95,7 +95,7 @@ fabric_endpoint::fabric_endpoint(const fabric_settings &settings) : settings_(se
     early_.reserve(info_->tx_attr->size + info_->rx_attr->size);
 }
 
-// Connections first, then what they were for.
+// Connections first, then what they refer to.
 fabric_endpoint::~fabric_endpoint() {
     endpoint_.reset();
     queue_.reset();
@@ -104,8 +104,8 @@ fabric_endpoint::~fabric_endpoint() {
     enrolled_.clear();
 }
 
-// Up to release 1.18 fi_trywait of "net" leaves the descriptor readable once something has come: it would
-// never sleep again. A wait set of our own can be told to look, which clears it.
+// Up to release 1.18, fi_trywait of "net" leaves the descriptor readable after an event: the thread would
+// never sleep again. With a separate wait set, a check clears the descriptor.
 bool fabric_endpoint::open_wait_set() noexcept {
     if (provider_ != "net")
         return false;
@@ -123,7 +123,7 @@ bool fabric_endpoint::open_wait_set() noexcept {
 }
 
 void fabric_endpoint::open_queue() {
-    constexpr std::size_t most = 8192; // some devices have no longer ones
+    constexpr std::size_t most = 8192; // the maximum of some devices
     fi_cq_attr attributes{};
     attributes.size = std::min(info_->tx_attr->size + info_->rx_attr->size, most);
     attributes.format = FI_CQ_FORMAT_MSG;

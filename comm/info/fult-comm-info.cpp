@@ -1,4 +1,4 @@
-// fult-comm-info: the options of the communication library, and their values here.
+// fult-comm-info: prints the options of the communication library and their values in this environment.
 #include <cstdio>
 #include <exception>
 #include <string>

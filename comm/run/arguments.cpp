@@ -43,7 +43,7 @@ int number(const std::string &option, std::string_view text, int low, int high) 
     return value;
 }
 
-// The options by their long names; a value follows where there is '='.
+// The options by their long names; '=' marks options with a value.
 struct option {
     std::string name;
     bool has_value;

@@ -7,7 +7,7 @@
 // The command line of fult-run.
 namespace fult::run {
 
-// Says what is wrong with it; main() adds where to read more.
+// Describes the error; main() adds where to read more.
 class usage_error : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -16,8 +16,8 @@ class usage_error : public std::runtime_error {
 struct arguments {
     int ranks = 0;
     bool prefix = false;     // "[2] " before each line of rank 2
-    bool bind = true;        // each rank gets its share of the processors
-    bool keep_going = false; // survivors live on
+    bool bind = true;        // each rank is bound to its share of the processors
+    bool keep_going = false; // other ranks continue when one fails
     int input = 0;           // the rank that reads standard input, or -1
     bool help = false;
     bool version = false;

@@ -15,7 +15,7 @@
 namespace fult::run {
 namespace {
 
-// A record in the pipe: a process group to watch, minus one to forget, or the end of the watch.
+// A record in the pipe: a process group to watch, the negative of one to forget, or the end of the watch.
 constexpr pid_t end_of_watch = 0;
 
 void tell(int pipe, pid_t record) noexcept {
@@ -26,12 +26,12 @@ void tell(int pipe, pid_t record) noexcept {
 [[noreturn]] void keep_watch(int pipe, const std::string &job) {
     std::set<pid_t> groups;
     for (;;) {
-        pid_t record = 0; // written at once, and read at once: a pipe does not tear 4 bytes
+        pid_t record = 0; // written and read in one piece: pipes do not split 4 bytes
         const ssize_t got = ::read(pipe, &record, sizeof record);
         if (got < 0 && errno == EINTR)
             continue;
         if (got != sizeof record)
-            break; // fult-run is no more
+            break; // fult-run has ended
         if (record == end_of_watch)
             ::_exit(0);
         if (record > 1)
@@ -66,11 +66,11 @@ guardian::guardian(const std::string &job) {
     if (process_ < 0)
         throw std::system_error(errno, std::generic_category(), "a process to clean up after this one");
     if (process_ == 0) {
-        ::setsid(); // what the terminal sends is not for it
+        ::setsid(); // detaches from the terminal's signals
         for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
             ::signal(signal, SIG_IGN);
         ::prctl(PR_SET_NAME, "fult-run-guard");
-        // Whoever waits for our output to end waits for fult-run, not for this process.
+        // A process that waits for the end of fult-run's output must not wait for this process too.
         const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
         for (int fd = 0; fd <= 2; ++fd)
             ::dup2(nothing, fd);

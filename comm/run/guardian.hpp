@@ -3,9 +3,9 @@
 #include <string>
 #include <sys/types.h>
 
-// What remains to be done if fult-run is killed with SIGKILL: the ranks themselves die by their parent-death
-// signal, but not what they have started. A small process that knows the job sees its pipe close, and kills
-// the rest.
+// Cleans up if fult-run is killed with SIGKILL: the ranks die by their parent-death signal, but not the
+// processes that they have started. A small process that knows the job detects the closed pipe and kills the
+// rest.
 namespace fult::run {
 
 // Removes /dev/shm/fult-<job>*.
@@ -15,16 +15,15 @@ class guardian {
   public:
     // Starts the process. Throws std::system_error.
     explicit guardian(const std::string &job);
-    // The job has ended well, or it has been cleaned up: the process ends without doing anything.
+    // The job has ended normally or has been cleaned up: the process ends without further action.
     ~guardian();
 
     guardian(const guardian &) = delete;
     guardian &operator=(const guardian &) = delete;
 
-    // Called by a rank itself before it runs the program, so that there is no moment at which nobody knows
-    // it.
+    // Called by a rank itself before it runs the program, so that every process is watched at all times.
     void watch_me() const noexcept;
-    // Called when a rank has ended, before its process id can be used again.
+    // Called when a rank has ended, before its process id can be reused.
     void forget(pid_t rank) const noexcept;
 
     pid_t process() const noexcept { return process_; }

@@ -19,10 +19,10 @@
 namespace fult::run {
 namespace {
 
-// How long ranks have to end by themselves after SIGTERM.
+// Time between SIGTERM and SIGKILL, for ranks to end normally.
 constexpr std::chrono::seconds mercy{2};
 
-// No name of a job is the beginning of another's: all end in as many digits.
+// No job's name is a prefix of another's: all end in the same number of digits.
 std::string new_name() {
     char text[40];
     std::snprintf(text, sizeof text, "%d-%08x", static_cast<int>(::getpid()), std::random_device{}());
@@ -38,7 +38,7 @@ std::string described(int code, int status) {
 } // namespace
 
 job::job(const arguments &order) : order_(order), name_(new_name()), guard_(name_), rendezvous_(order.ranks) {
-    // What a rank leaves behind becomes our child, so that we find it.
+    // Orphaned descendants of ranks become children of this process, which can then find them.
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
 }
 
@@ -108,7 +108,7 @@ job::clock::time_point job::next_time() const {
 void job::step() {
     polled_.clear();
     const auto poll_for = [&](int descriptor, short events) {
-        polled_.push_back({descriptor, events, 0}); // a negative descriptor is passed over
+        polled_.push_back({descriptor, events, 0}); // poll ignores negative descriptors
         return polled_.size() - 1;
     };
     poll_for(signals_.descriptor(), POLLIN);
@@ -166,13 +166,13 @@ void job::on_signals() {
         case SIGUSR2:
             kill_all(*signal);
             break;
-        case SIGTSTP: // Ctrl-Z stops all, and fg goes on with all
+        case SIGTSTP: // Ctrl-Z stops all ranks, and fg continues all
             kill_all(SIGSTOP);
             ::raise(SIGSTOP);
             kill_all(SIGCONT);
             break;
         default:
-            if (ended_by_ != 0) { // asked a second time
+            if (ended_by_ != 0) { // second request
                 killed_ = true;
                 kill_all(SIGKILL);
             } else {
@@ -187,7 +187,7 @@ void job::on_signals() {
 
 void job::on_ends() {
     for (;;) {
-        // A rank stays a zombie for now: until we have killed its group, no other process gets its number.
+        // A rank remains a zombie for now: its process id cannot be reused before its group is killed.
         siginfo_t info{};
         if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
             return;
@@ -195,14 +195,14 @@ void job::on_ends() {
                                         [&](const rank_state &each) { return each.process == info.si_pid; });
         if (found != ranks_.end())
             on_end(static_cast<int>(found - ranks_.begin()));
-        else // what a rank has left behind
+        else // an orphaned descendant of a rank
             ::waitpid(info.si_pid, nullptr, WNOHANG);
     }
 }
 
 void job::on_end(int rank) {
     rank_state &mine = ranks_[static_cast<std::size_t>(rank)];
-    read_from(rank); // what it said last
+    read_from(rank); // its last messages
     ::kill(-mine.process, SIGKILL);
     siginfo_t info{};
     while (::waitid(P_PID, static_cast<id_t>(mine.process), &info, WEXITED) != 0 && errno == EINTR)
@@ -218,7 +218,7 @@ void job::on_end(int rank) {
 
 void job::judge(int rank, int code, int status) {
     if (kill_at_)
-        return; // it had to end
+        return; // it was ended on purpose
     const bool well = code == CLD_EXITED && status == 0;
     if (well && !ranks_[static_cast<std::size_t>(rank)].inside)
         return;
@@ -245,7 +245,7 @@ void job::stop(int signal) {
     if (!kill_at_)
         kill_at_ = clock::now() + mercy;
     kill_all(signal);
-    kill_all(SIGCONT); // one that is stopped would not notice
+    kill_all(SIGCONT); // a stopped process would not react
 }
 
 void job::kill_all(int signal) noexcept {
@@ -254,7 +254,7 @@ void job::kill_all(int signal) noexcept {
             ::kill(-each.process, signal);
 }
 
-// ---- what ranks want of each other ------------------------------------------------------------
+// ---- collective calls of the ranks ------------------------------------------------------------
 
 void job::read_from(int rank) {
     rank_state &mine = ranks_[static_cast<std::size_t>(rank)];
@@ -265,7 +265,7 @@ void job::read_from(int rank) {
             continue;
         if (got < 0 && errno == EAGAIN)
             return;
-        if (got <= 0) { // closed: it is about to end, and on_end() will know how; or it does not want it
+        if (got <= 0) { // closed: it is about to end, which on_end() reports; or it does not use the socket
             close_socket(rank);
             return;
         }
@@ -346,19 +346,19 @@ void job::send_to(int rank) {
     }
 }
 
-// ---- the end ----------------------------------------------------------------------------------
+// ---- end of the job ---------------------------------------------------------------------------
 
 void job::output_failed(const output &stream) {
     if (stream.error() == 0 || kill_at_)
         return;
-    if (stream.error() != EPIPE) // a reader that has seen enough, such as head, is no news
+    if (stream.error() != EPIPE) // a reader that closes early, such as head, is not an error
         say(std::string("writing the output of the ranks: ") + std::strerror(stream.error()));
     if (status_ == 0)
         status_ = stream.error() == EPIPE ? 128 + SIGPIPE : 1;
     stop(SIGTERM);
 }
 
-// Kills what ranks have left behind in process groups of its own.
+// Kills remaining descendants of ranks in process groups of their own.
 void job::sweep() noexcept {
     const auto until = clock::now() + mercy;
     for (bool some = true; some && clock::now() < until;) {
@@ -385,7 +385,7 @@ void job::finish_output() {
         for (stream->pump(); stream->waiting() && ended_by_ == 0; stream->pump()) {
             pollfd ready[2] = {{stream->descriptor(), POLLOUT, 0}, {signals_.descriptor(), POLLIN, 0}};
             ::poll(ready, 2, -1);
-            on_signals(); // nobody reads, and Ctrl-C is pressed
+            on_signals(); // in case the output is not read, and Ctrl-C is pressed
         }
 }
 

@@ -15,7 +15,8 @@
 #include "comm/run/signals.hpp"
 #include "comm/run/terminal.hpp"
 
-// A job: all its ranks, from the first start until nothing is left. One thread, one loop around poll().
+// A job: all its ranks, from the start of the first until no process is left. One thread, one loop around
+// poll().
 namespace fult::run {
 
 class job {
@@ -26,8 +27,8 @@ class job {
     job(const job &) = delete;
     job &operator=(const job &) = delete;
 
-    // Returns the exit status. Throws start_error, std::system_error; what has been started is ended by the
-    // destructor.
+    // Returns the exit status. Throws start_error, std::system_error; the destructor ends all ranks that have
+    // been started.
     int run();
 
     // The signal that ended the job, or 0.
@@ -41,9 +42,9 @@ class job {
             std::shared_ptr<const std::string> bytes;
             std::size_t sent;
         };
-        pid_t process; // -1: has ended
+        pid_t process; // -1: it has ended
         int socket;    // -1: closed
-        bool inside;   // it has called the bootstrap and not left it in good order
+        bool inside;   // it has called the bootstrap and not left it normally
         comm::detail::run_stream stream;
         std::vector<piece> to_send;
         line_reader out;
@@ -77,7 +78,7 @@ class job {
 
     const arguments &order_;
     std::string name_;
-    signals signals_; // before the guardian, whose process inherits what is blocked
+    signals signals_; // before the guardian, whose process inherits the blocked signals
     guardian guard_;
     output out_{1};
     output err_{2};

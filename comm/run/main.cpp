@@ -19,7 +19,7 @@ namespace {
 
 constexpr int usage_status = 2;
 
-// Where a caller has closed one of the first three, pipes of ours would take their place.
+// If the caller has closed one of the first three descriptors, pipes would be opened there.
 void open_first_three() {
     int descriptor;
     do
@@ -29,7 +29,7 @@ void open_first_three() {
         ::close(descriptor);
 }
 
-// As if the signal had ended us, so that a shell's loop around us ends too.
+// Ends as if by the signal, so that a surrounding shell loop ends too.
 void die_of(int signal) {
     const rlimit no_core{0, 0};
     ::setrlimit(RLIMIT_CORE, &no_core);

@@ -16,8 +16,8 @@ constexpr std::size_t longest_line = 64 * 1024;
 void output::pump() {
     std::size_t written = 0;
     while (written < waiting_.size() && error_ == 0) {
-        // A pipe that is ready takes PIPE_BUF bytes. The stream is shared with others, so it stays a blocking
-        // one.
+        // A pipe that is ready takes PIPE_BUF bytes. The stream is shared with other processes, so it remains
+        // blocking.
         pollfd each{descriptor_, POLLOUT, 0};
         if (::poll(&each, 1, 0) <= 0)
             break;
@@ -81,7 +81,7 @@ void line_reader::pump() {
 void line_reader::finish() {
     if (!open())
         return;
-    // More than a pipe holds, but not for ever: something may have escaped us that still writes.
+    // More than a pipe holds, but bounded: a process that escaped the cleanup may still write.
     for (int i = 0; i < 1024 && read_once() == result::some; ++i)
         ;
     close();

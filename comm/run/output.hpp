@@ -3,11 +3,11 @@
 #include <string>
 #include <string_view>
 
-// What the ranks write, on its way to the streams of fult-run.
+// Forwards the output of the ranks to the streams of fult-run.
 namespace fult::run {
 
-// A stream of ours. It is written to only as far as it takes without blocking: whoever reads it slowly must
-// not keep the ranks from finding each other.
+// An output stream of fult-run. It is written only as far as this does not block: a slow reader must not
+// delay the bootstrap of the ranks.
 class output {
   public:
     explicit output(int descriptor) noexcept : descriptor_(descriptor) {}
@@ -15,12 +15,12 @@ class output {
     int descriptor() const noexcept { return descriptor_; }
     void add(std::string_view text) { waiting_ += text; }
     bool waiting() const noexcept { return !waiting_.empty(); }
-    // No more should be read from the ranks.
+    // True if no more should be read from the ranks.
     bool full() const noexcept { return waiting_.size() > 256 * 1024; }
 
-    // Writes what it can. Afterwards error() tells.
+    // Writes as much as possible. Afterwards check error().
     void pump();
-    // 0, or the errno of a write that failed; what is added after that is dropped.
+    // 0, or the errno of a failed write; later additions are dropped.
     int error() const noexcept { return error_; }
 
   private:
@@ -29,10 +29,12 @@ class output {
     std::string waiting_;
 };
 
-// One stream of one rank, cut into lines. A line goes out when it is complete, or too long to be kept.
+// An output stream of a rank, split into lines. A line is forwarded when it is complete, or too long to
+// buffer.
 class line_reader {
   public:
-    // `close_last`: an unfinished last line gets its newline, so that nothing of another rank follows on it.
+    // `close_last`: appends a newline to an incomplete last line, so that no other rank's output follows on
+    // it.
     line_reader(int descriptor, output &to, std::string prefix, bool close_last)
         : descriptor_(descriptor), to_(&to), prefix_(std::move(prefix)), close_last_(close_last) {}
 
@@ -40,9 +42,9 @@ class line_reader {
     int descriptor() const noexcept { return descriptor_; }
     bool wanted() const noexcept { return open() && !to_->full(); }
 
-    // Reads once. Closes the descriptor at its end.
+    // Reads once. Closes the descriptor at end of file.
     void pump();
-    // Reads all there is, and takes that for the end.
+    // Reads everything available and treats that as the end.
     void finish();
 
   private:

@@ -19,7 +19,7 @@ int topology(int number, const char *what, int otherwise) {
 
 std::vector<processor> allowed_processors() {
     std::vector<processor> result;
-    // The kernel wants room for all processors that it might have.
+    // The kernel requires space for all possible processors.
     for (int room = 1024; room <= 1 << 20 && result.empty(); room *= 4) {
         cpu_set_t *const set = CPU_ALLOC(static_cast<std::size_t>(room));
         const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(room));
@@ -41,7 +41,7 @@ std::vector<std::vector<int>> share_out(const std::vector<processor> &processors
     const auto parts = static_cast<std::size_t>(ranks);
     if (processors.size() < parts)
         return {};
-    // What may not be divided: cores, if there are enough of them.
+    // The units that are not divided: cores, if there are enough.
     std::vector<std::vector<int>> pieces;
     const processor *before = nullptr;
     for (const processor &each : processors) {
@@ -57,7 +57,7 @@ std::vector<std::vector<int>> share_out(const std::vector<processor> &processors
     }
     std::vector<std::vector<int>> result(parts);
     for (std::size_t i = 0; i < pieces.size(); ++i) {
-        // The rank r has the pieces from r*n/parts to (r+1)*n/parts.
+        // Rank r gets the units from r*n/parts to (r+1)*n/parts.
         auto &mine = result[((i + 1) * parts - 1) / pieces.size()];
         mine.insert(mine.end(), pieces[i].begin(), pieces[i].end());
     }

@@ -2,19 +2,19 @@
 
 #include <vector>
 
-// Who runs where.
+// Assignment of processors to ranks.
 namespace fult::run {
 
 struct processor {
-    int number;  // as sched_setaffinity counts
+    int number;  // as in sched_setaffinity
     int package; // the socket
     int core;    // within the package; siblings share one
 };
 
-// Those that this process may use, neighbours side by side: by package, then core.
+// The processors that this process may use, in topological order: by package, then core.
 std::vector<processor> allowed_processors();
 
-// The processors of each rank: as even as it goes, contiguous, and no core in two ranks where there is a core
+// The processors of each rank: balanced, contiguous, and with no core shared by two ranks if there is a core
 // for each. Empty if there are fewer processors than ranks.
 std::vector<std::vector<int>> share_out(const std::vector<processor> &processors, int ranks);
 

@@ -9,15 +9,14 @@
 
 #include "comm/bootstrap/run_message.hpp"
 
-// The collective calls of the ranks: one after the other, each of which ends when all have come, or fails for
-// all.
+// The collective calls of the ranks, one at a time: each ends when all ranks have arrived, or fails for all.
 namespace fult::run {
 
 class rendezvous {
   public:
     using clock = std::chrono::steady_clock;
 
-    // For one rank. The bytes are those of all, and may be large.
+    // Answer to one rank. The bytes are those of all ranks, and may be large.
     struct answer {
         int rank;
         std::shared_ptr<const std::string> bytes;
@@ -28,14 +27,14 @@ class rendezvous {
     // A rank calls exchange or barrier.
     void arrive(int rank, comm::detail::run_message message, clock::time_point now);
 
-    // A rank will call no more; `why` is how it ended: "has ended with status 0".
+    // A rank will make no more calls; `why` is how it ended: "has ended with status 0".
     void gone(int rank, const std::string &why);
 
-    // When expire() should be called next, if nothing happens.
+    // Time of the next call of expire(), unless something happens before.
     std::optional<clock::time_point> deadline() const noexcept;
     void expire(clock::time_point now);
 
-    // What has to be sent by now.
+    // The messages to be sent now.
     std::vector<answer> take_answers() { return std::exchange(answers_, {}); }
 
   private:

@@ -17,7 +17,7 @@ signals::signals() {
         if (now.sa_handler != SIG_IGN)
             ::sigaddset(&ours, signal);
     }
-    ::signal(SIGCHLD, SIG_DFL); // ignored by the caller, it would take the statuses away
+    ::signal(SIGCHLD, SIG_DFL); // if the caller ignored it, statuses would be lost
     ::sigprocmask(SIG_BLOCK, &ours, &before_.mask);
     struct sigaction ignored {};
     ignored.sa_handler = SIG_IGN;
@@ -25,7 +25,7 @@ signals::signals() {
     descriptor_ = ::signalfd(-1, &ours, SFD_NONBLOCK | SFD_CLOEXEC);
     if (descriptor_ < 0)
         throw std::system_error(errno, std::generic_category(), "signalfd");
-    // Three descriptors a rank, where 1024 is what a shell usually allows.
+    // Three descriptors per rank; shells usually allow 1024.
     ::getrlimit(RLIMIT_NOFILE, &before_.files);
     rlimit wanted = before_.files;
     wanted.rlim_cur = wanted.rlim_max;

@@ -5,8 +5,7 @@
 
 #include "comm/run/start.hpp"
 
-// The signals of fult-run come out of a descriptor. Those that were ignored when it was started (nohup) stay
-// ignored.
+// Signals of fult-run, received through a descriptor. Signals ignored at its start (nohup) remain ignored.
 namespace fult::run {
 
 class signals {
@@ -18,10 +17,10 @@ class signals {
     signals &operator=(const signals &) = delete;
 
     int descriptor() const noexcept { return descriptor_; }
-    // The next one that has come.
+    // The next pending signal.
     std::optional<int> next() noexcept;
 
-    // What ranks get back.
+    // The state to restore for ranks.
     const original_state &before() const noexcept { return before_; }
 
   private:

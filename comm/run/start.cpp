@@ -54,7 +54,7 @@ void bind_to(const std::vector<int> &processors) {
     CPU_ZERO_S(bytes, set);
     for (const int each : processors)
         CPU_SET_S(static_cast<std::size_t>(each), bytes, set);
-    // Not fatal: a processor may have been taken away meanwhile, and the rank then runs where it may.
+    // Not fatal: a processor may have been removed meanwhile, and the rank then runs on any that is allowed.
     ::sched_setaffinity(0, bytes, set);
     CPU_FREE(set);
 }
@@ -62,23 +62,23 @@ void bind_to(const std::vector<int> &processors) {
 void set_number(const char *variable, int value) { ::setenv(variable, std::to_string(value).c_str(), 1); }
 
 void set_environment(const start_order &order, int socket) {
-    // The nearest launcher counts, not one that may have started fult-run.
+    // The innermost launcher counts, not one that may have started fult-run.
     for (const char *other : {"PMIX_NAMESPACE", "PMIX_RANK", "PMI_FD", "PMI_RANK", "PMI_SIZE"})
         ::unsetenv(other);
     set_number("FULT_RUN_RANK", order.rank);
     set_number("FULT_RUN_SIZE", order.ranks);
     set_number("FULT_RUN_FD", socket);
     ::setenv("FULT_RUN_JOB", order.job.c_str(), 1);
-    if (order.shares_processors) { // each rank would bind its first worker to the same one
+    if (order.shares_processors) { // else each rank would bind its first worker to the same one
         ::setenv("FULT_WORKERS", "1", 0);
         ::setenv("FULT_BIND", "off", 0);
     }
 }
 
-// In the new process.
+// Runs in the new process.
 [[noreturn]] void become(const start_order &order, pid_t parent, int socket, int output, int error,
                          int report) {
-    // The parent may have died before the request counted.
+    // The parent may have died before the request took effect.
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent)
         ::_exit(1);
@@ -118,14 +118,14 @@ started start_rank(const start_order &order) {
     const channel socket = new_socket();
     const channel output = new_pipe();
     const channel error = new_pipe();
-    const channel report = new_pipe(); // closes when the program runs, or says why it does not
+    const channel report = new_pipe(); // closes when the program runs, else carries the error
     const pid_t parent = ::getpid();
     const pid_t process = ::fork();
     if (process < 0)
         failed("a process for a rank");
     if (process == 0)
         become(order, parent, socket.theirs, output.theirs, error.theirs, report.theirs);
-    // Also here: whoever comes first, the group is there before anybody signals it.
+    // In both processes: the group must exist before it is signaled.
     ::setpgid(process, process);
     for (const channel *each : {&socket, &output, &error, &report})
         ::close(each->theirs);

@@ -9,17 +9,17 @@
 
 #include "comm/run/guardian.hpp"
 
-// One rank becomes a process.
+// Starts a rank as a process.
 namespace fult::run {
 
-// The program cannot be run; `status` is what a shell would return.
+// The program cannot be run; `status` is a shell's exit status for that.
 class start_error : public std::runtime_error {
   public:
     start_error(const std::string &what, int code) : std::runtime_error(what), status(code) {}
     int status;
 };
 
-// What each rank is given back of the state that fult-run changed for itself.
+// State that fult-run changed for itself and restores in each rank.
 struct original_state {
     sigset_t mask{};
     struct sigaction pipe_signal {};
@@ -39,9 +39,9 @@ struct start_order {
 };
 
 struct started {
-    pid_t process; // and its process group
-    int socket;    // to its bootstrap
-    int output;    // what it writes: non-blocking
+    pid_t process; // also its process group
+    int socket;    // its bootstrap connection
+    int output;    // its standard output: non-blocking
     int error;
 };
 

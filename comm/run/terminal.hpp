@@ -2,9 +2,9 @@
 
 #include <string>
 
-// Standard input for one rank. Files and pipes it simply inherits, and takes no more of them than it reads. A
-// terminal cannot be inherited: the ranks are in process groups of their own, which the system stops when
-// they read from it. So its lines are forwarded, while fult-run is in the foreground.
+// Standard input for one rank. The rank inherits files and pipes directly, and consumes no more than it
+// reads. A terminal cannot be inherited: the ranks are in process groups of their own, which the system stops
+// when they read from it. So its lines are forwarded while fult-run is in the foreground.
 namespace fult::run {
 
 class terminal {
@@ -15,7 +15,7 @@ class terminal {
     terminal(const terminal &) = delete;
     terminal &operator=(const terminal &) = delete;
 
-    // What the rank that reads gets, and what the others get.
+    // Descriptors for the reading rank and for the others.
     int for_reader() const noexcept { return reader_end_; }
     int for_others() const noexcept { return nothing_; }
 
@@ -24,12 +24,12 @@ class terminal {
     // Descriptors to poll, or -1: the terminal for reading, the pipe for writing.
     int wants_to_read() const noexcept;
     int wants_to_write() const noexcept { return text_.empty() ? -1 : writer_end_; }
-    // It must be asked again after a while: fult-run may come into the foreground.
+    // True if it must be checked again later: fult-run may come to the foreground.
     bool in_background() const noexcept;
 
     void read();
     void write();
-    // Nobody reads any more.
+    // The input is no longer read.
     void close() noexcept;
 
   private:

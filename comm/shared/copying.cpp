@@ -11,19 +11,20 @@
 namespace fult::comm::detail {
 namespace {
 
-// Yama: a process may be traced by its ancestors and by those that it names. Other values allow all, or none.
+// Yama: a process may be traced by its ancestors and by processes that it names. Other values allow all, or
+// none.
 bool names_its_tracers() {
     int scope = 0;
     std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
     return scope == 1;
 }
 
-// FULT_RUN_JOB begins with the number of fult-run's process.
+// FULT_RUN_JOB begins with the process id of fult-run.
 pid_t launcher() noexcept {
     const char *const job = std::getenv("FULT_RUN_JOB");
     const long named = job ? std::strtol(job, nullptr, 10) : 0;
     const pid_t process = named > 0 ? static_cast<pid_t>(named) : ::getppid();
-    return process > 1 ? process : 0; // everything descends from the first one
+    return process > 1 ? process : 0; // all processes descend from the first one
 }
 
 } // namespace
@@ -39,7 +40,7 @@ int copy_between(pid_t process, std::uint64_t remote, void *local, std::size_t s
             return errno;
         if (copied == 0)
             return EFAULT;
-        // fewer where memory ends, which the next turn says
+        // fewer if the memory ends; the next iteration then reports it
         here += copied;
         remote += static_cast<std::uint64_t>(copied);
         size -= static_cast<std::size_t>(copied);
@@ -52,7 +53,7 @@ void allow_copying() noexcept {
     try {
         if (names_its_tracers())
             ::prctl(PR_SET_PTRACER, static_cast<unsigned long>(launcher()), 0, 0, 0);
-    } catch (const std::exception &) { // no memory to look it up: long messages go in parts
+    } catch (const std::exception &) { // no memory for the lookup: long messages are sent in parts
     }
     errno = saved;
 }

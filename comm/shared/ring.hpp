@@ -1,12 +1,11 @@
-// A ring of bytes in shared memory that carries messages from one rank to another. One side writes, the other
-// reads; no locks, so neither can leave the other waiting when it is killed, and nothing that one side reads
-// is trusted.
+// A ring of bytes in shared memory that carries messages from one rank to another. One writer, one reader, no
+// locks: neither can block the other if it is killed. Neither side trusts what it reads.
 //
-// A message is a word with its size and a mark, and its bytes, filled up to a multiple of 8. It may go over
-// the ring's end and on at its begin, but for the word. The word is written last; the one behind the message,
-// where the next one will be, is zeroed before. So the reader looks at one place only, writes nothing there,
-// and a short message costs one transfer of a cache line. The positions that both sides keep count all bytes
-// since the begin.
+// A message is a word with its size and a mark, followed by its bytes, padded to a multiple of 8. It may wrap
+// around the end of the ring, except for the word. The word is written last; before, the word behind the
+// message, where the next message begins, is set to zero. So the reader polls a single word and writes
+// nothing there, and a short message costs one cache-line transfer. The positions kept by both sides count
+// all bytes since the beginning.
 #pragma once
 
 #include <algorithm>
@@ -17,39 +16,39 @@
 
 namespace fult::comm::detail {
 
-// What the sides tell each other beside messages. Zero bytes are the state at the begin. Lines apart, since
-// processors fetch them by twos.
+// Shared state of the two sides. All-zero bytes are the initial state. On separate pairs of lines, since
+// processors prefetch in pairs.
 struct ring_control {
-    alignas(128) std::atomic<std::uint64_t> taken{0};   // the reader is done with so many bytes
-    alignas(128) std::atomic<std::uint32_t> watched{0}; // the reader looks for messages unasked
+    alignas(128) std::atomic<std::uint64_t> taken{0};   // number of bytes that the reader has consumed
+    alignas(128) std::atomic<std::uint32_t> watched{0}; // the reader polls without being notified
 };
 
 struct ring_place {
     ring_control *control = nullptr;
     std::byte *data = nullptr;
     std::size_t bytes = 0;  // of data, a multiple of 8
-    std::size_t most = 0;   // bytes of a message
-    std::uint32_t mark = 0; // in each message's word, so that others are told
+    std::size_t most = 0;   // maximum message size in bytes
+    std::uint32_t mark = 0; // part of each message's word, so that messages of other ranks are detected
 };
 
 inline constexpr std::size_t ring_word = sizeof(std::uint64_t);
 
-// Bytes that a message takes.
+// Bytes that a message occupies.
 constexpr std::size_t framed(std::size_t size) noexcept {
     return ring_word + (size + ring_word - 1) / ring_word * ring_word;
 }
-// A ring holds so many of the largest messages, so that its sides work at the same time.
+// The number of largest messages that a ring holds, so that both sides can work at the same time.
 inline constexpr std::size_t messages_a_ring = 4;
-// Bytes of the smallest ring for messages of up to `most` bytes: behind each there is a word of zero.
+// Bytes of the smallest ring for messages of up to `most` bytes: a zero word follows each message.
 constexpr std::size_t least_ring(std::size_t most) noexcept { return framed(most) + ring_word; }
 
 enum class ring_state {
-    ready,   // put: done; look: a message is there
-    not_now, // put: no room; look: nothing there
-    broken   // the other side has written nonsense
+    ready,   // put: done; look: there is a message
+    not_now, // put: no space; look: no message
+    broken   // the other side has written invalid data
 };
 
-// What both sides have in common.
+// Common to both sides.
 class ring_side {
   protected:
     ring_side() = default;
@@ -62,7 +61,7 @@ class ring_side {
     std::atomic_ref<std::uint64_t> word(std::size_t at) const noexcept {
         return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t *>(place_.data + at));
     }
-    // An offset that is beyond the end by less than a ring.
+    // Wraps an offset that is beyond the end by less than a ring.
     std::size_t wrapped(std::size_t at) const noexcept { return at >= place_.bytes ? at - place_.bytes : at; }
     void advance(std::size_t bytes) noexcept {
         position_ += bytes;
@@ -79,8 +78,8 @@ class ring_writer : ring_side {
     ring_writer() = default;
     explicit ring_writer(const ring_place &where) noexcept : ring_side(where), end_(where.bytes) {}
 
-    // size <= most. In order: nothing that the caller reads afterwards with sequential consistency is older
-    // than the message, which `watched` requires.
+    // size <= most. in_order: later sequentially consistent reads by the caller see nothing older than the
+    // message, which `watched` requires.
     ring_state put(const void *bytes, std::size_t size, bool in_order) noexcept {
         const std::size_t length = framed(size);
         if (position_ + length + ring_word > end_) {
@@ -91,7 +90,7 @@ class ring_writer : ring_side {
         }
         if (size != 0)
             copy_in(wrapped(at_ + ring_word), static_cast<const std::byte *>(bytes), size);
-        // before what follows, by its release
+        // ordered by the release below
         word(wrapped(at_ + length)).store(0, std::memory_order_relaxed);
         if (in_order)
             word(at_).store(word_for(size), std::memory_order_seq_cst);
@@ -101,17 +100,17 @@ class ring_writer : ring_side {
         return ring_state::ready;
     }
 
-    // Whether the reader has taken all messages, as it says: nothing depends on its being true.
+    // True if the reader has consumed all messages, as far as it reports. Nothing depends on its truth.
     bool is_empty() const noexcept {
         return place_.control->taken.load(std::memory_order_relaxed) == position_;
     }
 
-    // After a message: whether the reader has to be told, which is then taken for said.
+    // Called after a message: true if the reader must be notified, which then counts as done.
     bool unwatched() noexcept {
         std::atomic<std::uint32_t> &watched = place_.control->watched;
         if (watched.load(std::memory_order_seq_cst) != 0) [[likely]]
             return false;
-        watched.store(1, std::memory_order_relaxed); // before it is told: it may rest again after that
+        watched.store(1, std::memory_order_relaxed); // before notifying: it may rest again after that
         return true;
     }
 
@@ -130,7 +129,7 @@ class ring_writer : ring_side {
             std::memcpy(place_.data, from + first, size - first);
     }
 
-    std::uint64_t end_ = 0; // the position up to which there is room, as far as is known
+    std::uint64_t end_ = 0; // the position up to which there is known to be space
 };
 
 class ring_reader : ring_side {
@@ -138,12 +137,12 @@ class ring_reader : ring_side {
     ring_reader() = default;
     explicit ring_reader(const ring_place &where) noexcept : ring_side(where) {}
 
-    // Whether there is a message, and of what size. Then comes take, or another look.
+    // Checks for a message and its size. Then call take, or look again.
     ring_state look(std::size_t &size) const noexcept {
         return judge(word(at_).load(std::memory_order_acquire), size);
     }
 
-    // The message that was seen. Its room is the writer's again after give_room.
+    // Copies out the message that look found. The writer may reuse its space after give_room.
     void take(std::byte *to, std::size_t size) noexcept {
         const std::size_t at = wrapped(at_ + ring_word);
         const std::size_t first = std::min(size, place_.bytes - at);
@@ -155,7 +154,7 @@ class ring_reader : ring_side {
     }
     void give_room() noexcept { place_.control->taken.store(position_, std::memory_order_release); }
 
-    // From here on the writer tells when there is something. False: there is something now, and it does not.
+    // Requests notifications from the writer. False: a message has arrived, and polling continues.
     bool rest() noexcept {
         place_.control->watched.store(0, std::memory_order_seq_cst);
         if (word(at_).load(std::memory_order_seq_cst) == 0)

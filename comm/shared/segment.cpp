@@ -16,7 +16,7 @@
 namespace fult::comm::detail {
 namespace {
 
-constexpr std::size_t page = 4096; // offsets of mappings are multiples of the system's
+constexpr std::size_t page = 4096; // offsets of mappings are multiples of the system's page size
 constexpr std::size_t large_page = 65536;
 
 std::size_t page_size() noexcept {
@@ -80,14 +80,14 @@ std::size_t free_shared_memory() noexcept {
     struct statvfs about {};
     if (::statvfs("/dev/shm", &about) != 0 || ::access("/dev/shm", W_OK | X_OK) != 0)
         return 0;
-    if (about.f_blocks == 0) // a tmpfs without a limit
+    if (about.f_blocks == 0) // a tmpfs without a size limit
         return std::numeric_limits<std::size_t>::max();
     return static_cast<std::size_t>(about.f_bavail) * about.f_frsize;
 }
 
 file create_segment(const std::string &name, const segment_shape &shape) {
     const std::string path = path_of(name);
-    ::shm_unlink(path.c_str()); // of a job that was killed
+    ::shm_unlink(path.c_str()); // remains of a killed job
     file made(::shm_open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
     if (made.get() < 0)
         lacks("shared memory " + path + " cannot be made",

@@ -1,6 +1,6 @@
-// The memory in which a rank finds the messages for it: a head, and a ring for each other rank of the host.
-// It has a name until all have found it. All of it is allocated when it is created: a file system that runs
-// full later cannot end the process by SIGBUS in the middle of a message.
+// The memory in which a rank receives messages: a head, and a ring for each other rank of the host. It has a
+// name until all ranks have opened it. All of it is allocated at creation: otherwise a file system that
+// becomes full later could end the process by SIGBUS in the middle of a message.
 #pragma once
 
 #include <atomic>
@@ -13,7 +13,7 @@
 
 namespace fult::comm::detail {
 
-// A file's descriptor, closed at the end.
+// Owns a file descriptor.
 class file {
   public:
     file() = default;
@@ -30,7 +30,7 @@ class file {
     int descriptor_ = -1;
 };
 
-// Part of a file, in memory.
+// A memory mapping of a part of a file.
 class mapping {
   public:
     mapping() = default;
@@ -51,31 +51,30 @@ class mapping {
     std::size_t size_ = 0;
 };
 
-// The same for all ranks of a job.
+// Identical for all ranks of a job.
 struct segment_shape {
-    std::uint64_t slots = 0; // rings: the other ranks of the host
-    std::uint64_t ring = 0;  // bytes of one
-    std::uint64_t most = 0;  // bytes of a message
+    std::uint64_t slots = 0; // number of rings: the other ranks of the host
+    std::uint64_t ring = 0;  // bytes of a ring
+    std::uint64_t most = 0;  // maximum message size in bytes
     std::uint64_t looks = 0; // as in shared_settings
     bool operator==(const segment_shape &) const = default;
 
-    // Offsets and sizes, multiples of a page.
+    // Offsets and sizes; multiples of a page.
     std::size_t head_bytes() const noexcept;
     std::size_t slot_bytes() const noexcept;
     std::size_t slot_offset(std::size_t slot) const noexcept { return head_bytes() + slot * slot_bytes(); }
     std::size_t bytes() const noexcept { return slot_offset(slots); }
 };
 
-// The rings that fit into `room` bytes, at most those of `wanted`: where there is not enough for all, they
-// and the messages they carry become smaller, down to a page a ring. That smallest shape may be larger than
-// room.
+// The shape that fits into `room` bytes, with rings no larger than those of `wanted`: if space is short, the
+// rings and the maximum message size shrink, down to a page per ring. That smallest shape may exceed `room`.
 segment_shape fit(const segment_shape &wanted, std::size_t room) noexcept;
 
-// Bytes that the system's shared memory (/dev/shm) has left; 0 where there is none.
+// Free bytes of the system's shared memory (/dev/shm); 0 if there is none.
 std::size_t free_shared_memory() noexcept;
 
-// At the begin of a segment; then come the words, one a cache line: a bit for each slot whose ring has
-// something.
+// The beginning of a segment. The words follow, one per cache line: a bit for each slot whose ring has
+// messages.
 struct alignas(64) segment_head {
     static constexpr std::uint64_t expected = 0x3147'4e49'5254'4c46; // "FLTRING1"
     std::uint64_t magic = 0;
@@ -88,14 +87,14 @@ inline slot_word *words_of(const mapping &head) noexcept {
     return reinterpret_cast<slot_word *>(head.at() + sizeof(segment_head));
 }
 
-// Makes one under that name, with memory behind all of it; what an earlier process left there goes. Throws
-// std::system_error, ENOSPC where there is not enough.
+// Creates a segment with that name and allocates all of it; replaces remains of an earlier process. Throws
+// std::system_error, ENOSPC if there is not enough memory.
 file create_segment(const std::string &name, const segment_shape &shape);
-// Opens that of another rank. Throws std::runtime_error where it is not there or of another shape.
+// Opens another rank's segment. Throws std::runtime_error if it is missing or has another shape.
 file open_segment(const std::string &name, const segment_shape &shape);
 void remove_segment(const std::string &name) noexcept;
 
-// The ring that lies at `at`.
+// The ring located at `at`.
 ring_place ring_at(std::byte *at, const segment_shape &shape, int from, int to) noexcept;
 
 } // namespace fult::comm::detail

@@ -1,5 +1,5 @@
-// The network within a host: rings in shared memory for messages, and copies from process to process for
-// one-sided transfers. No thread, no lock, nothing that a process could leave behind when it is killed.
+// Transport within a host: rings in shared memory for messages, process-to-process copies for one-sided
+// transfers. No threads, no locks, nothing that a killed process could leave behind.
 #pragma once
 
 #include <cstddef>
@@ -11,34 +11,32 @@
 namespace fult::comm::detail {
 
 struct shared_settings {
-    std::string name; // of this rank, the same for no other on the host; what an earlier process left behind
-                      // under it is replaced
+    std::string name; // of this rank, unique on the host; remains of an earlier process under it are replaced
     int rank = 0;
     int ranks = 1;              // of this host, at most
-    std::size_t message = 8192; // bytes of one, at most; the same for all ranks, as are those that follow
-    std::size_t ring =
-        131072; // bytes of a ring, at least; more where fewer than four largest messages would fit
-    std::size_t room = ~std::size_t{0}; // bytes that this rank's rings may take together, the same for all
-                                        // ranks. Too few: smaller rings, and smaller messages
-    unsigned looks = 8; // up to so many other ranks on the host, all rings are looked at. With more, ranks
-                        // tell by a bit that there is something
-    bool copies = true; // offer one-sided transfers where the system lets processes copy
+    std::size_t message = 8192; // maximum message size in bytes; identical for all ranks, as are those below
+    std::size_t ring = 131072;  // minimum bytes of a ring; more if fewer than four largest messages would fit
+    std::size_t room = ~std::size_t{0}; // maximum bytes of all rings of this rank, identical for all ranks.
+                                        // If too small, rings and messages become smaller
+    unsigned looks = 8; // with at most this number of other ranks on the host, all rings are polled. With
+                        // more, ranks notify by a bit
+    bool copies = true; // offer one-sided transfers if the system permits copies between processes
 };
 
-// Throws std::runtime_error: what is missing, and what to do; std::system_error where this host has no shared
-// memory for it.
+// Throws std::runtime_error with the cause and the remedy; std::system_error if this host has not enough
+// shared memory.
 //
-// One-sided transfers go by process_vm_readv(2), so limits().one_sided is known once connect has tried it
-// with each of the others, and is false where the system forbids it (containers of users' own, hardened
-// kernels). A rank's memory is open to all transfers of the others: enroll gives a key, but nobody looks at
-// it. A transfer of memory that has gone ends with `lost`; one of memory that was not meant finds what is
+// One-sided transfers use process_vm_readv(2), so limits().one_sided is known only after connect has tried it
+// with every other rank; it is false if the system forbids it (rootless containers, hardened kernels). All of
+// a rank's memory is open to the other ranks' transfers: enroll returns a key, but it is not checked. A
+// transfer of memory that no longer exists ends with `lost`; one of unregistered memory accesses whatever is
 // there.
 //
-// What inject has taken over arrives even if this rank ends at once. A message is either whole or not there,
-// whenever the sender is killed. All memory is allocated at the start.
+// What inject has accepted arrives even if this rank ends at once. A message is either complete or absent,
+// whenever the sender is killed. All memory is allocated at start.
 //
-// A rank that writes nonsense is reported: `lost`, with a packet that was posted, whose rank is set to that
-// of who failed.
+// A rank that writes invalid data is reported by `lost`, with a posted packet whose rank is set to the failed
+// one.
 std::unique_ptr<transport> open_shared(const shared_settings &settings);
 
 } // namespace fult::comm::detail

@@ -12,11 +12,11 @@
 namespace fult::comm::detail {
 namespace {
 
-constexpr std::size_t at_once = 65536;  // a transfer of so many bytes is copied where it is asked for
-constexpr std::size_t a_piece = 262144; // of a longer one, for each poll: messages go on in between
-constexpr unsigned patience = 64;       // looks in vain before a ring's writer has to tell
+constexpr std::size_t at_once = 65536;  // bytes up to which a transfer is copied within the call
+constexpr std::size_t a_piece = 262144; // bytes of a longer transfer per poll: messages proceed in between
+constexpr unsigned patience = 64;       // unsuccessful polls after which a ring's writer must notify
 
-// A field of an address, hexadecimal; moves `text` behind the dot that follows.
+// Parses a hexadecimal field of an address; moves `text` past the dot that follows.
 std::uint64_t number_from(std::string_view &text) {
     std::uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
@@ -58,7 +58,7 @@ whereabouts read_address(const std::string &address, int rank) {
     }
 }
 
-// Without regard to room.
+// Ignores the limit on memory.
 segment_shape shape_of(const shared_settings &settings) {
     const std::size_t least = messages_a_ring * framed(settings.message) + ring_word;
     const std::size_t ring = (std::max(settings.ring, least) + ring_word - 1) / ring_word * ring_word;
@@ -66,7 +66,7 @@ segment_shape shape_of(const shared_settings &settings) {
     return {others, ring, settings.message, settings.looks};
 }
 
-// What is kept in an operation's notes while it is in a queue.
+// Fields of an operation's notes while it is queued.
 posted *next_of(const posted &what) noexcept { return static_cast<posted *>(what.notes.notes[0]); }
 void link_to(posted &what, posted *next) noexcept { what.notes.notes[0] = next; }
 std::uintptr_t note_of(const posted &what, unsigned which) noexcept {
@@ -76,7 +76,7 @@ void note(posted &what, unsigned which, std::uintptr_t value) noexcept {
     what.notes.notes[which] = reinterpret_cast<void *>(value); // NOLINT(performance-no-int-to-ptr)
 }
 constexpr unsigned how_it_ended = 1;  // event::kind
-constexpr unsigned bytes_moved = 1;   // of a transfer under way
+constexpr unsigned bytes_moved = 1;   // of a transfer in progress
 constexpr unsigned where_it_goes = 2; // direction
 
 } // namespace
@@ -120,8 +120,8 @@ std::string shared_transport::address() const {
            hex(reinterpret_cast<std::uintptr_t>(&token_)) + "." + hex(token_) + "." + file_;
 }
 
-// A rank's slots belong to the other ranks here, in order; so for who comes before this rank in that order,
-// this rank's slot is one less than its place.
+// A rank's slots belong to the other ranks of the host, in order. So in the segment of a lower rank, this
+// rank's slot is one less than its index.
 void shared_transport::connect(std::span<const std::string> addresses) {
     const auto self = static_cast<std::size_t>(settings_.rank);
     std::size_t own_place = 0;
@@ -177,7 +177,7 @@ outcome shared_transport::inject(int rank, const void *bytes, std::size_t size) 
     link *const other = to(rank);
     if (!other || !other->reachable || size > shape_.most) [[unlikely]]
         return outcome::failed;
-    const bool in_order = tell_ || !other->used; // the first one is told of, so that its ring is looked at
+    const bool in_order = tell_ || !other->used; // the first message notifies, so that its ring is polled
     switch (other->out.put(bytes, size, in_order)) {
     case ring_state::ready:
         other->used = true;
@@ -208,7 +208,7 @@ outcome shared_transport::post(packet &p) noexcept {
     return outcome::done;
 }
 
-// Who has told is looked at from now on.
+// Starts polling the rings of the ranks that have notified.
 void shared_transport::find_filled() noexcept {
     slot_word *const words = words_of(own_head_);
     for (std::size_t i = 0; i * 64 < slots_; ++i) {
@@ -321,7 +321,7 @@ outcome shared_transport::move(transfer &t, direction to_where) noexcept {
     return outcome::done;
 }
 
-// The oldest transfer's next piece.
+// Copies the next part of the oldest transfer.
 void shared_transport::move_on() noexcept {
     auto &t = static_cast<transfer &>(*moving_.first);
     link &other = *to(t.rank);

@@ -1,4 +1,4 @@
-// What open_shared returns.
+// The transport that open_shared returns.
 #pragma once
 
 #include <atomic>
@@ -47,19 +47,19 @@ class shared_transport final : public transport {
         bool reachable = false;
         bool used = false; // a message has gone through its ring
         slot_word *word = nullptr;
-        std::uint64_t bit = 0; // ours, in the word
+        std::uint64_t bit = 0; // this rank's bit in the word
 
         ring_reader in;
         bool watched = false;
-        bool heard = true; // false: it wrote nonsense, nothing more is taken from it
-        unsigned idle = 0; // looks in vain
+        bool heard = true; // false: it wrote invalid data, and its ring is ignored
+        unsigned idle = 0; // consecutive unsuccessful polls
 
         int rank = -1;
         pid_t process = 0;
         mapping head; // of its segment
-        mapping ring; // ours within that
+        mapping ring; // this rank's ring in that segment
     };
-    // Operations on their way out, in order: linked by the provider's notes.
+    // Operations about to be reported, in order: linked by the provider's notes.
     struct queue {
         posted *first = nullptr;
         posted *last = nullptr;
@@ -84,19 +84,19 @@ class shared_transport final : public transport {
     file own_; // until connect
     mapping own_head_;
     mapping own_rings_;
-    std::uint64_t token_; // which others look for, to know that copies work
+    std::uint64_t token_; // read by other ranks to check that copies work
     bool one_sided_ = false;
-    bool tell_ = false; // by bits
+    bool tell_ = false; // ranks notify by bits
 
     std::unique_ptr<link[]> links_; // by slot: ranks of this host in order
     std::size_t slots_ = 0;
-    std::vector<link *> by_rank_; // null: not of this host
-    std::vector<link *> watched_; // whose rings are looked at
-    std::size_t next_ = 0;        // in there, the first one of the next round
-    std::vector<link *> accused_; // to be told
-    packet *posted_ = nullptr;    // the last one first: it is in the cache
-    queue moving_;                // transfers, the first one begun
-    queue ended_;                 // to be told
+    std::vector<link *> by_rank_; // nullptr: not on this host
+    std::vector<link *> watched_; // rings that are polled
+    std::size_t next_ = 0;        // index in watched_ at which the next round starts
+    std::vector<link *> accused_; // to be reported
+    packet *posted_ = nullptr;    // last in, first out: the newest is in the cache
+    queue moving_;                // transfers, oldest first
+    queue ended_;                 // to be reported
     std::atomic<std::uint64_t> next_key_{1};
 };
 

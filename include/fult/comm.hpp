@@ -1,4 +1,4 @@
-// Messages between tasks of several processes: the front door of fult-comm. Link with fult-comm.pc.
+// Messages between tasks of several processes: the entry header of fult-comm. Link with fult-comm.pc.
 #pragma once
 
 #include <fult/detail/language.hpp>

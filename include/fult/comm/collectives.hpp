@@ -1,18 +1,17 @@
-// Operations of all ranks together. Every rank calls the same ones of an endpoint in the same order, with
-// sizes that fit; a task that waits suspends, and nobody else does. Several run at once from tasks that use
-// endpoints of their own; a second one on an endpoint where one is running throws std::logic_error. Their
-// messages never meet those of the endpoint's send and recv, and any endpoint will do, whatever its delivery.
+// Collective operations. Every rank calls the same operations of an endpoint in the same order, with matching
+// sizes; only the calling task is suspended. Tasks that use different endpoints may run them concurrently; a
+// second one on an endpoint where one is running throws std::logic_error. Their messages never match the
+// endpoint's send and recv. Any endpoint may be used, whatever its delivery.
 //
-// A reduction combines the ranks' values in the order of the ranks and in a grouping that depends on their
-// number and on the size alone: the operation must be associative up to rounding and need not be commutative,
-// all ranks get the same bits, and so does each run. It must give the same for the same operands, and must
-// not throw.
+// A reduction combines the ranks' values in rank order, with a grouping that depends only on their number and
+// on the size: the operator must be associative up to rounding and need not be commutative; all ranks get the
+// same bits, in every run. It must be deterministic and must not throw.
 //
-// Errors: std::invalid_argument where ranges do not fit, std::out_of_range for a root that does not exist,
-// and comm::error peer_failed on every rank that still takes part where a rank has ended; the endpoint's
-// collectives have ended with it, and each later one fails alike. peer_left on a rank that needs one whose
-// context has ended; later ones of that endpoint fail there. All may suspend, and may be called by
-// foreign threads, which block.
+// Errors: std::invalid_argument if ranges do not match; std::out_of_range for a root that does not exist;
+// comm::error peer_failed on every participating rank if a rank has ended: the endpoint's collectives can no
+// longer be used, and each later one fails the same way; peer_left on a rank that needs one whose context has
+// ended; later ones of that endpoint fail there. All may suspend, and may be called by foreign threads, which
+// block.
 #pragma once
 
 #include <concepts>
@@ -29,10 +28,9 @@ namespace fult::comm {
 
 namespace detail {
 
-// An operation on arrays of elements, without their type.
+// A type-erased operator on arrays.
 struct combiner {
-    // accumulated[i] = accumulated[i] op other[i], or other[i] op accumulated[i] where other stands before
-    // it.
+    // accumulated[i] = accumulated[i] op other[i], or other[i] op accumulated[i] if other precedes it.
     void (*combine)(const void *op, void *accumulated, const void *other, bool other_first,
                     std::size_t count) noexcept;
     const void *op;
@@ -69,7 +67,7 @@ template <class T, class Op> combiner combiner_of(const Op &op) noexcept {
             address_of(op), sizeof(T)};
 }
 
-// Sizes in bytes, counts in elements. A block is what one rank has, or has for one other.
+// Sizes are in bytes, counts in elements. A block is one rank's part, or its part for one other rank.
 FULT_API void broadcast(endpoint &among, void *data, std::size_t size, int root);
 FULT_API void reduce(endpoint &among, const void *in, void *out, std::size_t count, int root,
                      const combiner &how);
@@ -80,7 +78,7 @@ FULT_API void alltoall(endpoint &among, const void *in, void *out, std::size_t b
 FULT_API void alltoallv(endpoint &among, const void *in, std::span<const std::size_t> in_counts, void *out,
                         std::span<const std::size_t> out_counts, std::size_t element);
 
-// Throws where the sizes differ; `call` and `which` name what is wrong.
+// Throws if the sizes differ; `call` and `which` identify the argument.
 FULT_API void check_fits(const char *call, const char *which, std::size_t given, std::size_t needed);
 
 template <class R> using element_of = std::remove_cv_t<std::ranges::range_value_t<R>>;
@@ -90,30 +88,30 @@ template <class R> std::size_t bytes_of(const R &range) {
 
 } // namespace detail
 
-// A range that is written.
+// A writable range.
 template <class R>
 concept plain_output =
     plain_range<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
 
-// Two ranges of one element.
+// Two ranges with the same element type.
 template <class In, class Out>
 concept same_elements = std::same_as<detail::element_of<In>, detail::element_of<Out>>;
 
 // Returns when every rank has called it.
 FULT_API void barrier(endpoint &among);
 
-// The root's values, on all ranks. The same number of them everywhere.
+// Copies the root's values to all ranks. The size must be the same everywhere.
 template <plain_output R> void broadcast(endpoint &among, R &&values, int root) {
     detail::broadcast(among, std::ranges::data(values), detail::bytes_of(values), root);
 }
-// The root's value.
+// Copies the root's value.
 template <plain T>
 requires(!plain_range<T> && !std::is_const_v<T>) void broadcast(endpoint &among, T &value, int root) {
     detail::broadcast(among, &value, sizeof value, root);
 }
 
-// out[i] = the ranks' in[i], combined; at the root, elsewhere `out` is not looked at. The same number
-// everywhere. `out` may be `in`, but overlaps in no other way.
+// out[i] = all ranks' in[i], combined, at the root; elsewhere `out` is not accessed. The size must be the
+// same everywhere. `out` may be `in`; otherwise they must not overlap.
 template <plain_range In, plain_output Out, class Op>
 requires same_elements<In, Out>
 void reduce(endpoint &among, const In &in, Out &&out, int root, const Op &op) {
@@ -123,7 +121,7 @@ void reduce(endpoint &among, const In &in, Out &&out, int root, const Op &op) {
                    detail::combiner_of<detail::element_of<In>>(op));
 }
 
-// The same on all ranks.
+// Like reduce, with the result on all ranks.
 template <plain_range In, plain_output Out, class Op>
 requires same_elements<In, Out>
 void allreduce(endpoint &among, const In &in, Out &&out, const Op &op) {
@@ -131,7 +129,7 @@ void allreduce(endpoint &among, const In &in, Out &&out, const Op &op) {
     detail::allreduce(among, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in),
                       detail::combiner_of<detail::element_of<In>>(op));
 }
-// Of one value, which is returned.
+// Reduces one value and returns the result.
 template <plain T, class Op>
 requires(!plain_range<T>) T allreduce(endpoint &among, const T &value, const Op &op) {
     T result = value;
@@ -139,8 +137,8 @@ requires(!plain_range<T>) T allreduce(endpoint &among, const T &value, const Op 
     return result;
 }
 
-// All ranks' values one after the other, by rank; at the root, elsewhere `out` is not looked at. Every rank
-// has the same number; `out` has room for all and does not overlap `in`.
+// Concatenates all ranks' values, by rank, at the root; elsewhere `out` is not accessed. Every rank
+// contributes the same number; `out` has room for all and does not overlap `in`.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
 void gather(endpoint &among, const In &in, Out &&out, int root) {
@@ -150,7 +148,7 @@ void gather(endpoint &among, const In &in, Out &&out, int root) {
     detail::gather(among, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(in), root);
 }
 
-// The same on all ranks.
+// Like gather, on all ranks.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
 void allgather(endpoint &among, const In &in, Out &&out) {
@@ -158,7 +156,7 @@ void allgather(endpoint &among, const In &in, Out &&out) {
                        std::ranges::size(in) * static_cast<std::size_t>(among.size()));
     detail::allgather(among, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(in));
 }
-// Of one value.
+// Gathers one value from each rank.
 template <plain T, plain_output Out>
 requires(!plain_range<T> && std::same_as<detail::element_of<Out>, T>) void allgather(endpoint &among,
                                                                                      const T &value,
@@ -166,8 +164,8 @@ requires(!plain_range<T> && std::same_as<detail::element_of<Out>, T>) void allga
     allgather(among, std::span<const T>(&value, 1), out);
 }
 
-// The k-th block of `in` becomes this rank's block of `out` on rank k. Blocks are of the same size
-// everywhere: the range divided by the number of ranks. The ranges do not overlap.
+// The k-th block of `in` becomes this rank's block of `out` on rank k. The block size is the same everywhere:
+// the range divided by the number of ranks. The ranges must not overlap.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
 void alltoall(endpoint &among, const In &in, Out &&out) {
@@ -179,8 +177,8 @@ void alltoall(endpoint &among, const In &in, Out &&out) {
                      block * sizeof(detail::element_of<In>));
 }
 
-// The same with blocks of any number of elements: in_counts[k] for rank k, out_counts[k] from it, one after
-// the other without gaps. What a rank has for another must be what that one expects.
+// Like alltoall, with blocks of any number of elements: in_counts[k] for rank k, out_counts[k] from it, in
+// order and without gaps. The counts of sender and receiver must match.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
 void alltoallv(endpoint &among, const In &in, std::span<const std::size_t> in_counts, Out &&out,

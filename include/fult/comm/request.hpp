@@ -1,4 +1,4 @@
-// Messages under way that nobody waits for yet.
+// Requests: handles of operations that have been started.
 #pragma once
 
 #include <cstddef>
@@ -18,15 +18,15 @@ struct request_pointer;
 FULT_API void drop(pending *p) noexcept;
 } // namespace detail
 
-// A send or receive that was begun by isend or irecv. Its buffer stays in use until it is complete. Movable;
-// of one task at a time. One that is destroyed before it is complete ends the program with a message: the
-// buffer would be written later.
+// A send or receive started by isend or irecv. Its buffer is in use until it is complete. Movable; for one
+// task at a time. Destroying an incomplete request ends the program with a message, since the buffer would be
+// written later.
 class FULT_API request {
   public:
-    request() noexcept = default; // complete already, of nothing
-    // The other one is of nothing then.
+    request() noexcept = default; // empty, which counts as complete
+    // The other is empty afterwards.
     request(request &&other) noexcept : what_(std::exchange(other.what_, nullptr)), sent_(other.sent_) {}
-    // As if this one had been destroyed before.
+    // Destroys the previous request first.
     request &operator=(request &&other) noexcept {
         if (this != &other) {
             if (what_)
@@ -41,18 +41,18 @@ class FULT_API request {
             detail::drop(what_);
     }
 
-    // Whether there is something to wait for, or to look at.
+    // False if the request is empty.
     bool valid() const noexcept { return what_ != nullptr; }
 
-    // What became of it if it is complete, after which the request is empty; nothing where it is not. Makes
-    // progress, never suspends. For a send the status is the message's own. Throws as wait does.
+    // The result if the request is complete, which is empty afterwards; nothing if it is not. Makes progress,
+    // never suspends. For a send the status is the message's own. Throws as wait does.
     std::optional<status> test();
 
-    // Waits until it is complete; a task suspends, a foreign thread blocks. The request is empty afterwards.
-    // Throws error: truncated, peer_failed, peer_left or cancelled.
+    // Waits until the request is complete; a task suspends, a foreign thread blocks. The request is empty
+    // afterwards. Throws error: truncated, peer_failed, peer_left or cancelled.
     status wait();
 
-    // Takes a receive back that no message has met yet; whether that was so. It is complete then, as
+    // Cancels a receive that has not been matched; true if it did. The request is then complete, as
     // cancelled. Never suspends.
     bool cancel() noexcept;
 
@@ -63,17 +63,17 @@ class FULT_API request {
     friend FULT_API std::size_t wait_any(std::span<request> all);
     friend FULT_API void wait_all(std::span<request> all);
     explicit request(detail::pending *what) noexcept : what_(what) {}
-    explicit request(status sent) noexcept; // a message that has left already
+    explicit request(status sent) noexcept; // a message that has already been sent
     detail::pending *what_ = nullptr;
-    status sent_; // where it is that one
+    status sent_; // the result of such a message
 };
 
-// Waits for all; one wake-up. Empty ones count as complete. Throws the first error, in the order of the span,
-// after all are complete. May suspend.
+// Waits for all requests, with one wake-up. Empty ones count as complete. Throws the first error in span
+// order, after all are complete. May suspend.
 FULT_API void wait_all(std::span<request> all);
 
-// Waits until one is complete, and returns its index; it is still to be looked at by test or wait, which
-// return at once. All of them empty: returns all.size(). May suspend.
+// Waits until one request is complete and returns its index; test or wait then take the result at once. If
+// all are empty, returns all.size(). May suspend.
 FULT_API std::size_t wait_any(std::span<request> all);
 
 } // namespace fult::comm

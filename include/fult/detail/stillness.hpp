@@ -1,4 +1,4 @@
-// Deadlocks in which several processes take part. Internal: for fult-comm, which asks the other ranks.
+// Deadlocks across processes. Internal: for fult-comm, which asks the other ranks.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace fult::detail {
 
 struct worker_team;
 
-// Knows whether other processes may yet wake a task of this one: services that are judged() leave that to it.
+// Knows whether other processes may still wake a task of this one: services with is_judged() rely on it.
 class FULT_API deadlock_judge {
   public:
     // All tasks of this process wait, and only another process can wake one. Called by a worker between two
-    // sleeps, again and more and more seldom while that is so. Does not wait, does not suspend, adds no and
-    // removes no judge.
+    // sleeps, repeatedly and ever less often while this holds. Must not wait, suspend, or add or remove a
+    // judge.
     virtual void all_wait() noexcept = 0;
 
   protected:
@@ -26,22 +26,22 @@ class FULT_API deadlock_judge {
     ~deadlock_judge() = default;
 };
 
-// Any thread, while a runtime runs. Each judge knows of its own messages alone: while there are two of them
-// no deadlock is reported. When remove_judge returns, no call of all_wait is running any more.
+// From any thread, while a runtime runs. A judge knows only of its own messages: while there are two, no
+// deadlock is reported. After remove_judge returns, no call of all_wait is running.
 FULT_API void add_judge(deadlock_judge &judge) noexcept;
 FULT_API void remove_judge(deadlock_judge &judge) noexcept;
 
-// A kernel thread of a library of this project, or of one that it uses, that wakes no task by itself: it is
-// none of the program's. False: there is no room, and no deadlock will be found.
+// A kernel thread of a library of this project, or of a library that it uses, that wakes no task by itself:
+// it does not count as a thread of the program. False: the list is full, and no deadlock will be found.
 FULT_API bool know_thread(pid_t thread) noexcept;
 FULT_API void forget_thread(pid_t thread) noexcept;
 
-// A look at this process. Any thread that know_thread knows, or a worker, while a runtime runs.
+// A check of this process. By any thread registered by know_thread, or by a worker, while a runtime runs.
 class FULT_API stillness {
   public:
     stillness() noexcept;
-    // Whether every worker has slept all the time since, and nothing of this process could wake a task, but
-    // for services that are judged.
+    // True if every worker has slept since construction, and nothing in this process could wake a task,
+    // except services that are judged.
     bool lasts() const noexcept;
 
   private:
@@ -52,12 +52,12 @@ class FULT_API stillness {
     bool is_still_ = false;
 };
 
-// FULT_DEADLOCK; off where no runtime runs, and after a deadlock has been reported.
+// FULT_DEADLOCK; off if no runtime runs, and after a deadlock has been reported.
 FULT_API deadlock_mode deadlock_wanted() noexcept;
-// Milliseconds of sleep after which a worker looks for a deadlock first.
+// Milliseconds of sleep after which a worker first checks for a deadlock.
 FULT_API int first_deadlock_look() noexcept;
-// Writes `text` and the report of all tasks on standard error, once in a runtime; whether it did. Waits while
-// that takes nothing.
+// Writes `text` and the report of all tasks to standard error, once per runtime; true if it did. Blocks while
+// standard error is not writable.
 FULT_API bool report_deadlock(const char *text) noexcept;
 
 } // namespace fult::detail
