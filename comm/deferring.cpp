@@ -37,11 +37,11 @@ device::early_messages device::take_early(unsigned endpoint) noexcept {
 }
 
 bool device::hold_early(int source, const record_view &r) noexcept {
-    const auto offer = body_as<offer_body>(r.body);
-    if (r.kind == record::offer && !offer)
+    const auto offer = body_as<rts_body>(r.body);
+    if (r.kind == record::rts && !offer)
         return true;
     if (refusing_ || gone_[r.endpoint]) {
-        if (r.kind != record::offer)
+        if (r.kind != record::rts)
             return true;
         if (!promise_answer())
             return false;
@@ -51,13 +51,13 @@ bool device::hold_early(int source, const record_view &r) noexcept {
     arrived *m = new_arrived(r.body.size());
     if (!m)
         return false;
-    if (r.kind == record::offer && !promise_answer()) {
+    if (r.kind == record::rts && !promise_answer()) {
         free_arrived(m);
         return false;
     }
     m->about = {source, r.tag, r.body.size()};
     m->key = match_key(r.endpoint, static_cast<std::uint32_t>(source), r.tag);
-    if (r.kind == record::offer) {
+    if (r.kind == record::rts) {
         m->how = arrived::form::offer;
         m->offer = *offer;
         m->about.size = offer->size;
@@ -79,7 +79,7 @@ bool device::admit(endpoint_state &e, arrived &m) noexcept {
         return true;
     }
     if (m.how == arrived::form::offer) {
-        if (!deliver_offer(e, m.about, m.offer))
+        if (!deliver_rts(e, m.about, m.offer))
             return false;
     } else {
         if (!e.deliver_in_order(m.about, std::span<const std::byte>(m.bytes(), m.about.size)))

@@ -48,28 +48,28 @@ device::device(const device_settings &settings, std::vector<std::unique_ptr<tran
     pool.packets = settings_.packets;
     pool.reserve = std::clamp<std::size_t>(settings_.packets / 4, 1, 64);
     pool.slab = std::min<std::size_t>(settings_.packets, 64);
-    pool.enroll = [this](void *base, std::size_t size, void *(&descriptor)[2]) {
-        return enroll_slab(base, size, descriptor);
+    pool.register_memory = [this](void *base, std::size_t size, void *(&descriptor)[2]) {
+        return register_slab(base, size, descriptor);
     };
     packets_ = std::make_unique<packet_pool>(std::move(pool));
     post_packets();
 }
 
 // For each transport, the packets hold its own descriptor of the slab's memory.
-bool device::enroll_slab(void *base, std::size_t size, void *(&descriptor)[2]) noexcept {
+bool device::register_slab(void *base, std::size_t size, void *(&descriptor)[2]) noexcept {
     for (std::size_t i = 0; i < transports_.size(); ++i) {
         if (!limits_[i].local_keys)
             continue;
         memory m;
         m.base = base;
         m.size = size;
-        if (!transports_[i]->enroll(m))
+        if (!transports_[i]->register_memory(m))
             return false;
         descriptor[i] = m.descriptor;
         try {
             slabs_.push_back({i, m});
         } catch (const std::bad_alloc &) {
-            transports_[i]->withdraw(m);
+            transports_[i]->deregister_memory(m);
             return false;
         }
     }
@@ -95,7 +95,7 @@ void device::post_packets() {
 
 device::~device() {
     for (auto &[index, m] : slabs_)
-        transports_[index]->withdraw(m);
+        transports_[index]->deregister_memory(m);
     transports_.clear();
     for (arrived *each : spare_)
         if (each)
@@ -146,7 +146,7 @@ void device::attach(endpoint_state &e) {
     lacking_room_.reserve(attached_ + 1);
     ++attached_;
     endpoints_[e.id].store(&e, std::memory_order_release);
-    for (int i = 0; e.is_companion && i < settings_.size; ++i)
+    for (int i = 0; e.is_collective_context && i < settings_.size; ++i)
         if (has_failed(i))
             e.closed.store(true, std::memory_order_release);
     if (!admit_early(e))
@@ -169,7 +169,8 @@ void device::detach(endpoint_state &e) noexcept {
 std::size_t device::endpoints() const noexcept {
     std::size_t count = 0;
     for (unsigned i = 0; i < most_endpoints; ++i)
-        if (const endpoint_state *e = endpoints_[i].load(std::memory_order_acquire); e && !e->is_companion)
+        if (const endpoint_state *e = endpoints_[i].load(std::memory_order_acquire);
+            e && !e->is_collective_context)
             ++count;
     return count;
 }
@@ -258,8 +259,9 @@ void device::fail_now(peer &who) noexcept {
     });
     for (unsigned i = 0; i < most_endpoints; ++i)
         if (endpoint_state *e = endpoints_[i].load(std::memory_order_acquire); e && e->matches()) {
-            if (e->is_companion) { // a collective fails on all ranks: senders to this rank must not wait for
-                                   // it
+            if (e->is_collective_context) { // a collective fails on all ranks: senders to this rank must not
+                                            // wait for
+                                            // it
                 e->closed.store(true, std::memory_order_release); // pairs with post
                 e->drop_messages();
             }

@@ -125,7 +125,7 @@ class device final : public fult::detail::service {
     // are dropped, and the other ranks are notified.
     void leave() noexcept;
     // A collective cannot be completed here: no later one of that endpoint starts.
-    void close(endpoint_state &companion) noexcept;
+    void close(endpoint_state &collective_context) noexcept;
     // Drops a message that no receive will take.
     void discard(arrived &m) noexcept;
     // Bytes of a rank's unexpected messages that are held here. Any thread may call no_longer_unexpected, and
@@ -144,7 +144,7 @@ class device final : public fult::detail::service {
     }
     // Called when memory has been freed: fetches messages that were left at their senders for lack of it.
     void relieve() noexcept;
-    void leave_at_sender(int source, const offer_body &offer) noexcept; // permanently
+    void leave_at_sender(int source, const rts_body &offer) noexcept; // permanently
 
     // Packets from outside the job, which were refused. Any thread.
     std::uint64_t strange_packets() const noexcept { return strange_.load(std::memory_order_relaxed); }
@@ -245,23 +245,23 @@ class device final : public fult::detail::service {
     void retry_undelivered() noexcept;
     bool admit_early(endpoint_state &e) noexcept;
     bool admit(endpoint_state &e, arrived &m) noexcept;
-    void bring_near(std::span<const event> packets) const noexcept;
-    void bring_near(int source, std::span<const record_view> messages) const noexcept;
+    void prefetch(std::span<const event> packets) const noexcept;
+    void prefetch(int source, std::span<const record_view> messages) const noexcept;
     bool handle_record(int source, const record_view &r) noexcept;
     bool arrive(int source, const record_view &r) noexcept;
     bool message_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
-    bool offer_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
+    bool rts_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
     bool hold_early(int source, const record_view &r) noexcept;
     arrived *message_for(std::size_t payload) noexcept;
     void keep_spare(arrived *m) noexcept;
     void fill(receive &r, status about, std::span<const std::byte> bytes) noexcept;
-    void begin_move(receive &r, const status &about, const offer_body &offer) noexcept;
+    void begin_move(receive &r, const status &about, const rts_body &offer) noexcept;
     void start_transfer(receive &r) noexcept;
     void finish_receive(receive &r, errc failure) noexcept;
     void moved(transfer &t, bool well) noexcept;
-    void part_arrived(int source, const record_view &r) noexcept;
-    void wanted_elsewhere(int source, const wanted_body &body) noexcept;
-    bool deliver_offer(endpoint_state &e, const status &about, const offer_body &offer) noexcept;
+    void data_arrived(int source, const record_view &r) noexcept;
+    void cts_arrived(int source, const cts_body &body) noexcept;
+    bool deliver_rts(endpoint_state &e, const status &about, const rts_body &offer) noexcept;
     void retry_all() noexcept;
     void check_slowed() noexcept;
     std::ptrdiff_t share() const noexcept {
@@ -270,7 +270,7 @@ class device final : public fult::detail::service {
     bool has_room_for(endpoint_state &e, const status &about) const noexcept;
     void fetch(endpoint_state &e, place_in_line &place) noexcept;
     void fetch_offered() noexcept;
-    void tell_taken(int source, std::uint64_t id, std::uint64_t flags) noexcept;
+    void send_fin(int source, std::uint64_t id, std::uint64_t flags) noexcept;
     void fail_later(peer &who) noexcept; // when the lock is released
     void fail_now(peer &who) noexcept;
 
@@ -278,9 +278,9 @@ class device final : public fult::detail::service {
     void refuse_messages() noexcept;
     void peer_leaves(int rank) noexcept;
     void end_receives(receive *first, int rank, errc why) noexcept;
-    void refuse(int source, const offer_body &offer, id_flags why = id_too_long) noexcept;
+    void refuse(int source, const rts_body &offer, id_flags why = id_too_long) noexcept;
     void post_packets();
-    bool enroll_slab(void *base, std::size_t size, void *(&descriptor)[2]) noexcept;
+    bool register_slab(void *base, std::size_t size, void *(&descriptor)[2]) noexcept;
 
     device_settings settings_;
     std::vector<std::unique_ptr<transport>> transports_;

@@ -57,13 +57,13 @@ endpoint_state &the(const std::shared_ptr<endpoint_state> &state, const char *ca
     return *state;
 }
 
-std::vector<std::byte> gathered(std::span<const piece> pieces) {
+std::vector<std::byte> gathered(std::span<const const_buffer> buffers) {
     std::size_t size = 0;
-    for (const piece &each : pieces)
+    for (const const_buffer &each : buffers)
         size += each.size;
     std::vector<std::byte> all(size);
     std::byte *at = all.data();
-    for (const piece &each : pieces) {
+    for (const const_buffer &each : buffers) {
         if (each.size != 0)
             std::memcpy(at, each.data, each.size);
         at += each.size;
@@ -121,12 +121,12 @@ void endpoint::send(const void *data, std::size_t size, int destination, std::ui
         throw_failure(s, "send");
 }
 
-void endpoint::send(std::span<const piece> pieces, int destination, std::uint32_t tag) {
-    if (const piece *one = only_one(pieces)) {
+void endpoint::send(std::span<const const_buffer> buffers, int destination, std::uint32_t tag) {
+    if (const const_buffer *one = only_one(buffers)) {
         send(one->data, one->size, destination, tag);
         return;
     }
-    const std::vector<std::byte> all = gathered(pieces);
+    const std::vector<std::byte> all = gathered(buffers);
     send(all.data(), all.size(), destination, tag);
 }
 
@@ -142,17 +142,17 @@ status endpoint::recv(void *data, std::size_t size, int source, std::int64_t tag
     return r.about;
 }
 
-status endpoint::recv(std::span<const room> rooms, int source, std::int64_t tag) {
-    if (const room *one = only_one(rooms))
+status endpoint::recv(std::span<const mutable_buffer> buffers, int source, std::int64_t tag) {
+    if (const mutable_buffer *one = only_one(buffers))
         return recv(one->data, one->size, source, tag);
     std::size_t size = 0;
-    for (const room &each : rooms)
+    for (const mutable_buffer &each : buffers)
         size += each.size;
     std::vector<std::byte> all(size);
     const status got = recv(all.data(), size, source, tag);
     const std::byte *at = all.data();
     std::size_t left = got.size;
-    for (const room &each : rooms) {
+    for (const mutable_buffer &each : buffers) {
         const std::size_t length = std::min(each.size, left);
         if (length != 0)
             std::memcpy(each.data, at, length);

@@ -39,8 +39,8 @@ void call(const message_handler &handler, std::uint16_t endpoint, const status &
 } // namespace
 
 endpoint_state::endpoint_state(device &device, std::uint16_t number, endpoint_options options,
-                               bool as_companion)
-    : on(device), id(number), how(std::move(options)), is_companion(as_companion) {
+                               bool as_collective_context)
+    : on(device), id(number), how(std::move(options)), is_collective_context(as_collective_context) {
     if ((how.how == delivery::handled || how.how == delivery::as_a_task) && !how.handler)
         throw std::invalid_argument("fult-comm: an endpoint whose messages are handled needs a handler");
     if (how.handler) // tasks may still use it after the end of the endpoint
@@ -124,7 +124,7 @@ receive *endpoint_state::orphans(int rank) noexcept {
     return static_cast<receive *>(
         static_cast<wildcard_item *>(on.matches().remove_if(match_kind::receive, [&](match_item &i) {
             const auto &r = static_cast<receive &>(i);
-            return r.at == this && (r.source == rank || is_companion);
+            return r.at == this && (r.source == rank || is_collective_context);
         })));
 }
 

@@ -24,7 +24,7 @@ struct place_in_line {
     enum { offered, coming, here, lost } how = coming;
     status about;
     std::unique_ptr<std::byte[]> bytes;
-    offer_body offer{}; // while it waits at its sender
+    rts_body offer{}; // while it waits at its sender
 };
 
 using message_handler = std::function<void(const status &, std::span<const std::byte>)>;
@@ -33,15 +33,15 @@ class endpoint_state {
   public:
     // A companion is the collective context of another endpoint: its messages never match the user's
     // receives.
-    endpoint_state(device &on, std::uint16_t id, endpoint_options how, bool is_companion = false);
+    endpoint_state(device &on, std::uint16_t id, endpoint_options how, bool is_collective_context = false);
     ~endpoint_state();
 
     device &on;
     const std::uint16_t id;
     const endpoint_options how;
 
-    const bool is_companion;
-    endpoint companion;                       // empty for a companion
+    const bool is_collective_context;
+    endpoint collective_context;              // empty for a companion
     std::atomic<bool> collective_runs{false}; // at most one at a time
     // Of a companion, set when the job has lost a rank: its waits fail, and messages that still arrive are
     // refused.

@@ -110,8 +110,9 @@ endpoint job::make_endpoint(endpoint_options how) {
                                 " (FULT_COMM_DEVICES)");
     device &its = *devices_[how.device];
     auto made = std::make_shared<endpoint_state>(its, next_endpoint_++, std::move(how));
-    auto companion = std::make_shared<endpoint_state>(its, next_endpoint_++, endpoint_options{}, true);
-    made->companion = endpoint(std::move(companion));
+    auto collective_context =
+        std::make_shared<endpoint_state>(its, next_endpoint_++, endpoint_options{}, true);
+    made->collective_context = endpoint(std::move(collective_context));
     return endpoint(std::move(made));
 }
 

@@ -45,10 +45,10 @@ void device::end_receives(receive *first, int rank, errc why) noexcept {
 }
 
 // After a collective has failed because of such a rank: this rank participates in no later one there.
-void device::close(endpoint_state &companion) noexcept {
+void device::close(endpoint_state &collective_context) noexcept {
     device_lock hold(*this);
-    companion.closed.store(true, std::memory_order_release); // pairs with collective_call
-    companion.drop_messages();
+    collective_context.closed.store(true, std::memory_order_release); // pairs with collective_call
+    collective_context.drop_messages();
     flush_all();
 }
 

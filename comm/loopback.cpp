@@ -19,7 +19,7 @@ struct mailbox {
     std::deque<std::vector<std::byte>> messages;
     bool cut = false;
     std::unordered_map<std::uint64_t, std::pair<std::uint64_t, std::size_t>>
-        enrolled; // address and size by key
+        registered; // address and size by key
     std::uint64_t last_key = 0;
 };
 
@@ -54,14 +54,14 @@ class loopback final : public transport {
     outcome send(packet &p) noexcept override {
         if (refuses())
             return outcome::again;
-        check_enrolled(p.descriptor[0], p.data(), p.size);
+        check_registered(p.descriptor[0], p.data(), p.size);
         const outcome how = put(p.rank, p.data(), p.size);
         if (how == outcome::done)
             told_.push_back({event::kind::sent, &p});
         return how;
     }
     outcome post(packet &p) noexcept override {
-        check_enrolled(p.descriptor[0], p.data(), p.capacity);
+        check_registered(p.descriptor[0], p.data(), p.capacity);
         posted_.push_back(&p);
         return outcome::done;
     }
@@ -89,31 +89,31 @@ class loopback final : public transport {
         return count;
     }
     void forget(int) noexcept override {}
-    bool enroll(memory &m) noexcept override {
+    bool register_memory(memory &m) noexcept override {
         mailbox &own = hub_->box(rank_);
         const std::lock_guard guard(own.lock);
         m.address = reinterpret_cast<std::uint64_t>(m.base);
         m.key = ++own.last_key;
         m.descriptor = reinterpret_cast<void *>(m.key);
-        own.enrolled[m.key] = {m.address, m.size};
+        own.registered[m.key] = {m.address, m.size};
         return true;
     }
-    void withdraw(memory &m) noexcept override {
+    void deregister_memory(memory &m) noexcept override {
         mailbox &own = hub_->box(rank_);
         const std::lock_guard guard(own.lock);
-        own.enrolled.erase(m.key);
+        own.registered.erase(m.key);
     }
 
   private:
     // For operations of this rank; a violation is an error of the caller.
-    void check_enrolled(void *descriptor, const void *at, std::size_t size) noexcept {
+    void check_registered(void *descriptor, const void *at, std::size_t size) noexcept {
         if (!hub_->settings.local_keys)
             return;
         mailbox &own = hub_->box(rank_);
         const std::lock_guard guard(own.lock);
-        const auto found = own.enrolled.find(reinterpret_cast<std::uint64_t>(descriptor));
+        const auto found = own.registered.find(reinterpret_cast<std::uint64_t>(descriptor));
         const auto begin = reinterpret_cast<std::uint64_t>(at);
-        if (found == own.enrolled.end() || begin < found->second.first ||
+        if (found == own.registered.end() || begin < found->second.first ||
             begin - found->second.first > found->second.second ||
             size > found->second.second - (begin - found->second.first))
             fult::detail::misuse("loopback", "an operation on memory that is not enrolled");
@@ -136,11 +136,11 @@ class loopback final : public transport {
     outcome move(transfer &t, void *to, const void *from) noexcept {
         if (refuses())
             return outcome::again;
-        check_enrolled(t.descriptor, t.local, t.size);
+        check_registered(t.descriptor, t.local, t.size);
         mailbox &other = hub_->box(t.rank);
         const std::lock_guard guard(other.lock);
-        const auto found = other.enrolled.find(t.key);
-        if (other.cut || found == other.enrolled.end())
+        const auto found = other.registered.find(t.key);
+        if (other.cut || found == other.registered.end())
             return outcome::failed;
         const auto [base, size] = found->second;
         if (t.address < base || t.address - base > size || t.size > size - (t.address - base))

@@ -42,14 +42,14 @@ struct receive : wildcard_item, operation {
     std::uint64_t sender = 0; // the message's id at the sender
     std::uint64_t id = 0;     // the receive's id, if parts arrive
     std::size_t missing = 0;
-    bool is_enrolled = false;
+    bool is_registered = false;
     receive *next_moving = nullptr;
     // Constructed by device::begin_move: most receives match an eager message and do not need these bytes.
     union {
         transfer move;
     };
     union {
-        memory enrolled;
+        memory registered;
     };
     receive() noexcept { is_a = operation_kind::receive; }
 };
@@ -60,7 +60,7 @@ struct arrived : wildcard_message {
     enum class form : std::uint8_t { bytes, offer, local } how = form::bytes;
     // Set when the bytes have been copied: another thread may take the message from the table before that.
     std::atomic<bool> complete{false};
-    offer_body offer{};       // form::offer
+    rts_body offer{};         // form::offer
     sending *local = nullptr; // form::local: a send of this rank itself
     std::size_t capacity = 0; // bytes that follow this object
     std::byte *bytes() noexcept { return reinterpret_cast<std::byte *>(this + 1); }
@@ -78,8 +78,8 @@ struct sending : operation {
     bool announced = false;      // the RTS has been sent; before that no rank knows the id
     std::uint64_t receiver = 0;  // id of the receive that parts are sent to
     std::size_t done = 0;        // bytes of parts that have been sent
-    memory enrolled;             // for an RTS whose data can be read remotely
-    bool is_enrolled = false;
+    memory registered;           // for an RTS whose data can be read remotely
+    bool is_registered = false;
     sending *next = nullptr;
     sending() noexcept { is_a = operation_kind::send; }
 };
@@ -88,9 +88,9 @@ struct sending : operation {
 // no longer read. The object may have been freed on return.
 template <class Begun, class Names>
 void finish_begun(Begun &what, Names &names, transport *via, errc failure) noexcept {
-    if (what.is_enrolled)
-        via->withdraw(what.enrolled);
-    what.is_enrolled = false;
+    if (what.is_registered)
+        via->deregister_memory(what.registered);
+    what.is_registered = false;
     if (what.id != 0)
         names.remove(what.id);
     what.id = 0;

@@ -96,7 +96,7 @@ static_assert(sizeof(pending_receive) <= request_bytes && alignof(pending_receiv
 static_assert(sizeof(pending) + sizeof(wildcard_item) + sizeof(operation) + sizeof(void *) +
                   sizeof(std::size_t) <=
               128);
-inline void bring_near(const void *request) noexcept {
+inline void prefetch(const void *request) noexcept {
     __builtin_prefetch(request, 1);
     __builtin_prefetch(static_cast<const char *>(request) + 64, 1);
 }

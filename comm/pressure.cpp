@@ -74,14 +74,14 @@ void device::fetch_offered() noexcept {
     }));
 }
 
-void device::leave_at_sender(int source, const offer_body &offer) noexcept {
+void device::leave_at_sender(int source, const rts_body &offer) noexcept {
     device_lock hold(*this);
     refuse(source, offer, refusing_ ? id_never : id_too_long);
     flush_all();
 }
 
 // For an endpoint without receives. Returns false if there is no memory.
-bool device::deliver_offer(endpoint_state &e, const status &about, const offer_body &offer) noexcept {
+bool device::deliver_rts(endpoint_state &e, const status &about, const rts_body &offer) noexcept {
     const bool first = std::find(lacking_room_.begin(), lacking_room_.end(), &e) == lacking_room_.end();
     const bool fits = first && has_room_for(e, about);
     place_in_line *const place = e.reserve(about.source);
@@ -102,7 +102,7 @@ bool device::deliver_offer(endpoint_state &e, const status &about, const offer_b
 // Allocates memory for the message, which is delivered when it has arrived.
 void device::fetch(endpoint_state &e, place_in_line &place) noexcept {
     const status about = place.about;
-    const offer_body offer = place.offer;
+    const rts_body offer = place.offer;
     struct whole : receive {
         std::unique_ptr<std::byte[]> bytes;
         device *on = nullptr;

@@ -126,7 +126,7 @@ bool device::arrive(int source, const record_view &r) noexcept {
     endpoint_state *e = endpoints_[r.endpoint].load(std::memory_order_acquire);
     if (!e || refusing_ || e->has_early)
         return hold_early(source, r);
-    return r.kind == record::offer ? offer_arrived(*e, source, r) : message_arrived(*e, source, r);
+    return r.kind == record::rts ? rts_arrived(*e, source, r) : message_arrived(*e, source, r);
 }
 
 // Copies the message to its receive, or stores it as unexpected.
@@ -156,8 +156,8 @@ bool device::message_arrived(endpoint_state &e, int source, const record_view &r
 }
 
 // Each accepted RTS is answered once, by FIN (`taken`) or CTS (`wanted`).
-bool device::offer_arrived(endpoint_state &e, int source, const record_view &r) noexcept {
-    const auto offer = body_as<offer_body>(r.body);
+bool device::rts_arrived(endpoint_state &e, int source, const record_view &r) noexcept {
+    const auto offer = body_as<rts_body>(r.body);
     if (!offer)
         return true;
     if (!promise_answer())
@@ -168,7 +168,7 @@ bool device::offer_arrived(endpoint_state &e, int source, const record_view &r) 
     }
     const status about{source, r.tag, offer->size};
     if (!e.matches()) {
-        if (deliver_offer(e, about, *offer))
+        if (deliver_rts(e, about, *offer))
             return true;
         --promised_;
         return false;
@@ -193,18 +193,18 @@ bool device::offer_arrived(endpoint_state &e, int source, const record_view &r) 
 // Rendezvous -----------------------------------------------------------------------------------------------------------
 
 // No receive will fetch it: the sender need not wait.
-void device::refuse(int source, const offer_body &offer, id_flags why) noexcept {
-    tell_taken(source, offer.id, why);
+void device::refuse(int source, const rts_body &offer, id_flags why) noexcept {
+    send_fin(source, offer.id, why);
 }
 
-void device::tell_taken(int source, std::uint64_t id, std::uint64_t flags) noexcept {
+void device::send_fin(int source, std::uint64_t id, std::uint64_t flags) noexcept {
     const id_body body{id, flags};
-    answer_promised(source, record::taken, &body, sizeof body);
+    answer_promised(source, record::fin, &body, sizeof body);
 }
 
-void device::begin_move(receive &r, const status &about, const offer_body &offer) noexcept {
+void device::begin_move(receive &r, const status &about, const rts_body &offer) noexcept {
     ::new (&r.move) transfer;
-    ::new (&r.enrolled) memory;
+    ::new (&r.registered) memory;
     r.about = about;
     r.sender = offer.id;
     const peer &from = peer_of(about.source);
@@ -220,7 +220,7 @@ void device::begin_move(receive &r, const status &about, const offer_body &offer
         return;
     }
     if (offer.size == 0) {
-        tell_taken(about.source, offer.id, 0);
+        send_fin(about.source, offer.id, 0);
         finish_receive(r, errc::none);
         return;
     }
@@ -236,11 +236,11 @@ void device::begin_move(receive &r, const status &about, const offer_body &offer
             start_transfer(r);
             return;
         }
-        r.enrolled.base = r.data;
-        r.enrolled.size = r.room;
-        if (from.via->enroll(r.enrolled)) {
-            r.is_enrolled = true;
-            r.move.descriptor = r.enrolled.descriptor;
+        r.registered.base = r.data;
+        r.registered.size = r.room;
+        if (from.via->register_memory(r.registered)) {
+            r.is_registered = true;
+            r.move.descriptor = r.registered.descriptor;
             start_transfer(r);
             return;
         }
@@ -253,8 +253,8 @@ void device::begin_move(receive &r, const status &about, const offer_body &offer
         finish_receive(r, errc::retry);
         return;
     }
-    const wanted_body body{offer.id, r.id};
-    answer_promised(about.source, record::wanted, &body, sizeof body);
+    const cts_body body{offer.id, r.id};
+    answer_promised(about.source, record::cts, &body, sizeof body);
 }
 
 void device::start_transfer(receive &r) noexcept {
@@ -281,34 +281,34 @@ void device::moved(transfer &t, bool well) noexcept {
         return;
     }
     auto &r = *static_cast<receive *>(t.owner);
-    if (r.is_enrolled)
-        peer_of(t.rank).via->withdraw(r.enrolled);
-    r.is_enrolled = false;
+    if (r.is_registered)
+        peer_of(t.rank).via->deregister_memory(r.registered);
+    r.is_registered = false;
     if (well)
-        tell_taken(t.rank, r.sender, 0);
+        send_fin(t.rank, r.sender, 0);
     else
         --promised_;
     finish_receive(r, well ? errc::none : errc::peer_failed);
 }
 
 // CTS: the receiver cannot read the message remotely, so it is sent in parts.
-void device::wanted_elsewhere(int source, const wanted_body &body) noexcept {
+void device::cts_arrived(int source, const cts_body &body) noexcept {
     sending *s = offered_.find(body.id);
-    if (!s || s->rank != source || s->kind != record::offer || !s->announced)
+    if (!s || s->rank != source || s->kind != record::rts || !s->announced)
         return;
-    s->kind = record::part;
+    s->kind = record::data;
     s->receiver = body.receiver;
     s->next = waiting_;
     waiting_ = s;
     press();
 }
 
-void device::part_arrived(int source, const record_view &r) noexcept {
-    const auto head = body_as<part_body>(r.body);
+void device::data_arrived(int source, const record_view &r) noexcept {
+    const auto head = body_as<data_body>(r.body);
     if (!head)
         return;
     receive *to = filling_.find(head->receiver);
-    const auto bytes = r.body.subspan(sizeof(part_body));
+    const auto bytes = r.body.subspan(sizeof(data_body));
     if (!to || to->about.source != source || head->offset > to->about.size ||
         bytes.size() > to->about.size - head->offset || bytes.size() > to->missing)
         return;
@@ -326,12 +326,12 @@ void device::part_arrived(int source, const record_view &r) noexcept {
 bool device::handle_record(int source, const record_view &r) noexcept {
     switch (r.kind) {
     case record::eager:
-    case record::offer:
+    case record::rts:
         return r.endpoint >= most_endpoints || arrive(source, r);
-    case record::taken:
+    case record::fin:
         if (const auto body = body_as<id_body>(r.body))
             if (sending *s = offered_.find(body->id);
-                s && s->rank == source && s->kind == record::offer && s->announced) {
+                s && s->rank == source && s->kind == record::rts && s->announced) {
                 const bool never = (body->flags & id_never) != 0;
                 if (never && s->is_copy)
                     note_refused({s->rank, s->tag, s->size});
@@ -340,12 +340,12 @@ bool device::handle_record(int source, const record_view &r) noexcept {
                                                                    : errc::none);
             }
         break;
-    case record::wanted:
-        if (const auto body = body_as<wanted_body>(r.body))
-            wanted_elsewhere(source, *body);
+    case record::cts:
+        if (const auto body = body_as<cts_body>(r.body))
+            cts_arrived(source, *body);
         break;
-    case record::part:
-        part_arrived(source, r);
+    case record::data:
+        data_arrived(source, r);
         break;
     case record::slower:
     case record::faster:
@@ -422,7 +422,7 @@ bool device::handle_records(record_reader &reader, packet &p) noexcept {
         while (count < records_at_once && reader.next(some[count]))
             ++count;
         if (count > 1)
-            bring_near(reader.source(), {some, count});
+            prefetch(reader.source(), {some, count});
         for (unsigned i = 0; i < count; ++i)
             if (!handle_record(reader.source(), some[i])) [[unlikely]] {
                 p.handled = static_cast<std::uint32_t>(some[i].body.data() - sizeof(record_head) - p.data());
@@ -449,7 +449,7 @@ void device::received(packet &p, std::size_t from) noexcept {
 
 // Prefetches the receives of the first messages of some packets; the others in a packet follow when it is
 // handled.
-void device::bring_near(std::span<const event> packets) const noexcept {
+void device::prefetch(std::span<const event> packets) const noexcept {
     std::uint64_t keys[records_at_once];
     unsigned count = 0;
     for (const event &each : packets)
@@ -474,7 +474,7 @@ void device::bring_near(std::span<const event> packets) const noexcept {
 }
 
 // The receives of these messages may be anywhere in memory.
-void device::bring_near(int source, std::span<const record_view> messages) const noexcept {
+void device::prefetch(int source, std::span<const record_view> messages) const noexcept {
     const auto key = [&](const record_view &r) {
         return match_key(r.endpoint, static_cast<std::uint32_t>(source), r.tag);
     };
@@ -536,7 +536,7 @@ bool device::poll_transports() noexcept {
         event events[records_at_once];
         const unsigned count = transports_[i]->poll(events);
         if (count > 1)
-            bring_near(std::span<const event>(events, count));
+            prefetch(std::span<const event>(events, count));
         silent_events_ = 0;
         for (unsigned k = 0; k < count; ++k)
             handle(events[k], i);

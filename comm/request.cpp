@@ -128,7 +128,7 @@ void wait_all(std::span<request> all) {
     for (std::size_t i = 0; i < all.size(); ++i) {
         const pending *later = i + ahead < all.size() ? all[i + ahead].what_ : nullptr;
         if (later && later != &detail::sent)
-            detail::bring_near(later);
+            detail::prefetch(later);
         try {
             all[i].wait();
         } catch (...) {

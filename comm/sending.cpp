@@ -180,8 +180,8 @@ void device::send(sending &s) noexcept {
         finish_sending(s, errc::peer_failed);
         return;
     }
-    s.kind = s.size <= eager_limit(s.rank) && !p.offers_only ? record::eager : record::offer;
-    if (s.kind == record::offer) {
+    s.kind = s.size <= eager_limit(s.rank) && !p.offers_only ? record::eager : record::rts;
+    if (s.kind == record::rts) {
         try {
             s.id = offered_.add(s);
         } catch (const std::bad_alloc &) {
@@ -189,9 +189,9 @@ void device::send(sending &s) noexcept {
             return;
         }
         if (limits_[p.via_index].one_sided) {
-            s.enrolled.base = const_cast<void *>(s.data);
-            s.enrolled.size = s.size;
-            s.is_enrolled = p.via->enroll(s.enrolled);
+            s.registered.base = const_cast<void *>(s.data);
+            s.registered.size = s.size;
+            s.is_registered = p.via->register_memory(s.registered);
         }
     }
     s.next = nullptr;
@@ -256,16 +256,16 @@ bool device::step(sending &s) noexcept {
     const auto *bytes = static_cast<const std::byte *>(s.data);
     if (s.kind == record::eager)
         return append(to, record::eager, 0, s.endpoint, s.tag, {bytes, s.size});
-    if (s.kind == record::offer) {
-        const offer_body body{s.size, s.id, s.enrolled.address, s.enrolled.key, s.is_enrolled ? 1U : 0U};
-        s.announced = append(to, record::offer, 0, s.endpoint, s.tag, bytes_of(body));
+    if (s.kind == record::rts) {
+        const rts_body body{s.size, s.id, s.registered.address, s.registered.key, s.is_registered ? 1U : 0U};
+        s.announced = append(to, record::rts, 0, s.endpoint, s.tag, bytes_of(body));
         return s.announced;
     }
-    const std::size_t most = to.fills - to.head - sizeof(record_head) - sizeof(part_body);
+    const std::size_t most = to.fills - to.head - sizeof(record_head) - sizeof(data_body);
     while (s.done < s.size) {
         const std::size_t length = std::min(most, s.size - s.done);
-        const part_body body{s.receiver, s.done};
-        if (!append(to, record::part, 0, s.endpoint, s.tag, bytes_of(body), {bytes + s.done, length}))
+        const data_body body{s.receiver, s.done};
+        if (!append(to, record::data, 0, s.endpoint, s.tag, bytes_of(body), {bytes + s.done, length}))
             return false;
         s.done += length;
     }

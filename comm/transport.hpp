@@ -104,8 +104,8 @@ class transport {
     virtual void forget(int rank) noexcept = 0;
 
     // Registers memory for transfers by others. Any thread, at any time. On false, errno has the reason.
-    virtual bool enroll(memory &m) noexcept = 0;
-    virtual void withdraw(memory &m) noexcept = 0;
+    virtual bool register_memory(memory &m) noexcept = 0;
+    virtual void deregister_memory(memory &m) noexcept = 0;
 
     // For sleeping: a descriptor that becomes readable on an event, or -1 if there is none.
     virtual int descriptor() const noexcept { return -1; }

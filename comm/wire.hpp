@@ -29,10 +29,10 @@ struct guarded_head {
 
 enum class record : std::uint8_t {
     eager = 1, // a message: the payload
-    offer,     // RTS, for a message that waits at its sender: offer_body
-    taken,     // FIN, the message with that id has been read: id_body
-    wanted,    // CTS, send the message with that id here: wanted_body (if it cannot be read remotely)
-    part,      // data of such a message: part_body, then bytes
+    rts,       // request to send, for a message that waits at its sender: rts_body
+    fin,       // the message with that id has been read: id_body
+    cts,       // clear to send: send the message with that id here: cts_body (if it cannot be read remotely)
+    data,      // a part of such a message: data_body, then bytes
     slower,    // too many unexpected bytes here: send RTS only
     faster,    // ends `slower`
     one_sided, // one_sided/records.hpp
@@ -55,7 +55,7 @@ struct record_head {
 };
 static_assert(sizeof(packet_head) == 8 && sizeof(guarded_head) == 16 && sizeof(record_head) == 16);
 
-struct offer_body {
+struct rts_body {
     std::uint64_t size;
     std::uint64_t id; // the sender's id
     std::uint64_t address;
@@ -71,11 +71,11 @@ enum id_flags : std::uint64_t {
     id_no_room = 2,  // not transferred: no memory at the receiver
     id_never = 4     // not transferred: the receiver's context ends, and no receive took the message
 };
-struct wanted_body {
+struct cts_body {
     std::uint64_t id;       // the sender's
     std::uint64_t receiver; // the receiver's id of the operation
 };
-struct part_body {
+struct data_body {
     std::uint64_t receiver;
     std::uint64_t offset;
 };

@@ -50,17 +50,18 @@ int fult_comm_sendrecv(fult_comm_endpoint_t on, const void *out, size_t out_size
     });
 }
 
-int fult_comm_sendv(fult_comm_endpoint_t on, const fult_comm_piece *pieces, size_t count, int destination,
-                    uint32_t tag) {
+int fult_comm_sendv(fult_comm_endpoint_t on, const fult_comm_const_buffer *buffers, size_t count,
+                    int destination, uint32_t tag) {
     return perform(on, "fult_comm_sendv", [&](endpoint &it) {
-        it.send(parts_of<fult::comm::piece>("fult_comm_sendv", pieces, count), destination, tag);
+        it.send(parts_of<fult::comm::const_buffer>("fult_comm_sendv", buffers, count), destination, tag);
     });
 }
 
-int fult_comm_recvv(fult_comm_endpoint_t on, const fult_comm_room *rooms, size_t count, int source,
-                    int64_t tag, fult_comm_envelope *about) {
+int fult_comm_recvv(fult_comm_endpoint_t on, const fult_comm_mutable_buffer *buffers, size_t count,
+                    int source, int64_t tag, fult_comm_envelope *about) {
     return perform(on, "fult_comm_recvv", [&](endpoint &it) {
-        tell(about, it.recv(parts_of<fult::comm::room>("fult_comm_recvv", rooms, count), source, tag));
+        tell(about,
+             it.recv(parts_of<fult::comm::mutable_buffer>("fult_comm_recvv", buffers, count), source, tag));
     });
 }
 

@@ -34,7 +34,7 @@ void check_fits(const char *call, const char *which, std::size_t given, std::siz
 
 collective_call::collective_call(endpoint &among, collective what)
     : state_(state_of(among, what)),
-      on_(state_.companion),
+      on_(state_.collective_context),
       what_(what),
       rank_(among.rank()),
       size_(among.size()) {

@@ -222,7 +222,7 @@ void fabric_endpoint::forget(int rank) noexcept {
     });
 }
 
-bool fabric_endpoint::enroll(memory &m) noexcept {
+bool fabric_endpoint::register_memory(memory &m) noexcept {
     const std::uint64_t mode = static_cast<std::uint64_t>(info_->domain_attr->mr_mode);
     const std::uint64_t access =
         FI_SEND | FI_RECV | (limits_.one_sided ? FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE : 0);
@@ -240,8 +240,8 @@ bool fabric_endpoint::enroll(memory &m) noexcept {
     m.descriptor = fi_mr_desc(region);
     m.handle = region;
     try {
-        const std::lock_guard lock(enrolled_mutex_);
-        enrolled_.emplace(region, std::move(owner));
+        const std::lock_guard lock(registered_mutex_);
+        registered_.emplace(region, std::move(owner));
     } catch (const std::bad_alloc &) {
         errno = ENOMEM;
         return false;
@@ -249,12 +249,12 @@ bool fabric_endpoint::enroll(memory &m) noexcept {
     return true;
 }
 
-void fabric_endpoint::withdraw(memory &m) noexcept {
+void fabric_endpoint::deregister_memory(memory &m) noexcept {
     fid_ptr<fid_mr> last;
-    const std::lock_guard lock(enrolled_mutex_);
-    if (const auto found = enrolled_.find(static_cast<fid_mr *>(m.handle)); found != enrolled_.end()) {
+    const std::lock_guard lock(registered_mutex_);
+    if (const auto found = registered_.find(static_cast<fid_mr *>(m.handle)); found != registered_.end()) {
         last = std::move(found->second);
-        enrolled_.erase(found);
+        registered_.erase(found);
     }
     m.handle = nullptr;
 }

@@ -34,8 +34,8 @@ class fabric_endpoint final : public transport {
     outcome write(transfer &t) noexcept override;
     unsigned poll(std::span<event> events) noexcept override;
     void forget(int rank) noexcept override;
-    bool enroll(memory &m) noexcept override;
-    void withdraw(memory &m) noexcept override;
+    bool register_memory(memory &m) noexcept override;
+    void deregister_memory(memory &m) noexcept override;
     int descriptor() const noexcept override { return descriptor_; }
     bool may_sleep() noexcept override;
 
@@ -77,8 +77,8 @@ class fabric_endpoint final : public transport {
     // Any process in the network that presents a key has access: so keys start at a random number.
     std::atomic<std::uint64_t> next_key_{random_number()};
     std::uint64_t key_mask_ = ~std::uint64_t{0}; // the bits that the provider supports
-    std::mutex enrolled_mutex_;
-    std::unordered_map<fid_mr *, fid_ptr<fid_mr>> enrolled_;
+    std::mutex registered_mutex_;
+    std::unordered_map<fid_mr *, fid_ptr<fid_mr>> registered_;
 };
 
 } // namespace fult::comm::detail

@@ -101,7 +101,7 @@ fabric_endpoint::~fabric_endpoint() {
     queue_.reset();
     wait_set_.reset();
     addresses_.reset();
-    enrolled_.clear();
+    registered_.clear();
 }
 
 // Up to release 1.18, fi_trywait of "net" leaves the descriptor readable after an event: the thread would

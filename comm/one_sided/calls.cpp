@@ -120,7 +120,7 @@ region &region::operator=(region &&other) noexcept {
 }
 region::~region() {
     if (what_)
-        what_->on->remote_memory().withdraw(*what_);
+        what_->on->remote_memory().deregister_memory(*what_);
 }
 
 remote_region region::remote() const noexcept {

@@ -24,8 +24,8 @@ struct region_state {
     bool writable = false;
     std::uint64_t id = 0;
     unsigned uses = 0; // accesses that use it, now or later, outside the device's lock
-    memory enrolled[2];
-    bool is_enrolled[2] = {};
+    memory registered[2];
+    bool is_registered[2] = {};
 
     bool contains(std::uint64_t offset, std::uint64_t length) const noexcept {
         return offset <= size && length <= size - offset;
@@ -56,8 +56,8 @@ struct access : operation, outgoing {
     std::uint64_t id = 0;              // of this operation
     std::size_t done = 0;              // bytes of a put that have been sent
     std::size_t missing = 0;           // bytes of a get that have not arrived
-    memory enrolled;
-    bool is_enrolled = false;
+    memory registered;
+    bool is_registered = false;
 };
 
 // An operation of another rank, until it can be answered.
@@ -96,7 +96,7 @@ class one_sided {
 
     void offer(region_state &r); // throws std::bad_alloc
     // No access begins any more, and those in flight have ended on return.
-    void withdraw(region_state &r) noexcept;
+    void deregister_memory(region_state &r) noexcept;
     // a.finished is called, possibly before this returns.
     void begin(access &a) noexcept;
 

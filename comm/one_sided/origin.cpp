@@ -27,9 +27,9 @@ void one_sided::begin(access &a) noexcept {
         return;
     }
     if (a.size > on_.eager_limit(a.rank) && on_.limits_[to.via_index].one_sided) {
-        a.enrolled.base = a.local;
-        a.enrolled.size = a.size;
-        a.is_enrolled = a.direct = to.via->enroll(a.enrolled);
+        a.registered.base = a.local;
+        a.registered.size = a.size;
+        a.is_registered = a.direct = to.via->register_memory(a.registered);
     }
     submit(a);
     on_.flush_unless_others_run(to);
@@ -92,7 +92,7 @@ bool one_sided::send_parts(access &a) noexcept {
 
 bool one_sided::ask(access &a) noexcept {
     const access_body body{
-        a.id, a.region, a.offset, a.size, a.enrolled.address, a.enrolled.key, a.is_enrolled ? 1U : 0U};
+        a.id, a.region, a.offset, a.size, a.registered.address, a.registered.key, a.is_registered ? 1U : 0U};
     const auto kind = static_cast<std::uint8_t>(a.is_put ? one_sided_kind::fetch : one_sided_kind::get);
     const auto flags = static_cast<std::uint8_t>(kind | (a.signals ? one_sided_signal : 0));
     return on_.append(on_.peer_of(a.rank), record::one_sided, flags, a.endpoint, a.tag, bytes_of(body));

@@ -19,15 +19,15 @@ void one_sided::offer(region_state &r) {
     // Registers the region if a transport requires that for its own operations; without it, bytes come in
     // parts.
     for (std::size_t i = 0; i < on_.transports_.size() && i < 2; ++i) {
-        r.enrolled[i].base = r.base;
-        r.enrolled[i].size = r.size;
-        r.is_enrolled[i] = r.size != 0 && on_.limits_[i].one_sided && on_.limits_[i].local_keys &&
-                           on_.transports_[i]->enroll(r.enrolled[i]);
+        r.registered[i].base = r.base;
+        r.registered[i].size = r.size;
+        r.is_registered[i] = r.size != 0 && on_.limits_[i].one_sided && on_.limits_[i].local_keys &&
+                             on_.transports_[i]->register_memory(r.registered[i]);
     }
 }
 
 // Any thread.
-void one_sided::withdraw(region_state &r) noexcept {
+void one_sided::deregister_memory(region_state &r) noexcept {
     {
         device_lock hold(on_);
         regions_.remove(r.id);
@@ -46,8 +46,8 @@ void one_sided::withdraw(region_state &r) noexcept {
         on_.pause();
     }
     for (std::size_t i = 0; i < 2; ++i)
-        if (r.is_enrolled[i])
-            on_.transports_[i]->withdraw(r.enrolled[i]);
+        if (r.is_registered[i])
+            on_.transports_[i]->deregister_memory(r.registered[i]);
 }
 
 // Returns nullptr if there is no such region, or the access is out of range or not permitted.
@@ -94,7 +94,7 @@ bool one_sided::serve(int source, const access_body &asked, region_state &region
         return true;
     const transport_limits &limits = on_.limits_[from.via_index];
     const bool direct = asked.direct != 0 && asked.size != 0 && limits.one_sided &&
-                        (!limits.local_keys || region.is_enrolled[from.via_index]);
+                        (!limits.local_keys || region.is_registered[from.via_index]);
     if (is_put && !direct)
         return answer(source, one_sided_kind::parts, asked.id);
     if (!is_put && !direct && serve_at_once(source, asked, region))
@@ -155,7 +155,7 @@ bool one_sided::start(serving &s) noexcept {
     peer &from = on_.peer_of(s.rank);
     s.move.local = s.region->base + s.asked.offset;
     s.move.size = s.asked.size;
-    s.move.descriptor = s.region->enrolled[from.via_index & 1].descriptor;
+    s.move.descriptor = s.region->registered[from.via_index & 1].descriptor;
     s.move.address = s.asked.address;
     s.move.key = s.asked.key;
     s.move.rank = s.rank;

@@ -120,8 +120,8 @@ packet_pool::~packet_pool() { free_slabs(); }
 
 void packet_pool::free_slabs() noexcept {
     for (slab &each : slabs_) {
-        if (options_.withdraw)
-            options_.withdraw(each.base, each.size, each.descriptor);
+        if (options_.deregister_memory)
+            options_.deregister_memory(each.base, each.size, each.descriptor);
         ::operator delete (each.base, std::align_val_t{page});
     }
     slabs_.clear();
@@ -198,7 +198,8 @@ packet *packet_pool::make_slab() noexcept {
         static_cast<std::byte *>(::operator new (made_now.size, std::align_val_t{page}, std::nothrow));
     if (!made_now.base) // there may be memory later
         return nullptr;
-    if (options_.enroll && !options_.enroll(made_now.base, made_now.size, made_now.descriptor)) {
+    if (options_.register_memory &&
+        !options_.register_memory(made_now.base, made_now.size, made_now.descriptor)) {
         ::operator delete (made_now.base, std::align_val_t{page});
         maximum_.store(before, std::memory_order_relaxed);
         return nullptr;

@@ -30,8 +30,8 @@ struct packet_pool_options {
     // Called with each slab's memory; sets what its packets carry in packet::descriptor. If it returns false,
     // the slab is not used, no further one is allocated, and the pool continues with what it has. withdraw is
     // called before the memory is freed. Neither may throw.
-    std::function<bool(void *base, std::size_t size, void *(&descriptor)[2])> enroll;
-    std::function<void(void *base, std::size_t size, void *(&descriptor)[2])> withdraw;
+    std::function<bool(void *base, std::size_t size, void *(&descriptor)[2])> register_memory;
+    std::function<void(void *base, std::size_t size, void *(&descriptor)[2])> deregister_memory;
 };
 
 class packet_pool {

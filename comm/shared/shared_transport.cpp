@@ -358,7 +358,7 @@ void shared_transport::forget(int rank) noexcept {
     moving_ = kept;
 }
 
-bool shared_transport::enroll(memory &m) noexcept {
+bool shared_transport::register_memory(memory &m) noexcept {
     m.address = reinterpret_cast<std::uintptr_t>(m.base);
     m.key = next_key_.fetch_add(1, std::memory_order_relaxed);
     return true;

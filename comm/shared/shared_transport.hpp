@@ -36,8 +36,8 @@ class shared_transport final : public transport {
     unsigned poll(std::span<event> events) noexcept override;
     bool has_taken_all(int rank) noexcept override;
     void forget(int rank) noexcept override;
-    bool enroll(memory &m) noexcept override;
-    void withdraw(memory &) noexcept override {}
+    bool register_memory(memory &m) noexcept override;
+    void deregister_memory(memory &) noexcept override {}
     bool may_sleep() noexcept override { return !moving_ && !ended_ && accused_.empty(); }
 
   private:

@@ -158,20 +158,20 @@ FULT_API int fult_comm_sendrecv(fult_comm_endpoint_t endpoint, const void *out, 
                                 int64_t in_tag, fult_comm_envelope *about);
 
 /* A buffer of a message that is gathered. */
-typedef struct fult_comm_piece {
+typedef struct fult_comm_const_buffer {
     const void *data; /* its first byte */
     size_t size;      /* in bytes */
-} fult_comm_piece;
+} fult_comm_const_buffer;
 /* A buffer for a message that is scattered. */
-typedef struct fult_comm_room {
+typedef struct fult_comm_mutable_buffer {
     void *data;  /* its first byte */
     size_t size; /* in bytes */
-} fult_comm_room;
+} fult_comm_mutable_buffer;
 /* Like send, from several buffers in order. */
-FULT_API int fult_comm_sendv(fult_comm_endpoint_t endpoint, const fult_comm_piece *pieces, size_t count,
+FULT_API int fult_comm_sendv(fult_comm_endpoint_t endpoint, const fult_comm_const_buffer *buffers, size_t count,
                              int destination, uint32_t tag);
 /* Like recv, into several buffers in order. */
-FULT_API int fult_comm_recvv(fult_comm_endpoint_t endpoint, const fult_comm_room *rooms, size_t count,
+FULT_API int fult_comm_recvv(fult_comm_endpoint_t endpoint, const fult_comm_mutable_buffer *buffers, size_t count,
                              int source, int64_t tag, fult_comm_envelope *about);
 
 /* Waits until a matching message is available and describes it. */

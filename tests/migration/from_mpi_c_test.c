@@ -143,7 +143,7 @@ ROW(send_struct) {
 
 ROW(send_pieces) {
     const int a = 1, b = 2;
-    const fult_comm_piece pieces[] = {{&a, sizeof a}, {&b, sizeof b}};
+    const fult_comm_const_buffer pieces[] = {{&a, sizeof a}, {&b, sizeof b}};
     fult_comm_sendv(world, pieces, 2, to, 7);
     int in[2] = {0};
     CHECK(fult_comm_recv(world, in, sizeof in, from, 7, NULL) == FULT_SUCCESS && in[1] == 2);
@@ -153,7 +153,7 @@ ROW(recv_pieces) {
     const int out[] = {1, 2};
     int a = 0, b = 0;
     fult_comm_send(world, out, sizeof out, to, 7);
-    const fult_comm_room rooms[] = {{&a, sizeof a}, {&b, sizeof b}};
+    const fult_comm_mutable_buffer rooms[] = {{&a, sizeof a}, {&b, sizeof b}};
     fult_comm_recvv(world, rooms, 2, from, 7, NULL);
     CHECK(a + 10 * b == 21);
 }

@@ -125,7 +125,7 @@ TEST(FromMpi, send_pieces) {
     job j;
     auto &world = j.world;
     const int to = j.to, a = 1, b = 2;
-    const fult::comm::piece pieces[] = {{&a, sizeof a}, {&b, sizeof b}};
+    const fult::comm::const_buffer pieces[] = {{&a, sizeof a}, {&b, sizeof b}};
     world.send(pieces, to, 7);
     int in[2];
     world.recv(in, j.from, 7);
@@ -138,7 +138,7 @@ TEST(FromMpi, recv_pieces) {
     const int out[] = {1, 2}, from = j.from;
     world.send(out, j.to, 7);
     int a = 0, b = 0;
-    const fult::comm::room rooms[] = {{&a, sizeof a}, {&b, sizeof b}};
+    const fult::comm::mutable_buffer rooms[] = {{&a, sizeof a}, {&b, sizeof b}};
     world.recv(rooms, from, 7);
     EXPECT_EQ(a + 10 * b, 21);
 }

@@ -24,20 +24,20 @@ struct endpoint_access;
 } // namespace detail
 
 // A buffer of a message that is gathered.
-struct piece {
+struct const_buffer {
     const void *data; // its first byte
     std::size_t size; // in bytes
 };
 // A buffer for a message that is scattered.
-struct room {
+struct mutable_buffer {
     void *data;       // its first byte
     std::size_t size; // in bytes
 };
 
-// A type that can be sent and received as its bytes. Pieces and rooms are excluded: they describe buffers.
+// A type that can be sent and received as its bytes. Pieces and buffers are excluded: they describe buffers.
 template <class T>
-concept plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::same_as<T, piece> &&
-                !std::same_as<T, room>;
+concept plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::same_as<T, const_buffer> &&
+                !std::same_as<T, mutable_buffer>;
 
 // A contiguous range of plain elements: a std::vector<double>, a std::span, an array.
 template <class R>
@@ -101,7 +101,7 @@ class FULT_API endpoint {
     // Returns when the memory may be reused, which may be before the message arrives. May suspend.
     void send(const void *data, std::size_t size, int destination, std::uint32_t tag);
     // Sends several buffers in order.
-    void send(std::span<const piece> pieces, int destination, std::uint32_t tag);
+    void send(std::span<const const_buffer> buffers, int destination, std::uint32_t tag);
     // Sends the elements of a range.
     template <plain_range R> void send(const R &range, int destination, std::uint32_t tag) {
         send(std::ranges::data(range), std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>),
@@ -117,7 +117,7 @@ class FULT_API endpoint {
     // than the memory, the call fails with errc::truncated.
     status recv(void *data, std::size_t size, int source, std::int64_t tag);
     // Receives into several buffers in order.
-    status recv(std::span<const room> rooms, int source, std::int64_t tag);
+    status recv(std::span<const mutable_buffer> buffers, int source, std::int64_t tag);
     // Receives into the elements of a range; the message may have fewer, and the status has its size.
     template <plain_range R> status recv(R &&range, int source, std::int64_t tag) {
         return recv(std::ranges::data(range),

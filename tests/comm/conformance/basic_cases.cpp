@@ -106,15 +106,15 @@ void pieces(party &p) {
     for (const std::size_t size : {std::size_t{30}, std::size_t{6000}, std::size_t{300'000}}) {
         const std::vector<std::byte> all = bytes_of(size, size);
         const std::size_t third = size / 3;
-        const piece parts[] = {{all.data(), third},
-                               {nullptr, 0},
-                               {all.data() + third, 1},
-                               {all.data() + third + 1, size - third - 1}};
+        const const_buffer parts[] = {{all.data(), third},
+                                      {nullptr, 0},
+                                      {all.data() + third, 1},
+                                      {all.data() + third + 1, size - third - 1}};
         std::vector<std::byte> in(size + 10);
-        const room rooms[] = {{in.data() + size / 2, size - size / 2 + 10},
-                              {nullptr, 0},
-                              {in.data(), 2},
-                              {in.data() + 2, size / 2 - 2}};
+        const mutable_buffer rooms[] = {{in.data() + size / 2, size - size / 2 + 10},
+                                        {nullptr, 0},
+                                        {in.data(), 2},
+                                        {in.data() + 2, size / 2 - 2}};
         handle<void> sender = spawn([&] { p.world.send(parts, p.next(), 6); });
         require_status(p.world.recv(rooms, p.previous(), 6), p.previous(), 6, size);
         sender.join();

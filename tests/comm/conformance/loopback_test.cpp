@@ -167,8 +167,8 @@ class counting final : public transport {
     outcome write(transfer &t) noexcept override { return inner_->write(t); }
     unsigned poll(std::span<event> events) noexcept override { return inner_->poll(events); }
     void forget(int rank) noexcept override { inner_->forget(rank); }
-    bool enroll(memory &m) noexcept override { return inner_->enroll(m); }
-    void withdraw(memory &m) noexcept override { inner_->withdraw(m); }
+    bool register_memory(memory &m) noexcept override { return inner_->register_memory(m); }
+    void deregister_memory(memory &m) noexcept override { inner_->deregister_memory(m); }
 
   private:
     outcome counted(outcome how) noexcept {

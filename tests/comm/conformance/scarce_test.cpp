@@ -112,11 +112,11 @@ class with_memory final : public fult::comm::detail::transport {
         return real_->poll(events);
     }
     void forget(int rank) noexcept override { real_->forget(rank); }
-    bool enroll(memory &m) noexcept override {
+    bool register_memory(memory &m) noexcept override {
         const pause p;
-        return real_->enroll(m);
+        return real_->register_memory(m);
     }
-    void withdraw(memory &m) noexcept override { real_->withdraw(m); }
+    void deregister_memory(memory &m) noexcept override { real_->deregister_memory(m); }
 
   private:
     std::unique_ptr<transport> real_;

@@ -95,7 +95,7 @@ void stream(rank_process &me, std::size_t bytes, int messages) {
 void one_sided(rank_process &me, board &shared, bool reads, std::size_t bytes, int times) {
     std::vector<char> data(bytes, 'x');
     memory m{data.data(), bytes};
-    require(me.net->enroll(m), "enroll");
+    require(me.net->register_memory(m), "enroll");
     if (me.rank == 1) {
         shared.values[0] = static_cast<long>(m.address);
         shared.values[1] = static_cast<long>(m.key);
@@ -122,7 +122,7 @@ void one_sided(rank_process &me, board &shared, bool reads, std::size_t bytes, i
     }
     each.tell(me, reads ? "read" : "write", bytes);
     me.meet();
-    me.net->withdraw(m);
+    me.net->deregister_memory(m);
 }
 
 void measure(board &shared, int rank, const way &how, bool sleep) {

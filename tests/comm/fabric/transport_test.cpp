@@ -170,7 +170,7 @@ void await(rank_process &me, const transfer &t) {
 
 memory share(rank_process &me, board &shared, std::vector<unsigned char> &bytes) {
     memory m{bytes.data(), bytes.size()};
-    require(me.net->enroll(m), "memory was not enrolled");
+    require(me.net->register_memory(m), "memory was not enrolled");
     shared.values[static_cast<std::size_t>(2 * me.rank)] = static_cast<long>(m.address);
     shared.values[static_cast<std::size_t>(2 * me.rank + 1)] = static_cast<long>(m.key);
     return m;
@@ -198,15 +198,15 @@ TEST_P(transports, reads_bring_what_is_there) {
                 theirs[i] = pattern(size + static_cast<std::size_t>(me.rank), i);
             memory shown = share(me, shared, theirs);
             memory local{mine.data(), mine.size()};
-            require(me.net->enroll(local), "enroll");
+            require(me.net->register_memory(local), "enroll");
             me.meet();
             transfer t = make_transfer(shared, 1 - me.rank, mine, local, size, margin);
             me.insist([&] { return me.net->read(t); });
             await(me, t);
             inspect(mine, size, size + static_cast<std::size_t>(1 - me.rank), "read");
             me.meet();
-            me.net->withdraw(shown);
-            me.net->withdraw(local);
+            me.net->deregister_memory(shown);
+            me.net->deregister_memory(local);
         }
     });
 }
@@ -231,13 +231,13 @@ void write_then_tell(rank_process &me, board &shared, std::size_t size) {
         for (std::size_t i = 0; i < data.size(); ++i)
             data[i] = pattern(size, i);
         memory local{data.data(), data.size()};
-        require(me.net->enroll(local), "enroll");
+        require(me.net->register_memory(local), "enroll");
         transfer t = make_transfer(shared, 1, data, local, size, margin);
         me.insist([&] { return me.net->write(t); });
         await(me, t);
         me.insist([&] { return me.net->inject(me.size - 1, &word, sizeof word); });
         me.meet();
-        me.net->withdraw(local);
+        me.net->deregister_memory(local);
     } else {
         hear();
         if (me.rank == me.size - 1 && me.rank != 1)
@@ -246,7 +246,7 @@ void write_then_tell(rank_process &me, board &shared, std::size_t size) {
             inspect(room, size, size, "write");
         me.meet();
     }
-    me.net->withdraw(m);
+    me.net->deregister_memory(m);
 }
 
 TEST_P(transports, writes_are_there_when_the_target_is_told) {

@@ -95,12 +95,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
             while (queued.dequeue())
                 ;
         }
-        on.remote_memory().withdraw(readable); // while it is in use
+        on.remote_memory().deregister_memory(readable); // while it is in use
         on.progress();
         on.fail_peer(1); // ends what is still pending
         for (int i = 0; i < 3; ++i)
             on.progress();
-        on.remote_memory().withdraw(writable);
+        on.remote_memory().deregister_memory(writable);
         for (comm::detail::receive &r : receives)
             on.cancel(r);
     }

@@ -152,16 +152,16 @@ TEST(packet_pool, memory_is_registered_by_the_slab) {
     static int first, second;
     std::vector<std::pair<std::byte *, std::size_t>> slabs;
     packet_pool_options o = small(11, 2);
-    o.enroll = [&](void *base, std::size_t size, void *(&descriptor)[2]) {
+    o.register_memory = [&](void *base, std::size_t size, void *(&descriptor)[2]) {
         slabs.emplace_back(static_cast<std::byte *>(base), size);
         descriptor[0] = &first;
         descriptor[1] = &second;
         return true;
     };
-    std::vector<std::pair<std::byte *, std::size_t>> withdrawn;
-    o.withdraw = [&](void *base, std::size_t size, void *(&descriptor)[2]) {
+    std::vector<std::pair<std::byte *, std::size_t>> deregistered;
+    o.deregister_memory = [&](void *base, std::size_t size, void *(&descriptor)[2]) {
         EXPECT_EQ(descriptor[0], &first);
-        withdrawn.emplace_back(static_cast<std::byte *>(base), size);
+        deregistered.emplace_back(static_cast<std::byte *>(base), size);
     };
     {
         packet_pool pool(o);
@@ -176,15 +176,15 @@ TEST(packet_pool, memory_is_registered_by_the_slab) {
         }
         EXPECT_EQ(slabs.size(), 3u);
         EXPECT_EQ(pool.made(), 11u);
-        EXPECT_TRUE(withdrawn.empty());
+        EXPECT_TRUE(deregistered.empty());
     }
-    EXPECT_EQ(withdrawn, slabs);
+    EXPECT_EQ(deregistered, slabs);
 }
 
 TEST(packet_pool, goes_on_with_what_could_be_registered) {
     unsigned calls = 0, allowed = 2;
     packet_pool_options o = small(100, 2);
-    o.enroll = [&](void *, std::size_t, void *(&)[2]) { return ++calls <= allowed; };
+    o.register_memory = [&](void *, std::size_t, void *(&)[2]) { return ++calls <= allowed; };
     {
         packet_pool pool(o);
         std::vector<packet *> all;
@@ -198,13 +198,13 @@ TEST(packet_pool, goes_on_with_what_could_be_registered) {
             pool.give(0, *each);
         EXPECT_EQ(pool.available(), 6u);
     }
-    unsigned withdrawn = 0;
+    unsigned deregistered = 0;
     calls = 0;
     allowed = 1;
     o.reserve = 5;
-    o.withdraw = [&](void *, std::size_t, void *(&)[2]) { ++withdrawn; };
+    o.deregister_memory = [&](void *, std::size_t, void *(&)[2]) { ++deregistered; };
     EXPECT_THROW(packet_pool pool(o), std::runtime_error);
-    EXPECT_EQ(withdrawn, 1u);
+    EXPECT_EQ(deregistered, 1u);
 }
 
 // More threads than processors; each writes its number into the packets that it has and finds it there still.

@@ -38,8 +38,8 @@ flow flow_of(const scene &in, std::uint32_t which) {
     return f;
 }
 
-std::vector<piece> pieces_of(dice &d, const std::byte *data, std::size_t size) {
-    std::vector<piece> all;
+std::vector<const_buffer> pieces_of(dice &d, const std::byte *data, std::size_t size) {
+    std::vector<const_buffer> all;
     while (size > 0 && all.size() < 6) {
         const std::size_t some = d.below(size + 1);
         all.push_back({data, some});
@@ -50,9 +50,9 @@ std::vector<piece> pieces_of(dice &d, const std::byte *data, std::size_t size) {
     return all;
 }
 
-std::vector<room> rooms_of(dice &d, std::byte *data, std::size_t size) {
-    std::vector<room> all;
-    for (const piece &each : pieces_of(d, data, size))
+std::vector<mutable_buffer> rooms_of(dice &d, std::byte *data, std::size_t size) {
+    std::vector<mutable_buffer> all;
+    for (const const_buffer &each : pieces_of(d, data, size))
         all.push_back({data + (static_cast<const std::byte *>(each.data) - data), each.size});
     return all;
 }
@@ -99,8 +99,8 @@ class flow_sender {
         const bool in_pieces = by_.roll.chance(30);
         lost_ = !by_.attempt(f_.destination, "send", [&] {
             if (in_pieces)
-                through_.send(std::span<const piece>(pieces_of(by_.roll, b.data(), b.size())), f_.destination,
-                              f_.tag);
+                through_.send(std::span<const const_buffer>(pieces_of(by_.roll, b.data(), b.size())),
+                              f_.destination, f_.tag);
             else if (b.size() == sizeof(std::uint64_t))
                 through_.send(word_at(f_.content(next_ - 1), 0), f_.destination, f_.tag);
             else
@@ -285,8 +285,8 @@ class flow_receiver {
         const bool in_rooms = by_.roll.chance(30);
         receive_one("recv", [&](buffer &b) {
             if (in_rooms)
-                return at_.recv(std::span<const room>(rooms_of(by_.roll, b.data(), b.size())), f_.source,
-                                f_.tag);
+                return at_.recv(std::span<const mutable_buffer>(rooms_of(by_.roll, b.data(), b.size())),
+                                f_.source, f_.tag);
             if (b.size() == sizeof(std::uint64_t)) {
                 std::uint64_t word = 0;
                 const status got = at_.recv(word, f_.source, f_.tag);
