@@ -384,7 +384,7 @@ std::string device::refused_sends() noexcept {
     if (refused_.count == 0)
         return {};
     const status &first = refused_.first;
-    return std::to_string(refused_.count) + " send(s) that nobody has received, the first one of " +
+    return std::to_string(refused_.count) + " send(s) without a receive, the first one of " +
            std::to_string(first.size) + " bytes to rank " + std::to_string(first.source) + ", tag " +
            std::to_string(first.tag);
 }

@@ -57,9 +57,8 @@ constexpr comm_option_row rows[] = {
      "The network interface to use; an error lists the usable ones.",
      [](options &o, std::string_view t) { o.interface = t; }, [](const options &o) { return o.interface; }},
     {"FULT_COMM_SERVER", "auto, workers, dedicated", "auto",
-     "Who looks after arriving messages: the workers between tasks and when idle (also what auto means), or "
-     "a kernel "
-     "thread beside them.",
+     "What makes progress: the workers between tasks and when idle (also auto), or a kernel thread beside "
+     "them.",
      [](options &o, std::string_view t) {
          for (std::size_t i = 0; i < std::size(policies); ++i)
              if (t == policies[i]) {

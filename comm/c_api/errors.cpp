@@ -89,7 +89,7 @@ const char *fult_comm_strerror(int status) {
     case FULT_COMM_ERR_NO_CONTEXT:
         return "this process is not a rank: call fult_comm_init first, in a task";
     case FULT_COMM_ERR_RUNNING:
-        return "this process is a rank already: call fult_comm_finalize before beginning anew";
+        return "this process is a rank already: call fult_comm_finalize before another fult_comm_init";
     case FULT_COMM_ERR_NETWORK:
         return "the launcher, a provider or another rank did not answer: fult_comm_error_text says which, "
                "fult-comm-info what may be set";

@@ -62,9 +62,9 @@ int fult_comm_region_create_const(fult_comm_region_t *made, fult_comm_endpoint_t
 
 int fult_comm_region_remote(fult_comm_region_t region, fult_comm_remote_region *remote) {
     if (!region || !remote)
-        return wrong_argument("fult_comm_region_remote", "the region or the place for what is told is NULL");
-    const remote_region told = region->it.remote();
-    *remote = {told.rank, told.writable, told.id, told.size};
+        return wrong_argument("fult_comm_region_remote", "the region or the result pointer is NULL");
+    const remote_region its = region->it.remote();
+    *remote = {its.rank, its.writable, its.id, its.size};
     return FULT_SUCCESS;
 }
 

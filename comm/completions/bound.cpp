@@ -70,7 +70,7 @@ class expectation {
     }
     expectation(const expectation &) = delete;
     expectation &operator=(const expectation &) = delete;
-    void pass_on() noexcept { who_ = nullptr; } // to the operation
+    void detach() noexcept { who_ = nullptr; } // to the operation
 
   private:
     completion *who_;
@@ -105,7 +105,7 @@ void isend(endpoint &through, const void *data, std::size_t size, int destinatio
     from.check_rank("isend", destination);
     expectation end(when);
     if (size <= from.on.eager_limit(destination) && from.on.send_now(from, destination, tag, data, size)) {
-        end.pass_on();
+        end.detach();
         when.complete_expected({{destination, tag, size}, errc::none, note});
         return;
     }
@@ -115,7 +115,7 @@ void isend(endpoint &through, const void *data, std::size_t size, int destinatio
     s->rank = destination;
     s->tag = tag;
     s->endpoint = from.id;
-    end.pass_on();
+    end.detach();
     const begun<sending> kept(s.release());
     from.on.send(*kept);
 }

@@ -114,7 +114,7 @@ arguments read_arguments(const std::vector<std::string> &words) {
     if (result.ranks == 0)
         throw usage_error("how many ranks? Say -n N");
     if (result.command.empty())
-        throw usage_error("which program? It stands after the options");
+        throw usage_error("which program? Give it after the options");
     if (result.input >= result.ranks)
         throw usage_error("--stdin " + std::to_string(result.input) + ": the last rank is " +
                           std::to_string(result.ranks - 1));

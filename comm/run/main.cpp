@@ -66,7 +66,7 @@ int main(int count, char **words) {
             return std::puts("fult-run " FULT_VERSION_STRING) < 0;
         return run(order);
     } catch (const fult::run::usage_error &error) {
-        std::fprintf(stderr, "fult-run: %s. `fult-run --help` tells more.\n", error.what());
+        std::fprintf(stderr, "fult-run: %s. See `fult-run --help`.\n", error.what());
         return usage_status;
     } catch (const fult::run::start_error &error) {
         std::fprintf(stderr, "fult-run: %s\n", error.what());

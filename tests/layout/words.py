@@ -14,10 +14,7 @@ import tempfile
 from pathlib import Path
 
 # Folders and files whose language is clean. Others are added when they are.
-CLEAN = ('fult', 'sync', 'include/fult')
-# Within them, what is not clean yet.
-NOT_YET = ('include/fult/comm', 'include/fult/comm.h', 'include/fult/comm.hpp', 'fult/deadlock.cpp', 'fult/deadlock.hpp',
-           'fult/services.cpp', 'fult/services.hpp')
+CLEAN = ('fult', 'sync', 'comm', 'include/fult')
 SUFFIXES = ('.hpp', '.cpp', '.h', '.c')
 
 TEXT = re.compile(r'''(?P<text>//[^\n]*(?:\n[ \t]*//[^\n]*)*|/\*.*?\*/|"(?:\\.|[^"\\\n])*")|'(?:\\.|[^'\\\n])+'(?<!\d')''', re.S)
@@ -62,7 +59,7 @@ def sources(root):
         path.relative_to(root).as_posix() for folder in CLEAN for path in sorted((root / folder).rglob('*'))]
     for name in names:
         path = root / name
-        if path.suffix in SUFFIXES and path.exists() and not any(name == n or name.startswith(n + '/') for n in NOT_YET):
+        if path.suffix in SUFFIXES and path.exists():
             yield path
 
 

@@ -1,6 +1,6 @@
 // One-sided operations on registered memory: regions, put and get. No task of the target takes part. The
 // target's progress engine may have to act, so a rank whose workers are all busy computing responds late
-// (docs/communication.md, "Who polls").
+// (docs/communication.md, "Progress").
 //
 // A put is complete when the bytes are in the target's memory, visible there to every thread that learns of
 // it by a message, a barrier or the put's own signal; a get when they are in the caller's memory. Operations

@@ -388,12 +388,12 @@ def mistakes_on_the_command_line():
             (['-n', '-1', 'true'], '-n -1: must be from 1 to 1024'),
             (['--ranks=1025', 'true'], '--ranks 1025: must be from 1 to 1024'),
             (['-n', '99999999999999', 'true'], '-n 99999999999999: must be from 1 to 1024'),
-            (['-n', '2'], 'which program? It stands after the options'),
+            (['-n', '2'], 'which program? Give it after the options'),
             (['-n', '2', '--what', 'true'], "'--what' is no option"),
             (['-n', '2', '--prefix=1', 'true'], '--prefix takes no value'),
             (['-n', '2', '-i', '2', 'true'], '--stdin 2: the last rank is 1')):
         status, out, err = run([FULT_RUN, *words])
-        expect((status, out, err) == (2, '', f'fult-run: {message}. `fult-run --help` tells more.\n'),
+        expect((status, out, err) == (2, '', f'fult-run: {message}. See `fult-run --help`.\n'),
                f'{words}: {status} {out} {err}')
 
 
