@@ -212,8 +212,9 @@ void add_service(service &s) {
     if (!team)
         throw std::logic_error("fult: no runtime is running; start a fult::runtime first");
     if (!parker::open_bell())
-        throw std::system_error(errno, std::generic_category(),
-                                "fult: no descriptor to wake threads that wait for the network; raise `ulimit -n`");
+        throw std::system_error(
+            errno, std::generic_category(),
+            "fult: no descriptor to wake threads that wait for the network; raise `ulimit -n`");
     if (!team->outside.add(s))
         throw std::length_error("fult: more than " + std::to_string(services::capacity) +
                                 " communication devices");

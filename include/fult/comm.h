@@ -168,11 +168,11 @@ typedef struct fult_comm_mutable_buffer {
     size_t size; /* in bytes */
 } fult_comm_mutable_buffer;
 /* Like send, from several buffers in order. */
-FULT_API int fult_comm_sendv(fult_comm_endpoint_t endpoint, const fult_comm_const_buffer *buffers, size_t count,
-                             int destination, uint32_t tag);
+FULT_API int fult_comm_sendv(fult_comm_endpoint_t endpoint, const fult_comm_const_buffer *buffers,
+                             size_t count, int destination, uint32_t tag);
 /* Like recv, into several buffers in order. */
-FULT_API int fult_comm_recvv(fult_comm_endpoint_t endpoint, const fult_comm_mutable_buffer *buffers, size_t count,
-                             int source, int64_t tag, fult_comm_envelope *about);
+FULT_API int fult_comm_recvv(fult_comm_endpoint_t endpoint, const fult_comm_mutable_buffer *buffers,
+                             size_t count, int source, int64_t tag, fult_comm_envelope *about);
 
 /* Waits until a matching message is available and describes it. */
 FULT_API int fult_comm_probe(fult_comm_endpoint_t endpoint, int source, int64_t tag,

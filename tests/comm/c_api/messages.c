@@ -66,7 +66,8 @@ static void in_pieces(void) {
     const fult_comm_const_buffer pieces[] = {{word, sizeof word}, {NULL, 0}, {&number, sizeof number}};
     char first[4], second[sizeof word - 4];
     int got = 0;
-    const fult_comm_mutable_buffer rooms[] = {{first, sizeof first}, {second, sizeof second}, {&got, sizeof got}};
+    const fult_comm_mutable_buffer rooms[] = {
+        {first, sizeof first}, {second, sizeof second}, {&got, sizeof got}};
     fult_comm_envelope about;
     /* 14 bytes: these fit a packet, and no receive is needed for the send to end. */
     CHECK(fult_comm_sendv(world, pieces, 3, next(), 4) == FULT_SUCCESS);
