@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Documents name what exists: each path in backticks is a file or folder, and each identifier with an underscore or `::` occurs
+in the sources. Links between documents lead to a file, and to a heading of it.
+
+usage: documents.py ROOT
+       documents.py --self-test ROOT    documents with a wrong path, identifier, link and heading, each of which must be found
+"""
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCES = ('fult', 'sync', 'comm', 'include', 'tests', 'bench', 'tools', 'examples', 'apps', 'packaging', 'debian')
+# Names of others: of their libraries, by how these begin, and some words. A name that begins or ends with _ is a part of one.
+ELSEWHERE = ('MPI_', 'FI_', 'OMP_', 'QT_', 'qt_', 'qthread', 'ABT_', 'omp_', 'pthread_', 'std::', 'tbb::', 'boost::')
+OTHERS = {'snake_case', 'co_await', 'in_reduction', 'callgrind_annotate'}
+PATH = re.compile(r'`((?:include|fult|sync|comm|tests|bench|tools|apps|examples|docs|packaging|debian)/[\w.+/-]+)`')
+IDENTIFIER = re.compile(r'`([A-Za-z_]\w*(?:::~?\w+)*)(?:\(\))?`')
+LINK = re.compile(r'\]\(([^)#\s]*)(?:#([^)\s]*))?\)')
+HEADING = re.compile(r'^#+ +(.*?)\s*$', re.M)
+
+
+def anchor(heading):
+    """As GitHub makes it."""
+    return re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-')
+
+
+def is_checked(identifier):
+    return (('_' in identifier or '::' in identifier) and identifier not in OTHERS and
+            not identifier.startswith(('_', *ELSEWHERE)) and not identifier.endswith('_'))
+
+
+def prose(text):
+    """Without code blocks, which are tested as programs or show output."""
+    return re.sub(r'^```.*?^```', lambda block: '\n' * block.group().count('\n'), text, flags=re.M | re.S)
+
+
+def problems(root, document, text, words):
+    for number, line in enumerate(prose(text).splitlines(), 1):
+        for path in PATH.findall(line):
+            if 'NAME' not in path and not (root / path).exists() and not (root / 'include' / path).exists():
+                yield number, f'there is no {path}'
+        for name in IDENTIFIER.findall(line):
+            if is_checked(name) and not all(part.strip('~') in words for part in name.split('::')):
+                yield number, f'no source has the identifier {name}'
+        for path, heading in LINK.findall(line):
+            target = (document.parent / path).resolve() if path else document
+            if '://' in path or path.startswith('mailto:'):
+                continue
+            if not target.exists():
+                yield number, f'the link leads to {path}, which does not exist'
+            elif heading and target.suffix == '.md' and heading not in map(anchor, HEADING.findall(target.read_text())):
+                yield number, f'{path or document.name} has no heading #{heading}'
+
+
+def words_of(root):
+    listed = subprocess.run(['git', 'ls-files', *SOURCES], cwd=root, capture_output=True, text=True).stdout.split()
+    files = [root / name for name in listed] or [path for folder in SOURCES for path in (root / folder).rglob('*')]
+    words = set()
+    for path in files:
+        if path.is_file() and path.suffix != '.md':
+            words.update(re.findall(r'\w+', path.read_text(errors='ignore')))
+    return words
+
+
+def check(root):
+    words = words_of(root)
+    documents = [path for pattern in ('*.md', 'docs/*.md', '*/README.md', '*/*/README.md', '*/*/*/README.md')
+                 for path in sorted(root.glob(pattern))
+                 if not path.relative_to(root).parts[0].startswith('build') and path.name != 'glossary.md']  # names of all the field
+    count = 0
+    for document in documents:
+        for number, problem in problems(root, document, document.read_text(), words):
+            print(f'{document.relative_to(root)}:{number}: {problem}')
+            count += 1
+    print(f'{len(documents)} documents, {count} errors')
+    return 1 if count or not documents else 0
+
+
+def self_test(root):
+    words = words_of(root)
+    document = root / 'docs' / 'scheduler.md'
+    missed = [text for text in ('`fult/no_such.cpp`', '`no_such_name`', '`worker::no_such_name`', '[a](no_such.md)',
+                                '[a](groups.md#no-such-heading)')
+              if not list(problems(root, document, text, words))]
+    wrong = list(problems(root, document, '`fult/worker.cpp`, `worker::park`, [a](groups.md)', words))
+    print(f'not found: {missed}; found in what is right: {wrong}')
+    return 1 if missed or wrong else 0
+
+
+if __name__ == '__main__':
+    arguments = sys.argv[1:]
+    where = Path(arguments[-1]).resolve()
+    sys.exit(self_test(where) if arguments[0] == '--self-test' else check(where))
