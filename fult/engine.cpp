@@ -94,6 +94,7 @@ class engine {
     void drain() noexcept;
     void report_waiting() noexcept;
     void refuse_handles() noexcept;
+    bool can_count() const noexcept;
     std::uint64_t living() noexcept;
     std::uint64_t ended() noexcept;
     void destroy_homes() noexcept;
@@ -221,6 +222,11 @@ void engine::destroy_homes() noexcept {
     team_.homes.clear();
 }
 
+// True if every other worker sleeps and none trims. Called under team_.counting, which keeps it so.
+bool engine::can_count() const noexcept {
+    return team_.asleep.count() == team_.count - 1 && team_.trimming.load(std::memory_order_acquire) == 0;
+}
+
 // Number of living tasks, without the main task.
 std::uint64_t engine::living() noexcept {
     std::uint64_t count = 0;
@@ -240,7 +246,7 @@ std::uint64_t engine::ended() noexcept {
 // that could own their handles waits here.
 void engine::refuse_handles() noexcept {
     team_.counting.lock();
-    const bool counted = team_.asleep.count() == team_.count - 1;
+    const bool counted = can_count();
     const std::uint64_t waiting = counted ? ended() : 0;
     const bool only_these = waiting != 0 && waiting == living();
     team_.counting.unlock();
@@ -252,7 +258,10 @@ void engine::refuse_handles() noexcept {
 }
 
 void engine::report_waiting() noexcept {
-    const std::uint64_t joinable = ended(), blocked = living() - joinable;
+    team_.counting.lock();
+    const bool counted = can_count();
+    const std::uint64_t joinable = counted ? ended() : 0, blocked = counted ? living() - joinable : 0;
+    team_.counting.unlock();
     if (joinable != 0)
         warn("the runtime is stopping and waits for %llu task(s) that have ended and were neither joined nor "
              "detached: another thread must do so, or their handles outlive the runtime",
@@ -289,7 +298,7 @@ void engine::drain() noexcept {
             continue;
         }
         team_.counting.lock();
-        const bool over = team_.asleep.count() == team_.count - 1 && living() == 0;
+        const bool over = can_count() && living() == 0;
         team_.counting.unlock();
         if (over && !first.has_work())
             return;

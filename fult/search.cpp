@@ -108,6 +108,15 @@ int worker::long_sleep_after() const noexcept {
     return team.opts.trim_after != 0 ? static_cast<int>(team.opts.trim_after) : look_without_trim;
 }
 
+// This worker counts as asleep, and its slots may not change while they are counted.
+void worker::trim_asleep() noexcept {
+    team.counting.lock();
+    team.trimming.fetch_add(1, std::memory_order_relaxed); // under the lock: pairs with can_count
+    team.counting.unlock();
+    trim();
+    team.trimming.fetch_sub(1, std::memory_order_release); // pairs with can_count
+}
+
 // Called after a long sleep. Trims idle memory. The last worker to fall asleep for long, or the watcher,
 // checks for a deadlock. The check is repeated at growing intervals while an external event could still wake
 // a task.
@@ -115,7 +124,7 @@ int worker::on_long_sleep(bool watches) noexcept {
     constexpr int seldom = 60'000; // milliseconds
     if (next_deadlock_check_ == 0) {
         if (team.opts.trim_after != 0)
-            trim();
+            trim_asleep();
         next_deadlock_check_ = long_sleep_after();
     }
     last_long_asleep_ = count_long_asleep(true) || last_long_asleep_;

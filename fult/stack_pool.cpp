@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <mutex>
 #include <new>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -236,11 +237,14 @@ void stack_pool::trim_surplus() noexcept {
     keep_hot(hot_count_ - now_surplus);
 }
 
+std::size_t stack_pool::mapped() const noexcept {
+    const std::lock_guard hold(lock_);
+    return mapped_;
+}
+
 std::size_t stack_pool::resident_idle() const noexcept {
-    lock_.lock();
-    const std::size_t count = hot_count_;
-    lock_.unlock();
-    return count;
+    const std::lock_guard hold(lock_);
+    return hot_count_;
 }
 
 void stack_pool::trim() noexcept {

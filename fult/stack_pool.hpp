@@ -48,7 +48,7 @@ class stack_pool {
 
     // The kind of guards in use, and the number of ordinary stacks.
     const char *guard_name() const noexcept;
-    std::size_t mapped() const noexcept { return mapped_; }
+    std::size_t mapped() const noexcept;
     std::size_t resident_idle() const noexcept;
 
   private:

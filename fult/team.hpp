@@ -52,6 +52,7 @@ struct worker_team {
     spin_lock judging; // held while a judge is in use
     // held while the tasks of sleeping workers are counted; a worker that wakes up waits for it
     spin_lock counting;
+    std::atomic<unsigned> trimming{0}; // number of sleeping workers that trim: theirs cannot be counted
 
     worker &foreign_home() const noexcept { return *homes[count]; }
 

@@ -134,6 +134,7 @@ class alignas(cache_line) worker : public worker_hot {
     // Gives idle stacks and descriptors back. trim_shared may be called from any thread (trim.cpp).
     void trim() noexcept;
     void trim_as_requested() noexcept;
+    void trim_asleep() noexcept;
     void trim_shared() noexcept;
     // for the child of a fork
     void drop_handed_off() noexcept { handed_off_.store(nullptr, std::memory_order_relaxed); }
