@@ -89,6 +89,8 @@ double cpu_seconds() {
 // The time that passes does not matter, only what the workers use of it.
 // While a look for work lasts for a second, only as many workers look as there are processors for them.
 TEST(idle, workers_beyond_the_processors_sleep_at_once) {
+    if (fult::testing::emulated())
+        GTEST_SKIP() << "starting the workers takes as long as they would spin";
     constexpr auto look = std::chrono::seconds(1);
     fult::options o =
         workers(fult::testing::under_valgrind() ? 16 : 32); // its address space holds no more tables
