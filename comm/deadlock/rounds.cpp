@@ -140,13 +140,13 @@ void deadlock_rounds::answered(int from, const probe_body &body) noexcept {
 }
 
 void deadlock_rounds::end_wave() noexcept {
-    if (now_.sent != now_.received) {
+    const bool is_first = phase_ == phase::first_wave;
+    const bool moved = !is_first && (now_.sent != before_.sent || now_.received != before_.received);
+    if (now_.sent != now_.received || moved) {
         pause();
-    } else if (phase_ == phase::first_wave) {
+    } else if (is_first) {
         before_ = now_;
         begin_wave(phase::second_wave);
-    } else if (now_.sent != before_.sent || now_.received != before_.received) {
-        pause();
     } else if (now_.waiting == 0) {
         give_up(); // the job ends
     } else {
