@@ -58,7 +58,7 @@ def words_of(root):
     files = [root / name for name in listed] or [path for folder in SOURCES for path in (root / folder).rglob('*')]
     words = set()
     for path in files:
-        if path.is_file() and path.suffix != '.md':
+        if path.is_file() and path.suffix != '.md' and path.name != Path(__file__).name:
             words.update(re.findall(r'\w+', path.read_text(errors='ignore')))
     return words
 
