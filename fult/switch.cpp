@@ -129,7 +129,7 @@ worker *worker::start(task *next, std::uintptr_t word) noexcept {
 // Stacks ------------------------------------------------------------------------------------------------------------------------
 
 // While stacks are short, tasks that have one come first. These may wait for others that have none, and never
-// end: so the system is asked again now and then. False: none can be had.
+// end: so the pool asks the system again now and then. False: no stack is available.
 bool worker_team::ends_shortage() noexcept {
     stack *s = stacks.acquire(1);
     if (!s)

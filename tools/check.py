@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import children
+from aslr import without_aslr
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / 'build'
@@ -197,15 +198,6 @@ def configure(name, log, progress):
     if status == 0:
         stamp.write_text(wanted)
     return status
-
-
-def without_aslr():
-    """ThreadSanitizer of these compilers does not know the address layouts of kernels that randomise 32 bits."""
-    command = ['setarch', os.uname().machine, '-R']
-    try:
-        return command if subprocess.run(command + ['true'], capture_output=True).returncode == 0 else []
-    except FileNotFoundError:
-        return []
 
 
 @dataclass

@@ -133,7 +133,7 @@ TEST_F(trimming, of_stacks_in_a_program_that_never_sleeps) {
         burst(200);
 }
 
-// A trim is asked for while a thief has just taken what the owner joins next: the task is the thief's.
+// A trim is requested just after a thief has taken the task that the owner joins next: the thief keeps it.
 TEST(trim_and_revoke, a_task_that_was_taken_is_not_run_again) {
     const runtime running(workers(2));
     for (int round = 0; round < 20; ++round) {

@@ -11,13 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-
-def without_aslr():
-    command = ['setarch', os.uname().machine, '-R']
-    try:
-        return command if subprocess.run(command + ['true'], capture_output=True).returncode == 0 else []
-    except FileNotFoundError:
-        return []
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'tools'))
+from aslr import without_aslr  # noqa: E402
 
 
 def run(program, *arguments):

@@ -1,4 +1,4 @@
-// What a task or a thread may do. Each act ends whatever the others do, with one worker, too: who waits has
+// What a task or a thread may do. Each act ends whatever the others do, with one worker, too: a waiter has
 // given somebody the means to end the wait before.
 #pragma once
 

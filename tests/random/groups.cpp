@@ -17,7 +17,7 @@ struct counted_group {
     explicit counted_group(program &p) : in(p) {}
     counted_group(program &p, const std::stop_token &parent) : in(p), tasks(parent) {}
 
-    // A member that calls body(stop token). Nothing where there is no slot.
+    // A member that calls body(stop token). Does nothing if no slot is free.
     template <class Body> void add(draw &random, bool may_drop, Body body) {
         const auto ticket = in.tasks.issue(may_drop);
         auto member = [this, ticket, body = std::move(body)](const std::stop_token &stop) {

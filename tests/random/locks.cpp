@@ -55,7 +55,7 @@ void lock(actor &a) {
     check(count == expected.load(), "a qlock let %u of %u in", count, expected.load());
 }
 
-// Who stands in the queue gets the lock in the queue's order.
+// Queued waiters get the lock in the queue's order.
 void lock_in_order(actor &a) {
     fult::qlock guard;
     std::vector<unsigned> order; // the lock's
@@ -162,7 +162,7 @@ void condition(actor &a) {
     check(turn == rounds * size, "a turn was lost");
 }
 
-// A notification for each item; nobody who waits is passed over.
+// A notification for each item; no waiter is passed over.
 void notifications(actor &a) {
     fult::qlock guard;
     fult::condition_variable there;

@@ -36,7 +36,7 @@ struct drawn_options {
     static constexpr std::size_t smallest_stack = 128 * 1024; // acts print, and run each other in place
 };
 
-// Starts body() as a task. Empty where there is no slot: body was not called.
+// Starts body() as a task. Empty if no slot is free: body was not called.
 template <class Body> auto spawn_somehow(actor &a, Body body) {
     using result = std::invoke_result_t<Body>;
     using handle = fult::handle<result>;

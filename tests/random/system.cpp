@@ -177,7 +177,7 @@ void pipe(actor &a) {
     writer.join();
 }
 
-// Who waits hears of the close. Nothing is ever written.
+// Waiters are woken by the close. Nothing is ever written.
 void closed_descriptor(actor &a) {
     two_ends ends(a.random);
     if (!ends.are_open())
@@ -226,7 +226,7 @@ void dump(actor &a) {
     }
 }
 
-// Reads all that is told of a task; sometimes slowly, so that much changes meanwhile.
+// Reads the whole description of a task; sometimes slowly, so that much changes meanwhile.
 void visit(actor &a) {
     std::size_t seen = 0, sum = 0;
     std::size_t slow = a.random.one_in(2) ? a.random.between(1, 50) : 0;

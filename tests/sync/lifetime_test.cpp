@@ -1,4 +1,5 @@
-// Who has learned from an object that something is over destroys it at once (docs/synchronization.md).
+// A task that has learned from an object that something is over destroys it at once
+// (docs/synchronization.md).
 #include <memory>
 
 #include <fult/blocking.hpp>
