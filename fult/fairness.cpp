@@ -144,10 +144,20 @@ void worker::end_row() noexcept {
         return; // the stack is low
     tick();
     const bool starts = ++rows_ % rows_per_unstarted == 0;
-    if (starts)
+    const task *const next_slot = slots_.next();
+    if (starts) {
         turn_ = unstarted_source;
+        begin_apart();
+    }
+    const std::uint32_t slot = slot_of(current);
+    if (home_of(current) == this)
+        interrupted_.push(slot);
     take_turn(starts);
     worker *const w = this_worker(); // possibly another worker
+    if (w == this) {
+        interrupted_.drop(slot);
+        return_to(next_slot);
+    }
     w->stack_limit = std::max(w->inline_limit_, stack_pointer() - row);
 }
 

@@ -131,6 +131,14 @@ class ready_set {
         return (bits & s.left) != 0 ? take_at_turn(s, bits & s.left) : nullptr;
     }
 
+    // Takes the task of this slot if it has yielded and is still private.
+    task *take_yielded(std::uint32_t slot) noexcept {
+        const std::uint64_t bit = bit_of(slot);
+        if ((yielded_bits(slot >> 6) & bit) == 0 || remove_private(slot >> 6, bit) == 0)
+            return nullptr;
+        return tasks_ + slot;
+    }
+
     // Prefetches what a switch to a suspended task touches: its descriptor, the saved registers, and the
     // frames above the gap that call_that_jumps_back leaves. A thief may be about to run the task: then the
     // prefetch is useless but harmless, and is hidden from TSan.

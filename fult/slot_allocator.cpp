@@ -41,6 +41,15 @@ void slot_allocator::start_run(std::uint32_t w, int first) noexcept {
     run_->end = run_->next + count;
 }
 
+// Leaves an empty run.
+void slot_allocator::end_run() noexcept {
+    if (run_->next == run_->end)
+        return;
+    const std::uint64_t rest = lowest_bits(static_cast<int>(run_->end - run_->next));
+    put_free(cur_, rest << (slot_of(run_->next) & 63));
+    run_->end = run_->next;
+}
+
 task *slot_allocator::take() noexcept {
     if (run_->next == run_->end && !refill())
         return nullptr;
@@ -51,16 +60,53 @@ bool slot_allocator::refill() noexcept {
     int word = free_.lowest();
     if (word == free_.none && drain())
         word = free_.lowest();
-    if (word == free_.none) {
-        if (used_ == limit_)
-            return false;
-        word = static_cast<int>(used_++);
-        words_[first_ + static_cast<std::uint32_t>(word)].free =
-            slots_of(first_ + static_cast<std::uint32_t>(word));
-    }
+    if (word == free_.none)
+        return use_new_word();
     const std::uint32_t w = first_ + static_cast<std::uint32_t>(word);
     start_run(w, std::countr_zero(words_[w].free));
     return true;
+}
+
+bool slot_allocator::use_new_word() noexcept {
+    if (used_ == limit_)
+        return false;
+    const std::uint32_t w = first_ + used_++;
+    words_[w].free = slots_of(w);
+    start_run(w, std::countr_zero(usable_slots));
+    return true;
+}
+
+// Begins a run in a word without taken slots. `few`: all words with free slots were examined.
+bool slot_allocator::use_empty_word(bool &few) noexcept {
+    unsigned tries = 64;
+    int word = free_.lowest();
+    for (; word != free_.none && tries > 0; --tries) {
+        const std::uint32_t w = first_ + static_cast<std::uint32_t>(word);
+        if (words_[w].free == slots_of(w)) {
+            start_run(w, std::countr_zero(usable_slots));
+            return true;
+        }
+        word = free_.at_least(static_cast<std::uint32_t>(word) + 1);
+    }
+    few = word == free_.none;
+    return false;
+}
+
+void slot_allocator::begin_apart() noexcept {
+    end_run();
+    bool few = false;
+    if (use_empty_word(few) || (drain() && use_empty_word(few)) || !few || is_far_ahead())
+        return;
+    use_new_word();
+}
+
+void slot_allocator::return_to(const task *next) noexcept {
+    const std::uint32_t slot = slot_of(next);
+    const bool past_its_word = (bit_of(slot) & usable_slots) == 0;
+    if (next == run_->next || past_its_word || (words_[slot >> 6].free & bit_of(slot)) == 0)
+        return;
+    end_run();
+    start_run(slot >> 6, static_cast<int>(slot & 63));
 }
 
 void slot_allocator::mark_free(std::uint32_t w) noexcept { free_.insert(w - first_); }

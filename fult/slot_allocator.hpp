@@ -42,6 +42,14 @@ class slot_allocator {
     // Returns true if it moved.
     bool follow(std::uint32_t slot) noexcept;
 
+    // For task trees that take turns on one worker: in a word of its own, each takes and frees slots in stack
+    // order, without a call. begin_apart moves the run to a word without taken slots, if one of the lowest
+    // words with free slots is one or if these are few. return_to moves it back to next(), if that slot is
+    // still free.
+    void begin_apart() noexcept;
+    void return_to(const task *next) noexcept;
+    const task *next() const noexcept { return run_->next; }
+
     // The word that contains the run.
     std::uint32_t current_word() const noexcept { return cur_; }
 
@@ -67,8 +75,11 @@ class slot_allocator {
         return word == first_ + limit_ - 1 ? last_slots_ : usable_slots;
     }
     bool refill() noexcept;
+    bool use_new_word() noexcept;
+    bool use_empty_word(bool &few) noexcept;
     bool drain() noexcept;
     void start_run(std::uint32_t word, int first) noexcept;
+    void end_run() noexcept;
     bool is_untouched() const noexcept;
     void mark_free(std::uint32_t word) noexcept;
     void put_free(std::uint32_t word, std::uint64_t slots) noexcept;

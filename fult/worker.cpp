@@ -188,6 +188,16 @@ void worker::follow_slot(task *t) noexcept {
         tasks.set_current_word(slots_.current_word());
 }
 
+void worker::begin_apart() noexcept {
+    slots_.begin_apart();
+    tasks.set_current_word(slots_.current_word());
+}
+
+void worker::return_to(const task *next_slot) noexcept {
+    slots_.return_to(next_slot);
+    tasks.set_current_word(slots_.current_word());
+}
+
 std::uint64_t worker::living() noexcept {
     shared_lock_.lock();
     const std::uint64_t shared = shared_slots_.taken();
@@ -273,6 +283,8 @@ task *worker::pick_otherwise(bool yielding) noexcept {
         if ((!fair || !team.ends_shortage()) && (t = pick_started(fair)))
             return t;
     if (fair && ((t = pick_for_fairness()) || (t = take_handed_off())))
+        return t;
+    if (!yielding && !interrupted_.empty() && (t = interrupted_.take(tasks))) [[unlikely]]
         return t;
     if (!yielding && tasks.may_have_ready() && (t = tasks.take_ready()))
         return t;

@@ -13,6 +13,7 @@
 #include <fult/detail/layout.hpp>
 
 #include "context.hpp"
+#include "interrupted_tasks.hpp"
 #include "parker.hpp"
 #include "random.hpp"
 #include "ready_set.hpp"
@@ -156,6 +157,8 @@ class alignas(cache_line) worker : public worker_hot {
     void end_long_sleep() noexcept;
 
   private:
+    void begin_apart() noexcept; // as slot_allocator's
+    void return_to(const task *next_slot) noexcept;
     void follow_slot(task *t) noexcept;
     task *take_handed_off() noexcept;
     static task *deferred_lock(const void *lock) noexcept { // the encoding of a lock in handed_off_
@@ -255,6 +258,7 @@ class alignas(cache_line) worker : public worker_hot {
     std::uint32_t oldest_checks_ = 0;
     std::uint32_t turn_ = 0;         // rotates over the sources
     std::uint32_t rows_ = 0;         // number of ended rows of inline joins
+    interrupted_tasks interrupted_;  // by the ends of these
     std::uint32_t foreign_slot_ = 0; // position of the sweep over the home of foreign threads,
     unsigned swept_victim_;          // and of the sweep over the other workers' homes
     std::uint32_t swept_slot_ = 0;

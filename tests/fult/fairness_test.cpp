@@ -15,6 +15,7 @@
 #include <fult/fult.hpp>
 #include <fult/sync.hpp>
 
+#include "fult/task.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -357,6 +358,23 @@ TEST(fairness, a_task_that_only_spawns) {
     other.join();
     while (ran.load() != all)
         this_task::yield();
+}
+
+// Trees that take turns on a worker leave the tasks of each in stack order. Their tasks would fill one word
+// of slots after the other if those of a tree that waits for its turn were started one by one.
+TEST(fairness, trees_that_take_turns_need_few_slots) {
+    const fult::runtime running(workers(1));
+    std::uint32_t highest = 0;
+    const std::function<long(int)> fib = [&](int n) -> long {
+        highest = std::max(highest, fult::detail::slot_of(fult::detail::to_task(this_task::id())));
+        if (n < 2)
+            return n;
+        auto x = spawn([&fib, n] { return fib(n - 1); });
+        const long y = fib(n - 2);
+        return x.join() + y;
+    };
+    EXPECT_EQ(fib(30), 832040);  // some 160 rows of joins
+    EXPECT_LT(highest, 4 * 64u); // 3 words in use; 6 without words of their own
 }
 
 // The same where it comes to the bound, with tasks that take more than one turn.

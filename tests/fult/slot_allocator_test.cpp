@@ -216,4 +216,59 @@ TEST_F(slot_allocator_test, the_run_takes_along_only_what_is_its_own) {
         EXPECT_NE(slot_of(slots.take()), nth(2 * in_word - 1)) << "somebody has it";
 }
 
+// Two task trees that take turns, each in a word of its own.
+TEST_F(slot_allocator_test, a_run_that_begins_apart_has_a_word_of_its_own) {
+    slots.open(home.hot(), &run, 0, 8);
+    for (int i = 0; i < 10; ++i)
+        slots.take();
+    const task *const first_tree = slots.next();
+    slots.begin_apart();
+    EXPECT_EQ(slots.current_word(), 1u);
+    for (std::uint32_t i = 0; i < 5; ++i)
+        EXPECT_EQ(slot_of(slots.take()), nth(in_word + i));
+    slots.return_to(first_tree);
+    EXPECT_EQ(slot_of(slots.take()), nth(10)) << "the first tree continues where it was";
+    EXPECT_EQ(slots.taken(), 16u);
+    slots.begin_apart();
+    EXPECT_EQ(slots.current_word(), 2u) << "the second word has taken slots";
+}
+
+TEST_F(slot_allocator_test, an_empty_word_is_used_again_apart) {
+    slots.open(home.hot(), &run, 0, 8);
+    for (std::uint32_t i = 0; i < 3 * in_word; ++i)
+        slots.take();
+    for (std::uint32_t i = in_word; i < 2 * in_word; ++i)
+        give_back_from_elsewhere(nth(i));
+    slots.begin_apart();
+    EXPECT_EQ(slots.current_word(), 1u) << "its slots came back from other workers";
+    EXPECT_EQ(slots.taken(), 2 * in_word);
+}
+
+TEST_F(slot_allocator_test, a_run_does_not_return_to_a_slot_that_is_taken) {
+    slots.open(home.hot(), &run, 0, 8);
+    for (int i = 0; i < 3; ++i)
+        slots.take();
+    const task *const before = slots.next();
+    EXPECT_EQ(slot_of(slots.take()), nth(3));
+    slots.return_to(before);
+    EXPECT_EQ(slot_of(slots.take()), nth(4));
+    while (slots.current_word() == 0)
+        slots.take();
+    const task *const end_of_word = tasks_of(home.hot()) + 64;
+    slots.return_to(end_of_word);
+    EXPECT_EQ(slots.current_word(), 1u) << "one past the end of a word is no slot";
+}
+
+// Otherwise trees that begin beside many small remainders would use up the table.
+TEST_F(slot_allocator_test, no_new_word_apart_while_many_have_free_slots) {
+    slots.open(home.hot(), &run, 0, 256);
+    constexpr std::uint32_t words = 100;
+    for (std::uint32_t i = 0; i < words * in_word; ++i)
+        slots.take();
+    for (std::uint32_t w = 0; w < words; ++w)
+        slots.release(nth(w * in_word + 5));
+    slots.begin_apart();
+    EXPECT_EQ(slot_of(slots.take()), nth(5));
+}
+
 } // namespace
