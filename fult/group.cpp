@@ -31,6 +31,19 @@ class without_exceptions {
     const exceptions_in_flight kept_;
 };
 
+// No task is ever in such a slot.
+bool is_first_of_word(const task *t) noexcept { return (bit_of(slot_of(t)) & ~usable_slots) != 0; }
+
+// Counts inline runs as claim_private counts joins, but many at a time. Returns false if the caller must
+// stop: the stack is low, or the task now runs on another worker.
+bool count_runs(worker *w, std::uintptr_t runs) noexcept {
+    w->stack_limit += runs * join_step;
+    if (!stack_below(w->stack_limit)) [[likely]]
+        return true;
+    w->end_row();
+    return this_worker() == w && !stack_below(w->stack_limit);
+}
+
 } // namespace
 
 // Waiting ---------------------------------------------------------------------------------------------------------------------
@@ -40,7 +53,6 @@ FULT_ALWAYS_INLINE group_core::run_end group_core::run_here(worker_hot *w, task 
     ready_byte *const mine = ready_byte_at(w, distance_in_slots(w, t));
     if (!is_set(*mine))
         return run_end::not_run;
-    w->stack_limit += join_step; // as claim_private
     mine->store(0, std::memory_order_relaxed);
     owner_barrier();
     if (is_set(w->request_flags) && !poll_requests_after_claim(w, t)) [[unlikely]]
@@ -61,39 +73,42 @@ FULT_ALWAYS_INLINE group_core::run_end group_core::run_here(worker_hot *w, task 
     return w == before ? run_end::same_worker : run_end::other_worker;
 }
 
+// Runs what tasks of the group have spawned above t, the newest first. Adds their number to `found`.
+FULT_NOINLINE group_core::run_end group_core::run_above(worker_hot *w, task *self, const task *t,
+                                                        std::int64_t &found) noexcept {
+    constexpr std::int64_t most_found = 1000;
+    run_end where = run_end::same_worker;
+    while (where == run_end::same_worker && w->run.next - 1 > t && found < most_found) {
+        where = run_here(w, self, w->run.next - 1);
+        if (where != run_end::not_run)
+            ++found;
+    }
+    return where;
+}
+
 // Walks downwards from the highest slot that the owner spawned in. Before each step it runs what that slot's
 // tasks have spawned above it. All other tasks are left to the schedulers, and so is the rest after a long
 // time, since other tasks need turns.
 void group_core::run_own() noexcept {
-    if (worker *w = this_worker(); w && stack_below(w->stack_limit))
-        w->end_row();
     worker *const here = this_worker();
     task *t = std::exchange(highest_, nullptr);
-    if (!here || !t || home_of(t) != here || stack_below(here->stack_limit) || !here->run.next)
+    if (!here || !t || home_of(t) != here || !count_runs(here, 1) || !here->run.next)
         return; // the last condition: no task is private here (hidden_run_)
     const without_exceptions meanwhile(*here);
     task *const self = here->current;
     std::int64_t left = uncounted(), found = 0;
-    constexpr std::int64_t most_found = 1000; // spawned by the tasks themselves, above
     // Slots of other tasks may lie in between. The walk does not leave the half of t: the end of the lower
     // half may have no memory. (t is in the upper half if the owner spawned on this worker before it moved
     // here.)
     const std::ptrdiff_t span = std::min<std::ptrdiff_t>(slot_of(t) % half_slots, 2 * left + 1000);
     for (const task *const lowest = t - span; left > 0 && t >= lowest; --t) {
-        if (stack_below(here->stack_limit)) [[unlikely]] {
-            here->end_row();
-            if (this_worker() != here || stack_below(here->stack_limit))
-                break;
-        }
         run_end where = run_here(here, self, t);
         if (where != run_end::not_run)
             --left;
-        while (where != run_end::other_worker && here->run.next - 1 > t && found < most_found) {
-            where = run_here(here, self, here->run.next - 1);
-            if (where == run_end::not_run)
-                break;
-            ++found;
-        }
+        else if (is_first_of_word(t) && !count_runs(here, slots_in_word))
+            break;
+        if (where != run_end::other_worker && here->run.next - 1 > t)
+            where = run_above(here, self, t, found);
         if (where == run_end::other_worker)
             break;
     }
@@ -118,9 +133,14 @@ std::int64_t group_core::take_uncounted() noexcept {
 // no uncounted tasks either, all tasks have ended: each was spawned before the wait or by a task of the
 // group.
 void group_core::wait_until_empty() noexcept {
-    worker *const w = this_worker();
-    if (w && is_owned_by(w) && uncounted() > 0)
+    if (worker *w = this_worker(); w && is_owned_by(w) && uncounted() > 0)
         run_own();
+    if (uncounted() != 0 || word_.load(std::memory_order_acquire) != 0) // pairs with count_down
+        wait_for_count();
+}
+
+void group_core::wait_for_count() noexcept {
+    worker *const w = this_worker();
     parker until;
     do {
         const std::int64_t own = one * take_uncounted();

@@ -51,9 +51,11 @@ class FULT_API group_core {
     bool fail_first() noexcept;
     static int in_flight() noexcept; // number of exceptions in flight
     void run_own() noexcept;
+    void wait_for_count() noexcept;
     // the result of run_here: not run, or run to its end on the same or on another worker
     enum class run_end { not_run, same_worker, other_worker };
     run_end run_here(worker_hot *w, task *self, task *t) noexcept;
+    run_end run_above(worker_hot *w, task *self, const task *t, std::int64_t &found) noexcept;
     task *mark() const noexcept { // in task::outer until the task begins
         return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(this) | 1);
     }
