@@ -20,12 +20,12 @@ run_one() {
         if [ "$word" = np ]; then search=-DNP pan_flags=-l; else flags+=("$word"); fi
     done
     if [ "$kind" = mutant ]; then flags+=("-DMUTANT_$name"); fi
-    if [ "$kind" = deep ]; then memory=6144 limit=1800; fi
+    if [ "$kind" = deep ]; then memory=6144 limit=1800 search+=" -DCOLLAPSE"; fi
     dir=$(mktemp -d "$work/$model.XXXXXX") && cp "$here/$model.pml" "$dir" && cd "$dir" || return 1
 
     if ! spin "${flags[@]}" -a "$model.pml" > log 2>&1 || grep -q 'Error:' log; then
         verdict="WRONG: spin rejects the model: $(grep -m1 -i error log)"
-    elif ! $cc -O1 -w "$search" -DMEMLIM=$memory -o pan pan.c >> log 2>&1; then
+    elif ! $cc -O1 -w $search -DMEMLIM=$memory -o pan pan.c >> log 2>&1; then
         verdict="WRONG: $cc does not compile pan.c: $(grep -m1 -i error log)"
     else
         timeout $limit ./pan $pan_flags -m1000000 -w24 > out 2>&1
