@@ -103,16 +103,21 @@ void job::serve() {
 
 endpoint job::make_endpoint(endpoint_options how) {
     if (next_endpoint_ == most_endpoints)
-        throw std::length_error("fult-comm: more than " + std::to_string(most_endpoints / 2) + " endpoints");
+        throw std::length_error("fult-comm: a context makes no more than " +
+                                std::to_string(most_endpoints / 2) +
+                                " endpoints, including the world, one of the library's, and those that were "
+                                "destroyed; keep endpoints and use them again");
     if (how.device >= devices_.size())
         throw std::out_of_range("fult-comm: there is no device " + std::to_string(how.device) +
                                 "; the context was started with " + std::to_string(devices_.size()) +
                                 " (FULT_COMM_DEVICES)");
     device &its = *devices_[how.device];
-    auto made = std::make_shared<endpoint_state>(its, next_endpoint_++, std::move(how));
+    const std::uint16_t id = next_endpoint_;
+    auto made = std::make_shared<endpoint_state>(its, id, std::move(how));
     auto collective_context =
-        std::make_shared<endpoint_state>(its, next_endpoint_++, endpoint_options{}, true);
+        std::make_shared<endpoint_state>(its, static_cast<std::uint16_t>(id + 1), endpoint_options{}, true);
     made->collective_context = endpoint(std::move(collective_context));
+    next_endpoint_ = static_cast<std::uint16_t>(id + 2); // here: a refused one takes no number
     return endpoint(std::move(made));
 }
 

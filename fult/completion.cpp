@@ -174,7 +174,7 @@ void complete(task *t) noexcept {
         counter->first.compare_exchange_strong(none, t, std::memory_order_relaxed);
         // pairs with await_any; the counter may then be destroyed
         counter->ended.fetch_add(1, std::memory_order_acq_rel);
-        signal(who);
+        post_signal(who); // the waiter may have ended
         break;
     }
     default:

@@ -149,7 +149,7 @@ void inherit_locals(local_values &values) {
     local_values *const mine = my_values();
     if (!mine)
         return;
-    each_entry(*mine, [&](const local_entry &entry) {
+    each_entry(*mine, [&](const local_entry entry) { // a value: the copy may set values and move the entries
         const key_record *const record = record_of(entry.key);
         if (!record || !entry.value || (record->end && !record->copy))
             return;

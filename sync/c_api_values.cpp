@@ -53,6 +53,18 @@ int fult_feb_purge(fult_feb_t feb) {
 }
 int fult_feb_is_full(fult_feb_t feb) { return feb && feb->it.is_full(); }
 
+namespace {
+// Values may arrive, and the channel be closed, after an attempt that found none: only an attempt after the
+// close shows that nothing is left.
+int give_received(fult::channel<void *> &from, std::optional<void *> value, void **to, int otherwise) {
+    if (!value && from.closed()) {
+        value = from.try_receive();
+        otherwise = FULT_ERR_CLOSED;
+    }
+    return give(value, to, otherwise);
+}
+} // namespace
+
 struct fult_channel {
     explicit fult_channel(std::size_t capacity) : it(capacity) {}
     fult::channel<void *> it;
@@ -77,15 +89,11 @@ int fult_channel_receive(fult_channel_t channel, void **value) {
     return with(channel, [&](auto &it) { return give(it.receive(), value, FULT_ERR_CLOSED); });
 }
 int fult_channel_tryreceive(fult_channel_t channel, void **value) {
-    return with(channel, [&](auto &it) {
-        const auto received = it.try_receive();
-        return give(received, value, it.closed() ? FULT_ERR_CLOSED : FULT_ERR_BUSY);
-    });
+    return with(channel, [&](auto &it) { return give_received(it, it.try_receive(), value, FULT_ERR_BUSY); });
 }
 int fult_channel_timedreceive(fult_channel_t channel, void **value, int64_t nanoseconds) {
     return with(channel, [&](auto &it) {
-        const auto received = it.try_receive_for(limit(nanoseconds));
-        return give(received, value, it.closed() ? FULT_ERR_CLOSED : FULT_ERR_TIMEOUT);
+        return give_received(it, it.try_receive_for(limit(nanoseconds)), value, FULT_ERR_TIMEOUT);
     });
 }
 int fult_channel_close(fult_channel_t channel) {

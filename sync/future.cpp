@@ -20,7 +20,7 @@ void shared_state::begin() {
         throw future_error(future_errc::promise_already_satisfied);
 }
 
-// The promise owns the state until this returns, so it is not deleted here.
+// The promise may end as soon as the state is ready: the last owner waits for the unlock (drop).
 void shared_state::publish() noexcept {
     wait_chain all;
     lock_.lock();

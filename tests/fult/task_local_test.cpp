@@ -1,4 +1,6 @@
 #include <atomic>
+#include <cstddef>
+#include <deque>
 #include <gtest/gtest.h>
 #include <memory>
 #include <optional>
@@ -350,6 +352,31 @@ TEST_P(task_local_test, a_copy_may_suspend) {
         }));
     fult::join_all(parents);
     EXPECT_EQ(living, 0);
+}
+
+TEST_P(task_local_test, a_copy_may_set_values) {
+    struct setting {
+        std::deque<fult::task_local<int>> *others;
+        std::vector<std::vector<std::byte>> *scraps;
+        setting(std::deque<fult::task_local<int>> *o, std::vector<std::vector<std::byte>> *s)
+            : others(o), scraps(s) {}
+        setting(const setting &other) : setting(other.others, other.scraps) {
+            for (const auto &each : *others)
+                *each = 1;
+            for (std::size_t size = 16; size < 4096; size += 16) // writes over the memory that is free now
+                scraps->emplace_back(size, std::byte{0x55});
+        }
+    };
+    std::vector<std::vector<std::byte>> scraps;
+    const std::deque<fult::task_local<int>> before(40);
+    std::deque<fult::task_local<int>> others;
+    fult::task_local<setting> value([&] { return setting(&others, &scraps); }, &fult::copy_of<setting>);
+    others.resize(200);
+    spawn([&] {
+        EXPECT_EQ(value->others, &others);
+        spawn({.inherit_locals = true}, [&] { EXPECT_TRUE(value.has_value()); }).join();
+    }).join();
+    running.reset();
 }
 
 TEST_P(task_local_test, what_a_dropped_result_sets_ends_too) {

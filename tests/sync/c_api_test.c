@@ -107,6 +107,32 @@ static void refused(int status, const char *text) {
     CHECK(strcmp(fult_last_error(), text) == 0);
 }
 
+static void *closing(void *argument) {
+    const fult_channel_t to = argument;
+    CHECK(fult_channel_trysend(to, argument) == FULT_SUCCESS && fult_channel_close(to) == FULT_SUCCESS);
+    return NULL;
+}
+
+/* A value that was sent before the close is received before FULT_ERR_CLOSED. */
+static void drained_after_the_close(void) {
+    for (int i = 0; i < 1000; ++i) {
+        fult_channel_t from;
+        fult_task_t sender;
+        fult_spawn_attr elsewhere = FULT_SPAWN_ATTR_INIT;
+        elsewhere.worker = elsewhere.pinned = 1;
+        CHECK(fult_channel_create(&from, 1) == FULT_SUCCESS);
+        CHECK(fult_spawn_with(&sender, closing, from, &elsewhere) == FULT_SUCCESS);
+        void *value = NULL;
+        int status = FULT_ERR_BUSY;
+        while (status == FULT_ERR_BUSY || status == FULT_ERR_TIMEOUT)
+            status = i % 4 == 0 ? fult_channel_timedreceive(from, &value, 0)
+                                : fult_channel_tryreceive(from, &value);
+        CHECK(status == FULT_SUCCESS && value == from);
+        CHECK(fult_join(sender, NULL) == FULT_SUCCESS);
+        CHECK(fult_channel_destroy(from) == FULT_SUCCESS);
+    }
+}
+
 int main(void) {
     fult_config config = FULT_CONFIG_INIT;
     config.workers = 2;
@@ -138,6 +164,7 @@ int main(void) {
     CHECK(fult_qlock_unlock(lock) == FULT_SUCCESS);
 
     crowd();
+    drained_after_the_close();
 
     CHECK(fult_channel_trysend(channel, &value) == FULT_SUCCESS);
     CHECK(fult_channel_timedsend(channel, &value, 0) == FULT_SUCCESS);

@@ -111,6 +111,23 @@ TEST(lifetime, channel) {
         make, [](auto &c) { c.close(); }, [](auto &c) { EXPECT_FALSE(c.receive()); });
 }
 
+// Sees the value while the other worker still sets it.
+TEST(lifetime, promise) {
+    const fult::runtime running(fult::testing::workers(2));
+    for (std::size_t r = 0; r < fult::testing::scaled(20'000); ++r) {
+        fult::handle<void> setter;
+        {
+            fult::promise<int> promise;
+            const fult::future<int> future = promise.get_future();
+            setter = fult::spawn_pinned(1, [&] { promise.set_value(1); });
+            for (unsigned i = 0; i < 10'000 && !future.ready(); ++i)
+                fult::detail::cpu_relax();
+            until([&] { return future.ready(); });
+        }
+        setter.join();
+    }
+}
+
 TEST(lifetime, full_empty) {
     const auto make = [] { return new fult::full_empty<int>; };
     const auto write = [](auto &f) { f.writeEF(1); };

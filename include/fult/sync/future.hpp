@@ -45,7 +45,14 @@ class FULT_API shared_state {
             std::rethrow_exception(error_);
     }
     // There are two owners. Returns true if the caller was the last.
-    bool drop() noexcept { return owners_.fetch_sub(1, std::memory_order_acq_rel) == 1; } // pairs with itself
+    // True for the last owner, which passes through the lock: then publish no longer uses the state.
+    bool drop() noexcept {
+        if (owners_.fetch_sub(1, std::memory_order_acq_rel) != 1) // pairs with itself
+            return false;
+        lock_.lock();
+        lock_.unlock();
+        return true;
+    }
 
   protected:
     std::exception_ptr error_;

@@ -1,6 +1,7 @@
 // Blocking calls: sizes, types, pieces, and what may go wrong.
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <numeric>
 #include <stdexcept>
 
@@ -237,6 +238,21 @@ void wrong_arguments(party &p) {
     require_equal(value, 17, "value");
 }
 
+// An endpoint that one rank is refused counts for none: those made next belong together.
+void refused_endpoint(party &p) {
+    if (p.rank == 0)
+        require_throw<std::invalid_argument>([&] { p.make_endpoint({.how = delivery::handled}); });
+    endpoint next = p.make_endpoint({});
+    outbox out(next);
+    out.send(p.rank, p.next(), 1);
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (!next.try_probe(p.previous(), 1)) {
+        require(std::chrono::steady_clock::now() < limit, "a message on the endpoint");
+        this_task::yield();
+    }
+    require_equal(next.recv<int>(p.previous(), 1), p.previous(), "value");
+}
+
 constexpr conformance_case cases[] = {
     {"sizes_expected", sizes_expected},
     {"sizes_unexpected", sizes_unexpected},
@@ -247,6 +263,7 @@ constexpr conformance_case cases[] = {
     {"truncation", truncation},
     {"to_itself", to_itself},
     {"wrong_arguments", wrong_arguments},
+    {"refused_endpoint", refused_endpoint},
 };
 
 } // namespace
