@@ -16,16 +16,31 @@ namespace {
 // An eventfd. It outlives all parkers: a poster must not access a parker that may be destroyed.
 constinit std::atomic<int> bell{-1};
 
+// Absolute, so that a wait that signal handlers interrupt still ends in time.
+timespec time_after(int milliseconds) noexcept {
+    constexpr long second = 1'000'000'000;
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    now.tv_sec += milliseconds / 1000;
+    now.tv_nsec += (milliseconds % 1000) * 1'000'000L;
+    if (now.tv_nsec >= second) {
+        ++now.tv_sec;
+        now.tv_nsec -= second;
+    }
+    return now;
+}
+
 } // namespace
 
 void parker::wait(std::uint32_t prepared, int milliseconds) noexcept {
-    timespec limit{milliseconds / 1000, (milliseconds % 1000) * 1'000'000L};
     const int saved = errno;
+    const timespec deadline = milliseconds < 0 ? timespec{} : time_after(milliseconds);
     const std::uint32_t sleeping = prepared | asleep;
     if (posts_.compare_exchange_strong(prepared, sleeping, std::memory_order_acq_rel)) { // pairs with post
         while (posts_.load(std::memory_order_acquire) == sleeping) {
-            const long rc = ::syscall(SYS_futex, &posts_, FUTEX_WAIT_PRIVATE, sleeping,
-                                      milliseconds < 0 ? nullptr : &limit, nullptr, 0);
+            const long rc =
+                ::syscall(SYS_futex, &posts_, FUTEX_WAIT_BITSET_PRIVATE, sleeping,
+                          milliseconds < 0 ? nullptr : &deadline, nullptr, FUTEX_BITSET_MATCH_ANY);
             if (rc != 0 && errno == ETIMEDOUT)
                 break;
         }

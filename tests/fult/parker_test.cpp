@@ -1,7 +1,9 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <csignal>
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <thread>
 
 #include "fult/parker.hpp"
@@ -35,6 +37,27 @@ TEST(parker, errno_stays) {
     EXPECT_EQ(errno, 77);
     p.post();
     EXPECT_EQ(errno, 77);
+}
+
+TEST(parker, signals_do_not_prolong_a_wait) {
+    struct sigaction act = {};
+    struct sigaction before = {};
+    act.sa_handler = [](int) {};
+    sigaction(SIGUSR1, &act, &before);
+    std::atomic<bool> ended{false};
+    std::thread waiter([&] {
+        parker p;
+        p.wait(p.prepare(), 50);
+        ended = true;
+    });
+    const auto begin = std::chrono::steady_clock::now();
+    while (!ended.load() && std::chrono::steady_clock::now() - begin < std::chrono::seconds(5)) {
+        pthread_kill(waiter.native_handle(), SIGUSR1);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10)); // between two signals
+    }
+    EXPECT_TRUE(ended.load()) << "each signal begins the wait anew";
+    waiter.join();
+    sigaction(SIGUSR1, &before, nullptr);
 }
 
 TEST(parker, two_threads_in_turn) {
