@@ -218,7 +218,8 @@ status endpoint::probe(int source, std::int64_t tag) {
     endpoint_state &at = the(state_, "probe");
     at.check_source("probe", source, tag);
     for (;;) {
-        const errc hopeless = at.on.hopeless(source); // first: try_probe then finds all earlier messages
+        const errc hopeless =
+            at.on.peers().hopeless(source); // first: try_probe then finds all earlier messages
         if (const auto found = try_probe(source, tag))
             return *found;
         if (hopeless != errc::none) {
@@ -257,13 +258,13 @@ bool endpoint::enqueue(const void *data, std::size_t size, int destination, std:
         std::atomic<std::size_t> *count = nullptr;
         ~detached() { count->fetch_sub(size, std::memory_order_relaxed); }
     };
-    if (!from.on.may_copy(size)) {
+    if (!from.on.flow().may_copy(size)) {
         from.on.look();
         return false;
     }
     auto s = std::make_unique<detached>();
     s->is_copy = true;
-    s->count = &from.on.copied();
+    s->count = &from.on.flow().copied();
     s->bytes.reset(new std::byte[size]);
     std::memcpy(s->bytes.get(), data, size);
     describe(*s, from, s->bytes.get(), size, destination, tag);

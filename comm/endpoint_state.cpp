@@ -52,7 +52,6 @@ endpoint_state::endpoint_state(device &device, std::uint16_t number, endpoint_op
 
 endpoint_state::~endpoint_state() {
     on.detach(*this);
-    drop_messages();
     let_go();
 }
 
@@ -117,7 +116,7 @@ std::optional<status> endpoint_state::look(int source, std::int64_t tag) noexcep
 receive *endpoint_state::orphans(int rank) noexcept {
     if (wild_)
         return static_cast<receive *>(
-            wild_->remove_if(match_kind::receive, [&, alone = on.is_left_alone()](wildcard_item &r) {
+            wild_->remove_if(match_kind::receive, [&, alone = on.peers().is_left_alone()](wildcard_item &r) {
                 const int source = static_cast<receive &>(r).source;
                 return source == rank || (source == any_source && alone);
             }));
@@ -146,14 +145,6 @@ arrived *endpoint_state::take_messages() noexcept {
         wild_ ? wild_->remove_if(match_kind::message, [](wildcard_item &) { return true; })
               : on.matches().remove_if(match_kind::message, [&](match_item &i) { return i.key >> 52 == id; });
     return static_cast<arrived *>(static_cast<wildcard_item *>(first));
-}
-
-void endpoint_state::drop_messages() noexcept {
-    for (arrived *each = take_messages(); each;) {
-        auto *after = static_cast<arrived *>(static_cast<wildcard_item *>(each->match_item::next));
-        on.discard(*each);
-        each = after;
-    }
 }
 
 // Other deliveries ----------------------------------------------------------------------------------------------------
@@ -223,13 +214,13 @@ std::vector<place_in_line *> endpoint_state::offered() {
 // Releases what a queue still holds at its end. Messages in transfer are released by their transfers.
 void endpoint_state::let_go() noexcept {
     for (const message &each : queue_)
-        on.no_longer_unexpected(each.about);
+        on.flow().no_longer_unexpected(each.about);
     for (auto &[source, line] : behind_)
         for (place &each : line)
             if (each.how == place::offered)
                 on.leave_at_sender(each.about.source, each.offer);
             else if (each.how == place::here && counts())
-                on.no_longer_unexpected(each.about);
+                on.flow().no_longer_unexpected(each.about);
 }
 
 endpoint_state::place *endpoint_state::reserve(int source) noexcept {
@@ -262,7 +253,7 @@ bool endpoint_state::deliver_in_order(const status &about, std::span<const std::
         }
     }
     if (in && counts())
-        on.account(about.source, static_cast<std::ptrdiff_t>(about.size));
+        on.flow().account(about.source, static_cast<std::ptrdiff_t>(about.size));
     return in;
 }
 
@@ -299,7 +290,7 @@ std::optional<message> endpoint_state::dequeue() noexcept {
         first = std::move(queue_.front());
         queue_.pop_front();
     }
-    on.no_longer_unexpected(first->about);
+    on.flow().no_longer_unexpected(first->about);
     on.relieve();
     return first;
 }

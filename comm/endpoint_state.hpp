@@ -63,7 +63,6 @@ class endpoint_state {
     receive *orphans(int rank) noexcept;
     std::size_t waiting_receives() noexcept;
     arrived *take_messages() noexcept; // the unexpected messages, linked by match_item::next
-    void drop_messages() noexcept;
 
     // Other deliveries: the whole message is here. Takes ownership of the bytes. Returns false if there is no
     // memory, or no slot for a task; nothing has changed then.
@@ -79,7 +78,7 @@ class endpoint_state {
     bool has_early = false; // the device holds messages for it for which there was no memory
     std::optional<message> dequeue() noexcept;
 
-    // Messages of a queue count as unexpected (device::account) until they are dequeued.
+    // Messages of a queue count as unexpected (flow_control::account) until they are dequeued.
     bool counts() const noexcept { return how.how == delivery::queued; }
     // Under the device's lock. True if the owner cannot continue until the next message is admitted.
     bool has_run_dry() noexcept;

@@ -54,10 +54,8 @@ job::job(const options &asked, std::unique_ptr<bootstrap> started_by, std::uniqu
     begin();
     watch_ = std::make_unique<liveness>(devices_, all.processes(), wanted.heartbeat, boot->launcher());
     if (devices_.size() > 1)
-        for (const auto &each : devices_) {
-            const device_lock hold(*each); // the thread of liveness already runs
+        for (const auto &each : devices_)
             each->tell_failures_to(watch_.get());
-        }
     watch_for_deadlocks();
     serve();
 }
@@ -190,7 +188,7 @@ void job::wait_for_all() {
 // Once, and not if a rank has failed: operations that depend on it have reported that.
 void job::say_who_is_missing(const std::string &text) {
     for (const auto &each : devices_)
-        if (each->any_failed())
+        if (each->peers().any_failed())
             return;
     if (std::exchange(has_complained_, true))
         return;

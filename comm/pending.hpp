@@ -119,7 +119,7 @@ template <class At> void await_all(std::size_t count, const At &at) {
     if (pass_complete())
         return;
     // While nothing else is ready they are polled, and no notification is needed.
-    at(first)->on->progress_until(pass_complete);
+    at(first)->on->engine().progress_until(pass_complete);
     if (first == count)
         return;
     gathering them(1); // one for this loop itself
