@@ -14,12 +14,14 @@ device::device(const device_settings &settings, std::vector<std::unique_ptr<tran
       sending_(core_, packets_, sleep_),
       answers_(core_, sending_, sleep_),
       rendezvous_(core_, sending_, answers_, sleep_),
+      handlers_(core_.callbacks, endpoints_, packets_),
       flow_(core_, answers_),
       deliveries_(core_, rendezvous_, flow_, endpoints_, sleep_),
       arrivals_(core_, sending_, answers_, rendezvous_, flow_, endpoints_, deliveries_),
       one_sided_(core_, sending_, arrivals_, sleep_, progress_),
       departures_(core_, sending_, answers_, rendezvous_, endpoints_, arrivals_, one_sided_, probes_),
-      receiving_(core_, packets_, sleep_, arrivals_, rendezvous_, one_sided_, departures_, probes_),
+      receiving_(core_, packets_, sleep_, arrivals_, rendezvous_, one_sided_, departures_, probes_,
+                 handlers_),
       progress_({core_, sleep_, sending_, answers_, rendezvous_, flow_, deliveries_, arrivals_, one_sided_,
                  probes_, receiving_}) {
     core_.mutex.set_duties(*this);
@@ -27,7 +29,21 @@ device::device(const device_settings &settings, std::vector<std::unique_ptr<tran
 
 device::~device() { packets_.end_transports(); }
 
-void device::settle() noexcept { departures_.fail_doomed(); }
+// What callbacks send goes out as after each progress, at the latest.
+void device::settle() noexcept {
+    departures_.fail_doomed();
+    callback *due = core_.callbacks.begin();
+    core_.mutex.release();
+    while (due) {
+        callback_queue::run(due);
+        core_.mutex.lock();
+        handlers_.reclaim();
+        sending_.flush_all();
+        departures_.fail_doomed();
+        due = core_.callbacks.take();
+        core_.mutex.release();
+    }
+}
 
 // Messages ------------------------------------------------------------------------------------------------------------
 
@@ -88,6 +104,7 @@ void device::detach(endpoint_state &e) noexcept {
         arrivals_.drop_early_of(e.id);
         deliveries_.detach(e);
     }
+    handlers_.await_end_of(e.id);
     // No more come, and the search through the table delays no other thread.
     if (arrived *const messages = e.take_messages()) {
         const std::lock_guard hold(core_.mutex);

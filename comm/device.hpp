@@ -24,6 +24,7 @@
 #include "comm/device/departures.hpp"
 #include "comm/device/endpoint_table.hpp"
 #include "comm/device/flow_control.hpp"
+#include "comm/device/handler_calls.hpp"
 #include "comm/device/packet_buffers.hpp"
 #include "comm/device/probe_port.hpp"
 #include "comm/device/progress.hpp"
@@ -65,6 +66,7 @@ class device final : lock_duties {
     match_table &matches() noexcept { return arrivals_.table(); }
     one_sided &remote_memory() noexcept { return one_sided_; }
     flow_control &flow() noexcept { return flow_; }
+    handler_calls &handlers() noexcept { return handlers_; }
 
     // Number of endpoints, without collective contexts.
     std::size_t endpoints() const noexcept;
@@ -126,6 +128,7 @@ class device final : lock_duties {
     answer_queue answers_;
     rendezvous rendezvous_;
     endpoint_table endpoints_;
+    handler_calls handlers_;
     flow_control flow_;
     deliveries deliveries_;
     arrivals arrivals_;

@@ -20,14 +20,18 @@ namespace {
 struct alignas(64) blocking_receive final : receive {
     fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
     blocking_receive() noexcept {
-        finished = [](operation &op) noexcept { static_cast<blocking_receive &>(op).done.grant(); };
+        finished = [](operation &op, callback_queue *) noexcept {
+            static_cast<blocking_receive &>(op).done.grant();
+        };
     }
 };
 
 struct blocking_send final : sending {
     fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
     blocking_send() noexcept {
-        finished = [](operation &op) noexcept { static_cast<blocking_send &>(op).done.grant(); };
+        finished = [](operation &op, callback_queue *) noexcept {
+            static_cast<blocking_send &>(op).done.grant();
+        };
     }
 };
 
@@ -269,7 +273,7 @@ bool endpoint::enqueue(const void *data, std::size_t size, int destination, std:
     std::memcpy(s->bytes.get(), data, size);
     describe(*s, from, s->bytes.get(), size, destination, tag);
     s->count->fetch_add(size, std::memory_order_relaxed);
-    s->finished = [](operation &op) noexcept { delete &static_cast<detached &>(op); };
+    s->finished = [](operation &op, callback_queue *) noexcept { delete &static_cast<detached &>(op); };
     from.on.send(*s.release());
     return true;
 }

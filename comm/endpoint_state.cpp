@@ -149,12 +149,21 @@ arrived *endpoint_state::take_messages() noexcept {
 
 // Other deliveries ----------------------------------------------------------------------------------------------------
 
+void endpoint_state::call_handler(const status &about, std::span<const std::byte> bytes) noexcept {
+    const fult::detail::no_suspension_in_spawn meanwhile; // its thread has more calls to make
+    call(how.handler, id, about, bytes);
+}
+
+bool endpoint_state::deliver_here(const status &about, std::span<const std::byte> bytes) noexcept {
+    if (how.how != delivery::handled)
+        return deliver(about, bytes);
+    call_handler(about, bytes);
+    return true;
+}
+
 bool endpoint_state::deliver(const status &about, std::span<const std::byte> bytes) noexcept {
-    if (how.how == delivery::handled) {
-        const fult::detail::no_suspension_in_spawn meanwhile;
-        call(how.handler, id, about, bytes);
-        return true;
-    }
+    if (how.how == delivery::handled)
+        return on.handlers().add(id, about, bytes);
     std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes.size()]);
     if (!copy)
         return false;
@@ -164,12 +173,10 @@ bool endpoint_state::deliver(const status &about, std::span<const std::byte> byt
 }
 
 bool endpoint_state::deliver(const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept {
-    const fult::detail::no_suspension_in_spawn
-        meanwhile; // a handler, or this function, may spawn under the device's lock
+    const fult::detail::no_suspension_in_spawn meanwhile; // it may spawn under the device's lock
     switch (how.how) {
     case delivery::handled:
-        call(how.handler, id, about, {bytes.get(), about.size});
-        return true;
+        return on.handlers().add(id, about, bytes);
     case delivery::as_a_task:
         try {
             spawn([handler = handler_, about, at = bytes.get(), number = id] {

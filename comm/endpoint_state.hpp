@@ -66,8 +66,13 @@ class endpoint_state {
 
     // Other deliveries: the whole message is here. Takes ownership of the bytes. Returns false if there is no
     // memory, or no slot for a task; nothing has changed then.
+    // Under the device's lock, so a handler is called later.
     bool deliver(const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept;
     bool deliver(const status &about, std::span<const std::byte> bytes) noexcept;
+    // Without the lock, for a message of this rank itself.
+    bool deliver_here(const status &about, std::span<const std::byte> bytes) noexcept;
+    // Without the lock.
+    void call_handler(const status &about, std::span<const std::byte> bytes) noexcept;
     // The same in the order of each source, some messages of which are still being transferred. Under the
     // device's lock.
     using place = place_in_line;

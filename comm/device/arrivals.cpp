@@ -65,29 +65,30 @@ void arrivals::keep_spare(arrived *m) noexcept {
 
 // A message and its receive ---------------------------------------------------------------------------------------
 
-void arrivals::finish(receive &r, errc failure) noexcept {
+void arrivals::finish(receive &r, errc failure, callback_queue *locked) noexcept {
     r.failure = failure;
-    r.finished(r);
+    r.finished(r, locked);
 }
 
 // The bytes have arrived.
-void arrivals::fill(receive &r, status about, std::span<const std::byte> bytes) noexcept {
+void arrivals::fill(receive &r, status about, std::span<const std::byte> bytes,
+                    callback_queue *locked) noexcept {
     r.about = about;
     if (bytes.size() > r.room) {
         r.offered = bytes.size();
-        finish(r, errc::truncated);
+        finish(r, errc::truncated, locked);
         return;
     }
     if (!bytes.empty())
         std::memcpy(r.data, bytes.data(), bytes.size());
-    finish(r, errc::none);
+    finish(r, errc::none, locked);
 }
 
 // The message was unexpected, or a message of this rank itself found the receive.
 void arrivals::meet(receive &r, arrived &m) noexcept {
     await_bytes(m);
     if (m.how != arrived::form::offer) {
-        meet_bytes(r, m);
+        meet_bytes(r, m, nullptr);
         return;
     }
     const std::lock_guard hold(core_.mutex);
@@ -100,18 +101,18 @@ void arrivals::meet_locked(receive &r, arrived &m) noexcept {
         rendezvous_.begin(r, m.about, m.offer);
         free_arrived(&m);
     } else {
-        meet_bytes(r, m);
+        meet_bytes(r, m, &core_.callbacks);
     }
 }
 
-void arrivals::meet_bytes(receive &r, arrived &m) noexcept {
+void arrivals::meet_bytes(receive &r, arrived &m, callback_queue *locked) noexcept {
     if (m.how == arrived::form::local) {
         sending &s = *m.local;
-        fill(r, m.about, std::span<const std::byte>(static_cast<const std::byte *>(s.data), s.size));
-        s.finished(s);
+        fill(r, m.about, std::span<const std::byte>(static_cast<const std::byte *>(s.data), s.size), locked);
+        s.finished(s, locked);
     } else {
         flow_.no_longer_unexpected(m.about);
-        fill(r, m.about, std::span<const std::byte>(m.bytes(), m.about.size));
+        fill(r, m.about, std::span<const std::byte>(m.bytes(), m.about.size), locked);
     }
     free_arrived(&m);
 }
@@ -126,7 +127,7 @@ void arrivals::post(receive &r) noexcept {
         r.at->closed.load(std::memory_order_acquire) ? errc::peer_failed : core_.peers.hopeless(r.source);
     if (why != errc::none && r.at->remove(r)) {
         r.about.source = r.source;
-        finish(r, why);
+        finish(r, why, nullptr);
     }
 }
 
@@ -142,7 +143,7 @@ void arrivals::discard(arrived &m) noexcept {
     case arrived::form::local:
         if (core_.refusing)
             rendezvous_.note_refused(m.about);
-        m.local->finished(*m.local);
+        m.local->finished(*m.local, &core_.callbacks);
         break;
     }
     free_arrived(&m);
@@ -162,7 +163,7 @@ bool arrivals::deliver_here(endpoint_state &e, const status &about,
                             std::span<const std::byte> bytes) noexcept {
     if (e.counts())
         flow_.account(about.source, static_cast<std::ptrdiff_t>(about.size));
-    if (e.deliver(about, bytes))
+    if (e.deliver_here(about, bytes))
         return true;
     if (e.counts())
         flow_.no_longer_unexpected(about);
@@ -196,13 +197,13 @@ void arrivals::send_here(sending &s) noexcept {
     if (!e.matches()) {
         if (!deliver_here(e, s.about, {static_cast<const std::byte *>(s.data), s.size}))
             s.failure = errc::retry;
-        s.finished(s);
+        s.finished(s, nullptr);
         return;
     }
     arrived *m = new_arrived(0);
     if (!m) {
         s.failure = errc::retry;
-        s.finished(s);
+        s.finished(s, nullptr);
         return;
     }
     m->about = s.about;
@@ -239,7 +240,7 @@ bool arrivals::message_arrived(endpoint_state &e, int source, const record_view 
         // A guess at the next message's receive, which may already be gone.
         if (const match_item *next = waiting->match_item::next)
             __builtin_prefetch(reinterpret_cast<const char *>(next) + 64, 1);
-        fill(*waiting, about(), r.body);
+        fill(*waiting, about(), r.body, &core_.callbacks);
         return true;
     }
     std::memcpy(m->bytes(), r.body.data(), r.body.size());

@@ -47,7 +47,7 @@ class arrivals {
     void discard(arrived &m) noexcept;
     void discard_all(arrived *first) noexcept; // linked by match_item::next
     // Delivers, in order, the messages that arrived before the endpoint was attached. Returns false if some
-    // must wait for memory; those behind them wait too. Handlers run meanwhile, and may make endpoints.
+    // must wait for memory; those behind them wait too.
     bool admit_early(endpoint_state &e) noexcept;
     void drop_early_of(unsigned endpoint) noexcept;
     void drop_all_early() noexcept;
@@ -61,9 +61,10 @@ class arrivals {
   private:
     void meet(receive &r, arrived &m) noexcept;
     void meet_locked(receive &r, arrived &m) noexcept;
-    void meet_bytes(receive &r, arrived &m) noexcept;
-    void fill(receive &r, status about, std::span<const std::byte> bytes) noexcept;
-    void finish(receive &r, errc failure) noexcept;
+    void meet_bytes(receive &r, arrived &m, callback_queue *locked) noexcept;
+    // `locked` as for operation::finished.
+    void fill(receive &r, status about, std::span<const std::byte> bytes, callback_queue *locked) noexcept;
+    void finish(receive &r, errc failure, callback_queue *locked) noexcept;
     bool deliver_here(endpoint_state &e, const status &about, std::span<const std::byte> bytes) noexcept;
     bool message_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
     bool rts_arrived(endpoint_state &e, int source, const record_view &r) noexcept;

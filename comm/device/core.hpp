@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "comm/device/callback_queue.hpp"
 #include "comm/device/lock.hpp"
 #include "comm/device/peer_table.hpp"
 #include "comm/transport.hpp"
@@ -38,6 +39,7 @@ struct device_core {
     alignas(64) std::vector<std::unique_ptr<transport>> transports;
     std::vector<transport_limits> limits; // of each transport
     peer_table peers;
+    callback_queue callbacks{mutex};
     // Under the device's lock.
     std::uint64_t under_way = 0; // packets and transfers handed to transports
     bool refusing = false;       // this rank leaves: it posts no more receives and drops their messages

@@ -100,7 +100,8 @@ void deliveries::fetch(endpoint_state &e, place_in_line &place) noexcept {
         flow_.account(about.source, static_cast<std::ptrdiff_t>(about.size));
     place.how = place_in_line::coming;
     e.begin_coming();
-    f->finished = [](operation &op) noexcept { // under the device's lock: all callers hold it
+    f->finished = [](operation &op,
+                     callback_queue *) noexcept { // under the device's lock: all callers hold it
         const std::unique_ptr<fetched> done(static_cast<fetched *>(&op));
         done->by->arrived_whole(*done);
     };

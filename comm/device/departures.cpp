@@ -45,7 +45,7 @@ void departures::end_receives(receive *first, int rank, errc why) noexcept {
         first = static_cast<receive *>(r->match_item::next);
         r->about.source = r->source >= 0 ? rank : any_source;
         r->failure = r->source >= 0 ? why : core_.peers.why_alone();
-        r->finished(*r);
+        r->finished(*r, &core_.callbacks);
     }
 }
 

@@ -15,8 +15,9 @@ class endpoint_table {
     endpoint_table(); // throws std::bad_alloc
 
     // Any thread. nullptr: it is not attached.
-    endpoint_state *find(unsigned id) const noexcept { return all_[id].load(std::memory_order_acquire); }
-    // f must not attach or detach any other.
+    endpoint_state *find(unsigned id, std::memory_order order = std::memory_order_acquire) const noexcept {
+        return all_[id].load(order); // pairs with attach
+    }
     template <class F> void each(F f) const noexcept {
         for (unsigned i = 0; i < most_endpoints; ++i)
             if (endpoint_state *e = find(i))
@@ -29,7 +30,7 @@ class endpoint_table {
         ++attached_;
     }
     void detach(unsigned id) noexcept {
-        all_[id].store(nullptr, std::memory_order_release); // pairs with find
+        all_[id].store(nullptr, std::memory_order_seq_cst); // pairs with handler_calls::run
         gone_[id] = true;
         --attached_;
     }

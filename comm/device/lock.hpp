@@ -1,9 +1,5 @@
-// The lock of a device. It is held for short times.
+// The lock of a device. It is held for short times, and never while user code runs.
 #pragma once
-
-#include <atomic>
-
-#include <fult/detail/platform.hpp>
 
 #include "comm/match/spin.hpp"
 
@@ -12,53 +8,41 @@ namespace fult::comm::detail {
 // What is due when the lock is released.
 class lock_duties {
   public:
-    virtual void settle() noexcept = 0; // under the lock
+    // Called under the lock; calls device_mutex::release.
+    virtual void settle() noexcept = 0;
 
   protected:
     ~lock_duties() = default;
 };
 
-// Recursive. Lockable: for std::lock_guard.
+// Lockable: for std::lock_guard.
 class device_mutex {
   public:
     device_mutex() = default;
     device_mutex(const device_mutex &) = delete;
     device_mutex &operator=(const device_mutex &) = delete;
 
-    bool try_lock() noexcept {
-        const void *nobody = nullptr;
-        const void *me = fult::detail::this_thread();
-        if (holder_.load(std::memory_order_relaxed) == me ||
-            (holder_.load(std::memory_order_relaxed) == nullptr &&
-             holder_.compare_exchange_strong(nobody, me, std::memory_order_acquire))) { // pairs with unlock
-            ++depth_;
-            return true;
-        }
-        return false;
-    }
-    void lock() noexcept {
-        spin_wait wait;
-        while (!try_lock())
-            wait();
-    }
+    bool try_lock() noexcept { return lock_.try_lock(); }
+    void lock() noexcept { lock_.lock(); }
     void unlock() noexcept {
-        while (depth_ == 1 && is_due_) {
-            is_due_ = false;
+        if (is_due_) [[unlikely]]
             duties_->settle();
-        }
-        if (--depth_ == 0)
-            holder_.store(nullptr, std::memory_order_release);
+        else
+            lock_.unlock();
     }
 
     // Under the lock.
-    bool is_nested() const noexcept { return depth_ > 1; }
     void note_duty() noexcept { is_due_ = true; }
+    // For the duties: nothing is due.
+    void release() noexcept {
+        is_due_ = false;
+        lock_.unlock();
+    }
     // Once, before the first duty.
     void set_duties(lock_duties &duties) noexcept { duties_ = &duties; }
 
   private:
-    std::atomic<const void *> holder_{nullptr}; // the owning thread
-    unsigned depth_ = 0;
+    spin lock_;
     bool is_due_ = false;
     lock_duties *duties_ = nullptr;
 };

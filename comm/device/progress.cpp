@@ -44,7 +44,7 @@ bool progress_engine::progress() noexcept {
     device_mutex &mutex = parts_.core.mutex;
     if (!mutex.try_lock())
         return false;
-    if (mutex.is_nested()) { // from a handler
+    if (!parts_.core.callbacks.is_idle()) [[unlikely]] { // possibly below this call; they go first
         mutex.unlock();
         return false;
     }
@@ -74,7 +74,7 @@ void progress_engine::relieve() noexcept {
 bool progress_engine::handed_over_locked() noexcept {
     parts_.sending.flush_all();
     return !parts_.sending.is_any_open() && !needs_room() && parts_.long_messages.arriving() == 0 &&
-           parts_.core.under_way == 0;
+           parts_.core.under_way == 0 && parts_.core.callbacks.is_idle();
 }
 
 bool progress_engine::handed_over() noexcept {
@@ -93,7 +93,7 @@ device_traffic progress_engine::look_at_traffic() noexcept {
     device_traffic all;
     all.is_calm = !needs_room() && !needs_memory() && parts_.core.under_way == 0 &&
                   parts_.accesses.pending() == 0 && parts_.long_messages.arriving() == 0 &&
-                  !peers.any_doomed() && !parts_.sending.has_gathered();
+                  !peers.any_doomed() && parts_.core.callbacks.is_idle() && !parts_.sending.has_gathered();
     for (int rank = 0; rank < peers.size(); ++rank)
         if (const peer &each = peers.of(rank); !each.failed.load(std::memory_order_relaxed)) {
             all.sent += each.sent;
@@ -165,7 +165,7 @@ bool progress_engine::prepare_sleep() noexcept {
         return false;
     }
     parts_.sending.flush_all();
-    bool calm = !poll_transports();
+    bool calm = parts_.core.callbacks.is_idle() && !poll_transports();
     for (unsigned looks = 0; calm && !transports_may_sleep(); ++looks)
         calm = looks < looks_a_step && !poll_transports(); // what arrived may not count
     if (calm)

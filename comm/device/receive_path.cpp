@@ -94,10 +94,20 @@ void receive_path::moved(transfer &t, bool well) noexcept {
 
 void receive_path::received(packet &p, std::size_t from) noexcept {
     p.handled = 0;
-    if (handle_packet(p, from)) [[likely]]
-        packets_.post(p, from);
-    else
+    if (!try_packet(p, from)) [[unlikely]]
         defer(p, from);
+}
+
+bool receive_path::try_packet(packet &p, std::size_t from) noexcept {
+    handlers_.begin(p);
+    if (handle_packet(p, from)) [[likely]] {
+        p.handled = 0;
+        p.rank = -1;
+        handlers_.end(p, from);
+        return true;
+    }
+    handlers_.interrupt();
+    return false;
 }
 
 bool receive_path::handle_packet(packet &p, std::size_t from) noexcept {
@@ -271,15 +281,11 @@ void receive_path::retry() noexcept {
         packet &p = *std::exchange(each, each->next);
         peer &source = source_of(p);
         const auto from = static_cast<std::size_t>(p.rank);
-        source.no_memory = source.no_memory || !handle_packet(p, from);
-        if (source.no_memory) {
+        source.no_memory = source.no_memory || !try_packet(p, from);
+        if (source.no_memory)
             append_deferred(p);
-        } else {
+        else
             --source.deferred;
-            p.handled = 0;
-            p.rank = -1;
-            packets_.post(p, from);
-        }
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "comm/device/arrivals.hpp"
 #include "comm/device/departures.hpp"
+#include "comm/device/handler_calls.hpp"
 #include "comm/device/packet_buffers.hpp"
 #include "comm/device/probe_port.hpp"
 #include "comm/device/rendezvous.hpp"
@@ -19,8 +20,8 @@ namespace fult::comm::detail {
 class receive_path {
   public:
     receive_path(device_core &core, packet_buffers &packets, device_sleep &sleep, arrivals &messages,
-                 rendezvous &long_messages, one_sided &accesses, departures &gone,
-                 probe_port &probes) noexcept
+                 rendezvous &long_messages, one_sided &accesses, departures &gone, probe_port &probes,
+                 handler_calls &handlers) noexcept
         : core_(core),
           packets_(packets),
           sleep_(sleep),
@@ -28,7 +29,8 @@ class receive_path {
           rendezvous_(long_messages),
           one_sided_(accesses),
           departures_(gone),
-          probes_(probes) {}
+          probes_(probes),
+          handlers_(handlers) {}
     receive_path(const receive_path &) = delete;
     receive_path &operator=(const receive_path &) = delete;
 
@@ -47,6 +49,7 @@ class receive_path {
     void moved(transfer &t, bool well) noexcept;
     void received(packet &p, std::size_t from) noexcept;
     // Return false if there is no memory for what arrived; nothing has changed then.
+    bool try_packet(packet &p, std::size_t from) noexcept;
     bool handle_packet(packet &p, std::size_t from) noexcept;
     bool handle_records(record_reader &reader, packet &p) noexcept;
     bool handle_record(int source, const record_view &r) noexcept;
@@ -67,6 +70,7 @@ class receive_path {
     one_sided &one_sided_;
     departures &departures_;
     probe_port &probes_;
+    handler_calls &handlers_;
     unsigned silent_events_ = 0; // events of this poll that do not count
     packet *deferred_ = nullptr; // received packets for whose records there was no memory, in order
     packet *last_deferred_ = nullptr;

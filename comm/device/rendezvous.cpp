@@ -86,7 +86,7 @@ bool rendezvous::send_parts(sending &s) noexcept {
 }
 
 void rendezvous::finish(sending &s, errc failure) noexcept {
-    finish_begun(s, offered_, core_.peers.of(s.rank).via, failure);
+    finish_begun(s, offered_, core_.peers.of(s.rank).via, failure, &core_.callbacks);
 }
 
 void rendezvous::note_refused(const status &about) noexcept {
@@ -107,7 +107,7 @@ std::string rendezvous::refused_sends() const {
 
 void rendezvous::finish(receive &r, errc failure) noexcept {
     r.failure = failure;
-    r.finished(r);
+    r.finished(r, &core_.callbacks);
 }
 
 void rendezvous::end(int source, std::uint64_t id, std::uint64_t flags) noexcept {

@@ -155,7 +155,7 @@ bool send_path::has_gathered() const noexcept {
 void send_path::end(sending &s, errc failure) noexcept {
     s.failure = failure;
     s.about = {s.rank, s.tag, s.size};
-    s.finished(s);
+    s.finished(s, &core_.callbacks);
 }
 
 void send_path::queue(sending &s) noexcept {

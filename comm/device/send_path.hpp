@@ -42,7 +42,7 @@ class send_path {
     // Sends the message or its RTS, behind the earlier ones to that rank, when packets are free.
     void queue(sending &s) noexcept;
     // Ends a message that is not sent, or is sent whole.
-    static void end(sending &s, errc failure) noexcept;
+    void end(sending &s, errc failure) noexcept;
     // Drops what is not sent to that rank, and ends its messages that wait for packets.
     void fail(peer &who) noexcept;
     // Retries the messages that wait for packets.

@@ -145,7 +145,8 @@ class one_sided {
     access *find(std::uint64_t id, int source) noexcept;
     void bytes_came(int source, std::span<const std::byte> body) noexcept;
     void parts_wanted(int source, std::uint64_t id) noexcept;
-    void finish(access &a, errc failure) noexcept;
+    void finish(access &a, errc failure, callback_queue *locked) noexcept;
+    void finish(access &a, errc failure) noexcept { finish(a, failure, &core_.callbacks); }
 
     // The target (target.cpp):
     region_state *find_region(std::uint64_t id, std::uint64_t offset, std::uint64_t size,

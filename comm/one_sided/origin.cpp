@@ -46,7 +46,7 @@ void one_sided::begin_here(access &a) noexcept {
             ++r->uses;
     }
     if (!r) {
-        finish(a, errc::refused);
+        finish(a, errc::refused, nullptr);
         return;
     }
     std::byte *const there = r->base + a.offset;
@@ -63,7 +63,7 @@ void one_sided::begin_here(access &a) noexcept {
         const std::lock_guard hold(core_.mutex);
         --r->uses;
     }
-    finish(a, told ? errc::none : errc::retry);
+    finish(a, told ? errc::none : errc::retry, nullptr);
 }
 
 bool one_sided::step(access &a) noexcept {
@@ -130,8 +130,8 @@ void one_sided::parts_wanted(int source, std::uint64_t id) noexcept {
     submit(*a);
 }
 
-void one_sided::finish(access &a, errc failure) noexcept {
-    finish_begun(a, accesses_, core_.peers.of(a.rank).via, failure);
+void one_sided::finish(access &a, errc failure, callback_queue *locked) noexcept {
+    finish_begun(a, accesses_, core_.peers.of(a.rank).via, failure, locked);
 }
 
 } // namespace fult::comm::detail
