@@ -175,12 +175,12 @@ bool device::send_probe(int rank, const probe_body &body) noexcept {
 
 // Reports -------------------------------------------------------------------------------------------------------------
 
-std::string device::refused_sends() noexcept {
+std::string device::refused_sends() {
     const std::lock_guard hold(core_.mutex);
     return rendezvous_.refused_sends();
 }
 
-std::string device::pending_receives() noexcept {
+std::string device::pending_receives() {
     const std::lock_guard hold(core_.mutex);
     std::string text;
     const auto note = [&](std::size_t count, const std::string &what) {

@@ -114,9 +114,9 @@ class device final : lock_duties {
     // Packets from outside the job, which were refused.
     std::uint64_t strange_packets() const noexcept { return receiving_.strange_packets(); }
     // Describes messages of this rank that no receive took; empty if there are none.
-    std::string refused_sends() noexcept;
+    std::string refused_sends(); // throws std::bad_alloc
     // Describes pending operations.
-    std::string pending_receives() noexcept;
+    std::string pending_receives(); // throws std::bad_alloc
 
   private:
     void settle() noexcept override; // lock_duties

@@ -20,7 +20,7 @@ namespace {
     char text[512];
     std::snprintf(text, sizeof text,
                   "the handler of %s threw on a message from rank %d, tag %u: %s; catch it in the handler",
-                  endpoint_name(endpoint).c_str(), about.source, about.tag, what);
+                  endpoint_text(endpoint).text, about.source, about.tag, what);
     fult::detail::misuse("comm::endpoint", text);
 }
 

@@ -10,6 +10,7 @@
 
 #include "comm/describe.hpp"
 #include "comm/joining.hpp"
+#include "comm/or_end.hpp"
 #include "comm/own_thread.hpp"
 #include "comm/strings.hpp"
 
@@ -172,7 +173,7 @@ void job::wait_for_all() {
         try {
             boot->barrier();
         } catch (const bootstrap_error &how) {
-            missing = how.what();
+            or_end("comm::context", [&] { missing = how.what(); });
         }
         all_here.store(true, std::memory_order_release);
     });
@@ -197,7 +198,7 @@ void job::say_who_is_missing(const std::string &text) {
 }
 
 // Ends the program if a device reports something.
-void job::require_none(std::string (device::*left)() noexcept, const char *remedy) {
+void job::require_none(std::string (device::*left)(), const char *remedy) {
     std::string text;
     for (const auto &each : devices_)
         if (const std::string its = ((*each).*left)(); !its.empty())
@@ -220,7 +221,12 @@ void job::require_no_endpoints() {
                                                   .c_str());
 }
 
+// No caller could handle a lack of memory.
 job::~job() {
+    or_end("comm::context", [this] { end(); });
+}
+
+void job::end() {
     control_ = endpoint();
     require_none(&device::pending_receives, "wait for them first");
     require_no_endpoints();

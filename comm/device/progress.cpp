@@ -1,7 +1,9 @@
 #include "comm/device/progress.hpp"
 
 #include <chrono>
+#include <exception>
 #include <mutex>
+#include <thread>
 
 #include "comm/describe.hpp"
 #include "comm/one_sided/one_sided.hpp"
@@ -135,8 +137,13 @@ void progress_engine::pause() noexcept {
         this_task::yield();
         return;
     }
-    fult::detail::waiter moment;
-    moment.wait(fult::detail::wait_limits(std::chrono::steady_clock::now() + std::chrono::microseconds(200)));
+    try {
+        fult::detail::waiter moment;
+        moment.wait(
+            fult::detail::wait_limits(std::chrono::steady_clock::now() + std::chrono::microseconds(200)));
+    } catch (const std::exception &) { // no memory or descriptor for a timer
+        std::this_thread::yield();
+    }
 }
 
 // Sleeping ------------------------------------------------------------------------------------------------------------
