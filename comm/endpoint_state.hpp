@@ -69,17 +69,16 @@ class endpoint_state {
     // Under the device's lock, so a handler is called later.
     bool deliver(const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept;
     bool deliver(const status &about, std::span<const std::byte> bytes) noexcept;
-    // Without the lock, for a message of this rank itself.
-    bool deliver_here(const status &about, std::span<const std::byte> bytes) noexcept;
-    // Without the lock.
-    void call_handler(const status &about, std::span<const std::byte> bytes) noexcept;
-    // The same in the order of each source, some messages of which are still being transferred. Under the
-    // device's lock.
+    // The same in the order of each source, some messages of which are still being transferred.
     using place = place_in_line;
     place *reserve(int source) noexcept; // nullptr: no memory
     bool deliver_in_order(const status &about, std::span<const std::byte> bytes) noexcept;
     bool deliver_ready(int source) noexcept; // after a place was filled
     bool deliver_all_ready() noexcept;
+    // Without the lock, for a message of this rank itself.
+    bool deliver_here(const status &about, std::span<const std::byte> bytes) noexcept;
+    // Without the lock, for a message that was delivered to the handler.
+    void call_handler(const status &about, std::span<const std::byte> bytes) noexcept;
     bool has_early = false; // the device holds messages for it for which there was no memory
     std::optional<message> dequeue() noexcept;
 

@@ -217,6 +217,8 @@ void arrivals::send_here(sending &s) noexcept {
 // Messages of other ranks ---------------------------------------------------------------------------------------------
 
 bool arrivals::arrive(int source, const record_view &r) noexcept {
+    if (r.endpoint >= most_endpoints) [[unlikely]]
+        return true;
     endpoint_state *e = endpoints_.find(r.endpoint);
     if (!e || core_.refusing || e->has_early)
         return hold_early(source, r);

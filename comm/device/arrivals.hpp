@@ -41,7 +41,8 @@ class arrivals {
 
     // Under the device's lock ---------------------------------------------------------------------------------------
 
-    // Eager message or RTS. Returns false if there is no memory for it; nothing has changed then.
+    // Eager message or RTS; one for an impossible endpoint is dropped. Returns false if there is no memory
+    // for it; nothing has changed then.
     bool arrive(int source, const record_view &r) noexcept;
     // Drops a message that no receive will take.
     void discard(arrived &m) noexcept;

@@ -79,16 +79,6 @@ bool handler_calls::add(std::uint16_t endpoint, const status &about,
     return true;
 }
 
-void handler_calls::end(packet &p, std::size_t transport) noexcept {
-    current_ = nullptr;
-    if (p.calls == 0) [[likely]] {
-        packets_.post(p, transport);
-    } else {
-        p.is_handled = true;
-        p.rank = static_cast<int>(transport);
-    }
-}
-
 // An endpoint that was detached has no handler any more: its messages are dropped.
 void handler_calls::run(call &c) noexcept {
     runner_.store(fult::detail::this_thread(), std::memory_order_relaxed);

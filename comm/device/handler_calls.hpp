@@ -28,7 +28,15 @@ class handler_calls {
     // Messages that are added until end lie in that packet, which stays as it is until the handlers have been
     // called. end: the packet is handled, and received into again, now or then.
     void begin(packet &p) noexcept { current_ = &p; }
-    void end(packet &p, std::size_t transport) noexcept;
+    void end(packet &p, std::size_t transport) noexcept {
+        current_ = nullptr;
+        if (p.calls == 0) [[likely]] {
+            packets_.post(p, transport);
+        } else {
+            p.is_handled = true;
+            p.rank = static_cast<int>(transport);
+        }
+    }
     void interrupt() noexcept { current_ = nullptr; } // the rest of the packet is handled later
     // Return false if there is no memory. The first one copies what lies in no packet.
     bool add(std::uint16_t endpoint, const status &about, std::span<const std::byte> bytes) noexcept;

@@ -69,9 +69,8 @@ void packet_buffers::post_first() {
     }
 }
 
-void packet_buffers::post(packet &p, std::size_t to) noexcept {
-    if (core_.transports[to]->post(p) != outcome::done)
-        unposted_[to].push_back(&p); // has capacity for all packets of the transport
+void packet_buffers::keep_unposted(packet &p, std::size_t to) noexcept {
+    unposted_[to].push_back(&p); // has capacity for all packets of the transport
 }
 
 void packet_buffers::post_rest(std::size_t to) noexcept {

@@ -23,13 +23,17 @@ class packet_buffers {
     packet *take() noexcept { return pool_.take(0); } // to send; nullptr: none is free
     void give(packet &p) noexcept { pool_.give(0, p); }
     // A packet that was received is free again: its transport receives into it.
-    void post(packet &p, std::size_t to) noexcept;
+    void post(packet &p, std::size_t to) noexcept {
+        if (core_.transports[to]->post(p) != outcome::done) [[unlikely]]
+            keep_unposted(p, to);
+    }
     // Posts those that the transport had no space for.
     void post_rest(std::size_t to) noexcept;
 
   private:
     packet_pool_options pool_options();
     void post_first();
+    void keep_unposted(packet &p, std::size_t to) noexcept;
     bool register_slab(void *base, std::size_t size, void *(&descriptor)[2]) noexcept;
 
     device_core &core_;

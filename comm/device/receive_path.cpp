@@ -177,11 +177,12 @@ bool receive_path::handle_records(record_reader &reader, packet &p) noexcept {
     return true;
 }
 
-bool receive_path::handle_record(int source, const record_view &r) noexcept {
+// Neither a message nor an RTS.
+bool receive_path::handle_other(int source, const record_view &r) noexcept {
     switch (r.kind) {
     case record::eager:
     case record::rts:
-        return r.endpoint >= most_endpoints || arrivals_.arrive(source, r);
+        break;
     case record::fin:
         if (const auto body = body_as<id_body>(r.body))
             rendezvous_.fin_arrived(source, *body);

@@ -52,7 +52,12 @@ class receive_path {
     bool try_packet(packet &p, std::size_t from) noexcept;
     bool handle_packet(packet &p, std::size_t from) noexcept;
     bool handle_records(record_reader &reader, packet &p) noexcept;
-    bool handle_record(int source, const record_view &r) noexcept;
+    bool handle_record(int source, const record_view &r) noexcept {
+        if (r.kind == record::eager || r.kind == record::rts) [[likely]]
+            return arrivals_.arrive(source, r);
+        return handle_other(source, r);
+    }
+    bool handle_other(int source, const record_view &r) noexcept;
     bool refuse_packet(std::size_t from) noexcept;
     void prefetch(std::span<const event> packets) const noexcept;
     void prefetch(int source, std::span<const record_view> messages) const noexcept;
