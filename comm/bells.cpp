@@ -56,7 +56,10 @@ bool register_fence() noexcept {
 } // namespace
 
 doorbells::doorbells(const std::string &name, int size)
-    : name_(name), others_(static_cast<std::size_t>(size)) {
+    : name_(name),
+      page_name_("/" + name),
+      socket_name_(socket_path(name)),
+      others_(static_cast<std::size_t>(size)) {
     fenced_ = register_fence();
     try {
         listen();
@@ -86,7 +89,7 @@ void doorbells::close_all() noexcept {
 // The name gets the socket's own mode, less the umask, so that other users can never ring.
 void doorbells::listen() {
     socket_ = new_socket();
-    const std::string path = socket_path(name_);
+    const std::string &path = socket_name_;
     const sockaddr_un address = address_of(path);
     ::unlink(path.c_str()); // left by a job that was killed
     if (::fchmod(socket_, S_IRUSR | S_IWUSR) != 0 ||
@@ -131,8 +134,8 @@ void doorbells::connect(std::span<const std::string> names) {
 
 void doorbells::hide() noexcept {
     if (!hidden_) {
-        ::shm_unlink(("/" + name_).c_str());
-        ::unlink(socket_path(name_).c_str());
+        ::shm_unlink(page_name_.c_str());
+        ::unlink(socket_name_.c_str());
     }
     hidden_ = true;
 }

@@ -53,8 +53,8 @@ class doorbells {
     void close_all() noexcept;
     void ring_slowly(int rank) noexcept;
 
-    std::string name_;
-    std::vector<other> others_; // by rank
+    std::string name_, page_name_, socket_name_; // so that hide needs no memory
+    std::vector<other> others_;                  // by rank
     page *own_ = nullptr;
     int socket_ = -1;
     bool fenced_ = false;

@@ -14,18 +14,6 @@ namespace {
 constexpr std::size_t longest = 96; // maximum length of the texts that are combined below
 
 // Endpoints have two numbers each, the second for their collectives; the first pair is the context's own.
-struct endpoint_text {
-    char text[longest / 2];
-    explicit endpoint_text(unsigned number) noexcept {
-        const unsigned made = number / 2 - 1;
-        if (number < 2)
-            std::snprintf(text, sizeof text, "the context");
-        else
-            std::snprintf(text, sizeof text, "%sendpoint %u%s", number % 2 == 0 ? "" : "the collectives of ",
-                          made, made == 0 ? " (world)" : "");
-    }
-};
-
 bool has_tags(unsigned endpoint) noexcept { return endpoint >= 2 && endpoint % 2 == 0; }
 
 // ", tag 7, endpoint 0 (world)". Tags of the library's own messages mean nothing to a user.
@@ -67,6 +55,15 @@ void describe(const access &a, char *text, std::size_t size) noexcept {
 }
 
 } // namespace
+
+endpoint_text::endpoint_text(unsigned number) noexcept {
+    const unsigned made = number / 2 - 1;
+    if (number < 2)
+        std::snprintf(text, sizeof text, "the context");
+    else
+        std::snprintf(text, sizeof text, "%sendpoint %u%s", number % 2 == 0 ? "" : "the collectives of ",
+                      made, made == 0 ? " (world)" : "");
+}
 
 std::string endpoint_name(unsigned number) { return endpoint_text(number).text; }
 

@@ -8,7 +8,11 @@
 
 namespace fult::comm::detail {
 
-// "endpoint 0 (world)"; endpoints of make_endpoint are 1, 2, ... in order.
+// "endpoint 0 (world)"; endpoints of make_endpoint are 1, 2, ... in order. Does not allocate.
+struct endpoint_text {
+    char text[48];
+    explicit endpoint_text(unsigned number) noexcept;
+};
 std::string endpoint_name(unsigned number);
 
 // What a task waits for: "a message from rank 3, tag 7, endpoint 0 (world)". Does not allocate.

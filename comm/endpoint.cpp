@@ -20,14 +20,18 @@ namespace {
 struct alignas(64) blocking_receive final : receive {
     fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
     blocking_receive() noexcept {
-        finished = [](operation &op) noexcept { static_cast<blocking_receive &>(op).done.grant(); };
+        finished = [](operation &op, callback_queue *) noexcept {
+            static_cast<blocking_receive &>(op).done.grant();
+        };
     }
 };
 
 struct blocking_send final : sending {
     fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
     blocking_send() noexcept {
-        finished = [](operation &op) noexcept { static_cast<blocking_send &>(op).done.grant(); };
+        finished = [](operation &op, callback_queue *) noexcept {
+            static_cast<blocking_send &>(op).done.grant();
+        };
     }
 };
 
@@ -218,7 +222,8 @@ status endpoint::probe(int source, std::int64_t tag) {
     endpoint_state &at = the(state_, "probe");
     at.check_source("probe", source, tag);
     for (;;) {
-        const errc hopeless = at.on.hopeless(source); // first: try_probe then finds all earlier messages
+        const errc hopeless =
+            at.on.peers().hopeless(source); // first: try_probe then finds all earlier messages
         if (const auto found = try_probe(source, tag))
             return *found;
         if (hopeless != errc::none) {
@@ -257,18 +262,18 @@ bool endpoint::enqueue(const void *data, std::size_t size, int destination, std:
         std::atomic<std::size_t> *count = nullptr;
         ~detached() { count->fetch_sub(size, std::memory_order_relaxed); }
     };
-    if (!from.on.may_copy(size)) {
+    if (!from.on.flow().may_copy(size)) {
         from.on.look();
         return false;
     }
     auto s = std::make_unique<detached>();
     s->is_copy = true;
-    s->count = &from.on.copied();
+    s->count = &from.on.flow().copied();
     s->bytes.reset(new std::byte[size]);
     std::memcpy(s->bytes.get(), data, size);
     describe(*s, from, s->bytes.get(), size, destination, tag);
     s->count->fetch_add(size, std::memory_order_relaxed);
-    s->finished = [](operation &op) noexcept { delete &static_cast<detached &>(op); };
+    s->finished = [](operation &op, callback_queue *) noexcept { delete &static_cast<detached &>(op); };
     from.on.send(*s.release());
     return true;
 }

@@ -20,7 +20,7 @@ namespace {
     char text[512];
     std::snprintf(text, sizeof text,
                   "the handler of %s threw on a message from rank %d, tag %u: %s; catch it in the handler",
-                  endpoint_name(endpoint).c_str(), about.source, about.tag, what);
+                  endpoint_text(endpoint).text, about.source, about.tag, what);
     fult::detail::misuse("comm::endpoint", text);
 }
 
@@ -52,7 +52,6 @@ endpoint_state::endpoint_state(device &device, std::uint16_t number, endpoint_op
 
 endpoint_state::~endpoint_state() {
     on.detach(*this);
-    drop_messages();
     let_go();
 }
 
@@ -117,7 +116,7 @@ std::optional<status> endpoint_state::look(int source, std::int64_t tag) noexcep
 receive *endpoint_state::orphans(int rank) noexcept {
     if (wild_)
         return static_cast<receive *>(
-            wild_->remove_if(match_kind::receive, [&, alone = on.is_left_alone()](wildcard_item &r) {
+            wild_->remove_if(match_kind::receive, [&, alone = on.peers().is_left_alone()](wildcard_item &r) {
                 const int source = static_cast<receive &>(r).source;
                 return source == rank || (source == any_source && alone);
             }));
@@ -148,22 +147,23 @@ arrived *endpoint_state::take_messages() noexcept {
     return static_cast<arrived *>(static_cast<wildcard_item *>(first));
 }
 
-void endpoint_state::drop_messages() noexcept {
-    for (arrived *each = take_messages(); each;) {
-        auto *after = static_cast<arrived *>(static_cast<wildcard_item *>(each->match_item::next));
-        on.discard(*each);
-        each = after;
-    }
-}
-
 // Other deliveries ----------------------------------------------------------------------------------------------------
 
+void endpoint_state::call_handler(const status &about, std::span<const std::byte> bytes) noexcept {
+    const fult::detail::no_suspension_in_spawn meanwhile; // its thread has more calls to make
+    call(how.handler, id, about, bytes);
+}
+
+bool endpoint_state::deliver_here(const status &about, std::span<const std::byte> bytes) noexcept {
+    if (how.how != delivery::handled)
+        return deliver(about, bytes);
+    call_handler(about, bytes);
+    return true;
+}
+
 bool endpoint_state::deliver(const status &about, std::span<const std::byte> bytes) noexcept {
-    if (how.how == delivery::handled) {
-        const fult::detail::no_suspension_in_spawn meanwhile;
-        call(how.handler, id, about, bytes);
-        return true;
-    }
+    if (how.how == delivery::handled)
+        return on.handlers().add(id, about, bytes);
     std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes.size()]);
     if (!copy)
         return false;
@@ -173,12 +173,10 @@ bool endpoint_state::deliver(const status &about, std::span<const std::byte> byt
 }
 
 bool endpoint_state::deliver(const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept {
-    const fult::detail::no_suspension_in_spawn
-        meanwhile; // a handler, or this function, may spawn under the device's lock
+    const fult::detail::no_suspension_in_spawn meanwhile; // it may spawn under the device's lock
     switch (how.how) {
     case delivery::handled:
-        call(how.handler, id, about, {bytes.get(), about.size});
-        return true;
+        return on.handlers().add(id, about, bytes);
     case delivery::as_a_task:
         try {
             spawn([handler = handler_, about, at = bytes.get(), number = id] {
@@ -223,13 +221,13 @@ std::vector<place_in_line *> endpoint_state::offered() {
 // Releases what a queue still holds at its end. Messages in transfer are released by their transfers.
 void endpoint_state::let_go() noexcept {
     for (const message &each : queue_)
-        on.no_longer_unexpected(each.about);
+        on.flow().no_longer_unexpected(each.about);
     for (auto &[source, line] : behind_)
         for (place &each : line)
             if (each.how == place::offered)
                 on.leave_at_sender(each.about.source, each.offer);
             else if (each.how == place::here && counts())
-                on.no_longer_unexpected(each.about);
+                on.flow().no_longer_unexpected(each.about);
 }
 
 endpoint_state::place *endpoint_state::reserve(int source) noexcept {
@@ -262,7 +260,7 @@ bool endpoint_state::deliver_in_order(const status &about, std::span<const std::
         }
     }
     if (in && counts())
-        on.account(about.source, static_cast<std::ptrdiff_t>(about.size));
+        on.flow().account(about.source, static_cast<std::ptrdiff_t>(about.size));
     return in;
 }
 
@@ -299,7 +297,7 @@ std::optional<message> endpoint_state::dequeue() noexcept {
         first = std::move(queue_.front());
         queue_.pop_front();
     }
-    on.no_longer_unexpected(first->about);
+    on.flow().no_longer_unexpected(first->about);
     on.relieve();
     return first;
 }

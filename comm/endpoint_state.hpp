@@ -63,23 +63,26 @@ class endpoint_state {
     receive *orphans(int rank) noexcept;
     std::size_t waiting_receives() noexcept;
     arrived *take_messages() noexcept; // the unexpected messages, linked by match_item::next
-    void drop_messages() noexcept;
 
     // Other deliveries: the whole message is here. Takes ownership of the bytes. Returns false if there is no
     // memory, or no slot for a task; nothing has changed then.
+    // Under the device's lock, so a handler is called later.
     bool deliver(const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept;
     bool deliver(const status &about, std::span<const std::byte> bytes) noexcept;
-    // The same in the order of each source, some messages of which are still being transferred. Under the
-    // device's lock.
+    // The same in the order of each source, some messages of which are still being transferred.
     using place = place_in_line;
     place *reserve(int source) noexcept; // nullptr: no memory
     bool deliver_in_order(const status &about, std::span<const std::byte> bytes) noexcept;
     bool deliver_ready(int source) noexcept; // after a place was filled
     bool deliver_all_ready() noexcept;
+    // Without the lock, for a message of this rank itself.
+    bool deliver_here(const status &about, std::span<const std::byte> bytes) noexcept;
+    // Without the lock, for a message that was delivered to the handler.
+    void call_handler(const status &about, std::span<const std::byte> bytes) noexcept;
     bool has_early = false; // the device holds messages for it for which there was no memory
     std::optional<message> dequeue() noexcept;
 
-    // Messages of a queue count as unexpected (device::account) until they are dequeued.
+    // Messages of a queue count as unexpected (flow_control::account) until they are dequeued.
     bool counts() const noexcept { return how.how == delivery::queued; }
     // Under the device's lock. True if the owner cannot continue until the next message is admitted.
     bool has_run_dry() noexcept;

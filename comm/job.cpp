@@ -10,6 +10,7 @@
 
 #include "comm/describe.hpp"
 #include "comm/joining.hpp"
+#include "comm/or_end.hpp"
 #include "comm/own_thread.hpp"
 #include "comm/strings.hpp"
 
@@ -54,10 +55,8 @@ job::job(const options &asked, std::unique_ptr<bootstrap> started_by, std::uniqu
     begin();
     watch_ = std::make_unique<liveness>(devices_, all.processes(), wanted.heartbeat, boot->launcher());
     if (devices_.size() > 1)
-        for (const auto &each : devices_) {
-            const device_lock hold(*each); // the thread of liveness already runs
+        for (const auto &each : devices_)
             each->tell_failures_to(watch_.get());
-        }
     watch_for_deadlocks();
     serve();
 }
@@ -179,7 +178,7 @@ void job::wait_for_all() {
         try {
             boot->barrier();
         } catch (const bootstrap_error &how) {
-            missing = how.what();
+            or_end("comm::context", [&] { missing = how.what(); });
         }
         all_here.store(true, std::memory_order_release);
     });
@@ -195,7 +194,7 @@ void job::wait_for_all() {
 // Once, and not if a rank has failed: operations that depend on it have reported that.
 void job::say_who_is_missing(const std::string &text) {
     for (const auto &each : devices_)
-        if (each->any_failed())
+        if (each->peers().any_failed())
             return;
     if (std::exchange(has_complained_, true))
         return;
@@ -204,7 +203,7 @@ void job::say_who_is_missing(const std::string &text) {
 }
 
 // Ends the program if a device reports something.
-void job::require_none(std::string (device::*left)() noexcept, const char *remedy) {
+void job::require_none(std::string (device::*left)(), const char *remedy) {
     std::string text;
     for (const auto &each : devices_)
         if (const std::string its = ((*each).*left)(); !its.empty())
@@ -227,7 +226,12 @@ void job::require_no_endpoints() {
                                                   .c_str());
 }
 
+// No caller could handle a lack of memory.
 job::~job() {
+    or_end("comm::context", [this] { end(); });
+}
+
+void job::end() {
     control_ = endpoint();
     require_none(&device::pending_receives, "wait for them first");
     require_no_endpoints();

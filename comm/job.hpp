@@ -56,6 +56,7 @@ class job {
     std::uint64_t strange_packets() const noexcept;
 
   private:
+    void end();
     void add_device(device_links links, std::unique_ptr<doorbells> bells);
     void begin();
     void watch_for_deadlocks();
@@ -63,7 +64,7 @@ class job {
     void until(bool (device::*done)() noexcept) noexcept;
     void wait_for_all();
     void say_who_is_missing(const std::string &text);
-    void require_none(std::string (device::*left)() noexcept, const char *remedy);
+    void require_none(std::string (device::*left)(), const char *remedy);
     void require_no_endpoints();
 
     std::uint16_t next_endpoint_ = 0;

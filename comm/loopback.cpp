@@ -3,6 +3,7 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include <fult/detail/misuse.hpp>
 
 #include "comm/match/spin.hpp"
+#include "comm/or_end.hpp"
 
 namespace fult::comm::detail {
 
@@ -57,12 +59,12 @@ class loopback final : public transport {
         check_registered(p.descriptor[0], p.data(), p.size);
         const outcome how = put(p.rank, p.data(), p.size);
         if (how == outcome::done)
-            told_.push_back({event::kind::sent, &p});
+            or_end("loopback", [&] { told_.push_back({event::kind::sent, &p}); });
         return how;
     }
     outcome post(packet &p) noexcept override {
         check_registered(p.descriptor[0], p.data(), p.capacity);
-        posted_.push_back(&p);
+        or_end("loopback", [&] { posted_.push_back(&p); });
         return outcome::done;
     }
     outcome read(transfer &t) noexcept override {
@@ -95,7 +97,11 @@ class loopback final : public transport {
         m.address = reinterpret_cast<std::uint64_t>(m.base);
         m.key = ++own.last_key;
         m.descriptor = reinterpret_cast<void *>(m.key);
-        own.registered[m.key] = {m.address, m.size};
+        try {
+            own.registered[m.key] = {m.address, m.size};
+        } catch (const std::bad_alloc &) {
+            return false;
+        }
         return true;
     }
     void deregister_memory(memory &m) noexcept override {
@@ -130,7 +136,11 @@ class loopback final : public transport {
         if (to.messages.size() >= hub_->settings.depth)
             return outcome::again;
         const auto *first = static_cast<const std::byte *>(bytes);
-        to.messages.emplace_back(first, first + size);
+        try {
+            to.messages.emplace_back(first, first + size);
+        } catch (const std::bad_alloc &) {
+            return outcome::again;
+        }
         return outcome::done;
     }
     outcome move(transfer &t, void *to, const void *from) noexcept {
@@ -146,7 +156,7 @@ class loopback final : public transport {
         if (t.address < base || t.address - base > size || t.size > size - (t.address - base))
             return outcome::failed;
         std::memcpy(to, from, t.size);
-        told_.push_back({event::kind::moved, &t});
+        or_end("loopback", [&] { told_.push_back({event::kind::moved, &t}); });
         return outcome::done;
     }
 

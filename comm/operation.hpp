@@ -14,15 +14,17 @@
 
 namespace fult::comm::detail {
 
+class callback_queue;
 class endpoint_state;
 struct sending;
 
 enum class operation_kind : std::uint8_t { other, receive, send, access };
 
 // Base of sends and receives. The initiator keeps it and its buffer valid until `finished` is called, which
-// happens once, on any thread. `finished` may free it, and must not suspend.
+// happens once, on any thread. `finished` may free it, and must not suspend. If `locked` is not null, the
+// caller holds the device's lock: user code goes there.
 struct operation {
-    void (*finished)(operation &) noexcept = nullptr;
+    void (*finished)(operation &, callback_queue *locked) noexcept = nullptr;
     status about; // of the message; for a send, source is the destination
     errc failure = errc::none;
     std::uint16_t endpoint = 0; // its id
@@ -44,7 +46,7 @@ struct receive : wildcard_item, operation {
     std::size_t missing = 0;
     bool is_registered = false;
     receive *next_moving = nullptr;
-    // Constructed by device::begin_move: most receives match an eager message and do not need these bytes.
+    // Constructed by rendezvous::begin: most receives match an eager message and do not need these bytes.
     union {
         transfer move;
     };
@@ -87,7 +89,7 @@ struct sending : operation {
 // Ends an operation that this rank began, a sending or an access: its id is no longer valid and its memory is
 // no longer read. The object may have been freed on return.
 template <class Begun, class Names>
-void finish_begun(Begun &what, Names &names, transport *via, errc failure) noexcept {
+void finish_begun(Begun &what, Names &names, transport *via, errc failure, callback_queue *locked) noexcept {
     if (what.is_registered)
         via->deregister_memory(what.registered);
     what.is_registered = false;
@@ -96,7 +98,7 @@ void finish_begun(Begun &what, Names &names, transport *via, errc failure) noexc
     what.id = 0;
     what.failure = failure;
     what.about = {what.rank, what.tag, what.size};
-    what.finished(what);
+    what.finished(what, locked);
 }
 
 inline constexpr unsigned most_endpoints = 1 << 12;

@@ -29,7 +29,9 @@ struct alignas(64) packet : posted {
     std::uint32_t handled = 0;  // bytes handled, of a received packet that waits for memory (device.hpp)
     void *descriptor[2] = {};   // of its memory, for each transport that requires registered memory
     packet *next = nullptr;
-    bool is_silent = false; // holds only records that are not counted (wire.hpp)
+    unsigned calls = 0;      // of handlers, that wait or run, for its messages
+    bool is_handled = false; // all of it; it waits for those calls only
+    bool is_silent = false;  // holds only records that are not counted (wire.hpp)
 
     std::byte *data() noexcept { return reinterpret_cast<std::byte *>(this + 1); }
     const std::byte *data() const noexcept { return reinterpret_cast<const std::byte *>(this + 1); }

@@ -71,7 +71,9 @@ struct pending {
 struct alignas(64) pending_send final : pending, sending {
     pending_send() noexcept {
         what = this;
-        finished = [](operation &op) noexcept { static_cast<pending_send &>(op).complete(); };
+        finished = [](operation &op, callback_queue *) noexcept {
+            static_cast<pending_send &>(op).complete();
+        };
     }
     void destroy() noexcept override { delete this; }
     bool cancel() noexcept override { return false; }
@@ -83,7 +85,9 @@ static_assert(sizeof(pending_send) <= request_bytes && alignof(pending_send) <= 
 struct alignas(64) pending_receive final : pending, receive {
     pending_receive() noexcept {
         what = this;
-        finished = [](operation &op) noexcept { static_cast<pending_receive &>(op).complete(); };
+        finished = [](operation &op, callback_queue *) noexcept {
+            static_cast<pending_receive &>(op).complete();
+        };
     }
     void destroy() noexcept override { delete this; }
     bool cancel() noexcept override { return on->cancel(*this); }
@@ -119,7 +123,7 @@ template <class At> void await_all(std::size_t count, const At &at) {
     if (pass_complete())
         return;
     // While nothing else is ready they are polled, and no notification is needed.
-    at(first)->on->progress_until(pass_complete);
+    at(first)->on->engine().progress_until(pass_complete);
     if (first == count)
         return;
     gathering them(1); // one for this loop itself

@@ -20,11 +20,11 @@ server::server(device &on, server_policy how) : on_(on) {
     if (on_.transports_empty())
         return;
     if (how != server_policy::dedicated) {
-        fult::detail::add_service(on_);
+        fult::detail::add_service(on_.engine());
         is_service_ = true;
         return;
     }
-    on_.serve_apart();
+    on_.sleep().serve_apart();
     thread_ = std::thread([this] {
         const own_thread here("fult-server");
         run();
@@ -34,27 +34,28 @@ server::server(device &on, server_policy how) : on_(on) {
 server::~server() {
     ending_.store(true, std::memory_order_release);
     if (thread_.joinable()) {
-        on_.wake();
+        on_.sleep().wake();
         thread_.join();
     }
     if (is_service_)
-        fult::detail::remove_service(on_);
+        fult::detail::remove_service(on_.engine());
 }
 
 void server::run() noexcept {
     const unsigned looks = processors_at_start() > worker_count() ? looks_alone : looks_among_workers;
+    progress_engine &engine = on_.engine();
     unsigned idle = 0;
     while (!ending_.load(std::memory_order_acquire)) {
-        if (on_.progress()) {
+        if (engine.progress()) {
             idle = 0;
         } else if (++idle < looks) {
             fult::detail::cpu_relax();
-        } else if (on_.prepare_sleep()) {
+        } else if (engine.prepare_sleep()) {
             // Checked again: the wake() of the destructor may have come before the sleep was announced.
-            pollfd what{on_.descriptor(), POLLIN, 0};
-            if (!ending_.load(std::memory_order_acquire) && ::poll(&what, 1, on_.patience()) == 0)
-                on_.slept_out();
-            on_.end_sleep();
+            pollfd what{engine.descriptor(), POLLIN, 0};
+            if (!ending_.load(std::memory_order_acquire) && ::poll(&what, 1, engine.patience()) == 0)
+                engine.slept_out();
+            engine.end_sleep();
         }
     }
 }

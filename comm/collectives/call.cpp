@@ -42,10 +42,10 @@ collective_call::collective_call(endpoint &among, collective what)
         throw std::logic_error(prefix(what) +
                                "another collective runs on this endpoint; make an endpoint for each "
                                "task that calls some");
-    // A rank that only sends would not notice the failure. Pairs with device::fail_now.
+    // A rank that only sends would not notice the failure. Pairs with departures::fail.
     if (endpoint_access::state(on_)->closed.load(std::memory_order_acquire)) {
         state_.collective_runs.store(false, std::memory_order_release); // pairs with the exchange
-        fail(error(endpoint_access::state(on_)->on.any_failed() ? errc::peer_failed : errc::peer_left,
+        fail(error(endpoint_access::state(on_)->on.peers().any_failed() ? errc::peer_failed : errc::peer_left,
                    prefix(what) +
                        "an earlier collective of this endpoint was left incomplete by a rank whose "
                        "context has ended"));
@@ -76,7 +76,7 @@ void collective_call::fail(const error &how) const {
     if (how.code() != errc::peer_left && how.code() != errc::peer_failed)
         throw how;
     // If a rank has failed, the device also closes the companion, but possibly after the end of this call.
-    if (!endpoint_access::state(on_)->closed.load(std::memory_order_acquire)) // pairs with device::fail_now
+    if (!endpoint_access::state(on_)->closed.load(std::memory_order_acquire)) // pairs with departures::fail
         state_.on.close(*endpoint_access::state(on_));
     if (how.code() == errc::peer_left)
         throw as_of(how, name_of(what_));

@@ -43,16 +43,23 @@ namespace {
 
 // The operation may end, on another thread, while the call that starts it still uses it: both keep a
 // reference.
-template <class Operation> struct bound final : Operation {
+template <class Operation> struct bound final : Operation, callback {
     completion *when;
     std::uint64_t note;
     std::atomic<unsigned> keepers{2};
     bound(completion &who, std::uint64_t what) noexcept : when(&who), note(what) {
-        this->finished = [](operation &op) noexcept {
+        this->finished = [](operation &op, callback_queue *locked) noexcept {
             auto &self = static_cast<bound &>(op);
-            self.when->complete_expected({self.about, self.failure, self.note});
-            self.drop();
+            if (locked)
+                locked->add(self);
+            else
+                self.end();
         };
+        this->run = [](callback &due) noexcept { static_cast<bound &>(due).end(); };
+    }
+    void end() noexcept {
+        when->complete_expected({this->about, this->failure, note});
+        drop();
     }
     void drop() noexcept {
         if (keepers.fetch_sub(1, std::memory_order_acq_rel) == 1)

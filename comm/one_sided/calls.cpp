@@ -48,14 +48,18 @@ std::unique_ptr<offered_region> offer(const endpoint &on, void *base, std::size_
 struct blocking_access final : access {
     fult::detail::waiter done;
     blocking_access() noexcept {
-        finished = [](operation &op) noexcept { static_cast<blocking_access &>(op).done.grant(); };
+        finished = [](operation &op, callback_queue *) noexcept {
+            static_cast<blocking_access &>(op).done.grant();
+        };
     }
 };
 
 struct pending_access final : access, pending {
     pending_access() noexcept {
         what = this;
-        finished = [](operation &op) noexcept { static_cast<pending_access &>(op).complete(); };
+        finished = [](operation &op, callback_queue *) noexcept {
+            static_cast<pending_access &>(op).complete();
+        };
     }
     void destroy() noexcept override { delete this; }
     bool cancel() noexcept override { return false; }

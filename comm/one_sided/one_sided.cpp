@@ -23,8 +23,7 @@ void one_sided::push(outgoing &o) noexcept {
     o.next = nullptr;
     (to.first ? to.last->next : to.first) = &o;
     to.last = &o;
-    on_.one_sided_waits_ = true;
-    on_.press();
+    sleep_.press();
 }
 
 void one_sided::submit(outgoing &o) noexcept {
@@ -42,7 +41,7 @@ bool one_sided::step(outgoing &o) noexcept {
         break;
     }
     auto &r = static_cast<reply &>(o);
-    if (!on_.peer_of(r.rank).doomed && !send_reply(r.rank, r.kind, r.body))
+    if (!core_.peers.of(r.rank).doomed && !send_reply(r.rank, r.kind, r.body))
         return false;
     delete &r;
     return true;
@@ -70,7 +69,6 @@ void one_sided::retry() noexcept {
             advance(static_cast<int>(rank));
             --left;
         }
-    on_.one_sided_waits_ = waiting_ != 0 || unsignaled_;
 }
 
 // Ends everything of that rank, except its transfers: the transport drops those and reports it.

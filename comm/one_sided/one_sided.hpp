@@ -11,7 +11,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "comm/device.hpp"
+#include "comm/device/arrivals.hpp"
+#include "comm/device/core.hpp"
+#include "comm/device/send_path.hpp"
+#include "comm/device/sleep.hpp"
 #include "comm/id_table.hpp"
 #include "comm/one_sided/records.hpp"
 #include "comm/operation.hpp"
@@ -85,9 +88,19 @@ struct reply : outgoing {
     ended_body body{};
 };
 
+class progress_engine;
+
 class one_sided {
   public:
-    one_sided(device &on, int ranks) : on_(on), lines_(static_cast<std::size_t>(ranks)) {}
+    // Throws std::bad_alloc.
+    one_sided(device_core &core, send_path &sending, arrivals &messages, device_sleep &sleep,
+              progress_engine &progress)
+        : core_(core),
+          sending_(sending),
+          arrivals_(messages),
+          sleep_(sleep),
+          progress_(progress),
+          lines_(static_cast<std::size_t>(core.peers.size())) {}
     ~one_sided();
     one_sided(const one_sided &) = delete;
     one_sided &operator=(const one_sided &) = delete;
@@ -104,7 +117,9 @@ class one_sided {
 
     // Returns false if there is no memory for it now; nothing has changed then.
     bool handle(int source, const record_view &r) noexcept;
+    // Retries what waits for packets, queue space, or memory for its signal.
     void retry() noexcept;
+    bool waits() const noexcept { return waiting_ != 0 || unsignaled_; }
     void fail(int rank) noexcept;
     std::size_t regions() const noexcept { return regions_.count(); }
     std::size_t pending() const noexcept { return accesses_.count(); }
@@ -130,7 +145,8 @@ class one_sided {
     access *find(std::uint64_t id, int source) noexcept;
     void bytes_came(int source, std::span<const std::byte> body) noexcept;
     void parts_wanted(int source, std::uint64_t id) noexcept;
-    void finish(access &a, errc failure) noexcept;
+    void finish(access &a, errc failure, callback_queue *locked) noexcept;
+    void finish(access &a, errc failure) noexcept { finish(a, failure, &core_.callbacks); }
 
     // The target (target.cpp):
     region_state *find_region(std::uint64_t id, std::uint64_t offset, std::uint64_t size,
@@ -153,7 +169,11 @@ class one_sided {
     bool send_reply(int rank, one_sided_kind kind, const ended_body &body) noexcept;
     bool signal(int source, std::uint16_t endpoint, std::uint32_t tag) noexcept;
 
-    device &on_;
+    device_core &core_;
+    send_path &sending_;
+    arrivals &arrivals_;
+    device_sleep &sleep_;
+    progress_engine &progress_;
     id_table<region_state> regions_;
     id_table<access> accesses_;
     std::vector<serving *> servings_;

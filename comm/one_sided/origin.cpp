@@ -1,6 +1,7 @@
 // The origin: operations of this rank on memory of another, or on its own.
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 #include <new>
 
 #include "comm/endpoint_state.hpp"
@@ -9,12 +10,12 @@
 namespace fult::comm::detail {
 
 void one_sided::begin(access &a) noexcept {
-    peer &to = on_.peer_of(a.rank);
+    peer &to = core_.peers.of(a.rank);
     if (!to.via) {
         begin_here(a);
         return;
     }
-    device_lock hold(on_);
+    const std::lock_guard hold(core_.mutex);
     a.missing = a.size;
     if (to.doomed || to.left.load(std::memory_order_relaxed)) {
         finish(a, to.doomed ? errc::peer_failed : errc::peer_left);
@@ -26,26 +27,26 @@ void one_sided::begin(access &a) noexcept {
         finish(a, errc::retry);
         return;
     }
-    if (a.size > on_.eager_limit(a.rank) && on_.limits_[to.via_index].one_sided) {
+    if (a.size > sending_.eager_limit(a.rank) && core_.limits_of(to).one_sided) {
         a.registered.base = a.local;
         a.registered.size = a.size;
         a.is_registered = a.direct = to.via->register_memory(a.registered);
     }
     submit(a);
-    on_.flush_unless_others_run(to);
+    sending_.flush_unless_others_run(to);
 }
 
 // Access to this rank's own memory. A long copy does not block the device.
 void one_sided::begin_here(access &a) noexcept {
     region_state *r = nullptr;
     {
-        device_lock hold(on_);
+        const std::lock_guard hold(core_.mutex);
         r = find_region(a.region, a.offset, a.size, a.is_put);
         if (r)
             ++r->uses;
     }
     if (!r) {
-        finish(a, errc::refused);
+        finish(a, errc::refused, nullptr);
         return;
     }
     std::byte *const there = r->base + a.offset;
@@ -54,15 +55,15 @@ void one_sided::begin_here(access &a) noexcept {
     bool told = true;
     if (a.signals)
         try {
-            on_.send_now(*a.through, a.rank, a.tag, nullptr, 0);
+            arrivals_.send_here(*a.through, a.tag, nullptr, 0);
         } catch (const std::bad_alloc &) {
             told = false;
         }
     {
-        device_lock hold(on_);
+        const std::lock_guard hold(core_.mutex);
         --r->uses;
     }
-    finish(a, told ? errc::none : errc::retry);
+    finish(a, told ? errc::none : errc::retry, nullptr);
 }
 
 bool one_sided::step(access &a) noexcept {
@@ -72,7 +73,7 @@ bool one_sided::step(access &a) noexcept {
 
 // The target answers the last part.
 bool one_sided::send_parts(access &a) noexcept {
-    peer &to = on_.peer_of(a.rank);
+    peer &to = core_.peers.of(a.rank);
     const std::size_t most = to.fills - to.head - sizeof(record_head) - sizeof(put_body);
     for (;;) {
         const std::size_t length = std::min(most, a.size - a.done);
@@ -81,8 +82,8 @@ bool one_sided::send_parts(access &a) noexcept {
         auto flags = static_cast<std::uint8_t>(one_sided_kind::put);
         if (last)
             flags = static_cast<std::uint8_t>(flags | one_sided_last | (a.signals ? one_sided_signal : 0));
-        if (!on_.append(to, record::one_sided, flags, a.endpoint, a.tag, bytes_of(body),
-                        {a.local + a.done, length}))
+        if (!sending_.append(to, record::one_sided, flags, a.endpoint, a.tag, bytes_of(body),
+                             {a.local + a.done, length}))
             return false;
         a.done += length;
         if (last)
@@ -95,7 +96,8 @@ bool one_sided::ask(access &a) noexcept {
         a.id, a.region, a.offset, a.size, a.registered.address, a.registered.key, a.is_registered ? 1U : 0U};
     const auto kind = static_cast<std::uint8_t>(a.is_put ? one_sided_kind::fetch : one_sided_kind::get);
     const auto flags = static_cast<std::uint8_t>(kind | (a.signals ? one_sided_signal : 0));
-    return on_.append(on_.peer_of(a.rank), record::one_sided, flags, a.endpoint, a.tag, bytes_of(body));
+    return sending_.append(core_.peers.of(a.rank), record::one_sided, flags, a.endpoint, a.tag,
+                           bytes_of(body));
 }
 
 // Returns nullptr for an id that this rank has not sent to the other.
@@ -128,8 +130,8 @@ void one_sided::parts_wanted(int source, std::uint64_t id) noexcept {
     submit(*a);
 }
 
-void one_sided::finish(access &a, errc failure) noexcept {
-    finish_begun(a, accesses_, on_.peer_of(a.rank).via, failure);
+void one_sided::finish(access &a, errc failure, callback_queue *locked) noexcept {
+    finish_begun(a, accesses_, core_.peers.of(a.rank).via, failure, locked);
 }
 
 } // namespace fult::comm::detail

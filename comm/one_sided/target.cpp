@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <utility>
 
+#include "comm/device/progress.hpp"
 #include "comm/one_sided/one_sided.hpp"
 
 namespace fult::comm::detail {
@@ -14,22 +16,22 @@ namespace fult::comm::detail {
 
 // Any thread.
 void one_sided::offer(region_state &r) {
-    device_lock hold(on_);
+    const std::lock_guard hold(core_.mutex);
     r.id = regions_.add(r);
     // Registers the region if a transport requires that for its own operations; without it, bytes come in
     // parts.
-    for (std::size_t i = 0; i < on_.transports_.size() && i < 2; ++i) {
+    for (std::size_t i = 0; i < core_.transports.size() && i < 2; ++i) {
         r.registered[i].base = r.base;
         r.registered[i].size = r.size;
-        r.is_registered[i] = r.size != 0 && on_.limits_[i].one_sided && on_.limits_[i].local_keys &&
-                             on_.transports_[i]->register_memory(r.registered[i]);
+        r.is_registered[i] = r.size != 0 && core_.limits[i].one_sided && core_.limits[i].local_keys &&
+                             core_.transports[i]->register_memory(r.registered[i]);
     }
 }
 
 // Any thread.
 void one_sided::deregister_memory(region_state &r) noexcept {
     {
-        device_lock hold(on_);
+        const std::lock_guard hold(core_.mutex);
         regions_.remove(r.id);
         for (serving *each : servings_)
             if (each->region == &r && !each->moving) { // it will be refused
@@ -39,15 +41,15 @@ void one_sided::deregister_memory(region_state &r) noexcept {
     }
     for (;;) {
         {
-            device_lock hold(on_);
+            const std::lock_guard hold(core_.mutex);
             if (r.uses == 0)
                 break;
         }
-        on_.pause();
+        progress_.pause();
     }
     for (std::size_t i = 0; i < 2; ++i)
         if (r.is_registered[i])
-            on_.transports_[i]->deregister_memory(r.registered[i]);
+            core_.transports[i]->deregister_memory(r.registered[i]);
 }
 
 // Returns nullptr if there is no such region, or the access is out of range or not permitted.
@@ -89,10 +91,10 @@ bool one_sided::asked_for(int source, const record_view &r, bool is_put) noexcep
 
 bool one_sided::serve(int source, const access_body &asked, region_state &region, bool is_put,
                       const record_view &r) noexcept {
-    const peer &from = on_.peer_of(source);
+    const peer &from = core_.peers.of(source);
     if (from.doomed)
         return true;
-    const transport_limits &limits = on_.limits_[from.via_index];
+    const transport_limits &limits = core_.limits_of(from);
     const bool direct = asked.direct != 0 && asked.size != 0 && limits.one_sided &&
                         (!limits.local_keys || region.is_registered[from.via_index]);
     if (is_put && !direct)
@@ -125,19 +127,19 @@ bool one_sided::serve(int source, const access_body &asked, region_state &region
 
 // For data that fits one record, if nothing is queued before it.
 bool one_sided::serve_at_once(int source, const access_body &asked, const region_state &region) noexcept {
-    peer &to = on_.peer_of(source);
+    peer &to = core_.peers.of(source);
     if (asked.size > to.fills - to.head - sizeof(record_head) - sizeof(bytes_body) || !is_clear(source))
         return false;
     const bytes_body body{asked.id, 0};
-    return on_.append(to, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
-                      bytes_of(body), {region.base + asked.offset, asked.size});
+    return sending_.append(to, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
+                           bytes_of(body), {region.base + asked.offset, asked.size});
 }
 
 // Performing accesses ------------------------------------------------------------------------------------------------
 
 bool one_sided::step(serving &s) noexcept {
     if (s.moved) {
-        if (!on_.peer_of(s.rank).doomed && !send_reply(s.rank, one_sided_kind::ended, {s.asked.id, 0}))
+        if (!core_.peers.of(s.rank).doomed && !send_reply(s.rank, one_sided_kind::ended, {s.asked.id, 0}))
             return false;
         release(s);
         return true;
@@ -152,7 +154,7 @@ bool one_sided::step(serving &s) noexcept {
 }
 
 bool one_sided::start(serving &s) noexcept {
-    peer &from = on_.peer_of(s.rank);
+    peer &from = core_.peers.of(s.rank);
     s.move.local = s.region->base + s.asked.offset;
     s.move.size = s.asked.size;
     s.move.descriptor = s.region->registered[from.via_index & 1].descriptor;
@@ -167,12 +169,12 @@ bool one_sided::start(serving &s) noexcept {
     switch (s.is_put ? from.via->read(s.move) : from.via->write(s.move)) {
     case outcome::done:
         s.moving = true;
-        ++on_.under_way_;
+        ++core_.under_way;
         return true;
     case outcome::again:
         return false;
     case outcome::failed:
-        on_.fail_later(from);
+        core_.peers.doom(from);
         release(s);
         return true;
     }
@@ -186,8 +188,7 @@ void one_sided::moved(serving &s, bool well) noexcept {
     } else if (!end_moved(s)) {
         s.next = unsignaled_;
         unsignaled_ = &s;
-        on_.one_sided_waits_ = true;
-        on_.press();
+        sleep_.press();
     }
 }
 
@@ -212,13 +213,13 @@ void one_sided::retry_signals() noexcept {
 }
 
 bool one_sided::send_bytes(serving &s) noexcept {
-    peer &to = on_.peer_of(s.rank);
+    peer &to = core_.peers.of(s.rank);
     const std::size_t most = to.fills - to.head - sizeof(record_head) - sizeof(bytes_body);
     do {
         const std::size_t length = std::min<std::size_t>(most, s.asked.size - s.done);
         const bytes_body body{s.asked.id, s.done};
-        if (!on_.append(to, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
-                        bytes_of(body), {s.region->base + s.asked.offset + s.done, length}))
+        if (!sending_.append(to, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
+                             bytes_of(body), {s.region->base + s.asked.offset + s.done, length}))
             return false;
         s.done += length;
     } while (s.done < s.asked.size);
@@ -238,13 +239,13 @@ void one_sided::release(serving &s) noexcept {
 // Answers -------------------------------------------------------------------------------------------------------------
 
 bool one_sided::send_reply(int rank, one_sided_kind kind, const ended_body &body) noexcept {
-    return on_.append(on_.peer_of(rank), record::one_sided, static_cast<std::uint8_t>(kind), 0, 0,
-                      bytes_of(body));
+    return sending_.append(core_.peers.of(rank), record::one_sided, static_cast<std::uint8_t>(kind), 0, 0,
+                           bytes_of(body));
 }
 
 bool one_sided::answer(int rank, one_sided_kind kind, std::uint64_t id, bool refused) noexcept {
     const ended_body body{id, refused ? 1U : 0U};
-    if (on_.peer_of(rank).doomed || (is_clear(rank) && send_reply(rank, kind, body)))
+    if (core_.peers.of(rank).doomed || (is_clear(rank) && send_reply(rank, kind, body)))
         return true;
     reply *const r = new (std::nothrow) reply;
     if (r)
@@ -263,7 +264,8 @@ void one_sided::answer(reply &r, int rank, one_sided_kind kind, const ended_body
 // Delivers an empty message as if the other rank had sent it. Returns false if there is no memory for it.
 bool one_sided::signal(int source, std::uint16_t endpoint, std::uint32_t tag) noexcept {
     static constexpr std::byte nothing{}; // a copy of no bytes requires a valid address, too
-    return endpoint >= most_endpoints || on_.arrive(source, {record::eager, 0, endpoint, tag, {&nothing, 0}});
+    return endpoint >= most_endpoints ||
+           arrivals_.arrive(source, {record::eager, 0, endpoint, tag, {&nothing, 0}});
 }
 
 } // namespace fult::comm::detail

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
+#include <cstdio>
 #include <fcntl.h>
 #include <limits>
 #include <stdexcept>
@@ -133,7 +135,12 @@ file open_segment(const std::string &name, const segment_shape &shape) {
     return found;
 }
 
-void remove_segment(const std::string &name) noexcept { ::shm_unlink(path_of(name).c_str()); }
+// Needs no memory.
+void remove_segment(const std::string &name) noexcept {
+    char path[NAME_MAX + 2];
+    std::snprintf(path, sizeof path, "/%s", name.c_str());
+    ::shm_unlink(path);
+}
 
 ring_place ring_at(std::byte *at, const segment_shape &shape, int from, int to) noexcept {
     ring_place place;

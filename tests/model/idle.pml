@@ -1,4 +1,4 @@
-/* All ranks of a job wait for each other (comm/deadlock/, comm/probing.cpp): Mattern's four counters.
+/* All ranks of a job wait for each other (comm/deadlock/, comm/device/progress.cpp): Mattern's four counters.
  *
  * A rank counts the records that it hands over and those that it has handled, each in the step that does it, under its
  * device's lock. A rank that is asked looks at itself: its workers sleep; the counters, under the lock; its workers have

@@ -60,7 +60,7 @@ TEST_P(queue, that_nobody_empties_slows_its_senders) {
         for (int from = 1; from <= 2; ++from) {
             EXPECT_LT(sent[from], messages);
             // One that is longer than the share comes alone; and eight packets may have been under way.
-            EXPECT_LE(own.unexpected(from), static_cast<std::ptrdiff_t>(5 * share));
+            EXPECT_LE(own.flow().unexpected(from), static_cast<std::ptrdiff_t>(5 * share));
         }
         int next[3] = {};
         while (next[1] + next[2] < 2 * messages) {
@@ -75,8 +75,8 @@ TEST_P(queue, that_nobody_empties_slows_its_senders) {
             ++which;
         }
         EXPECT_FALSE(e.dequeue());
-        EXPECT_EQ(own.unexpected(1), 0);
-        EXPECT_EQ(own.unexpected(2), 0);
+        EXPECT_EQ(own.flow().unexpected(1), 0);
+        EXPECT_EQ(own.flow().unexpected(2), 0);
         p.barrier();
     });
 }
@@ -96,12 +96,12 @@ TEST(queues, that_end_full_give_their_messages_up) {
                     e.send(bytes_of(static_cast<unsigned>(i), short_and_long(i)), 1, 1);
                 p.world.send(1, 1, 2);
             } else {
-                until_still([&] { return static_cast<int>(all.jobs[1]->on->unexpected(0)); });
+                until_still([&] { return static_cast<int>(all.jobs[1]->on->flow().unexpected(0)); });
                 e = endpoint();
                 p.world.recv<int>(0, 2);
             }
             p.barrier();
-            EXPECT_EQ(all.jobs[static_cast<std::size_t>(p.rank)]->on->unexpected(1 - p.rank), 0);
+            EXPECT_EQ(all.jobs[static_cast<std::size_t>(p.rank)]->on->flow().unexpected(1 - p.rank), 0);
             p.barrier();
         }
     });
@@ -124,7 +124,7 @@ TEST(queues, refuse_what_finds_no_room_at_the_sender) {
                     std::this_thread::sleep_for(std::chrono::microseconds(500));
                     this_task::yield();
                 }
-                EXPECT_LE(all.jobs[0]->on->copied(), 2 * share);
+                EXPECT_LE(all.jobs[0]->on->flow().copied(), 2 * share);
                 if (count == 2000)
                     break;
             }

@@ -50,7 +50,7 @@ TEST_P(server, nothing_waits_for_the_end_of_a_sleep) {
         over = true;
         other.join();
         p.barrier();
-        EXPECT_EQ(all.jobs[static_cast<std::size_t>(p.rank)]->on->overslept(), 0U);
+        EXPECT_EQ(all.jobs[static_cast<std::size_t>(p.rank)]->on->sleep().overslept(), 0U);
     });
 }
 
@@ -73,7 +73,7 @@ TEST_P(server, nor_does_what_finds_no_room) {
         }
         join_all(tasks);
         p.barrier();
-        EXPECT_EQ(all.jobs[static_cast<std::size_t>(p.rank)]->on->overslept(), 0U);
+        EXPECT_EQ(all.jobs[static_cast<std::size_t>(p.rank)]->on->sleep().overslept(), 0U);
     });
 }
 

@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
         comm::detail::sending send;
         for (unsigned i = 0; i < 3; ++i) {
             comm::detail::receive &r = receives[i];
-            r.finished = [](comm::detail::operation &op) noexcept {
+            r.finished = [](comm::detail::operation &op, comm::detail::callback_queue *) noexcept {
                 static_cast<comm::detail::receive &>(op).offered = ~std::size_t{0};
             };
             r.data = room[i];
@@ -54,7 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
             on.post(r);
         }
         static std::byte out[20'000];
-        send.finished = [](comm::detail::operation &) noexcept {};
+        send.finished = [](comm::detail::operation &, comm::detail::callback_queue *) noexcept {};
         send.data = out;
         send.size = sizeof out;
         send.rank = 1;
@@ -71,7 +71,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
         comm::detail::access accesses[4];
         for (unsigned i = 0; i < 4; ++i) {
             comm::detail::access &a = accesses[i];
-            a.finished = [](comm::detail::operation &) noexcept {};
+            a.finished = [](comm::detail::operation &, comm::detail::callback_queue *) noexcept {};
             a.is_put = i % 2 == 0;
             a.signals = i == 0;
             a.local = moved[i];

@@ -1,0 +1,90 @@
+// Messages that arrive and the receives for them: each message finds its receive, or is stored until one is
+// posted, or goes to an endpoint without matching.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "comm/device/deliveries.hpp"
+#include "comm/device/early_messages.hpp"
+#include "comm/match/match_table.hpp"
+
+namespace fult::comm::detail {
+
+class arrivals {
+  public:
+    arrivals(device_core &core, send_path &sending, answer_queue &answers, rendezvous &long_messages,
+             flow_control &flow, endpoint_table &endpoints, deliveries &unmatched) noexcept
+        : core_(core),
+          sending_(sending),
+          answers_(answers),
+          rendezvous_(long_messages),
+          flow_(flow),
+          endpoints_(endpoints),
+          deliveries_(unmatched) {}
+    arrivals(const arrivals &) = delete;
+    arrivals &operator=(const arrivals &) = delete;
+    ~arrivals();
+
+    match_table &table() noexcept { return table_; }
+
+    // Any thread, without the device's lock -------------------------------------------------------------------------
+
+    // Posts a receive. r.finished is called, possibly before this returns.
+    void post(receive &r) noexcept;
+    // A message of this rank to itself. Throws std::bad_alloc.
+    void send_here(endpoint_state &from, std::uint32_t tag, const void *data, std::size_t size);
+    // The same for one that is too long to be copied twice: it waits for its receive, or is copied to it
+    // directly.
+    void send_here(sending &s) noexcept;
+
+    // Under the device's lock ---------------------------------------------------------------------------------------
+
+    // Eager message or RTS; one for an impossible endpoint is dropped. Returns false if there is no memory
+    // for it; nothing has changed then.
+    bool arrive(int source, const record_view &r) noexcept;
+    // Drops a message that no receive will take.
+    void discard(arrived &m) noexcept;
+    void discard_all(arrived *first) noexcept; // linked by match_item::next
+    // Delivers, in order, the messages that arrived before the endpoint was attached. Returns false if some
+    // must wait for memory; those behind them wait too.
+    bool admit_early(endpoint_state &e) noexcept;
+    void drop_early_of(unsigned endpoint) noexcept;
+    void drop_all_early() noexcept;
+    // Retries messages that their endpoints had no memory to deliver.
+    void retry_undelivered() noexcept;
+
+    // Prefetch the entries of messages, and then their receives, which may be anywhere in memory.
+    void prefetch(std::uint64_t key) const noexcept { table_.prefetch(key); }
+    void prefetch_receive(std::uint64_t key) const noexcept { table_.prefetch_item(key); }
+
+  private:
+    void meet(receive &r, arrived &m) noexcept;
+    void meet_locked(receive &r, arrived &m) noexcept;
+    void meet_bytes(receive &r, arrived &m, callback_queue *locked) noexcept;
+    // `locked` as for operation::finished.
+    void fill(receive &r, status about, std::span<const std::byte> bytes, callback_queue *locked) noexcept;
+    void finish(receive &r, errc failure, callback_queue *locked) noexcept;
+    bool deliver_here(endpoint_state &e, const status &about, std::span<const std::byte> bytes) noexcept;
+    bool message_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
+    bool rts_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
+    bool hold_early(int source, const record_view &r) noexcept;
+    bool refuse_early(int source, const record_view &r) noexcept;
+    bool admit(endpoint_state &e, arrived &m) noexcept;
+    arrived *message_for(std::size_t payload) noexcept;
+    void keep_spare(arrived *m) noexcept;
+
+    device_core &core_;
+    send_path &sending_;
+    answer_queue &answers_;
+    rendezvous &rendezvous_;
+    flow_control &flow_;
+    endpoint_table &endpoints_;
+    deliveries &deliveries_;
+    match_table table_;
+    early_messages early_;
+    arrived *spare_[2] = {}; // for the next message: one short, one long
+};
+
+} // namespace fult::comm::detail

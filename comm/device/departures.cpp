@@ -1,0 +1,81 @@
+#include "comm/device/departures.hpp"
+
+#include "comm/endpoint_state.hpp"
+#include "comm/liveness.hpp"
+#include "comm/one_sided/one_sided.hpp"
+
+namespace fult::comm::detail {
+
+// Failure -------------------------------------------------------------------------------------------------------------
+
+void departures::fail_doomed() noexcept {
+    while (peer *who = core_.peers.take_doomed())
+        fail(*who);
+}
+
+void departures::fail(peer &who) noexcept {
+    if (!core_.peers.mark_failed(who))
+        return;
+    sending_.fail(who);
+    rendezvous_.fail(who);
+    fail_receives(who.rank);
+    one_sided_.fail(who.rank);
+    who.via->forget(who.rank);
+    if (liveness_)
+        liveness_->spread(who.rank);
+    probes_.rank_has_gone();
+}
+
+void departures::fail_receives(int rank) noexcept {
+    endpoints_.each([&](endpoint_state &e) {
+        if (!e.matches())
+            return;
+        if (e.is_collective_context) {
+            // A collective fails on all ranks: senders to this rank must not wait for it.
+            e.closed.store(true, std::memory_order_release); // pairs with arrivals::post
+            arrivals_.discard_all(e.take_messages());
+        }
+        end_receives(e.orphans(rank), rank, errc::peer_failed);
+    });
+}
+
+// Ends receives that were removed because only that rank, or no rank any more, could have served them.
+void departures::end_receives(receive *first, int rank, errc why) noexcept {
+    while (receive *r = first) {
+        first = static_cast<receive *>(r->match_item::next);
+        r->about.source = r->source >= 0 ? rank : any_source;
+        r->failure = r->source >= 0 ? why : core_.peers.why_alone();
+        r->finished(*r, &core_.callbacks);
+    }
+}
+
+// Leaving in good order -----------------------------------------------------------------------------------------------
+
+void departures::peer_leaves(int rank) noexcept {
+    if (!core_.peers.mark_left(core_.peers.of(rank)))
+        return;
+    probes_.rank_has_gone();
+    if (core_.refusing) // this rank leaves too, and has no receives
+        return;
+    // For all endpoints at once: when a job ends this happens for each rank, and the table may be large.
+    match_item *orphans = arrivals_.table().remove_if(
+        match_kind::receive, [&](match_item &i) { return static_cast<receive &>(i).source == rank; });
+    end_receives(static_cast<receive *>(static_cast<wildcard_item *>(orphans)), rank, errc::peer_left);
+    endpoints_.each([&](endpoint_state &e) {
+        if (e.has_wildcards())
+            end_receives(e.orphans(rank), rank, errc::peer_left);
+    });
+}
+
+void departures::leave() noexcept {
+    core_.refusing = true;
+    arrivals_.drop_all_early();
+    endpoints_.each([&](endpoint_state &e) { arrivals_.discard_all(e.take_messages()); });
+    sending_.flush_all();
+    for (int rank = 0; rank < core_.peers.size(); ++rank)
+        if (core_.peers.of(rank).via)
+            answers_.send(rank, record::leaving);
+    sending_.flush_all();
+}
+
+} // namespace fult::comm::detail

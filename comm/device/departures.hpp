@@ -1,0 +1,61 @@
+// Ranks that are gone: peers that have failed, peers that have left in good order, and this rank as it
+// leaves. A rank whose context ends notifies all others, in order behind everything that it has sent them:
+// earlier messages still match their receives, and receives that wait for more can only fail. Until all ranks
+// have come so far it continues to serve its own RTS, and refuses those of others.
+#pragma once
+
+#include "comm/device/arrivals.hpp"
+#include "comm/device/core.hpp"
+#include "comm/device/endpoint_table.hpp"
+#include "comm/device/probe_port.hpp"
+#include "comm/device/rendezvous.hpp"
+#include "comm/device/send_path.hpp"
+
+namespace fult::comm::detail {
+
+class liveness;
+class one_sided;
+
+// Under the device's lock.
+class departures {
+  public:
+    departures(device_core &core, send_path &sending, answer_queue &answers, rendezvous &long_messages,
+               endpoint_table &endpoints, arrivals &arriving, one_sided &accesses,
+               probe_port &probes) noexcept
+        : core_(core),
+          sending_(sending),
+          answers_(answers),
+          rendezvous_(long_messages),
+          endpoints_(endpoints),
+          arrivals_(arriving),
+          one_sided_(accesses),
+          probes_(probes) {}
+    departures(const departures &) = delete;
+    departures &operator=(const departures &) = delete;
+
+    // What is notified of each rank that this device finds to have failed, or nullptr.
+    void notify(liveness *who) noexcept { liveness_ = who; }
+    // Ends everything that only the doomed ranks could have completed.
+    void fail_doomed() noexcept;
+    void peer_leaves(int rank) noexcept;
+    // The context of this rank ends: it posts no more receives. Unexpected messages, and those still to come,
+    // are dropped, and the other ranks are notified.
+    void leave() noexcept;
+
+  private:
+    void fail(peer &who) noexcept;
+    void fail_receives(int rank) noexcept;
+    void end_receives(receive *first, int rank, errc why) noexcept;
+
+    device_core &core_;
+    send_path &sending_;
+    answer_queue &answers_;
+    rendezvous &rendezvous_;
+    endpoint_table &endpoints_;
+    arrivals &arrivals_;
+    one_sided &one_sided_;
+    probe_port &probes_;
+    liveness *liveness_ = nullptr;
+};
+
+} // namespace fult::comm::detail

@@ -1,0 +1,46 @@
+// The endpoints of a device, by id.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "comm/operation.hpp"
+
+namespace fult::comm::detail {
+
+class endpoint_table {
+  public:
+    endpoint_table(); // throws std::bad_alloc
+
+    // Any thread. nullptr: it is not attached.
+    endpoint_state *find(unsigned id, std::memory_order order = std::memory_order_acquire) const noexcept {
+        return all_[id].load(order); // pairs with attach
+    }
+    template <class F> void each(F f) const noexcept {
+        for (unsigned i = 0; i < most_endpoints; ++i)
+            if (endpoint_state *e = find(i))
+                f(*e);
+    }
+
+    // Under the device's lock.
+    void attach(unsigned id, endpoint_state &e) noexcept {
+        all_[id].store(&e, std::memory_order_release); // pairs with find
+        ++attached_;
+    }
+    void detach(unsigned id) noexcept {
+        all_[id].store(nullptr, std::memory_order_seq_cst); // pairs with handler_calls::run
+        gone_[id] = true;
+        --attached_;
+    }
+    bool has_gone(unsigned id) const noexcept { return gone_[id]; }
+    std::size_t attached() const noexcept { return attached_; }
+
+  private:
+    std::unique_ptr<std::atomic<endpoint_state *>[]> all_;
+    std::vector<bool> gone_; // detached; an id is used once
+    std::size_t attached_ = 0;
+};
+
+} // namespace fult::comm::detail

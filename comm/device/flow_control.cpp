@@ -1,0 +1,26 @@
+#include "comm/device/flow_control.hpp"
+
+namespace fult::comm::detail {
+
+void flow_control::account(int source, std::ptrdiff_t bytes) noexcept {
+    peer &from = core_.peers.of(source);
+    const std::ptrdiff_t total = from.unexpected.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (from.via && !from.told_slower && total > share() && answers_.send(source, record::slower)) {
+        from.told_slower = true; // else retried with the next message
+        ++slowed_;
+        waiting_.fetch_add(1, std::memory_order_relaxed);
+    }
+}
+
+void flow_control::check() noexcept {
+    for (int i = 0; slowed_ != 0 && i < core_.peers.size(); ++i) {
+        peer &from = core_.peers.of(i);
+        if (!from.told_slower || unexpected(i) > share() / 2 || !answers_.send(i, record::faster))
+            continue;
+        from.told_slower = false;
+        --slowed_;
+        waiting_.fetch_sub(1, std::memory_order_relaxed);
+    }
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,70 @@
+// Messages that arrived for an endpoint's handler, until it has been called.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include <fult/comm/status.hpp>
+
+#include "comm/device/callback_queue.hpp"
+#include "comm/device/endpoint_table.hpp"
+#include "comm/device/packet_buffers.hpp"
+
+namespace fult::comm::detail {
+
+class handler_calls {
+  public:
+    handler_calls(callback_queue &callbacks, endpoint_table &endpoints, packet_buffers &packets) noexcept
+        : callbacks_(callbacks), endpoints_(endpoints), packets_(packets) {}
+    handler_calls(const handler_calls &) = delete;
+    handler_calls &operator=(const handler_calls &) = delete;
+    ~handler_calls();
+
+    // Under the device's lock -------------------------------------------------------------------------------------
+
+    // Messages that are added until end lie in that packet, which stays as it is until the handlers have been
+    // called. end: the packet is handled, and received into again, now or then.
+    void begin(packet &p) noexcept { current_ = &p; }
+    void end(packet &p, std::size_t transport) noexcept {
+        current_ = nullptr;
+        if (p.calls == 0) [[likely]] {
+            packets_.post(p, transport);
+        } else {
+            p.is_handled = true;
+            p.rank = static_cast<int>(transport);
+        }
+    }
+    void interrupt() noexcept { current_ = nullptr; } // the rest of the packet is handled later
+    // Return false if there is no memory. The first one copies what lies in no packet.
+    bool add(std::uint16_t endpoint, const status &about, std::span<const std::byte> bytes) noexcept;
+    bool add(std::uint16_t endpoint, const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept;
+    // Reuses the memory of the calls that have ended. By the thread that runs the callbacks.
+    void reclaim() noexcept;
+
+    // Without the lock ----------------------------------------------------------------------------------------------
+
+    // After the endpoint was detached: its handler does not run any more on return, unless the caller is that
+    // handler.
+    void await_end_of(std::uint16_t endpoint) const noexcept;
+
+  private:
+    struct call;
+
+    call *new_call(std::uint16_t endpoint, const status &about) noexcept;
+    void run(call &c) noexcept;
+
+    callback_queue &callbacks_;
+    endpoint_table &endpoints_;
+    packet_buffers &packets_;
+    packet *current_ = nullptr;
+    call *free_ = nullptr;
+    call *ended_ = nullptr; // used by the thread that runs the callbacks
+    static constexpr int none = -1;
+    std::atomic<int> running_{none}; // the endpoint whose handler runs
+    std::atomic<const void *> runner_{nullptr};
+};
+
+} // namespace fult::comm::detail

@@ -1,0 +1,62 @@
+// The peers of a device, by rank, and which of them are gone.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include <fult/comm/status.hpp>
+
+#include "comm/device/lock.hpp"
+#include "comm/peer.hpp"
+
+namespace fult::comm::detail {
+
+class peer_table {
+  public:
+    peer_table(int size, device_mutex &mutex); // throws std::bad_alloc
+
+    int size() const noexcept { return size_; }
+    peer &of(int rank) const noexcept { return peers_[static_cast<std::size_t>(rank)]; }
+
+    // Any thread --------------------------------------------------------------------------------------------------
+
+    bool has_failed(int rank) const noexcept { return of(rank).failed.load(std::memory_order_acquire); }
+    bool has_left(int rank) const noexcept { return of(rank).left.load(std::memory_order_acquire); }
+    bool any_failed() const noexcept { return any_failed_.load(std::memory_order_acquire); }
+    // True if the job has other ranks and all of them have failed or left: any_source cannot be served.
+    // why_alone: the error to report then.
+    bool is_left_alone() const noexcept {
+        return departed_.load(std::memory_order_acquire) == size_ - 1 && size_ > 1;
+    }
+    errc why_alone() const noexcept { return any_failed() ? errc::peer_failed : errc::peer_left; }
+    // The reason why no more messages can come from source; none if they can.
+    errc hopeless(int source) const noexcept;
+
+    // Under the device's lock -------------------------------------------------------------------------------------
+
+    // Both return false if it is known already. They pair with arrivals::post: either the caller finds the
+    // receive that is being posted, or post sees that the rank is gone.
+    bool mark_failed(peer &who) noexcept;
+    bool mark_left(peer &who) noexcept;
+
+    // The rank fails when the lock is released: not during other operations, which might go on to use what
+    // that ends.
+    void doom(peer &who) noexcept;
+    peer *take_doomed() noexcept; // nullptr if there is none
+    bool any_doomed() const noexcept { return !doomed_.empty(); }
+    // From now on no rank fails.
+    void ignore_failures() noexcept { ignores_failures_ = true; }
+
+  private:
+    int size_;
+    device_mutex &mutex_;
+    std::unique_ptr<peer[]> peers_;
+    std::atomic<int> departed_{0}; // peers that have failed or left
+    std::atomic<bool> any_failed_{false};
+    std::vector<peer *> doomed_; // has capacity for all
+    bool ignores_failures_ = false;
+};
+
+} // namespace fult::comm::detail

@@ -1,0 +1,136 @@
+// Progress: whichever thread polls the device, its parts do what has become possible. Also the sleep of that
+// thread, and the waits of tasks for operations of the device.
+#pragma once
+
+#include <atomic>
+
+#include <fult/detail/service.hpp>
+#include <fult/sync/waiter.hpp>
+#include <fult/this_task.hpp>
+
+#include "comm/deadlock/probe.hpp"
+#include "comm/device/receive_path.hpp"
+#include "comm/operation.hpp"
+
+namespace fult::comm::detail {
+
+// The parts that it drives.
+struct progress_parts {
+    device_core &core;
+    device_sleep &sleep;
+    send_path &sending;
+    answer_queue &answers;
+    rendezvous &long_messages;
+    flow_control &flow;
+    deliveries &unmatched;
+    arrivals &arriving;
+    one_sided &accesses;
+    probe_port &probes;
+    receive_path &receiving;
+};
+
+class progress_engine final : public fult::detail::service {
+  public:
+    explicit progress_engine(const progress_parts &parts) noexcept : parts_(parts) {}
+
+    // Any thread --------------------------------------------------------------------------------------------------
+
+    // Makes progress once, unless another thread does so now. Returns true if anything happened.
+    bool progress() noexcept;
+    // The same, for calls that are likely to be repeated until they succeed. Never suspends.
+    void look() noexcept {
+        if (!progress())
+            fult::detail::yield_if_processors_shared();
+    }
+    // Makes progress until done() returns true, for a short time and only while nothing else is ready.
+    template <class Done> void progress_until(Done done) noexcept {
+        if (fult::detail::others_ready()) // they run first; their messages go out with the gathered ones
+            return;
+        if (in_task()) {
+            fult::detail::poller poll;
+            while (poll.step())
+                for (unsigned i = 0; i < looks_a_step; ++i) {
+                    progress();
+                    if (done())
+                        return;
+                }
+        } else {
+            for (unsigned i = 0; i < looks_of_a_thread; ++i) {
+                look();
+                if (done())
+                    return;
+            }
+        }
+    }
+    // Waits for the grant; makes progress while nothing else is ready. May suspend.
+    void wait(fult::detail::waiter &w, const fult::detail::waiting_for &what = {}) noexcept;
+    // The same for the end of an operation, which reports describe.
+    void wait(fult::detail::waiter &w, const operation &what) noexcept;
+    // Yields, or waits briefly, while something is expected. May suspend.
+    void pause() noexcept;
+
+    // Lets those ranks go on that wait for memory here.
+    void relieve() noexcept;
+    // Both send gathered messages. handed_over: true if nothing of this rank is in flight, except messages
+    // that wait here for their receives; quiet: including those.
+    bool handed_over() noexcept;
+    bool quiet() noexcept;
+
+    // For the deadlock watch: none of it counts as progress, and a thread that sleeps for the device is not
+    // woken.
+    device_traffic look_at_traffic() noexcept;
+    // Locks the device for a moment, and leaves no work behind.
+    template <class F> auto inspect(F f) noexcept {
+        const inspection hold(*this);
+        return f();
+    }
+
+    // service -----------------------------------------------------------------------------------------------------
+    bool poll() noexcept override { return progress(); }
+    bool prepare_sleep() noexcept override;
+    void end_sleep() noexcept override { parts_.sleep.end(); }
+    int descriptor() const noexcept override { return parts_.sleep.descriptor(); }
+    int patience() const noexcept override { return parts_.sleep.patience(); }
+    bool is_judged() const noexcept override { return parts_.probes.has_listener(); }
+    // For the progress thread, before end_sleep: its sleep timed out.
+    void slept_out() noexcept;
+
+  private:
+    static constexpr unsigned looks_a_step = 4, looks_of_a_thread = 200; // polls before a sleep
+
+    class inspection {
+      public:
+        explicit inspection(progress_engine &of) noexcept : of_(of) {
+            of_.inspections_.fetch_add(
+                1, std::memory_order_relaxed); // before the lock: pairs with lock_to_sleep
+            of_.parts_.core.mutex.lock();
+        }
+        ~inspection() {
+            of_.parts_.core.mutex.unlock();
+            of_.inspections_.fetch_sub(1, std::memory_order_relaxed);
+        }
+        inspection(const inspection &) = delete;
+        inspection &operator=(const inspection &) = delete;
+
+      private:
+        progress_engine &of_;
+    };
+
+    bool wait_awake(const fult::detail::waiter &w) noexcept;
+    bool lock_to_sleep() noexcept;
+    bool transports_may_sleep() noexcept;
+    // Under the lock:
+    bool poll_transports() noexcept;
+    void check_flow() noexcept;
+    void retry_for_room() noexcept;
+    bool handed_over_locked() noexcept;
+    // True if something waits for packets or queue space, the availability of which is not signaled.
+    bool needs_room() const noexcept;
+    // The same for memory.
+    bool needs_memory() const noexcept;
+
+    const progress_parts parts_;
+    std::atomic<unsigned> inspections_{0}; // threads that hold the lock to inspect, or are about to
+};
+
+} // namespace fult::comm::detail

@@ -1,0 +1,293 @@
+#include "comm/device/receive_path.hpp"
+
+#include <cstdio>
+#include <utility>
+
+#include "comm/one_sided/one_sided.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+constexpr unsigned records_at_once = 16; // whose receives are prefetched together
+
+} // namespace
+
+// Events --------------------------------------------------------------------------------------------------------------
+
+bool receive_path::poll() noexcept {
+    bool any = false;
+    for (std::size_t i = 0; i < core_.transports.size(); ++i) {
+        any = poll(i) != 0 || any;
+        packets_.post_rest(i);
+    }
+    return any;
+}
+
+// Returns the number of events that count.
+unsigned receive_path::poll(std::size_t transport) noexcept {
+    event events[records_at_once];
+    const unsigned count = core_.transports[transport]->poll(events);
+    if (count > 1)
+        prefetch(std::span<const event>(events, count));
+    silent_events_ = 0;
+    for (unsigned k = 0; k < count; ++k)
+        handle(events[k], transport);
+    return count - silent_events_;
+}
+
+void receive_path::handle(const event &e, std::size_t from) noexcept {
+    switch (e.what_happened) {
+    case event::kind::received:
+        received(static_cast<packet &>(*e.what), from);
+        return;
+    case event::kind::sent:
+        --core_.under_way;
+        silent_events_ += std::exchange(static_cast<packet &>(*e.what).is_silent, false) ? 1 : 0;
+        packets_.give(static_cast<packet &>(*e.what));
+        return;
+    case event::kind::moved:
+        --core_.under_way;
+        moved(static_cast<transfer &>(*e.what), true);
+        return;
+    case event::kind::lost:
+        lost(*e.what, from);
+        return;
+    }
+}
+
+void receive_path::lost(posted &what, std::size_t from) noexcept {
+    switch (what.kind) {
+    case posted_kind::receive: {
+        auto &p = static_cast<packet &>(what);
+        if (const int rank = p.rank; rank >= 0)
+            core_.peers.doom(core_.peers.of(rank));
+        packets_.post(p, from);
+        return;
+    }
+    case posted_kind::send: {
+        --core_.under_way;
+        auto &p = static_cast<packet &>(what);
+        p.is_silent = false;
+        core_.peers.doom(core_.peers.of(p.rank));
+        packets_.give(p);
+        return;
+    }
+    case posted_kind::transfer: {
+        --core_.under_way;
+        auto &t = static_cast<transfer &>(what);
+        const int rank = t.rank; // moved may free the transfer
+        moved(t, false);
+        core_.peers.doom(core_.peers.of(rank));
+        return;
+    }
+    }
+}
+
+void receive_path::moved(transfer &t, bool well) noexcept {
+    if (t.ended)
+        t.ended(t, well);
+    else
+        rendezvous_.moved(t, well);
+}
+
+// Packets -------------------------------------------------------------------------------------------------------------
+
+void receive_path::received(packet &p, std::size_t from) noexcept {
+    p.handled = 0;
+    if (!try_packet(p, from)) [[unlikely]]
+        defer(p, from);
+}
+
+bool receive_path::try_packet(packet &p, std::size_t from) noexcept {
+    handlers_.begin(p);
+    if (handle_packet(p, from)) [[likely]] {
+        p.handled = 0;
+        p.rank = -1;
+        handlers_.end(p, from);
+        return true;
+    }
+    handlers_.interrupt();
+    return false;
+}
+
+bool receive_path::handle_packet(packet &p, std::size_t from) noexcept {
+    record_reader reader = read(p);
+    // A packet must come from a rank of the job, by the transport that answers to that rank use. Invalid
+    // packets are dropped.
+    if (!reader.ok() || core_.peers.of(reader.source()).via != core_.transports[from].get())
+        return refuse_packet(from);
+    peer &source = core_.peers.of(reader.source());
+    if (p.handled != 0) { // deferred before; its sign of life was counted then
+        reader.go_on_at({p.data(), p.size}, p.handled);
+    } else {
+        if (source.head != sizeof(packet_head) && !reader.pass(core_.settings.secret))
+            return refuse_packet(from);
+        source.quiet = 0;
+        if (source.deferred != 0) [[unlikely]] {
+            p.handled = source.head;
+            return false;
+        }
+    }
+    record_view first;
+    if (!reader.next(first))
+        return true;
+    if (!handle_record(reader.source(), first)) [[unlikely]] {
+        p.handled = p.handled != 0 ? p.handled : source.head;
+        return false;
+    }
+    source.received += is_counted(first.kind) ? 1 : 0;
+    if (!reader.at_end())
+        return handle_records(reader, p);
+    silent_events_ += is_counted(first.kind) ? 0 : 1;
+    return true;
+}
+
+// Refused packets are counted if they may be a stranger's. They are not deferred.
+bool receive_path::refuse_packet(std::size_t from) noexcept {
+    if (!core_.limits[from].guarded)
+        return true;
+    if (strange_.fetch_add(1, std::memory_order_relaxed) == 0)
+        std::fprintf(
+            stderr,
+            "fult-comm: rank %d: a packet that is not of this job came over the network (%s) and was "
+            "refused; others will be as well, and are counted (context::refused_packets). "
+            "FULT_COMM_INTERFACE chooses another network\n",
+            core_.settings.rank, core_.transports[from]->name());
+    return true;
+}
+
+bool receive_path::handle_records(record_reader &reader, packet &p) noexcept {
+    record_view some[records_at_once];
+    peer &source = core_.peers.of(reader.source());
+    unsigned count;
+    do {
+        count = 0;
+        while (count < records_at_once && reader.next(some[count]))
+            ++count;
+        if (count > 1)
+            prefetch(reader.source(), {some, count});
+        for (unsigned i = 0; i < count; ++i)
+            if (!handle_record(reader.source(), some[i])) [[unlikely]] {
+                p.handled = static_cast<std::uint32_t>(some[i].body.data() - sizeof(record_head) - p.data());
+                return false;
+            } else {
+                source.received += is_counted(some[i].kind) ? 1 : 0;
+            }
+    } while (count == records_at_once);
+    return true;
+}
+
+// Neither a message nor an RTS.
+bool receive_path::handle_other(int source, const record_view &r) noexcept {
+    switch (r.kind) {
+    case record::eager:
+    case record::rts:
+        break;
+    case record::fin:
+        if (const auto body = body_as<id_body>(r.body))
+            rendezvous_.fin_arrived(source, *body);
+        break;
+    case record::cts:
+        if (const auto body = body_as<cts_body>(r.body))
+            rendezvous_.cts_arrived(source, *body);
+        break;
+    case record::data:
+        rendezvous_.data_arrived(source, r);
+        break;
+    case record::slower:
+    case record::faster:
+        core_.peers.of(source).offers_only = r.kind == record::slower;
+        break;
+    case record::one_sided:
+        return one_sided_.handle(source, r);
+    case record::leaving:
+        departures_.peer_leaves(source);
+        break;
+    case record::alive:
+        break;
+    case record::probe:
+        probes_.probe_arrived(source, r);
+        break;
+    }
+    return true;
+}
+
+// Prefetches the receives of the first messages of some packets; the others in a packet follow when it is
+// handled.
+void receive_path::prefetch(std::span<const event> packets) const noexcept {
+    std::uint64_t keys[records_at_once];
+    unsigned count = 0;
+    for (const event &each : packets)
+        if (each.what_happened == event::kind::received) {
+            record_view r;
+            record_reader reader = read(static_cast<const packet &>(*each.what));
+            if (reader.ok() && core_.peers.of(reader.source()).head != sizeof(packet_head) &&
+                !reader.pass(core_.settings.secret))
+                continue;
+            if (!reader.next(r))
+                continue;
+            const std::uint64_t key =
+                match_key(r.endpoint, static_cast<std::uint32_t>(reader.source()), r.tag);
+            if (count != 0 && keys[count - 1] == key)
+                continue;
+            arrivals_.prefetch(key);
+            keys[count++] = key;
+        }
+    for (unsigned i = 0; i < count; ++i)
+        arrivals_.prefetch_receive(keys[i]);
+}
+
+void receive_path::prefetch(int source, std::span<const record_view> messages) const noexcept {
+    const auto key = [&](const record_view &r) {
+        return match_key(r.endpoint, static_cast<std::uint32_t>(source), r.tag);
+    };
+    for (const record_view &each : messages)
+        arrivals_.prefetch(key(each));
+    for (const record_view &each : messages)
+        arrivals_.prefetch_receive(key(each));
+}
+
+// Packets that wait for memory ----------------------------------------------------------------------------------------
+
+void receive_path::append_deferred(packet &p) noexcept {
+    p.next = nullptr;
+    (deferred_ ? last_deferred_->next : deferred_) = &p;
+    last_deferred_ = &p;
+}
+
+// The packet is not given back to its transport, so a rank that sends more than there is memory for runs out
+// of packets.
+void receive_path::defer(packet &p, std::size_t from) noexcept {
+    const int source = read(p).source();
+    ++core_.peers.of(source).deferred;
+    p.rank = static_cast<int>(from);
+    append_deferred(p);
+    sleep_.press();
+    if (std::exchange(told_no_memory_, true))
+        return;
+    std::fprintf(
+        stderr,
+        "fult-comm: rank %d: out of memory, or of tasks, for messages of rank %d; they are delivered when "
+        "some is free. Post receives earlier, or lower FULT_COMM_UNEXPECTED\n",
+        core_.settings.rank, source);
+}
+
+// Packets of one rank do not delay those of another.
+void receive_path::retry() noexcept {
+    packet *each = std::exchange(deferred_, nullptr);
+    const auto source_of = [&](const packet &p) -> peer & { return core_.peers.of(read(p).source()); };
+    for (packet *p = each; p; p = p->next)
+        source_of(*p).no_memory = false;
+    while (each) {
+        packet &p = *std::exchange(each, each->next);
+        peer &source = source_of(p);
+        const auto from = static_cast<std::size_t>(p.rank);
+        source.no_memory = source.no_memory || !try_packet(p, from);
+        if (source.no_memory)
+            append_deferred(p);
+        else
+            --source.deferred;
+    }
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,86 @@
+// Receiving: the events of the transports are handled, and packets are parsed record by record. Packets for
+// whose records there is no memory are kept in order and retried.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "comm/device/arrivals.hpp"
+#include "comm/device/departures.hpp"
+#include "comm/device/handler_calls.hpp"
+#include "comm/device/packet_buffers.hpp"
+#include "comm/device/probe_port.hpp"
+#include "comm/device/rendezvous.hpp"
+
+namespace fult::comm::detail {
+
+// Under the device's lock, unless stated otherwise.
+class receive_path {
+  public:
+    receive_path(device_core &core, packet_buffers &packets, device_sleep &sleep, arrivals &messages,
+                 rendezvous &long_messages, one_sided &accesses, departures &gone, probe_port &probes,
+                 handler_calls &handlers) noexcept
+        : core_(core),
+          packets_(packets),
+          sleep_(sleep),
+          arrivals_(messages),
+          rendezvous_(long_messages),
+          one_sided_(accesses),
+          departures_(gone),
+          probes_(probes),
+          handlers_(handlers) {}
+    receive_path(const receive_path &) = delete;
+    receive_path &operator=(const receive_path &) = delete;
+
+    // Returns true if anything happened.
+    bool poll() noexcept;
+    // Retries packets that wait for memory.
+    void retry() noexcept;
+    bool waits() const noexcept { return deferred_ != nullptr; }
+    // Packets from outside the job, which were refused. Any thread.
+    std::uint64_t strange_packets() const noexcept { return strange_.load(std::memory_order_relaxed); }
+
+  private:
+    unsigned poll(std::size_t transport) noexcept;
+    void handle(const event &e, std::size_t from) noexcept;
+    void lost(posted &what, std::size_t from) noexcept;
+    void moved(transfer &t, bool well) noexcept;
+    void received(packet &p, std::size_t from) noexcept;
+    // Return false if there is no memory for what arrived; nothing has changed then.
+    bool try_packet(packet &p, std::size_t from) noexcept;
+    bool handle_packet(packet &p, std::size_t from) noexcept;
+    bool handle_records(record_reader &reader, packet &p) noexcept;
+    bool handle_record(int source, const record_view &r) noexcept {
+        if (r.kind == record::eager || r.kind == record::rts) [[likely]]
+            return arrivals_.arrive(source, r);
+        return handle_other(source, r);
+    }
+    bool handle_other(int source, const record_view &r) noexcept;
+    bool refuse_packet(std::size_t from) noexcept;
+    void prefetch(std::span<const event> packets) const noexcept;
+    void prefetch(int source, std::span<const record_view> messages) const noexcept;
+    void defer(packet &p, std::size_t from) noexcept;
+    void append_deferred(packet &p) noexcept;
+    record_reader read(const packet &p) const noexcept {
+        return {{p.data(), p.size}, static_cast<std::uint32_t>(core_.settings.size)};
+    }
+
+    device_core &core_;
+    packet_buffers &packets_;
+    device_sleep &sleep_;
+    arrivals &arrivals_;
+    rendezvous &rendezvous_;
+    one_sided &one_sided_;
+    departures &departures_;
+    probe_port &probes_;
+    handler_calls &handlers_;
+    unsigned silent_events_ = 0; // events of this poll that do not count
+    packet *deferred_ = nullptr; // received packets for whose records there was no memory, in order
+    packet *last_deferred_ = nullptr;
+    bool told_no_memory_ = false;
+    std::atomic<std::uint64_t> strange_{0};
+};
+
+} // namespace fult::comm::detail
