@@ -17,6 +17,10 @@ OWNERS = [
     (re.compile(r'^hwloc'), {'topology'}),
     (re.compile(r'^valgrind/'), {'sanitizer'}),
     (re.compile(r'^sanitizer/'), {'sanitizer'}),
+    # for programs, not for the libraries
+    (re.compile(r'^tools/'), {'comm/run/arguments', 'comm/info/fult-comm-info'}),
+    (re.compile(r'^CLI/'), set()),
+    (re.compile(r'^nlohmann/'), set()),
 ]
 ASM_OWNERS = {'detail/platform', 'platform', 'unwind'}
 
