@@ -39,8 +39,12 @@ class help_format : public CLI::Formatter {
   public:
     explicit help_format(std::string usage) : usage_(std::move(usage)) { column_width(24); }
 
-    std::string make_usage(const CLI::App *, std::string name) const override {
-        return "\nusage: " + name + " " + usage_ + "\n";
+    std::string make_usage(const CLI::App *line, std::string name) const override {
+        std::string words = usage_;
+        for (const CLI::Option *option : line->get_options())
+            if (usage_.empty() && option->get_positional())
+                words += " " + make_option_usage(option);
+        return "\nusage: " + name + " " + (usage_.empty() ? "[option...]" : "") + words + "\n";
     }
     std::string make_option(const CLI::Option *option, bool is_positional) const override {
         const std::size_t column = get_column_width();
@@ -53,8 +57,13 @@ class help_format : public CLI::Formatter {
         return left + gap + wrapped(meaning, column) + '\n';
     }
 
+    std::string make_footer(const CLI::App *line) const override {
+        return line->get_footer().empty() ? "" : "\n" + line->get_footer() + "\n";
+    }
     std::string make_option_opts(const CLI::Option *option) const override {
-        return option->get_type_size() == 0 ? "" : " " + option->get_type_name();
+        return option->get_type_size() == 0 || option->get_type_name().empty()
+                   ? ""
+                   : " " + option->get_type_name();
     }
 
   private:
@@ -63,9 +72,10 @@ class help_format : public CLI::Formatter {
 
 class command_line : public CLI::App {
   public:
-    // Without a name, the program is called as it was started.
+    // Without a name, the program is called as it was started. Without a usage, it has options and its
+    // positional words.
     explicit command_line(const std::string &purpose, const std::string &name = {},
-                          const std::string &usage = "[option...]")
+                          const std::string &usage = {})
         : CLI::App(wrapped(purpose, 0), name) {
         set_help_flag("-h,--help", "this text");
         formatter(std::make_shared<help_format>(usage));
@@ -113,6 +123,17 @@ template <class Number> CLI::Validator whole_number(Number low, Number high) {
                    ", not '" + text + "'";
         text = std::to_string(value); // CLI11 would take 010 for octal
         return {};
+    };
+    return CLI::Validator(read, "");
+}
+
+// A decimal number with or without a fraction.
+inline CLI::Validator any_number() {
+    const auto read = [](std::string &text) -> std::string {
+        double value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        const bool right = error == std::errc{} && end == text.data() + text.size();
+        return right ? std::string() : "must be a number, not '" + text + "'";
     };
     return CLI::Validator(read, "");
 }
