@@ -57,9 +57,6 @@ class help_format : public CLI::Formatter {
         return left + gap + wrapped(meaning, column) + '\n';
     }
 
-    std::string make_footer(const CLI::App *line) const override {
-        return line->get_footer().empty() ? "" : "\n" + line->get_footer() + "\n";
-    }
     std::string make_option_opts(const CLI::Option *option) const override {
         return option->get_type_size() == 0 || option->get_type_name().empty()
                    ? ""
