@@ -1,29 +1,16 @@
-// The options of fult-comm: one table for the environment, the help and the documents.
+// The table of fult-comm's options: fult-comm-info and docs/communication-options.md show it.
 #pragma once
 
-#include <cstdlib>
 #include <span>
-#include <string>
-#include <string_view>
 
 #include <fult/comm/context.hpp>
 
+#include "fult/option_row.hpp"
+
 namespace fult::comm::detail {
 
-struct comm_option_row {
-    const char *variable;
-    const char *values;
-    const char *by_default;
-    const char *what;
-    void (*parse)(options &, std::string_view); // throws std::invalid_argument with the permitted values
-    std::string (*print)(const options &);
-};
+using comm_option_row = fult::detail::option_row<options>;
 
 FULT_API std::span<const comm_option_row> comm_option_table() noexcept;
-// The value in the environment, or nullptr; an empty variable counts as unset.
-inline const char *in_environment(const comm_option_row &row) noexcept {
-    const char *found = std::getenv(row.variable);
-    return found && *found != '\0' ? found : nullptr;
-}
 
 } // namespace fult::comm::detail

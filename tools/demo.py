@@ -93,7 +93,10 @@ def measure(job, version, workers, runs):
             raise Failure(f'{shown}: wrong answer: {answer} instead of {expected}')
     if told and len(told) != runs:
         raise Failure(f'{shown}: {len(told)} answers instead of {runs} ({" ".join(command)})')
-    best = min(records, key=lambda record: record['seconds'])
+    timed = [record for record in records if record['seconds'] is not None]
+    if not timed:
+        raise Failure(f'{shown}: no time is a number ({" ".join(command)})')
+    best = min(timed, key=lambda record: record['seconds'])
     return best['seconds'], best['ns_per_task']
 
 

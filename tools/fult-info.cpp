@@ -1,6 +1,5 @@
 // fult-info: version, machine and options of the library that programs here would get.
 #include <cstdio>
-#include <cstring>
 #include <exception>
 #include <string>
 
@@ -11,29 +10,18 @@
 #include "fult/option_table.hpp"
 #include "fult/stack_pool.hpp"
 #include "fult/topology.hpp"
+#include "tools/command_line.hpp"
+#include "tools/option_listing.hpp"
 
 namespace {
 
-constexpr const char *help =
-    "usage: fult-info [--markdown | --version | --help]\n"
-    "  (no option)  version, machine, and each option with its value, where it comes from, and its meaning\n"
-    "  --markdown   the table of options as docs/environment.md holds it\n"
-    "  --version    the version alone\n";
-
-int print_markdown() {
-    std::puts("# Options\n\nMade by `fult-info --markdown`. Each is an environment variable, and a member of "
-              "`fult::options` in code, which wins.\n"
-              "An empty variable counts as unset. A value out of its range is refused when the runtime "
-              "starts, wherever "
-              "it comes from.\n"
-              "`fult-info` shows the values in force.\n\n| variable | values | default | meaning |\n| --- | "
-              "--- | --- | --- |");
-    for (const auto &row : fult::detail::option_table())
-        std::printf("| `%s` | %s | %s | %s |\n", row.variable, row.type, row.fallback, row.help);
-    return 0;
+void print_table() {
+    fult::tools::print_markdown(
+        fult::detail::option_table(), "Options", "fult-info", "fult::options",
+        "A value out of its range is refused when the runtime starts, wherever it comes from.");
 }
 
-int print_all() {
+void print_all() {
     const fult::options now = fult::read_options();
     const fult::detail::topology machine;
     const fult::detail::stack_pool stacks({now.stack_size, 0, now.guard});
@@ -41,31 +29,27 @@ int print_all() {
                 fult_version(), machine.describe().c_str(),
                 fult::detail::asymmetric_fence_available() ? "yes" : "no (private words are off)",
                 stacks.guard_name());
-    for (const auto &row : fult::detail::option_table()) {
-        std::string value = row.print(now);
-        if (now.workers == 0 && std::strcmp(row.variable, "FULT_WORKERS") == 0)
-            value += " (" + std::to_string(machine.usable()) + ")";
-        std::printf("  %-20s %-12s %-12s %s [%s]\n", row.variable, value.c_str(),
-                    fult::detail::in_environment(row) ? "environment" : "default", row.help, row.type);
-    }
-    return 0;
+    fult::tools::print_values(fult::detail::option_table(), now, [&](const std::string &variable) {
+        const bool chosen = now.workers == 0 && variable == "FULT_WORKERS";
+        return chosen ? " (" + std::to_string(machine.usable()) + ")" : std::string();
+    });
 }
 
 } // namespace
 
 int main(int count, char **arguments) {
-    const std::string wanted = count > 1 ? arguments[1] : "";
+    fult::tools::command_line line(
+        "Prints the version, the machine as FULT sees it, and each option with its value, where it comes "
+        "from, and its meaning.",
+        "fult-info");
+    bool markdown = false;
+    line.add_switch("--markdown", markdown, "print the table of options as docs/environment.md has it");
+    line.set_version_flag("--version", fult_version(), "print the version alone");
+    if (const auto status = line.read(count, arguments))
+        return *status;
     try {
-        if (count > 2 ||
-            (count == 2 && wanted != "--markdown" && wanted != "--version" && wanted != "--help")) {
-            std::fprintf(stderr, "fult-info: '%s' is no option of it\n%s", arguments[count - 1], help);
-            return 2;
-        }
-        if (wanted == "--help")
-            return std::fputs(help, stdout) < 0;
-        if (wanted == "--version")
-            return std::puts(fult_version()) < 0;
-        return wanted == "--markdown" ? print_markdown() : print_all();
+        markdown ? print_table() : print_all();
+        return std::fflush(stdout) == 0 ? 0 : 1;
     } catch (const std::exception &error) {
         std::fprintf(stderr, "fult-info: %s\n", error.what());
         return 1;

@@ -17,12 +17,11 @@ struct command_line {
     int iterations = usual_iterations;
     std::string residuals_file; // empty: none is written
     std::string written_file;   // the system, in the format of matrix files
-    bool help = false;
 };
 
-// Throws a failure that says what is wrong, and with what word.
-command_line read_command_line(int argc, const char *const *argv);
-
-std::string help_text(const std::string &program, bool several_workers);
+// The status to end with: 2 after an error, which is told on standard error; 0 after --help. Nothing where
+// the program is to run. The serial program has one worker.
+std::optional<int> read_command_line(int argc, const char *const *argv, bool several_workers,
+                                     command_line &into);
 
 } // namespace hpccg

@@ -38,18 +38,8 @@ template <class Execution> int run(const Execution &execution, const command_lin
 // `start` is called with what the user wants, and calls run.
 template <class Start> int program_main(int argc, char **argv, bool several_workers, const Start &start) {
     command_line wanted;
-    try {
-        wanted = read_command_line(argc, argv);
-        if (wanted.help) {
-            std::fputs(help_text(argv[0], several_workers).c_str(), stdout);
-            return 0;
-        }
-        if (!several_workers && wanted.workers > 1)
-            throw failure("option --workers: the serial program has one");
-    } catch (const failure &error) {
-        std::fprintf(stderr, "hpccg: %s; --help shows what there is\n", error.what());
-        return 2;
-    }
+    if (const auto status = read_command_line(argc, argv, several_workers, wanted))
+        return *status;
     try {
         return start(wanted);
     } catch (const std::exception &error) {

@@ -1,19 +1,22 @@
-// The command line of a benchmark program: options with a value or without, one optional word, --help, clear
-// errors.
+// The command line of a benchmark program: options with a value or without, one optional word, --help. CLI11
+// reads it.
 #pragma once
 
-#include <concepts>
 #include <functional>
+#include <memory>
 #include <string>
-#include <string_view>
-#include <vector>
+
+namespace fult::tools {
+class command_line;
+}
 
 namespace bench {
 
 class arguments {
   public:
     // The purpose is the first line of the help.
-    explicit arguments(std::string purpose) : purpose_(std::move(purpose)) {}
+    explicit arguments(std::string purpose);
+    ~arguments();
 
     // An option that takes a value. The names are separated by a comma ("-n,--size"); what the variable holds
     // now is shown as the default. The variable must live until parse has returned.
@@ -35,20 +38,7 @@ class arguments {
     [[noreturn]] static void fail(const std::string &message);
 
   private:
-    struct entry {
-        std::string names;
-        std::string help;
-        std::string initial; // empty: none to show
-        bool takes_value;
-        std::function<std::string(const std::string &)> read; // an error message, or empty
-    };
-    template <class Number> void number(std::string names, Number &variable, std::string help);
-    const entry *find(std::string_view name) const;
-    void print_help(const char *program) const;
-
-    std::string purpose_;
-    std::vector<entry> entries_;
-    entry word_{};
+    std::unique_ptr<fult::tools::command_line> line_;
 };
 
 } // namespace bench

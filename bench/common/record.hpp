@@ -2,8 +2,8 @@
 #pragma once
 
 #include <concepts>
-#include <cstdio>
-#include <sstream>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -11,44 +11,31 @@ namespace bench {
 
 class record {
   public:
-    record &add(std::string_view key, std::string_view value) {
-        start(key);
-        out_ << '"';
-        for (char c : value) {
-            if (c == '"' || c == '\\')
-                out_ << '\\';
-            out_ << c;
-        }
-        out_ << '"';
-        return *this;
-    }
+    record();
+    record(record &&) noexcept;
+    ~record();
+
+    record &add(std::string_view key, std::string_view value);
     record &add(std::string_view key, const char *value) { return add(key, std::string_view(value)); }
-    template <class Number>
-    requires std::integral<Number> || std::floating_point<Number> record &add(std::string_view key,
-                                                                              Number value) {
-        start(key);
-        out_ << value;
-        return *this;
+    record &add(std::string_view key, double value); // null where it is not finite
+    template <std::signed_integral Number> record &add(std::string_view key, Number value) {
+        return add_whole(key, static_cast<std::int64_t>(value));
     }
+    template <std::unsigned_integral Number> record &add(std::string_view key, Number value) {
+        return add_whole(key, static_cast<std::uint64_t>(value));
+    }
+
+    std::string text() const;
 
     // Writes the line at once, so that lines of a program that dies later are not lost.
-    void print() const {
-        std::printf("{%s}\n", out_.str().c_str());
-        std::fflush(stdout);
-    }
+    void print() const;
 
   private:
-    void start(std::string_view key) {
-        if (!first_)
-            out_ << ", ";
-        else
-            out_.precision(10);
-        first_ = false;
-        out_ << '"' << key << "\": ";
-    }
+    record &add_whole(std::string_view key, std::int64_t value);
+    record &add_whole(std::string_view key, std::uint64_t value);
 
-    std::ostringstream out_;
-    bool first_ = true;
+    struct fields; // few files read the headers of the JSON library
+    std::unique_ptr<fields> fields_;
 };
 
 } // namespace bench

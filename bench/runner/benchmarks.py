@@ -47,7 +47,7 @@ def values_of(contestant, field="value", **wanted):
         for turn in contestant.records
         for record in turn
         if all(record.get(key) == value for key, value in wanted.items())
-        if not isinstance(record[field], str)  # a counter that is not available
+        if isinstance(record[field], (int, float))  # not a counter that is not available, nor null for a number that is none
     ]
 
 

@@ -19,14 +19,10 @@ std::atomic<bool> context_claimed{false}; // from the beginning of init to the e
 // Parses the value by the table of environment variables, which knows the permitted values.
 void set(options &all, std::string_view variable, const std::string &value) {
     for (const comm_option_row &row : comm_option_table())
-        if (row.variable == variable) {
-            try {
-                row.parse(all, value);
-            } catch (const std::invalid_argument &expected) {
-                throw std::invalid_argument("fult_comm_init: the option for " + std::string(variable) +
-                                            " is '" + value + "': must be " + expected.what());
-            }
-        }
+        if (row.variable == variable)
+            fult::detail::set_option(row, all, value,
+                                     "fult_comm_init: the option for " + std::string(variable) + " is '" +
+                                         value + "'");
 }
 void set(options &all, std::string_view variable, const char *value) {
     if (value)

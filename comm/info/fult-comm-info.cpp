@@ -7,47 +7,40 @@
 #include <fult/fult.h>
 
 #include "comm/option_table.hpp"
+#include "tools/command_line.hpp"
+#include "tools/option_listing.hpp"
 
 namespace {
 
-constexpr const char *help =
-    "usage: fult-comm-info [--markdown | --help]\n"
-    "  (no option)  version, and each option with its value, where it comes from, and its meaning\n"
-    "  --markdown   the table of options as docs/communication-options.md holds it\n";
-
-int print_markdown() {
-    std::puts("# Options of messages\n\nMade by `fult-comm-info --markdown`. Each is an environment "
-              "variable, and a member "
-              "of `fult::comm::options` in code, which\nwins. An empty variable counts as unset. "
-              "`fult-comm-info` shows the values in force.\n\n"
-              "| variable | values | default | meaning |\n| --- | --- | --- | --- |");
-    for (const auto &row : fult::comm::detail::comm_option_table())
-        std::printf("| `%s` | %s | %s | %s |\n", row.variable, row.values, row.by_default, row.what);
-    return 0;
+void print_table() {
+    fult::tools::print_markdown(fult::comm::detail::comm_option_table(), "Options of messages",
+                                "fult-comm-info", "fult::comm::options",
+                                "A value out of its range in the environment is refused by read_options.");
 }
 
-int print_all() {
+void print_all() {
     const fult::comm::options now = fult::comm::read_options();
     std::printf("fult-comm %s\n\noptions\n", fult_version());
-    for (const auto &row : fult::comm::detail::comm_option_table())
-        std::printf("  %-24s %-10s %-12s %s [%s]\n", row.variable, row.print(now).c_str(),
-                    fult::comm::detail::in_environment(row) ? "environment" : "default", row.what,
-                    row.values);
-    return 0;
+    fult::tools::print_values(fult::comm::detail::comm_option_table(), now,
+                              [](const std::string &) { return std::string(); });
 }
 
 } // namespace
 
 int main(int count, char **arguments) {
-    const std::string wanted = count > 1 ? arguments[1] : "";
+    fult::tools::command_line line(
+        "Prints the version, and each option of messages with its value, where it comes from, and its "
+        "meaning.",
+        "fult-comm-info");
+    bool markdown = false;
+    line.add_switch("--markdown", markdown,
+                    "print the table of options as docs/communication-options.md has it");
+    line.set_version_flag("--version", fult_version(), "print the version alone");
+    if (const auto status = line.read(count, arguments))
+        return *status;
     try {
-        if (count > 2 || (count == 2 && wanted != "--markdown" && wanted != "--help")) {
-            std::fprintf(stderr, "fult-comm-info: '%s' is no option of it\n%s", arguments[count - 1], help);
-            return 2;
-        }
-        if (wanted == "--help")
-            return std::fputs(help, stdout) < 0;
-        return wanted == "--markdown" ? print_markdown() : print_all();
+        markdown ? print_table() : print_all();
+        return std::fflush(stdout) == 0 ? 0 : 1;
     } catch (const std::exception &error) {
         std::fprintf(stderr, "fult-comm-info: %s\n", error.what());
         return 1;

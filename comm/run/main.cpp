@@ -9,15 +9,11 @@
 #include <unistd.h>
 #include <vector>
 
-#include <fult/version.hpp>
-
 #include "comm/run/arguments.hpp"
 #include "comm/run/job.hpp"
 #include "comm/run/start.hpp"
 
 namespace {
-
-constexpr int usage_status = 2;
 
 // If the caller has closed one of the first three descriptors, pipes would be opened there.
 void open_first_three() {
@@ -59,15 +55,11 @@ int run(const fult::run::arguments &order) {
 int main(int count, char **words) {
     open_first_three();
     try {
-        const auto order = fult::run::read_arguments(std::vector<std::string>(words + 1, words + count));
-        if (order.help)
-            return std::fputs(fult::run::help_text, stdout) < 0;
-        if (order.version)
-            return std::puts("fult-run " FULT_VERSION_STRING) < 0;
+        fult::run::arguments order;
+        if (const auto status =
+                fult::run::read_arguments(std::vector<std::string>(words + 1, words + count), order))
+            return *status;
         return run(order);
-    } catch (const fult::run::usage_error &error) {
-        std::fprintf(stderr, "fult-run: %s. See `fult-run --help`.\n", error.what());
-        return usage_status;
     } catch (const fult::run::start_error &error) {
         std::fprintf(stderr, "fult-run: %s\n", error.what());
         return error.status;

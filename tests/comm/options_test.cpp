@@ -27,7 +27,59 @@ TEST_F(comm_options, empty_variables_count_as_unset) {
     const options read = read_options();
     for (const comm_option_row &row : comm_option_table()) {
         EXPECT_EQ(row.print(read), row.print(options())) << row.variable;
-        EXPECT_EQ(fult::comm::detail::in_environment(row), nullptr) << row.variable;
+        EXPECT_EQ(fult::detail::in_environment(row), nullptr) << row.variable;
+    }
+}
+
+TEST_F(comm_options, the_defaults_of_the_table_are_those_of_the_struct) {
+    for (const comm_option_row &row : comm_option_table()) {
+        options from_text;
+        EXPECT_TRUE(row.parse(from_text, row.by_default())) << row.variable;
+        EXPECT_TRUE(row.valid(from_text)) << row.variable;
+        EXPECT_EQ(row.print(from_text), row.print(options())) << row.variable;
+    }
+}
+
+TEST_F(comm_options, values_are_read) {
+    ::setenv("FULT_COMM_PACKET_SIZE", "1M", 1);
+    ::setenv("FULT_COMM_UNEXPECTED", "1024G", 1);
+    ::setenv("FULT_COMM_SERVER", "dedicated", 1);
+    ::setenv("FULT_COMM_NETWORK", "tcp", 1);
+    ::setenv("FULT_COMM_GATHER", "off", 1);
+    const options read = read_options();
+    EXPECT_EQ(read.packet_size, 1u << 20);
+    EXPECT_EQ(read.unexpected, std::size_t{1} << 40);
+    EXPECT_EQ(read.server, fult::comm::server_policy::dedicated);
+    EXPECT_EQ(read.network, "tcp");
+    EXPECT_FALSE(read.gather);
+}
+
+TEST_F(comm_options, values_out_of_range_are_refused_with_the_range) {
+    const struct {
+        const char *variable, *text, *remedy;
+    } bad[] = {
+        {"FULT_COMM_SHARED_MEMORY", "1023K", "must be a size from 1M to 1T, such as 268435456 or 256M"},
+        {"FULT_COMM_SERVER", "server", "must be auto, workers or dedicated"},
+        {"FULT_COMM_DEVICES", "0", "must be a number from 1 to 8"},
+        {"FULT_COMM_DEVICES", "9", "must be a number from 1 to 8"},
+        {"FULT_COMM_DEVICES", "4294967297", "must be a number from 1 to 8"},
+        {"FULT_COMM_PACKET_SIZE", "255", "must be a size from 256 to 1M, such as 8192 or 8K"},
+        {"FULT_COMM_PACKETS", "7", "must be a number from 8 to 1M, such as 1024 or 1K"},
+        {"FULT_COMM_RENDEZVOUS", "2G", "must be a size from 0 to 1G"},
+        {"FULT_COMM_UNEXPECTED", "2T", "must be a size from 64K to 1T"},
+        {"FULT_COMM_GATHER", "maybe", "must be on or off"},
+        {"FULT_COMM_TIMEOUT", "86401", "must be seconds from 1 to 86400"},
+        {"FULT_COMM_HEARTBEAT", "0", "must be seconds from 1 to 3600"},
+    };
+    for (const auto &each : bad) {
+        SetUp();
+        ::setenv(each.variable, each.text, 1);
+        try {
+            read_options();
+            ADD_FAILURE() << each.variable << "='" << each.text << "' is accepted";
+        } catch (const std::invalid_argument &error) {
+            EXPECT_NE(std::string(error.what()).find(each.remedy), std::string::npos) << error.what();
+        }
     }
 }
 

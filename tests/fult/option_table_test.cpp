@@ -30,14 +30,14 @@ struct option_table_test : ::testing::Test {
             ::setenv(name.c_str(), value.c_str(), 1);
     }
     void clear() {
-        for (const detail::option_row &row : detail::option_table())
+        for (const auto &row : detail::option_table())
             ::unsetenv(row.variable);
         ::unsetenv("FULT_WROKERS");
     }
     static void set(const char *variable, const char *value) { ::setenv(variable, value, 1); }
 
     static std::string printed(const char *variable, const options &o) {
-        for (const detail::option_row &row : detail::option_table())
+        for (const auto &row : detail::option_table())
             if (std::string(row.variable) == variable)
                 return row.print(o);
         return "no such row";
@@ -45,9 +45,9 @@ struct option_table_test : ::testing::Test {
 };
 
 TEST_F(option_table_test, the_defaults_of_the_table_are_those_of_the_struct) {
-    for (const detail::option_row &row : detail::option_table()) {
+    for (const auto &row : detail::option_table()) {
         options from_text;
-        EXPECT_TRUE(row.parse(from_text, row.fallback)) << row.variable;
+        EXPECT_TRUE(row.parse(from_text, row.by_default())) << row.variable;
         EXPECT_TRUE(row.valid(from_text)) << row.variable;
         EXPECT_EQ(row.print(from_text), row.print(options{})) << row.variable;
         EXPECT_FALSE(detail::in_environment(row)) << row.variable;
@@ -146,6 +146,50 @@ TEST_F(option_table_test, every_bad_value_is_named_with_its_variable_and_what_it
     }
 }
 
+TEST_F(option_table_test, numbers_may_have_a_unit) {
+    const struct {
+        const char *text;
+        std::size_t value;
+        const char *brief;
+    } good[] = {{"0", 0, "0"},
+                {"1023", 1023, "1023"},
+                {"1k", 1024, "1K"},
+                {"8064K", 8064 * 1024, "8064K"},
+                {"3M", 3 << 20, "3M"},
+                {"1024G", std::size_t{1} << 40, "1T"},
+                {"1T", std::size_t{1} << 40, "1T"},
+                {"16777215T", 16777215 * (std::size_t{1} << 40), "16777215T"}};
+    for (const auto &each : good) {
+        std::size_t value = 1;
+        EXPECT_TRUE(detail::parse_number(each.text, value)) << each.text;
+        EXPECT_EQ(value, each.value) << each.text;
+        EXPECT_EQ(detail::short_form(value), each.brief);
+    }
+    for (const char *bad : {"", "K", "-1", "+1", " 1", "1 ", "1KK", "1.5K", "0x10", "16777216T"}) {
+        std::size_t value = 1;
+        EXPECT_FALSE(detail::parse_number(bad, value)) << bad;
+    }
+}
+
+TEST_F(option_table_test, values_are_described_from_their_ranges) {
+    const std::map<std::string, std::string> must_be = {
+        {"FULT_WORKERS", "a number from 0 to 1024"},
+        {"FULT_STACK_SIZE", "a size from 16K to 1G, such as 262144 or 256K"},
+        {"FULT_STACKS_KEPT", "a number"},
+        {"FULT_GUARD", "auto, madvise, mprotect or off"},
+        {"FULT_BIND", "on or off"},
+        {"FULT_TRIM_AFTER", "milliseconds from 0 to 3600000"},
+        {"FULT_DUMP_SIGNAL", "off, USR1, USR2, QUIT, or the number of a real-time signal"},
+    };
+    std::size_t found = 0;
+    for (const auto &row : detail::option_table())
+        if (const auto expected = must_be.find(row.variable); expected != must_be.end()) {
+            EXPECT_EQ(row.must_be(), expected->second) << row.variable;
+            ++found;
+        }
+    EXPECT_EQ(found, must_be.size());
+}
+
 TEST_F(option_table_test, the_value_as_written_is_in_the_message) {
     set("FULT_ORDER", "sideways");
     try {
@@ -187,12 +231,12 @@ TEST_F(option_table_test, options_set_by_code_are_checked_at_the_start) {
 }
 
 TEST_F(option_table_test, an_empty_variable_counts_as_unset) {
-    for (const detail::option_row &row : detail::option_table()) {
+    for (const auto &row : detail::option_table()) {
         set(row.variable, "");
         EXPECT_FALSE(detail::in_environment(row)) << row.variable;
     }
     const options o = read_options();
-    for (const detail::option_row &row : detail::option_table())
+    for (const auto &row : detail::option_table())
         EXPECT_EQ(row.print(o), row.print(options{})) << row.variable;
 }
 

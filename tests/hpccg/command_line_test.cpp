@@ -1,4 +1,6 @@
 #include <initializer_list>
+#include <optional>
+#include <sstream>
 #include <vector>
 
 #include "apps/hpccg/command_line.hpp"
@@ -6,14 +8,36 @@
 
 namespace hpccg {
 namespace {
-command_line parse(std::initializer_list<const char *> words) {
+struct outcome {
+    std::optional<int> status;
+    command_line line;
+    std::string output, error;
+};
+outcome read(std::initializer_list<const char *> words, bool several_workers = true) {
     std::vector<const char *> all{"hpccg"};
     all.insert(all.end(), words);
-    return read_command_line(int(all.size()), all.data());
+    outcome out;
+    ::testing::internal::CaptureStdout();
+    ::testing::internal::CaptureStderr();
+    out.status = read_command_line(int(all.size()), all.data(), several_workers, out.line);
+    out.output = ::testing::internal::GetCapturedStdout();
+    out.error = ::testing::internal::GetCapturedStderr();
+    return out;
 }
 
+command_line parse(std::initializer_list<const char *> words) {
+    const outcome out = read(words);
+    EXPECT_FALSE(out.status) << out.error;
+    return out.line;
+}
+
+// The message, without the program's name and the hint.
 std::string wrong(std::initializer_list<const char *> words) {
-    return testing::message_of([&] { parse(words); });
+    const outcome out = read(words);
+    const std::string before = "hpccg: ", after = "; --help lists the options\n";
+    EXPECT_EQ(out.status, 2);
+    EXPECT_TRUE(out.error.starts_with(before) && out.error.ends_with(after)) << out.error;
+    return out.error.substr(before.size(), out.error.size() - before.size() - after.size());
 }
 
 TEST(CommandLine, TakesAGrid) {
@@ -35,29 +59,39 @@ TEST(CommandLine, TakesAFile) {
 }
 
 TEST(CommandLine, HelpComesFirst) {
-    EXPECT_TRUE(parse({"1", "--help", "--nonsense"}).help);
-    EXPECT_NE(help_text("x", true).find("--workers"), std::string::npos);
-    EXPECT_EQ(help_text("x", false).find("--workers"), std::string::npos);
+    for (const bool several : {true, false}) {
+        const outcome out = read({"1", "--help", "--nonsense"}, several);
+        EXPECT_EQ(out.status, 0);
+        EXPECT_EQ(out.output.find("--workers") != out.output.npos, several) << out.output;
+        EXPECT_EQ(out.error, "");
+        std::istringstream lines(out.output);
+        for (std::string each; std::getline(lines, each);)
+            EXPECT_LE(each.size(), 100u) << each;
+    }
 }
 
 TEST(CommandLine, SaysWhatIsWrong) {
     const std::string words = "expected nx ny nz or the name of a matrix file, and got ";
+    const std::string range = "must be a whole number from 1 to 2147483647, not ";
     EXPECT_EQ(wrong({}), words + "0 words");
     EXPECT_EQ(wrong({"1", "2"}), words + "2 words");
     EXPECT_EQ(wrong({"1", "2", "3", "4"}), words + "4 words");
-    EXPECT_EQ(wrong({"10", "ten", "10"}), "ny: 'ten' is not a whole number from 1 on");
-    EXPECT_EQ(wrong({"10", "10", "10.5"}), "nz: '10.5' is not a whole number from 1 on");
-    EXPECT_EQ(wrong({"0", "10", "10"}), "nx: '0' is not a whole number from 1 on");
-    EXPECT_EQ(wrong({"10", "-3", "10"}), "ny: '-3' is not a whole number from 1 on");
-    EXPECT_EQ(wrong({"10", "", "10"}), "ny: '' is not a whole number from 1 on");
-    EXPECT_EQ(wrong({"10", "10", "99999999999"}), "nz: '99999999999' is too large; at most 2147483647");
-    EXPECT_EQ(wrong({"10", "10", "99999999999999999999"}),
-              "nz: '99999999999999999999' is too large; at most 2147483647");
-    EXPECT_EQ(wrong({"--worker", "2"}), "there is no option '--worker'");
-    EXPECT_EQ(wrong({"m", "--workers"}), "option --workers needs a value");
-    EXPECT_EQ(wrong({"m", "--workers=0"}), "option --workers: '0' is not a whole number from 1 on");
-    EXPECT_EQ(wrong({"m", "--workers=1025"}), "option --workers: '1025' is too large; at most 1024");
-    EXPECT_EQ(wrong({"m", "--iterations", "x"}), "option --iterations: 'x' is not a whole number from 1 on");
+    EXPECT_EQ(wrong({"10", "ten", "10"}), "ny: " + range + "'ten'");
+    EXPECT_EQ(wrong({"10", "10", "10.5"}), "nz: " + range + "'10.5'");
+    EXPECT_EQ(wrong({"0", "10", "10"}), "nx: " + range + "'0'");
+    EXPECT_EQ(wrong({"10", "-3", "10"}), "ny: " + range + "'-3'");
+    EXPECT_EQ(wrong({"10", "", "10"}), "ny: " + range + "''");
+    EXPECT_EQ(wrong({"10", "10", "99999999999"}), "nz: " + range + "'99999999999'");
+    EXPECT_EQ(wrong({"10", "10", "99999999999999999999"}), "nz: " + range + "'99999999999999999999'");
+    EXPECT_EQ(wrong({"--worker", "2", "m"}), "The following argument was not expected: --worker");
+    EXPECT_EQ(wrong({"m", "--workers"}), "--workers: 1 required N missing");
+    EXPECT_EQ(wrong({"m", "--workers=0"}), "--workers: must be a whole number from 1 to 1024, not '0'");
+    EXPECT_EQ(wrong({"m", "--workers=1025"}), "--workers: must be a whole number from 1 to 1024, not '1025'");
+    EXPECT_EQ(wrong({"m", "--iterations", "x"}),
+              "--iterations: must be a whole number from 1 to 1000000000, not 'x'");
+    EXPECT_EQ(read({"m", "--workers", "1"}, false).status, std::nullopt);
+    EXPECT_NE(read({"m", "--workers", "2"}, false).error.find("the serial program has one"),
+              std::string::npos);
 }
 } // namespace
 } // namespace hpccg

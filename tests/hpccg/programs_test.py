@@ -85,12 +85,12 @@ def bad_input(programs, scratch):
     bad.write_text('2 2\n1\n1\n1 5.5 0\n1 oops 1\n0 1 1 0 1 1\n')
     for program in programs:
         refuses([program, 3, 3], 2, 'expected nx ny nz or the name of a matrix file, and got 2 words; '
-                '--help shows what there is')
-        refuses([program, 3, -3, 3], 2, "ny: '-3' is not a whole number from 1 on; --help shows what there is")
+                '--help lists the options')
+        refuses([program, 3, -3, 3], 2, "ny: must be a whole number from 1 to 2147483647, not '-3'; --help lists the options")
         refuses([program, scratch / 'none'], 1, f"cannot read '{scratch}/none': No such file or directory")
         refuses([program, bad], 1, f"{bad}:5:3: 'oops' is not a number; expected a value of row 1")
     refuses([programs[0], '--workers', 2, 3, 3, 3], 2,
-            'option --workers: the serial program has one; --help shows what there is')
+            '--workers: the serial program has one; --help lists the options')
     if os.geteuid() != 0:  # root may read everything
         bad.chmod(0)
         refuses([programs[0], bad], 1, f"cannot read '{bad}': Permission denied")

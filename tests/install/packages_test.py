@@ -97,8 +97,9 @@ def messages_by_meson(tree):
     run(['meson', 'test', '-C', project / 'build', '--print-errorlogs'], env=environment)
 
 
-def exported_symbols(tree):
-    """What the libraries export is what tools/abi-symbols/ lists. Only g++'s: another compiler makes other copies."""
+def binary_interface(tree):
+    """What the libraries export, and the layouts of public types, are as recorded in tools/abi-symbols/. Only g++'s: another
+    compiler makes other copies."""
     if 'Free Software Foundation' not in run([*tree.options.cxx, '--version']):
         return 'not built by g++'
     result = subprocess.run([sys.executable, tree.options.source / 'tools' / 'abi', tree.libdir], capture_output=True, text=True,
@@ -107,8 +108,25 @@ def exported_symbols(tree):
         raise Failure(result.stdout + result.stderr)
 
 
+def changed_layout(tree):
+    """A public structure with another member is noticed, and what to do is said."""
+    if not all(shutil.which(program) for program in ('abidiff', 'abidw', 'g++')):
+        return 'abidiff (Debian: abigail-tools) or g++ is missing'
+    copy = tree.scratch / 'changed'
+    for folder in ('include', 'tools'):
+        shutil.copytree(tree.options.source / folder, copy / folder)
+    header = copy / 'include' / 'fult' / 'options.hpp'
+    text = header.read_text()
+    header.write_text(text.replace('    bool stealing = true;', '    int more = 0;\n    bool stealing = true;'))
+    if header.read_text() == text:
+        raise Failure('options.hpp has no member `stealing` any more; change another one here')
+    result = subprocess.run([sys.executable, copy / 'tools' / 'abi', tree.libdir], capture_output=True, text=True, timeout=60)
+    if result.returncode != 1 or "'int more'" not in result.stdout or 'tools/abi --update' not in result.stdout:
+        raise Failure(f'status {result.returncode}: {result.stdout}{result.stderr}')
+
+
 def main():
-    checks = (cmake_package, cmake_package_in_c, cmake_package_refuses, messages_by_meson, exported_symbols)
+    checks = (cmake_package, cmake_package_in_c, cmake_package_refuses, messages_by_meson, binary_interface, changed_layout)
     with tempfile.TemporaryDirectory(prefix='fult-packages-') as scratch:
         return run_checks(Moved(options_of(), Path(scratch)), checks)
 

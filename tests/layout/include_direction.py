@@ -17,6 +17,10 @@ OWNERS = [
     (re.compile(r'^hwloc'), {'topology'}),
     (re.compile(r'^valgrind/'), {'sanitizer'}),
     (re.compile(r'^sanitizer/'), {'sanitizer'}),
+    # for programs, not for the libraries
+    (re.compile(r'^tools/'), {'comm/run/arguments', 'comm/info/fult-comm-info'}),
+    (re.compile(r'^CLI/'), set()),
+    (re.compile(r'^nlohmann/'), set()),
 ]
 ASM_OWNERS = {'detail/platform', 'platform', 'unwind'}
 
@@ -70,7 +74,7 @@ def check(root):
             line = text.count('\n', 0, match.start()) + 1
             for pattern, owners in OWNERS:
                 if pattern.match(target) and name not in owners:
-                    errors.append(f'{where}:{line}: only {", ".join(sorted(owners))} may include <{target}>')
+                    errors.append(f'{where}:{line}: only {", ".join(sorted(owners)) or "programs and tests"} may include <{target}>')
             other = None
             if target.startswith('fult/'):
                 other = Path(target[len('fult/'):]).with_suffix('').as_posix()

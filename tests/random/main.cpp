@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <limits>
 #include <memory>
 #include <sstream>
 #include <string>
@@ -15,6 +16,7 @@
 #include "program.hpp"
 #include "scarcity.hpp"
 #include "tests/support/scale.hpp"
+#include "tools/command_line.hpp"
 
 // An exception that two tasks share is freed by the last owner. The count that orders this is in libstdc++,
 // which is not built for TSan: it sees the free, and not what came before.
@@ -29,35 +31,8 @@ namespace {
 using namespace random_programs;
 using clock = std::chrono::steady_clock;
 
-constexpr const char *usage =
-    "usage: random-programs [OPTION...]\n"
-    "\n"
-    "Runs random programs against the runtime: tasks and threads that spawn, join, wait, signal, lock, send, "
-    "stop,\n"
-    "look inside and give memory back, each with an oracle. Ends with status 1, the seed and a report of all "
-    "tasks\n"
-    "where the oracle finds something wrong, or where nothing moves for a while.\n"
-    "\n"
-    "  --seed N         the first program's seed; the next ones have N + 1, N + 2, ... (default: from the "
-    "clock)\n"
-    "  --programs K     ends after K programs (default: 1 with --seed and without --seconds, else no limit)\n"
-    "  --seconds S      begins no program after S seconds (default: 10 without --programs)\n"
-    "  --config NAMES   the runtimes' options: names with commas between them, or `drawn` from the seed "
-    "(default)\n"
-    "  --steps N        acts of the main task and its children, to make a failing program smaller\n"
-    "  --without NAMES  leaves acts out; the others stay as they were\n"
-    "  --only NAMES     leaves all others out\n"
-    "  --stall S        fails where no act and no task ends for S seconds (default: 120)\n"
-    "  --reports FILE   standard error while a program raises FULT_DUMP_SIGNAL (default: /dev/null)\n"
-    "  --quiet          prints no line for each program\n"
-    "  --list           prints the names of acts and configurations, and ends\n"
-    "  --help           prints this, and ends\n"
-    "\n"
-    "A seed repeats what is done, not in which order the workers do it: repeat a rare failure with\n"
-    "--programs 1 in a loop, first alone, then beside something that keeps the processors busy.\n";
-
 [[noreturn]] void wrong(const std::string &what) {
-    std::fprintf(stderr, "random-programs: %s; see --help\n", what.c_str());
+    std::fprintf(stderr, "random-programs: %s; --help lists the options\n", what.c_str());
     std::exit(2);
 }
 
@@ -65,7 +40,7 @@ struct command_line {
     std::uint64_t seed = 0;
     bool has_seed = false;
     std::uint64_t programs = 0; // 0: no limit
-    double seconds = 0;         // 0: no limit
+    std::uint64_t seconds = 0;  // 0: no limit
     std::string config = "drawn";
     unsigned steps = 0, stall = 120;
     std::vector<bool> without = std::vector<bool>(acts.size(), false);
@@ -74,15 +49,7 @@ struct command_line {
     bool quiet = false;
 };
 
-std::uint64_t number(const std::string &option, const char *text) {
-    char *end = nullptr;
-    const std::uint64_t value = std::strtoull(text, &end, 10);
-    if (end == text || *end != '\0' || *text == '-')
-        wrong(option + " takes a number, not '" + text + "'");
-    return value;
-}
-
-void mark(std::vector<bool> &which, const char *names, bool value) {
+void mark(std::vector<bool> &which, const std::string &names, bool value) {
     std::istringstream all(names);
     for (std::string name; std::getline(all, name, ',');) {
         std::size_t at = 0;
@@ -104,45 +71,69 @@ void mark(std::vector<bool> &which, const char *names, bool value) {
     std::exit(0);
 }
 
+// Leaves out the acts that are named, or all others.
+void leave_out(command_line &line, const char *option, const std::string &names, bool others) {
+    if (others)
+        line.without.assign(acts.size(), true);
+    mark(line.without, names, !others);
+    line.left_out += std::string(" ") + option + " " + names;
+}
+
+void declare(fult::tools::command_line &options, command_line &line) {
+    const auto number = [&options](const char *name, auto &into, const char *help) {
+        using type = std::decay_t<decltype(into)>;
+        return options.add_option(name, into, help)
+            ->type_name("N")
+            ->transform(fult::tools::whole_number<type>(0, std::numeric_limits<type>::max()));
+    };
+    number("--seed", line.seed,
+           "the first program's seed; the next ones have N + 1, N + 2, ...; else from the clock")
+        ->each([&line](const std::string &) { line.has_seed = true; });
+    number("--programs", line.programs,
+           "end after N programs (1 with --seed and without --seconds, else no limit)");
+    number("--seconds", line.seconds, "begin no program after N seconds (10 without --programs)");
+    options
+        .add_option("--config", line.config,
+                    "the runtimes' options: names with commas between them, or `drawn` from the seed")
+        ->type_name("NAMES")
+        ->capture_default_str();
+    number("--steps", line.steps,
+           "acts of the main task and its children, to make a failing program smaller");
+    const auto names = [&](const char *name, bool others, const char *help) {
+        const auto apply = [&line, name, others](const CLI::results_t &given) {
+            for (const std::string &each : given)
+                leave_out(line, name, each, others);
+            return true;
+        };
+        return options.add_option(name, apply, help)
+            ->type_name("NAMES")
+            ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    };
+    CLI::Option *const without = names("--without", false, "leave acts out; the others stay as they were");
+    names("--only", true, "leave all others out")->excludes(without);
+    number("--stall", line.stall, "fail where no act and no task ends for N seconds")->capture_default_str();
+    options.add_option("--reports", line.reports, "standard error while a program raises FULT_DUMP_SIGNAL")
+        ->type_name("FILE")
+        ->capture_default_str();
+    options.add_switch("--quiet", line.quiet, "print no line for each program");
+    options.add_flag_callback("--list", &list, "print the names of acts and configurations, and end");
+    options.footer(
+        "A seed repeats what is done, not in which order the workers do it: repeat a rare failure with\n"
+        "--programs 1 in a loop, first alone, then beside something that keeps the processors busy.");
+}
+
 command_line parse(int count, char **arguments) {
     command_line line;
-    for (int i = 1; i < count; ++i) {
-        const std::string option = arguments[i];
-        if (option == "--help") {
-            std::fputs(usage, stdout);
-            std::exit(0);
-        }
-        if (option == "--list")
-            list();
-        if (option == "--quiet") {
-            line.quiet = true;
-            continue;
-        }
-        if (++i == count)
-            wrong("'" + option + "' is unknown, or its value is missing");
-        const char *value = arguments[i];
-        if (option == "--seed")
-            line.seed = number(option, value), line.has_seed = true;
-        else if (option == "--programs")
-            line.programs = number(option, value);
-        else if (option == "--seconds")
-            line.seconds = static_cast<double>(number(option, value));
-        else if (option == "--config")
-            line.config = value;
-        else if (option == "--steps")
-            line.steps = static_cast<unsigned>(number(option, value));
-        else if (option == "--stall")
-            line.stall = static_cast<unsigned>(number(option, value));
-        else if (option == "--reports")
-            line.reports = value;
-        else if (option == "--without" || option == "--only") {
-            if (option == "--only")
-                line.without.assign(acts.size(), true);
-            mark(line.without, value, option == "--without");
-            line.left_out += " " + option + " " + value;
-        } else
-            wrong("'" + option + "' is unknown");
-    }
+    fult::tools::command_line options(
+        "Runs random programs against the runtime: tasks and threads that spawn, join, wait, signal, lock, "
+        "send, "
+        "stop, look inside and give memory back, each with an oracle. Ends with status 1, the seed and a "
+        "report "
+        "of all tasks where the oracle finds something wrong, or where nothing moves for a while.",
+        "random-programs");
+    declare(options, line);
+    if (const auto status = options.read(count, arguments))
+        std::exit(*status);
     if (!line.has_seed)
         line.seed = static_cast<std::uint64_t>(std::chrono::system_clock::now().time_since_epoch().count()) %
                     1000000000u;
@@ -234,7 +225,8 @@ int main(int count, char **arguments) {
     const auto passed = [&] { return std::chrono::duration<double>(clock::now() - start).count(); };
     const watchdog watching(line.stall);
     std::uint64_t done = 0, tasks = 0;
-    while ((line.programs == 0 || done < line.programs) && (line.seconds == 0 || passed() < line.seconds))
+    while ((line.programs == 0 || done < line.programs) &&
+           (line.seconds == 0 || passed() < double(line.seconds)))
         tasks += run_one(line, line.seed + done++);
     std::printf("%llu programs, %llu tasks, %.1f s: nothing found\n", static_cast<unsigned long long>(done),
                 static_cast<unsigned long long>(tasks), passed());

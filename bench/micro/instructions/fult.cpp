@@ -3,14 +3,15 @@
 // same binary gives the same count each time.
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
 
 #include <fult/fult.hpp>
 
+#include "tools/command_line.hpp"
 #include "uts/tree.hpp"
 
 namespace {
@@ -164,26 +165,22 @@ const std::map<std::string, std::function<std::uint64_t(unsigned long)>> operati
     {"uts_serial", tree<search_serially>},
 };
 
-int usage() {
-    std::fprintf(stderr, "usage: instructions-fult OPERATION COUNT, where OPERATION is one of");
-    for (const auto &[name, run] : operations)
-        std::fprintf(stderr, " %s", name.c_str());
-    std::fprintf(
-        stderr,
-        "\nIt prints how many operations were made; for fib COUNT is its argument, for uts a depth.\n");
-    return 2;
-}
-
 } // namespace
 
 int main(int argc, char **argv) {
-    const auto found = argc == 3 ? operations.find(argv[1]) : operations.end();
-    char *end = nullptr;
-    const unsigned long count = argc == 3 ? std::strtoul(argv[2], &end, 10) : 0;
-    if (found == operations.end() || !end || *end || count == 0)
-        return usage();
+    std::string operation;
+    unsigned long count = 0;
+    fult::tools::command_line line(
+        "Prints how many operations were made; for fib COUNT is its argument, for uts a depth.");
+    line.add_option("OPERATION", operation, "what is counted")->required()->check(CLI::IsMember(&operations));
+    line.add_option("COUNT", count, "how many")
+        ->required()
+        ->type_name("")
+        ->transform(fult::tools::whole_number(1UL, std::numeric_limits<unsigned long>::max()));
+    if (const auto status = line.read(argc, argv))
+        return *status;
     fult::options one = fult::read_options();
     one.workers = 1;
     const fult::runtime running(one);
-    std::printf("%llu\n", static_cast<unsigned long long>(found->second(count)));
+    std::printf("%llu\n", static_cast<unsigned long long>(operations.at(operation)(count)));
 }

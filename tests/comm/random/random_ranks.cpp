@@ -1,7 +1,4 @@
-// A random program, as one of its ranks: see README.md. Started by random_test.py:
-//   random_ranks --seed N [--ranks N] [--loopback] [--faults LIST] [--only KIND] [--limit SECONDS] [--workers
-//   N] [--threads 0]
-#include <charconv>
+// A random program, as one of its ranks: see README.md. Started by random_test.py.
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -15,6 +12,7 @@
 #include "tests/comm/conformance/ranks.hpp"
 #include "tests/comm/random/scene.hpp"
 #include "tests/support/scale.hpp"
+#include "tools/command_line.hpp"
 
 namespace fult::comm::testing {
 namespace {
@@ -29,14 +27,6 @@ struct arguments {
     unsigned workers = 0; // 0: as the seed says
     bool threads = true;
 };
-
-std::uint64_t number(std::string_view text) {
-    std::uint64_t value = 0;
-    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (failed != std::errc{} || end != text.data() + text.size())
-        throw std::invalid_argument("'" + std::string(text) + "' is no number");
-    return value;
-}
 
 fault_plan faults_of(std::string_view list) {
     fault_plan f;
@@ -59,35 +49,18 @@ fault_plan faults_of(std::string_view list) {
     return f;
 }
 
-arguments read_arguments(int count, char **words) {
-    arguments a;
-    for (int i = 1; i < count; ++i) {
-        const std::string_view name = words[i];
-        if (name == "--loopback") {
-            a.loopback = true;
-            continue;
-        }
-        if (i + 1 == count)
-            throw std::invalid_argument("no value for " + std::string(name));
-        const std::string_view value = words[++i];
-        if (name == "--seed")
-            a.seed = number(value);
-        else if (name == "--ranks")
-            a.ranks = static_cast<int>(number(value));
-        else if (name == "--threads")
-            a.threads = number(value) != 0;
-        else if (name == "--faults")
-            a.faults = faults_of(value);
-        else if (name == "--only")
-            a.only = value;
-        else if (name == "--limit")
-            a.limit = static_cast<unsigned>(number(value));
-        else if (name == "--workers")
-            a.workers = static_cast<unsigned>(number(value));
-        else
-            throw std::invalid_argument("what is " + std::string(name) + "?");
-    }
-    return a;
+void declare(tools::command_line &line, arguments &a) {
+    line.add_option("--seed", a.seed, "of the program")->type_name("N");
+    line.add_option("--ranks", a.ranks, "how many")->type_name("N")->transform(tools::whole_number(1, 1024));
+    line.add_switch("--loopback", a.loopback, "all ranks in this process");
+    line.add_option_function<std::string>(
+            "--faults", [&a](const std::string &list) { a.faults = faults_of(list); },
+            "some of kill, stop, slow, scarce, fds with commas between them, or none")
+        ->type_name("LIST");
+    line.add_option("--only", a.only, "one kind of act")->type_name("KIND");
+    line.add_option("--limit", a.limit, "seconds without a step that count as a hang")->type_name("SECONDS");
+    line.add_option("--workers", a.workers, "of each rank; else as the seed says")->type_name("N");
+    line.add_option("--threads", a.threads, "0: no foreign threads")->type_name("0|1");
 }
 
 // Scenes outlive all contexts: a task of a message may end late.
@@ -301,7 +274,7 @@ class scarce_descriptors {
 // Of this process in its job: before there is a context.
 std::uint64_t process_number() {
     const char *rank = std::getenv("FULT_RUN_RANK");
-    return rank ? number(rank) : 0;
+    return rank ? std::strtoull(rank, nullptr, 10) : 0;
 }
 
 // About as many as a context of few ranks needs, more or less.
@@ -342,7 +315,11 @@ void between_processes(const arguments &a, watch &guard) {
 int main(int count, char **words) {
     using namespace fult::comm::testing;
     try {
-        const arguments a = read_arguments(count, words);
+        arguments a;
+        fult::tools::command_line line("A random program, as one of its ranks.", "random_ranks");
+        declare(line, a);
+        if (const auto status = line.read(count, words))
+            return *status;
         watch guard("seed " + std::to_string(a.seed), a.limit);
         if (a.loopback)
             over_loopback(a, guard);

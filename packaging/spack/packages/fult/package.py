@@ -37,6 +37,7 @@ class Fult(MesonPackage):
     depends_on("meson@1.0:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("cli11@2.1:", type="build")
     depends_on("boost@1.74:+context")
     depends_on("hwloc@2:")
     depends_on("libfabric@1.9:", when="+comm")

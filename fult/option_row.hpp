@@ -1,0 +1,212 @@
+// The description of an option: its variable, its member, its values and its meaning. Parsing, checks,
+// messages, the listings of the programs and the tables of the documents are made from it, for both
+// libraries.
+#pragma once
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdlib>
+#include <iterator>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+
+namespace fult::detail {
+
+template <class Options> struct option_row {
+    const char *variable; // FULT_...
+    const char *help;
+    bool (*parse)(Options &into,
+                  std::string_view text);  // false if it is no such value; no check of the range
+    bool (*valid)(const Options &checked); // for every source of values
+    std::string (*print)(const Options &from);
+    std::string (*values)();     // as documented
+    std::string (*by_default)(); // as documented
+    std::string (*must_be)();    // the end of "... must be "
+};
+
+// --- numbers
+
+// 65536, 64K, 1M, 2G, 1T. False if it is none, or too large.
+inline bool parse_number(std::string_view text, std::size_t &into) {
+    const std::size_t unit = text.empty() ? text.npos : std::string_view("kKmMgGtT").find(text.back());
+    const std::size_t shift = unit == text.npos ? 0 : (unit / 2 + 1) * 10;
+    if (shift != 0)
+        text.remove_suffix(1);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), into);
+    if (error != std::errc{} || end != text.data() + text.size() || into > (~std::size_t{0} >> shift))
+        return false;
+    into <<= shift;
+    return true;
+}
+
+// As a person writes it: 65536 is 64K.
+inline std::string short_form(std::size_t number) {
+    std::size_t unit = 0;
+    for (; number != 0 && number % 1024 == 0 && unit < 4; ++unit)
+        number /= 1024;
+    return std::to_string(number) + std::string("KMGT").substr(unit - (unit != 0), unit != 0);
+}
+
+struct measured_in {
+    const char *name;
+    bool shortened; // the documents have 64K instead of 65536
+};
+inline constexpr measured_in numbers{"a number", false}, large_numbers{"a number", true},
+    bytes{"a size", true}, seconds{"seconds", false}, milliseconds{"milliseconds", false},
+    microseconds{"microseconds", false};
+
+// --- kinds of options
+
+template <auto Member> struct member_of;
+template <class Options, class Type, Type Options::*Member> struct member_of<Member> {
+    using options = Options;
+    using type = Type;
+};
+
+inline constexpr std::size_t unbounded = ~std::size_t{0} >> 1;
+
+// A number from Low to High.
+template <auto Member, const measured_in &Unit, std::size_t Low, std::size_t High> struct number_option {
+    using options = typename member_of<Member>::options;
+    using type = typename member_of<Member>::type;
+
+    static bool parse(options &into, std::string_view text) {
+        std::size_t value = 0;
+        if (!parse_number(text, value))
+            return false;
+        into.*Member = static_cast<type>(value);
+        return std::size_t{into.*Member} == value;
+    }
+    static bool valid(const options &o) { return o.*Member >= Low && o.*Member <= High; }
+    static std::string print(const options &o) { return std::to_string(o.*Member); }
+    static std::string text(std::size_t value) {
+        return Unit.shortened ? short_form(value) : std::to_string(value);
+    }
+    static std::string values() { return High == unbounded ? "number" : text(Low) + " to " + text(High); }
+    static std::string by_default() { return text(options{}.*Member); }
+    static std::string must_be() {
+        if (High == unbounded)
+            return Unit.name;
+        const std::string usual = print(options{}), brief = by_default();
+        return Unit.name + (" from " + values()) +
+               (usual == brief ? std::string() : ", such as " + usual + " or " + brief);
+    }
+};
+
+template <class Type> struct choice {
+    const char *name;
+    Type value;
+};
+inline constexpr choice<bool> switch_choices[] = {{"on", true},  {"off", false},  {"1", true},
+                                                  {"yes", true}, {"true", true},  {"0", false},
+                                                  {"no", false}, {"false", false}};
+
+// One of a few named values. A further name of a value is accepted, but not documented.
+template <auto Member, const auto &Choices> struct named_option {
+    using options = typename member_of<Member>::options;
+
+    static bool parse(options &into, std::string_view text) {
+        for (const auto &each : Choices)
+            if (text == each.name) {
+                into.*Member = each.value;
+                return true;
+            }
+        return false;
+    }
+    static bool valid(const options &o) {
+        return std::any_of(std::begin(Choices), std::end(Choices),
+                           [&](const auto &each) { return o.*Member == each.value; });
+    }
+    static std::string print(const options &o) {
+        for (const auto &each : Choices)
+            if (o.*Member == each.value)
+                return each.name;
+        return std::to_string(static_cast<int>(o.*Member));
+    }
+    static std::string values() { return list(", "); }
+    static std::string by_default() { return print(options{}); }
+    static std::string must_be() { return list(" or "); }
+
+    static std::string list(const char *before_last) {
+        std::string out;
+        std::string_view last;
+        options o{};
+        for (const auto &each : Choices) {
+            o.*Member = each.value;
+            if (print(o) != each.name)
+                continue;
+            if (!last.empty())
+                out += out.empty() ? last : ", " + std::string(last);
+            last = each.name;
+        }
+        return out + before_last + std::string(last);
+    }
+};
+template <auto Member> using switch_option = named_option<Member, switch_choices>;
+
+// Any text; what uses it knows which there are. Description is a string.
+template <auto Member, const auto &Description> struct text_option {
+    using options = typename member_of<Member>::options;
+
+    static bool parse(options &into, std::string_view text) {
+        into.*Member = text;
+        return true;
+    }
+    static bool valid(const options &) { return true; }
+    static std::string print(const options &o) { return o.*Member; }
+    static std::string values() { return Description; }
+    static std::string by_default() { return print(options{}); }
+    static std::string must_be() { return Description; }
+};
+
+template <class Kind>
+constexpr option_row<typename Kind::options> option(const char *variable, const char *help) {
+    return {variable,     help,          &Kind::parse,      &Kind::valid,
+            &Kind::print, &Kind::values, &Kind::by_default, &Kind::must_be};
+}
+
+// --- the environment
+
+// The value there; nullptr if the variable is unset or empty.
+template <class Options> inline const char *in_environment(const option_row<Options> &row) noexcept {
+    const char *found = std::getenv(row.variable);
+    return found && *found != '\0' ? found : nullptr;
+}
+
+// Changes the one option. Throws std::invalid_argument: `what`, and the permitted values.
+template <class Options>
+inline void set_option(const option_row<Options> &row, Options &into, std::string_view text,
+                       const std::string &what) {
+    Options one{}; // so that an error leaves `into` as it is
+    if (!row.parse(one, text) || !row.valid(one))
+        throw std::invalid_argument(what + ": must be " + row.must_be());
+    row.parse(into, text);
+}
+
+// The defaults, changed by the environment. An error begins with the name of the library.
+template <class Options>
+inline Options read_environment(std::span<const option_row<Options>> rows, const char *library) {
+    Options result;
+    for (const auto &row : rows)
+        if (const char *text = in_environment(row))
+            set_option(row, result, text, std::string(library) + ": " + row.variable + "='" + text + "'");
+    return result;
+}
+
+// Calls `report` with each name in the environment that begins with the prefix and is of no row.
+template <class Options, class Report>
+inline void for_each_unknown(std::span<const option_row<Options>> rows, std::string_view prefix,
+                             const Report &report) {
+    for (char **each = environ; each && *each; ++each) {
+        const std::string_view entry(*each), name = entry.substr(0, entry.find('='));
+        if (name.starts_with(prefix) &&
+            std::none_of(rows.begin(), rows.end(), [&](const auto &row) { return name == row.variable; }))
+            report(name);
+    }
+}
+
+} // namespace fult::detail
