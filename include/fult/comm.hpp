@@ -1,4 +1,5 @@
-// Messages between tasks of several processes: the entry header of fult-comm. Link with fult-comm.pc.
+/// @file
+/// Messages between tasks of several processes: the entry header of fult-comm. Link with fult-comm.pc.
 #pragma once
 
 #include <fult/detail/language.hpp>

@@ -1,4 +1,5 @@
-// The entry header: includes the whole runtime in C++.
+/// @file
+/// The entry header: includes the whole runtime in C++.
 #pragma once
 
 #include <fult/detail/language.hpp>

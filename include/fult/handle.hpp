@@ -1,4 +1,5 @@
-// The owner of a spawned task: join it once, or detach it.
+/// @file
+/// The owner of a spawned task: join it once, or detach it.
 #pragma once
 
 #include <cstddef>
@@ -17,23 +18,25 @@
 namespace fult {
 
 namespace detail {
+/// @cond internal
 FULT_API task_id id_of(const task *t) noexcept;
 FULT_API bool is_done(const task *t) noexcept;
 FULT_API void await_all(task *const *tasks, std::size_t count) noexcept;
 // Must be called by a task. Returns the index of a task that has ended; count if a stop was requested first,
 // or all are null.
 FULT_API std::size_t await_any(task *const *tasks, std::size_t count, const std::stop_token *stop);
+/// @endcond
 
-// Base of handle<R> and spawned<F>: the unique owner of a task that is not joined yet.
+/// Base of handle<R> and spawned<F>: the unique owner of a task that is not joined yet.
 class task_owner {
   public:
-    // Owns nothing.
+    /// Owns nothing.
     task_owner() noexcept = default;
-    // Used by spawn.
+    /// Used by spawn.
     explicit task_owner(task *t) noexcept : task_(t) {}
-    // Takes over the task; the other owns nothing afterwards.
+    /// Takes over the task; the other owns nothing afterwards.
     task_owner(task_owner &&other) noexcept : task_(std::exchange(other.task_, nullptr)) {}
-    // The same; a task owned before is detached.
+    /// The same; a task owned before is detached.
     task_owner &operator=(task_owner &&other) noexcept {
         if (this != &other) {
             detach_if_owned();
@@ -41,27 +44,27 @@ class task_owner {
         }
         return *this;
     }
-    // Detaches.
+    /// Detaches.
     ~task_owner() { detach_if_owned(); }
 
-    // True if it owns a task to join: false after join, detach or a move.
+    /// True if it owns a task to join: false after join, detach or a move.
     bool valid() const noexcept { return task_ != nullptr; }
-    // As valid.
+    /// As valid.
     explicit operator bool() const noexcept { return valid(); }
 
-    // The id of the task, to signal it. From any thread; does not suspend.
+    /// The id of the task, to signal it. From any thread; does not suspend.
     task_id id() const noexcept { return task_ ? id_of(task_) : task_id{}; }
 
-    // True if the task has ended, so that join returns at once. From any thread; does not suspend.
+    /// True if the task has ended, so that join returns at once. From any thread; does not suspend.
     bool done() const noexcept { return task_ && is_done(task_); }
 
-    // Detaches the task: it will not be joined, and its result is dropped. An exception that leaves it ends
-    // the program. From any thread; does not suspend.
+    /// Detaches the task: it will not be joined, and its result is dropped. An exception that leaves it ends
+    /// the program. From any thread; does not suspend.
     void detach() noexcept { detach_task(release("detach")); }
 
-    // Internal to the library.
+    /// Internal to the library.
     task *get() const noexcept { return task_; }
-    // Internal to the library.
+    /// Internal to the library.
     task *release(const char *call) noexcept {
         if (!task_) [[unlikely]]
             misuse(call, "the handle owns no task: it was joined, detached or moved from");
@@ -78,40 +81,40 @@ class task_owner {
 };
 } // namespace detail
 
-// Owns a task whose callable returns R (void, references and move-only types included). Movable, not
-// copyable; must not be used by two threads at once. Its destructor detaches silently: unlike std::thread's
-// it does not end the program, and unlike std::jthread's it does not wait. A handle must be joined, detached
-// or destroyed before its runtime ends; one that outlives it ends the program. FULT_REPORT_DETACHED reports
-// each handle that is destroyed unjoined.
+/// Owns a task whose callable returns R (void, references and move-only types included). Movable, not
+/// copyable; must not be used by two threads at once. Its destructor detaches silently: unlike std::thread's
+/// it does not end the program, and unlike std::jthread's it does not wait. A handle must be joined, detached
+/// or destroyed before its runtime ends; one that outlives it ends the program. FULT_REPORT_DETACHED reports
+/// each handle that is destroyed unjoined.
 template <class R> class handle : public detail::task_owner {
   public:
-    using value_type = R; // result type of join
+    using value_type = R; ///< result type of join
     using detail::task_owner::task_owner;
 
-    // Waits for the task to end and returns its result, or rethrows its exception. The handle is empty
-    // afterwards. On a task: suspends only this task; runs the child inline if no other worker has claimed
-    // it. On a foreign thread: blocks.
+    /// Waits for the task to end and returns its result, or rethrows its exception. The handle is empty
+    /// afterwards. On a task: suspends only this task; runs the child inline if no other worker has claimed
+    /// it. On a foreign thread: blocks.
     R join() { return detail::join_slow<R>(release("join")); }
 };
 
-// Returned by spawn: a handle that also knows the callable's type, so that join can run it inline without an
-// indirect call. Converts to a handle<R> by a move.
+/// Returned by spawn: a handle that also knows the callable's type, so that join can run it inline without an
+/// indirect call. Converts to a handle<R> by a move.
 template <class C, class R> class spawned : public handle<R> {
   public:
     using handle<R>::handle;
 
-    // As handle::join.
+    /// As handle::join.
     R join() { return detail::join_closure<C, R>(this->release("join")); }
 };
 
-// A range of handles of one type. (Functions of the same names for other ranges, such as comm::wait_all, are
-// separate.)
+/// A range of handles of one type. (Functions of the same names for other ranges, such as comm::wait_all, are
+/// separate.)
 template <class R>
 concept handle_range = std::ranges::input_range<R> &&
     std::is_base_of_v<detail::task_owner, std::remove_cvref_t<std::ranges::range_reference_t<R>>>;
 
-// Waits for many tasks with one wake-up. The results stay in the tasks: join each handle afterwards, which
-// returns at once. On a task: suspends. On a foreign thread: blocks. Empty handles are ignored.
+/// Waits for many tasks with one wake-up. The results stay in the tasks: join each handle afterwards, which
+/// returns at once. On a task: suspends. On a foreign thread: blocks. Empty handles are ignored.
 template <handle_range Range> void wait_all(const Range &handles) {
     std::vector<detail::task *> tasks;
     if constexpr (std::ranges::sized_range<Range>)
@@ -122,7 +125,7 @@ template <handle_range Range> void wait_all(const Range &handles) {
     detail::await_all(tasks.data(), tasks.size());
 }
 
-// The same for individual handles, which may be of different types.
+/// The same for individual handles, which may be of different types.
 template <class... H>
 requires(std::is_base_of_v<detail::task_owner, H> &&...) void wait_all(const H &...handles) {
     detail::task *tasks[sizeof...(H) + 1];
@@ -131,6 +134,7 @@ requires(std::is_base_of_v<detail::task_owner, H> &&...) void wait_all(const H &
     detail::await_all(tasks, count);
 }
 
+/// @cond internal
 namespace detail {
 // Joins every handle, even if one throws; rethrow throws the first exception in order.
 class first_exception {
@@ -152,9 +156,10 @@ class first_exception {
     std::exception_ptr error_;
 };
 } // namespace detail
+/// @endcond
 
-// Joins many tasks with one wake-up and drops their results. All are joined even if some throw; the first
-// exception in the order of the handles is rethrown. On a task: suspends. On a foreign thread: blocks.
+/// Joins many tasks with one wake-up and drops their results. All are joined even if some throw; the first
+/// exception in the order of the handles is rethrown. On a task: suspends. On a foreign thread: blocks.
 template <handle_range Range>
 requires std::ranges::forward_range<Range>
 void join_all(Range &&handles) {
@@ -166,7 +171,7 @@ void join_all(Range &&handles) {
     errors.rethrow();
 }
 
-// The same for individual handles, which may be of different types.
+/// The same for individual handles, which may be of different types.
 template <class... H>
 requires(std::is_base_of_v<detail::task_owner, std::remove_cvref_t<H>> &&...) void join_all(H &&...handles) {
     wait_all(handles...);

@@ -1,4 +1,5 @@
-// The entry header of the parallel loops; docs/loops.md is their manual.
+/// @file
+/// The entry header of the parallel loops; docs/loops.md is their manual.
 #pragma once
 
 #include <fult/detail/language.hpp>

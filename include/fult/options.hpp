@@ -1,4 +1,5 @@
-// The options of a runtime. docs/environment.md and `fult-info` show the same table.
+/// @file
+/// The options of a runtime. docs/environment.md and `fult-info` show the same table.
 #pragma once
 
 #include <cstddef>
@@ -7,47 +8,47 @@
 
 namespace fult {
 
-// Levels of the public bit-vectors: summaries from the 513th slot on, none, or everywhere.
+/// Levels of the public bit-vectors: summaries from the 513th slot on, none, or everywhere.
 enum class level_mode { automatic, one, two };
-// Whether a worker runs its newest or its oldest task first.
+/// Whether a worker runs its newest or its oldest task first.
 enum class spawn_order { depth_first, breadth_first };
-// How stack overflows are caught.
+/// How stack overflows are caught.
 enum class guard_mode { automatic, madvise, mprotect, none };
 
-// The reaction to a deadlock: every task waits, and nothing can wake one.
+/// The reaction to a deadlock: every task waits, and nothing can wake one.
 enum class deadlock_mode { report, abort, off };
 
-// Ownership of the floating-point environment (rounding, masks, flags). A suspension preserves it in either
-// case. shared: a task changes it like a function does, for its joiner and for the task that runs next. own:
-// each task starts with that of the runtime's start, and its changes end with it; joins run no task inline
-// then.
+/// Ownership of the floating-point environment (rounding, masks, flags). A suspension preserves it in either
+/// case. shared: a task changes it like a function does, for its joiner and for the task that runs next. own:
+/// each task starts with that of the runtime's start, and its changes end with it; joins run no task inline
+/// then.
 enum class fp_mode { shared, own };
 
-// The options of a runtime. Each member can be set by the variable named behind it. A runtime started with a
-// value that is invalid for the variable throws std::invalid_argument.
+/// The options of a runtime. Each member can be set by the variable named behind it. A runtime started with a
+/// value that is invalid for the variable throws std::invalid_argument.
 struct options {
-    unsigned workers = 0;                         // FULT_WORKERS: kernel threads; 0: one per usable processor
-    bool bind = true;                             // FULT_BIND: each worker to a core of its own
-    std::size_t stack_size = 256 * 1024;          // FULT_STACK_SIZE: bytes of a task's stack
-    std::size_t stacks_kept = 16384;              // FULT_STACKS_KEPT: idle stacks that keep their memory
-    guard_mode guard = guard_mode::automatic;     // FULT_GUARD: how overflows are caught
-    std::size_t max_tasks = 8064 * 1024;          // FULT_MAX_TASKS: living tasks per worker
-    bool stealing = true;                         // FULT_STEALING
-    bool private_words = true;                    // FULT_PRIVATE_WORDS
-    level_mode levels = level_mode::automatic;    // FULT_LEVELS
-    spawn_order order = spawn_order::depth_first; // FULT_ORDER
-    unsigned blocking_threads = 512;              // FULT_BLOCKING_THREADS: concurrent calls of blocking()
-    bool spawn_sites = false;                     // FULT_SPAWN_SITES: record where each task was spawned
-    bool report_detached = false;                 // FULT_REPORT_DETACHED: each handle destroyed unjoined
-    fp_mode fp_env = fp_mode::shared;             // FULT_FP_ENV
-    unsigned idle_spin = 100;   // FULT_IDLE_SPIN: microseconds of searching for work before sleeping
-    unsigned trim_after = 1000; // FULT_TRIM_AFTER: milliseconds after which idle memory goes back; 0: never
-    deadlock_mode deadlock = deadlock_mode::report; // FULT_DEADLOCK: the reaction to a deadlock
-    int dump_signal = 0; // FULT_DUMP_SIGNAL: the signal that reports all tasks; 0: none
+    unsigned workers = 0;                      ///< FULT_WORKERS: kernel threads; 0: one per usable processor
+    bool bind = true;                          ///< FULT_BIND: each worker to a core of its own
+    std::size_t stack_size = 256 * 1024;       ///< FULT_STACK_SIZE: bytes of a task's stack
+    std::size_t stacks_kept = 16384;           ///< FULT_STACKS_KEPT: idle stacks that keep their memory
+    guard_mode guard = guard_mode::automatic;  ///< FULT_GUARD: how overflows are caught
+    std::size_t max_tasks = 8064 * 1024;       ///< FULT_MAX_TASKS: living tasks per worker
+    bool stealing = true;                      ///< FULT_STEALING
+    bool private_words = true;                 ///< FULT_PRIVATE_WORDS
+    level_mode levels = level_mode::automatic; ///< FULT_LEVELS
+    spawn_order order = spawn_order::depth_first; ///< FULT_ORDER
+    unsigned blocking_threads = 512;              ///< FULT_BLOCKING_THREADS: concurrent calls of blocking()
+    bool spawn_sites = false;                     ///< FULT_SPAWN_SITES: record where each task was spawned
+    bool report_detached = false;                 ///< FULT_REPORT_DETACHED: each handle destroyed unjoined
+    fp_mode fp_env = fp_mode::shared;             ///< FULT_FP_ENV
+    unsigned idle_spin = 100;   ///< FULT_IDLE_SPIN: microseconds of searching for work before sleeping
+    unsigned trim_after = 1000; ///< FULT_TRIM_AFTER: milliseconds after which idle memory goes back; 0: never
+    deadlock_mode deadlock = deadlock_mode::report; ///< FULT_DEADLOCK: the reaction to a deadlock
+    int dump_signal = 0; ///< FULT_DUMP_SIGNAL: the signal that reports all tasks; 0: none
 };
 
-// The defaults, changed by the FULT_* environment variables. Throws std::invalid_argument that names the
-// variable, its value and the valid values; warns about unknown FULT_* variables. From any thread.
+/// The defaults, changed by the FULT_* environment variables. Throws std::invalid_argument that names the
+/// variable, its value and the valid values; warns about unknown FULT_* variables. From any thread.
 FULT_API options read_options();
 
 } // namespace fult

@@ -1,4 +1,5 @@
-// Spawning tasks.
+/// @file
+/// Spawning tasks.
 #pragma once
 
 #include <concepts>
@@ -12,16 +13,17 @@
 
 namespace fult {
 
-// Options of a task.
+/// Options of a task.
 struct spawn_options {
-    std::string_view name{};                     // shown in reports; copied
-    std::size_t stack_size = 0;                  // bytes; 0: FULT_STACK_SIZE
-    int worker = -1;                             // its home; -1: the spawning worker
-    bool pinned = false;                         // runs on its home worker only
-    bool inherit_locals = false;                 // copies the spawner's task-local values whose keys allow it
-    std::initializer_list<local_value> locals{}; // task-local values of its own: {key.with(value), ...}
+    std::string_view name{};     ///< shown in reports; copied
+    std::size_t stack_size = 0;  ///< bytes; 0: FULT_STACK_SIZE
+    int worker = -1;             ///< its home; -1: the spawning worker
+    bool pinned = false;         ///< runs on its home worker only
+    bool inherit_locals = false; ///< copies the spawner's task-local values whose keys allow it
+    std::initializer_list<local_value> locals{}; ///< task-local values of its own: {key.with(value), ...}
 };
 
+/// @cond internal
 namespace detail {
 FULT_API task *take_slot_with(const spawn_options &options); // throws std::system_error, std::out_of_range
 
@@ -39,15 +41,16 @@ template <class C, class R> handle<R> spawn_closure_with(const spawn_options &op
     return handle<R>(t);
 }
 } // namespace detail
+/// @endcond
 
-// Starts a task that runs function(arguments...); the task decays and owns all of them, as std::thread does.
-// Its result or exception is passed to join. The task belongs to this worker until an idle worker steals it.
-// From any thread. Throws std::system_error if memory or slots run out (nothing has been spawned then), and
-// std::logic_error if no runtime is running. Does not suspend, with one exception: on a task, if a quarter of
-// the worker's slots is taken (2M of FULT_MAX_TASKS), it lets other tasks run on every 63rd call, and at the
-// limit until a slot is free, before it throws. A task that holds a std::mutex or a spinlock must therefore
-// spawn fewer. The returned handle detaches when it is destroyed. Source: private words are ours
-// (docs/scheduler.md); one bit per task is from section 4.2.1 of Dang's dissertation.
+/// Starts a task that runs function(arguments...); the task decays and owns all of them, as std::thread does.
+/// Its result or exception is passed to join. The task belongs to this worker until an idle worker steals it.
+/// From any thread. Throws std::system_error if memory or slots run out (nothing has been spawned then), and
+/// std::logic_error if no runtime is running. Does not suspend, with one exception: on a task, if a quarter
+/// of the worker's slots is taken (2M of FULT_MAX_TASKS), it lets other tasks run on every 63rd call, and at
+/// the limit until a slot is free, before it throws. A task that holds a std::mutex or a spinlock must
+/// therefore spawn fewer. The returned handle detaches when it is destroyed. Source: private words are ours
+/// (docs/scheduler.md); one bit per task is from section 4.2.1 of Dang's dissertation.
 template <class F, class... A>
 requires std::invocable<std::decay_t<F>, std::decay_t<A>...> FULT_ALWAYS_INLINE auto spawn(F &&function,
                                                                                            A &&...arguments) {
@@ -64,8 +67,8 @@ requires std::invocable<std::decay_t<F>, std::decay_t<A>...> FULT_ALWAYS_INLINE 
     }
 }
 
-// As above, with options. Also throws std::out_of_range for a worker that does not exist, and
-// std::invalid_argument for a stack above 1 GiB, or if a foreign thread pins a task without a worker.
+/// As above, with options. Also throws std::out_of_range for a worker that does not exist, and
+/// std::invalid_argument for a stack above 1 GiB, or if a foreign thread pins a task without a worker.
 template <class F, class... A>
 requires std::invocable<std::decay_t<F>, std::decay_t<A>...>
 auto spawn(const spawn_options &options, F &&function, A &&...arguments) {
@@ -74,15 +77,15 @@ auto spawn(const spawn_options &options, F &&function, A &&...arguments) {
     return detail::spawn_closure_with<decltype(closure), result>(options, std::move(closure));
 }
 
-// Spawns the task on a worker; others may steal it. From any thread; suspends only at the limit, as above.
-// Errors as above.
+/// Spawns the task on a worker; others may steal it. From any thread; suspends only at the limit, as above.
+/// Errors as above.
 template <class F, class... A> auto spawn_on(unsigned worker, F &&function, A &&...arguments) {
     return spawn(spawn_options{.worker = detail::worker_number(worker)}, std::forward<F>(function),
                  std::forward<A>(arguments)...);
 }
 
-// Spawns the task on a worker, pinned to it. From any thread; suspends only at the limit, as above. Errors as
-// above.
+/// Spawns the task on a worker, pinned to it. From any thread; suspends only at the limit, as above. Errors
+/// as above.
 template <class F, class... A> auto spawn_pinned(unsigned worker, F &&function, A &&...arguments) {
     return spawn(spawn_options{.worker = detail::worker_number(worker), .pinned = true},
                  std::forward<F>(function), std::forward<A>(arguments)...);

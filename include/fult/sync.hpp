@@ -1,4 +1,5 @@
-// The entry header of synchronization between tasks and threads.
+/// @file
+/// The entry header of synchronization between tasks and threads.
 #pragma once
 
 #include <fult/detail/language.hpp>

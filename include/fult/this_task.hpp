@@ -1,5 +1,6 @@
-// Operations of the running task on itself. For tasks only: on a foreign thread they end the program with a
-// message.
+/// @file
+/// Operations of the running task on itself. For tasks only: on a foreign thread they end the program with a
+/// message.
 #pragma once
 
 #include <stop_token>
@@ -9,33 +10,35 @@
 
 namespace fult {
 
-// True if the caller runs as a task.
+/// True if the caller runs as a task.
 FULT_API bool in_task() noexcept;
 
 namespace this_task {
 
-// Lets other ready tasks of this worker run, at least one if there is any. On every 32nd call it may be one
-// of another worker, so that all tasks get turns (docs/scheduler.md, "Fairness"). May suspend, and may resume
-// on another worker.
+/// Lets other ready tasks of this worker run, at least one if there is any. On every 32nd call it may be one
+/// of another worker, so that all tasks get turns (docs/scheduler.md, "Fairness"). May suspend, and may
+/// resume on another worker.
 FULT_API void yield() noexcept;
 
-// Suspends until signaled. One signal that came before is retained and lets it return at once. It may also
-// return without a signal, so it must be used as `while (!condition) wait();`. With that loop no wake-up is
-// lost. Source: Wait in section 4.2.2 of Dang's dissertation; docs/scheduler.md explains the retained signal.
+/// Suspends until signaled. One signal that came before is retained and lets it return at once. It may also
+/// return without a signal, so it must be used as `while (!condition) wait();`. With that loop no wake-up is
+/// lost. Source: Wait in section 4.2.2 of Dang's dissertation; docs/scheduler.md explains the retained
+/// signal.
 FULT_API void wait() noexcept;
 
-// The id of the running task, for other threads to signal.
+/// The id of the running task, for other threads to signal.
 FULT_API task_id id() noexcept;
 
-// The number of the worker that runs this task now: 0 ... worker_count() - 1. May change in any call that may
-// suspend.
+/// The number of the worker that runs this task now: 0 ... worker_count() - 1. May change in any call that
+/// may suspend.
 FULT_API unsigned worker() noexcept;
 
-// The name given at spawn; may be empty.
+/// The name given at spawn; may be empty.
 FULT_API std::string_view name() noexcept;
 
 } // namespace this_task
 
+/// @cond internal
 namespace detail {
 // Polls a condition for a waiting task while its worker has nothing else to do.
 class FULT_API poller {
@@ -53,11 +56,12 @@ class FULT_API poller {
     unsigned left_;
 };
 } // namespace detail
+/// @endcond
 
 namespace this_task {
 
-// while (!condition()) wait(), but polls the condition while this worker has no other task to run: the
-// shortest latency from a signaler's store.
+/// while (!condition()) wait(), but polls the condition while this worker has no other task to run: the
+/// shortest latency from a signaler's store.
 template <class Condition> void wait(Condition condition) {
     while (!condition()) {
         {
@@ -73,7 +77,7 @@ template <class Condition> void wait(Condition condition) {
     }
 }
 
-// The same, until a stop is requested. Returns whether the condition holds. Also throws std::bad_alloc.
+/// The same, until a stop is requested. Returns whether the condition holds. Also throws std::bad_alloc.
 template <class Condition> bool wait(const std::stop_token &stop, Condition condition) {
     if (condition())
         return true;

@@ -1,4 +1,5 @@
-// Waiting for all of several tasks with their results; waiting for the first of several tasks.
+/// @file
+/// Waiting for all of several tasks with their results; waiting for the first of several tasks.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +19,7 @@
 #include <fult/this_task.hpp>
 
 namespace fult {
+/// @cond internal
 namespace detail {
 template <class H> inline constexpr bool is_handle = std::is_base_of_v<task_owner, std::remove_cvref_t<H>>;
 
@@ -77,11 +79,12 @@ template <class... H> std::size_t first_of_these(const std::stop_token *stop, co
     return first_of(tasks, sizeof...(H), stop);
 }
 } // namespace detail
+/// @endcond
 
-// Joins all tasks with one wake-up and returns their results in order, as a std::tuple; a task without a
-// result yields a std::monostate. All are joined even if some throw; the first exception in the order of the
-// handles is rethrown. On a task: suspends. On a foreign thread: blocks. Ends the program if a handle owns no
-// task.
+/// Joins all tasks with one wake-up and returns their results in order, as a std::tuple; a task without a
+/// result yields a std::monostate. All are joined even if some throw; the first exception in the order of the
+/// handles is rethrown. On a task: suspends. On a foreign thread: blocks. Ends the program if a handle owns
+/// no task.
 template <class... H>
 requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) auto when_all(H &&...handles) {
     wait_all(handles...);
@@ -98,8 +101,8 @@ requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) auto when_all(H &&..
         results);
 }
 
-// The same for a range of handles: returns a std::vector of results, of std::reference_wrapper for
-// references, nothing if the tasks have no results.
+/// The same for a range of handles: returns a std::vector of results, of std::reference_wrapper for
+/// references, nothing if the tasks have no results.
 template <std::ranges::forward_range Range>
 requires detail::is_handle<std::ranges::range_reference_t<Range>>
 auto when_all(Range &&handles) {
@@ -123,31 +126,31 @@ auto when_all(Range &&handles) {
     }
 }
 
-// Waits until one of the tasks has ended and returns its index, the lowest if there are several. All handles
-// remain valid: join that one for its result, which returns at once. Empty handles are ignored; if all are
-// empty, the number of handles is returned. No task is run inline: an unstarted child goes through the
-// scheduler. On a task: suspends. On a foreign thread: blocks; a task waits in its place, so it throws what
-// spawn throws. No other thread may join one of the tasks during the wait.
+/// Waits until one of the tasks has ended and returns its index, the lowest if there are several. All handles
+/// remain valid: join that one for its result, which returns at once. Empty handles are ignored; if all are
+/// empty, the number of handles is returned. No task is run inline: an unstarted child goes through the
+/// scheduler. On a task: suspends. On a foreign thread: blocks; a task waits in its place, so it throws what
+/// spawn throws. No other thread may join one of the tasks during the wait.
 template <class... H>
 requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) std::size_t when_any(const H &...handles) {
     return detail::first_of_these(nullptr, handles...);
 }
 
-// The same for a range of handles.
+/// The same for a range of handles.
 template <std::ranges::input_range Range>
 requires detail::is_handle<std::ranges::range_reference_t<Range>> std::size_t when_any(const Range &handles) {
     return detail::first_of_range(handles, nullptr);
 }
 
-// The same, until a stop is requested: then the number of handles is returned, unless a task has ended.
-// Throws std::bad_alloc.
+/// The same, until a stop is requested: then the number of handles is returned, unless a task has ended.
+/// Throws std::bad_alloc.
 template <class... H>
 requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) std::size_t
     when_any(const std::stop_token &stop, const H &...handles) {
     return detail::first_of_these(&stop, handles...);
 }
 
-// The same for a range of handles.
+/// The same for a range of handles.
 template <std::ranges::input_range Range>
 requires detail::is_handle<std::ranges::range_reference_t<Range>> std::size_t
 when_any(const std::stop_token &stop, const Range &handles) {

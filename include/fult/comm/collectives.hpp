@@ -1,17 +1,18 @@
-// Collective operations. Every rank calls the same operations of an endpoint in the same order, with matching
-// sizes; only the calling task is suspended. Tasks that use different endpoints may run them concurrently; a
-// second one on an endpoint where one is running throws std::logic_error. Their messages never match the
-// endpoint's send and recv. Any endpoint may be used, whatever its delivery.
-//
-// A reduction combines the ranks' values in rank order, with a grouping that depends only on their number and
-// on the size: the operator must be associative up to rounding and need not be commutative; all ranks get the
-// same bits, in every run. It must be deterministic and must not throw.
-//
-// Errors: std::invalid_argument if ranges do not match; std::out_of_range for a root that does not exist;
-// comm::error peer_failed on every participating rank if a rank has ended: the endpoint's collectives can no
-// longer be used, and each later one fails the same way; peer_left on a rank that needs one whose context has
-// ended; later ones of that endpoint fail there. All may suspend, and may be called by foreign threads, which
-// block.
+/// @file
+/// Collective operations. Every rank calls the same operations of an endpoint in the same order, with
+/// matching sizes; only the calling task is suspended. Tasks that use different endpoints may run them
+/// concurrently; a second one on an endpoint where one is running throws std::logic_error. Their messages
+/// never match the endpoint's send and recv. Any endpoint may be used, whatever its delivery.
+///
+/// A reduction combines the ranks' values in rank order, with a grouping that depends only on their number
+/// and on the size: the operator must be associative up to rounding and need not be commutative; all ranks
+/// get the same bits, in every run. It must be deterministic and must not throw.
+///
+/// Errors: std::invalid_argument if ranges do not match; std::out_of_range for a root that does not exist;
+/// comm::error peer_failed on every participating rank if a rank has ended: the endpoint's collectives can no
+/// longer be used, and each later one fails the same way; peer_left on a rank that needs one whose context
+/// has ended; later ones of that endpoint fail there. All may suspend, and may be called by foreign threads,
+/// which block.
 #pragma once
 
 #include <concepts>
@@ -26,6 +27,7 @@
 
 namespace fult::comm {
 
+/// @cond internal
 namespace detail {
 
 // A type-erased operator on arrays.
@@ -87,31 +89,32 @@ template <class R> std::size_t bytes_of(const R &range) {
 }
 
 } // namespace detail
+/// @endcond
 
-// A writable range.
+/// A writable range.
 template <class R>
 concept plain_output =
     plain_range<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
 
-// Two ranges with the same element type.
+/// Two ranges with the same element type.
 template <class In, class Out>
 concept same_elements = std::same_as<detail::element_of<In>, detail::element_of<Out>>;
 
-// Returns when every rank has called it.
+/// Returns when every rank has called it.
 FULT_API void barrier(endpoint &among);
 
-// Copies the root's values to all ranks. The size must be the same everywhere.
+/// Copies the root's values to all ranks. The size must be the same everywhere.
 template <plain_output R> void broadcast(endpoint &among, R &&values, int root) {
     detail::broadcast(among, std::ranges::data(values), detail::bytes_of(values), root);
 }
-// Copies the root's value.
+/// Copies the root's value.
 template <plain T>
 requires(!plain_range<T> && !std::is_const_v<T>) void broadcast(endpoint &among, T &value, int root) {
     detail::broadcast(among, &value, sizeof value, root);
 }
 
-// out[i] = all ranks' in[i], combined, at the root; elsewhere `out` is not accessed. The size must be the
-// same everywhere. `out` may be `in`; otherwise they must not overlap.
+/// out[i] = all ranks' in[i], combined, at the root; elsewhere `out` is not accessed. The size must be the
+/// same everywhere. `out` may be `in`; otherwise they must not overlap.
 template <plain_range In, plain_output Out, class Op>
 requires same_elements<In, Out>
 void reduce(endpoint &among, const In &in, Out &&out, int root, const Op &op) {
@@ -121,7 +124,7 @@ void reduce(endpoint &among, const In &in, Out &&out, int root, const Op &op) {
                    detail::combiner_of<detail::element_of<In>>(op));
 }
 
-// Like reduce, with the result on all ranks.
+/// Like reduce, with the result on all ranks.
 template <plain_range In, plain_output Out, class Op>
 requires same_elements<In, Out>
 void allreduce(endpoint &among, const In &in, Out &&out, const Op &op) {
@@ -129,7 +132,7 @@ void allreduce(endpoint &among, const In &in, Out &&out, const Op &op) {
     detail::allreduce(among, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in),
                       detail::combiner_of<detail::element_of<In>>(op));
 }
-// Reduces one value and returns the result.
+/// Reduces one value and returns the result.
 template <plain T, class Op>
 requires(!plain_range<T>) T allreduce(endpoint &among, const T &value, const Op &op) {
     T result = value;
@@ -137,8 +140,8 @@ requires(!plain_range<T>) T allreduce(endpoint &among, const T &value, const Op 
     return result;
 }
 
-// Concatenates all ranks' values, by rank, at the root; elsewhere `out` is not accessed. Every rank
-// contributes the same number; `out` has room for all and does not overlap `in`.
+/// Concatenates all ranks' values, by rank, at the root; elsewhere `out` is not accessed. Every rank
+/// contributes the same number; `out` has room for all and does not overlap `in`.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
 void gather(endpoint &among, const In &in, Out &&out, int root) {
@@ -148,7 +151,7 @@ void gather(endpoint &among, const In &in, Out &&out, int root) {
     detail::gather(among, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(in), root);
 }
 
-// Like gather, on all ranks.
+/// Like gather, on all ranks.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
 void allgather(endpoint &among, const In &in, Out &&out) {
@@ -156,7 +159,7 @@ void allgather(endpoint &among, const In &in, Out &&out) {
                        std::ranges::size(in) * static_cast<std::size_t>(among.size()));
     detail::allgather(among, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(in));
 }
-// Gathers one value from each rank.
+/// Gathers one value from each rank.
 template <plain T, plain_output Out>
 requires(!plain_range<T> && std::same_as<detail::element_of<Out>, T>) void allgather(endpoint &among,
                                                                                      const T &value,
@@ -164,8 +167,8 @@ requires(!plain_range<T> && std::same_as<detail::element_of<Out>, T>) void allga
     allgather(among, std::span<const T>(&value, 1), out);
 }
 
-// The k-th block of `in` becomes this rank's block of `out` on rank k. The block size is the same everywhere:
-// the range divided by the number of ranks. The ranges must not overlap.
+/// The k-th block of `in` becomes this rank's block of `out` on rank k. The block size is the same
+/// everywhere: the range divided by the number of ranks. The ranges must not overlap.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
 void alltoall(endpoint &among, const In &in, Out &&out) {
@@ -177,8 +180,8 @@ void alltoall(endpoint &among, const In &in, Out &&out) {
                      block * sizeof(detail::element_of<In>));
 }
 
-// Like alltoall, with blocks of any number of elements: in_counts[k] for rank k, out_counts[k] from it, in
-// order and without gaps. The counts of sender and receiver must match.
+/// Like alltoall, with blocks of any number of elements: in_counts[k] for rank k, out_counts[k] from it, in
+/// order and without gaps. The counts of sender and receiver must match.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
 void alltoallv(endpoint &among, const In &in, std::span<const std::size_t> in_counts, Out &&out,

@@ -1,8 +1,9 @@
-// Completion objects are notified of the end of operations, in place of a request: a synchronizer counts
-// operations, a completion queue lists them, and a user-defined class may do anything that does not wait.
-// Messages, and the signals of puts, do not notify them: the endpoint's delivery decides where those go, and
-// its handler may call synchronizer::arrive or completion_queue::complete. Source: section 5.2.6 of Dang's
-// dissertation (completion queue, synchronizer, generic handler).
+/// @file
+/// Completion objects are notified of the end of operations, in place of a request: a synchronizer counts
+/// operations, a completion queue lists them, and a user-defined class may do anything that does not wait.
+/// Messages, and the signals of puts, do not notify them: the endpoint's delivery decides where those go, and
+/// its handler may call synchronizer::arrive or completion_queue::complete. Source: section 5.2.6 of Dang's
+/// dissertation (completion queue, synchronizer, generic handler).
 #pragma once
 
 #include <cstddef>
@@ -18,86 +19,88 @@
 
 namespace fult::comm {
 
+/// @cond internal
 namespace detail {
 class device;
 }
+/// @endcond
 
-// An operation that has ended.
+/// An operation that has ended.
 struct completed {
-    status about;              // of the message or the access; source is the other rank
-    errc failure = errc::none; // none: success
-    std::uint64_t note = 0;    // as given with the operation
+    status about;              ///< of the message or the access; source is the other rank
+    errc failure = errc::none; ///< none: success
+    std::uint64_t note = 0;    ///< as given with the operation
 };
 
-// A completion object. It must outlive the operations that it is passed to.
+/// A completion object. It must outlive the operations that it is passed to.
 class FULT_API completion {
   public:
-    // Called once for each operation, on any thread, perhaps by the thread that makes progress: must neither
-    // suspend nor block. It may start other operations.
+    /// Called once for each operation, on any thread, perhaps by the thread that makes progress: must neither
+    /// suspend nor block. It may start other operations.
     virtual void complete(const completed &what) noexcept = 0;
 
-    // Called before each operation starts, to reserve memory for its end, when none may be available. Throws
-    // std::bad_alloc, and then the operation does not start. Does nothing by default.
+    /// Called before each operation starts, to reserve memory for its end, when none may be available. Throws
+    /// std::bad_alloc, and then the operation does not start. Does nothing by default.
     virtual void expect_one();
-    // The end of an expected operation; calls complete by default.
+    /// The end of an expected operation; calls complete by default.
     virtual void complete_expected(const completed &what) noexcept;
-    // An expected operation does not start.
+    /// An expected operation does not start.
     virtual void cancel_expected() noexcept;
 
   protected:
     ~completion() = default;
 };
 
-// Waits for a number of operations or other events, with one wake-up.
+/// Waits for a number of operations or other events, with one wake-up.
 class FULT_API synchronizer final : public completion {
   public:
-    // For `count` operations of that endpoint's context. Throws std::invalid_argument for an empty endpoint.
+    /// For `count` operations of that endpoint's context. Throws std::invalid_argument for an empty endpoint.
     synchronizer(const endpoint &on, std::size_t count);
     synchronizer(const synchronizer &) = delete;
     synchronizer &operator=(const synchronizer &) = delete;
-    ~synchronizer() = default; // not before the last notification
+    ~synchronizer() = default; ///< not before the last notification
 
     void complete(const completed &what) noexcept override;
-    // Counts one event: for handlers and tasks. From any thread, never suspends. More events than the count
-    // end the program.
+    /// Counts one event: for handlers and tasks. From any thread, never suspends. More events than the count
+    /// end the program.
     void arrive() noexcept { complete({}); }
 
-    // True if all have arrived. Makes progress, never suspends.
+    /// True if all have arrived. Makes progress, never suspends.
     bool test() noexcept;
-    // Waits until all have arrived; a task suspends, a foreign thread blocks. Any number may wait. Throws the
-    // error of the first operation that failed, after all have ended.
+    /// Waits until all have arrived; a task suspends, a foreign thread blocks. Any number may wait. Throws
+    /// the error of the first operation that failed, after all have ended.
     void wait();
-    // Resets it for reuse, once all have arrived and no caller waits.
+    /// Resets it for reuse, once all have arrived and no caller waits.
     void expect(std::size_t count) noexcept;
 
   private:
     detail::device &on_;
     fult::detail::short_lock lock_;
     std::size_t left_;
-    completed failed_; // the first that failed
+    completed failed_; ///< the first that failed
     fult::detail::wait_list waiters_;
 };
 
-// Ended operations, in order of arrival. Any thread may take them out.
+/// Ended operations, in order of arrival. Any thread may take them out.
 class FULT_API completion_queue final : public completion {
   public:
-    // For operations of that endpoint's context. Throws std::invalid_argument for an empty endpoint.
+    /// For operations of that endpoint's context. Throws std::invalid_argument for an empty endpoint.
     explicit completion_queue(const endpoint &on);
     completion_queue(const completion_queue &) = delete;
     completion_queue &operator=(const completion_queue &) = delete;
-    ~completion_queue() = default; // not before the last notification
+    ~completion_queue() = default; ///< not before the last notification
 
-    // Adds a user-defined entry. If memory for it cannot be allocated, the program ends with a message; an
-    // operation without memory for its entry does not start.
+    /// Adds a user-defined entry. If memory for it cannot be allocated, the program ends with a message; an
+    /// operation without memory for its entry does not start.
     void complete(const completed &what) noexcept override;
     void expect_one() override;
     void complete_expected(const completed &what) noexcept override;
     void cancel_expected() noexcept override;
 
-    // Takes the oldest entry, if any. Makes progress, never suspends.
+    /// Takes the oldest entry, if any. Makes progress, never suspends.
     std::optional<completed> try_pop() noexcept;
-    // Takes the oldest entry; waits for it. A task suspends, a foreign thread blocks. Waiting callers are
-    // served in order. Failures are recorded in the entry; nothing is thrown.
+    /// Takes the oldest entry; waits for it. A task suspends, a foreign thread blocks. Waiting callers are
+    /// served in order. Failures are recorded in the entry; nothing is thrown.
     completed pop() noexcept;
 
   private:
@@ -107,24 +110,28 @@ class FULT_API completion_queue final : public completion {
     std::optional<completed> take() noexcept;
     detail::device &on_;
     fult::detail::short_lock lock_;
-    std::vector<completed> ring_; // its size is 0 or a power of two; has room for all expected entries
-    std::size_t first_ = 0;       // the oldest entry
-    std::size_t count_ = 0;       // number of entries
-    std::size_t expected_ = 0;    // number of operations in progress
+    std::vector<completed> ring_; ///< its size is 0 or a power of two; has room for all expected entries
+    std::size_t first_ = 0;       ///< the oldest entry
+    std::size_t count_ = 0;       ///< number of entries
+    std::size_t expected_ = 0;    ///< number of operations in progress
     fult::detail::wait_list waiters_;
 };
 
-// Like the calls without `when`, which is notified in place of a request; `note` identifies the operation.
-// The memory is in use until then. Such a receive cannot be cancelled. Never suspend; on invalid arguments or
-// lack of memory they throw, and `when` is not notified.
+/// Like the calls without `when`, which is notified in place of a request; `note` identifies the operation.
+/// The memory is in use until then. Such a receive cannot be cancelled. Never suspend; on invalid arguments
+/// or lack of memory they throw, and `when` is not notified.
 FULT_API void isend(endpoint &through, const void *data, std::size_t size, int destination, std::uint32_t tag,
                     completion &when, std::uint64_t note = 0);
+/// The same for a receive; see the isend above.
 FULT_API void irecv(endpoint &at, void *data, std::size_t size, int source, std::int64_t tag,
                     completion &when, std::uint64_t note = 0);
+/// The same for a put; see the isend above.
 FULT_API void iput(endpoint &through, const void *data, std::size_t size, const remote_region &to,
                    std::size_t offset, completion &when, std::uint64_t note = 0);
+/// The same for a put with a signal; see the isend above.
 FULT_API void iput_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
                           std::size_t offset, std::uint32_t tag, completion &when, std::uint64_t note = 0);
+/// The same for a get; see the isend above.
 FULT_API void iget(endpoint &through, void *data, std::size_t size, const remote_region &from,
                    std::size_t offset, completion &when, std::uint64_t note = 0);
 

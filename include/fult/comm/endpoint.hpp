@@ -1,5 +1,6 @@
-// Sending and receiving with MPI semantics, except that a call that waits suspends only its task. Source:
-// chapter 5 of Dang's dissertation.
+/// @file
+/// Sending and receiving with MPI semantics, except that a call that waits suspends only its task. Source:
+/// chapter 5 of Dang's dissertation.
 #pragma once
 
 #include <concepts>
@@ -17,119 +18,121 @@
 
 namespace fult::comm {
 
+/// @cond internal
 namespace detail {
 class endpoint_state;
 class job;
 struct endpoint_access;
 } // namespace detail
+/// @endcond
 
-// A buffer of a message that is gathered.
+/// A buffer of a message that is gathered.
 struct const_buffer {
-    const void *data; // its first byte
-    std::size_t size; // in bytes
+    const void *data; ///< its first byte
+    std::size_t size; ///< in bytes
 };
-// A buffer for a message that is scattered.
+/// A buffer for a message that is scattered.
 struct mutable_buffer {
-    void *data;       // its first byte
-    std::size_t size; // in bytes
+    void *data;       ///< its first byte
+    std::size_t size; ///< in bytes
 };
 
-// A type that can be sent and received as its bytes. Pieces and buffers are excluded: they describe buffers.
+/// A type that can be sent and received as its bytes. Pieces and buffers are excluded: they describe buffers.
 template <class T>
 concept plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std::same_as<T, const_buffer> &&
                 !std::same_as<T, mutable_buffer>;
 
-// A contiguous range of plain elements: a std::vector<double>, a std::span, an array.
+/// A contiguous range of plain elements: a std::vector<double>, a std::span, an array.
 template <class R>
 concept plain_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     plain<std::remove_cv_t<std::ranges::range_value_t<R>>>;
 
-// A complete message: passed to a handler, or taken from a completion queue.
+/// A complete message: passed to a handler, or taken from a completion queue.
 struct message {
-    comm::status about;                 // its envelope
-    std::unique_ptr<std::byte[]> bytes; // about.size bytes
-    // The bytes, which the message owns.
+    comm::status about;                 ///< its envelope
+    std::unique_ptr<std::byte[]> bytes; ///< about.size bytes
+    /// The bytes, which the message owns.
     std::span<const std::byte> view() const noexcept { return {bytes.get(), about.size}; }
 };
 
-// What happens to an arriving message. Fixed when the endpoint is created, so that nothing is decided per
-// message.
+/// What happens to an arriving message. Fixed when the endpoint is created, so that nothing is decided per
+/// message.
 enum class delivery {
-    matched,  // goes to a recv with its source and tag (the default)
-    queued,   // goes into the endpoint's completion queue, for dequeue; the queue is bounded
-              // (options::unexpected)
-    handled,  // goes to the handler, called while making progress: it must not suspend
-    as_a_task // goes to the handler, run in a new task: it may suspend
+    matched,  ///< goes to a recv with its source and tag (the default)
+    queued,   ///< goes into the endpoint's completion queue, for dequeue; the queue is bounded
+              ///< (options::unexpected)
+    handled,  ///< goes to the handler, called while making progress: it must not suspend
+    as_a_task ///< goes to the handler, run in a new task: it may suspend
 };
 
-// Options of an endpoint.
+/// Options of an endpoint.
 struct endpoint_options {
-    // The device that carries its messages: 0 ... options::devices - 1, the same on all ranks. Endpoints on
-    // different devices share no lock, no packets and no progress engine, so tasks on many workers that send
-    // much scale better with one each.
+    /// The device that carries its messages: 0 ... options::devices - 1, the same on all ranks. Endpoints on
+    /// different devices share no lock, no packets and no progress engine, so tasks on many workers that send
+    /// much scale better with one each.
     unsigned device = 0;
-    // Receives may use any_source and any_tag. An endpoint without wildcards pays nothing for them.
+    /// Receives may use any_source and any_tag. An endpoint without wildcards pays nothing for them.
     bool wildcards = false;
-    delivery how = delivery::matched; // what happens to its messages
-    // For handled and as_a_task. The bytes are valid only during the call. If it throws, the program ends
-    // with a message that names the endpoint.
+    delivery how = delivery::matched; ///< what happens to its messages
+    /// For handled and as_a_task. The bytes are valid only during the call. If it throws, the program ends
+    /// with a message that names the endpoint.
     std::function<void(const status &, std::span<const std::byte>)> handler = nullptr;
 };
 
-// A communicator: messages of one endpoint never match those of another. Every rank creates the same
-// endpoints in the same order (context::make_endpoint) and destroys them before the context. Messages with
-// the same source and tag arrive in the order in which they were sent, others in any order. All calls are
-// legal from any task on any worker and from foreign threads, which block. Destination and source are ranks;
-// sizes are in bytes.
-//
-// Errors of all calls that take ranks, tags or memory: std::out_of_range for a rank or tag that does not
-// exist; std::invalid_argument for a call that the endpoint does not allow; comm::error peer_failed if the
-// other rank has ended; peer_left if its context has ended normally and no message from it is left; for
-// any_source, if this holds for all other ranks. Sends that complete without a receive do not fail with
-// peer_left.
+/// A communicator: messages of one endpoint never match those of another. Every rank creates the same
+/// endpoints in the same order (context::make_endpoint) and destroys them before the context. Messages with
+/// the same source and tag arrive in the order in which they were sent, others in any order. All calls are
+/// legal from any task on any worker and from foreign threads, which block. Destination and source are ranks;
+/// sizes are in bytes.
+///
+/// Errors of all calls that take ranks, tags or memory: std::out_of_range for a rank or tag that does not
+/// exist; std::invalid_argument for a call that the endpoint does not allow; comm::error peer_failed if the
+/// other rank has ended; peer_left if its context has ended normally and no message from it is left; for
+/// any_source, if this holds for all other ranks. Sends that complete without a receive do not fail with
+/// peer_left.
 class FULT_API endpoint {
   public:
-    endpoint() noexcept = default;       // empty
-    endpoint(endpoint &&other) noexcept; // the other is empty afterwards
-    // Destroys the previous endpoint first.
+    endpoint() noexcept = default;       ///< empty
+    endpoint(endpoint &&other) noexcept; ///< the other is empty afterwards
+    /// Destroys the previous endpoint first.
     endpoint &operator=(endpoint &&other) noexcept;
-    ~endpoint(); // pending receives end the program with a message
+    ~endpoint(); ///< pending receives end the program with a message
 
-    int rank() const noexcept; // -1 if the endpoint is empty
-    int size() const noexcept; // number of ranks of the job; 0 if the endpoint is empty
+    int rank() const noexcept; ///< -1 if the endpoint is empty
+    int size() const noexcept; ///< number of ranks of the job; 0 if the endpoint is empty
 
-    // Returns when the memory may be reused, which may be before the message arrives. May suspend.
+    /// Returns when the memory may be reused, which may be before the message arrives. May suspend.
     void send(const void *data, std::size_t size, int destination, std::uint32_t tag);
-    // Sends several buffers in order.
+    /// Sends several buffers in order.
     void send(std::span<const const_buffer> buffers, int destination, std::uint32_t tag);
-    // Sends the elements of a range.
+    /// Sends the elements of a range.
     template <plain_range R> void send(const R &range, int destination, std::uint32_t tag) {
         send(std::ranges::data(range), std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>),
              destination, tag);
     }
-    // Sends one value.
+    /// Sends one value.
     template <plain T>
     requires(!std::ranges::range<T>) void send(const T &value, int destination, std::uint32_t tag) {
         send(&value, sizeof value, destination, tag);
     }
 
-    // Receives one message into the caller's memory; suspends until it has arrived. If the message is longer
-    // than the memory, the call fails with errc::truncated.
+    /// Receives one message into the caller's memory; suspends until it has arrived. If the message is longer
+    /// than the memory, the call fails with errc::truncated.
     status recv(void *data, std::size_t size, int source, std::int64_t tag);
-    // Receives into several buffers in order.
+    /// Receives into several buffers in order.
     status recv(std::span<const mutable_buffer> buffers, int source, std::int64_t tag);
-    // Receives into the elements of a range; the message may have fewer, and the status has its size.
+    /// Receives into the elements of a range; the message may have fewer, and the status has its size.
     template <plain_range R> status recv(R &&range, int source, std::int64_t tag) {
         return recv(std::ranges::data(range),
                     std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), source, tag);
     }
-    // Receives into one value.
+    /// Receives into one value.
     template <plain T>
     requires(!std::ranges::range<T> && !std::is_const_v<T>) status
         recv(T &value, int source, std::int64_t tag) {
         return recv(&value, sizeof value, source, tag);
     }
-    // Receives one value. A longer message: errc::truncated; a shorter one: std::length_error.
+    /// Receives one value. A longer message: errc::truncated; a shorter one: std::length_error.
     template <plain T> T recv(int source, std::int64_t tag) {
         T value;
         const status got = recv(&value, sizeof value, source, tag);
@@ -138,34 +141,34 @@ class FULT_API endpoint {
         return value;
     }
 
-    // Sends and receives concurrently. May suspend.
+    /// Sends and receives concurrently. May suspend.
     status sendrecv(const void *out, std::size_t out_size, int destination, std::uint32_t out_tag, void *in,
                     std::size_t in_size, int source, std::int64_t in_tag);
 
-    // Starts a send; never suspends. The memory is in use until the request is complete.
+    /// Starts a send; never suspends. The memory is in use until the request is complete.
     request isend(const void *data, std::size_t size, int destination, std::uint32_t tag);
-    // Starts a receive; never suspends.
+    /// Starts a receive; never suspends.
     request irecv(void *data, std::size_t size, int source, std::int64_t tag);
-    // Starts a send of the elements of a range.
+    /// Starts a send of the elements of a range.
     template <plain_range R> request isend(const R &range, int destination, std::uint32_t tag) {
         return isend(std::ranges::data(range),
                      std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), destination, tag);
     }
-    // Starts a receive into the elements of a range.
+    /// Starts a receive into the elements of a range.
     template <plain_range R> request irecv(R &&range, int source, std::int64_t tag) {
         return irecv(std::ranges::data(range),
                      std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), source, tag);
     }
 
-    // The status of the message that a receive would get; suspends until there is one.
+    /// The status of the message that a receive would get; suspends until there is one.
     status probe(int source, std::int64_t tag);
-    // Like probe, if there is such a message; never suspends.
+    /// Like probe, if there is such a message; never suspends.
     std::optional<status> try_probe(int source, std::int64_t tag);
 
-    // The Queue interface (section 3.3 of the dissertation). Copies the bytes and never suspends; false: no
-    // space at present; let other tasks run, then try again.
+    /// The Queue interface (section 3.3 of the dissertation). Copies the bytes and never suspends; false: no
+    /// space at present; let other tasks run, then try again.
     bool enqueue(const void *data, std::size_t size, int destination, std::uint32_t tag);
-    // Takes the oldest message of a queued endpoint; never suspends.
+    /// Takes the oldest message of a queued endpoint; never suspends.
     std::optional<message> dequeue();
 
   private:

@@ -1,4 +1,5 @@
-// Loops without a result, over indices, elements, and grids of two and three dimensions.
+/// @file
+/// Loops without a result, over indices, elements, and grids of two and three dimensions.
 #pragma once
 
 #include <concepts>
@@ -11,14 +12,14 @@
 
 namespace fult {
 
-// Calls body(i) once for each index of first ... last - 1, or body(*i) for random-access iterators, in any
-// order and on several workers at a time. Returns when all calls have ended. Two integers of different types
-// are converted to their common type. The body may wait, yield, spawn, and run loops itself. Trivially
-// copyable bodies may be called through copies. If a body throws, no further call begins, and the first
-// exception is rethrown here after the running calls have ended. On a task: may suspend and resume on another
-// worker. On a foreign thread: blocks it, and a task runs the loop. Throws std::invalid_argument for a
-// negative grain and for a range that ends before it begins, and what spawn throws if no runtime is running.
-// An empty range does nothing.
+/// Calls body(i) once for each index of first ... last - 1, or body(*i) for random-access iterators, in any
+/// order and on several workers at a time. Returns when all calls have ended. Two integers of different types
+/// are converted to their common type. The body may wait, yield, spawn, and run loops itself. Trivially
+/// copyable bodies may be called through copies. If a body throws, no further call begins, and the first
+/// exception is rethrown here after the running calls have ended. On a task: may suspend and resume on
+/// another worker. On a foreign thread: blocks it, and a task runs the loop. Throws std::invalid_argument for
+/// a negative grain and for a range that ends before it begins, and what spawn throws if no runtime is
+/// running. An empty range does nothing.
 template <class First, class Last, class Body>
 requires detail::loop_range<First, Last> && std::invocable<Body &, detail::loop_element<First, Last>>
 void parallel_for(First first, Last last, Body &&body, const loop_options &options = {}) {
@@ -34,9 +35,9 @@ void parallel_for(First first, Last last, Body &&body, const loop_options &optio
                      });
 }
 
-// The same, with body(b, e) called for non-empty pieces b ... e - 1 (or [b, e) of iterators) that together
-// are the range. The schedule determines their length; only the last piece of a part may be shorter than the
-// grain.
+/// The same, with body(b, e) called for non-empty pieces b ... e - 1 (or [b, e) of iterators) that together
+/// are the range. The schedule determines their length; only the last piece of a part may be shorter than the
+/// grain.
 template <class First, class Last, class Body>
 requires detail::loop_range<First, Last> &&
     std::invocable<Body &, detail::loop_position<First, Last>, detail::loop_position<First, Last>>
@@ -49,11 +50,11 @@ void parallel_for_ranges(First first, Last last, Body &&body, const loop_options
                      });
 }
 
-// A grid, 0 ... n - 1 in each dimension.
+/// A grid, 0 ... n - 1 in each dimension.
 template <std::size_t Dimensions> struct extent {
-    std::ptrdiff_t size[Dimensions]; // number of points in each dimension; the last one varies fastest
+    std::ptrdiff_t size[Dimensions]; ///< number of points in each dimension; the last one varies fastest
 
-    // Sizes above the largest std::ptrdiff_t are clamped to it. The loop rejects negative sizes.
+    /// Sizes above the largest std::ptrdiff_t are clamped to it. The loop rejects negative sizes.
     template <detail::loop_index... N>
     requires(sizeof...(N) == Dimensions) explicit constexpr extent(N... sizes) noexcept
         : size{clamped(sizes)...} {}
@@ -67,9 +68,10 @@ template <std::size_t Dimensions> struct extent {
             return static_cast<std::ptrdiff_t>(n);
     }
 };
-// The number of sizes is the number of dimensions.
+/// The number of sizes is the number of dimensions.
 template <class... N> extent(N...) -> extent<sizeof...(N)>;
 
+/// @cond internal
 namespace detail {
 
 template <std::size_t D> std::size_t checked_count(const char *call, const extent<D> &grid) {
@@ -87,10 +89,11 @@ template <std::size_t D> std::size_t checked_count(const char *call, const exten
 }
 
 } // namespace detail
+/// @endcond
 
-// Calls body(i, j) once for each point of extent{nx, ny}, with j varying fastest: a piece of the grid is a
-// run of whole and partial rows. Otherwise like the loop over a range. Also throws std::invalid_argument for
-// a negative extent, and if the number of points exceeds a std::ptrdiff_t.
+/// Calls body(i, j) once for each point of extent{nx, ny}, with j varying fastest: a piece of the grid is a
+/// run of whole and partial rows. Otherwise like the loop over a range. Also throws std::invalid_argument for
+/// a negative extent, and if the number of points exceeds a std::ptrdiff_t.
 template <class Body>
 requires std::invocable<Body &, std::ptrdiff_t, std::ptrdiff_t>
 void parallel_for(const extent<2> &grid, Body &&body, const loop_options &options = {}) {
@@ -110,7 +113,7 @@ void parallel_for(const extent<2> &grid, Body &&body, const loop_options &option
     });
 }
 
-// Calls body(i, j, k) once for each point of extent{nx, ny, nz}, with k varying fastest. As above.
+/// Calls body(i, j, k) once for each point of extent{nx, ny, nz}, with k varying fastest. As above.
 template <class Body>
 requires std::invocable<Body &, std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t>
 void parallel_for(const extent<3> &grid, Body &&body, const loop_options &options = {}) {

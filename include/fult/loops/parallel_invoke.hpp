@@ -1,4 +1,5 @@
-// Calls of a few different functions at a time.
+/// @file
+/// Calls of a few different functions at a time.
 #pragma once
 
 #include <concepts>
@@ -11,6 +12,7 @@
 #include <fult/loops/run_loop.hpp>
 
 namespace fult {
+/// @cond internal
 namespace detail {
 
 template <class Function> void invoke_guarded(loop_errors &errors, Function &function) noexcept {
@@ -54,11 +56,12 @@ void invoke_all(loop_errors &errors, First &first, Rest &...rest) noexcept {
 }
 
 } // namespace detail
+/// @endcond
 
-// Calls each function once, several at a time, and returns when all have ended. Return values are dropped;
-// the functions are not copied. If a function throws, functions that have not begun are not called, and the
-// first exception is rethrown here after the running ones have ended. On a task: may suspend. On a foreign
-// thread: blocks. Throws what spawn throws if no runtime is running.
+/// Calls each function once, several at a time, and returns when all have ended. Return values are dropped;
+/// the functions are not copied. If a function throws, functions that have not begun are not called, and the
+/// first exception is rethrown here after the running ones have ended. On a task: may suspend. On a foreign
+/// thread: blocks. Throws what spawn throws if no runtime is running.
 template <class... Functions>
 requires(sizeof...(Functions) > 0) &&
     (std::invocable<Functions &> && ...) void parallel_invoke(Functions &&...functions) {

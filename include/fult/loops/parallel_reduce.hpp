@@ -1,4 +1,5 @@
-// Loops that combine what their iterations yield into one value.
+/// @file
+/// Loops that combine what their iterations yield into one value.
 #pragma once
 
 #include <concepts>
@@ -12,6 +13,7 @@
 #include <fult/loops/run_loop.hpp>
 
 namespace fult {
+/// @cond internal
 namespace detail {
 
 // A piece of the range, folded into a value.
@@ -99,19 +101,20 @@ inline std::size_t block_of(std::size_t count, std::size_t grain) noexcept {
 }
 
 } // namespace detail
+/// @endcond
 
-// Computes combine(... combine(combine(identity, map(first)), map(first + 1)) ..., map(last - 1)), in groups,
-// on several workers at a time. map(i) is called for indices, map(*i) for random-access iterators; its result
-// and that of combine(T, ...) must convert to T. Groups begin with a copy of the identity and are combined in
-// the order of the range, so combine must be associative but need not be commutative. T is the type of the
-// identity.
-//
-// If combine is associative up to rounding, `ordered` makes the result the same for any number of workers and
-// in each run: blocks of `grain` iterations (0: a 256th of the range) are combined in a tree that depends
-// only on them. The range is divided lazily then, whatever the schedule. Otherwise schedule::fixed uses one
-// block per worker, and schedule::guided is the same as lazy.
-//
-// Errors, threads and suspension: as parallel_for. An empty range returns the identity.
+/// Computes combine(... combine(combine(identity, map(first)), map(first + 1)) ..., map(last - 1)), in
+/// groups, on several workers at a time. map(i) is called for indices, map(*i) for random-access iterators;
+/// its result and that of combine(T, ...) must convert to T. Groups begin with a copy of the identity and are
+/// combined in the order of the range, so combine must be associative but need not be commutative. T is the
+/// type of the identity.
+///
+/// If combine is associative up to rounding, `ordered` makes the result the same for any number of workers
+/// and in each run: blocks of `grain` iterations (0: a 256th of the range) are combined in a tree that
+/// depends only on them. The range is divided lazily then, whatever the schedule. Otherwise schedule::fixed
+/// uses one block per worker, and schedule::guided is the same as lazy.
+///
+/// Errors, threads and suspension: as parallel_for. An empty range returns the identity.
 template <class First, class Last, class T, class Map, class Combine>
 requires detail::loop_range<First, Last> && std::copy_constructible<T> &&
     std::invocable<Map &, detail::loop_element<First, Last>> && std::is_invocable_r_v<T, Combine &, T, T>

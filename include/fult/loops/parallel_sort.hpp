@@ -1,4 +1,5 @@
-// Sorting in place.
+/// @file
+/// Sorting in place.
 #pragma once
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <fult/loops/run_loop.hpp>
 
 namespace fult {
+/// @cond internal
 namespace detail {
 
 // Quicksort with an explicit list of pending ranges. When a worker requests work, the oldest range, which is
@@ -139,13 +141,14 @@ template <class Iterator, class Compare> class quick_sort {
 };
 
 } // namespace detail
+/// @endcond
 
-// Sorts [first, last) in place; compare(a, b) returns true if a comes before b, a strict weak ordering. Not
-// stable. O(n log n) comparisons in the worst case. Elements need to be movable only. A part becomes a task
-// when a worker requests work. If compare throws, the first exception is rethrown here after all parts have
-// ended, and the elements have unspecified values. On a task: may suspend. On a foreign thread: blocks.
-// Throws std::invalid_argument for a range that ends before it begins, and what spawn throws if no runtime is
-// running.
+/// Sorts [first, last) in place; compare(a, b) returns true if a comes before b, a strict weak ordering. Not
+/// stable. O(n log n) comparisons in the worst case. Elements need to be movable only. A part becomes a task
+/// when a worker requests work. If compare throws, the first exception is rethrown here after all parts have
+/// ended, and the elements have unspecified values. On a task: may suspend. On a foreign thread: blocks.
+/// Throws std::invalid_argument for a range that ends before it begins, and what spawn throws if no runtime
+/// is running.
 template <std::random_access_iterator Iterator, class Compare = std::ranges::less>
 requires std::sortable<Iterator, Compare>
 void parallel_sort(Iterator first, Iterator last, Compare compare = {}) {

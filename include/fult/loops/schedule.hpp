@@ -1,4 +1,5 @@
-// How a loop is divided among the workers.
+/// @file
+/// How a loop is divided among the workers.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +10,27 @@
 
 namespace fult {
 
-// The schedule of a loop; docs/loops.md describes the choice. Source: `lazy` is based on lazy binary
-// splitting (A. Tzannes and others, PPoPP 2010); checking the request itself is ours.
+/// The schedule of a loop; docs/loops.md describes the choice. Source: `lazy` is based on lazy binary
+/// splitting (A. Tzannes and others, PPoPP 2010); checking the request itself is ours.
 enum class schedule {
-    lazy,   // the caller runs the range; half of what is left becomes a task when a worker requests work
-    guided, // workers take shrinking pieces from a shared counter
-    fixed,  // pieces are assigned in advance, always the same ones to the same worker
+    lazy,   ///< the caller runs the range; half of what is left becomes a task when a worker requests work
+    guided, ///< workers take shrinking pieces from a shared counter
+    fixed,  ///< pieces are assigned in advance, always the same ones to the same worker
 };
 
-// The last argument of parallel_for, parallel_for_ranges and parallel_reduce.
+/// The last argument of parallel_for, parallel_for_ranges and parallel_reduce.
 struct loop_options {
-    schedule how = schedule::lazy; // which worker runs which part
-    // Number of iterations. lazy: the minimum length of a part that is worth a task (0: based on the measured
-    // time of an iteration). guided: the minimum length of a piece (0: 1). fixed: the length of the pieces,
-    // assigned in turn (0: one piece per worker). Negative: std::invalid_argument.
+    schedule how = schedule::lazy; ///< which worker runs which part
+    /// Number of iterations. lazy: the minimum length of a part that is worth a task (0: based on the
+    /// measured time of an iteration). guided: the minimum length of a piece (0: 1). fixed: the length of the
+    /// pieces, assigned in turn (0: one piece per worker). Negative: std::invalid_argument.
     std::ptrdiff_t grain = 0;
-    // For parallel_reduce: the same grouping and order of combinations for any number of workers and in each
-    // run, so that rounding is the same, too.
+    /// For parallel_reduce: the same grouping and order of combinations for any number of workers and in each
+    /// run, so that rounding is the same, too.
     bool ordered = false;
 };
 
+/// @cond internal
 namespace detail {
 
 [[noreturn]] FULT_COLD inline void bad_grain(const char *call, std::ptrdiff_t grain) {
@@ -66,4 +68,5 @@ inline std::size_t checked_grain(const char *call, const loop_options &options) 
 }
 
 } // namespace detail
+/// @endcond
 } // namespace fult

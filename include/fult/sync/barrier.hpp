@@ -1,4 +1,5 @@
-// A barrier.
+/// @file
+/// A barrier.
 #pragma once
 
 #include <atomic>
@@ -12,6 +13,7 @@
 #include <fult/sync/waiter.hpp>
 
 namespace fult {
+/// @cond internal
 namespace detail {
 
 // Waiters queue by the worker that they suspended on: they contend on one counter only, and are woken where
@@ -55,21 +57,22 @@ struct no_completion {
 };
 
 } // namespace detail
+/// @endcond
 
-// Lets a number of participants wait for each other repeatedly, as std::barrier does. The last one to arrive
-// runs the completion function; then all continue. Participants are tasks and foreign threads in any mixture.
-// A participant may destroy the barrier after its arrive_and_wait has returned, if no thread will use it
-// again and none called arrive and wait separately.
+/// Lets a number of participants wait for each other repeatedly, as std::barrier does. The last one to arrive
+/// runs the completion function; then all continue. Participants are tasks and foreign threads in any
+/// mixture. A participant may destroy the barrier after its arrive_and_wait has returned, if no thread will
+/// use it again and none called arrive and wait separately.
 template <class Completion = detail::no_completion> class barrier {
     static_assert(std::is_nothrow_invocable_v<Completion &>, "the completion function must be noexcept");
 
   public:
-    // A phase to wait for, returned by arrive. Does not keep the barrier alive.
+    /// A phase to wait for, returned by arrive. Does not keep the barrier alive.
     class arrival_token {
       public:
-        // Takes over the phase. Movable only, since each arrival is waited for at most once.
+        /// Takes over the phase. Movable only, since each arrival is waited for at most once.
         arrival_token(arrival_token &&) noexcept = default;
-        // The same.
+        /// The same.
         arrival_token &operator=(arrival_token &&) noexcept = default;
 
       private:
@@ -78,16 +81,16 @@ template <class Completion = detail::no_completion> class barrier {
         std::uint64_t phase_;
     };
 
-    // Creates a barrier for `expected` participants. Throws std::invalid_argument if expected < 1. Does not
-    // suspend.
+    /// Creates a barrier for `expected` participants. Throws std::invalid_argument if expected < 1. Does not
+    /// suspend.
     explicit barrier(std::ptrdiff_t expected, Completion completion = Completion())
         : completion_(std::move(completion)), base_(expected) {}
 
-    // The largest number of participants.
+    /// The largest number of participants.
     static constexpr std::ptrdiff_t max() noexcept { return std::numeric_limits<std::ptrdiff_t>::max(); }
 
-    // Counts `count` arrivals, at least 1, in the current phase, which it returns. From any thread. Does not
-    // suspend (the completion function may). Ends the program if more arrive than are expected.
+    /// Counts `count` arrivals, at least 1, in the current phase, which it returns. From any thread. Does not
+    /// suspend (the completion function may). Ends the program if more arrive than are expected.
     [[nodiscard]] arrival_token arrive(std::ptrdiff_t count = 1) noexcept {
         arrival_token token(base_.phase());
         if (base_.arrive(count, "barrier::arrive")) {
@@ -97,11 +100,11 @@ template <class Completion = detail::no_completion> class barrier {
         return token;
     }
 
-    // Waits until the phase of the token is complete. From any thread; may suspend.
+    /// Waits until the phase of the token is complete. From any thread; may suspend.
     void wait(arrival_token &&token) const noexcept { base_.wait(token.phase_); }
 
-    // Arrives and waits until all participants have arrived. From any thread; may suspend. Ends the program
-    // if more arrive than are expected.
+    /// Arrives and waits until all participants have arrived. From any thread; may suspend. Ends the program
+    /// if more arrive than are expected.
     void arrive_and_wait() noexcept {
         detail::waiter self{detail::waiter::without_limits()};
         base_.enqueue(self);
@@ -112,8 +115,8 @@ template <class Completion = detail::no_completion> class barrier {
         detail::barrier_base::wait_enqueued(self, this);
     }
 
-    // Arrives and leaves the barrier from the next phase on. From any thread. Does not suspend (the
-    // completion function may).
+    /// Arrives and leaves the barrier from the next phase on. From any thread. Does not suspend (the
+    /// completion function may).
     void arrive_and_drop() noexcept {
         base_.drop();
         if (base_.arrive(1, "barrier::arrive_and_drop")) {

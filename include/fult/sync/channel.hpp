@@ -1,4 +1,5 @@
-// A bounded queue between tasks and threads.
+/// @file
+/// A bounded queue between tasks and threads.
 #pragma once
 
 #include <chrono>
@@ -14,22 +15,22 @@
 
 namespace fult {
 
-// Holds up to `capacity` values. With capacity 0, a sender waits until a receiver takes its value directly.
-// Values leave in the order in which they came; waiting senders and receivers are served first come, first
-// served. Waiting suspends a task and blocks a foreign thread. All calls except the constructor and the
-// destructor are from any thread. T must move without throwing and without suspending: values are moved under
-// a short lock.
+/// Holds up to `capacity` values. With capacity 0, a sender waits until a receiver takes its value directly.
+/// Values leave in the order in which they came; waiting senders and receivers are served first come, first
+/// served. Waiting suspends a task and blocks a foreign thread. All calls except the constructor and the
+/// destructor are from any thread. T must move without throwing and without suspending: values are moved
+/// under a short lock.
 template <class T> class channel {
     static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_destructible_v<T>,
                   "values of a channel must move without throwing; send a std::unique_ptr of others");
 
   public:
-    using value_type = T; // type of the values
+    using value_type = T; ///< type of the values
 
-    // Creates an open channel. Throws std::bad_alloc.
+    /// Creates an open channel. Throws std::bad_alloc.
     explicit channel(std::size_t capacity)
         : capacity_(capacity), slots_(capacity ? std::allocator<T>().allocate(capacity) : nullptr) {}
-    // Requires that no thread uses the channel. Destroys values that were not received.
+    /// Requires that no thread uses the channel. Destroys values that were not received.
     ~channel() {
         for (; size_ != 0; --size_, ++first_)
             std::destroy_at(slot(first_));
@@ -39,30 +40,30 @@ template <class T> class channel {
     channel(const channel &) = delete;
     channel &operator=(const channel &) = delete;
 
-    // The capacity given to the constructor.
+    /// The capacity given to the constructor.
     std::size_t capacity() const noexcept { return capacity_; }
 
-    // Waits for room, then sends. Returns false if the channel is or becomes closed: the value is not moved
-    // from then.
+    /// Waits for room, then sends. Returns false if the channel is or becomes closed: the value is not moved
+    /// from then.
     bool send(T &&value) { return send_within(value, detail::wait_limits()) == sending::done; }
-    // The same with a copy; also throws what copying throws.
+    /// The same with a copy; also throws what copying throws.
     bool send(const T &value) requires std::is_copy_constructible_v<T> { return send(T(value)); }
-    // Like send; also returns false if a stop is requested.
+    /// Like send; also returns false if a stop is requested.
     bool send(T &&value, const std::stop_token &stop) {
         return send_within(value, detail::wait_limits(stop)) == sending::done;
     }
-    // Sends only if there is room or a receiver waits. Returns false otherwise, and if the channel is closed.
-    // Does not suspend.
+    /// Sends only if there is room or a receiver waits. Returns false otherwise, and if the channel is
+    /// closed. Does not suspend.
     bool try_send(T &&value) noexcept { return send_now(value); }
-    // The same with a copy; throws what copying throws.
+    /// The same with a copy; throws what copying throws.
     bool try_send(const T &value) requires std::is_copy_constructible_v<T> { return try_send(T(value)); }
-    // Like send; also returns false if the time is over: the value is not moved from then. Throws
-    // std::system_error if the memory for a runtime's first timed wait cannot be allocated.
+    /// Like send; also returns false if the time is over: the value is not moved from then. Throws
+    /// std::system_error if the memory for a runtime's first timed wait cannot be allocated.
     template <class Rep, class Period>
     bool try_send_for(T &&value, const std::chrono::duration<Rep, Period> &duration) {
         return send_within(value, detail::wait_limits(detail::deadline_after(duration))) == sending::done;
     }
-    // As try_send_for, with a time of any clock.
+    /// As try_send_for, with a time of any clock.
     template <class Clock, class Duration>
     bool try_send_until(T &&value, const std::chrono::time_point<Clock, Duration> &time) {
         sending result = sending::not_yet;
@@ -73,34 +74,34 @@ template <class T> class channel {
         return result == sending::done;
     }
 
-    // Waits for a value and takes it; empty if the channel is closed and drained.
+    /// Waits for a value and takes it; empty if the channel is closed and drained.
     std::optional<T> receive() {
         std::optional<T> value;
         receive_within(value, detail::wait_limits());
         return value;
     }
-    // Like receive; also empty if a stop is requested.
+    /// Like receive; also empty if a stop is requested.
     std::optional<T> receive(const std::stop_token &stop) {
         std::optional<T> value;
         receive_within(value, detail::wait_limits(stop));
         return value;
     }
-    // Takes a value only if there is one or a sender waits; empty otherwise. Does not suspend.
+    /// Takes a value only if there is one or a sender waits; empty otherwise. Does not suspend.
     std::optional<T> try_receive() noexcept {
         std::optional<T> value;
         lock_.lock();
         receive_now(value);
         return value;
     }
-    // Like receive; also empty if the time is over. Throws std::system_error if the memory for a runtime's
-    // first timed wait cannot be allocated.
+    /// Like receive; also empty if the time is over. Throws std::system_error if the memory for a runtime's
+    /// first timed wait cannot be allocated.
     template <class Rep, class Period>
     std::optional<T> try_receive_for(const std::chrono::duration<Rep, Period> &duration) {
         std::optional<T> value;
         receive_within(value, detail::wait_limits(detail::deadline_after(duration)));
         return value;
     }
-    // As try_receive_for, with a time of any clock.
+    /// As try_receive_for, with a time of any clock.
     template <class Clock, class Duration>
     std::optional<T> try_receive_until(const std::chrono::time_point<Clock, Duration> &time) {
         std::optional<T> value;
@@ -109,8 +110,8 @@ template <class T> class channel {
         return value;
     }
 
-    // Closes the channel: nothing can be sent any more; waiting senders return false and waiting receivers
-    // return empty; remaining values can still be received. Does not suspend. A second close has no effect.
+    /// Closes the channel: nothing can be sent any more; waiting senders return false and waiting receivers
+    /// return empty; remaining values can still be received. Does not suspend. A second close has no effect.
     void close() noexcept {
         detail::wait_chain all;
         lock_.lock();
@@ -120,7 +121,7 @@ template <class T> class channel {
         lock_.unlock();
         all.grant();
     }
-    // True if close was called. Does not suspend.
+    /// True if close was called. Does not suspend.
     bool closed() const noexcept {
         lock_.lock();
         const bool is_closed = closed_;
@@ -133,8 +134,8 @@ template <class T> class channel {
 
     T *slot(std::size_t at) const noexcept { return slots_ + at % capacity_; }
 
-    // Called under the lock. Returns true if the value went to a receiver (which must be granted) or into a
-    // slot.
+    /// Called under the lock. Returns true if the value went to a receiver (which must be granted) or into a
+    /// slot.
     bool place(T &value, detail::waiter *&served) noexcept {
         if (closed_)
             return false;
@@ -146,7 +147,7 @@ template <class T> class channel {
             return false;
         return true;
     }
-    // Called without the lock.
+    /// Called without the lock.
     bool send_now(T &value) noexcept {
         detail::waiter *served = nullptr;
         lock_.lock();
@@ -173,7 +174,7 @@ template <class T> class channel {
         return self.tag != 0 ? sending::done : sending::closed;
     }
 
-    // Called with the lock held; releases it.
+    /// Called with the lock held; releases it.
     void receive_now(std::optional<T> &value) noexcept {
         detail::waiter *served = nullptr;
         if (size_ != 0) {
@@ -193,7 +194,8 @@ template <class T> class channel {
         if (served)
             served->grant();
     }
-    // Returns false if the limits were reached. Otherwise a value came, or the channel is closed and drained.
+    /// Returns false if the limits were reached. Otherwise a value came, or the channel is closed and
+    /// drained.
     bool receive_within(std::optional<T> &value, const detail::wait_limits &limits) {
         lock_.lock();
         if (size_ != 0 || !senders_.empty() || closed_) {

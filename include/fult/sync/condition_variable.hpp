@@ -1,4 +1,5 @@
-// A condition variable for any lock.
+/// @file
+/// A condition variable for any lock.
 #pragma once
 
 #include <chrono>
@@ -11,33 +12,33 @@ namespace fult {
 
 using std::cv_status;
 
-// Like std::condition_variable_any: accepts any BasicLockable, std::unique_lock<qlock> as well as the lock
-// itself. Waiters are notified first come, first served. Each wait returns because of its own notification, a
-// timeout or a stop request; there are no spurious returns. Waiting suspends a task and blocks a foreign
-// thread; notifying does neither. All calls are from any thread. It may be destroyed once every waiter has
-// been notified and every wait with a limit has returned.
+/// Like std::condition_variable_any: accepts any BasicLockable, std::unique_lock<qlock> as well as the lock
+/// itself. Waiters are notified first come, first served. Each wait returns because of its own notification,
+/// a timeout or a stop request; there are no spurious returns. Waiting suspends a task and blocks a foreign
+/// thread; notifying does neither. All calls are from any thread. It may be destroyed once every waiter has
+/// been notified and every wait with a limit has returned.
 class FULT_API condition_variable {
   public:
-    // Has no waiters.
+    /// Has no waiters.
     constexpr condition_variable() noexcept = default;
     condition_variable(const condition_variable &) = delete;
     condition_variable &operator=(const condition_variable &) = delete;
 
-    // Wakes the first waiter, if there is one.
+    /// Wakes the first waiter, if there is one.
     void notify_one() noexcept;
-    // Wakes all present waiters.
+    /// Wakes all present waiters.
     void notify_all() noexcept;
 
-    // Unlocks, waits for a notification, locks again. No notification after the unlock is missed. Throws what
-    // the lock's own calls throw; so do all that follow.
+    /// Unlocks, waits for a notification, locks again. No notification after the unlock is missed. Throws
+    /// what the lock's own calls throw; so do all that follow.
     template <class Lock> void wait(Lock &lock) { wait_within(lock, detail::wait_limits()); }
-    // Waits until the condition holds; the condition is evaluated under the lock. Also throws what the
-    // condition throws; the lock is held then.
+    /// Waits until the condition holds; the condition is evaluated under the lock. Also throws what the
+    /// condition throws; the lock is held then.
     template <class Lock, class Condition> void wait(Lock &lock, Condition condition) {
         while (!condition())
             wait(lock);
     }
-    // As above, until a stop is requested. Returns whether the condition holds.
+    /// As above, until a stop is requested. Returns whether the condition holds.
     template <class Lock, class Condition> bool wait(Lock &lock, std::stop_token stop, Condition condition) {
         while (!condition()) {
             if (stop.stop_requested())
@@ -47,21 +48,21 @@ class FULT_API condition_variable {
         return true;
     }
 
-    // Waits for a notification until a time of any clock; locks again in either case. Throws
-    // std::system_error if the memory for a runtime's first timed wait cannot be allocated; so do all that
-    // follow.
+    /// Waits for a notification until a time of any clock; locks again in either case. Throws
+    /// std::system_error if the memory for a runtime's first timed wait cannot be allocated; so do all that
+    /// follow.
     template <class Lock, class Clock, class Duration>
     cv_status wait_until(Lock &lock, const std::chrono::time_point<Clock, Duration> &time) {
         const bool notified = wait_within(lock, detail::wait_limits(detail::steady_deadline(time)));
         // By another clock it may have been too early; a second wait could miss a notification in between.
         return notified || !detail::has_come(time) ? cv_status::no_timeout : cv_status::timeout;
     }
-    // The same, for at most the duration.
+    /// The same, for at most the duration.
     template <class Lock, class Rep, class Period>
     cv_status wait_for(Lock &lock, const std::chrono::duration<Rep, Period> &duration) {
         return wait_until(lock, detail::deadline_after(duration));
     }
-    // Waits until the condition holds, but not beyond a time. Returns whether the condition holds.
+    /// Waits until the condition holds, but not beyond a time. Returns whether the condition holds.
     template <class Lock, class Clock, class Duration, class Condition>
     bool wait_until(Lock &lock, const std::chrono::time_point<Clock, Duration> &time, Condition condition) {
         while (!condition())
@@ -69,13 +70,13 @@ class FULT_API condition_variable {
                 return condition();
         return true;
     }
-    // The same, for at most the duration.
+    /// The same, for at most the duration.
     template <class Lock, class Rep, class Period, class Condition>
     bool wait_for(Lock &lock, const std::chrono::duration<Rep, Period> &duration, Condition condition) {
         return wait_until(lock, detail::deadline_after(duration), std::move(condition));
     }
-    // Waits until the condition holds, but not beyond a time or a stop request. Returns whether the condition
-    // holds.
+    /// Waits until the condition holds, but not beyond a time or a stop request. Returns whether the
+    /// condition holds.
     template <class Lock, class Clock, class Duration, class Condition>
     bool wait_until(Lock &lock, std::stop_token stop, const std::chrono::time_point<Clock, Duration> &time,
                     Condition condition) {
@@ -88,7 +89,7 @@ class FULT_API condition_variable {
         }
         return true;
     }
-    // The same, for at most the duration.
+    /// The same, for at most the duration.
     template <class Lock, class Rep, class Period, class Condition>
     bool wait_for(Lock &lock, std::stop_token stop, const std::chrono::duration<Rep, Period> &duration,
                   Condition condition) {
@@ -96,7 +97,7 @@ class FULT_API condition_variable {
     }
 
   private:
-    // Locks again on every exit from the wait.
+    /// Locks again on every exit from the wait.
     template <class Lock> struct relocking {
         Lock &lock;
         ~relocking() noexcept(false) { lock.lock(); }
@@ -115,7 +116,7 @@ class FULT_API condition_variable {
         return finish(self, limits);
     }
     void enter(detail::waiter &self) noexcept;
-    bool leave(detail::waiter &self) noexcept; // returns false if it was notified
+    bool leave(detail::waiter &self) noexcept; ///< returns false if it was notified
     bool finish(detail::waiter &self, const detail::wait_limits &limits);
 
     detail::short_lock lock_;

@@ -1,4 +1,5 @@
-// A variable that is full or empty.
+/// @file
+/// A variable that is full or empty.
 #pragma once
 
 #include <chrono>
@@ -11,38 +12,39 @@
 
 namespace fult {
 
-// Required by readFF and related calls: they return a copy and leave the original. A value that cannot be
-// copied is taken by readFE.
+/// Required by readFF and related calls: they return a copy and leave the original. A value that cannot be
+/// copied is taken by readFE.
 template <class T>
 concept copied_value = std::is_copy_constructible_v<T>;
 
-// The full/empty bits of the Tera MTA and of Qthreads, with their names: read or write when full (F) or empty
-// (E), and the state in which it is left. Waiting suspends a task and blocks a foreign thread. All calls are
-// from any thread. Waiters of one kind are served first come, first served; when a value comes, all readFF
-// get it before one readFE takes it. T is default-constructible, and its moves and copies neither throw nor
-// suspend: values are moved under a short lock. Source: Wheeler, Murphy, Thain, "Qthreads", MTAAP 2008.
+/// The full/empty bits of the Tera MTA and of Qthreads, with their names: read or write when full (F) or
+/// empty (E), and the state in which it is left. Waiting suspends a task and blocks a foreign thread. All
+/// calls are from any thread. Waiters of one kind are served first come, first served; when a value comes,
+/// all readFF get it before one readFE takes it. T is default-constructible, and its moves and copies neither
+/// throw nor suspend: values are moved under a short lock. Source: Wheeler, Murphy, Thain, "Qthreads", MTAAP
+/// 2008.
 template <class T> class full_empty {
     static_assert(std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T> &&
                       std::is_default_constructible_v<T>,
                   "values of a full_empty must move without throwing, and have a default");
 
   public:
-    using value_type = T; // type of the value
+    using value_type = T; ///< type of the value
 
-    // Empty.
+    /// Empty.
     full_empty() = default;
-    // Full.
+    /// Full.
     explicit full_empty(T value) noexcept : value_(std::move(value)), full_(true) {}
     full_empty(const full_empty &) = delete;
     full_empty &operator=(const full_empty &) = delete;
 
-    // Waits until it is full, returns a copy of the value and leaves it full.
+    /// Waits until it is full, returns a copy of the value and leaves it full.
     T readFF() requires copied_value<T> { return *read_within(false, detail::wait_limits()); }
-    // Waits until it is full, takes the value and leaves it empty.
+    /// Waits until it is full, takes the value and leaves it empty.
     T readFE() { return *read_within(true, detail::wait_limits()); }
-    // Waits until it is empty, writes the value and leaves it full.
+    /// Waits until it is empty, writes the value and leaves it full.
     void writeEF(T value) { write_within(value, detail::wait_limits()); }
-    // Writes in any state and leaves it full. Does not suspend.
+    /// Writes in any state and leaves it full. Does not suspend.
     void writeF(T value) noexcept {
         detail::wait_chain served;
         lock_.lock();
@@ -50,11 +52,11 @@ template <class T> class full_empty {
         settle(served);
     }
 
-    // As readFF if it is full; otherwise empty. Does not suspend.
+    /// As readFF if it is full; otherwise empty. Does not suspend.
     std::optional<T> try_readFF() noexcept requires copied_value<T> { return read_now(false); }
-    // As readFE if it is full; otherwise empty. Does not suspend.
+    /// As readFE if it is full; otherwise empty. Does not suspend.
     std::optional<T> try_readFE() noexcept { return read_now(true); }
-    // As writeEF if it is empty; otherwise returns false. Does not suspend.
+    /// As writeEF if it is empty; otherwise returns false. Does not suspend.
     bool try_writeEF(T value) noexcept {
         lock_.lock();
         if (full_) {
@@ -67,55 +69,55 @@ template <class T> class full_empty {
         return true;
     }
 
-    // As readFF; empty if the time is over. Throws std::system_error if the memory for a runtime's first
-    // timed wait cannot be allocated, as do all that follow with a time.
+    /// As readFF; empty if the time is over. Throws std::system_error if the memory for a runtime's first
+    /// timed wait cannot be allocated, as do all that follow with a time.
     template <class Rep, class Period>
     std::optional<T> readFF_for(const std::chrono::duration<Rep, Period> &duration) requires copied_value<T> {
         return read_within(false, detail::wait_limits(detail::deadline_after(duration)));
     }
-    // As readFE; empty if the time is over.
+    /// As readFE; empty if the time is over.
     template <class Rep, class Period>
     std::optional<T> readFE_for(const std::chrono::duration<Rep, Period> &duration) {
         return read_within(true, detail::wait_limits(detail::deadline_after(duration)));
     }
-    // As writeEF; false if the time is over.
+    /// As writeEF; false if the time is over.
     template <class Rep, class Period>
     bool writeEF_for(T value, const std::chrono::duration<Rep, Period> &duration) {
         return write_within(value, detail::wait_limits(detail::deadline_after(duration)));
     }
-    // As readFF_for, with a time of any clock.
+    /// As readFF_for, with a time of any clock.
     template <class Clock, class Duration>
     std::optional<T>
     readFF_until(const std::chrono::time_point<Clock, Duration> &time) requires copied_value<T> {
         return detail::attempt_until(
             time, [this](auto deadline) { return read_within(false, detail::wait_limits(deadline)); });
     }
-    // As readFE_for, with a time of any clock.
+    /// As readFE_for, with a time of any clock.
     template <class Clock, class Duration>
     std::optional<T> readFE_until(const std::chrono::time_point<Clock, Duration> &time) {
         return detail::attempt_until(
             time, [this](auto deadline) { return read_within(true, detail::wait_limits(deadline)); });
     }
-    // As writeEF_for, with a time of any clock.
+    /// As writeEF_for, with a time of any clock.
     template <class Clock, class Duration>
     bool writeEF_until(T value, const std::chrono::time_point<Clock, Duration> &time) {
         return detail::attempt_until(
             time, [&](auto deadline) { return write_within(value, detail::wait_limits(deadline)); });
     }
-    // As readFF; empty if a stop is requested.
+    /// As readFF; empty if a stop is requested.
     std::optional<T> readFF(const std::stop_token &stop) requires copied_value<T> {
         return read_within(false, detail::wait_limits(stop));
     }
-    // As readFE; empty if a stop is requested.
+    /// As readFE; empty if a stop is requested.
     std::optional<T> readFE(const std::stop_token &stop) {
         return read_within(true, detail::wait_limits(stop));
     }
-    // As writeEF; false if a stop is requested.
+    /// As writeEF; false if a stop is requested.
     bool writeEF(T value, const std::stop_token &stop) {
         return write_within(value, detail::wait_limits(stop));
     }
 
-    // Makes it full with its last value, or the default value. Does not suspend.
+    /// Makes it full with its last value, or the default value. Does not suspend.
     void fill() noexcept {
         detail::wait_chain served;
         lock_.lock();
@@ -124,14 +126,14 @@ template <class T> class full_empty {
         else
             settle(served);
     }
-    // Makes it empty; a waiting writeEF then fills it at once. Does not suspend.
+    /// Makes it empty; a waiting writeEF then fills it at once. Does not suspend.
     void purge() noexcept {
         detail::wait_chain served;
         lock_.lock();
         full_ = false;
         refill(served);
     }
-    // True if it is full. For reports: it may change at any time. Does not suspend.
+    /// True if it is full. For reports: it may change at any time. Does not suspend.
     bool is_full() const noexcept {
         lock_.lock();
         const bool full = full_;
@@ -144,15 +146,15 @@ template <class T> class full_empty {
         return *static_cast<std::optional<T> *>(w.subject);
     }
 
-    // Called under the lock after a value has come: serves the waiters for a value, then the writers.
-    // Releases the lock.
+    /// Called under the lock after a value has come: serves the waiters for a value, then the writers.
+    /// Releases the lock.
     void settle(detail::wait_chain &served) noexcept {
         full_ = true;
         serve(served);
         lock_.unlock();
         served.grant();
     }
-    // The same, after the value has been taken.
+    /// The same, after the value has been taken.
     void refill(detail::wait_chain &served) noexcept {
         if (detail::waiter *writer = writers_.pop()) {
             value_ = std::move(*static_cast<T *>(writer->subject));
@@ -185,7 +187,7 @@ template <class T> class full_empty {
         }
     }
 
-    // Called under the lock while it is full. Releases the lock.
+    /// Called under the lock while it is full. Releases the lock.
     std::optional<T> take(bool empties) noexcept {
         std::optional<T> value;
         if (!empties) {
@@ -233,7 +235,7 @@ template <class T> class full_empty {
     mutable detail::short_lock lock_;
     T value_{};
     bool full_ = false;
-    detail::wait_list readers_, takers_, writers_; // readFF, readFE, writeEF
+    detail::wait_list readers_, takers_, writers_; ///< readFF, readFE, writeEF
 };
 
 } // namespace fult

@@ -1,4 +1,5 @@
-// A promise and the future that receives its value.
+/// @file
+/// A promise and the future that receives its value.
 #pragma once
 
 #include <atomic>
@@ -18,6 +19,7 @@ using std::future_errc;
 using std::future_error;
 using std::future_status;
 
+/// @cond internal
 namespace detail {
 
 // The state shared by a promise and its future, except the value.
@@ -102,27 +104,28 @@ template <class T> struct drop_state {
 template <class T> using state_pointer = std::unique_ptr<valued_state<T>, drop_state<T>>;
 
 } // namespace detail
+/// @endcond
 
 template <class T> class promise;
 
-// The receiving end, like std::future. Waiting suspends a task and blocks a foreign thread. From any thread,
-// one at a time. All calls except valid and moves throw future_error (no_state) if it is not valid.
+/// The receiving end, like std::future. Waiting suspends a task and blocks a foreign thread. From any thread,
+/// one at a time. All calls except valid and moves throw future_error (no_state) if it is not valid.
 template <class T> class future {
   public:
-    // Not valid; promise::get_future returns a valid one.
+    /// Not valid; promise::get_future returns a valid one.
     future() noexcept = default;
-    // Takes over the state; the other is not valid afterwards.
+    /// Takes over the state; the other is not valid afterwards.
     future(future &&) noexcept = default;
-    // The same; a previous state is dropped.
+    /// The same; a previous state is dropped.
     future &operator=(future &&) noexcept = default;
 
-    // True if it has a promise whose value was not taken yet. Does not suspend.
+    /// True if it has a promise whose value was not taken yet. Does not suspend.
     bool valid() const noexcept { return state_ != nullptr; }
-    // True if get() returns at once. Does not suspend.
+    /// True if get() returns at once. Does not suspend.
     bool ready() const { return checked().is_ready(); }
 
-    // Waits, then returns the value or throws the exception that was set; broken_promise if the promise was
-    // destroyed without either. Not valid afterwards.
+    /// Waits, then returns the value or throws the exception that was set; broken_promise if the promise was
+    /// destroyed without either. Not valid afterwards.
     T get() {
         checked().wait(detail::wait_limits());
         const detail::state_pointer<T> state = std::move(state_);
@@ -133,22 +136,22 @@ template <class T> class future {
             return std::move(state->value);
     }
 
-    // Waits until the value or the exception is set.
+    /// Waits until the value or the exception is set.
     void wait() const { checked().wait(detail::wait_limits()); }
-    // The same, for at most the duration. Throws std::system_error if the memory for a runtime's first timed
-    // wait cannot be allocated.
+    /// The same, for at most the duration. Throws std::system_error if the memory for a runtime's first timed
+    /// wait cannot be allocated.
     template <class Rep, class Period>
     future_status wait_for(const std::chrono::duration<Rep, Period> &duration) const {
         return future_status_of(checked().is_ready() ||
                                 checked().wait(detail::wait_limits(detail::deadline_after(duration))));
     }
-    // As wait_for, with a time of any clock.
+    /// As wait_for, with a time of any clock.
     template <class Clock, class Duration>
     future_status wait_until(const std::chrono::time_point<Clock, Duration> &time) const {
         return future_status_of(detail::attempt_until(
             time, [this](auto deadline) { return checked().wait(detail::wait_limits(deadline)); }));
     }
-    // As wait, until a stop is requested. Returns true if the value is set.
+    /// As wait, until a stop is requested. Returns true if the value is set.
     bool wait(const std::stop_token &stop) const { return checked().wait(detail::wait_limits(stop)); }
 
   private:
@@ -165,31 +168,31 @@ template <class T> class future {
     detail::state_pointer<T> state_;
 };
 
-// The sending end, like std::promise. Setting does not suspend. From any thread, one at a time. get_future
-// and the setters throw future_error (no_state) if it was moved from.
+/// The sending end, like std::promise. Setting does not suspend. From any thread, one at a time. get_future
+/// and the setters throw future_error (no_state) if it was moved from.
 template <class T> class promise {
   public:
-    // Throws std::bad_alloc.
+    /// Throws std::bad_alloc.
     promise() : state_(new detail::valued_state<T>) {}
-    // Takes over the state; the other may only be assigned to or destroyed.
+    /// Takes over the state; the other may only be assigned to or destroyed.
     promise(promise &&) noexcept = default;
-    // The same; the previous promise is broken.
+    /// The same; the previous promise is broken.
     promise &operator=(promise &&other) noexcept {
         promise(std::move(other)).swap(*this);
         return *this;
     }
-    // If nothing was set, the future gets a future_error (broken_promise).
+    /// If nothing was set, the future gets a future_error (broken_promise).
     ~promise() {
         if (state_)
             state_->abandon();
     }
-    // Exchanges two promises. Does not throw.
+    /// Exchanges two promises. Does not throw.
     void swap(promise &other) noexcept {
         std::swap(state_, other.state_);
         std::swap(taken_, other.taken_);
     }
 
-    // Returns the future. Throws future_error (future_already_retrieved) on the second call.
+    /// Returns the future. Throws future_error (future_already_retrieved) on the second call.
     future<T> get_future() {
         detail::valued_state<T> &state = checked();
         if (std::exchange(taken_, true))
@@ -198,20 +201,20 @@ template <class T> class promise {
         return future<T>(&state);
     }
 
-    // For promise<void>: makes the future ready. Throws future_error (promise_already_satisfied) if something
-    // was set before, as do all that follow.
+    /// For promise<void>: makes the future ready. Throws future_error (promise_already_satisfied) if
+    /// something was set before, as do all that follow.
     void set_value() requires std::is_void_v<T> { checked().set(); }
-    // Sets the value. Also throws what copying or moving it throws; it can be set again then.
+    /// Sets the value. Also throws what copying or moving it throws; it can be set again then.
     template <class U = T>
     requires(!std::is_void_v<T> && !std::is_reference_v<T> &&
              std::is_constructible_v<T, U &&>) void set_value(U &&value) {
         checked().set(std::forward<U>(value));
     }
-    // For promise<U &>: sets the reference.
+    /// For promise<U &>: sets the reference.
     template <class U = T>
     requires std::is_reference_v<U>
     void set_value(std::remove_reference_t<U> &value) { checked().set(std::addressof(value)); }
-    // Sets the exception that get throws.
+    /// Sets the exception that get throws.
     void set_exception(std::exception_ptr error) { checked().fail(std::move(error)); }
 
   private:

@@ -1,4 +1,5 @@
-// A lock with a queue.
+/// @file
+/// A lock with a queue.
 #pragma once
 
 #include <atomic>
@@ -11,21 +12,21 @@
 
 namespace fult {
 
-// Mutual exclusion for tasks and foreign threads. A caller that finds it locked spins briefly, then queues
-// and suspends (a foreign thread blocks). The queue is served first come, first served, with one exception: a
-// task that locks again right after unlocking, with its worker having run nothing else in between, may
-// acquire the lock 16 times in a row before the first waiter. TimedLockable: std::lock_guard,
-// std::unique_lock and std::scoped_lock accept it. Not recursive. It may be destroyed as soon as the last
-// owner's unlock has granted it to the next one, or has found no waiter. Source: the queue behind a word is
-// from section 4.3 of H.-V. Dang's dissertation (Illinois, 2018); passing ownership directly is ours.
+/// Mutual exclusion for tasks and foreign threads. A caller that finds it locked spins briefly, then queues
+/// and suspends (a foreign thread blocks). The queue is served first come, first served, with one exception:
+/// a task that locks again right after unlocking, with its worker having run nothing else in between, may
+/// acquire the lock 16 times in a row before the first waiter. TimedLockable: std::lock_guard,
+/// std::unique_lock and std::scoped_lock accept it. Not recursive. It may be destroyed as soon as the last
+/// owner's unlock has granted it to the next one, or has found no waiter. Source: the queue behind a word is
+/// from section 4.3 of H.-V. Dang's dissertation (Illinois, 2018); passing ownership directly is ours.
 class FULT_API qlock {
   public:
-    // Unlocked.
+    /// Unlocked.
     constexpr qlock() noexcept = default;
     qlock(const qlock &) = delete;
     qlock &operator=(const qlock &) = delete;
 
-    // Waits until the lock is acquired. May suspend. From any thread.
+    /// Waits until the lock is acquired. May suspend. From any thread.
     FULT_ALWAYS_INLINE void lock() noexcept {
         std::uint32_t seen = unlocked;
         if (word_.load(std::memory_order_relaxed) != unlocked ||
@@ -34,13 +35,14 @@ class FULT_API qlock {
             lock_slow();
     }
 
-    // Tries to acquire the lock and returns whether it did. From any thread. Does not wait for the lock; but
-    // the first waiter may be a task that this worker is to run next, so every 256th failing try on a worker
-    // lets other tasks run: it may suspend.
+    /// Tries to acquire the lock and returns whether it did. From any thread. Does not wait for the lock; but
+    /// the first waiter may be a task that this worker is to run next, so every 256th failing try on a worker
+    /// lets other tasks run: it may suspend.
     bool try_lock() noexcept { return acquire_if_free() || try_lock_slow(); }
 
-    // Releases the lock; grants it to the first waiter, if there is one. Called by the owner, which may be
-    // another task than the one that locked it. Does not suspend. Ends the program if the lock is not locked.
+    /// Releases the lock; grants it to the first waiter, if there is one. Called by the owner, which may be
+    /// another task than the one that locked it. Does not suspend. Ends the program if the lock is not
+    /// locked.
     FULT_ALWAYS_INLINE void unlock() noexcept {
         std::uint32_t seen = locked;
         if (word_.load(std::memory_order_relaxed) != locked || // contended: avoid a failing write
@@ -49,12 +51,12 @@ class FULT_API qlock {
             unlock_slow();
     }
 
-    // As lock; false if the time is over. Throws std::system_error if the memory for a runtime's first timed
-    // wait cannot be allocated. May suspend. From any thread.
+    /// As lock; false if the time is over. Throws std::system_error if the memory for a runtime's first timed
+    /// wait cannot be allocated. May suspend. From any thread.
     template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
         return acquire_if_free() || lock_within(detail::wait_limits(detail::deadline_after(duration)));
     }
-    // As try_lock_for, with a time of any clock.
+    /// As try_lock_for, with a time of any clock.
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
         return acquire_if_free() || detail::attempt_until(time, [this](auto deadline) {
@@ -62,16 +64,16 @@ class FULT_API qlock {
                });
     }
 
-    // As lock; false if a stop is requested. May suspend. From any thread.
+    /// As lock; false if a stop is requested. May suspend. From any thread.
     bool lock(const std::stop_token &stop) {
         return acquire_if_free() || lock_within(detail::wait_limits(stop));
     }
 
-    // The number of waiters; for reports and tests. From any thread; does not suspend.
+    /// The number of waiters; for reports and tests. From any thread; does not suspend.
     std::size_t waiting() noexcept;
 
   private:
-    enum : std::uint32_t { unlocked, locked, contended }; // contended: locked, and the queue is not empty
+    enum : std::uint32_t { unlocked, locked, contended }; ///< contended: locked, and the queue is not empty
 
     bool acquire_if_free() noexcept {
         std::uint32_t seen = unlocked;
@@ -93,9 +95,9 @@ class FULT_API qlock {
     static constexpr std::uint8_t most_reacquisitions = 16;
 
     std::atomic<std::uint32_t> word_{unlocked};
-    std::uint8_t reacquisitions_left_ = most_reacquisitions; // number left; for the owner
-    bool first_stays_ = false;    // the first waiter is known to have no limits; for the owner
-    detail::short_lock queueing_; // held for changes of the word from or to `contended`
+    std::uint8_t reacquisitions_left_ = most_reacquisitions; ///< number left; for the owner
+    bool first_stays_ = false;    ///< the first waiter is known to have no limits; for the owner
+    detail::short_lock queueing_; ///< held for changes of the word from or to `contended`
     detail::wait_list queue_;
 };
 

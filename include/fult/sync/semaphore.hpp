@@ -1,4 +1,5 @@
-// Semaphores.
+/// @file
+/// Semaphores.
 #pragma once
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <fult/sync/waiter.hpp>
 
 namespace fult {
+/// @cond internal
 namespace detail {
 
 class FULT_API semaphore_base {
@@ -38,48 +40,49 @@ class FULT_API semaphore_base {
     wait_list waiters_;
 };
 } // namespace detail
+/// @endcond
 
-// Like std::counting_semaphore; waiters are served first come, first served. Acquiring suspends a task and
-// blocks a foreign thread. All calls are from any thread. A thread that has acquired may destroy it if no
-// other thread will use it: the release that served it no longer uses the semaphore.
+/// Like std::counting_semaphore; waiters are served first come, first served. Acquiring suspends a task and
+/// blocks a foreign thread. All calls are from any thread. A thread that has acquired may destroy it if no
+/// other thread will use it: the release that served it no longer uses the semaphore.
 template <std::ptrdiff_t LeastMax = std::numeric_limits<std::ptrdiff_t>::max()> class counting_semaphore {
     static_assert(LeastMax >= 0);
 
   public:
-    // The largest count.
+    /// The largest count.
     static constexpr std::ptrdiff_t max() noexcept { return LeastMax; }
 
-    // The initial count; ends the program if it is negative or above max().
+    /// The initial count; ends the program if it is negative or above max().
     constexpr explicit counting_semaphore(std::ptrdiff_t desired) noexcept : base_(desired, LeastMax) {
         if (desired < 0 || desired > LeastMax)
             detail::misuse("counting_semaphore", "the initial count is negative or above max()");
     }
 
-    // Waits until the count is positive and decrements it.
+    /// Waits until the count is positive and decrements it.
     void acquire() noexcept {
         if (!base_.try_acquire())
             base_.acquire(detail::wait_limits());
     }
-    // Decrements the count if it is positive; returns whether it did. Does not suspend.
+    /// Decrements the count if it is positive; returns whether it did. Does not suspend.
     bool try_acquire() noexcept { return base_.try_acquire(); }
-    // Increments the count by `update`. Does not suspend. Ends the program if that is negative or the count
-    // would exceed max().
+    /// Increments the count by `update`. Does not suspend. Ends the program if that is negative or the count
+    /// would exceed max().
     void release(std::ptrdiff_t update = 1) noexcept { base_.release(update); }
 
-    // As acquire; false if the time is over. Throws std::system_error if the memory for a runtime's first
-    // timed wait cannot be allocated.
+    /// As acquire; false if the time is over. Throws std::system_error if the memory for a runtime's first
+    /// timed wait cannot be allocated.
     template <class Rep, class Period>
     bool try_acquire_for(const std::chrono::duration<Rep, Period> &duration) {
         return base_.try_acquire() || base_.acquire(detail::wait_limits(detail::deadline_after(duration)));
     }
-    // As try_acquire_for, with a time of any clock.
+    /// As try_acquire_for, with a time of any clock.
     template <class Clock, class Duration>
     bool try_acquire_until(const std::chrono::time_point<Clock, Duration> &time) {
         return base_.try_acquire() || detail::attempt_until(time, [this](auto deadline) {
                    return base_.acquire(detail::wait_limits(deadline));
                });
     }
-    // As acquire; false if a stop is requested.
+    /// As acquire; false if a stop is requested.
     bool acquire(const std::stop_token &stop) {
         return base_.try_acquire() || base_.acquire(detail::wait_limits(stop));
     }
@@ -88,7 +91,7 @@ template <std::ptrdiff_t LeastMax = std::numeric_limits<std::ptrdiff_t>::max()> 
     detail::semaphore_base base_;
 };
 
-// A counting_semaphore with a maximum of one.
+/// A counting_semaphore with a maximum of one.
 using binary_semaphore = counting_semaphore<1>;
 
 } // namespace fult

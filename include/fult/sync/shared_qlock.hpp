@@ -1,4 +1,5 @@
-// A lock for one writer or many readers, with a queue.
+/// @file
+/// A lock for one writer or many readers, with a queue.
 #pragma once
 
 #include <atomic>
@@ -10,80 +11,80 @@
 
 namespace fult {
 
-// Like std::shared_timed_mutex (SharedTimedLockable), first come, first served: a reader that comes after a
-// waiting writer waits behind it, and adjacent readers are admitted together. Waiting suspends a task and
-// blocks a foreign thread; unlocking does neither. From any thread. Not recursive. The next owner may destroy
-// it if no other thread will use it: the unlock that admitted it no longer uses the lock.
+/// Like std::shared_timed_mutex (SharedTimedLockable), first come, first served: a reader that comes after a
+/// waiting writer waits behind it, and adjacent readers are admitted together. Waiting suspends a task and
+/// blocks a foreign thread; unlocking does neither. From any thread. Not recursive. The next owner may
+/// destroy it if no other thread will use it: the unlock that admitted it no longer uses the lock.
 class FULT_API shared_qlock {
   public:
-    // Unlocked.
+    /// Unlocked.
     constexpr shared_qlock() noexcept = default;
     shared_qlock(const shared_qlock &) = delete;
     shared_qlock &operator=(const shared_qlock &) = delete;
 
-    // Waits until it owns the lock exclusively, as a writer.
+    /// Waits until it owns the lock exclusively, as a writer.
     void lock() noexcept {
         if (!acquire_if_free())
             wait_for_turn(true, detail::wait_limits());
     }
-    // Acquires the lock as a writer if it is unlocked; returns whether it did. Every 256th failing try on a
-    // worker lets other tasks run, as qlock::try_lock.
+    /// Acquires the lock as a writer if it is unlocked; returns whether it did. Every 256th failing try on a
+    /// worker lets other tasks run, as qlock::try_lock.
     bool try_lock() noexcept {
         return acquire_if_free() || (detail::let_others_run_sometimes() && acquire_if_free());
     }
-    // Admits the first waiters. Ends the program if no writer owns the lock.
+    /// Admits the first waiters. Ends the program if no writer owns the lock.
     void unlock() noexcept;
 
-    // Waits until it owns the lock as a reader, shared with other readers.
+    /// Waits until it owns the lock as a reader, shared with other readers.
     void lock_shared() noexcept {
         if (!acquire_shared_if_free())
             wait_for_turn(false, detail::wait_limits());
     }
-    // Acquires the lock as a reader if no writer owns it and none waits; returns whether it did. Every 256th
-    // failing try on a worker lets other tasks run, as qlock::try_lock.
+    /// Acquires the lock as a reader if no writer owns it and none waits; returns whether it did. Every 256th
+    /// failing try on a worker lets other tasks run, as qlock::try_lock.
     bool try_lock_shared() noexcept {
         return acquire_shared_if_free() || (detail::let_others_run_sometimes() && acquire_shared_if_free());
     }
-    // The last reader admits the first waiters. Ends the program if no reader owns the lock.
+    /// The last reader admits the first waiters. Ends the program if no reader owns the lock.
     void unlock_shared() noexcept;
 
-    // As lock; false if the time is over. Throws std::system_error if the memory for a runtime's first timed
-    // wait cannot be allocated, as do all that follow.
+    /// As lock; false if the time is over. Throws std::system_error if the memory for a runtime's first timed
+    /// wait cannot be allocated, as do all that follow.
     template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
         return acquire_if_free() ||
                wait_for_turn(true, detail::wait_limits(detail::deadline_after(duration)));
     }
-    // As try_lock_for, with a time of any clock.
+    /// As try_lock_for, with a time of any clock.
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
         return acquire_if_free() || detail::attempt_until(time, [this](auto deadline) {
                    return wait_for_turn(true, detail::wait_limits(deadline));
                });
     }
-    // As lock_shared; false if the time is over.
+    /// As lock_shared; false if the time is over.
     template <class Rep, class Period>
     bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &duration) {
         return acquire_shared_if_free() ||
                wait_for_turn(false, detail::wait_limits(detail::deadline_after(duration)));
     }
-    // As try_lock_shared_for, with a time of any clock.
+    /// As try_lock_shared_for, with a time of any clock.
     template <class Clock, class Duration>
     bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &time) {
         return acquire_shared_if_free() || detail::attempt_until(time, [this](auto deadline) {
                    return wait_for_turn(false, detail::wait_limits(deadline));
                });
     }
-    // As lock; false if a stop is requested.
+    /// As lock; false if a stop is requested.
     bool lock(const std::stop_token &stop) {
         return acquire_if_free() || wait_for_turn(true, detail::wait_limits(stop));
     }
-    // As lock_shared; false if a stop is requested.
+    /// As lock_shared; false if a stop is requested.
     bool lock_shared(const std::stop_token &stop) {
         return acquire_shared_if_free() || wait_for_turn(false, detail::wait_limits(stop));
     }
 
   private:
-    // the higher bits count the readers
+    /// the higher bits count the readers
     static constexpr std::uint64_t writing = 1, contended = 2, reader = 4;
 
     bool acquire_if_free() noexcept {
@@ -105,7 +106,7 @@ class FULT_API shared_qlock {
     void admit(detail::wait_chain &turn) noexcept;
 
     std::atomic<std::uint64_t> word_{0};
-    detail::short_lock lock_; // while `contended`, only its holder admits waiters
+    detail::short_lock lock_; ///< while `contended`, only its holder admits waiters
     detail::wait_list queue_;
 };
 

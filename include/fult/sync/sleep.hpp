@@ -1,4 +1,5 @@
-// Sleeping: the task is suspended, and its worker runs other tasks.
+/// @file
+/// Sleeping: the task is suspended, and its worker runs other tasks.
 #pragma once
 
 #include <chrono>
@@ -8,21 +9,23 @@
 
 namespace fult {
 
+/// @cond internal
 namespace detail {
 FULT_API bool sleep_within(const wait_limits &limits); // false: a stop was requested first
 } // namespace detail
+/// @endcond
 
 namespace this_task {
 
-// Suspends the task for at least the duration, as std::this_thread::sleep_for; returns at once if the
-// duration is not positive. The task resumes after a worker has seen the time, which idle workers do within
-// microseconds and busy ones within 32 scheduling decisions, and has scheduled it. On a foreign thread:
-// blocks. Throws std::system_error if the memory for a runtime's first timed wait cannot be allocated.
+/// Suspends the task for at least the duration, as std::this_thread::sleep_for; returns at once if the
+/// duration is not positive. The task resumes after a worker has seen the time, which idle workers do within
+/// microseconds and busy ones within 32 scheduling decisions, and has scheduled it. On a foreign thread:
+/// blocks. Throws std::system_error if the memory for a runtime's first timed wait cannot be allocated.
 template <class Rep, class Period> void sleep_for(const std::chrono::duration<Rep, Period> &duration) {
     detail::sleep_within(detail::wait_limits(detail::deadline_after(duration)));
 }
 
-// As sleep_for, until a time of any clock; that clock has reached the time when it returns.
+/// As sleep_for, until a time of any clock; that clock has reached the time when it returns.
 template <class Clock, class Duration>
 void sleep_until(const std::chrono::time_point<Clock, Duration> &time) {
     detail::attempt_until(time, [](auto deadline) {
@@ -31,13 +34,13 @@ void sleep_until(const std::chrono::time_point<Clock, Duration> &time) {
     });
 }
 
-// As sleep_for. Returns false if a stop is requested first.
+/// As sleep_for. Returns false if a stop is requested first.
 template <class Rep, class Period>
 bool sleep_for(const std::chrono::duration<Rep, Period> &duration, const std::stop_token &stop) {
     return detail::sleep_within(detail::wait_limits(stop, detail::deadline_after(duration)));
 }
 
-// As sleep_until. Returns false if a stop is requested first.
+/// As sleep_until. Returns false if a stop is requested first.
 template <class Clock, class Duration>
 bool sleep_until(const std::chrono::time_point<Clock, Duration> &time, const std::stop_token &stop) {
     bool over = true;
