@@ -116,19 +116,21 @@ TEST_F(deadlock_report, comes_once_the_last_other_thread_has_ended) {
 TEST(deadlock, of_tasks_that_the_runtime_waits_for_at_its_end) {
     // after ten seconds of standing still: too long for every run, so only that a living program is not ended
     const runtime running(with(deadlock_mode::abort, 2));
-    auto child = spawn([] {});
-    child.join();
+    auto child = spawn([] { return 7; });
+    EXPECT_EQ(child.join(), 7);
 }
 
 // None of these is one. The signal comes long after all tasks wait.
+constexpr auto late = std::chrono::milliseconds(300);
 template <class Wake> void wakes_late(unsigned count, Wake wake) {
+    const auto begin = std::chrono::steady_clock::now();
     const runtime running(with(deadlock_mode::abort, count));
     std::atomic<bool> came{false};
     wake(came, this_task::id());
     while (!came.load())
         this_task::wait();
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, late);
 }
-constexpr auto late = std::chrono::milliseconds(300);
 
 TEST(deadlock, is_none_where_another_thread_may_wake) {
     for (const unsigned count : {1u, 2u}) {

@@ -128,6 +128,10 @@ TEST(inspect, each_kind_of_wait_has_its_name) {
     for (const char *what : {"latch", "event", "barrier", "semaphore", "shared_qlock", "channel (to receive)",
                              "full_empty", "future"})
         until_waiting(1, what);
+    const std::string text = dump();
+    for (const char *what : {"a signal", "latch", "event", "barrier", "semaphore", "shared_qlock", "channel",
+                             "full_empty", "future"})
+        EXPECT_NE(text.find(std::string("1 task waits for ") + what), text.npos) << what << text;
     latch.count_down();
     event.set();
     barrier.arrive_and_wait();

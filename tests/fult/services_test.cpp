@@ -45,9 +45,11 @@ class bell_service final : public fult::detail::service {
     }
     bool prepare_sleep() noexcept override {
         sleeps.fetch_add(1);
-        return rings.load() == served.load();
+        asleep = rings.load() == served.load();
+        return asleep;
     }
     void end_sleep() noexcept override {
+        asleep = false;
         eventfd_t count = 0;
         ::eventfd_read(descriptor_, &count);
     }
@@ -56,12 +58,17 @@ class bell_service final : public fult::detail::service {
 
     fult::task_id whom;
     std::atomic<std::uint64_t> rings{0}, served{0}, polls{0}, sleeps{0};
+    std::atomic<bool> asleep{false}; // the watcher sleeps, or is about to
     bool has_descriptor = true;
     int milliseconds = -1;
 
   private:
     int descriptor_;
 };
+
+void until_it_sleeps(const bell_service &bell) {
+    fult::testing::spin_until([&] { return bell.asleep.load(); });
+}
 
 class services : public ::testing::TestWithParam<unsigned> {};
 
@@ -76,10 +83,8 @@ TEST_P(services, a_sleeping_runtime_hears_the_descriptor) {
         for (std::uint64_t i = 0; i < rounds; ++i) {
             while (bell.served.load() != i)
                 std::this_thread::yield();
-            while (i == 0 && bell.sleeps.load() == 0)
-                std::this_thread::yield();
             if (i % 2 == 0)
-                std::this_thread::sleep_for(1ms); // mostly long enough for all to fall asleep
+                until_it_sleeps(bell);
             bell.ring();
         }
     });
@@ -99,7 +104,7 @@ TEST_P(services, one_without_a_descriptor_is_polled) {
     bell.whom = fult::this_task::id();
     fult::detail::add_service(bell);
     std::thread outside([&] {
-        std::this_thread::sleep_for(5ms);
+        until_it_sleeps(bell);
         bell.ring_silently();
     });
     fult::this_task::wait([&] { return bell.served.load() == 1; });
@@ -136,7 +141,7 @@ TEST_P(services, signals_wake_the_watcher) {
     std::thread outside([&] {
         for (unsigned i = 1; i <= rounds; ++i) {
             if (i < 10)
-                std::this_thread::sleep_for(1ms); // long enough for all to fall asleep
+                until_it_sleeps(bell);
             turn.store(i);
             fult::signal(main);
         }
@@ -144,6 +149,8 @@ TEST_P(services, signals_wake_the_watcher) {
     fult::this_task::wait([&] { return turn.load() == rounds; });
     outside.join();
     fult::detail::remove_service(bell);
+    EXPECT_EQ(turn.load(), rounds);
+    EXPECT_EQ(bell.served.load(), 0U);
 }
 
 // After remove nobody is inside any more: the service may be destroyed.
@@ -157,7 +164,9 @@ TEST_P(services, come_and_go_while_workers_poll) {
         if (i % 3 == 0)
             fult::this_task::yield();
         fult::detail::remove_service(*bell);
+        const std::uint64_t polls = bell->polls.load();
         other.join();
+        EXPECT_EQ(bell->polls.load(), polls);
     }
 }
 

@@ -12,6 +12,8 @@
 #include <fult/fult.hpp>
 
 #include "fult/worker.hpp"
+#include "tests/support/asleep.hpp"
+#include "tests/support/ends.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -255,18 +257,17 @@ void yield_beside_a_sleeping_worker(bool private_words) {
     o.private_words = private_words;
     const fult::runtime running(o);
     fult::spawn_on(1, [] {
-        const fult::detail::worker_team &all = *fult::detail::running_team();
         for (int i = 0; i < 5; ++i) {
-            fult::testing::spin_until([&] { return all.asleep.any(); });
+            fult::testing::spin_until_asleep(1);
             change_workers();
         }
     }).join();
 }
 TEST(switch_of_threads, a_task_of_another_spawner_that_yields_wakes_a_worker) {
-    yield_beside_a_sleeping_worker(true);
+    fult::testing::expect_ends([] { yield_beside_a_sleeping_worker(true); });
 }
 TEST(switch_of_threads, a_task_that_yields_wakes_a_worker_without_private_words) {
-    yield_beside_a_sleeping_worker(false);
+    fult::testing::expect_ends([] { yield_beside_a_sleeping_worker(false); });
 }
 
 TEST(switch_of_threads, a_thread_is_told_anew_after_a_switch) {

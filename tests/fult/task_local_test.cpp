@@ -156,7 +156,9 @@ TEST_P(task_local_test, many_keys_and_keys_that_come_again) {
 }
 
 task_local_ptr<counted> *second = nullptr;
+std::atomic<int> ends_late{0};
 void end_late(counted *value) {
+    ++ends_late;
     this_task::yield(); // it runs on the task, which may suspend
     if (value->number < 3)
         second->set(new counted(value->number + 1));
@@ -166,8 +168,10 @@ void end_late(counted *value) {
 TEST_P(task_local_test, an_end_may_suspend_and_set_values_anew) {
     task_local_ptr<counted> key(&end_late);
     second = &key;
+    ends_late = 0;
     for (int i = 0; i < 10; ++i)
         spawn([&] { key.set(new counted(1)); }).join();
+    EXPECT_EQ(ends_late, 10 * 3);
     std::vector<fult::handle<void>> all;
     for (int i = 0; i < 20; ++i)
         all.push_back(spawn([&] {
@@ -175,6 +179,8 @@ TEST_P(task_local_test, an_end_may_suspend_and_set_values_anew) {
             this_task::yield();
         }));
     join_all(all);
+    EXPECT_EQ(ends_late, 10 * 3 + 20 * 4);
+    EXPECT_EQ(living, 0);
 }
 
 TEST_P(task_local_test, foreign_threads_have_theirs) {

@@ -9,11 +9,13 @@
 
 #include <fult/fult.hpp>
 
+#include "tests/support/ends.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
 
 using fult::spawn;
+using fult::testing::expect_ends;
 namespace this_task = fult::this_task;
 
 class this_task_test : public ::testing::TestWithParam<unsigned> {
@@ -75,8 +77,10 @@ TEST_P(this_task_test, in_task_and_worker) {
 }
 
 TEST_P(this_task_test, yield_without_others_returns) {
-    for (int i = 0; i < 1000; ++i)
-        this_task::yield();
+    expect_ends([] {
+        for (int i = 0; i < 1000; ++i)
+            this_task::yield();
+    });
 }
 
 TEST_P(this_task_test, yield_lets_others_of_this_worker_run) {
@@ -104,13 +108,16 @@ TEST_P(this_task_test, nobody_starves) {
             this_task::yield();
         }
     });
-    while (turns.load() < 10) {
-        spawn([] {}).detach(); // newer than `old` each time
-        this_task::yield();
-    }
+    expect_ends([&] {
+        while (turns.load() < 10) {
+            spawn([] {}).detach(); // newer than `old` each time
+            this_task::yield();
+        }
+    });
     end = true;
     old.join();
     join_all(yielders);
+    EXPECT_EQ(turns.load(), 10);
 }
 
 TEST_P(this_task_test, a_chain_of_spawners_does_not_hide_an_old_task) {
@@ -125,14 +132,16 @@ TEST_P(this_task_test, a_chain_of_spawners_does_not_hide_an_old_task) {
         --links;
     };
     spawn(next).detach();
-    while (!old_ran.load() || links.load() != 0)
-        this_task::yield();
+    expect_ends([&] {
+        while (!old_ran.load() || links.load() != 0)
+            this_task::yield();
+    });
     old.join();
 }
 
 TEST_P(this_task_test, one_early_signal_is_kept) {
     signal(this_task::id());
-    this_task::wait(); // returns, or the test's timeout ends it
+    expect_ends([] { this_task::wait(); });
 }
 
 // A signal that comes before the task has started, or while it yields, may be one with its start: the
@@ -209,6 +218,7 @@ TEST_P(this_task_test, ping_pong) {
             this_task::wait();
     }
     child.join();
+    EXPECT_EQ(ball.load(), 2 * rounds);
 }
 
 } // namespace

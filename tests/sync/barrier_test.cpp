@@ -75,18 +75,19 @@ TEST_P(barrier_test, participants_drop_out) {
 TEST_P(barrier_test, pinned_tasks) {
     const unsigned count = GetParam().workers + 2;
     barrier<> here(count);
+    std::atomic<unsigned> arrivals{0};
+    const auto arrive = [&] {
+        for (unsigned phase = 1; phase <= 50; ++phase) {
+            ++arrivals;
+            here.arrive_and_wait();
+            EXPECT_GE(arrivals.load(), phase * count);
+        }
+    };
     std::vector<fult::handle<void>> tasks;
     for (unsigned i = 0; i < GetParam().workers; ++i)
-        tasks.emplace_back(fult::spawn_pinned(i, [&] {
-            for (int p = 0; p < 50; ++p)
-                here.arrive_and_wait();
-        }));
-    std::thread thread([&] {
-        for (int p = 0; p < 50; ++p)
-            here.arrive_and_wait();
-    });
-    for (int p = 0; p < 50; ++p)
-        here.arrive_and_wait();
+        tasks.emplace_back(fult::spawn_pinned(i, arrive));
+    std::thread thread(arrive);
+    arrive();
     join_all(tasks);
     thread.join();
 }

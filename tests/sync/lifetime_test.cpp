@@ -36,8 +36,13 @@ template <class Object> class one_round {
         std::thread foreign([&] {
             for (std::size_t r = 0; r < fult::testing::scaled(300); ++r) {
                 Object *object = make();
-                auto task = fult::spawn([&, object] { bring(*object); });
+                std::atomic<bool> brought{false};
+                auto task = fult::spawn([&, object] {
+                    brought = true;
+                    bring(*object);
+                });
                 learn(*object);
+                EXPECT_TRUE(brought.load());
                 delete object;
                 task.join();
             }

@@ -124,6 +124,7 @@ TEST_P(simple_test, a_latch_may_be_destroyed_by_its_waiter) {
             this_task::yield();
         known->count_down();
         waiter.join();
+        EXPECT_EQ(gate, nullptr);
     }
 }
 

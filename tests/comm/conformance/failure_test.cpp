@@ -7,6 +7,7 @@
 
 #include "tests/comm/conformance/departure.hpp"
 #include "tests/comm/conformance/ranks.hpp"
+#include "tests/support/ends.hpp"
 
 namespace {
 
@@ -311,7 +312,7 @@ TEST_F(failure, an_endpoint_that_ends_gives_its_messages_up) {
     world_settings settings;
     settings.options.unexpected = 1 << 17;
     const runtime running(as_many_workers_as_asked_for());
-    run_ranks(settings, [&](party &p, world &) {
+    const auto program = [](party &p, world &) {
         for (int round = 0; round < 5; ++round) {
             endpoint e = p.make_endpoint({.wildcards = round % 2 == 1});
             const std::vector<std::byte> out(1000), large(100'000);
@@ -330,7 +331,8 @@ TEST_F(failure, an_endpoint_that_ends_gives_its_messages_up) {
             }
             p.barrier();
         }
-    });
+    };
+    fult::testing::expect_ends([&] { run_ranks(settings, program); });
 }
 
 // A handler's task may run when its endpoint has ended.
@@ -349,8 +351,10 @@ TEST_F(failure, tasks_of_handlers_outlive_their_endpoint) {
                 e.send(i, p.rank, 1); // those to itself are handed over at once
             e = endpoint();
         });
-        while (*count != 2 * 20 * static_cast<int>(sizeof(int)))
+        constexpr int sent = 2 * 20 * static_cast<int>(sizeof(int));
+        while (*count < sent)
             this_task::yield();
+        EXPECT_EQ(*count, sent);
     }
 }
 
@@ -361,7 +365,7 @@ TEST_F(failure, endpoints_end_while_messages_come) {
         world_settings settings;
         settings.network.one_sided = one_sided;
         settings.network.depth = 2;
-        run_ranks(settings, [&](party &p, world &) {
+        const auto program = [](party &p, world &) {
             for (int round = 0; round < 10; ++round) {
                 endpoint e = p.make_endpoint({.how = delivery::queued});
                 const std::vector<std::byte> large(200'000);
@@ -373,7 +377,8 @@ TEST_F(failure, endpoints_end_while_messages_come) {
                 e = endpoint();
                 p.barrier();
             }
-        });
+        };
+        fult::testing::expect_ends([&] { run_ranks(settings, program); });
     }
 }
 
@@ -478,11 +483,19 @@ TEST_F(failure, handlers_that_throw) {
 
 // Messages in one packet that nobody received are no error: their senders are done.
 TEST_F(failure, short_messages_may_be_left) {
-    const runtime running(as_many_workers_as_asked_for());
-    run_ranks({}, [&](party &p, world &) {
+    const auto program = [](party &p, world &) {
         p.world.send(1, p.next(), 1);
         p.world.send(1, p.rank, 1);
-    });
+    };
+    EXPECT_EXIT(
+        {
+            {
+                const runtime running(as_many_workers_as_asked_for());
+                run_ranks({}, program);
+            }
+            std::_Exit(0);
+        },
+        ::testing::ExitedWithCode(0), "^$"); // without a message
 }
 
 } // namespace

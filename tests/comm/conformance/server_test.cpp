@@ -114,13 +114,17 @@ TEST(foreign_threads, wait_for_what_a_handler_does_while_every_worker_is_blocked
     const runtime running(two_workers());
     run_ranks({}, [&](party &p, world &) {
         fult::event came;
-        endpoint handled =
-            p.make_endpoint({.how = delivery::handled,
-                             .handler = [&](const status &, std::span<const std::byte>) { came.set(); }});
+        std::atomic<int> calls{0};
+        endpoint handled = p.make_endpoint(
+            {.how = delivery::handled, .handler = [&](const status &, std::span<const std::byte>) {
+                 ++calls;
+                 came.set();
+             }});
         std::thread([&] {
             handled.send(nullptr, 0, p.next(), 0);
             came.wait();
         }).join();
+        EXPECT_EQ(calls, 1);
         p.barrier();
     });
 }
