@@ -9,6 +9,7 @@
 #include <fult/fult.hpp>
 
 #include "fult/team.hpp"
+#include "tests/support/asleep.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -125,9 +126,9 @@ TEST(idle, workers_sleep) {
     double used = 0;
     std::atomic<bool> over{false};
     std::thread foreign([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(100)); // until all have fallen asleep
+        fult::testing::spin_until_asleep(4);
         used = cpu_seconds();
-        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        std::this_thread::sleep_for(std::chrono::milliseconds(500)); // the time that is measured
         used = cpu_seconds() - used;
         over = true;
         signal(me);

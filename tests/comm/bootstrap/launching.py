@@ -52,10 +52,10 @@ class Job:
 
 
 def until(condition, what):
-    """Waits for it; time decides only when it never comes."""
+    """Polls the condition; the time limit matters only if it never holds."""
     end = time.monotonic() + LIMIT
     while not condition():
-        expect(time.monotonic() < end, f'never came: {what}')
+        expect(time.monotonic() < end, f'did not happen: {what}')
         time.sleep(0.005)
 
 

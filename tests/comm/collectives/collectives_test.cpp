@@ -135,10 +135,11 @@ INSTANTIATE_TEST_SUITE_P(sizes, dead_rank, ::testing::Values(1, 100'000));
 
 // Holds up the device that learns of a loss, so that a collective ends while the device still tells others.
 struct slow_completion final : completion {
-    std::atomic<bool> called{false};
+    std::atomic<bool> called{false}, over{false};
     void complete(const completed &) noexcept override {
         called = true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        while (!over)
+            std::this_thread::yield();
     }
 };
 
@@ -168,6 +169,7 @@ TEST(collectives_here, none_goes_well_after_a_loss) {
         EXPECT_EQ(failure_of([&] { broadcast(own, in, lost); }, lost), "rank 2 has ended");
         EXPECT_EQ(failure_of([&] { gather(own, in, out, 1); }, lost),
                   "rank 2 has ended"); // sends to rank 1 alone
+        end.over = true;
         failing.join();
         over = true;
     });

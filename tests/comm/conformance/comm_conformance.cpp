@@ -55,8 +55,8 @@ void killed(context &net) {
     net.barrier();
     if (net.rank() == last) {
         for (int to = 0; to < last; ++to)
-            world.recv<int>(to, 9); // then they wait
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            world.recv<int>(to, 9);                                 // then they wait
+        std::this_thread::sleep_for(std::chrono::milliseconds(50)); // more wait by then; any time is right
         std::raise(SIGKILL);
     }
     std::vector<std::byte> large(200'000), in(200'000);
@@ -201,7 +201,7 @@ int main(int argc, char **argv) {
         }
         if (argc == 3 && argv[1] == std::string_view("late")) {
             if (net.rank() == net.size() - 1)
-                std::this_thread::sleep_for(std::chrono::seconds(std::atoi(argv[2])));
+                std::this_thread::sleep_for(std::chrono::seconds(std::atoi(argv[2]))); // what is tested
             return 0;
         }
         if (argc == 2 && argv[1] == std::string_view("never_received")) {

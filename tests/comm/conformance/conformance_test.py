@@ -153,7 +153,7 @@ def launcher_and_guard_are_killed():
         return ([n for n in name.values() if n.startswith('comm_conf')] + [''])[0] and 'fult-run-guard' in name.values()
 
     until(started, 'the ranks')
-    time.sleep(0.5)  # more likely within their contexts than before them; either way they must end
+    time.sleep(0.5)  # they are more likely within their contexts by then; they must end in either case
     for pid in [p for p, n in name.items() if n == 'fult-run-guard']:
         os.kill(pid, 9)
     job.process.kill()

@@ -284,7 +284,7 @@ TEST_F(failure, a_receiver_that_never_receives_slows_its_senders) {
             p.barrier();
             return;
         }
-        // Until nothing moves any more: the senders stand.
+        // Until the senders have stopped. Nothing reports that: 200 polls without a change, some time apart.
         while (senders != 2)
             this_task::yield();
         for (int quiet = 0, before = -1; quiet < 200;) {

@@ -22,7 +22,7 @@ world_settings small_share(int ranks, bool one_sided = true) {
     return settings;
 }
 
-// Until nothing moves any more.
+// Until nothing moves any more. No event reports that: 100 polls without a change, some time apart.
 template <class F> void until_still(F progress) {
     for (int quiet = 0, before = -1; quiet < 100;) {
         const int now = progress();
@@ -121,7 +121,8 @@ TEST(queues, refuse_what_finds_no_room_at_the_sender) {
                     refused = 0;
                 } else {
                     ++refused;
-                    std::this_thread::sleep_for(std::chrono::microseconds(500));
+                    std::this_thread::sleep_for(
+                        std::chrono::microseconds(500)); // 20 refusals in 10 ms are final
                     this_task::yield();
                 }
                 EXPECT_LE(all.jobs[0]->on->copied(), 2 * share);

@@ -66,7 +66,7 @@ void crew::join() {
     // another rank here, or those of messages. So others must be there to run them.
     const bool at_once = roll_.chance(30) && me_.own_workers && fult::worker_count() > 1;
     while (!at_once && threads_left_.load(std::memory_order_acquire) != 0)
-        this_task::sleep_for(std::chrono::microseconds(100));
+        this_task::sleep_for(std::chrono::microseconds(100)); // between polls
     for (std::thread &each : threads_)
         each.join();
     threads_.clear();

@@ -64,7 +64,7 @@ void watch::look() {
     std::uint64_t seen = 0;
     clock::time_point since = clock::now();
     while (!over_.load(std::memory_order_relaxed)) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        std::this_thread::sleep_for(std::chrono::milliseconds(20)); // between polls
         const std::uint64_t now = steps_.load(std::memory_order_relaxed);
         if (now != seen) {
             seen = now;
