@@ -23,7 +23,7 @@ struct version {
 struct job {
     const char *benchmark;
     std::string name;                    // the case: "38", "T1"
-    std::uint64_t tasks = 0;             // how many tasks the parallel versions run; 0: told by check
+    std::uint64_t tasks = 0;             // how many tasks the parallel versions run; 0: set by check
     std::function<void()> warm_up;       // something small of the same kind
     std::function<void()> compute;       // what is measured
     std::function<std::string()> check;  // after compute: empty, or what is wrong with the answer

@@ -1,4 +1,4 @@
-"""The benchmarks by name: who takes part, and what rows come of it."""
+"""The benchmarks by name: the participants, and the rows of the results."""
 
 from .rows import Row
 from .turns import Contestant, take_turns

@@ -1,4 +1,4 @@
-"""The benchmarks of two ranks: who takes part, how each is started, and what rows come of it."""
+"""The benchmarks of two ranks: the participants, how each is started, and the rows of the results."""
 
 import os
 import pathlib

@@ -1,7 +1,7 @@
 // The trees of the Unbalanced Tree Search benchmark (Olivier and others, LCPC 2006), node by node.
 //
-// A node is a SHA-1 digest: that of its parent's digest and its own index. The digest tells how many children
-// it has, so a tree is fixed by a few parameters and nobody can know its shape beforehand. Types, shapes,
+// A node is a SHA-1 digest: that of its parent's digest and its own index. The digest determines how many children
+// it has, so a tree is fixed by a few parameters and its shape cannot be known beforehand. Types, shapes,
 // formulas and the named trees are those of the published benchmark; the numbers of nodes must agree.
 #pragma once
 

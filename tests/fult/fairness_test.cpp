@@ -40,7 +40,7 @@ template <class Step> bool repeat_until(const std::atomic<bool> &condition, Step
 
 // A worker that computes ----------------------------------------------------------------------------------------
 
-// Two workers, of which one computes until the task under test has run, or everybody has given up.
+// Two workers, of which one computes until the task under test has run, or all have given up.
 class beside_one_that_computes : public ::testing::Test {
   protected:
     // On worker 1: `before` makes something ready there, then it computes while `here` goes on.
@@ -129,7 +129,7 @@ TEST_F(beside_one_that_computes, what_it_has_handed_over) {
         [&] { two_that_yield(ran); });
 }
 
-// Three tasks of the worker that computes, two of which yield for ever: all are in its public words, from
+// Three tasks of the worker that computes, two of which yield forever: all are in its public words, from
 // which only the other worker takes. The third has the highest slot.
 TEST_F(beside_one_that_computes, a_thief_reaches_all) {
     std::atomic<bool> ran{false};
@@ -283,7 +283,7 @@ TEST_P(never_waits, foreign_threads) {
     foreign.join();
 }
 
-// Three tasks of foreign threads, two of which yield for ever.
+// Three tasks of foreign threads, two of which yield forever.
 TEST(fairness, foreign_tasks_have_their_turn) {
     const fult::runtime running(workers(1));
     std::atomic<bool> ran{false}, over{false};

@@ -1,4 +1,4 @@
-// The child of a fork has none of the runtime's workers: it may exec or end, and is told so where it does
+// The child of a fork has none of the runtime's workers: it may exec or end, and is stopped with a message if it does
 // more.
 #include <gtest/gtest.h>
 #include <string>

@@ -108,8 +108,8 @@ TEST_F(handle_test, a_handle_is_a_result_too) {
     EXPECT_EQ(*outer.join().join(), 9);
 }
 
-// The slot of a task that a thief took back from its busy parent must be as good as new (what the thief took
-// stands in the owner's words until the owner looks).
+// The slot of a task that a thief revoked from its busy parent must be reusable (the revoked bit
+// stays in the owner's words until the owner reconciles).
 TEST_F(handle_test, slots_of_revoked_tasks_are_used_again) {
     for (std::size_t i = 0; i < fult::testing::scaled(2000); ++i) {
         std::atomic<int> n{0};

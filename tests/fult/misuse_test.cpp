@@ -29,7 +29,7 @@ using misuse = fult::testing::restarting_test;
         },                                     \
         message)
 
-// Nobody can join it: the thread that has the handle waits for the runtime's end.
+// No thread can join it: the thread that has the handle waits for the runtime's end.
 TEST_F(misuse, a_handle_that_outlives_its_runtime) {
     EXPECT_DEATH(
         {

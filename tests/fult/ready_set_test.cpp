@@ -178,7 +178,7 @@ TEST_F(ready_set_test, a_task_that_came_back_through_public_words_becomes_privat
     at(9)->on = &on;
     tasks->add_yielded(at(9));
     EXPECT_EQ(tasks->revoke(), 1u);
-    EXPECT_EQ(tasks->take_public_in_turn(), at(9)); // it runs here while its old bit still stands
+    EXPECT_EQ(tasks->take_public_in_turn(), at(9)); // it runs here while its old bit is still set
     tasks->add_yielded(at(9));
     EXPECT_EQ(tasks->take_yielded_in_turn(), at(9));
     tasks->add_ready(at(11));
@@ -249,14 +249,14 @@ TEST_F(ready_set_test, thieves_take_the_oldest_and_the_home_the_newest) {
     EXPECT_EQ(tasks->take_public(), at(600));
 }
 
-// Where nobody looks for work, one look brings all of a word: the newest is taken, those that may be private
-// are that afterwards, in their turns; the others are shown again.
+// If no worker searches, one poll takes all of a word: the newest is run, those that may be private
+// become private, in their order; the others are published again.
 TEST_F(ready_set_test, a_swarm_is_gathered) {
     open();
     stack free_stack, pinned_stack;
     pinned_stack.pinned = true;
     const auto parked = [&](std::uint32_t slot, stack &on) {
-        at(slot)->context = &free_stack; // anything: nobody jumps there
+        at(slot)->context = &free_stack; // anything: never resumed
         at(slot)->on = &on;
         at(slot)->pinned = on.pinned;
         at(slot)->state = on.pinned ? ready_pinned : ready;
@@ -291,7 +291,7 @@ TEST_F(ready_set_test, what_was_revoked_is_gathered_and_not_lost) {
     open();
     stack on;
     for (const std::uint32_t slot : {1u, 2u}) {
-        at(slot)->context = &on; // anything: nobody jumps there
+        at(slot)->context = &on; // anything: never resumed
         at(slot)->on = &on;
     }
     tasks->add_yielded(at(1));

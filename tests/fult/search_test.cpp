@@ -1,4 +1,4 @@
-// No work is hidden, and nobody burns a core for none.
+// No work is hidden, and no worker spins for long without any.
 #include <atomic>
 #include <chrono>
 #include <ctime>

@@ -30,7 +30,7 @@ class bell_service final : public fult::detail::service {
         rings.fetch_add(1);
         ::eventfd_write(descriptor_, 1);
     }
-    // For who may ring while nobody sleeps on the descriptor.
+    // For rings while no thread sleeps on the descriptor.
     void ring_silently() { rings.fetch_add(1); }
 
     bool poll() noexcept override {
@@ -72,7 +72,7 @@ void until_it_sleeps(const bell_service &bell) {
 
 class services : public ::testing::TestWithParam<unsigned> {};
 
-// A task waits; a thread of the system rings when everybody is asleep, again and again.
+// A task waits; a foreign thread rings when all workers are asleep, again and again.
 TEST_P(services, a_sleeping_runtime_hears_the_descriptor) {
     fult::runtime rt(fult::testing::workers(GetParam()));
     bell_service bell;
@@ -153,7 +153,7 @@ TEST_P(services, signals_wake_the_watcher) {
     EXPECT_EQ(bell.served.load(), 0U);
 }
 
-// After remove nobody is inside any more: the service may be destroyed.
+// After remove no worker is inside any more: the service may be destroyed.
 TEST_P(services, come_and_go_while_workers_poll) {
     fult::runtime rt(fult::testing::workers(GetParam()));
     for (std::size_t i = 0; i < fult::testing::scaled(100); ++i) {

@@ -168,7 +168,7 @@ TEST(spawn_options, without_stealing_tasks_stay_where_they_were_given) {
     }
 }
 
-// Whoever holds a task that may be stolen and does not run it, cannot keep it.
+// A worker that has a stealable task and does not run it cannot keep it.
 TEST(spawn_options, a_task_given_to_a_busy_worker_is_stolen) {
     const fult::runtime running(fult::testing::workers(2));
     std::atomic<int> ran{0};

@@ -236,7 +236,7 @@ TEST_P(spawn_test, many_at_once_joined_in_any_order) {
     }
 }
 
-// The result of a task that nobody joins is destroyed by its end; its destructor is still that of a task.
+// The result of a task that is not joined is destroyed at its end; the destructor still runs on the task.
 struct yields_when_dropped {
     std::atomic<int> *drops;
     explicit yields_when_dropped(std::atomic<int> &d) : drops(&d) {}

@@ -121,7 +121,7 @@ TEST(stack_pool, beyond_the_cap_memory_goes_back) {
         resident += resident_pages(&probe) >= 8 ? 1 : 0;
     }
     EXPECT_EQ(resident, 2u);
-    chain = pool.acquire(10); // and can be used anew, guard and all
+    chain = pool.acquire(10); // and can be used again, with its guard
     EXPECT_EQ(length(chain), 10u);
     for (const stack *s = chain; s; s = s->next)
         EXPECT_EQ(s->guard, page_size());

@@ -250,7 +250,7 @@ TEST_F(fp_environment, of_deep_recursions_too) {
     busy.join();
 }
 
-// A task with a public bit gives way to one that computes on its worker, while the other worker sleeps.
+// A task with a public bit yields to one that computes on its worker, while the other worker sleeps.
 void yield_beside_a_sleeping_worker(bool private_words) {
     fult::options o = fult::testing::workers(2);
     o.idle_spin = 0;

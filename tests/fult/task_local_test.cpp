@@ -108,7 +108,7 @@ TEST_P(task_local_test, given_at_spawn_and_inherited) {
     copied.set(new counted(2));
     plain.set(&n);
     spawn({.inherit_locals = true}, [&] {
-        EXPECT_EQ(own.get(), nullptr); // it has a destructor, and nobody can copy it
+        EXPECT_EQ(own.get(), nullptr); // it has a destructor, and cannot be copied
         EXPECT_EQ(copied.get()->number, 1002);
         EXPECT_EQ(plain.get(), &n);
         this_task::yield();
@@ -218,7 +218,7 @@ TEST_P(task_local_test, in_c) {
     EXPECT_EQ(fult_setspecific(key, &value), FULT_ERR_INVALID);
 }
 
-// Values follow their tasks through steals and hand-overs.
+// Values follow their tasks through steals and hand-offs.
 TEST_P(task_local_test, stress) {
     task_local_ptr<counted> first(&end), other(&end);
     const std::size_t rounds = fult::testing::scaled(200) + 2;

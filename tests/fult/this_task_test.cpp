@@ -91,8 +91,8 @@ TEST_P(this_task_test, yield_lets_others_of_this_worker_run) {
     child.join();
 }
 
-// However many keep yielding, an unstarted task gets its turn, and one that yields does beside those that are
-// started anew.
+// However many tasks keep yielding, an unstarted task is run, and so is one that yields while new ones are
+// started.
 TEST_P(this_task_test, nobody_starves) {
     std::atomic<bool> end{false};
     std::atomic<int> turns{0};
@@ -144,8 +144,8 @@ TEST_P(this_task_test, one_early_signal_is_kept) {
     expect_ends([] { this_task::wait(); });
 }
 
-// A signal that comes before the task has started, or while it yields, may be one with its start: the
-// condition, which is set before, tells it all the same.
+// A signal that comes before the task has started, or while it yields, may merge with its start: the
+// condition, which is set before, shows it in any case.
 TEST_P(this_task_test, early_signals_with_a_condition) {
     for (std::size_t i = 0; i < fult::testing::scaled(3000); ++i) {
         std::atomic<bool> go{false};

@@ -33,7 +33,7 @@ void compute_until(const std::atomic<bool> &over) {
 template <class Join> void block_in_place(unsigned home, const Join &join) {
     const unsigned other = 1 - home;
     std::atomic<bool> computing{false}, started{false}, resumed{false}, go{false};
-    auto busy = spawn_pinned(other, [&] { // nobody steals the child before it starts
+    auto busy = spawn_pinned(other, [&] { // no worker steals the child before it starts
         computing = true;
         compute_until(started);
     });

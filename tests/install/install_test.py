@@ -62,7 +62,7 @@ class Installed:
 
 
 def relocated(tree):
-    """Every path that fult.pc tells lies in the staged tree, wherever that is."""
+    """Every path in fult.pc lies in the staged tree, wherever that is."""
     paths = [flag[2:] for flag in tree.pkg_config('--cflags-only-I', '--libs-only-L') if flag[:2] in ('-I', '-L')]
     outside = [p for p in paths if not Path(p).resolve().is_relative_to(tree.stage.resolve())]
     if not paths or outside:

@@ -60,7 +60,7 @@ def cmake_package_in_c(tree):
 
 
 def cmake_package_refuses(tree):
-    """Versions that this one does not stand for, and components that are not there."""
+    """Versions that this one is not compatible with, and components that do not exist."""
     if not shutil.which('cmake'):
         return 'no cmake here; tools/setup check installs it'
     major, minor, patch = map(int, tree.pkg_config('--modversion')[0].split('.'))

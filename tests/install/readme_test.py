@@ -56,7 +56,7 @@ class Readme:
         return said
 
     def as_gxx(self):
-        """g++, where README says so, is the compiler of the build."""
+        """g++ in the README's commands is the compiler of the build."""
         program = self.scratch / 'bin' / 'g++'
         program.write_text(f'#!/bin/sh\nexec env PATH="{os.environ["PATH"]}" {" ".join(self.options.cxx)} "$@"\n')
         program.chmod(0o755)

@@ -62,7 +62,7 @@ def unambiguous(root):
 
 
 def versions(root):
-    """The version stands in include/fult/version.hpp; what must repeat it, because others read it there, says the same."""
+    """The version is defined in include/fult/version.hpp; the files that repeat it have the same one."""
     version = subprocess.run([root / 'tools' / 'version'], capture_output=True, text=True).stdout.strip()
     if not re.fullmatch(r'\d+\.\d+\.\d+', version):
         yield f'tools/version finds no version in include/fult/version.hpp, but {version!r}'

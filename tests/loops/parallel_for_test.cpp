@@ -1,4 +1,4 @@
-// Every index once, by whatever schedule; who is asked to share, and who is not.
+// Every index once, by whatever schedule; which worker is requested to share, and which is not.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -284,7 +284,7 @@ TEST(parallel_for, the_ends_of_the_index_types) {
         EXPECT_THROW(parallel_for(least, most, [](std::int64_t) { throw 1; }, {.how = how}), int);
 }
 
-// Nobody asks: a loop is a loop. With one worker nobody can; the task it runs in spawns none, so the next
+// Without a request a loop spawns no task. With one worker there is none; no task is spawned, so the next
 // slot stays the same.
 TEST(lazy_loop, creates_no_task_while_nobody_asks) {
     runtime rt(fult::testing::workers(1));
@@ -310,7 +310,7 @@ TEST(lazy_loop, creates_no_task_while_nobody_asks) {
     EXPECT_FALSE(moved);
 }
 
-// A request that stands is answered once; then the other worker is busy, and no task is created any more.
+// A pending request is answered once; then the other worker is busy, and no task is created any more.
 TEST(lazy_loop, creates_no_task_while_the_others_are_busy) {
     runtime rt(fult::testing::workers(2));
     std::atomic<bool> begun{false}, end{false};

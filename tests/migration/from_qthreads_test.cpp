@@ -331,7 +331,7 @@ TEST(FromQthreads, qsort) {
 TEST(FromQthreads, blocking) {
     fult::runtime runtime(two_workers());
     fult::channel<int> arrived(1);
-    const auto read_number = [] { return 5; }; // stands for a system call that blocks
+    const auto read_number = [] { return 5; }; // instead of a system call that blocks
     std::thread outside([&] { arrived.send(read_number()); });
     EXPECT_EQ(arrived.receive(), 5);
     outside.join();

@@ -141,7 +141,7 @@ void condition(actor &a) {
     unsigned turn = 0; // the lock's
     const unsigned rounds = a.random.between(1, 6);
     const unsigned wanted = a.random.between(2, 6);
-    unsigned size = 0; // set before the crew begins
+    unsigned size = 0; // set before the actors begin
     crew all(a, wanted, [&](actor &self, unsigned number) {
         for (unsigned i = 0; i < rounds; ++i) {
             std::unique_lock hold(guard);

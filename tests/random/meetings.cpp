@@ -76,7 +76,7 @@ void barrier(actor &a) {
             } else {
                 meeting->arrive_and_wait();
             }
-            check(arrived.load() >= (i + 1) * size, "a barrier let somebody through in phase %u", i);
+            check(arrived.load() >= (i + 1) * size, "a barrier let an actor through early in phase %u", i);
             check(phases.load() >= i + 1, "a barrier's completion comes late");
         }
     });

@@ -1,4 +1,4 @@
-// One random program: what all its tasks and threads share, and those who act in it.
+// One random program: what all its tasks and threads share, and the actors in it.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// Time, calls that block, descriptors, and looks inside.
+// Time, calls that block, descriptors, and inspection.
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -42,7 +42,7 @@ struct two_ends {
 };
 
 bool is_ready(fult::wait_status status) {
-    check(status != fult::wait_status::closed, "a descriptor was closed that nobody closes");
+    check(status != fult::wait_status::closed, "a descriptor is reported closed that was not closed");
     return status == fult::wait_status::ready;
 }
 
@@ -101,7 +101,7 @@ void sleep(actor &a) {
         return stopper.join();
     }
     case 5:
-        check(this_task::sleep_for(microseconds(100), stop.get_token()), "a sleep that nobody stopped was");
+        check(this_task::sleep_for(microseconds(100), stop.get_token()), "a sleep was stopped without a request");
         return check(steady_clock::now() - before >= microseconds(100), "a sleep was too short");
     case 6:
         this_task::sleep_until(before + microseconds(300));
@@ -190,7 +190,7 @@ void closed_descriptor(actor &a) {
     const auto body = [from = ends.to_read, timed] {
         const auto status =
             timed ? fult::wait_readable_for(from, std::chrono::hours(1000)) : fult::wait_readable(from);
-        check(status == fult::wait_status::closed, "a wait for a closed descriptor tells %d",
+        check(status == fult::wait_status::closed, "a wait for a closed descriptor returns %d",
               static_cast<int>(status));
     };
     fult::handle<void> waiting;

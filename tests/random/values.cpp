@@ -9,7 +9,7 @@
 namespace random_programs::perform {
 namespace {
 
-// What is sent: who sent it, and as which one.
+// What is sent: its sender, and its number.
 struct item {
     std::unique_ptr<std::uint64_t> value;
     static item of(unsigned sender, unsigned number) {
@@ -110,7 +110,7 @@ void trade(actor &a, bool closes_early) {
         for (;;) {
             received got = receive(self, between);
             if (got.what) {
-                check(got.what->sender() < senders, "a channel brings what nobody sent");
+                check(got.what->sender() < senders, "a channel delivers what was never sent");
                 unsigned &next = expected[got.what->sender()];
                 check(got.what->number() >= next, "a channel has changed the order");
                 next = got.what->number() + 1;

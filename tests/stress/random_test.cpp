@@ -1,5 +1,5 @@
 // Tasks that do anything at random: spawn, yield, wait, signal, join, detach, on any worker. What must hold:
-// each task runs once, each join brings its own child's result, each wait that somebody grants ends.
+// each task runs once, each join brings its own child's result, each wait that is granted ends.
 #include <atomic>
 #include <gtest/gtest.h>
 #include <memory>
@@ -61,7 +61,7 @@ struct load {
         case 1:
             this_task::yield();
             break;
-        case 2: { // wait for a grant that somebody else gives
+        case 2: { // wait for a grant that another task gives
             const auto granted = std::make_shared<std::atomic<bool>>(false);
             const fult::task_id me = this_task::id();
             spawned.fetch_add(1);
@@ -116,7 +116,7 @@ struct load {
                 }).detach();
             }
             break;
-        default: // a child that nobody joins
+        default: // a child that is not joined
             if (depth > 0)
                 child(random, depth, random()).detach();
             break;

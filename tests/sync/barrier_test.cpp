@@ -35,7 +35,7 @@ TEST_P(barrier_test, completion_runs_once_a_phase_before_anybody_goes_on) {
         for (std::size_t p = 0; p < phases; ++p) {
             here.arrive_and_wait();
             ASSERT_EQ(completed, 2 * p + 1);
-            here.arrive_and_wait(); // nobody completes the next phase before all have looked
+            here.arrive_and_wait(); // the next phase is not completed before all have checked
         }
     });
     EXPECT_EQ(completed, 2 * phases);
@@ -71,7 +71,7 @@ TEST_P(barrier_test, participants_drop_out) {
     EXPECT_EQ(passed.load(), size() * (size() - 1) / 2);
 }
 
-// Pinned tasks, the main task and foreign threads stand in a queue of their own.
+// Pinned tasks, the main task and foreign threads wait in a queue of their own.
 TEST_P(barrier_test, pinned_tasks) {
     const unsigned count = GetParam().workers + 2;
     barrier<> here(count);

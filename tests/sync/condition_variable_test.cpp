@@ -37,7 +37,7 @@ TEST_P(cv_test, no_wake_up_is_lost) {
                 room.notify_one();
             }
         }
-        std::unique_lock guard(lock); // nobody is left behind
+        std::unique_lock guard(lock); // no waiter is left behind
         stored = 0;
         room.notify_all();
     });
@@ -45,7 +45,7 @@ TEST_P(cv_test, no_wake_up_is_lost) {
 }
 
 TEST_P(cv_test, notify_all_wakes_everybody_with_any_lock) {
-    std::mutex lock; // a BasicLockable that is not ours; nobody suspends while it is held
+    std::mutex lock; // a BasicLockable of another library; no task suspends while it is held
     condition_variable go;
     unsigned waiting = 0;
     bool set = false;
@@ -77,7 +77,7 @@ TEST_P(cv_test, notify_one_wakes_one) {
         while (waiting.load() != size() - 1)
             give_way();
         for (unsigned n = 1; n < size(); ++n) {
-            lock.lock(); // who counted itself waits by now
+            lock.lock(); // the counted ones wait by now
             go.notify_one();
             lock.unlock();
             while (woken.load() != n) {
@@ -191,7 +191,7 @@ TEST(condition_variable, a_lock_that_is_not_held_is_told) {
     condition_variable cv;
     std::unique_lock guard(lock, std::defer_lock);
     EXPECT_THROW(cv.wait(guard), std::system_error);
-    cv.notify_all(); // nobody is in the queue
+    cv.notify_all(); // the queue is empty
 }
 
 } // namespace

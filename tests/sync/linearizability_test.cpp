@@ -179,7 +179,7 @@ TEST(linearization_test, without_room_both_meet) {
     early.push_back({2, {q::send, 2, true}, 0, 3});
     early.push_back({2, {q::receive, 2, true}, 4, 5});
     EXPECT_FALSE(linearizable(q{0}, early) && partners_met(early));
-    EXPECT_FALSE(linearizable(q{0}, {{0, {q::try_send, 1, true}, 0, 1}})) << "nobody took it";
+    EXPECT_FALSE(linearizable(q{0}, {{0, {q::try_send, 1, true}, 0, 1}})) << "it was not received";
 }
 
 TEST(linearization_test, a_promise_is_set_once) {
@@ -349,12 +349,12 @@ TEST_P(linearizability_test, channel) {
                     one(i, {what, int(i) * 10 + k + 1}, own);
                 }
             },
-            [&](const auto &all_ended) { // whoever still waits for a partner goes on in the end
+            [&](const auto &all_ended) { // actors that still wait for a partner can continue in the end
                 for (unsigned left = random() % 400; left != 0 && !all_ended(); --left)
                     let_others_run();
                 one(actors, {q::close}, random);
             });
-        do // what nobody has received is there
+        do // the items that were not received are there
             one(actors, {q::receive}, random);
         while (records.collected().back().operation.ok);
         const auto all = records.collected();
@@ -367,7 +367,7 @@ TEST_P(linearizability_test, channel) {
     EXPECT_GT(overlapping, rounds / 2) << "the histories are sequential: they show nothing";
 }
 
-// Everybody sets his promise once, or drops it, and waits for his neighbour's.
+// Each actor sets its promise once, or drops it, and waits for its neighbour's.
 TEST_P(linearizability_test, promises_and_futures) {
     using p = promises_object;
     const std::size_t rounds = fult::testing::scaled(500);

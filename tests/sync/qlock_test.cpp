@@ -51,7 +51,7 @@ TEST_P(qlock_test, is_lockable_with_the_standards_guards) {
     EXPECT_EQ(both, 200 * long(size()));
 }
 
-// Who queues up first is let in first, however many others have come.
+// The waiter that enqueued first gets the lock first, however many others have come.
 TEST_P(qlock_test, first_come_first_served) {
     const unsigned tasks = 40;
     qlock lock;
@@ -75,7 +75,7 @@ TEST_P(qlock_test, first_come_first_served) {
     EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
-// Who comes back at once may come before the queue, but not for ever.
+// A task that locks again at once may bypass the queue, but not forever.
 TEST_P(qlock_test, a_queue_is_passed_so_often_at_most) {
     const unsigned most = 16;
     qlock lock;
@@ -122,7 +122,7 @@ TEST_P(qlock_test, timed_locks_give_up_in_time) {
     });
     EXPECT_FALSE(lock.try_lock_for(-1s));
     lock.unlock();
-    EXPECT_TRUE(lock.try_lock_for(0s)); // nobody is left in the queue
+    EXPECT_TRUE(lock.try_lock_for(0s)); // the queue is empty
     lock.unlock();
 }
 
@@ -143,7 +143,7 @@ TEST_P(qlock_test, timed_locks_get_the_lock) {
     EXPECT_EQ(got.load(), rounds * size());
 }
 
-// The time passes while the lock is handed over: it is then either owned or not, never lost.
+// The time passes while the lock is handed off: it is then either owned or not, never lost.
 TEST_P(qlock_test, timeouts_race_with_unlocks) {
     qlock lock;
     long owned = 0, counted = 0;

@@ -73,7 +73,7 @@ TEST_P(shared_qlock_test, timeouts_race_with_turns) {
             ++turns;
         }
     });
-    EXPECT_TRUE(lock.try_lock()) << "somebody still owns it";
+    EXPECT_TRUE(lock.try_lock()) << "it is still owned";
     lock.unlock();
 }
 
@@ -86,7 +86,7 @@ TEST_P(shared_qlock_test, readers_behind_a_writer_that_gives_up) {
         EXPECT_FALSE(lock.try_lock_for(short_time));
         gave_up = true;
     });
-    while (!gave_up.load() && lock.try_lock_shared()) { // until the writer stands in the queue
+    while (!gave_up.load() && lock.try_lock_shared()) { // until the writer is queued
         lock.unlock_shared();
         this_task::yield();
     }

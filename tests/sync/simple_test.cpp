@@ -238,7 +238,7 @@ TEST(simple, timed_waits_in_runtime_after_runtime) {
     EXPECT_FALSE(never.wait_for(1ms));
 }
 
-// All workers sleep meanwhile, or are kept busy by somebody who does not give way.
+// All workers sleep meanwhile, or are kept busy by a task that does not yield.
 TEST(simple, timed_waits_end_while_workers_sleep) {
     fult::runtime running(fult::testing::workers(2));
     fult::event never;

@@ -159,7 +159,7 @@ TEST(sleeping_crowd, a_sleeping_worker_hears_of_an_earlier_deadline) {
     }
 }
 
-// The runtime ends while nobody but a sleeper is left.
+// The runtime ends while only a sleeper is left.
 TEST(sleeping_crowd, a_runtime_waits_for_sleepers) {
     for (int r = 0; r < 3; ++r) {
         std::atomic<bool> woken{false};

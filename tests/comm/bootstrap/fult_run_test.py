@@ -114,7 +114,7 @@ def keep_going():
 
 
 def a_dead_peer_ends_a_barrier():
-    """Those who wait for it learn who it was and how it ended."""
+    """The ranks that wait for it get its rank and how it ended."""
     for end, how in (('kill -9 $$', 'was ended by signal 9'), ('exit 0', 'has ended with status 0')):
         status, _, err = shell(3, f'test $FULT_RUN_RANK = 1 && {end}; {PROBE} barrier 1', '-k')
         expect(err.count(f'fult: rank 1 {how}') == 2, f'{status} {err}')
@@ -122,7 +122,7 @@ def a_dead_peer_ends_a_barrier():
 
 
 def a_late_peer():
-    """The wait has an end, and names who is missing."""
+    """The wait ends, and names the missing rank."""
     status, _, err = ranks(3, PROBE, 'late', 200)
     expect(status == 9 and 'rank 2 did not come to a barrier within 200 ms' in err, f'{status} {err}')
 
@@ -426,7 +426,7 @@ def help_and_version():
 
 
 def a_stale_environment():
-    """A program that a rank starts itself is told so, instead of talking into a file."""
+    """A program that a rank starts itself gets an error, instead of writing to a file."""
     for environment, message in (
             ({'FULT_RUN_FD': '77', 'FULT_RUN_RANK': '0', 'FULT_RUN_SIZE': '1'}, 'FULT_RUN_FD=77 is no connection'),
             ({'FULT_RUN_FD': '0', 'FULT_RUN_RANK': '0', 'FULT_RUN_SIZE': '1'}, 'FULT_RUN_FD=0 is no connection'),

@@ -89,6 +89,6 @@ def main(cases):
 
 
 def cases_of(module):
-    """The functions of a module in the order in which they stand there, helpers aside."""
+    """The functions of a module in the order of their definition, without helpers."""
     own = [f for f in vars(sys.modules[module]).values() if callable(f) and getattr(f, '__module__', '') == module]
     return [f for f in own if f.__doc__]

@@ -268,13 +268,13 @@ void errors(party &p) {
     }
 }
 
-// A second call on an endpoint where one waits is told so.
+// A second call on an endpoint on which one waits is refused.
 void one_at_a_time(party &p) {
     endpoint own = p.make_endpoint({});
     if (p.size == 1)
         return;
     if (p.rank == 0) {
-        // Of two, one is refused: the other cannot end before the others come, who wait for that.
+        // Of two, one is refused: the other cannot end before the other ranks come, which wait for that.
         int refused = 0;
         const auto call = [&] {
             try {

@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(ranks, collectives,
                                     std::get<1>(info.param).name;
                          });
 
-// Nobody leaves a barrier before all have come.
+// No rank leaves a barrier before all have arrived.
 TEST(collectives_here, barrier_waits_for_all) {
     const fult::runtime running(as_many_workers_as_asked_for());
     for (const int ranks : {2, 3, 5, 8}) {
@@ -70,7 +70,7 @@ template <class F> std::string failure_of(F call, int lost = 4) {
     return "nothing";
 }
 
-// The last rank has ended; the others are told, whoever they wait for, and whenever they hear of it.
+// The last rank has ended; the others get an error, for whichever rank they wait, and whenever they learn of it.
 struct dead_rank : ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(dead_rank, ends_everybodys_calls) {
@@ -133,7 +133,7 @@ TEST_P(dead_rank, ends_everybodys_calls) {
 
 INSTANTIATE_TEST_SUITE_P(sizes, dead_rank, ::testing::Values(1, 100'000));
 
-// Holds up the device that learns of a loss, so that a collective ends while the device still tells others.
+// Delays the device that learns of a loss, so that a collective fails while the device still notifies others.
 struct slow_completion final : completion {
     std::atomic<bool> called{false}, over{false};
     void complete(const completed &) noexcept override {

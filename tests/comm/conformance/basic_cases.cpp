@@ -168,7 +168,7 @@ void truncation(party &p) {
 
 void to_itself(party &p) {
     outbox box(p.world);
-    box.send(1, p.rank, 10); // nobody waits for it yet
+    box.send(1, p.rank, 10); // no task waits for it yet
     box.send(2, p.rank, 10);
     require_equal(p.world.recv<int>(p.rank, 10), 1, "first");
     require_equal(p.world.recv<int>(p.rank, 10), 2, "second");

@@ -88,7 +88,7 @@ TEST(bytes, reader) {
 struct injected : ::testing::TestWithParam<bool> {};
 
 // Rank 2 of 4 gets bad packets while it talks to rank 3; ranks 0 and 1 talk to each other. Their packets lie
-// about who sent them, so that ranks 2 and 3 may lose each other in the end; nobody else notices anything.
+// about their sender, so that ranks 2 and 3 may lose each other in the end; no other rank notices anything.
 TEST_P(injected, into_a_rank_that_is_busy) {
     const runtime running(as_many_workers_as_asked_for());
     world_settings settings;
@@ -133,7 +133,7 @@ TEST_P(injected, into_a_rank_that_is_busy) {
             } catch (const error &) {
             }
         }
-        // What was announced and never comes ends with who was said to have announced it.
+        // A transfer that was announced and never comes ends with the rank that it named as its sender.
         for (int rank = 0; rank < settings.ranks && p.rank == 2; ++rank)
             all.jobs[2]->on->fail_peer(rank);
         shown = region();

@@ -4,7 +4,7 @@
 //   killed        the last rank kills itself while the others wait for it
 //   departs       the last rank leaves in good order while the others count on it
 //   late N        the last rank ends its context N seconds after the others
-//   never_received  rank 0 receives nothing until its senders stand
+//   never_received  rank 0 receives nothing until its senders have stopped
 //   attacked N    until each of two ranks has refused N packets of strangers, or more
 //   soak N        N messages of each tag between all
 //   soak_with_a_loss N  the same, and the last rank kills itself on its way

@@ -101,7 +101,7 @@ def killed_over_shared_memory():
 
 
 def killed_over_the_network():
-    """The same over the network's provider, where silence tells."""
+    """The same over the network's provider, where silence shows it."""
     dies(3, FULT_COMM_HEARTBEAT='3', **NETWORK)
 
 
@@ -132,7 +132,7 @@ def a_rank_that_does_not_come_to_the_end():
 
 
 def different_same_host():
-    """Ranks of one host that disagree on FULT_COMM_SAME_HOST are told the option, and both values."""
+    """Ranks of one host that disagree on FULT_COMM_SAME_HOST get an error with the option and both values."""
     script = 'if [ $FULT_RUN_RANK = 1 ]; then export FULT_COMM_SAME_HOST=none; fi; exec "$@"'
     status, out, err = run([FULT_RUN, '-n', 2, 'sh', '-c', script, 'sh', PROGRAM, 'pieces'])
     both = all(word in err for word in ('FULT_COMM_SAME_HOST=', 'none', 'auto'))  # whichever of them ends first
@@ -162,13 +162,13 @@ def launcher_and_guard_are_killed():
 
 
 def exits_without_an_end():
-    """All ranks call exit(0) within their contexts: fult-run says so, and it is no success."""
+    """All ranks call exit(0) within their contexts: fult-run reports it, and fails."""
     status, out, err = run([FULT_RUN, '-n', 2, '--keep-going', PROGRAM, 'leave'])
     expect(status == 1 and err.count('without ending its communication') == 2, f'{status} {err}')
 
 
 def crashes():
-    """A rank crashes, with libfabric in use and without: it ends by the signal, and nobody else speaks of it."""
+    """A rank crashes, with libfabric in use and without: it ends by the signal, and no other rank reports it."""
     if launching.LIMIT != 55:
         raise Skipped('sanitizers take the signals')
     for signal in (11, 6, 15):
@@ -293,7 +293,7 @@ def no_room_in_shared_memory():
 
 
 def little_room_in_shared_memory():
-    """/dev/shm of a few hundred KiB: rings and packets are smaller, and a line says so."""
+    """/dev/shm of a few hundred KiB: rings and packets are smaller, and a line reports it."""
     out, err = little_shared_memory('400k', 5, *SOME)
     expect('over shared' in out and err.count('fult-comm:') == 1 and 'packets of' in err, out + err)
 

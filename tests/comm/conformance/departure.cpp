@@ -27,7 +27,7 @@ struct expectations {
     party &p;
     int last = p.size - 1;
     std::string rank = "rank " + std::to_string(last);
-    endpoint &silent; // nobody sends anything there
+    endpoint &silent; // no rank sends anything there
     const remote_region &there;
     bool is_contexts_own;
     std::vector<std::byte> in = std::vector<std::byte>(large), out = std::vector<std::byte>(large);

@@ -15,7 +15,7 @@ using namespace fult;
 using namespace fult::comm;
 using namespace fult::comm::testing;
 
-// Runs the call, and tells whether it ended with that error.
+// Runs the call, and returns whether it ended with that error.
 template <class F> bool ends_with(errc code, F call) {
     try {
         call();
@@ -123,7 +123,7 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
         }
         put(p.world, large, regions[static_cast<std::size_t>(to)]);
         ++over;
-        while (over != 3) // regions stay until nobody uses them
+        while (over != 3) // regions stay until they are not used
             this_task::yield();
     });
     EXPECT_EQ(failed, 3 * 12);
@@ -193,7 +193,7 @@ TEST_F(failure, messages_that_came_before_remain) {
     });
 }
 
-// Where no other rank is left, nobody can serve a receive that leaves the source open. One that names this
+// Where no other rank is left, no rank can serve a receive from any source. One that names this
 // rank goes on, and what has come is received first.
 TEST_F(failure, any_source_ends_with_the_last_of_the_others) {
     world_settings settings;
@@ -307,7 +307,7 @@ TEST_F(failure, a_receiver_that_never_receives_slows_its_senders) {
     });
 }
 
-// Memory that an endpoint kept for messages that nobody received does not slow its senders afterwards.
+// Memory that an endpoint kept for messages that were not received does not slow its senders afterwards.
 TEST_F(failure, an_endpoint_that_ends_gives_its_messages_up) {
     world_settings settings;
     settings.options.unexpected = 1 << 17;
@@ -348,7 +348,7 @@ TEST_F(failure, tasks_of_handlers_outlive_their_endpoint) {
                                      *count += static_cast<int>(bytes.size());
                                  }});
             for (int i = 0; i < 20; ++i)
-                e.send(i, p.rank, 1); // those to itself are handed over at once
+                e.send(i, p.rank, 1); // those to itself are delivered at once
             e = endpoint();
         });
         constexpr int sent = 2 * 20 * static_cast<int>(sizeof(int));
@@ -481,7 +481,7 @@ TEST_F(failure, handlers_that_throw) {
     }
 }
 
-// Messages in one packet that nobody received are no error: their senders are done.
+// Messages in one packet that were not received are no error: their senders are done.
 TEST_F(failure, short_messages_may_be_left) {
     const auto program = [](party &p, world &) {
         p.world.send(1, p.next(), 1);

@@ -184,7 +184,7 @@ class counting final : public transport {
     std::atomic<unsigned> &count_;
 };
 
-// Who waits for a message must not send what is gathered, and so each message by itself, while others are
+// A task that waits for a message must not send the gathered ones, and so each message alone, while others are
 // ready.
 TEST(gathering, messages_of_ready_tasks_travel_together) {
     constexpr unsigned tasks = 64, rounds = 20, messages = 2 * tasks * rounds;
@@ -223,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(networks, loopback,
                                     std::get<1>(info.param).name;
                          });
 
-// Programs may use both namespaces as a whole: what is waited for tells whose wait_all it is.
+// Programs may use both namespaces as a whole: the argument selects the wait_all.
 TEST(names, wait_all_of_requests_and_of_handles) {
     using namespace fult;
     using namespace fult::comm;

@@ -56,7 +56,7 @@ def soaks_with_loss_and_delay():
 
 
 def loses_a_rank():
-    """One is killed meanwhile; silence tells the others, who go on."""
+    """One is killed meanwhile; silence shows it to the others, which continue."""
     beat = 5 if SLOW else 3
     with network(loss=0.005, delay=0.001, jitter=0.001) as joined:
         begin = time.monotonic()

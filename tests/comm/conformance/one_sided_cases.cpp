@@ -179,7 +179,7 @@ void refused_accesses(party &p) {
         require_throw<std::invalid_argument>([&] { put(p.world, constant, of(readable, p.next())); });
         get(p.world, std::span(in).first(100), of(readable, p.next()));
         require_equal(in[99], std::uint64_t{3}, "what may be read");
-        // One that does not know better is told by the target.
+        // A rank that does not know it gets the error from the target.
         remote_region wrong = of(readable, p.next());
         wrong.writable = 1;
         wrong.size = 1 << 20;

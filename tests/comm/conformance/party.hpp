@@ -49,7 +49,7 @@ std::span<const conformance_case> one_sided_cases();
 std::span<const conformance_case> completion_cases();
 std::span<const conformance_case> crowd_cases();
 
-// Where a requirement stands. (std::source_location: clang 14 cannot.)
+// The position of a requirement in the source. (std::source_location: clang 14 cannot.)
 struct place {
     const char *file;
     unsigned line;
@@ -58,7 +58,7 @@ struct place {
     }
 };
 
-// Throws where it is not so: the other ranks of the case could only wait for ever, so the whole run ends.
+// Throws if it does not hold. The other ranks of the case would wait forever, so the whole run ends.
 inline void require(bool holds, const std::string &what, place where = place::here()) {
     if (holds)
         return;
@@ -101,7 +101,7 @@ template <class Exception, class F> void require_throw(F call, place where = pla
     require(false, "no exception", where);
 }
 
-// Bytes that tell where they belong.
+// Bytes that show where they belong.
 inline std::byte byte_at(std::uint64_t seed, std::size_t i) {
     return static_cast<std::byte>((seed * 0x9e3779b97f4a7c15U + i * 0x2545f491U) >> 13);
 }

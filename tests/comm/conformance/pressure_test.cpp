@@ -1,4 +1,4 @@
-// Messages into a queue that nobody looks at: their senders wait, and the memory for them is bounded.
+// Messages into a queue that is not read: their senders wait, and the memory for them is bounded.
 #include <atomic>
 #include <gtest/gtest.h>
 #include <thread>
@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(of, queue,
                                                               &longer_than_the_share),
                                             ::testing::Bool()));
 
-// What lies in a queue, or waits for room in it, is given up with its endpoint, and slows nobody afterwards.
+// What lies in a queue, or waits for room in it, is dropped with its endpoint, and slows no sender afterwards.
 TEST(queues, that_end_full_give_their_messages_up) {
     const runtime running(as_many_workers_as_asked_for());
     run_ranks(small_share(2), [&](party &p, world &all) {

@@ -91,7 +91,7 @@ inline std::unique_ptr<detail::job> open_rank(const world_settings &settings,
 }
 
 // Runs the body as a task for each rank of a runtime that exists. Whatever a body throws ends the process,
-// since the other ranks might wait for it for ever.
+// since the other ranks might wait for it forever.
 inline void run_ranks(const world_settings &settings, const std::function<void(party &, world &)> &body) {
     world all;
     std::vector<std::shared_ptr<detail::loopback_hub>> hubs(settings.options.devices);

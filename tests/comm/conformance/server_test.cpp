@@ -1,4 +1,4 @@
-// Who polls: that messages do not wait for somebody's sleep to end by itself.
+// Polling: no message waits for a sleep to end by itself.
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -31,7 +31,7 @@ world_settings with_server(server_policy how) {
 struct server : ::testing::TestWithParam<server_policy> {};
 
 // A task sends while its worker has others to run, so the message waits for company, and the server may be
-// asleep: somebody must see to it at once.
+// asleep: it must be sent at once in any case.
 TEST_P(server, nothing_waits_for_the_end_of_a_sleep) {
     const runtime running(two_workers());
     run_ranks(with_server(GetParam()), [&](party &p, world &all) {
@@ -54,7 +54,7 @@ TEST_P(server, nothing_waits_for_the_end_of_a_sleep) {
     });
 }
 
-// The same where the network has room for two messages only: who finds none wakes the sleeper, who tries
+// The same where the network has room for two messages only: a sender that finds none wakes the sleeper, which tries
 // again.
 TEST_P(server, nor_does_what_finds_no_room) {
     world_settings settings = with_server(GetParam());
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(by, server, ::testing::Values(server_policy::workers, s
                          });
 
 // Foreign threads make progress themselves: while they exchange messages each worker is blocked by a task
-// that waits for one of them outside of the runtime's sight. Some of their waits last until everybody sleeps.
+// that waits for one of them outside of the runtime's sight. Some of their waits last until all sleep.
 TEST(foreign_threads, exchange_messages_while_every_worker_is_blocked) {
     const runtime running(two_workers());
     constexpr int rounds = 100;

@@ -64,7 +64,7 @@ void from_any_rank(context &net) {
     open.recv(&in, sizeof in, any_source, any_tag);
 }
 
-// After messages of all kinds, some of which nobody receives.
+// After messages of all kinds, some of which are not received.
 void after_messages(context &net) {
     endpoint far = net.make_endpoint({.device = comm::read_options().devices - 1});
     std::vector<handle<void>> tasks;
@@ -94,7 +94,7 @@ void one_has_left(context &net) {
     net.world().recv<int>((net.rank() + others - 1) % others, 7);
 }
 
-// Before each of them waits for ever, another thread of the program is there, and ends.
+// Before each of them waits forever, another thread of the program is there, and ends.
 void a_thread_has_ended(context &net) {
     std::thread([] { std::this_thread::sleep_for(milliseconds(500)); }).detach();
     all_receive(net);
@@ -174,7 +174,7 @@ void waits_for_a_signal(context &net) {
     });
 }
 
-// Everybody waits nearly always, and never all of them for ever.
+// Each rank waits nearly always, and never all of them forever.
 void pauses(context &net) {
     for (int i = 0; i < 60; ++i) {
         if (i % net.size() == net.rank())

@@ -111,7 +111,7 @@ TEST(rounds, are_begun_by_the_first_rank_alone) {
     all[1].rounds->all_wait();
     all.deliver_all();
     EXPECT_EQ(all.reports(), 2);
-    EXPECT_EQ(all[0].reports, 0) << "it waits for nobody";
+    EXPECT_EQ(all[0].reports, 0) << "it waits for no rank";
     EXPECT_EQ(all[1].told_waiting, 2);
 }
 
@@ -142,7 +142,7 @@ TEST(rounds, do_not_report_while_messages_are_under_way) {
     EXPECT_EQ(all.reports(), 0);
     EXPECT_EQ(all.asked(), 1);
     EXPECT_NE(all[0].rounds->next(), clock::time_point::max());
-    all[1].now.received = 1; // nobody was woken by it
+    all[1].now.received = 1; // it woke no task
     all[0].rounds->time_has_come();
     all.deliver_all();
     EXPECT_EQ(all.reports(), 2);
@@ -182,7 +182,7 @@ TEST(rounds, do_not_report_the_end_of_a_job) {
 
 TEST(rounds, go_on_without_ranks_that_fail) {
     world all(4);
-    all[3].fails = true; // and nobody knows it in time
+    all[3].fails = true; // and no rank knows it in time
     all[0].rounds->all_wait();
     all[3].fails = false;
     all[1].now.failed = 3;

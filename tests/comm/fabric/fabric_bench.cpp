@@ -33,7 +33,7 @@ unsigned receive(rank_process &me) {
     return received;
 }
 
-// A measurement is made in parts, and the median and the best of them are told: other programs disturb some
+// A measurement is made in parts, and the median and the best of them are printed: other programs disturb some
 // of them.
 constexpr int parts = 40;
 

@@ -1,4 +1,4 @@
-// Messages that tell from whom they are, how long and the how many-th, and a receiver that checks it.
+// Messages that contain their sender, size and number, and a receiver that checks it.
 #pragma once
 
 #include <cstring>

@@ -99,7 +99,7 @@ TEST_P(transports, messages_of_all_sizes_arrive_in_order_of_four) {
     run(4, 16384, [](rank_process &me, board &) { exchange(me, 100); });
 }
 
-// Nobody receives until the senders are told to wait, or have sent more than any buffer between holds.
+// No rank receives until the senders must wait, or have sent more than any buffer between holds.
 TEST_P(transports, what_was_taken_over_is_not_lost_when_flooded) {
     run(4, 2048, [](rank_process &me, board &shared) {
         const transport_limits limits = me.net->limits();
@@ -211,8 +211,8 @@ TEST_P(transports, reads_bring_what_is_there) {
     });
 }
 
-// The writer waits for the end of the write, then tells the last rank, which tells the target.
-void write_then_tell(rank_process &me, board &shared, std::size_t size) {
+// The writer waits for the end of the write, then notifies the last rank, which notifies the target.
+void write_then_notify(rank_process &me, board &shared, std::size_t size) {
     std::vector<unsigned char> room(size + 2 * margin, 0xee);
     memory m = share(me, shared, room);
     int word = 0;
@@ -254,7 +254,7 @@ TEST_P(transports, writes_are_there_when_the_target_is_told) {
         me.post_receives(16);
         for (const std::size_t size : sizes)
             for (int i = 0; i < (size < 100000 ? 10 : 1); ++i)
-                write_then_tell(me, shared, size);
+                write_then_notify(me, shared, size);
     });
 }
 TEST_P(transports, writes_are_there_when_another_rank_tells) {
@@ -262,7 +262,7 @@ TEST_P(transports, writes_are_there_when_another_rank_tells) {
         me.post_receives(16);
         for (const std::size_t size : sizes)
             for (int i = 0; i < (size < 100000 ? 10 : 1); ++i)
-                write_then_tell(me, shared, size);
+                write_then_notify(me, shared, size);
     });
 }
 
@@ -297,7 +297,7 @@ struct ledger {
 };
 
 // Rank 1 is killed with everything under way. It kills itself, between two calls: in one, it may hold a lock
-// of the provider's shared memory, and then the others stand for ever, which is beyond this layer
+// of the provider's shared memory, and then the others hang, which is beyond this layer
 // (shared_test.cpp kills at any time).
 TEST_P(transports, a_killed_rank_is_forgotten_and_the_others_go_on) {
     constexpr int ranks = 4;
@@ -493,7 +493,7 @@ TEST_P(transports, a_sleeper_is_woken) {
     });
 }
 
-// What has come and was taken must not keep anybody awake afterwards.
+// What has come and was taken must not keep any thread awake afterwards.
 TEST_P(transports, who_has_nothing_to_do_sleeps) {
     run(2, [](board &shared, int rank) {
         rank_process me(shared, rank, 2, GetParam(), job(), 4096, true);
@@ -515,7 +515,7 @@ TEST_P(transports, who_has_nothing_to_do_sleeps) {
                 pollfd readable{me.net->descriptor(), POLLIN, 0};
                 calm = me.net->may_sleep() && ::poll(&readable, 1, 0) == 0;
             }
-            require(me.happened.empty(), "something nobody has sent");
+            require(me.happened.empty(), "something that was not sent");
             require(calm, "the descriptor stays readable though there is nothing");
             me.meet_idle();
         }

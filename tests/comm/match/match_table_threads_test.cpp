@@ -172,7 +172,7 @@ TEST(match_table_threads, each_key_pairs_one_to_one_and_in_order) {
             items.push_back(std::make_unique<traced[]>(each_does));
         std::atomic<unsigned> working{threads};
         on_threads(threads + 1, [&](unsigned thread) {
-            if (thread == threads) { // somebody who looks at all meanwhile, and takes nothing
+            if (thread == threads) { // one that visits all meanwhile, and takes nothing
                 while (working.load(std::memory_order_relaxed) != 0) {
                     const match_item *none =
                         table.remove_if(kind::receive, [](match_item &) { return false; });

@@ -54,7 +54,7 @@ struct call {
 };
 
 void do_barrier(const call &c) {
-    // Nobody leaves before all have come: each says at which one it is.
+    // No rank leaves before all have arrived: each one shows its number.
     barrier(c.at);
 }
 

@@ -1,4 +1,4 @@
-// Memory that all ranks write and read. Each lane of each rank has a slice of everybody's memory for itself,
+// Memory that all ranks write and read. Each lane of each rank has a slice of each rank's memory for itself,
 // and keeps what must lie there; owners compare in the end. Beside that signals, memory that may only be
 // read, accesses that are refused, and regions that end.
 #include <algorithm>
@@ -283,7 +283,7 @@ void signals_from(actor &by, int source) {
     }
 }
 
-// Tells all others of the regions, waits until all lanes of all ranks are through, and compares.
+// Sends the regions to all others, waits until all lanes of all ranks are through, and compares.
 class offering {
   public:
     explicit offering(actor &by) : by_(by), in_(by.in), m_(memory_of(in_)) {}

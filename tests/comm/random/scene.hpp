@@ -130,7 +130,7 @@ inline std::atomic<std::int64_t> steps_to_live{-1};
 // Sizes around every border of the protocol, at most `most`.
 std::size_t random_size(dice &d, const comm::options &with, std::size_t most);
 
-// Memory for a message, with bytes behind it that nobody may write.
+// Memory for a message, with bytes behind it that must not be written.
 class buffer {
   public:
     explicit buffer(std::size_t size) : size_(size), bytes_(size + guard) {

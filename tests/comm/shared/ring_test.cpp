@@ -227,7 +227,7 @@ TEST(ring, threads_lose_nothing) {
         }
         EXPECT_EQ(wrong, 0U);
         if (wrong != 0)
-            _Exit(1); // the writer would wait for ever
+            _Exit(1); // the writer would wait forever
         in.give_room();
         writer.join();
     }
@@ -250,7 +250,7 @@ TEST(ring, nobody_rests_on_a_message) {
     EXPECT_TRUE(out.unwatched());
 }
 
-// A reader that rests whenever it may, and a word that tells. tests/model/ring.pml is the same, for all
+// A reader that rests whenever it may, and a word that notifies it. tests/model/ring.pml is the same, for all
 // orders.
 TEST(ring, a_resting_reader_is_told) {
     constexpr std::size_t count = 20000;
