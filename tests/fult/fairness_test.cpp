@@ -111,7 +111,7 @@ TEST_F(beside_one_that_computes, what_was_signaled_there) {
         });
 }
 
-TEST_F(beside_one_that_computes, what_it_has_handed_over) {
+TEST_F(beside_one_that_computes, what_it_has_handed_off) {
     std::atomic<bool> ran{false};
     fult::qlock lock;
     lock.lock();
@@ -309,10 +309,10 @@ TEST(fairness, waits_that_are_polled_for) {
     const fult::runtime running(workers(2));
     std::atomic<bool> ran{false}, spawned{false};
     std::atomic<long> turn{0}, since{0};
-    fult::task_id who[2];
+    fult::task_id ids[2];
     std::atomic<int> there{0};
     const auto play = [&](long mine) {
-        who[mine] = this_task::id();
+        ids[mine] = this_task::id();
         for (++there; there.load() != 2;)
             this_task::yield();
         while (since.load() < give_up / 10) {
@@ -322,7 +322,7 @@ TEST(fairness, waits_that_are_polled_for) {
             else if (spawned.load())
                 since.fetch_add(1);
             turn.fetch_add(1);
-            signal(who[1 - mine]);
+            signal(ids[1 - mine]);
         }
     };
     auto a = fult::spawn_pinned(0, [&] { play(0); }), b = fult::spawn_pinned(1, [&] { play(1); });
@@ -378,7 +378,7 @@ TEST(fairness, a_spawn_into_a_full_table) {
 }
 
 // A lock that was handed to a task which this worker is to run next.
-class tries_in_vain : public ::testing::Test {
+class failed_tries : public ::testing::Test {
   protected:
     fult::runtime running{workers(1)};
     template <class Lock> void play(Lock &lock) {
@@ -404,11 +404,11 @@ class tries_in_vain : public ::testing::Test {
     }
 };
 
-TEST_F(tries_in_vain, qlock) {
+TEST_F(failed_tries, qlock) {
     fult::qlock lock;
     play(lock);
 }
-TEST_F(tries_in_vain, shared_qlock) {
+TEST_F(failed_tries, shared_qlock) {
     fult::shared_qlock lock;
     play(lock);
 }

@@ -129,7 +129,7 @@ TEST_P(foreign_test, wakes_sleepers) {
     EXPECT_EQ(ball.load(), 2 * rounds);
 }
 
-TEST(foreign, without_a_runtime_spawn_says_so) {
+TEST(foreign, without_a_runtime_spawn_reports_it) {
     try {
         spawn([] {}).join();
         ADD_FAILURE();

@@ -77,7 +77,7 @@ TEST_F(handle_test, the_destructor_detaches) {
     EXPECT_EQ(ran.load(), 1);
 }
 
-TEST_F(handle_test, done_tells_of_the_end) {
+TEST_F(handle_test, done_reports_the_end) {
     std::atomic<bool> go{false};
     auto h = spawn([&] {
         while (!go.load())

@@ -146,7 +146,7 @@ TEST(inspect, each_kind_of_wait_has_its_name) {
     fult::join_all(all);
 }
 
-TEST(inspect, who_joins_is_told_with_whom) {
+TEST(inspect, a_joiner_gets_its_partner) {
     const runtime running(workers(1));
     fult::event open;
     fult::task_id inner_id;

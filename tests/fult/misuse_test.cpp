@@ -131,7 +131,7 @@ TEST_F(misuse, a_runtime_ended_by_another_task) {
         "fult: runtime: not stopped by the main task");
 }
 
-TEST_F(misuse, an_exception_that_nobody_joins) {
+TEST_F(misuse, an_exception_that_is_not_joined) {
     FULT_EXPECT_MISUSE(
         {
             spawn({.name = "loner"}, [] { throw std::runtime_error("what it was"); }).detach();

@@ -73,7 +73,7 @@ TEST_F(ready_set_test, oldest_first_by_option) {
 }
 
 // However many newer ones come, a sweep reaches each task.
-TEST_F(ready_set_test, a_sweep_reaches_everybody) {
+TEST_F(ready_set_test, a_sweep_reaches_all) {
     open();
     std::set<std::uint32_t> waiting{1, 5, 64, 8000, 100000};
     for (const std::uint32_t slot : waiting)
@@ -162,7 +162,7 @@ TEST_F(ready_set_test, revoked_tasks_are_public_and_the_owner_gives_them_up) {
     EXPECT_EQ(everything_public(), (std::set<std::uint32_t>{1, 2, 300}));
 }
 
-TEST_F(ready_set_test, reconciling_tells_what_was_lost_of_a_word) {
+TEST_F(ready_set_test, reconciling_returns_what_was_lost_of_a_word) {
     open();
     tasks->add_ready(at(64));
     tasks->add_ready(at(66));

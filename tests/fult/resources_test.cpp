@@ -234,7 +234,7 @@ TEST_P(resources, a_shortage_of_stacks_ends_by_itself) {
     std::atomic<bool> go{false};
     std::atomic<std::size_t> begun{0};
     std::vector<handle<void>> all;
-    const auto yield_until_told = [&] {
+    const auto yield_until_allowed = [&] {
         ++begun;
         while (!go.load())
             this_task::yield();
@@ -242,7 +242,7 @@ TEST_P(resources, a_shortage_of_stacks_ends_by_itself) {
     mmap_plan.arm(0);
     try {
         for (;;) {
-            all.push_back(spawn(yield_until_told));
+            all.push_back(spawn(yield_until_allowed));
             this_task::yield();
         }
     } catch (const std::system_error &) {

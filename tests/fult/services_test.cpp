@@ -39,8 +39,8 @@ class bell_service final : public fult::detail::service {
         const std::uint64_t now = rings.load();
         if (now == seen || !served.compare_exchange_strong(seen, now))
             return false;
-        if (whom)
-            fult::signal(whom);
+        if (waiter)
+            fult::signal(waiter);
         return true;
     }
     bool prepare_sleep() noexcept override {
@@ -56,7 +56,7 @@ class bell_service final : public fult::detail::service {
     int descriptor() const noexcept override { return has_descriptor ? descriptor_ : -1; }
     int patience() const noexcept override { return milliseconds; }
 
-    fult::task_id whom;
+    fult::task_id waiter;
     std::atomic<std::uint64_t> rings{0}, served{0}, polls{0}, sleeps{0};
     std::atomic<bool> asleep{false}; // the watcher sleeps, or is about to
     bool has_descriptor = true;
@@ -76,7 +76,7 @@ class services : public ::testing::TestWithParam<unsigned> {};
 TEST_P(services, a_sleeping_runtime_hears_the_descriptor) {
     fult::runtime rt(fult::testing::workers(GetParam()));
     bell_service bell;
-    bell.whom = fult::this_task::id();
+    bell.waiter = fult::this_task::id();
     fult::detail::add_service(bell);
     const std::uint64_t rounds = fult::testing::scaled(50);
     std::thread outside([&] {
@@ -101,7 +101,7 @@ TEST_P(services, one_without_a_descriptor_is_polled) {
     bell_service bell;
     bell.has_descriptor = false;
     bell.milliseconds = 1;
-    bell.whom = fult::this_task::id();
+    bell.waiter = fult::this_task::id();
     fult::detail::add_service(bell);
     std::thread outside([&] {
         until_it_sleeps(bell);
@@ -185,7 +185,7 @@ TEST(services_limits, there_is_room_for_some_and_an_error_for_more) {
         fult::detail::remove_service(*each);
 }
 
-TEST(services_limits, without_a_runtime_there_is_nobody_to_poll) {
+TEST(services_limits, without_a_runtime_no_worker_polls) {
     bell_service bell;
     EXPECT_THROW(fult::detail::add_service(bell), std::logic_error);
     EXPECT_FALSE(fult::detail::others_ready());

@@ -50,7 +50,7 @@ TEST(sleepers, near_ones_come_first) {
 }
 
 // A sleeper that is removed while it is being added must not hide another one from signalers.
-TEST(sleepers, one_that_comes_and_goes_hides_nobody) {
+TEST(sleepers, one_that_comes_and_goes_hides_none) {
     sleepers s;
     s.add(7); // sleeps all the time
     const std::size_t rounds = fult::testing::scaled(20000);

@@ -250,7 +250,7 @@ struct yields_when_dropped {
     }
 };
 
-TEST_P(spawn_test, results_that_nobody_wants) {
+TEST_P(spawn_test, dropped_results) {
     std::atomic<int> drops{0};
     for (int i = 0; i < 10; ++i)
         spawn([&] {

@@ -270,7 +270,7 @@ TEST(switch_of_threads, a_task_that_yields_wakes_a_worker_without_private_words)
     fult::testing::expect_ends([] { yield_beside_a_sleeping_worker(false); });
 }
 
-TEST(switch_of_threads, a_thread_is_told_anew_after_a_switch) {
+TEST(switch_of_threads, the_thread_is_read_again_after_a_switch) {
     const fult::runtime running(fult::testing::workers(2));
     fult::spawn_on(1, [] {
         for (int i = 0; i < 10; ++i) {

@@ -165,7 +165,7 @@ void end_late(counted *value) {
     delete value;
 }
 
-TEST_P(task_local_test, an_end_may_suspend_and_set_values_anew) {
+TEST_P(task_local_test, an_end_may_suspend_and_set_values_again) {
     task_local_ptr<counted> key(&end_late);
     second = &key;
     ends_late = 0;
@@ -296,7 +296,7 @@ class look_again {
     fult::qlock lock_;
 };
 
-TEST_P(task_local_test, are_the_own_ones_whoever_ran_meanwhile) {
+TEST_P(task_local_test, are_the_own_ones_after_others_ran) {
     look_again tree;
     tree.run(fult::testing::sanitized || fult::testing::under_valgrind() ? 3 : 5);
     EXPECT_GT(living, 0);

@@ -38,8 +38,8 @@ TEST_P(this_task_test, ids_are_unique_among_the_living) {
     }
     go = true;
     for (auto &each : all) {
-        const fult::task_id told = each.id();
-        EXPECT_EQ(each.join(), told);
+        const fult::task_id its_id = each.id();
+        EXPECT_EQ(each.join(), its_id);
     }
 }
 
@@ -93,7 +93,7 @@ TEST_P(this_task_test, yield_lets_others_of_this_worker_run) {
 
 // However many tasks keep yielding, an unstarted task is run, and so is one that yields while new ones are
 // started.
-TEST_P(this_task_test, nobody_starves) {
+TEST_P(this_task_test, no_task_starves) {
     std::atomic<bool> end{false};
     std::atomic<int> turns{0};
     std::vector<fult::handle<void>> yielders;

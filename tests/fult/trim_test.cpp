@@ -110,7 +110,7 @@ TEST_F(trimming, of_a_million_descriptors) {
         ASSERT_EQ(all[static_cast<std::size_t>(i)].join(), i);
 }
 
-TEST_F(trimming, by_who_sleeps_for_long_enough) {
+TEST_F(trimming, by_a_worker_that_sleeps_for_long) {
     fult::options o = workers(2);
     o.trim_after = 10;
     const runtime running(o);

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Installs into an empty directory, then builds and runs outside programs with what lies there and nothing else.
 
-By plain g++ and gcc with pkg-config, shared and static, by Meson, and by CMake. Looks at the libraries too: their name,
-their symbols. Tells its results as TAP. usage: install_test.py --build DIR --source DIR --cxx COMMAND... --cc COMMAND...
+By plain g++ and gcc with pkg-config, shared and static, by Meson, and by CMake. Checks the libraries too: their name,
+their symbols. Prints TAP. usage: install_test.py --build DIR --source DIR --cxx COMMAND... --cc COMMAND...
 """
 import argparse
 import os
@@ -45,7 +45,7 @@ class Installed:
         self.libdir = self.pc.parent.parent
         self.consumer = scratch / 'consumer'
         shutil.copytree(options.source / 'tests' / 'install' / 'consumer', self.consumer)
-        # LD_LIBRARY_PATH stands for what an installation in /usr would need no help for.
+        # LD_LIBRARY_PATH is needed because the installation is not in /usr.
         self.environment = {**os.environ, 'PKG_CONFIG_PATH': str(self.pc.parent), 'LD_LIBRARY_PATH': str(self.libdir),
                             'CXX': ' '.join(options.cxx), 'CC': ' '.join(options.cc)}
         self.environment.pop('DESTDIR', None)
@@ -157,7 +157,7 @@ def info(tree):
     text = run([program], env=tree.environment)
     version = tree.pkg_config('--modversion')[0]
     if version not in text:
-        raise Failure(f'fult-info does not tell the version {version}:\n{text}')
+        raise Failure(f'fult-info does not print the version {version}:\n{text}')
 
 
 def messages(tree):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The CMake package and fult-comm.pc, used from outside; and the lists of what the libraries export.
 
-The installed tree is moved before it is used: nothing in it may know where it was. Tells its results as TAP.
+The installed tree is moved before it is used: nothing in it may know where it was. Prints TAP.
 usage: packages_test.py --build DIR --source DIR --cxx COMMAND... --cc COMMAND...
 """
 import re

@@ -67,9 +67,9 @@ def versions(root):
     if not re.fullmatch(r'\d+\.\d+\.\d+', version):
         yield f'tools/version finds no version in include/fult/version.hpp, but {version!r}'
     for name, pattern in (('CHANGELOG.md', r'^## ([0-9.]+)'), ('debian/changelog', r'^fult \(([0-9.]+)-')):
-        told = re.search(pattern, (root / name).read_text(), re.MULTILINE)
-        if not told or told.group(1) != version:
-            yield f'{name} begins with version {told and told.group(1)}, include/fult/version.hpp says {version}'
+        found = re.search(pattern, (root / name).read_text(), re.MULTILINE)
+        if not found or found.group(1) != version:
+            yield f'{name} begins with version {found and found.group(1)}, include/fult/version.hpp says {version}'
 
 
 def sizes(root):

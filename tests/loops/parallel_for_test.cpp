@@ -150,12 +150,12 @@ TEST_P(by_workers, bodies_may_block) {
                              this_task::yield();
                          if (i % 5 == 0) {
                              const task_id me = this_task::id();
-                             std::atomic<bool> told{false};
+                             std::atomic<bool> notified{false};
                              auto other = spawn([&] {
-                                 told = true;
+                                 notified = true;
                                  signal(me);
                              });
-                             this_task::wait([&] { return told.load(); });
+                             this_task::wait([&] { return notified.load(); });
                              other.join();
                          }
                          ++done;
@@ -232,7 +232,7 @@ TEST(parallel_for, a_foreign_thread_may_call) {
     EXPECT_TRUE(thrown);
 }
 
-TEST(parallel_for, without_a_runtime_says_so) {
+TEST(parallel_for, without_a_runtime_reports_it) {
     EXPECT_THROW(parallel_for(0, 10, [](int) {}), std::logic_error);
     EXPECT_NO_THROW(parallel_for(0, 0, [](int) {}));
 }
@@ -286,7 +286,7 @@ TEST(parallel_for, the_ends_of_the_index_types) {
 
 // Without a request a loop spawns no task. With one worker there is none; no task is spawned, so the next
 // slot stays the same.
-TEST(lazy_loop, creates_no_task_while_nobody_asks) {
+TEST(lazy_loop, creates_no_task_without_a_request) {
     runtime rt(fult::testing::workers(1));
     detail::worker_hot *w = detail::current_worker();
     spawn([] {}).join(); // from here on there is a run of free slots

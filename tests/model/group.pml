@@ -17,7 +17,7 @@
  *   @mutant FAIL_LATE                   a failed task counts itself before it leaves its exception
  *   @mutant SOURCE_BLIND                the maker of the token's source does not check whether a stop was requested
  *   @mutant STOP_LATE                   a request looks for the source first, then sets the flag
- *   @mutant ANEW_BLIND -DLINKED         a new beginning does not look at the parent
+ *   @mutant RESET_BLIND -DLINKED         a new beginning does not look at the parent
  *
  * The owner spawns two tasks, then waits; the first spawns a third into the group. The owner may run the first two in
  * place. The first fails; the second takes a token and waits with it, so it ends only when its stop is requested. With
@@ -248,7 +248,7 @@ active proctype Owner() {
     source = 0; requested = 0; stopped = 0;
     lock = 0;
 #ifdef LINKED
-#ifndef MUTANT_ANEW_BLIND
+#ifndef MUTANT_RESET_BLIND
     if :: parent -> request_stop() :: else fi;
 #endif
     /* the destructor of the parent's callback waits until it has run, or sees that it never will */

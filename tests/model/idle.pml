@@ -32,7 +32,7 @@
 byte budget = BUDGET; /* messages that tasks and servers may still send */
 byte under_way[RANKS];
 byte sent[RANKS], received[RANKS];
-byte roused[RANKS];
+byte wakes[RANKS];
 bool awake[RANKS], left_job[RANKS];
 bool reported;
 
@@ -75,7 +75,7 @@ end:
        atomic {
 #endif
        if
-       :: !left_job[me] && !awake[me] -> roused[me]++; awake[me] = true
+       :: !left_job[me] && !awake[me] -> wakes[me]++; awake[me] = true
        :: true
 #ifdef MUTANT_COUNT_SENT_LATE
        :: budget > 0 && !late -> choose_other(me, to); budget--; under_way[to]++; to = 0; late = true
@@ -91,10 +91,10 @@ end:
 
 /* A look of a rank at itself. */
 inline look(me, is_idle, has_left, s, r, before) {
-    d_step { has_left = left_job[me]; before = roused[me]; is_idle = has_left || !awake[me] };
+    d_step { has_left = left_job[me]; before = wakes[me]; is_idle = has_left || !awake[me] };
     d_step { s = sent[me]; r = received[me] };
     d_step {
-        is_idle = is_idle && (has_left || (!awake[me] && !left_job[me] && roused[me] == before));
+        is_idle = is_idle && (has_left || (!awake[me] && !left_job[me] && wakes[me] == before));
 #ifdef MUTANT_IDLE_ONCE
         is_idle = true;
 #endif
@@ -140,16 +140,16 @@ end:
 inline check_report() {
     d_step {
         i = 0;
-        somebody = false;
+        any_left = false;
         do
         :: i < RANKS ->
             assert(under_way[i] == 0);
             assert(left_job[i] || !awake[i]);
-            somebody = somebody || !left_job[i];
+            any_left = any_left || !left_job[i];
             i++
         :: else -> break
         od;
-        assert(somebody);
+        assert(any_left);
         i = 0
     }
 }
@@ -181,7 +181,7 @@ inline check_report() {
 /* The first rank, which asks. */
 proctype asker() {
     byte phase = NONE, wave, missing, i, s, r, sum_sent, sum_received, first_sent, first_received, waiting, before;
-    bool is_idle, has_left, paused, somebody;
+    bool is_idle, has_left, paused, any_left;
     bool busy[RANKS], expected[RANKS];
 end:
     do

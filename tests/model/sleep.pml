@@ -152,7 +152,7 @@ inline signal(home, bits) {
 proctype Signaler(byte home; byte bits) { byte s; signal(home, bits) }
 
 /* owner, work_requested seen */
-inline attend() {
+inline poll_requests() {
     if
     :: work_requested ->
         atomic { drain(0); work_requested = 0 };
@@ -252,8 +252,8 @@ proctype Worker(byte w) {
     if
     :: w == 0 -> /* the first task: spawns, joins inline, perhaps runs on */
         do
-        :: atomic { own_private > 0 && spawns > 0 -> private_buf = own_private - 1; buffered = 1 }; attend()
-        :: spawns > 0 -> spawns--; atomic { private_buf = own_private + 1; buffered = 1 }; attend()
+        :: atomic { own_private > 0 && spawns > 0 -> private_buf = own_private - 1; buffered = 1 }; poll_requests()
+        :: spawns > 0 -> spawns--; atomic { private_buf = own_private + 1; buffered = 1 }; poll_requests()
 #ifdef BUSY
         :: spawns == 0 -> in_task = in_task | 1; !(in_task & 1); break
 #else
@@ -274,7 +274,7 @@ search:
     if
     :: w == 0 && own_private > 0 -> /* pick */
         if
-        :: atomic { own_private > 0 -> private_buf = own_private - 1; buffered = 1 }; attend(); run_task()
+        :: atomic { own_private > 0 -> private_buf = own_private - 1; buffered = 1 }; poll_requests(); run_task()
         :: own_private == 0 -> skip   /* revoked meanwhile */
         fi;
         goto search

@@ -210,8 +210,8 @@ void orphan_group(actor &a) {
 // Several add to a group, then its maker waits.
 void shared_group(actor &a) {
     counted_group all(a.in);
-    crew fillers(a, a.random.between(1, 5),
-                 [&](actor &self, unsigned) { all.fill(self.random, self.random.between(1, 5), 1); });
+    actor_group fillers(a, a.random.between(1, 5),
+                        [&](actor &self, unsigned) { all.fill(self.random, self.random.between(1, 5), 1); });
     fillers.join();
     all.wait();
 }

@@ -41,7 +41,7 @@ class program {
     void sign_in(draw &r) noexcept {
         board[r.below(names)].store(this_task::id().value(), std::memory_order_relaxed);
     }
-    void signal_anybody(draw &r) noexcept {
+    void signal_at_random(draw &r) noexcept {
         if (const std::uintptr_t name = board[r.below(names)].load(std::memory_order_relaxed))
             fult::signal(fult::task_id::from_value(name));
     }

@@ -33,7 +33,7 @@ void install_handler() {
 
 void stray_signals(actor &a) {
     for (unsigned i = a.random.between(1, 10); i > 0; --i)
-        a.in.signal_anybody(a.random);
+        a.in.signal_at_random(a.random);
 }
 
 // Waits for what another task gives, in each of the forms of wait.

@@ -101,7 +101,8 @@ void sleep(actor &a) {
         return stopper.join();
     }
     case 5:
-        check(this_task::sleep_for(microseconds(100), stop.get_token()), "a sleep was stopped without a request");
+        check(this_task::sleep_for(microseconds(100), stop.get_token()),
+              "a sleep was stopped without a request");
         return check(steady_clock::now() - before >= microseconds(100), "a sleep was too short");
     case 6:
         this_task::sleep_until(before + microseconds(300));
@@ -116,7 +117,7 @@ void sleep(actor &a) {
 
 // Errors and results come back from the thread of the pool.
 void blocking(actor &a) {
-    crew callers(a, a.random.between(1, 6), [](actor &self, unsigned number) {
+    actor_group callers(a, a.random.between(1, 6), [](actor &self, unsigned number) {
         const auto call = [&](auto body) {
             try {
                 return fult::blocking(body);

@@ -22,7 +22,7 @@ struct load {
     std::atomic<long> spawned{0}, ended{0};
     std::atomic<long> wrong{0};
 
-    void signal_anybody(std::mt19937_64 &random) {
+    void signal_at_random(std::mt19937_64 &random) {
         if (const std::uintptr_t name = living[random() % names].load())
             signal(fult::task_id::from_value(name));
     }
@@ -55,7 +55,7 @@ struct load {
     }
 
     void step(std::mt19937_64 &random, int depth) {
-        signal_anybody(random);
+        signal_at_random(random);
         switch (random() % 8) {
         case 0:
         case 1:
@@ -137,7 +137,7 @@ void run(load &l, std::uint64_t seed, const fult::options &opts, bool with_forei
             foreigners.emplace_back([&l, &over, s = random()] {
                 std::mt19937_64 mine(s);
                 while (!over.load()) {
-                    l.signal_anybody(mine);
+                    l.signal_at_random(mine);
                     if (mine() % 64 == 0) {
                         const std::uint64_t number = mine();
                         l.spawned.fetch_add(1);

@@ -40,7 +40,7 @@ class sync_test : public ::testing::TestWithParam<crowd> {
     }
 
     // From a task: others first. From a thread: likewise.
-    static void give_way() {
+    static void yield_to_others() {
         if (in_task())
             this_task::yield();
         else

@@ -244,7 +244,7 @@ class linearizability_test : public fult::testing::sync_test {
     static void delay(generator &random) {
         switch (random() % 6) {
         case 0:
-            give_way();
+            yield_to_others();
             break;
         case 1:
         case 2:
@@ -253,7 +253,7 @@ class linearizability_test : public fult::testing::sync_test {
             break;
         case 3:
             for (unsigned i = random() % 6; i != 0; --i)
-                give_way();
+                yield_to_others();
             break;
         default:
             break;
@@ -262,7 +262,7 @@ class linearizability_test : public fult::testing::sync_test {
 
     // So that even with fewer cores than threads and workers the others get on.
     static void let_others_run() {
-        give_way();
+        yield_to_others();
         std::this_thread::yield();
     }
 

@@ -26,7 +26,7 @@ TEST_P(qlock_test, excludes) {
             EXPECT_EQ(inside.fetch_add(1), 0);
             ++counter;
             if ((r + i) % 8 == 0)
-                give_way(); // an owner may suspend
+                yield_to_others(); // an owner may suspend
             inside.fetch_sub(1);
         }
     });
@@ -134,7 +134,7 @@ TEST_P(qlock_test, timed_locks_get_the_lock) {
         for (std::size_t r = 0; r < rounds; ++r) {
             ASSERT_TRUE(lock.try_lock_for(long_time));
             ++got;
-            give_way();
+            yield_to_others();
             lock.unlock();
             ASSERT_TRUE(lock.try_lock_for(std::chrono::hours::max()));
             lock.unlock();
@@ -154,7 +154,7 @@ TEST_P(qlock_test, timeouts_race_with_unlocks) {
             if (lock.try_lock_for(std::chrono::microseconds((r * 7 + i * 13) % 60))) {
                 ++owned;
                 for (unsigned n = 0; n < (r + i) % 5; ++n)
-                    give_way();
+                    yield_to_others();
                 lock.unlock();
                 ++granted;
             } else {
@@ -207,7 +207,7 @@ TEST_P(qlock_test, may_be_destroyed_by_the_next_owner) {
     }
 }
 
-TEST(qlock, misuse_is_told) {
+TEST(qlock, misuse_is_reported) {
     ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
     EXPECT_DEATH(qlock().unlock(), "qlock::unlock: the lock is not locked");
 }

@@ -13,7 +13,7 @@
 namespace {
 using namespace bench;
 
-double hand_over_us(unsigned count) {
+double hand_off_us(unsigned count) {
     std::mutex lock;
     std::condition_variable changed;
     int turn = 0;
@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
     line.option("-n,--size", count, "calls");
     settings.declare(line);
     line.parse(argc, argv);
-    const double reference = hand_over_us(count); // before workers are there
+    const double reference = hand_off_us(count); // before workers are there
     return run_micro("blocking", fult_version, settings,
                      [&] { return one_round(settings.workers, count, reference); });
 }

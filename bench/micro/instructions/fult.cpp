@@ -40,11 +40,11 @@ template <class Function> void batches(unsigned long n, Function function) {
 }
 
 void yields(unsigned long n) {
-    const auto give_way = [n] {
+    const auto yield_to_others = [n] {
         for (unsigned long i = 0; i < n / 2; ++i)
             fult::this_task::yield();
     };
-    fult::join_all(fult::spawn(give_way), fult::spawn(give_way));
+    fult::join_all(fult::spawn(yield_to_others), fult::spawn(yield_to_others));
 }
 
 // One way of a ping-pong: a signal, a wait, and the switch to the other.

@@ -177,7 +177,7 @@ def one_rank_writes_through():
     expect((status, out) == (0, 'a\nb'), f'{status} {out!r}')
 
 
-def nobody_reads_the_output():
+def output_is_not_read():
     """Ranks find each other although the output of one is stuck."""
     with scratch() as directory:
         job = Job([FULT_RUN, '-n', 2, 'sh', '-c',
@@ -325,7 +325,7 @@ def shared_memory_files():
         expect(status == 0 and out == f'{job}\n{job}\n', f'{out} {err}')
         expect(re.fullmatch(r'[0-9]+-[0-9a-f]{8}', job), job)
         expect(not [f for f in os.listdir('/dev/shm') if job in f], 'files of the job are left')
-        expect(other.exists(), 'a file of somebody else is gone')
+        expect(other.exists(), 'a file of another process is gone')
     finally:
         other.unlink()
 

@@ -277,7 +277,7 @@ TEST(pmi1_client_errors, a_contribution_has_a_limit) {
     EXPECT_EQ(rank->exchange(std::string(bootstrap_most, 'x')).at(0).size(), bootstrap_most);
 }
 
-TEST(pmi1_client_death, abort_tells_the_server_and_ends_the_process) {
+TEST(pmi1_client_death, abort_notifies_the_server_and_ends_the_process) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(
         {

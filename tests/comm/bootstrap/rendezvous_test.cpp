@@ -51,7 +51,7 @@ TEST(rendezvous, a_barrier_has_no_body) {
     EXPECT_EQ(all.at(1).body, "");
 }
 
-TEST(rendezvous, names_those_who_are_late) {
+TEST(rendezvous, names_the_late_ones) {
     rendezvous meeting(4);
     meeting.arrive(1, {run_kind::barrier, 250, ""}, now);
     EXPECT_EQ(meeting.deadline(), now + milliseconds(250));
@@ -68,7 +68,7 @@ TEST(rendezvous, names_those_who_are_late) {
     EXPECT_EQ(answers(meeting).at(0).kind, run_kind::failed);
 }
 
-TEST(rendezvous, fails_for_those_who_wait_and_who_come_when_one_is_gone) {
+TEST(rendezvous, fails_for_waiting_and_later_callers_when_one_is_gone) {
     rendezvous meeting(3);
     meeting.arrive(0, {run_kind::exchange, 1000, "a"}, now);
     meeting.arrive(1, {run_kind::exchange, 1000, "b"}, now);

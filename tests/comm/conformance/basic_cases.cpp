@@ -200,14 +200,14 @@ void to_itself(party &p) {
 
 void wrong_arguments(party &p) {
     int value = 0;
-    for (const int nobody : {p.size, -1, -7, 1 << 20}) {
-        require_throw<std::out_of_range>([&] { p.world.send(value, nobody, 0); });
-        require_throw<std::out_of_range>([&] { p.world.isend(std::span(&value, 1), nobody, 0); });
-        require_throw<std::out_of_range>([&] { p.world.enqueue(&value, sizeof value, nobody, 0); });
-        if (nobody == any_source)
+    for (const int invalid : {p.size, -1, -7, 1 << 20}) {
+        require_throw<std::out_of_range>([&] { p.world.send(value, invalid, 0); });
+        require_throw<std::out_of_range>([&] { p.world.isend(std::span(&value, 1), invalid, 0); });
+        require_throw<std::out_of_range>([&] { p.world.enqueue(&value, sizeof value, invalid, 0); });
+        if (invalid == any_source)
             continue;
-        require_throw<std::out_of_range>([&] { p.world.recv(value, nobody, 0); });
-        require_throw<std::out_of_range>([&] { p.world.try_probe(nobody, 0); });
+        require_throw<std::out_of_range>([&] { p.world.recv(value, invalid, 0); });
+        require_throw<std::out_of_range>([&] { p.world.try_probe(invalid, 0); });
     }
     for (const std::int64_t tag : {std::int64_t{-2}, std::int64_t{1} << 32}) {
         require_throw<std::out_of_range>([&] { p.world.recv(value, 0, tag); });

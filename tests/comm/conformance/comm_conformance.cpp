@@ -114,8 +114,8 @@ void never_received(context &net) {
             }
         });
         world.recv<int>(0, 2);
-        const int stood_at = sent;
-        world.send(stood_at, 0, 3);
+        const int was_at = sent;
+        world.send(was_at, 0, 3);
         sender.join();
         net.barrier();
         return;

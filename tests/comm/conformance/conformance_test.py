@@ -211,7 +211,7 @@ def send_what_is_nothing(port, held):
             one.close()
 
 
-# For as long as it runs. Now and then anew: nobody promises a stranger a connection.
+# For as long as it runs. Now and then again: no connection is guaranteed to a stranger.
 def send_as_strangers(job, provider):
     said, strangers = '', []
     while job.process.poll() is None:

@@ -34,7 +34,7 @@ struct losing : ::testing::TestWithParam<std::tuple<bool, bool>> {};
 // Rank 2 of 4 is lost while tasks of all others wait for it in every kind of call.
 TEST_P(losing, ends_what_waits_for_that_rank) {
     const bool one_sided = std::get<0>(GetParam());
-    const bool told = std::get<1>(GetParam()); // as by the watch on processes; else a send finds out
+    const bool notified = std::get<1>(GetParam()); // as by the watch on processes; else a send finds out
     constexpr int lost = 2;
     world_settings settings;
     settings.ranks = 4;
@@ -92,7 +92,7 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
         while (waiting != 3 * 12 || !through)
             this_task::yield();
         cut_off(*all.hub, lost);
-        if (told)
+        if (notified)
             all.jobs[static_cast<std::size_t>(p.rank)]->on->fail_peer(lost);
         while (!all.jobs[static_cast<std::size_t>(p.rank)]->on->has_failed(lost)) {
             try {
@@ -411,7 +411,7 @@ TEST_F(failure, ending_with_a_region) {
     FULT_EXPECT_END(program, "ended with operations pending: 1 region.* not destroyed");
 }
 
-TEST_F(failure, ending_with_a_send_that_nobody_received) {
+TEST_F(failure, ending_with_a_send_that_was_not_received) {
     const auto program = [](party &p, world &) {
         const std::vector<std::byte> large(100'000);
         if (p.rank == 0)

@@ -16,7 +16,7 @@ FULT_RUN, PROGRAM = (os.path.abspath(a) for a in sys.argv[1:3])
 SLOW = sys.argv[3:] == ['slow']
 launching.LIMIT = 100 if SLOW else 50
 RANKS = 4
-# One rank knows nothing of the other's host; silence alone tells of its end.
+# One rank knows nothing of the other's host; silence alone shows its end.
 APART = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': 'fult0', 'FULT_WORKERS': '1'}
 
 

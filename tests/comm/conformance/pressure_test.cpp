@@ -40,7 +40,7 @@ std::size_t longer_than_the_share(int i) { return i % 3 == 0 ? 3 * share : 1000;
 
 struct queue : ::testing::TestWithParam<std::tuple<std::size_t (*)(int), bool>> {};
 
-TEST_P(queue, that_nobody_empties_slows_its_senders) {
+TEST_P(queue, that_is_not_emptied_slows_its_senders) {
     const auto [size_of, one_sided] = GetParam();
     const runtime running(as_many_workers_as_asked_for());
     constexpr int messages = 300;
@@ -85,7 +85,8 @@ INSTANTIATE_TEST_SUITE_P(of, queue,
                                                               &longer_than_the_share),
                                             ::testing::Bool()));
 
-// What lies in a queue, or waits for room in it, is dropped with its endpoint, and slows no sender afterwards.
+// What lies in a queue, or waits for room in it, is dropped with its endpoint, and slows no sender
+// afterwards.
 TEST(queues, that_end_full_give_their_messages_up) {
     const runtime running(as_many_workers_as_asked_for());
     run_ranks(small_share(2), [&](party &p, world &all) {

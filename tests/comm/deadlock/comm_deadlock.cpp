@@ -31,7 +31,7 @@ int next(const context &net) { return (net.rank() + 1) % net.size(); }
 int previous(const context &net) { return (net.rank() + net.size() - 1) % net.size(); }
 bool is_first(const context &net) { return net.rank() == 0; }
 
-void wait_for_ever() {
+void wait_forever() {
     event never;
     never.wait();
 }
@@ -54,7 +54,7 @@ void barrier_and_receive(context &net) {
 
 void skipped_collective(context &net) {
     if (is_first(net))
-        wait_for_ever();
+        wait_forever();
     allreduce(net.world(), net.rank(), std::plus<>());
 }
 

@@ -21,7 +21,7 @@ struct one_rank final : deadlock_ground {
     const int rank;
     rank_look now;
     bool fails = false, leaves = false;
-    int reports = 0, told_waiting = 0, ends = 0;
+    int reports = 0, reported_waiting = 0, ends = 0;
     std::unique_ptr<deadlock_rounds> rounds;
 
     one_rank(world &w, int r) : all(w), rank(r) {}
@@ -31,7 +31,7 @@ struct one_rank final : deadlock_ground {
     bool has_left(int r) const noexcept override;
     void report(int waiting) noexcept override {
         ++reports;
-        told_waiting = waiting;
+        reported_waiting = waiting;
     }
     void end() noexcept override { ++ends; }
 };
@@ -90,7 +90,7 @@ TEST(rounds, report_where_all_wait) {
     all.deliver_all();
     for (int r = 0; r < 3; ++r) {
         EXPECT_EQ(all[r].reports, 1);
-        EXPECT_EQ(all[r].told_waiting, 3);
+        EXPECT_EQ(all[r].reported_waiting, 3);
         EXPECT_EQ(all[r].ends, 1);
     }
     EXPECT_EQ(all.asked(), 4);
@@ -112,10 +112,10 @@ TEST(rounds, are_begun_by_the_first_rank_alone) {
     all.deliver_all();
     EXPECT_EQ(all.reports(), 2);
     EXPECT_EQ(all[0].reports, 0) << "it waits for no rank";
-    EXPECT_EQ(all[1].told_waiting, 2);
+    EXPECT_EQ(all[1].reported_waiting, 2);
 }
 
-TEST(rounds, ask_nobody_while_one_is_known_to_be_busy) {
+TEST(rounds, no_query_while_one_is_known_to_be_busy) {
     world all(3);
     all[2].now.is_idle = false;
     all[0].rounds->all_wait();
@@ -194,7 +194,7 @@ TEST(rounds, go_on_without_ranks_that_fail) {
     all[0].rounds->ranks_have_gone();
     all.deliver_all();
     EXPECT_EQ(all.reports(), 3);
-    EXPECT_EQ(all[0].told_waiting, 3);
+    EXPECT_EQ(all[0].reported_waiting, 3);
 }
 
 TEST(rounds, go_on_where_a_rank_fails_before_it_answers) {

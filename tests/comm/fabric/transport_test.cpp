@@ -249,7 +249,7 @@ void write_then_notify(rank_process &me, board &shared, std::size_t size) {
     me.net->deregister_memory(m);
 }
 
-TEST_P(transports, writes_are_there_when_the_target_is_told) {
+TEST_P(transports, writes_are_there_when_the_target_is_notified) {
     run(2, 4096, [](rank_process &me, board &shared) {
         me.post_receives(16);
         for (const std::size_t size : sizes)
@@ -257,7 +257,7 @@ TEST_P(transports, writes_are_there_when_the_target_is_told) {
                 write_then_notify(me, shared, size);
     });
 }
-TEST_P(transports, writes_are_there_when_another_rank_tells) {
+TEST_P(transports, writes_are_there_when_another_rank_notifies) {
     run(3, 4096, [](rank_process &me, board &shared) {
         me.post_receives(16);
         for (const std::size_t size : sizes)
@@ -494,7 +494,7 @@ TEST_P(transports, a_sleeper_is_woken) {
 }
 
 // What has come and was taken must not keep any thread awake afterwards.
-TEST_P(transports, who_has_nothing_to_do_sleeps) {
+TEST_P(transports, idle_ranks_sleep) {
     run(2, [](board &shared, int rank) {
         rank_process me(shared, rank, 2, GetParam(), job(), 4096, true);
         me.post_receives(8);

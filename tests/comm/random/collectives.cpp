@@ -181,7 +181,7 @@ void run_sequence(actor &by) {
         const std::uint64_t seed = d.next();
         const int root = d.below(in.me.size);
         const std::size_t count = d.chance(60) ? d.below(std::size_t{40}) : d.below(std::size_t{6000});
-        const bool went_well = by.attempt(anybody, what.name, [&] {
+        const bool went_well = by.attempt(any_rank, what.name, [&] {
             what.run(call{seed, root, count, by, in.own[0]});
         });
         in.expect(!lost || !went_well, std::string(what.name) + " went well after another had lost a rank");

@@ -326,7 +326,7 @@ class offering {
     void wait_all_sent() {
         complete(by_, sent_, [&](std::size_t i, const outcome &got) {
             if (got.failure != errc::none)
-                in_.expect_loss(error(got.failure, "a send"), got.known ? static_cast<int>(i) : anybody,
+                in_.expect_loss(error(got.failure, "a send"), got.known ? static_cast<int>(i) : any_rank,
                                 "isend");
         });
     }

@@ -145,7 +145,7 @@ void run_phase(member &me, const context_plan &with, std::size_t context, std::s
     const phase_plan &p = with.phases[number];
     if (p.barrier)
         enter_together(me, p.victim);
-    crew all(me, p.seed);
+    actor_group all(me, p.seed);
     std::vector<scene *> now;
     for (std::size_t i = 0; i < p.acts.size(); ++i) {
         const act_plan &act = p.acts[i];

@@ -34,7 +34,7 @@ void actor::dawdle() {
     }
 }
 
-void crew::add(scene &in, const std::string &what, std::function<void(actor &)> body) {
+void actor_group::add(scene &in, const std::string &what, std::function<void(actor &)> body) {
     const bool foreign = me_.threads && roll_.chance(15);
     activity *const shown = me_.guard.enter("rank " + std::to_string(me_.rank) + ", " + in.name + ", " +
                                             what + (foreign ? " (thread)" : ""));
@@ -44,7 +44,7 @@ void crew::add(scene &in, const std::string &what, std::function<void(actor &)> 
         try {
             body(one);
         } catch (const std::exception &e) {
-            in.fail(shown->who + ", in " + shown->call.load() + ": " + e.what());
+            in.fail(shown->name + ", in " + shown->call.load() + ": " + e.what());
         }
         in.me.guard.leave(shown);
     };
@@ -59,7 +59,7 @@ void crew::add(scene &in, const std::string &what, std::function<void(actor &)> 
     });
 }
 
-void crew::join() {
+void actor_group::join() {
     join_all(tasks_);
     tasks_.clear();
     // A join of a thread blocks the worker. The thread makes progress by itself, but it may need tasks: of

@@ -31,9 +31,9 @@ void watch::describe(std::string program) {
     program_ = std::move(program);
 }
 
-activity *watch::enter(std::string who) {
+activity *watch::enter(std::string name) {
     const std::lock_guard guard(lock_);
-    active_.emplace_back().who = std::move(who);
+    active_.emplace_back().name = std::move(name);
     return &active_.back();
 }
 
@@ -47,7 +47,7 @@ void watch::print_activities() {
     const std::lock_guard guard(lock_);
     std::fprintf(stderr, "  %s\n", program_.c_str());
     for (const activity &each : active_)
-        std::fprintf(stderr, "  %s: %s, step %llu\n", each.who.c_str(),
+        std::fprintf(stderr, "  %s: %s, step %llu\n", each.name.c_str(),
                      each.call.load(std::memory_order_relaxed),
                      static_cast<unsigned long long>(each.step.load(std::memory_order_relaxed)));
 }

@@ -54,7 +54,7 @@ bool rings(const doorbells &where) {
     return ::poll(&what, 1, 0) == 1;
 }
 
-TEST(bells, wake_who_sleeps_and_nobody_else) {
+TEST(bells, wake_only_the_sleeper) {
     pair_of_bells both;
     both.connect();
     both.first.hide();
