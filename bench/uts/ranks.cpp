@@ -1,9 +1,9 @@
 // uts-ranks: the tree searched by several ranks, each with its tasks. fult-run -n 4 uts-ranks T1
 //
-// Each rank keeps a shelf of nodes that are not visited yet, filled from the children of nodes that are visited
-// while it has room. Tasks take from it when they have nothing else, and other ranks get the half of it that
-// is nearest the root. A rank that has nothing left asks all others once; a request remains until it is answered.
-// So no rank polls.
+// Each rank keeps a shelf of nodes that are not visited yet, filled from the children of nodes that are
+// visited while it has room. Tasks take from it when they have nothing else, and other ranks get the half of
+// it that is nearest the root. A rank that has nothing left asks all others once; a request remains until it
+// is answered. So no rank polls.
 //
 // The search is over when all ranks have been idle and no nodes are under way: two waves add up how many
 // messages with nodes were sent and received, each rank giving its numbers when it is idle. Where as many
@@ -144,8 +144,8 @@ class tree_search {
         return some;
     }
 
-    // Under the lock: the requesting rank gets half of the shelf. A node always stays, so that none goes around
-    // forever.
+    // Under the lock: the requesting rank gets half of the shelf. A node always stays, so that none goes
+    // around forever.
     std::vector<gift> answers() {
         std::vector<gift> due;
         for (int other = 0; other < int(asked_by_.size()) && shelf_.size() >= 2; ++other) {

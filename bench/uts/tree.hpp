@@ -1,8 +1,8 @@
 // The trees of the Unbalanced Tree Search benchmark (Olivier and others, LCPC 2006), node by node.
 //
-// A node is a SHA-1 digest: that of its parent's digest and its own index. The digest determines how many children
-// it has, so a tree is fixed by a few parameters and its shape cannot be known beforehand. Types, shapes,
-// formulas and the named trees are those of the published benchmark; the numbers of nodes must agree.
+// A node is a SHA-1 digest: that of its parent's digest and its own index. The digest determines how many
+// children it has, so a tree is fixed by a few parameters and its shape cannot be known beforehand. Types,
+// shapes, formulas and the named trees are those of the published benchmark; the numbers of nodes must agree.
 #pragma once
 
 #include <cstdint>

@@ -114,7 +114,8 @@ TEST_F(deadlock_report, comes_once_the_last_other_thread_has_ended) {
 }
 
 TEST(deadlock, of_tasks_that_the_runtime_waits_for_at_its_end) {
-    // a report comes after ten seconds without progress: too long for every run, so only that it does not come early
+    // a report comes after ten seconds without progress: too long for every run, so only that it does not
+    // come early
     const runtime running(with(deadlock_mode::abort, 2));
     auto child = spawn([] { return 7; });
     EXPECT_EQ(child.join(), 7);

@@ -18,8 +18,9 @@ inline std::chrono::seconds time_to_end() {
     return std::chrono::seconds(under_valgrind() || emulated() ? 400 : sanitized ? 160 : 40);
 }
 
-// Expects that `body` ends within the time. Otherwise the test fails with a report of all tasks, and the program
-// ends: what hangs cannot be undone. A thread watches the time, so that no deadlock is reported meanwhile.
+// Expects that `body` ends within the time. Otherwise the test fails with a report of all tasks, and the
+// program ends: what hangs cannot be undone. A thread watches the time, so that no deadlock is reported
+// meanwhile.
 template <class Body> void expect_ends(Body body, std::chrono::seconds limit = time_to_end()) {
     std::binary_semaphore ended(0);
     std::jthread watch([&] {

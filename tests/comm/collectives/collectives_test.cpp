@@ -70,7 +70,8 @@ template <class F> std::string failure_of(F call, int lost = 4) {
     return "nothing";
 }
 
-// The last rank has ended; the others get an error, for whichever rank they wait, and whenever they learn of it.
+// The last rank has ended; the others get an error, for whichever rank they wait, and whenever they learn of
+// it.
 struct dead_rank : ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(dead_rank, ends_everybodys_calls) {

@@ -184,8 +184,8 @@ class counting final : public transport {
     std::atomic<unsigned> &count_;
 };
 
-// A task that waits for a message must not send the gathered ones, and so each message alone, while others are
-// ready.
+// A task that waits for a message must not send the gathered ones, and so each message alone, while others
+// are ready.
 TEST(gathering, messages_of_ready_tasks_travel_together) {
     constexpr unsigned tasks = 64, rounds = 20, messages = 2 * tasks * rounds;
     std::atomic<unsigned> sent{0};

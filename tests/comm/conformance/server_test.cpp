@@ -54,8 +54,8 @@ TEST_P(server, nothing_waits_for_the_end_of_a_sleep) {
     });
 }
 
-// The same where the network has room for two messages only: a sender that finds none wakes the sleeper, which tries
-// again.
+// The same where the network has room for two messages only: a sender that finds none wakes the sleeper,
+// which tries again.
 TEST_P(server, nor_does_what_finds_no_room) {
     world_settings settings = with_server(GetParam());
     settings.network.depth = 2;

@@ -1,4 +1,5 @@
-// Ranks that have to share processors: how that is detected, and that a rank that polls without result yields its own.
+// Ranks that have to share processors: how that is detected, and that a rank that polls without result yields
+// its own.
 #include <atomic>
 #include <gtest/gtest.h>
 #include <sched.h>
