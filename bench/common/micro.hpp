@@ -1,4 +1,4 @@
-// The frame of the small measures: so many rounds, in each a measure and, beside it, what it is compared
+// The frame of the small benchmarks: in each round a measurement and, beside it, one of what it is compared
 // with.
 #pragma once
 

@@ -93,7 +93,7 @@ class tree_search {
 
     [[gnu::noinline]] totals visit_children(const node &here, unsigned count) {
         totals sum{1, 0, 0};
-        // Tasks that are never out of work leave their worker no time to look at messages.
+        // Tasks that are never out of work leave their worker no time to poll for messages.
         if (here.state[0] % visits_between_looks == 0)
             ranks_.progress();
         if (count > 1 && (shelf_size_.load(std::memory_order_relaxed) < shelf_room ||

@@ -1,5 +1,5 @@
 // A ready task runs after a bounded number of decisions, whatever the others do: docs/scheduler.md,
-// "Fairness". What loops here counts its steps, and gives up after far more than the bound: a test ends on
+// "Fairness". Each loop counts its steps, and ends after far more than the bound: a test ends on
 // any machine.
 #include <algorithm>
 #include <atomic>
@@ -43,7 +43,7 @@ template <class Step> bool repeat_until(const std::atomic<bool> &condition, Step
 // Two workers, of which one computes until the task under test has run, or all have given up.
 class beside_one_that_computes : public ::testing::Test {
   protected:
-    // On worker 1: `before` makes something ready there, then it computes while `here` goes on.
+    // On worker 1: `before` makes something ready there, then it computes while `here` continues.
     template <class Before, class Here> void play(Before before, Here here) {
         std::atomic<bool> computes{false}, over{false};
         auto busy = fult::spawn_pinned(1, [&] {

@@ -164,7 +164,7 @@ TEST_F(misuse, a_signal_to_a_task_that_has_ended) {
             const fult::task_id id = h.id();
             h.join();
             fult::signal(id);
-            ::_exit(3); // it goes on: nothing has happened yet
+            ::_exit(3); // the program continues
         },
         ::testing::ExitedWithCode(3), "fult: signal: the task with the id 0x[0-9a-f]+ has ended");
 }

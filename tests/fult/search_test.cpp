@@ -94,7 +94,7 @@ double cpu_seconds() {
 }
 
 // The time that passes does not matter, only what the workers use of it.
-// While a look for work lasts for a second, only as many workers look as there are processors for them.
+// While a search lasts for a second, only as many workers search as there are processors for them.
 TEST(idle, workers_beyond_the_processors_sleep_at_once) {
     if (fult::testing::emulated())
         GTEST_SKIP() << "starting the workers takes as long as they would spin";

@@ -59,7 +59,7 @@ TEST(sleepers, one_that_comes_and_goes_hides_none) {
     std::thread waker([&] {
         while (woken.load() != rounds)
             if (s.remove(3)) {
-                hidden += s.any() ? 0 : 1; // a signaler's look
+                hidden += s.any() ? 0 : 1; // a signaler's check
                 ++woken;
             }
     });

@@ -67,7 +67,7 @@ TEST_F(slot_allocator_test, low_words_are_used_again_before_new_ones) {
         slots.take();
     slots.release(nth(7));
     slots.release(nth(70));
-    for (std::uint32_t i = 130; i < 3 * in_word; ++i) // the run goes on first
+    for (std::uint32_t i = 130; i < 3 * in_word; ++i) // the run continues first
         EXPECT_EQ(slot_of(slots.take()), nth(i));
     EXPECT_EQ(slot_of(slots.take()), nth(7));
     EXPECT_EQ(slot_of(slots.take()), nth(70));

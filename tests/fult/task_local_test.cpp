@@ -245,13 +245,14 @@ TEST_P(task_local_test, stress) {
     }
 }
 
-// A tree in which each task looks after every way in which another may have run on its thread meanwhile.
+// A tree in which each task checks its values after every way in which another may have run on its thread
+// meanwhile.
 class look_again {
   public:
     void run(int depth) {
         EXPECT_EQ(near_.get(), nullptr);
         const int mine = ++numbers_;
-        if (mine % 4 != 0) // else a task without values looks, too
+        if (mine % 4 != 0) // else a task without values checks, too
             near_.set(new counted(mine));
         far_->set(new counted(-mine));
         const auto look = [&] {
@@ -329,7 +330,7 @@ TEST_P(task_local_test, values_that_cannot_be_made_are_not_there) {
     fult::task_local<counted> value([]() -> counted { throw std::runtime_error("not made"); });
     EXPECT_THROW(static_cast<void>(value.get()), std::runtime_error);
     EXPECT_FALSE(value.has_value());
-    const fult::task_local<std::vector<std::unique_ptr<int>>> of_many; // looks as if it could be copied
+    const fult::task_local<std::vector<std::unique_ptr<int>>> of_many; // appears copyable
     EXPECT_TRUE(of_many->empty());
     const fult::task_local<std::unique_ptr<int>> cannot_be_copied;
     cannot_be_copied.get() = std::make_unique<int>(1);

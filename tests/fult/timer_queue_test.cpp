@@ -70,7 +70,7 @@ TEST_F(timer_queue_test, equal_ones_all_come) {
     EXPECT_EQ(pop_all(7 * millisecond).size(), 100U);
 }
 
-// Against a sorted vector: time goes on in random steps, deadlines of all sizes are set and some cancelled.
+// Against a sorted vector: time advances in random steps, deadlines of all sizes are set and some cancelled.
 TEST_F(timer_queue_test, as_a_sorted_list) {
     auto random = fult::testing::seeded(20261121);
     std::vector<timer_entry *> there;

@@ -84,7 +84,7 @@ TEST_F(trimming, by_call) {
             this_task::yield();
         });
     EXPECT_LE(left, before + 16 * mebibyte);
-    burst(1000); // and all goes on
+    burst(1000); // and all works as before
 }
 
 TEST_F(trimming, of_a_million_descriptors) {

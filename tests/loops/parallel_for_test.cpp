@@ -319,7 +319,7 @@ TEST(lazy_loop, creates_no_task_while_the_others_are_busy) {
         spin_until([&] { return end.load(); });
     });
     spin_until([&] { return begun.load(); });
-    spawn([] {}).join(); // answers what was asked before
+    spawn([] {}).join(); // answers the earlier request
     ASSERT_FALSE(detail::work_is_requested());
     detail::worker_hot *w = detail::current_worker();
     const detail::task *const before = w->run.next;

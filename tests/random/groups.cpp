@@ -178,7 +178,7 @@ void nested_groups(actor &a) {
     child.tasks.wait();
 }
 
-// A task makes the group and ends; others go on with it, one perhaps in the slot that the maker had.
+// A task makes the group and ends; others use it further, one perhaps in the maker's slot.
 void orphan_group(actor &a) {
     const std::uint64_t seed = a.random.next();
     const bool filled = a.random.one_in(2);

@@ -34,7 +34,7 @@ constexpr const char *usage =
     "\n"
     "Runs random programs against the runtime: tasks and threads that spawn, join, wait, signal, lock, send, "
     "stop,\n"
-    "look inside and give memory back, each with an oracle. Ends with status 1, the seed and a report of all "
+    "inspect and give memory back, each with an oracle. Ends with status 1, the seed and a report of all "
     "tasks\n"
     "where the oracle finds something wrong, or where nothing moves for a while.\n"
     "\n"

@@ -72,7 +72,7 @@ struct actor {
     unsigned budget = 0;
 
     bool is_task() const noexcept { return fult::in_task(); }
-    // A part of the budget, for one of so many children.
+    // A part of the budget, for one of several children.
     unsigned share(unsigned children) noexcept {
         const unsigned part = budget / (children + 1);
         budget -= part;

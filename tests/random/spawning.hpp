@@ -94,7 +94,7 @@ template <class R> void wait_somehow_for(actor &a, const std::vector<fult::handl
     }
 }
 
-// So many members, each of which calls body(member, number): tasks, and threads where there may be some.
+// A number of actors, each of which calls body(member, number): tasks, and threads where there may be some.
 // Where slots run out there are fewer, perhaps none. Members begin when `open` is called, and know their
 // number then.
 class actor_group {

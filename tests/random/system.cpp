@@ -227,7 +227,7 @@ void dump(actor &a) {
     }
 }
 
-// Reads the whole description of a task; sometimes slowly, so that much changes meanwhile.
+// Reads the whole description of a task; sometimes slowly, so that much changes during the visit.
 void visit(actor &a) {
     std::size_t seen = 0, sum = 0;
     std::size_t slow = a.random.one_in(2) ? a.random.between(1, 50) : 0;

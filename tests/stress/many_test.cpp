@@ -94,7 +94,7 @@ TEST_P(many, storms_of_joins) {
     EXPECT_EQ(ran.load(), 8L * 100 * rounds);
 }
 
-// Far deeper than a stack: joins go on on fresh stacks when one runs low.
+// Far deeper than a stack: joins continue on fresh stacks when one runs low.
 long chain(long depth) {
     if (depth == 0)
         return 0;

@@ -12,7 +12,7 @@
 
 namespace fult::testing {
 
-// Options for so many workers. Not bound: tests run beside each other.
+// Options for a number of workers. Not bound: tests run concurrently.
 inline options workers(unsigned count) {
     options o;
     o.workers = count;

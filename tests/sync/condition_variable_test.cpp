@@ -150,7 +150,7 @@ TEST_P(cv_test, stop_requests_end_waits) {
     });
 }
 
-// A clock at half the speed: by the steady one the time comes too early.
+// A clock at half the speed: by the steady one the deadline comes too early.
 struct slow_clock {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;
@@ -176,7 +176,7 @@ struct notifying_lock {
     void unlock() {}
 };
 
-// A wait that ended early went on without a look at the condition, and missed the notification in between.
+// A wait that ended early continued without a check of the condition, and missed the notification in between.
 TEST(condition_variable, a_slow_clock_loses_no_notification) {
     condition_variable cv;
     bool condition = false;

@@ -1,6 +1,6 @@
 // Small histories of a channel, and of promises and futures, by tasks and foreign threads under random
-// delays: each must have an explanation by a sequential object. That the search itself says no: see the first
-// tests.
+// delays: each must be explained by a sequential object. That the search rejects others is checked by the
+// first tests.
 #include <array>
 #include <chrono>
 #include <memory>
@@ -76,7 +76,7 @@ struct queue_object {
     }
 };
 
-// Whether each value was received while its send went on: with capacity 0. No value is sent twice.
+// Whether each value was received during its send: with capacity 0. No value is sent twice.
 bool partners_met(const history<queue_object::operation> &all) {
     using q = queue_object;
     const auto has = [](const auto &c, q::kind a, q::kind b) {

@@ -169,7 +169,7 @@ TEST_P(qlock_test, timeouts_race_with_unlocks) {
     EXPECT_EQ(granted.load() + gave_up.load(), long(rounds * size()));
 }
 
-// A lock waiter whose child ends meanwhile must not take that for its grant.
+// A lock waiter whose child ends must not mistake that for its grant.
 TEST_P(qlock_test, a_childs_end_is_no_grant) {
     for (std::size_t r = 0; r < fult::testing::scaled(100); ++r) {
         qlock lock;

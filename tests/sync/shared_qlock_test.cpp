@@ -77,7 +77,7 @@ TEST_P(shared_qlock_test, timeouts_race_with_turns) {
     lock.unlock();
 }
 
-// A reader that comes after a waiting writer waits; when the writer gives up it goes on.
+// A reader that comes after a waiting writer waits; when the writer times out it continues.
 TEST_P(shared_qlock_test, readers_behind_a_writer_that_gives_up) {
     shared_qlock lock;
     lock.lock_shared();

@@ -71,7 +71,7 @@ TEST_P(sleep_test, races_with_stops) {
     }
 }
 
-// A sleeping task holds no worker: all the others run meanwhile.
+// A sleeping task occupies no worker: all the others run.
 TEST_P(sleep_test, leaves_the_worker_to_others) {
     std::stop_source over;
     std::vector<fult::handle<void>> sleepers;
@@ -137,7 +137,7 @@ TEST(sleeping_crowd, many_deadlines_at_once_and_scattered) {
     EXPECT_EQ(early.load(), 0U);
 }
 
-// The earlier deadline of a worker that goes on computing wakes the one that sleeps for a later one.
+// The earlier deadline of a worker that continues computing wakes the one that sleeps for a later one.
 TEST(sleeping_crowd, a_sleeping_worker_hears_of_an_earlier_deadline) {
     fult::runtime rt(fult::testing::workers(2));
     for (std::size_t r = 0; r < fult::testing::scaled(50); ++r) {

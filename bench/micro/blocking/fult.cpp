@@ -1,5 +1,5 @@
 // A call that blocks and does nothing: from the task to a thread of the pool and back; beside two kernel
-// threads that hand a turn to each other and back by a condition variable.
+// threads that pass a turn to each other and back by a condition variable.
 #include <condition_variable>
 #include <mutex>
 #include <thread>

@@ -33,7 +33,7 @@ inline constexpr std::size_t message_size = 64;
     std::_Exit(1);
 }
 
-// So many descriptors, or an error that says what to do.
+// Raises the limit of descriptors, or fails with a remedy.
 inline void allow_descriptors(unsigned long count) {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);

@@ -25,7 +25,7 @@ class server {
     int ranks = 1;
     long value_most = 1024;
     bool reversed = false; // cmd= comes last
-    // What to answer instead, if anything: "-" closes the connection, "" says nothing.
+    // The answer instead, if set: "-" closes the connection, "" sends nothing.
     std::function<std::optional<std::string>(const std::string &command)> instead;
     std::size_t longest_line = 0;
     bool finalized = false;

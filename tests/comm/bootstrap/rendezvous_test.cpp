@@ -63,7 +63,7 @@ TEST(rendezvous, names_the_late_ones) {
     EXPECT_EQ(all.at(1).kind, run_kind::failed);
     EXPECT_NE(all.at(1).body.find("ranks 0, 2, 3 did not come to a barrier within 250 ms"), std::string::npos)
         << all.at(1).body;
-    // they come after all, and learn that it is over
+    // they come late, and get an error
     meeting.arrive(0, {run_kind::barrier, 250, ""}, now);
     EXPECT_EQ(answers(meeting).at(0).kind, run_kind::failed);
 }

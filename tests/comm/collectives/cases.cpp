@@ -261,7 +261,7 @@ void errors(party &p) {
     endpoint empty;
     require_throw<std::invalid_argument>([&] { comm::barrier(empty); });
     comm::barrier(own); // it works still
-    if (p.size == 2) {  // sizes that differ between the ranks; each rank hears of it
+    if (p.size == 2) {  // sizes that differ between the ranks; each rank gets the error
         endpoint other = p.make_endpoint({});
         std::vector<int> own_size(p.rank == 0 ? 3 : 4);
         require_throw<std::invalid_argument>([&] { allreduce(other, own_size, own_size, std::plus<>{}); });

@@ -57,7 +57,7 @@ TEST(collectives_here, barrier_waits_for_all) {
     }
 }
 
-// What a call that must fail says of it.
+// The error text of a call that must fail.
 template <class F> std::string failure_of(F call, int lost = 4) {
     try {
         call();
@@ -99,7 +99,7 @@ TEST_P(dead_rank, ends_everybodys_calls) {
         for (std::size_t i = 0; i < std::size(actions); ++i)
             own.push_back(p.make_endpoint({}));
         p.barrier();
-        if (p.rank == 4) { // it is there, and says nothing; nor is anything said to it any more
+        if (p.rank == 4) { // it lives, but neither sends nor receives any more
             silent = true;
             while (ended < 4)
                 fult::this_task::yield();
@@ -116,7 +116,7 @@ TEST_P(dead_rank, ends_everybodys_calls) {
                 // One that would only send.
                 EXPECT_EQ(failure_of([&] { gather(own[i], in, out, 0); }), "rank 4 has ended");
             }));
-        // Rank 0 hears of it and gives up; the others do not know yet why it says nothing more.
+        // Rank 0 gets the error first; the others do not know yet why it is silent.
         for (const auto &count_left : left)
             while (p.rank != 0 && count_left == 0)
                 fult::this_task::yield();
@@ -127,7 +127,7 @@ TEST_P(dead_rank, ends_everybodys_calls) {
         endpoint late = p.make_endpoint({});
         require_error(errc::peer_failed, [&] { barrier(late); });
         ++ended;
-        while (ended < 4) // else others might hear that this rank has left before they hear of rank 4
+        while (ended < 4) // else others might see that this rank has left before they see the loss of rank 4
             fult::this_task::yield();
     });
 }

@@ -138,7 +138,7 @@ void sendrecv(party &p) {
     }
 }
 
-// Too long for the buffer: the error names both sizes, and everything goes on.
+// Too long for the buffer: the error names both sizes, and everything continues.
 void truncation(party &p) {
     outbox later(p.world);
     for (const std::size_t size :

@@ -2,7 +2,7 @@
 // case, from rank 0; status 1 where one failed. `list` prints their names. Some more do not belong to the
 // list, for they end badly or take long:
 //   killed        the last rank kills itself while the others wait for it
-//   departs       the last rank leaves in good order while the others count on it
+//   departs       the last rank leaves regularly while the others still use it
 //   late N        the last rank ends its context N seconds after the others
 //   never_received  rank 0 receives nothing until its senders have stopped
 //   attacked N    until each of two ranks has refused N packets of strangers, or more
@@ -91,7 +91,7 @@ void killed(context &net) {
     expect_peer_failed("send", [&] { world.send(large, last, 1); });
     expect_peer_failed("recv", [&] { world.recv(in, last, 1); });
     expect_peer_failed("get", [&] { get(world, got, there); });
-    // The others go on.
+    // The others continue.
     for (int other = 0; other < last; ++other)
         if (other != net.rank()) {
             request sent = world.isend(large, other, 5);
@@ -120,7 +120,7 @@ void never_received(context &net) {
         net.barrier();
         return;
     }
-    // 300 of 3000 kB are let in; ranks that go on would be through long before this.
+    // 300 of 3000 kB are accepted; ranks that continue would be done long before this.
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
     while (std::chrono::steady_clock::now() < until)
         this_task::yield();

@@ -70,7 +70,7 @@ void listed(party &p) {
     }
     iget(p.world, got.data(), got.size(), next, 0, ended, 300);
     std::vector<unsigned> seen(400, 0);
-    // Two take them out, one waits and one looks.
+    // Two consumers, one that waits and one that polls.
     std::atomic<std::uint32_t> taken{0};
     const auto note = [&](const completed &what) {
         require(what.failure == errc::none, "went well");

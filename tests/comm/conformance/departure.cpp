@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint32_t early = 1, early_long = 2, never = 3;
 constexpr std::size_t large = 200'000;
 
-// The call ends with peer_left, and says all of `words`.
+// The call ends with peer_left, and its text contains all of `words`.
 template <class F> void expect_left(std::vector<std::string> words, F call) {
     try {
         call();
@@ -142,7 +142,7 @@ void the_last_rank_leaves(party &p, bool is_contexts_own) {
         expect_left({"barrier: ", "the context"}, [&] { p.barrier(); });
         return;
     }
-    // The others go on with each other.
+    // The others continue with each other.
     const int to = (p.rank + 1) % last, from = (p.rank + last - 1) % last;
     request sent = p.world.isend(expected.out, to, 9);
     require_equal(p.world.recv(expected.in, from, 9).size, large, "size");

@@ -1,4 +1,4 @@
-// Ranks that leave in good order while others still count on them.
+// Ranks that leave regularly while others still use them.
 #pragma once
 
 #include "tests/comm/conformance/party.hpp"

@@ -114,7 +114,7 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.enqueue(&lost, 1, lost, 1); }));
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { put(p.world, large, regions[lost]); }));
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { iget(p.world, got, regions[lost]).wait(); }));
-        // The others go on.
+        // The others continue.
         const int to = p.rank == 0 ? 1 : p.rank == 1 ? 3 : 0, from = p.rank == 0 ? 3 : p.rank == 1 ? 0 : 1;
         for (int i = 0; i < 20; ++i) {
             request sent = p.world.isend(large, to, 8);
@@ -130,7 +130,7 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
 }
 INSTANTIATE_TEST_SUITE_P(kinds, losing, ::testing::Combine(::testing::Bool(), ::testing::Bool()));
 
-// A rank leaves in good order, and the others count on it.
+// A rank leaves regularly while the others still use it.
 TEST_F(failure, a_rank_that_leaves) {
     const runtime running(as_many_workers_as_asked_for());
     for (const int ranks : {2, 4})
@@ -193,8 +193,8 @@ TEST_F(failure, messages_that_came_before_remain) {
     });
 }
 
-// Where no other rank is left, no rank can serve a receive from any source. One that names this
-// rank goes on, and what has come is received first.
+// If no other rank is left, no rank can serve a receive from any source. One that names this
+// rank continues, and what has arrived is received first.
 TEST_F(failure, any_source_ends_with_the_last_of_the_others) {
     world_settings settings;
     settings.ranks = 3;

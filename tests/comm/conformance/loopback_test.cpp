@@ -23,7 +23,7 @@ struct configuration {
 constexpr configuration all_configurations[] = {
     {"two", [](world_settings &) {}, true},
     {"four", [](world_settings &s) { s.ranks = 4; }},
-    {"refusing", // every third call of the transport says: not now
+    {"refusing", // every third call of the transport is refused
      [](world_settings &s) {
          s.ranks = 3;
          s.network.refuse_every = 3;

@@ -8,7 +8,7 @@
 namespace fult::comm::testing {
 namespace {
 
-// What all ranks have to say, by rank.
+// The values of all ranks, by rank.
 template <plain T> std::vector<T> reported_by_all(party &p, const T &mine) {
     std::vector<T> all(static_cast<std::size_t>(p.size));
     allgather(p.world, mine, all);
@@ -22,7 +22,7 @@ const remote_region &of(const std::vector<remote_region> &all, int rank) {
 // Around every border: each size to the next rank and back from the one before.
 void put_and_get(party &p) {
     const std::vector<std::size_t> sizes = border_sizes();
-    constexpr std::size_t gap = 24; // nothing beside what was asked for changes
+    constexpr std::size_t gap = 24; // only the requested bytes change
     std::vector<std::byte> memory(sizes.back() + 2 * gap);
     region own(p.world, memory);
     const auto all = reported_by_all(p, own.remote());

@@ -118,7 +118,7 @@ inline bool are_bytes_of(std::uint64_t seed, std::span<const std::byte> bytes) {
     return true;
 }
 
-// Sends that need no receive to go on: any send may wait for its receive, where the receiver has asked for
+// Sends that continue without a receive: any send may wait for its receive, if the receiver has asked for
 // that.
 class outbox {
   public:

@@ -108,7 +108,7 @@ TEST(queues, that_end_full_give_their_messages_up) {
     });
 }
 
-// enqueue copies, and says when it has copied enough.
+// enqueue copies, and refuses when it has copied enough.
 TEST(queues, refuse_what_finds_no_room_at_the_sender) {
     const runtime running(as_many_workers_as_asked_for());
     run_ranks(small_share(2), [&](party &p, world &all) {

@@ -21,7 +21,7 @@
 
 namespace fult::comm::testing {
 
-// Where the ranks of a process meet. Threads block here, which are no workers: job calls barrier on a thread
+// A meeting of the ranks of a process. Foreign threads block here: job calls barrier on a thread
 // of its own.
 class meeting {
   public:
@@ -131,7 +131,7 @@ inline void run_ranks(const world_settings &settings, const std::function<void(p
     join_all(tasks);
 }
 
-// As many workers as FULT_WORKERS says, or one a processor; not bound: tests run beside each other.
+// As many workers as FULT_WORKERS says, or one a processor; not bound: tests run concurrently.
 inline fult::options as_many_workers_as_asked_for() {
     fult::options o = fult::read_options();
     o.bind = false;

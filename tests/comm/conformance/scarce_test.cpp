@@ -1,5 +1,5 @@
 // A rank that runs out of memory while it handles what others have sent: at each allocation in turn. Nothing
-// is lost, nothing is delivered twice, and the program goes on.
+// is lost, nothing is delivered twice, and the program continues.
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -140,7 +140,7 @@ class pair {
         other.join();
     }
     fult::comm::detail::job &rank(std::size_t i) { return *jobs_[i]; }
-    // Both go on until nothing happens any more. Rank 1's allocations fail as planned.
+    // Both continue until nothing happens any more. Rank 1's allocations fail as planned.
     void exchange() {
         for (int calm = 0; calm < 4; ++calm) {
             if (jobs_[0]->progress())

@@ -1,4 +1,4 @@
-// Ranks of which all wait, and some of which one goes on in the end. usage: comm_deadlock CASE
+// Ranks which all wait forever, and ranks of which one continues in the end. usage: comm_deadlock CASE
 //
 // A case of the first table never ends by itself. One of the second ends well, after some seconds in which
 // all tasks but one, or all tasks of all ranks but for something outside, wait.
@@ -183,8 +183,8 @@ void pauses(context &net) {
     }
 }
 
-// One rank at a time has something to do, for moments in which the others look around, and passes it on by
-// all kinds of messages.
+// One rank at a time has something to do, for moments in which the others check for a deadlock, and passes it
+// on by all kinds of messages.
 void relay(context &net) {
     endpoint far = net.make_endpoint({.device = comm::read_options().devices - 1});
     std::vector<std::byte> memory(300'000), bytes(300'000);

@@ -1,4 +1,4 @@
-// What every transport between processes of this host must do. Which ones are tested is said by ways(), of
+// What every transport between processes of this host must do. The tested ones are returned by ways(), of
 // the file that this is linked with.
 #include <algorithm>
 #include <csignal>
@@ -321,7 +321,7 @@ TEST_P(transports, a_killed_rank_is_forgotten_and_the_others_go_on) {
         me.meet();
         if (rank == victim)
             raise(SIGKILL);
-        // Whatever is begun now ends, or is given up.
+        // Each operation that is started now ends or fails.
         long begun = 0;
         // An unanswered one holds up all later ones there: see open_fabric.
         std::vector<transfer> transfers(GetParam().copies_by_cma ? 6 : 0);

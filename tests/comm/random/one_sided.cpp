@@ -196,7 +196,7 @@ class lane_work {
         return !lost;
     }
 
-    // What is wrong is said, and no byte moves.
+    // An error is reported, and no byte moves.
     void refuse(std::size_t from, std::size_t size) {
         std::vector<std::byte> some(size + 1);
         by_.doing("refused accesses");

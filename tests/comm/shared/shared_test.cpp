@@ -290,7 +290,7 @@ TEST(shared, random_nonsense_anywhere_does_no_harm) {
                 const bool look = random() % 4 == 0;
                 for (const event &e : happens(net[to], look ? 1 : 0))
                     ASSERT_LE(static_cast<packet *>(e.what)->size, 256U);
-                // behind the head's shape, which is not looked at any more
+                // behind the head's shape, which is not read any more
                 auto &segment = segments[random() % 3];
                 const std::uint64_t word = random() % 2 == 0 ? random() : random() % 300;
                 const bool in_a_ring = random() % 8 != 0;
@@ -365,7 +365,7 @@ TEST(shared, ranks_in_threads_lose_nothing) {
         }
 }
 
-// Bits of several words, and ranks that are looked at no more after a while.
+// Bits of several words, and ranks that are no longer polled after a while.
 TEST(shared, many_ranks_are_heard) {
     constexpr int ranks = 70;
     shared_settings settings;
