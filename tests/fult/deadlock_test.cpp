@@ -121,7 +121,7 @@ TEST(deadlock, of_tasks_that_the_runtime_waits_for_at_its_end) {
     EXPECT_EQ(child.join(), 7);
 }
 
-// None of these is one. The signal comes long after all tasks wait.
+// No deadlocks. The signal comes long after all tasks wait.
 constexpr auto late = std::chrono::milliseconds(300);
 template <class Wake> void wakes_late(unsigned count, Wake wake) {
     const auto begin = std::chrono::steady_clock::now();

@@ -182,7 +182,7 @@ TEST_P(descriptor, closing_ends_waits) {
         }));
     while (begun.load() != 4)
         fult::this_task::yield();
-    // One that has begun may not wait yet: then it finds the descriptor closed.
+    // A started task may not wait yet: then it finds the descriptor closed.
     EXPECT_EQ(fult::close_descriptor(p.ends[0]), 0);
     for (auto &each : waiting)
         try {

@@ -28,7 +28,7 @@ namespace this_task = fult::this_task;
 // Far above each bound here.
 constexpr long give_up = 5'000'000;
 
-// Repeats `step` until the condition holds; whether it came to hold.
+// Repeats `step` until the condition holds; returns whether it did.
 template <class Step> bool repeat_until(const std::atomic<bool> &condition, Step step) {
     for (long i = 0; i < give_up; ++i) {
         if (condition.load(std::memory_order_relaxed))
@@ -338,7 +338,7 @@ TEST(fairness, waits_that_are_polled_for) {
     foreign.join();
 }
 
-// A producer that only spawns: what it spawns runs meanwhile, and ends.
+// A producer that only spawns: its children run and end at the same time.
 TEST(fairness, a_task_that_only_spawns) {
     fult::options o = workers(1);
     o.max_tasks = 4096;
@@ -359,7 +359,7 @@ TEST(fairness, a_task_that_only_spawns) {
         this_task::yield();
 }
 
-// The same where it comes to the bound, with tasks that take more than one turn.
+// The same at the bound of the table, with tasks that take more than one turn.
 TEST(fairness, a_spawn_into_a_full_table) {
     fult::options o = workers(2);
     o.max_tasks = 64;

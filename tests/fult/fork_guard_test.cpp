@@ -19,7 +19,7 @@ using fult::spawn;
 using fult::testing::workers;
 namespace this_task = fult::this_task;
 
-// What the child of a fork wrote to standard error, and how it ended.
+// The standard error of the child of a fork, and its status.
 struct ending {
     std::string said;
     int status;

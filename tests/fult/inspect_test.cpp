@@ -1,4 +1,4 @@
-// What can be seen of the tasks from inside: visit_tasks, dump_tasks, and a signal.
+// Inspecting tasks from within the program: visit_tasks, dump_tasks, and a signal.
 #include <atomic>
 #include <csignal>
 #include <cstdlib>

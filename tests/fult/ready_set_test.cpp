@@ -65,14 +65,14 @@ TEST_F(ready_set_test, oldest_first_by_option) {
         tasks->add_ready(at(slot));
     for (const std::uint32_t slot : {65u, 70u, 9000u})
         EXPECT_EQ(tasks->take_ready(), at(slot));
-    // upwards, and round: a task that comes below the sweep is reached in the next one
+    // upwards, then from the start: a task that becomes ready below the sweep is reached in the next one
     tasks->add_ready(at(3));
     tasks->add_ready(at(9001));
     EXPECT_EQ(tasks->take_ready(), at(9001));
     EXPECT_EQ(tasks->take_ready(), at(3));
 }
 
-// However many newer ones come, a sweep reaches each task.
+// However many newer ones become ready, a sweep reaches each task.
 TEST_F(ready_set_test, a_sweep_reaches_all) {
     open();
     std::set<std::uint32_t> waiting{1, 5, 64, 8000, 100000};
@@ -285,8 +285,8 @@ TEST_F(ready_set_test, a_swarm_is_gathered) {
     EXPECT_FALSE(tasks->any_private() || tasks->seems_public() || tasks->seems_pinned());
 }
 
-// What a thief has brought to the public words is gathered again; its old private bit must not take the new
-// one with it.
+// A task that a thief has revoked to the public words is gathered again; its old private bit must not take
+// the new one with it.
 TEST_F(ready_set_test, what_was_revoked_is_gathered_and_not_lost) {
     open();
     stack on;

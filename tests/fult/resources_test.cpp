@@ -101,7 +101,7 @@ TEST_P(resources, the_limit_on_tasks) {
     }
 }
 
-// Also where the spawned tasks' results and closures own something.
+// Also if the spawned tasks' results and closures own something.
 TEST_P(resources, a_failed_spawn_leaves_its_closure_to_the_caller) {
     fult::options o = workers(GetParam());
     o.max_tasks = 64;

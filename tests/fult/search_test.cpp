@@ -93,7 +93,7 @@ double cpu_seconds() {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-// The time that passes does not matter, only what the workers use of it.
+// The elapsed time does not matter, only the processor time of the workers.
 // While a search lasts for a second, only as many workers search as there are processors for them.
 TEST(idle, workers_beyond_the_processors_sleep_at_once) {
     if (fult::testing::emulated())

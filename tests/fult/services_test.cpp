@@ -130,7 +130,7 @@ TEST_P(services, busy_workers_poll) {
     EXPECT_EQ(bell.served.load(), 1U);
 }
 
-// The watcher sleeps on descriptors; other tasks' signals wake it all the same.
+// The watcher sleeps on descriptors; signals to tasks also wake it.
 TEST_P(services, signals_wake_the_watcher) {
     fult::runtime rt(fult::testing::workers(GetParam()));
     bell_service bell;

@@ -74,7 +74,7 @@ TEST_F(slot_allocator_test, low_words_are_used_again_before_new_ones) {
     EXPECT_EQ(slot_of(slots.take()), nth(3 * in_word));
 }
 
-// As a group does that waits for its tasks: all but the first few of a word come back by the fast path.
+// As a group that waits for its tasks: all but the first few of a word are returned by the fast path.
 TEST_F(slot_allocator_test, the_run_follows_slots_that_are_given_back_downwards) {
     slots.open(home.hot(), &run, 0, 8);
     for (std::uint32_t i = 0; i < in_word + 3; ++i)
@@ -199,7 +199,7 @@ TEST_F(slot_allocator_test, bursts_in_any_order_lose_nothing) {
     EXPECT_EQ(left, 0U) << "slots were lost";
 }
 
-// What lies above the run's end in a word that is left is in use.
+// The slots above the run's end in a word that the run has left are in use.
 TEST_F(slot_allocator_test, the_run_takes_along_only_what_is_its_own) {
     slots.open(home.hot(), &run, 0, 4);
     for (std::uint32_t i = 0; i < 2 * in_word; ++i)

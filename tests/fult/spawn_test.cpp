@@ -17,8 +17,8 @@ using fult::spawn;
 using fult::testing::spin_until;
 namespace this_task = fult::this_task;
 
-// How a child comes to run: in its parent's join; on another worker, which took it from a busy parent; or on
-// a stack of its own.
+// The ways in which a child is run: in its parent's join; on another worker, which took it from a busy
+// parent; or on a stack of its own.
 enum class way { inline_join, stolen, own_stack };
 
 std::string print(const ::testing::TestParamInfo<way> &info) {
@@ -31,7 +31,7 @@ class spawn_test : public ::testing::TestWithParam<way> {
   protected:
     fult::runtime running{fult::testing::workers(GetParam() == way::stolen ? 2 : 1)};
 
-    // What a child does first, and what its parent does before the join.
+    // The first action of a child, and that of its parent before the join.
     static void begin() {
         if (GetParam() == way::own_stack)
             this_task::yield();

@@ -238,7 +238,7 @@ TEST_F(fp_environment, of_deep_recursions_too) {
     EXPECT_EQ(spawn([] { return tree::leaves(10); }).join(), 1024);
 }
 
-// The same for what the library itself reads of a thread: one function that reads it before and after it has
+// The same for the library's own thread-local variables: one function that reads it before and after it has
 // changed threads must not be given the first answer twice, in link-time optimization neither.
 [[gnu::noinline]] void change_workers() {
     const unsigned before = this_task::worker();

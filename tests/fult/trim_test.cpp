@@ -1,4 +1,4 @@
-// What a burst of tasks leaves behind goes back to the system.
+// The memory of a burst of tasks is returned to the system.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -33,7 +33,7 @@ std::size_t resident() {
     return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 }
 
-// Does `meanwhile` until no more memory than that is resident, for 40 s at most. Returns what is resident.
+// Repeats `meanwhile` until at most `bytes` are resident, for at most 40 s. Returns the resident size.
 template <class Meanwhile> std::size_t until_at_most(std::size_t bytes, const Meanwhile &meanwhile) {
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(40);
     std::size_t now = resident();

@@ -1,4 +1,4 @@
-// What a pinned task joins inline may resume elsewhere; the pinned task itself never does.
+// A task that a pinned task joins inline may resume elsewhere; the pinned task itself never does.
 #include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>

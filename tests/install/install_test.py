@@ -19,7 +19,7 @@ class Failure(Exception):
 
 
 def run(command, **options):
-    """A command's standard output; Failure with all that it said when it does not succeed."""
+    """A command's standard output; Failure with all its output if it does not succeed."""
     result = subprocess.run([str(c) for c in command], capture_output=True, text=True, **{'timeout': 600, **options})
     if result.returncode != 0:
         raise Failure(f'$ {" ".join(map(str, command))}\n{result.stdout}{result.stderr}exit status {result.returncode}')
@@ -152,7 +152,7 @@ def headers(tree):
 
 
 def info(tree):
-    """fult-info runs from where it was installed."""
+    """fult-info runs from the place of installation."""
     program = one('fult-info', tree.stage)
     text = run([program], env=tree.environment)
     version = tree.pkg_config('--modversion')[0]
@@ -200,7 +200,7 @@ def options_of():
 
 
 def run_checks(tree, checks):
-    """Each check as a line of TAP: a check says why it is to be skipped, or raises Failure."""
+    """Each check as a line of TAP: a check returns why it is to be skipped, or raises Failure."""
     print(f'1..{len(checks)}')
     failed = 0
     for number, check in enumerate(checks, 1):

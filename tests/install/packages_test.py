@@ -15,7 +15,7 @@ from install_test import Failure, Installed, one, options_of, run, run_checks
 
 
 class Moved(Installed):
-    """The staged tree at another place than where it was installed."""
+    """The staged tree, moved from the place of installation."""
 
     def __init__(self, options, scratch):
         super().__init__(options, scratch)
@@ -40,7 +40,7 @@ class Moved(Installed):
 
 
 def cmake_package(tree):
-    """find_package(FULT): shared and static, C++ and C, and fult-comm where it is there."""
+    """find_package(FULT): shared and static, C++ and C, and fult-comm if it exists."""
     if not shutil.which('cmake'):
         return 'no cmake here; tools/setup check installs it'
     report = tree.cmake('by_package', tree.options.source / 'tests/install/by_package', PROGRAMS=tree.consumer,

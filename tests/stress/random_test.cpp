@@ -1,4 +1,4 @@
-// Tasks that do anything at random: spawn, yield, wait, signal, join, detach, on any worker. What must hold:
+// Tasks that do anything at random: spawn, yield, wait, signal, join, detach, on any worker. Checked:
 // each task runs once, each join brings its own child's result, each wait that is granted ends.
 #include <atomic>
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct load {
             signal(fult::task_id::from_value(name));
     }
 
-    // A task's number comes back from its join.
+    // A task's join returns its number.
     std::uint64_t act(std::uint64_t seed, int depth) {
         std::mt19937_64 random(seed);
         living[random() % names] = this_task::id().value();

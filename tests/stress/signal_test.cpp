@@ -37,7 +37,7 @@ TEST_P(signals, ping_pong_between_pinned_tasks) {
     EXPECT_EQ(ball.load(), 2 * rounds);
 }
 
-// Each counts what it got; a grant that was lost would leave a receiver waiting.
+// Each counts its grants; a lost grant would leave a receiver waiting.
 TEST_P(signals, foreign_signalers) {
     const fult::runtime running(fult::testing::workers(GetParam()));
     constexpr unsigned receivers = 16;

@@ -15,7 +15,7 @@ using fult::testing::long_time;
 using fult::testing::short_time;
 namespace this_task = fult::this_task;
 
-// What cannot be copied can be taken, not read: to ask for that is an error of the call, not of what it
+// A value that cannot be copied can be taken, not read: a read is an error of the call, not of what it
 // calls.
 template <class T>
 concept can_be_read = requires(full_empty<T> &v, std::stop_token stop) {

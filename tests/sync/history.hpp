@@ -34,7 +34,7 @@ template <class Operation> std::ostream &operator<<(std::ostream &out, const his
     return out;
 }
 
-// Collects what several actors do. Each writes to its own part.
+// Collects the operations of several actors. Each writes to its own part.
 template <class Operation> class recorder {
   public:
     recorder(unsigned actors, std::size_t operations) : parts_(actors) {

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Each round, one brings the news and another destroys what brought it; as tasks and as threads.
+// In each round one task ends a wait and the waiter destroys the object; as tasks and as threads.
 template <class Object> class one_round {
   public:
     template <class Make, class Bring, class Learn>

@@ -297,7 +297,7 @@ INSTANTIATE_TEST_SUITE_P(crowds, linearizability_test,
                          ::testing::Values(crowd{1, 4, 0}, crowd{1, 2, 2}, crowd{2, 4, 0}, crowd{2, 2, 2},
                                            crowd{2, 0, 4}, crowd{8, 4, 0}, crowd{8, 3, 1}));
 
-// Performs it, and notes what came of it.
+// Performs it, and records the result.
 template <class Random> void perform(channel<int> &subject, q::operation &o, Random &random) {
     const auto short_time = std::chrono::microseconds(random() % 30);
     const bool timed = random() % 3 == 0; // where nothing comes in time, it is as if it had only tried

@@ -1,4 +1,4 @@
-// Sleeping tasks, and what ends their sleep.
+// Sleeping tasks, and the ends of their sleep.
 #include <algorithm>
 #include <chrono>
 #include <stop_token>

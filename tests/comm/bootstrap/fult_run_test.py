@@ -102,7 +102,7 @@ def survivors_may_clean_up():
 
 
 def keep_going():
-    """Survivors see that the dead one is gone, and what it has left; they go on, and the status is still the bad one."""
+    """Survivors see the death, and the data of the dead rank; they continue, and the status remains the bad one."""
     with scratch() as directory:
         script = (f'if test $FULT_RUN_RANK = 1; then sleep 1000 & echo $$ $! > {directory}/new; '
                   f'mv {directory}/new {directory}/pids; kill -9 $$; fi; '
@@ -134,7 +134,7 @@ def calls_that_differ():
 
 
 def abort():
-    """Ends all with the status that was asked for, and never with success."""
+    """Ends all with the requested status, and never with success."""
     for options in ([], ['--keep-going']):
         for code, expected in ((7, 7), (0, 1), (256, 1)):
             status, _, err = ranks(3, *options, PROBE, 'abort', code)
@@ -398,14 +398,14 @@ def mistakes_on_the_command_line():
 
 
 def other_ways_to_say_it():
-    """-n2, --ranks=2, -np 2, and options of the program that look like ours."""
+    """-n2, --ranks=2, -np 2, and options of the program that resemble those of fult-run."""
     for words in (['-n2'], ['--ranks=2'], ['--ranks', '2'], ['-np', '2'], ['-n', '2', '--']):
         status, out, err = run([FULT_RUN, *words, 'echo', '-n', '-p', '--help'])
         expect(status == 0 and out.split('\n')[:2] == ['-p --help', '-p --help'], f'{words}: {out!r} {err}')
 
 
 def programs_that_cannot_run():
-    """As a shell's status, said once, and nothing is left."""
+    """As a shell's status, reported once, and nothing remains."""
     status, _, err = ranks(3, 'no-such-program')
     expect(status == 127 and err.count('\n') == 1 and "cannot run 'no-such-program': No such file" in err, err)
     status, _, err = ranks(3, '/no/such/program')

@@ -63,7 +63,7 @@ def open_mpi_finds_all():
 
 
 def open_mpi_aborts():
-    """With the status that was asked for, or that of a rank which the end of that one surprised."""
+    """With the requested status, or that of a rank which that end interrupted."""
     aborts(open_mpi(), (7, 9))
 
 

@@ -110,7 +110,7 @@ def departs(ranks, **environment):
 
 
 def a_rank_leaves_over_shared_memory():
-    """A rank's context ends while 1 or 3 others count on it: they learn it at once, after all that it has sent."""
+    """A rank's context ends while 1 or 3 others use it: they are notified at once, after all that it has sent."""
     departs(2)
     departs(4, FULT_WORKERS='2', FULT_COMM_GATHER='off')
     departs(3, FULT_COMM_DEVICES='2', FULT_COMM_SERVER='dedicated')
@@ -140,7 +140,7 @@ def different_same_host():
 
 
 def launcher_and_guard_are_killed():
-    """Ranks that are not fult-run's children do not outlive it, even where its guard is killed before it."""
+    """Ranks that are not fult-run's children do not outlive it, even if its guard is killed before it."""
     job = Job([FULT_RUN, '-n', 2, 'sh', '-c', '"$@"; true', 'sh', PROGRAM, 'crash', 0])
     name = {}
 

@@ -49,7 +49,7 @@ def conforms():
 
 
 def soaks_with_loss_and_delay():
-    """Contents and order where packets are lost, late and out of order."""
+    """Contents and order while packets are lost, late and out of order."""
     with network(loss=0.01, delay=0.001, jitter=0.002) as joined:
         finish(start(joined, 'soak', 5 if SLOW else 10, FULT_COMM_HEARTBEAT='10'), joined, 0, 'soak: ok')
         expect(joined.lost > 0, 'nothing was lost')

@@ -87,7 +87,7 @@ def after_messages():
 
 
 def one_has_left():
-    """A rank that has left is not asked for a report."""
+    """No report is requested from a rank that has left."""
     deadlocks(3, 'one_has_left', 'all 3 ranks, but for 1 that have left', left=1)
 
 

@@ -1,5 +1,5 @@
-// The rounds in which ranks find out whether all of them wait, without messages: each rank is as the test
-// says.
+// The rounds by which ranks detect that all of them wait, without messages: the test sets the state
+// of each rank.
 #include <deque>
 #include <gtest/gtest.h>
 #include <map>
