@@ -83,7 +83,7 @@ inline std::string size_text(std::size_t bytes) {
     return std::to_string(bytes) + " B";
 }
 
-// What latency and bandwidth are measured with, unless --size names another one.
+// The sizes for latency and bandwidth, unless --size names another one.
 inline std::vector<unsigned long> sizes_or(unsigned long one, std::vector<unsigned long> usual) {
     if (one == 0)
         return usual;

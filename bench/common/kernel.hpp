@@ -1,4 +1,4 @@
-// The frame of fib, nqueens and uts: every version brings its way to run tasks, the kernel brings the work
+// The frame of fib, nqueens and uts: each version provides its way to run tasks, the kernel provides the work
 // and its answer.
 #pragma once
 
@@ -36,7 +36,7 @@ struct kernel_settings {
     void declare(arguments &line);
 };
 
-// Runs the rounds, prints a record for each, and returns the exit status: 1 where an answer was wrong.
+// Runs the rounds, prints a record for each, and returns the exit status: 1 if an answer was wrong.
 int run_kernel(const version &how, const kernel_settings &settings, const job &work);
 
 } // namespace bench

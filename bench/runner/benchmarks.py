@@ -145,7 +145,7 @@ def hpccg(setting):
                 yield Row("hpccg", case, ours, "ms", peer, theirs, speed=True)
 
 
-# --- small measures: each program brings its reference along
+# --- small benchmarks: each program includes its reference
 
 def micro_rows(name, found):
     """A row for each case of ours, then for each case of the peers."""

@@ -7,7 +7,7 @@ import subprocess
 from .build import say
 from .rows import Row
 
-# operation -> the two counts of which the difference is taken, what is counted, and what the row is compared with
+# operation -> the two counts that are subtracted, the counted operation, and the reference of the row
 OPERATIONS = {
     "fib": (16, 20, "a spawn and join inside of a recursion"),
     "spawn_join": (6400, 64000, "a spawn and join, the task run by the join"),

@@ -57,7 +57,7 @@ class tree_search {
                    waiting_.fetch_add(1, std::memory_order_release); // pairs with answers
                }})) {}
 
-    // What this rank has visited, when all have nothing left.
+    // The counts of this rank's visits, once no rank has nodes left.
     totals run() {
         if (rank_ == 0)
             shelf_.push_back(uts::root_node());

@@ -31,7 +31,7 @@ struct parameters {
     double shift = 0.5;             // -f: a hybrid tree is geometric above this fraction of its depth
 };
 
-// What a whole tree adds up to.
+// The counts of a whole tree.
 struct totals {
     std::uint64_t nodes = 0;
     std::uint64_t leaves = 0;
@@ -64,7 +64,7 @@ struct named_tree {
     totals answer; // as published; leaves or depth 0: not published
 };
 
-// Nothing where there is no tree of that name; all_names lists them.
+// Empty if there is no tree of that name; all_names lists them.
 const named_tree *find_tree(const std::string &name) noexcept;
 std::string all_names();
 

@@ -1,5 +1,5 @@
 // An echo server under load: a process of plain epoll keeps one message of 64 bytes under way on each of so
-// many connections over loopback; counted are answers a second. The server is what differs: a task a
+// many connections over loopback; counted are answers a second. The servers differ: a task a
 // connection, or Boost.Asio's handlers. Server and load share the processors.
 #pragma once
 

@@ -130,7 +130,7 @@ std::uint64_t search_serially(const uts::node &here) {
     return nodes;
 }
 
-// Here n is the depth of a geometric tree; what is counted is its nodes.
+// Here n is the depth of a geometric tree; its nodes are counted.
 template <std::uint64_t (&Search)(const uts::node &)> std::uint64_t tree(unsigned long n) {
     uts::current_tree = uts::parameters{};
     uts::current_tree.depth = static_cast<int>(n);

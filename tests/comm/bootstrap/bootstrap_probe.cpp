@@ -1,4 +1,4 @@
-// What a rank sees of its bootstrap. usage: bootstrap_probe [what [argument]]
+// Shows a rank's view of its bootstrap. usage: bootstrap_probe [what [argument]]
 //
 //   (nothing)     two exchanges, one with lengths from 0 to 5000, and barriers; "rank R of N by NAME: ok"
 //   abort N       the last rank aborts with status N, the others wait in a barrier

@@ -1,4 +1,4 @@
-"""What the tests of launchers share: cases, and the search for processes that a job has left behind."""
+"""Shared by the tests of launchers: cases, and the search for processes that a job has left behind."""
 import os
 import subprocess
 import sys

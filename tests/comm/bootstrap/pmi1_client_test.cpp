@@ -217,7 +217,7 @@ TEST(pmi1_client_errors, name_what_the_server_did) {
         std::string::npos);
 }
 
-// The second rank of two: the server answers what it likes for the first.
+// The second rank of two: the server chooses the answers for the first.
 TEST(pmi1_client_errors, name_what_another_rank_put) {
     const std::pair<const char *, const char *> cases[] = {
         {"cmd=get_result rc=0 value=", "no value of ours"},

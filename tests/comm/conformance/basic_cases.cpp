@@ -1,4 +1,4 @@
-// Blocking calls: sizes, types, pieces, and what may go wrong.
+// Blocking calls: sizes, types, buffers, and errors.
 #include <algorithm>
 #include <array>
 #include <numeric>

@@ -1,5 +1,5 @@
 // The conformance cases as a program that a launcher starts: comm_conformance [CASE ...]. A line for each
-// case, from rank 0; status 1 where one failed. `list` prints their names. Some more do not belong to the
+// case, from rank 0; status 1 if one failed. `list` prints their names. Some more do not belong to the
 // list, for they end badly or take long:
 //   killed        the last rank kills itself while the others wait for it
 //   departs       the last rank leaves regularly while the others still use it
@@ -29,7 +29,7 @@ using namespace fult;
 using namespace fult::comm;
 using namespace fult::comm::testing;
 
-// What is tested is tested on the last device.
+// All tests use the last device.
 unsigned tested_device() { return comm::read_options().devices - 1; }
 
 template <class F> void expect_peer_failed(const char *what, F call) {
@@ -42,7 +42,7 @@ template <class F> void expect_peer_failed(const char *what, F call) {
     require(false, std::string(what) + ": no error");
 }
 
-// Each kind of call that waits for the rank that dies, and each that is begun later. The driver bounds the
+// Each kind of call that waits for the rank that dies, and each that starts later. The driver bounds the
 // time.
 void killed(context &net) {
     endpoint world = net.make_endpoint({.device = tested_device()});
@@ -156,7 +156,7 @@ void attacked(context &net, std::uint64_t strange) {
     std::printf("attacked: ok\n");
 }
 
-// The last rank ends by a signal, where the network's libraries are loaded; the others are ended by the
+// The last rank ends by a signal, with the network's libraries loaded; the others are ended by the
 // launcher.
 void crash(context &net, int signal) {
     const rlimit no_core{0, 0};

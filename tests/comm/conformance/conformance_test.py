@@ -18,7 +18,7 @@ from launching import Job, Skipped, cases_of, expect, main, run, until  # noqa: 
 FULT_RUN, PROGRAM, STRANGER = (os.path.abspath(a) for a in sys.argv[1:4])
 launching.LIMIT = 170 if sys.argv[4:] == ['slow'] else 55
 NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
-# Where ranks have to share processors, each message over the network costs a change of process or two.
+# If ranks have to share processors, each message over the network costs a change of process or two.
 SOME = ['sizes_unexpected', 'pieces', 'truncation', 'wait_for_any', 'one_tag', 'late_endpoint', 'queued', 'wildcards',
         'put_with_signal', 'refused_accesses', 'region_ends_in_use', 'listed']
 NAMES = run([PROGRAM, 'list'])[1].split()
@@ -180,7 +180,7 @@ def crashes():
             expect(all(line.startswith('fult-run: ') for line in err.splitlines()), err)
 
 
-# Where its ranks listen: rank -> port.
+# The ports on which its ranks listen: rank -> port.
 def ports_of(job):
     with open('/proc/net/tcp') as table:
         sockets = {row[9]: int(row[1].split(':')[1], 16) for row in map(str.split, table) if row[3] == '0A'}

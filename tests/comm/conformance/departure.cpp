@@ -86,7 +86,7 @@ void begin_all(std::vector<handle<void>> &tasks, std::atomic<int> &begun,
         }));
 }
 
-// What came before the departure is received, in whichever order.
+// Messages from before the departure are received, in any order.
 void receive_what_came(party &p, endpoint &open, int last) {
     std::vector<std::byte> in(large);
     require_equal(p.world.recv(in, last, early_long).size, in.size(), "a long message that came before");

@@ -1,4 +1,4 @@
-// What happens where things go wrong: a rank that is lost, one that never receives, an end that comes too
+// Failures: a rank that is lost, one that never receives, an end that comes too
 // early.
 #include <chrono>
 #include <gtest/gtest.h>
@@ -169,7 +169,7 @@ TEST_F(failure, any_source_ends_when_the_last_of_the_others_has_left) {
     });
 }
 
-// What had come from a rank before it was lost is still received.
+// Messages that arrived from a rank before its loss are still received.
 TEST_F(failure, messages_that_came_before_remain) {
     const runtime running(as_many_workers_as_asked_for());
     std::atomic<bool> through{false}, over{false};

@@ -124,7 +124,7 @@ std::vector<configuration> configurations() {
     return some;
 }
 
-// One after the other in one job: making jobs is most of the time where each step costs much more.
+// One after the other in one job: making jobs is most of the time if each step costs much more.
 void all_of_them(party &p) {
     for (const conformance_case &each : conformance_cases()) {
         each.run(p);
@@ -154,7 +154,7 @@ TEST_P(loopback, conforms) {
     EXPECT_EQ(ended, settings.ranks);
 }
 
-// Counts what is sent.
+// Counts sends.
 class counting final : public transport {
   public:
     counting(std::unique_ptr<transport> inner, std::atomic<unsigned> &count)

@@ -1,5 +1,5 @@
-// What every transport has to do, as a list of cases that all ranks of a job run together: in one process
-// over loopback (loopback_test.cpp), and as processes (comm_conformance.cpp).
+// The requirements on every transport, as a list of cases that all ranks of a job run together: in one
+// process over loopback (loopback_test.cpp), and as processes (comm_conformance.cpp).
 #pragma once
 
 #include <cstddef>

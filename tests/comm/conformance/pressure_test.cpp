@@ -85,7 +85,7 @@ INSTANTIATE_TEST_SUITE_P(of, queue,
                                                               &longer_than_the_share),
                                             ::testing::Bool()));
 
-// What lies in a queue, or waits for room in it, is dropped with its endpoint, and slows no sender
+// A message that lies in a queue, or waits for space in it, is dropped with its endpoint, and slows no sender
 // afterwards.
 TEST(queues, that_end_full_give_their_messages_up) {
     const runtime running(as_many_workers_as_asked_for());

@@ -63,11 +63,11 @@ struct world_settings {
     detail::loopback_settings network{};
     comm::options options{};
     std::uint64_t secret = 0; // of the job
-    // Where given: makes of a rank's transport the one that it uses.
+    // If set: wraps a rank's transport.
     std::function<std::unique_ptr<detail::transport>(std::unique_ptr<detail::transport>)> wrap{};
 };
 
-// What the ranks share.
+// Shared by the ranks.
 struct world {
     std::shared_ptr<detail::loopback_hub> hub; // of the first device
     std::vector<detail::job *> jobs;           // by rank, while they are there

@@ -100,7 +100,7 @@ void a_thread_has_ended(context &net) {
     all_receive(net);
 }
 
-// A rank that is busy when all others wait comes to wait as well.
+// A rank that is busy while all others wait finally waits too.
 void one_is_late(context &net) {
     if (is_first(net))
         std::this_thread::sleep_for(some_time);

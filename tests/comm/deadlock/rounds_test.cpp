@@ -148,7 +148,7 @@ TEST(rounds, do_not_report_while_messages_are_under_way) {
     EXPECT_EQ(all.reports(), 2);
 }
 
-// What a real relay shows: a first wave in which the sums are the same by accident.
+// As seen in a real relay: a first wave in which the sums are equal by accident.
 TEST(rounds, do_not_report_what_one_wave_has_found) {
     for (int change = 0; change < 4; ++change) {
         world all(2);

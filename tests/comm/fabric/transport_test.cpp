@@ -1,5 +1,5 @@
-// What every transport between processes of this host must do. The tested ones are returned by ways(), of
-// the file that this is linked with.
+// The requirements on every transport between processes of this host. The tested ones are returned by ways(),
+// of the file that this is linked with.
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -266,7 +266,7 @@ TEST_P(transports, writes_are_there_when_another_rank_notifies) {
     });
 }
 
-// Counts what comes to an end; receives are posted again.
+// Counts completions; receives are posted again.
 struct ledger {
     rank_process &me;
     long sent = 0, moved = 0, lost = 0, received = 0;
@@ -493,7 +493,7 @@ TEST_P(transports, a_sleeper_is_woken) {
     });
 }
 
-// What has come and was taken must not keep any thread awake afterwards.
+// Messages that were received must not keep any thread awake afterwards.
 TEST_P(transports, idle_ranks_sleep) {
     run(2, [](board &shared, int rank) {
         rank_process me(shared, rank, 2, GetParam(), job(), 4096, true);

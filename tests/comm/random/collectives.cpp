@@ -13,7 +13,7 @@ constexpr auto times = [](const matrix &x, const matrix &y) -> matrix {
     return {x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
 };
 
-// A call of the sequence: what all ranks know of it.
+// A call of the sequence, as known to all ranks.
 struct call {
     std::uint64_t seed;
     int root;
