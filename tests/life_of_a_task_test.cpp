@@ -38,7 +38,7 @@ TEST_F(life_of_a_task, main_is_one) {
     EXPECT_EQ(to_task(this_task::id()), main);
 }
 
-TEST_F(life_of_a_task, when_nobody_else_wants_it) {
+TEST_F(life_of_a_task, when_uncontended) {
     task *const slot = home->run.next;
     expect_at_rest(slot);
 
@@ -57,7 +57,7 @@ TEST_F(life_of_a_task, when_nobody_else_wants_it) {
     EXPECT_EQ(home->run.next, slot + 1);
     EXPECT_TRUE(is_private(slot));
     EXPECT_FALSE(is_public(slot));
-    EXPECT_EQ(slot->state.load(), busy) << "private: nobody may claim it";
+    EXPECT_EQ(slot->state.load(), busy) << "private: no thread may claim it";
     EXPECT_FALSE(ran);
     EXPECT_FALSE(child.done());
 
@@ -99,7 +99,7 @@ TEST_F(life_of_a_task, when_it_is_published_and_blocks) {
     // claim, switch, run, wait: registers saved, then ready
     this_task::yield();
     ASSERT_NE(its, nullptr);
-    EXPECT_EQ(slot->state.load(), ready) << "parked: whoever finds its bit may claim it";
+    EXPECT_EQ(slot->state.load(), ready) << "suspended: the finder of its bit may claim it";
     EXPECT_FALSE(is_public(slot)) << "but there is no bit before a signal";
     EXPECT_NE(slot->context, nullptr);
     EXPECT_EQ(slot->on, its);
@@ -157,7 +157,7 @@ TEST_F(life_of_a_task, when_it_throws) {
     expect_at_rest(slot);
 }
 
-TEST_F(life_of_a_task, when_nobody_joins_it) {
+TEST_F(life_of_a_task, when_it_is_not_joined) {
     task *const slot = home->run.next;
     fult::spawn([] {}).detach();
     EXPECT_EQ(slot->join.load(), join_detached);

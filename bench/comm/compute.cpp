@@ -1,6 +1,6 @@
 // 64 tasks a rank in blocking ping-pongs of 64 bytes, each of which computes before every send and every
-// receive (the benchmark of figure 5.16 of Dang's dissertation). Beside the rate: what would remain if
-// computing delayed nothing but itself. A rank with one core is saturated by communicating alone, so a
+// receive (the benchmark of figure 5.16 of Dang's dissertation). Beside the rate: the rate that would remain
+// if computing delayed nothing but itself. A rank with one core is saturated by communicating alone, so a
 // message takes the time without computing plus the time of the computing; where communicating leaves cores
 // idle, the rate may be better than that.
 #include <array>

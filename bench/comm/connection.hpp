@@ -1,5 +1,5 @@
-// Two ranks that exchange messages, in two ways with the same face: FULT's tasks, and MPI with kernel
-// threads. Which one a program uses is said by FULT_BENCH_MPI, the name of the MPI, when it is compiled.
+// Two ranks that exchange messages, in two ways with the same interface: FULT's tasks, and MPI with kernel
+// threads. FULT_BENCH_MPI, the name of the MPI, selects one when a program is compiled.
 //
 //   connection here(threads);             threads: several tasks of a rank use it at once
 //   here.rank()                     0 or 1

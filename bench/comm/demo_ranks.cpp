@@ -1,4 +1,4 @@
-// What ./demo shows of messages, on two ranks: a ping-pong of one task a rank, then 100,000 pairs of tasks
+// The messages in ./demo, on two ranks: a ping-pong of one task a rank, then 100,000 pairs of tasks
 // that exchange messages at once. Checks each answer; rank 0 prints a row for either. fult-run -n 2
 // demo-ranks
 #include <atomic>

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""libfabric's own fi_pingpong between two processes of this host, told in the records of bench/run.
+"""libfabric's own fi_pingpong between two processes of this host, reported as records of bench/run.
 
 usage: fi_pingpong.py PROVIDER
 """

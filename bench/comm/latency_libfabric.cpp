@@ -5,7 +5,7 @@
 namespace {
 using namespace bench;
 
-// Two places for messages that come in: one is read, the other one waits.
+// Two buffers for received messages: one is read while the other is posted.
 class ping_pong {
   public:
     ping_pong(libfabric_pair &pair, std::size_t size)

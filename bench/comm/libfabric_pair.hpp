@@ -11,7 +11,7 @@ namespace bench {
 class libfabric_pair {
   public:
     // Starts the other process; both return from here, each on a processor of its own. The provider is one
-    // that fi_info knows: "shm", "net". Ends the program where it is not there.
+    // that fi_info knows: "shm", "net". Ends the program if it is missing.
     explicit libfabric_pair(const std::string &provider);
     // The first process waits for the second one, and ends with status 1 if that did not end well.
     ~libfabric_pair();
@@ -22,7 +22,7 @@ class libfabric_pair {
 
     // Memory for one message; they are filled in the order in which they were posted.
     void post(void *data, std::size_t size);
-    // Injected where the provider takes so much at once, else the data are in use until sent() has counted
+    // Injected if the provider accepts that size, else the data are in use until sent() has counted
     // it.
     void send(const void *data, std::size_t size);
 

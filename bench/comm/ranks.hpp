@@ -1,4 +1,5 @@
-// What the benchmarks of two ranks share: how often to repeat, what a message says, what a size is called.
+// What the benchmarks of two ranks share: the number of repetitions, the contents of a message, the names of
+// sizes.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +60,7 @@ template <class Ranks, class Body> double seconds_a_round(Ranks &here, const pat
     return wanted.least ? *std::min_element(all.begin(), all.end()) : median(all);
 }
 
-// A message says its number at its beginning and at its end.
+// A message has its number at its beginning and at its end.
 inline void stamp(std::span<std::byte> message, std::uint64_t number) noexcept {
     std::memcpy(message.data(), &number, sizeof number);
     std::memcpy(message.data() + message.size() - sizeof number, &number, sizeof number);
@@ -82,7 +83,7 @@ inline std::string size_text(std::size_t bytes) {
     return std::to_string(bytes) + " B";
 }
 
-// What latency and bandwidth are measured with, unless --size names another one.
+// The sizes for latency and bandwidth, unless --size names another one.
 inline std::vector<unsigned long> sizes_or(unsigned long one, std::vector<unsigned long> usual) {
     if (one == 0)
         return usual;

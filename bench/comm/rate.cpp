@@ -1,5 +1,5 @@
 // n tasks a rank, paired by tag, each pair a blocking ping-pong of 8 bytes; or one task a rank with a window
-// of messages that nobody waits for one by one (the pattern of osu_mbw_mr). Million messages a second, both
+// of messages that are not waited for one by one (the pattern of osu_mbw_mr). Million messages a second, both
 // directions.
 #include "comm/connection.hpp"
 

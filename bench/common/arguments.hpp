@@ -34,7 +34,7 @@ class arguments {
     // otherwise.
     void parse(int argc, char **argv) const;
 
-    // For what only shows when all is known. Prints "program: message" and exits with 2.
+    // For errors found after parsing. Prints "program: message" and exits with 2.
     [[noreturn]] static void fail(const std::string &message);
 
   private:

@@ -22,7 +22,7 @@ class counters {
     void start();
     void stop();
 
-    // What was counted between start and stop; nothing where the machine does not count it.
+    // The counts between start and stop; empty if the machine does not count them.
     std::optional<long long> value(std::size_t which) const;
 
   private:

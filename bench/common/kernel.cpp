@@ -16,7 +16,7 @@ void kernel_settings::declare(arguments &line) {
 }
 
 namespace {
-// The counters belong to one thread: with more than one worker they would tell a part of the truth.
+// The counters belong to one thread: with more than one worker they would cover a part of the run.
 void add_counters(record &out, const counters &counted, const kernel_settings &settings,
                   std::uint64_t tasks) {
     for (std::size_t i = 0; i < counters::count; ++i) {

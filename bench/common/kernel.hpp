@@ -1,4 +1,4 @@
-// The frame of fib, nqueens and uts: every version brings its way to run tasks, the kernel brings the work
+// The frame of fib, nqueens and uts: each version provides its way to run tasks, the kernel provides the work
 // and its answer.
 #pragma once
 
@@ -23,7 +23,7 @@ struct version {
 struct job {
     const char *benchmark;
     std::string name;                    // the case: "38", "T1"
-    std::uint64_t tasks = 0;             // how many tasks the parallel versions run; 0: told by check
+    std::uint64_t tasks = 0;             // how many tasks the parallel versions run; 0: set by check
     std::function<void()> warm_up;       // something small of the same kind
     std::function<void()> compute;       // what is measured
     std::function<std::string()> check;  // after compute: empty, or what is wrong with the answer
@@ -36,7 +36,7 @@ struct kernel_settings {
     void declare(arguments &line);
 };
 
-// Runs the rounds, prints a record for each, and returns the exit status: 1 where an answer was wrong.
+// Runs the rounds, prints a record for each, and returns the exit status: 1 if an answer was wrong.
 int run_kernel(const version &how, const kernel_settings &settings, const job &work);
 
 } // namespace bench

@@ -1,4 +1,4 @@
-// The frame of the small measures: so many rounds, in each a measure and, beside it, what it is compared
+// The frame of the small benchmarks: in each round a measurement and, beside it, one of what it is compared
 // with.
 #pragma once
 
@@ -34,7 +34,7 @@ inline void report(const measure &what, const char *reference, double reference_
     out.print();
 }
 
-// Starts the runtime and calls round so often; it reports by itself, and returns what is wrong or an empty
+// Starts the runtime and calls round repeatedly; it reports by itself, and returns an error or an empty
 // string.
 int run_micro(const char *benchmark, const version &how, const kernel_settings &settings,
               const std::function<std::string()> &round);

@@ -1,4 +1,4 @@
-// What two kernel threads do without any runtime: the reference of everything that crosses workers.
+// Two kernel threads without any runtime: the reference of everything that crosses workers.
 #pragma once
 
 #include <functional>

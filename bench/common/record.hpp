@@ -1,4 +1,4 @@
-// One line of JSON: what a benchmark program tells bench/run.
+// One line of JSON: the result of a benchmark program for bench/run.
 #pragma once
 
 #include <concepts>

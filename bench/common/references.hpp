@@ -1,4 +1,4 @@
-// What the operations of one thread are compared with. Each returns nanoseconds; each takes a few
+// The references for operations of one thread. Each returns nanoseconds; each takes a few
 // milliseconds.
 #pragma once
 

@@ -27,7 +27,7 @@ inline int fib_main(int argc, char **argv, const version &how, std::uint64_t (*c
     settings.declare(line);
     line.parse(argc, argv);
     if (n > 60)
-        arguments::fail("fib(" + std::to_string(n) + ") would take for ever; n is at most 60");
+        arguments::fail("fib(" + std::to_string(n) + ") would take too long; n is at most 60");
 
     std::uint64_t answer = 0;
     job work;

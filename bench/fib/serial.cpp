@@ -1,7 +1,7 @@
 #include "common/serial_version.hpp"
 #include "fib/fib.hpp"
 
-// What a compiler makes of it at -O3, which is to inline some levels.
+// As a compiler optimizes it at -O3: with some levels inlined.
 static std::uint64_t fib(unsigned n) {
     if (n < 2)
         return n;

@@ -13,7 +13,7 @@
 
 namespace bench::hpccg {
 
-// make(workers) is called in the runtime and brings the execution of the loops.
+// make(workers) is called in the runtime and returns the execution of the loops.
 template <class Make> int hpccg_main(int argc, char **argv, const version &how, Make make) {
     kernel_settings settings;
     unsigned size = 64;

@@ -1,1 +1,1 @@
-"""What bench/run is made of: building, taking turns, and the table."""
+"""The parts of bench/run: building, taking turns, and the table."""

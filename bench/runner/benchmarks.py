@@ -1,4 +1,4 @@
-"""The benchmarks by name: who takes part, and what rows come of it."""
+"""The benchmarks by name: the participants, and the rows of the results."""
 
 from .rows import Row
 from .turns import Contestant, take_turns
@@ -66,15 +66,15 @@ def counter_rows(name, prefix, contestant):
 def run_kernel(setting, name, kernel, arguments, peer_arguments, parts=1):
     """Contestants by (version, workers)."""
     counts = [1] if setting.processors == 1 else [1, setting.workers]
-    everybody = []
+    contestants = []
     for version in ("serial", "serial_calls"):
-        everybody.append(setting.contestant(kernel, version, *arguments, key=(version, 1)))
+        contestants.append(setting.contestant(kernel, version, *arguments, key=(version, 1)))
     for version in ("fult", *PEERS):
         mine = peer_arguments(version) if version in PEERS else arguments
         for count in counts[:1] if version in ONE_WORKER_ONLY else counts:
             key = (version, count)
-            everybody.append(setting.contestant(kernel, version, *mine, "--workers", count, key=key))
-    return setting.compete(name, everybody, parts=parts)
+            contestants.append(setting.contestant(kernel, version, *mine, "--workers", count, key=key))
+    return setting.compete(name, contestants, parts=parts)
 
 
 def fib(setting):
@@ -145,7 +145,7 @@ def hpccg(setting):
                 yield Row("hpccg", case, ours, "ms", peer, theirs, speed=True)
 
 
-# --- small measures: each program brings its reference along
+# --- small benchmarks: each program includes its reference
 
 def micro_rows(name, found):
     """A row for each case of ours, then for each case of the peers."""
@@ -172,8 +172,8 @@ def micro(name, several=False, rounds=None):
             yield Row(name, "all", [], "-", missing="needs two processors")
             return
         workers = ["--workers", setting.workers] if several else []
-        everybody = [setting.contestant(name, version, *workers) for version in ("fult", *PEERS)]
-        found = setting.compete(name, everybody, rounds=rounds(setting) if rounds else None)
+        contestants = [setting.contestant(name, version, *workers) for version in ("fult", *PEERS)]
+        found = setting.compete(name, contestants, rounds=rounds(setting) if rounds else None)
         yield from micro_rows(name, found)
 
     return run

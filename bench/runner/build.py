@@ -69,7 +69,7 @@ class Lock:
         except OSError as error:
             raise Failed(f"cannot open the lock {self.path}: {error.strerror}") from error
         end = time.monotonic() + self.patience
-        told = 0.0
+        reported = 0.0
         while True:
             try:
                 fcntl.flock(self.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -80,8 +80,8 @@ class Lock:
                 os.close(self.file)
                 raise Failed(f"another bench/run has held {self.path} for {self.patience:.0f} s; "
                              "wait for it to end, or be more patient with --wait")
-            if time.monotonic() - told > 30:
-                told = time.monotonic()
+            if time.monotonic() - reported > 30:
+                reported = time.monotonic()
                 say(f"another bench/run is measuring (it holds {self.path}); waiting ...")
             time.sleep(0.5)
 

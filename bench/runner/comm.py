@@ -1,4 +1,4 @@
-"""The benchmarks of two ranks: who takes part, how each is started, and what rows come of it."""
+"""The benchmarks of two ranks: the participants, how each is started, and the rows of the results."""
 
 import os
 import pathlib
@@ -76,7 +76,7 @@ def of_sizes(setting, name):
         shorter = ["--repetitions", 1] if setting.quick else []
         return contestant(setting, name, version, *shorter, *arguments, **more)
 
-    everybody = [
+    contestants = [
         one("fult", key=("fult", "shm")),
         one("libfabric", key=("libfabric", "shm")),
         one("mpich"),
@@ -86,8 +86,8 @@ def of_sizes(setting, name):
     ]
     if shutil.which("fi_pingpong"):
         script = pathlib.Path(__file__).resolve().parent.parent / "comm" / "fi_pingpong.py"
-        everybody.insert(2, Contestant(("fi_pingpong",), [sys.executable, script, "shm"]))
-    return setting.compete(name, everybody, rounds=2 if setting.quick else None)
+        contestants.insert(2, Contestant(("fi_pingpong",), [sys.executable, script, "shm"]))
+    return setting.compete(name, contestants, rounds=2 if setting.quick else None)
 
 
 def other_sizes(name, found, unit):
@@ -125,19 +125,19 @@ WINDOW = 64
 
 @two_ranks
 def comm_rate(setting):
-    everybody = []
+    contestants = []
     for n in TASKS:
         # Starting so many tasks takes as long as ten of their round trips, which is not what is measured.
         more = ["--fewest", 50, "--repetitions", 1] if n >= 100_000 else []
-        everybody.append(contestant(setting, "comm_rate", "fult", "-n", n, *more, key=("fult", n)))
+        contestants.append(contestant(setting, "comm_rate", "fult", "-n", n, *more, key=("fult", n)))
         for version in LAUNCH if n in THREADS else ():
             # A round trip of 64 threads may take half a second.
             fewer = ["--fewest", 1, "--repetitions", 1] if n > 1 else []
-            everybody.append(contestant(setting, "comm_rate", version, "-n", n, *fewer, key=(version, n)))
+            contestants.append(contestant(setting, "comm_rate", version, "-n", n, *fewer, key=(version, n)))
     window = ["--window", WINDOW]
     for version in ("fult", *LAUNCH):
-        everybody.append(contestant(setting, "comm_rate", version, *window, key=(version, "window")))
-    found = setting.compete("comm_rate", everybody, rounds=2 if setting.quick else None)
+        contestants.append(contestant(setting, "comm_rate", version, *window, key=(version, "window")))
+    found = setting.compete("comm_rate", contestants, rounds=2 if setting.quick else None)
 
     def values(key):
         return values_of(found.get(key))
@@ -167,13 +167,13 @@ FROM = 16  # on: the time of a message shall not depend on N
 
 
 def bursts(setting, name, *arguments):
-    everybody = [
+    contestants = [
         contestant(setting, "comm_burst", "fult", *arguments, key=("fult",)),
         contestant(setting, "comm_burst", "fult", *arguments, "--wildcards", key=("fult", "wildcards")),
     ]
     for version in LAUNCH:
-        everybody.append(contestant(setting, "comm_burst", version, *arguments, "--longest", 0.2))
-    found = setting.compete(name, everybody, rounds=2 if setting.quick else None)
+        contestants.append(contestant(setting, "comm_burst", version, *arguments, "--longest", 0.2))
+    found = setting.compete(name, contestants, rounds=2 if setting.quick else None)
     for key in (("fult",), ("fult", "wildcards")):
         yield from beside(name, "", found, key, "ns")
         many = [values for case, values in cases(found, key).items() if int(case.split(",")[0]) >= FROM]
@@ -212,8 +212,8 @@ def comm_blocked_memory(setting):
 
 @two_ranks
 def comm_idle(setting):
-    everybody = [contestant(setting, "comm_idle", version) for version in ("fult", *LAUNCH)]
-    found = setting.compete("comm_idle", everybody, rounds=2 if setting.quick else None)
+    contestants = [contestant(setting, "comm_idle", version) for version in ("fult", *LAUNCH)]
+    found = setting.compete("comm_idle", contestants, rounds=2 if setting.quick else None)
     yield from micro_rows("comm_idle", found)
 
 

@@ -7,11 +7,11 @@ import subprocess
 from .build import say
 from .rows import Row
 
-# operation -> the two counts of which the difference is taken, what is counted, and what the row is compared with
+# operation -> the two counts that are subtracted, the counted operation, and the reference of the row
 OPERATIONS = {
     "fib": (16, 20, "a spawn and join inside of a recursion"),
     "spawn_join": (6400, 64000, "a spawn and join, the task run by the join"),
-    "spawn_join_stack": (6400, 64000, "the same, the task gives way once on a stack of its own"),
+    "spawn_join_stack": (6400, 64000, "the same, the task yields once on a stack of its own"),
     "yield": (10000, 100000, "a yield"),
     "signal_wait": (10000, 100000, "a signal and wait, one worker"),
     "wake_ups": (6400, 64000, "one of 64 tasks that are woken in turn"),

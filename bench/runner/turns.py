@@ -1,4 +1,4 @@
-"""Taking turns: A B A B ..., so that a slow moment of the machine meets all."""
+"""Taking turns: A B A B ..., so that a slow moment of the machine affects all."""
 
 import dataclasses
 import json

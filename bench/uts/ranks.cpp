@@ -1,9 +1,9 @@
 // uts-ranks: the tree searched by several ranks, each with its tasks. fult-run -n 4 uts-ranks T1
 //
-// Each rank keeps a shelf of nodes that nobody visits yet, filled from the children of nodes that are visited
-// while it has room. Tasks take from it when they have nothing else, and other ranks get the half of it that
-// is nearest the root. A rank that has nothing left asks all others once; an ask stands until it is answered.
-// So nobody polls.
+// Each rank keeps a shelf of nodes that are not visited yet, filled from the children of nodes that are
+// visited while it has room. Tasks take from it when they have nothing else, and other ranks get the half of
+// it that is nearest the root. A rank that has nothing left asks all others once; a request remains until it
+// is answered. So no rank polls.
 //
 // The search is over when all ranks have been idle and no nodes are under way: two waves add up how many
 // messages with nodes were sent and received, each rank giving its numbers when it is idle. Where as many
@@ -57,7 +57,7 @@ class tree_search {
                    waiting_.fetch_add(1, std::memory_order_release); // pairs with answers
                }})) {}
 
-    // What this rank has visited, when all have nothing left.
+    // The counts of this rank's visits, once no rank has nodes left.
     totals run() {
         if (rank_ == 0)
             shelf_.push_back(uts::root_node());
@@ -93,7 +93,7 @@ class tree_search {
 
     [[gnu::noinline]] totals visit_children(const node &here, unsigned count) {
         totals sum{1, 0, 0};
-        // Tasks that are never out of work leave their worker no time to look at messages.
+        // Tasks that are never out of work leave their worker no time to poll for messages.
         if (here.state[0] % visits_between_looks == 0)
             ranks_.progress();
         if (count > 1 && (shelf_size_.load(std::memory_order_relaxed) < shelf_room ||
@@ -144,8 +144,8 @@ class tree_search {
         return some;
     }
 
-    // Under the lock: who has asked gets half of the shelf. A node always stays, so that none goes around for
-    // ever.
+    // Under the lock: the requesting rank gets half of the shelf. A node always stays, so that none goes
+    // around forever.
     std::vector<gift> answers() {
         std::vector<gift> due;
         for (int other = 0; other < int(asked_by_.size()) && shelf_.size() >= 2; ++other) {
@@ -223,7 +223,7 @@ class tree_search {
     comm::context &ranks_;
     const int rank_;
     std::vector<bool> asked_;                 // others that have not answered yet
-    std::vector<std::atomic<bool>> asked_by_; // those who wait for this rank's answer
+    std::vector<std::atomic<bool>> asked_by_; // those that wait for this rank's answer
     std::atomic<unsigned> waiting_{0};        // how many
 
     fult::qlock lock_;

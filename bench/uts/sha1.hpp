@@ -1,5 +1,5 @@
 // SHA-1 (FIPS 180-4) of the two messages that the tree needs; portable and without special instructions, as
-// in the published program. Words are kept in the processor's own order: their bytes are never looked at.
+// in the published program. Words are kept in the processor's own order: their bytes are never read.
 #pragma once
 
 #include <array>

@@ -1,8 +1,8 @@
 // The trees of the Unbalanced Tree Search benchmark (Olivier and others, LCPC 2006), node by node.
 //
-// A node is a SHA-1 digest: that of its parent's digest and its own index. The digest tells how many children
-// it has, so a tree is fixed by a few parameters and nobody can know its shape beforehand. Types, shapes,
-// formulas and the named trees are those of the published benchmark; the numbers of nodes must agree.
+// A node is a SHA-1 digest: that of its parent's digest and its own index. The digest determines how many
+// children it has, so a tree is fixed by a few parameters and its shape cannot be known beforehand. Types,
+// shapes, formulas and the named trees are those of the published benchmark; the numbers of nodes must agree.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct parameters {
     double shift = 0.5;             // -f: a hybrid tree is geometric above this fraction of its depth
 };
 
-// What a whole tree adds up to.
+// The counts of a whole tree.
 struct totals {
     std::uint64_t nodes = 0;
     std::uint64_t leaves = 0;
@@ -64,7 +64,7 @@ struct named_tree {
     totals answer; // as published; leaves or depth 0: not published
 };
 
-// Nothing where there is no tree of that name; all_names lists them.
+// Empty if there is no tree of that name; all_names lists them.
 const named_tree *find_tree(const std::string &name) noexcept;
 std::string all_names();
 

@@ -1,4 +1,4 @@
-// What every version of the tree search does around its own recursion.
+// The frame of all versions of the tree search.
 #pragma once
 
 #include <cstdio>
@@ -40,7 +40,7 @@ struct command_line {
         line.option("-f", tree.shift, "fraction of the depth above which a hybrid tree is geometric");
     }
 
-    // Checks and completes what was read.
+    // Checks and completes the settings.
     void finish() {
         auto within = [](const char *option, double value, double low, double high) {
             if (!(value >= low && value <= high))

@@ -60,7 +60,7 @@ TEST(bit_tree, agrees_with_an_ordered_set) {
     tree t;
     std::set<std::uint32_t> model;
     for (std::size_t round = 0; round < fult::testing::scaled(200000); ++round) {
-        // numbers of all magnitudes, so that words are shared now and then
+        // numbers of all magnitudes, so that some share a word
         const auto i = static_cast<std::uint32_t>(random() % (std::uint64_t{1} << (1 + random() % 18)));
         if (random() % 2) {
             t.insert(i);

@@ -125,9 +125,18 @@ TEST(blocking, at_the_limit_calls_wait_their_turn) {
 TEST(blocking, other_tasks_run_meanwhile) {
     fult::runtime rt(fult::testing::workers(1));
     std::binary_semaphore go(0);
-    auto blocked = fult::spawn([&] { blocking([&] { go.acquire(); }); });
-    auto other = fult::spawn([&] { go.release(); });
-    blocked.join();
+    std::atomic<bool> released{false};
+    auto blocked = fult::spawn([&] {
+        return blocking([&] {
+            go.acquire();
+            return released.load();
+        });
+    });
+    auto other = fult::spawn([&] {
+        released = true;
+        go.release();
+    });
+    EXPECT_TRUE(blocked.join());
     other.join();
 }
 
@@ -218,8 +227,15 @@ TEST(blocking, calls_that_fail_together_all_end) {
 // The thread that ends the last task's wait is out of the runtime before that is gone.
 TEST(blocking, runtimes_end_right_after_a_call) {
     for (std::size_t r = 0; r < scaled(200); ++r) {
-        fult::runtime rt(fult::testing::workers(2));
-        fult::spawn([] { blocking([] {}); }).detach();
+        std::atomic<int> ended{0};
+        {
+            fult::runtime rt(fult::testing::workers(2));
+            fult::spawn([&] {
+                blocking([] {});
+                ++ended;
+            }).detach();
+        }
+        EXPECT_EQ(ended, 1);
     }
 }
 

@@ -1,6 +1,7 @@
 // One program, each way of running it.
 #include <atomic>
 #include <gtest/gtest.h>
+#include <optional>
 #include <ostream>
 #include <string>
 #include <thread>
@@ -63,7 +64,14 @@ std::vector<mode> modes() {
 
 class conformance : public ::testing::TestWithParam<mode> {
   protected:
-    fult::runtime running{GetParam().opts};
+    ~conformance() override {
+        running.reset();
+        EXPECT_EQ(ran_at_end.load(), expected_at_end);
+    }
+
+    std::atomic<int> ran_at_end{0}; // detached tasks for which the end of the runtime waits
+    int expected_at_end = 0;
+    std::optional<fult::runtime> running{GetParam().opts};
 };
 INSTANTIATE_TEST_SUITE_P(modes, conformance, ::testing::ValuesIn(modes()),
                          [](const auto &info) { return info.param.name; });
@@ -143,19 +151,20 @@ TEST_P(conformance, foreign_threads) {
 
 // They are left to the end of the runtime, which waits for them.
 TEST_P(conformance, detached_tasks_of_all_kinds) {
-    static std::atomic<int> ran;
-    ran = 0;
+    std::atomic<int> ran{0};
     for (int i = 0; i < 600; ++i) {
-        spawn([] { ran.fetch_add(1); }).detach();
-        fult::spawn_on(fult::worker_count() - 1, [] {
+        spawn([&] { ran.fetch_add(1); }).detach();
+        fult::spawn_on(fult::worker_count() - 1, [&] {
             this_task::yield();
             ran.fetch_add(1);
         }).detach();
     }
-    std::thread([] { spawn([] { ran.fetch_add(1); }).detach(); }).join();
-    while (ran.load() != 1201)
+    std::thread([&] { spawn([&] { ran.fetch_add(1); }).detach(); }).join();
+    while (ran.load() < 1201)
         this_task::yield();
-    std::thread([] { spawn([] {}).detach(); }).join();
+    EXPECT_EQ(ran.load(), 1201);
+    expected_at_end = 1;
+    std::thread([this] { spawn([this] { ran_at_end.fetch_add(1); }).detach(); }).join();
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// A program in which every task waits says so; one that something outside may wake does not.
+// A program in which every task waits reports a deadlock; one whose tasks may be woken from outside does not.
 #include <atomic>
 #include <csignal>
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ fult::options with(deadlock_mode mode, unsigned count) {
 }
 
 struct deadlock_report : fult::testing::restarting_test {
-    // The main task that runs `body` waits for ever, and that is said.
+    // The main task that runs `body` waits forever, and that is reported.
     template <class Body>
     static void expect(Body body, const char *text = "fult: deadlock: every task waits",
                        std::initializer_list<unsigned> workers_counts = {1, 2}) {
@@ -94,7 +94,7 @@ TEST_F(deadlock_report, comes_where_times_were_waited_for_before) {
     });
 }
 
-// A thread of the pool for blocking calls stays for ten seconds, but knows nobody whom it could wake.
+// A thread of the pool for blocking calls stays for ten seconds, but has no task to wake.
 TEST_F(deadlock_report, comes_where_calls_have_blocked_before) {
     expect([] {
         ::signal(SIGALRM, SIG_DFL);
@@ -114,21 +114,24 @@ TEST_F(deadlock_report, comes_once_the_last_other_thread_has_ended) {
 }
 
 TEST(deadlock, of_tasks_that_the_runtime_waits_for_at_its_end) {
-    // after ten seconds of standing still: too long for every run, so only that a living program is not ended
+    // a report comes after ten seconds without progress: too long for every run, so only that it does not
+    // come early
     const runtime running(with(deadlock_mode::abort, 2));
-    auto child = spawn([] {});
-    child.join();
+    auto child = spawn([] { return 7; });
+    EXPECT_EQ(child.join(), 7);
 }
 
-// None of these is one. The signal comes long after all tasks wait.
+// No deadlocks. The signal comes long after all tasks wait.
+constexpr auto late = std::chrono::milliseconds(300);
 template <class Wake> void wakes_late(unsigned count, Wake wake) {
+    const auto begin = std::chrono::steady_clock::now();
     const runtime running(with(deadlock_mode::abort, count));
     std::atomic<bool> came{false};
     wake(came, this_task::id());
     while (!came.load())
         this_task::wait();
+    EXPECT_GE(std::chrono::steady_clock::now() - begin, late);
 }
-constexpr auto late = std::chrono::milliseconds(300);
 
 TEST(deadlock, is_none_where_another_thread_may_wake) {
     for (const unsigned count : {1u, 2u}) {

@@ -182,7 +182,7 @@ TEST_P(descriptor, closing_ends_waits) {
         }));
     while (begun.load() != 4)
         fult::this_task::yield();
-    // One that has begun may not wait yet: then it finds the descriptor closed.
+    // A started task may not wait yet: then it finds the descriptor closed.
     EXPECT_EQ(fult::close_descriptor(p.ends[0]), 0);
     for (auto &each : waiting)
         try {
@@ -195,7 +195,7 @@ TEST_P(descriptor, closing_ends_waits) {
     p.ends[0] = -1;
 }
 
-// A number that was closed by close(2) and is used again: the kernel has forgotten it, the library learns.
+// A number that was closed by close(2) and is used again: the kernel has removed it, the library must notice.
 TEST_P(descriptor, numbers_are_used_again) {
     for (std::size_t r = 0; r < scaled(200); ++r) {
         const pair p;
@@ -286,9 +286,9 @@ TEST_P(descriptor, connections_are_accepted) {
     ::close(listener);
 }
 
-// A worker that sleeps for descriptors hears of one that is added, though the one that adds it goes on
+// A worker that sleeps for descriptors is notified of one that is added, although the adding task continues
 // computing.
-// An idle worker leaves descriptors to a busy one that looks at them often, and takes over where it stops.
+// An idle worker leaves descriptors to a busy one that polls them often, and takes over when it stops.
 TEST(descriptors_and_sleepers, one_that_computes_for_long_is_not_waited_for) {
     const fult::runtime running(fult::testing::workers(2));
     for (std::size_t i = 0; i < scaled(50) + 1; ++i) {
@@ -299,11 +299,11 @@ TEST(descriptors_and_sleepers, one_that_computes_for_long_is_not_waited_for) {
             came = true;
         });
         for (int k = 0; k < 200; ++k)
-            fult::this_task::yield(); // looks every few times
+            fult::this_task::yield(); // polls every few times
         std::thread sender([&] { EXPECT_EQ(::write(both.ends[1], "x", 1), 1); });
         const auto end = std::chrono::steady_clock::now() + 1min;
         while (!came && std::chrono::steady_clock::now() < end)
-            ; // never looks
+            ; // never polls
         EXPECT_TRUE(came);
         reader.join();
         sender.join();

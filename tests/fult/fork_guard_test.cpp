@@ -1,5 +1,5 @@
-// The child of a fork has none of the runtime's workers: it may exec or end, and is told so where it does
-// more.
+// The child of a fork has none of the runtime's workers: it may exec or end, and is stopped with a message if
+// it does more.
 #include <gtest/gtest.h>
 #include <string>
 #include <sys/wait.h>
@@ -19,7 +19,7 @@ using fult::spawn;
 using fult::testing::workers;
 namespace this_task = fult::this_task;
 
-// What the child of a fork wrote to standard error, and how it ended.
+// The standard error of the child of a fork, and its status.
 struct ending {
     std::string said;
     int status;
@@ -64,7 +64,7 @@ struct fork_guard : ::testing::Test {
     }
 };
 
-TEST_F(fork_guard, the_child_is_told_what_it_may_not_do) {
+TEST_F(fork_guard, the_child_reports_what_it_may_not_do) {
     const runtime running(workers(2));
     expect_refusal("spawn", [] { spawn([] {}).join(); });
     expect_refusal("spawn with options", [] { spawn({.name = "named"}, [] {}).join(); });

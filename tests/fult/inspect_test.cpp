@@ -1,4 +1,4 @@
-// What can be seen of the tasks from inside: visit_tasks, dump_tasks, and a signal.
+// Inspecting tasks from within the program: visit_tasks, dump_tasks, and a signal.
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
@@ -32,7 +32,7 @@ std::string dump() {
     return text.str();
 }
 
-// Yields until so many tasks wait as that kind of thing has them wait.
+// Yields until `count` tasks wait for that kind of object.
 void until_waiting(std::size_t count, const std::string &what) {
     for (std::size_t seen = 0; seen != count; this_task::yield()) {
         seen = 0;
@@ -128,6 +128,10 @@ TEST(inspect, each_kind_of_wait_has_its_name) {
     for (const char *what : {"latch", "event", "barrier", "semaphore", "shared_qlock", "channel (to receive)",
                              "full_empty", "future"})
         until_waiting(1, what);
+    const std::string text = dump();
+    for (const char *what : {"a signal", "latch", "event", "barrier", "semaphore", "shared_qlock", "channel",
+                             "full_empty", "future"})
+        EXPECT_NE(text.find(std::string("1 task waits for ") + what), text.npos) << what << text;
     latch.count_down();
     event.set();
     barrier.arrive_and_wait();
@@ -142,7 +146,7 @@ TEST(inspect, each_kind_of_wait_has_its_name) {
     fult::join_all(all);
 }
 
-TEST(inspect, who_joins_is_told_with_whom) {
+TEST(inspect, a_joiner_gets_its_partner) {
     const runtime running(workers(1));
     fult::event open;
     fult::task_id inner_id;
@@ -194,7 +198,7 @@ TEST(inspect, equal_stacks_are_one_group) {
 }
 
 TEST(inspect, nothing_is_lost_by_looking) {
-    // tasks that yield, wait and are signaled while two threads look at them again and again
+    // tasks that yield, wait and are signaled while two threads inspect them repeatedly
     const runtime running(workers(2));
     std::atomic<bool> stop{false};
     std::vector<std::thread> lookers;
@@ -258,15 +262,15 @@ TEST(inspect, where_a_task_was_spawned) {
     EXPECT_NE(dump().find("spawned at "), std::string::npos);
     open.set();
     fult::join_all(all);
-    // spawn and join go on as ever
+    // spawn and join continue to work
     std::size_t sum = 0;
     for (std::size_t i = 0; i < 1000; ++i)
         sum += spawn([i] { return i; }).join();
     EXPECT_EQ(sum, 499500u);
 }
 
-// The looker holds a running task in its hands that ends meanwhile; a group's task that has not begun has its
-// slot.
+// The inspecting thread visits a running task that ends during the visit; a group's task that has not begun
+// has its slot.
 TEST(inspect, a_running_task_may_end_and_its_slot_be_a_groups) {
     const runtime running(workers(1));
     std::atomic<int> step{0};
@@ -327,7 +331,7 @@ TEST(inspect, the_smallest_table) {
     child.join();
 }
 
-// Tasks of every kind begin and end while others look, all the time.
+// Tasks of every kind begin and end while others inspect them.
 TEST(inspect, any_moment_will_do) {
     const runtime running(workers(2));
     std::atomic<bool> stop{false};
@@ -385,7 +389,7 @@ TEST_F(inspect_restarting, a_signal_has_all_tasks_reported) {
                 const runtime running(o);
                 spawn({.name = "child"}, [] { ::raise(SIGUSR1); }).join();
                 ::kill(::getpid(), SIGUSR1);
-            } // what was asked for is written before the end
+            } // the requested report is written before the end
             ::_exit(7);
         },
         ::testing::ExitedWithCode(7), "fult: [0-9]+ tasks: .*'main'");
@@ -439,7 +443,7 @@ fult::options reporting_on(int signal) {
     return o;
 }
 
-// A runtime that asks for no report, or for one on another signal, has the program's own action for it.
+// Without a report on a signal, or with one on another signal, the program's own action remains.
 TEST_F(inspect_restarting, the_signal_of_one_runtime_is_not_that_of_the_next) {
     for (const int next : {0, SIGUSR2})
         EXPECT_EXIT(

@@ -101,9 +101,9 @@ TEST_P(join_all_test, all_are_joined_though_some_throw_and_the_first_is_rethrown
     EXPECT_FALSE(good.valid());
 }
 
-TEST_P(join_all_test, only_one_wake_up) {
+TEST_P(join_all_test, returns_once_all_have_ended) {
     constexpr int children = 40;
-    std::atomic<int> blocked{0};
+    std::atomic<int> blocked{0}, ended{0};
     std::atomic<bool> go{false};
     std::vector<handle<void>> all;
     std::vector<fult::task_id> ids(children);
@@ -113,6 +113,7 @@ TEST_P(join_all_test, only_one_wake_up) {
             blocked.fetch_add(1);
             while (!go.load())
                 this_task::wait();
+            ended.fetch_add(1);
         }));
     auto waker = spawn([&] {
         while (blocked.load() != children)
@@ -122,6 +123,7 @@ TEST_P(join_all_test, only_one_wake_up) {
             signal(id);
     });
     join_all(all);
+    EXPECT_EQ(ended.load(), children);
     waker.join();
 }
 

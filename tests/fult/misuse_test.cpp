@@ -29,7 +29,7 @@ using misuse = fult::testing::restarting_test;
         },                                     \
         message)
 
-// Nobody can join it: the thread that has the handle waits for the runtime's end.
+// No thread can join it: the thread that has the handle waits for the runtime's end.
 TEST_F(misuse, a_handle_that_outlives_its_runtime) {
     EXPECT_DEATH(
         {
@@ -50,7 +50,8 @@ TEST(ended_tasks, may_be_joined_by_another_thread_while_the_runtime_ends) {
         outer = spawn([] { return 1; });
         joiner = std::thread([&there, &outer] {
             there = true;
-            std::this_thread::sleep_for(std::chrono::milliseconds(50)); // so that the end waits for it
+            std::this_thread::sleep_for(std::chrono::milliseconds(
+                50)); // the end mostly waits for it by then; joining before is right too
             EXPECT_EQ(outer.join(), 1);
         });
         fult::testing::spin_until([&] { return there.load(); });
@@ -130,7 +131,7 @@ TEST_F(misuse, a_runtime_ended_by_another_task) {
         "fult: runtime: not stopped by the main task");
 }
 
-TEST_F(misuse, an_exception_that_nobody_joins) {
+TEST_F(misuse, an_exception_that_is_not_joined) {
     FULT_EXPECT_MISUSE(
         {
             spawn({.name = "loner"}, [] { throw std::runtime_error("what it was"); }).detach();
@@ -163,7 +164,7 @@ TEST_F(misuse, a_signal_to_a_task_that_has_ended) {
             const fult::task_id id = h.id();
             h.join();
             fult::signal(id);
-            ::_exit(3); // it goes on: nothing has happened yet
+            ::_exit(3); // the program continues
         },
         ::testing::ExitedWithCode(3), "fult: signal: the task with the id 0x[0-9a-f]+ has ended");
 }

@@ -71,7 +71,7 @@ TEST_F(overflow, of_the_main_task_s_stack_is_reported) {
                 ::testing::KilledBySignal(SIGSEGV), "task 'main' .*overflowed its [0-9]+ KiB stack");
 }
 
-TEST_F(overflow, another_fault_is_left_to_who_handled_it_before) {
+TEST_F(overflow, another_fault_is_left_to_the_earlier_handler) {
     EXPECT_EXIT(
         {
             std::signal(SIGSEGV, [](int) { ::_exit(42); });
@@ -114,7 +114,7 @@ void ends_with_the_value_sent(int, siginfo_t *info, void *) {
     ::_exit(info->si_code == SI_QUEUE ? info->si_value.sival_int : 1);
 }
 
-TEST_F(overflow, signals_that_were_sent_reach_who_handled_them_before) {
+TEST_F(overflow, signals_that_were_sent_reach_the_earlier_handler) {
     EXPECT_EXIT(
         {
             struct sigaction action {};

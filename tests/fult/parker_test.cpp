@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "fult/parker.hpp"
+#include "tests/support/ends.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -17,8 +18,8 @@ TEST(parker, a_post_before_the_wait_is_not_lost) {
     parker p;
     const auto prepared = p.prepare();
     p.post();
-    p.wait(prepared); // returns, or the test's timeout ends it
-    SUCCEED();
+    EXPECT_TRUE(p.posted(prepared));
+    fult::testing::expect_ends([&] { p.wait(prepared); });
 }
 
 TEST(parker, an_old_post_does_not_end_a_new_wait) {

@@ -118,7 +118,7 @@ TEST_P(in_mode, no_bit_is_lost_between_setting_and_scanning) {
 
 TEST(public_words, lines_are_scanned_without_hints) {
     bare_home home;
-    first_hinted_word = max_slots; // one level: nobody sets a hint
+    first_hinted_word = max_slots; // one level: no hint is set
     const public_words words = home.words(runnable_offsets);
     words.set_slot(3);
     words.set_slot(3000);

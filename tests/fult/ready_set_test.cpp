@@ -65,15 +65,15 @@ TEST_F(ready_set_test, oldest_first_by_option) {
         tasks->add_ready(at(slot));
     for (const std::uint32_t slot : {65u, 70u, 9000u})
         EXPECT_EQ(tasks->take_ready(), at(slot));
-    // upwards, and round: a task that comes below the sweep is reached in the next one
+    // upwards, then from the start: a task that becomes ready below the sweep is reached in the next one
     tasks->add_ready(at(3));
     tasks->add_ready(at(9001));
     EXPECT_EQ(tasks->take_ready(), at(9001));
     EXPECT_EQ(tasks->take_ready(), at(3));
 }
 
-// However many newer ones come, a sweep reaches each task.
-TEST_F(ready_set_test, a_sweep_reaches_everybody) {
+// However many newer ones become ready, a sweep reaches each task.
+TEST_F(ready_set_test, a_sweep_reaches_all) {
     open();
     std::set<std::uint32_t> waiting{1, 5, 64, 8000, 100000};
     for (const std::uint32_t slot : waiting)
@@ -162,7 +162,7 @@ TEST_F(ready_set_test, revoked_tasks_are_public_and_the_owner_gives_them_up) {
     EXPECT_EQ(everything_public(), (std::set<std::uint32_t>{1, 2, 300}));
 }
 
-TEST_F(ready_set_test, reconciling_tells_what_was_lost_of_a_word) {
+TEST_F(ready_set_test, reconciling_returns_what_was_lost_of_a_word) {
     open();
     tasks->add_ready(at(64));
     tasks->add_ready(at(66));
@@ -178,7 +178,7 @@ TEST_F(ready_set_test, a_task_that_came_back_through_public_words_becomes_privat
     at(9)->on = &on;
     tasks->add_yielded(at(9));
     EXPECT_EQ(tasks->revoke(), 1u);
-    EXPECT_EQ(tasks->take_public_in_turn(), at(9)); // it runs here while its old bit still stands
+    EXPECT_EQ(tasks->take_public_in_turn(), at(9)); // it runs here while its old bit is still set
     tasks->add_yielded(at(9));
     EXPECT_EQ(tasks->take_yielded_in_turn(), at(9));
     tasks->add_ready(at(11));
@@ -249,14 +249,14 @@ TEST_F(ready_set_test, thieves_take_the_oldest_and_the_home_the_newest) {
     EXPECT_EQ(tasks->take_public(), at(600));
 }
 
-// Where nobody looks for work, one look brings all of a word: the newest is taken, those that may be private
-// are that afterwards, in their turns; the others are shown again.
+// If no worker searches, one poll takes all of a word: the newest is run, those that may be private
+// become private, in their order; the others are published again.
 TEST_F(ready_set_test, a_swarm_is_gathered) {
     open();
     stack free_stack, pinned_stack;
     pinned_stack.pinned = true;
     const auto parked = [&](std::uint32_t slot, stack &on) {
-        at(slot)->context = &free_stack; // anything: nobody jumps there
+        at(slot)->context = &free_stack; // anything: never resumed
         at(slot)->on = &on;
         at(slot)->pinned = on.pinned;
         at(slot)->state = on.pinned ? ready_pinned : ready;
@@ -285,13 +285,13 @@ TEST_F(ready_set_test, a_swarm_is_gathered) {
     EXPECT_FALSE(tasks->any_private() || tasks->seems_public() || tasks->seems_pinned());
 }
 
-// What a thief has brought to the public words is gathered again; its old private bit must not take the new
-// one with it.
+// A task that a thief has revoked to the public words is gathered again; its old private bit must not take
+// the new one with it.
 TEST_F(ready_set_test, what_was_revoked_is_gathered_and_not_lost) {
     open();
     stack on;
     for (const std::uint32_t slot : {1u, 2u}) {
-        at(slot)->context = &on; // anything: nobody jumps there
+        at(slot)->context = &on; // anything: never resumed
         at(slot)->on = &on;
     }
     tasks->add_yielded(at(1));

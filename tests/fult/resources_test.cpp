@@ -1,4 +1,4 @@
-// Memory, threads and slots run out: an error at the one who asked, nothing lost, no hang.
+// Memory, threads and slots run out: the caller gets an error, nothing is lost, nothing hangs.
 #include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
@@ -49,7 +49,7 @@ struct resources : ::testing::TestWithParam<unsigned> {
 };
 INSTANTIATE_TEST_SUITE_P(workers, resources, ::testing::Values(1u, 2u, 3u));
 
-// Tasks up to the bound of a table, each living until told; then the error; then as if nothing had been.
+// Tasks up to the bound of a table, all alive until released; then the error; then all works as before.
 template <class Spawn> void fill_the_table(std::size_t room, Spawn spawn_one) {
     for (int round = 0; round < 3; ++round) {
         std::atomic<bool> go{false};
@@ -101,7 +101,7 @@ TEST_P(resources, the_limit_on_tasks) {
     }
 }
 
-// Also where the spawned tasks' results and closures own something.
+// Also if the spawned tasks' results and closures own something.
 TEST_P(resources, a_failed_spawn_leaves_its_closure_to_the_caller) {
     fult::options o = workers(GetParam());
     o.max_tasks = 64;
@@ -174,7 +174,7 @@ TEST_P(resources, a_start_without_threads) {
     }
 }
 
-// The spawner is told as soon as a task found no stack; the tasks that it had spawned before all run.
+// The spawner gets the error as soon as a task found no stack; all tasks that it had spawned before run.
 TEST_P(resources, stacks_run_out_while_tasks_block) {
     const runtime running(workers(GetParam()));
     for (int round = 0; round < 2; ++round) {
@@ -228,13 +228,13 @@ TEST_P(resources, few_stacks_for_many_tasks) {
     EXPECT_EQ(ran.load(), 400);
 }
 
-// Nobody ends, or spawns: the tasks that found no stack start all the same when there is memory again.
+// No task ends or spawns: the tasks that found no stack start once there is memory again.
 TEST_P(resources, a_shortage_of_stacks_ends_by_itself) {
     const runtime running(workers(GetParam()));
     std::atomic<bool> go{false};
     std::atomic<std::size_t> begun{0};
     std::vector<handle<void>> all;
-    const auto yield_until_told = [&] {
+    const auto yield_until_allowed = [&] {
         ++begun;
         while (!go.load())
             this_task::yield();
@@ -242,7 +242,7 @@ TEST_P(resources, a_shortage_of_stacks_ends_by_itself) {
     mmap_plan.arm(0);
     try {
         for (;;) {
-            all.push_back(spawn(yield_until_told));
+            all.push_back(spawn(yield_until_allowed));
             this_task::yield();
         }
     } catch (const std::system_error &) {

@@ -86,20 +86,20 @@ TEST(runtime, the_end_waits_for_detached_tasks) {
 TEST(runtime, the_end_waits_for_what_a_foreign_thread_wakes) {
     for (const unsigned n : {1u, 2u}) {
         std::atomic<bool> go{false}, ran{false};
-        std::atomic<std::uintptr_t> who{0};
+        std::atomic<std::uintptr_t> sleeper_id{0};
         std::thread foreign;
         {
             const runtime running(workers(n));
             spawn([&] {
-                who = this_task::id().value();
+                sleeper_id = this_task::id().value();
                 while (!go.load())
                     this_task::wait();
                 ran = true;
             }).detach();
             foreign = std::thread([&] {
-                fult::testing::spin_until([&] { return who.load() != 0; });
+                fult::testing::spin_until([&] { return sleeper_id.load() != 0; });
                 go = true;
-                signal(fult::task_id::from_value(who.load()));
+                signal(fult::task_id::from_value(sleeper_id.load()));
             });
         }
         EXPECT_TRUE(ran.load());

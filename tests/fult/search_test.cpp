@@ -1,4 +1,4 @@
-// No work is hidden, and nobody burns a core for none.
+// No work is hidden, and no worker spins for long without any.
 #include <atomic>
 #include <chrono>
 #include <ctime>
@@ -9,6 +9,7 @@
 #include <fult/fult.hpp>
 
 #include "fult/team.hpp"
+#include "tests/support/asleep.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -30,7 +31,10 @@ TEST_P(hidden_work, children_of_a_task_that_computes) {
         std::atomic<int> ran{0};
         std::vector<fult::handle<void>> all;
         for (int i = 0; i < 64; ++i)
-            all.push_back(spawn([&] { ran.fetch_add(1); }));
+            all.push_back(spawn([&] {
+                EXPECT_NE(this_task::worker(), 0u);
+                ran.fetch_add(1);
+            }));
         spin_until([&] { return ran.load() == 64; });
         join_all(all);
     }
@@ -50,17 +54,19 @@ TEST_P(hidden_work, tasks_that_yielded_to_one_that_computes) {
             this_task::yield();
         spin_until([&] { return ended.load() == 10; });
         join_all(all);
+        EXPECT_EQ(ended.load(), 10);
     }
 }
 
 TEST_P(hidden_work, a_worker_that_waits_for_what_it_hides) {
     // a task of worker 1 spawns, then blocks its kernel thread until the main task has seen the child run
-    std::atomic<bool> ran{false};
+    std::atomic<int> ran_on{-1};
     auto holder = fult::spawn_pinned(1, [&] {
-        spawn([&] { ran = true; }).detach();
-        spin_until([&] { return ran.load(); });
+        spawn([&] { ran_on = static_cast<int>(this_task::worker()); }).detach();
+        spin_until([&] { return ran_on.load() >= 0; });
     });
     holder.join(); // this worker has nothing to do meanwhile
+    EXPECT_NE(ran_on.load(), 1);
 }
 
 TEST_P(hidden_work, several_generations) {
@@ -76,7 +82,8 @@ TEST_P(hidden_work, several_generations) {
                     ran.fetch_add(1);
                 }).detach();
         }).detach();
-        spin_until([&] { return ran.load() == each + each * each; });
+        spin_until([&] { return ran.load() >= each + each * each; });
+        EXPECT_EQ(ran.load(), each + each * each);
     }
 }
 
@@ -86,8 +93,8 @@ double cpu_seconds() {
     return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-// The time that passes does not matter, only what the workers use of it.
-// While a look for work lasts for a second, only as many workers look as there are processors for them.
+// The elapsed time does not matter, only the processor time of the workers.
+// While a search lasts for a second, only as many workers search as there are processors for them.
 TEST(idle, workers_beyond_the_processors_sleep_at_once) {
     if (fult::testing::emulated())
         GTEST_SKIP() << "starting the workers takes as long as they would spin";
@@ -119,9 +126,9 @@ TEST(idle, workers_sleep) {
     double used = 0;
     std::atomic<bool> over{false};
     std::thread foreign([&] {
-        std::this_thread::sleep_for(std::chrono::milliseconds(100)); // until all have fallen asleep
+        fult::testing::spin_until_asleep(4);
         used = cpu_seconds();
-        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        std::this_thread::sleep_for(std::chrono::milliseconds(500)); // the time that is measured
         used = cpu_seconds() - used;
         over = true;
         signal(me);

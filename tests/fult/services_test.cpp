@@ -30,7 +30,7 @@ class bell_service final : public fult::detail::service {
         rings.fetch_add(1);
         ::eventfd_write(descriptor_, 1);
     }
-    // For who may ring while nobody sleeps on the descriptor.
+    // For rings while no thread sleeps on the descriptor.
     void ring_silently() { rings.fetch_add(1); }
 
     bool poll() noexcept override {
@@ -39,23 +39,26 @@ class bell_service final : public fult::detail::service {
         const std::uint64_t now = rings.load();
         if (now == seen || !served.compare_exchange_strong(seen, now))
             return false;
-        if (whom)
-            fult::signal(whom);
+        if (waiter)
+            fult::signal(waiter);
         return true;
     }
     bool prepare_sleep() noexcept override {
         sleeps.fetch_add(1);
-        return rings.load() == served.load();
+        asleep = rings.load() == served.load();
+        return asleep;
     }
     void end_sleep() noexcept override {
+        asleep = false;
         eventfd_t count = 0;
         ::eventfd_read(descriptor_, &count);
     }
     int descriptor() const noexcept override { return has_descriptor ? descriptor_ : -1; }
     int patience() const noexcept override { return milliseconds; }
 
-    fult::task_id whom;
+    fult::task_id waiter;
     std::atomic<std::uint64_t> rings{0}, served{0}, polls{0}, sleeps{0};
+    std::atomic<bool> asleep{false}; // the watcher sleeps, or is about to
     bool has_descriptor = true;
     int milliseconds = -1;
 
@@ -63,23 +66,25 @@ class bell_service final : public fult::detail::service {
     int descriptor_;
 };
 
+void until_it_sleeps(const bell_service &bell) {
+    fult::testing::spin_until([&] { return bell.asleep.load(); });
+}
+
 class services : public ::testing::TestWithParam<unsigned> {};
 
-// A task waits; a thread of the system rings when everybody is asleep, again and again.
+// A task waits; a foreign thread rings when all workers are asleep, again and again.
 TEST_P(services, a_sleeping_runtime_hears_the_descriptor) {
     fult::runtime rt(fult::testing::workers(GetParam()));
     bell_service bell;
-    bell.whom = fult::this_task::id();
+    bell.waiter = fult::this_task::id();
     fult::detail::add_service(bell);
     const std::uint64_t rounds = fult::testing::scaled(50);
     std::thread outside([&] {
         for (std::uint64_t i = 0; i < rounds; ++i) {
             while (bell.served.load() != i)
                 std::this_thread::yield();
-            while (i == 0 && bell.sleeps.load() == 0)
-                std::this_thread::yield();
             if (i % 2 == 0)
-                std::this_thread::sleep_for(1ms); // mostly long enough for all to fall asleep
+                until_it_sleeps(bell);
             bell.ring();
         }
     });
@@ -96,10 +101,10 @@ TEST_P(services, one_without_a_descriptor_is_polled) {
     bell_service bell;
     bell.has_descriptor = false;
     bell.milliseconds = 1;
-    bell.whom = fult::this_task::id();
+    bell.waiter = fult::this_task::id();
     fult::detail::add_service(bell);
     std::thread outside([&] {
-        std::this_thread::sleep_for(5ms);
+        until_it_sleeps(bell);
         bell.ring_silently();
     });
     fult::this_task::wait([&] { return bell.served.load() == 1; });
@@ -125,7 +130,7 @@ TEST_P(services, busy_workers_poll) {
     EXPECT_EQ(bell.served.load(), 1U);
 }
 
-// The watcher sleeps on descriptors; other tasks' signals wake it all the same.
+// The watcher sleeps on descriptors; signals to tasks also wake it.
 TEST_P(services, signals_wake_the_watcher) {
     fult::runtime rt(fult::testing::workers(GetParam()));
     bell_service bell;
@@ -136,7 +141,7 @@ TEST_P(services, signals_wake_the_watcher) {
     std::thread outside([&] {
         for (unsigned i = 1; i <= rounds; ++i) {
             if (i < 10)
-                std::this_thread::sleep_for(1ms); // long enough for all to fall asleep
+                until_it_sleeps(bell);
             turn.store(i);
             fult::signal(main);
         }
@@ -144,9 +149,11 @@ TEST_P(services, signals_wake_the_watcher) {
     fult::this_task::wait([&] { return turn.load() == rounds; });
     outside.join();
     fult::detail::remove_service(bell);
+    EXPECT_EQ(turn.load(), rounds);
+    EXPECT_EQ(bell.served.load(), 0U);
 }
 
-// After remove nobody is inside any more: the service may be destroyed.
+// After remove no worker is inside any more: the service may be destroyed.
 TEST_P(services, come_and_go_while_workers_poll) {
     fult::runtime rt(fult::testing::workers(GetParam()));
     for (std::size_t i = 0; i < fult::testing::scaled(100); ++i) {
@@ -157,7 +164,9 @@ TEST_P(services, come_and_go_while_workers_poll) {
         if (i % 3 == 0)
             fult::this_task::yield();
         fult::detail::remove_service(*bell);
+        const std::uint64_t polls = bell->polls.load();
         other.join();
+        EXPECT_EQ(bell->polls.load(), polls);
     }
 }
 
@@ -176,7 +185,7 @@ TEST(services_limits, there_is_room_for_some_and_an_error_for_more) {
         fult::detail::remove_service(*each);
 }
 
-TEST(services_limits, without_a_runtime_there_is_nobody_to_poll) {
+TEST(services_limits, without_a_runtime_no_worker_polls) {
     bell_service bell;
     EXPECT_THROW(fult::detail::add_service(bell), std::logic_error);
     EXPECT_FALSE(fult::detail::others_ready());

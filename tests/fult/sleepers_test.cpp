@@ -49,8 +49,8 @@ TEST(sleepers, near_ones_come_first) {
     EXPECT_EQ(s.remove_any(195), 2);
 }
 
-// Who is taken out while it is being added must not hide another one from signalers.
-TEST(sleepers, one_that_comes_and_goes_hides_nobody) {
+// A sleeper that is removed while it is being added must not hide another one from signalers.
+TEST(sleepers, one_that_comes_and_goes_hides_none) {
     sleepers s;
     s.add(7); // sleeps all the time
     const std::size_t rounds = fult::testing::scaled(20000);
@@ -59,7 +59,7 @@ TEST(sleepers, one_that_comes_and_goes_hides_nobody) {
     std::thread waker([&] {
         while (woken.load() != rounds)
             if (s.remove(3)) {
-                hidden += s.any() ? 0 : 1; // a signaler's look
+                hidden += s.any() ? 0 : 1; // a signaler's check
                 ++woken;
             }
     });
@@ -73,7 +73,7 @@ TEST(sleepers, one_that_comes_and_goes_hides_nobody) {
     EXPECT_TRUE(s.remove(7));
 }
 
-// Whoever removes a sleeper is the one to wake it: exactly one does.
+// The thread that removes a sleeper wakes it: exactly one does.
 TEST(sleepers, one_remover_wins) {
     sleepers s;
     const std::size_t rounds = fult::testing::scaled(50000);

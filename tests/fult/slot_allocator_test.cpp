@@ -67,14 +67,14 @@ TEST_F(slot_allocator_test, low_words_are_used_again_before_new_ones) {
         slots.take();
     slots.release(nth(7));
     slots.release(nth(70));
-    for (std::uint32_t i = 130; i < 3 * in_word; ++i) // the run goes on first
+    for (std::uint32_t i = 130; i < 3 * in_word; ++i) // the run continues first
         EXPECT_EQ(slot_of(slots.take()), nth(i));
     EXPECT_EQ(slot_of(slots.take()), nth(7));
     EXPECT_EQ(slot_of(slots.take()), nth(70));
     EXPECT_EQ(slot_of(slots.take()), nth(3 * in_word));
 }
 
-// As a group does that waits for its tasks: all but the first few of a word come back by the fast path.
+// As a group that waits for its tasks: all but the first few of a word are returned by the fast path.
 TEST_F(slot_allocator_test, the_run_follows_slots_that_are_given_back_downwards) {
     slots.open(home.hot(), &run, 0, 8);
     for (std::uint32_t i = 0; i < in_word + 3; ++i)
@@ -149,7 +149,7 @@ TEST_F(slot_allocator_test, no_slot_is_given_twice) {
             ASSERT_TRUE(unique.insert(slot_of(t)).second) << "slot " << slot_of(t);
             held.push_back(slot_of(t));
         } else if (!held.empty()) {
-            // mostly in order, as tasks are joined; now and then any of them, or by somebody else
+            // mostly in order, as tasks are joined; now and then any of them, or by another thread
             const std::size_t at = random() % 4 ? held.size() - 1 : random() % held.size();
             const std::uint32_t slot = held[at];
             held.erase(held.begin() + static_cast<std::ptrdiff_t>(at));
@@ -199,7 +199,7 @@ TEST_F(slot_allocator_test, bursts_in_any_order_lose_nothing) {
     EXPECT_EQ(left, 0U) << "slots were lost";
 }
 
-// What lies above the run's end in a word that is left belongs to somebody.
+// The slots above the run's end in a word that the run has left are in use.
 TEST_F(slot_allocator_test, the_run_takes_along_only_what_is_its_own) {
     slots.open(home.hot(), &run, 0, 4);
     for (std::uint32_t i = 0; i < 2 * in_word; ++i)
@@ -213,7 +213,7 @@ TEST_F(slot_allocator_test, the_run_takes_along_only_what_is_its_own) {
         moved += slots.release(nth(i)) ? 1 : 0;
     EXPECT_EQ(moved, 1);
     for (std::uint32_t i = 0; i < 3 * in_word - 1; ++i)
-        EXPECT_NE(slot_of(slots.take()), nth(2 * in_word - 1)) << "somebody has it";
+        EXPECT_NE(slot_of(slots.take()), nth(2 * in_word - 1)) << "it is in use";
 }
 
 // Two task trees that take turns, each in a word of its own.

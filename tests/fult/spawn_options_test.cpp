@@ -137,13 +137,19 @@ TEST_P(of_levels, slots_for_others_come_back) {
     fult::options o = opts(2);
     o.max_tasks = 1024;
     const fult::runtime running(o);
-    for (std::size_t i = 0; i < fult::testing::scaled(3000); ++i) {
+    std::atomic<std::size_t> ran{0};
+    const std::size_t rounds = fult::testing::scaled(3000);
+    for (std::size_t i = 0; i < rounds; ++i) {
         std::vector<fult::handle<void>> some;
-        some.push_back(spawn_on(1, [] {}));
-        some.push_back(spawn_pinned(1, [] {}));
-        some.push_back(spawn([] { this_task::yield(); }));
+        some.push_back(spawn_on(1, [&] { ++ran; }));
+        some.push_back(spawn_pinned(1, [&] { ++ran; }));
+        some.push_back(spawn([&] {
+            this_task::yield();
+            ++ran;
+        }));
         join_all(some);
     }
+    EXPECT_EQ(ran.load(), 3 * rounds);
 }
 
 TEST(spawn_options, without_stealing_tasks_stay_where_they_were_given) {
@@ -162,14 +168,18 @@ TEST(spawn_options, without_stealing_tasks_stay_where_they_were_given) {
     }
 }
 
-// Whoever holds a task that may be stolen and does not run it, cannot keep it.
+// A worker that has a stealable task and does not run it cannot keep it.
 TEST(spawn_options, a_task_given_to_a_busy_worker_is_stolen) {
     const fult::runtime running(fult::testing::workers(2));
     std::atomic<int> ran{0};
+    const auto count = [&] {
+        EXPECT_EQ(this_task::worker(), 0u);
+        ran.fetch_add(1);
+    };
     auto busy = spawn_pinned(1, [&] {
         for (int i = 0; i < 10; ++i)
-            spawn([&] { ran.fetch_add(1); }).detach();
-        spawn_on(1, [&] { ran.fetch_add(1); }).detach();
+            spawn(count).detach();
+        spawn_on(1, count).detach();
         fult::testing::spin_until([&] { return ran.load() == 11; });
     });
     busy.join();

@@ -17,8 +17,8 @@ using fult::spawn;
 using fult::testing::spin_until;
 namespace this_task = fult::this_task;
 
-// How a child comes to run: in its parent's join; on another worker, which took it from a busy parent; or on
-// a stack of its own.
+// The ways in which a child is run: in its parent's join; on another worker, which took it from a busy
+// parent; or on a stack of its own.
 enum class way { inline_join, stolen, own_stack };
 
 std::string print(const ::testing::TestParamInfo<way> &info) {
@@ -31,7 +31,7 @@ class spawn_test : public ::testing::TestWithParam<way> {
   protected:
     fult::runtime running{fult::testing::workers(GetParam() == way::stolen ? 2 : 1)};
 
-    // What a child does first, and what its parent does before the join.
+    // The first action of a child, and that of its parent before the join.
     static void begin() {
         if (GetParam() == way::own_stack)
             this_task::yield();
@@ -236,7 +236,7 @@ TEST_P(spawn_test, many_at_once_joined_in_any_order) {
     }
 }
 
-// The result of a task that nobody joins is destroyed by its end; its destructor is still that of a task.
+// The result of a task that is not joined is destroyed at its end; the destructor still runs on the task.
 struct yields_when_dropped {
     std::atomic<int> *drops;
     explicit yields_when_dropped(std::atomic<int> &d) : drops(&d) {}
@@ -250,7 +250,7 @@ struct yields_when_dropped {
     }
 };
 
-TEST_P(spawn_test, results_that_nobody_wants) {
+TEST_P(spawn_test, dropped_results) {
     std::atomic<int> drops{0};
     for (int i = 0; i < 10; ++i)
         spawn([&] {

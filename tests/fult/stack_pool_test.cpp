@@ -121,7 +121,7 @@ TEST(stack_pool, beyond_the_cap_memory_goes_back) {
         resident += resident_pages(&probe) >= 8 ? 1 : 0;
     }
     EXPECT_EQ(resident, 2u);
-    chain = pool.acquire(10); // and can be used anew, guard and all
+    chain = pool.acquire(10); // and can be used again, with its guard
     EXPECT_EQ(length(chain), 10u);
     for (const stack *s = chain; s; s = s->next)
         EXPECT_EQ(s->guard, page_size());
@@ -145,7 +145,7 @@ TEST(stack_pool, beyond_the_cap_memory_goes_back_when_it_was_idle_for_long) {
     pool.release(pool.acquire(1000));
     ASSERT_EQ(pool.resident_idle(), 1000u);
     fult::testing::spin_until([&] {
-        pool.release(pool.acquire(1)); // a program that goes on with few stacks
+        pool.release(pool.acquire(1)); // a program that continues with few stacks
         return pool.resident_idle() < 200;
     });
     pool.release(pool.acquire(1000));

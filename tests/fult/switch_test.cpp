@@ -1,4 +1,4 @@
-// What a task keeps when it suspends and goes on elsewhere: errno, exceptions in flight, its locals.
+// What a task keeps when it suspends and resumes elsewhere: errno, exceptions in flight, its locals.
 #include <atomic>
 #include <cerrno>
 #include <cfenv>
@@ -12,6 +12,8 @@
 #include <fult/fult.hpp>
 
 #include "fult/worker.hpp"
+#include "tests/support/asleep.hpp"
+#include "tests/support/ends.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -236,7 +238,7 @@ TEST_F(fp_environment, of_deep_recursions_too) {
     EXPECT_EQ(spawn([] { return tree::leaves(10); }).join(), 1024);
 }
 
-// The same for what the library itself reads of a thread: one function that asks before and after it has
+// The same for the library's own thread-local variables: one function that reads it before and after it has
 // changed threads must not be given the first answer twice, in link-time optimization neither.
 [[gnu::noinline]] void change_workers() {
     const unsigned before = this_task::worker();
@@ -248,28 +250,27 @@ TEST_F(fp_environment, of_deep_recursions_too) {
     busy.join();
 }
 
-// A task with a public bit gives way to one that computes on its worker, while the other worker sleeps.
+// A task with a public bit yields to one that computes on its worker, while the other worker sleeps.
 void yield_beside_a_sleeping_worker(bool private_words) {
     fult::options o = fult::testing::workers(2);
     o.idle_spin = 0;
     o.private_words = private_words;
     const fult::runtime running(o);
     fult::spawn_on(1, [] {
-        const fult::detail::worker_team &all = *fult::detail::running_team();
         for (int i = 0; i < 5; ++i) {
-            fult::testing::spin_until([&] { return all.asleep.any(); });
+            fult::testing::spin_until_asleep(1);
             change_workers();
         }
     }).join();
 }
 TEST(switch_of_threads, a_task_of_another_spawner_that_yields_wakes_a_worker) {
-    yield_beside_a_sleeping_worker(true);
+    fult::testing::expect_ends([] { yield_beside_a_sleeping_worker(true); });
 }
 TEST(switch_of_threads, a_task_that_yields_wakes_a_worker_without_private_words) {
-    yield_beside_a_sleeping_worker(false);
+    fult::testing::expect_ends([] { yield_beside_a_sleeping_worker(false); });
 }
 
-TEST(switch_of_threads, a_thread_is_told_anew_after_a_switch) {
+TEST(switch_of_threads, the_thread_is_read_again_after_a_switch) {
     const fult::runtime running(fult::testing::workers(2));
     fult::spawn_on(1, [] {
         for (int i = 0; i < 10; ++i) {

@@ -19,7 +19,7 @@ namespace {
 using fult::task_group;
 namespace this_task = fult::this_task;
 
-// The last three have no private tasks, which a wait could take back: each spawn is seen by itself.
+// The last three have no private tasks, which a wait could reclaim: each spawn is visible at once.
 enum class setting { one_worker, two_workers, three_workers, public_words, public_words_alone, spawn_sites };
 
 fult::options options_of(setting what) {

@@ -110,7 +110,7 @@ TEST_P(task_local_test, given_at_spawn_and_inherited) {
     copied.set(new counted(2));
     plain.set(&n);
     spawn({.inherit_locals = true}, [&] {
-        EXPECT_EQ(own.get(), nullptr); // it has a destructor, and nobody can copy it
+        EXPECT_EQ(own.get(), nullptr); // it has a destructor, and cannot be copied
         EXPECT_EQ(copied.get()->number, 1002);
         EXPECT_EQ(plain.get(), &n);
         this_task::yield();
@@ -158,18 +158,22 @@ TEST_P(task_local_test, many_keys_and_keys_that_come_again) {
 }
 
 task_local_ptr<counted> *second = nullptr;
+std::atomic<int> ends_late{0};
 void end_late(counted *value) {
+    ++ends_late;
     this_task::yield(); // it runs on the task, which may suspend
     if (value->number < 3)
         second->set(new counted(value->number + 1));
     delete value;
 }
 
-TEST_P(task_local_test, an_end_may_suspend_and_set_values_anew) {
+TEST_P(task_local_test, an_end_may_suspend_and_set_values_again) {
     task_local_ptr<counted> key(&end_late);
     second = &key;
+    ends_late = 0;
     for (int i = 0; i < 10; ++i)
         spawn([&] { key.set(new counted(1)); }).join();
+    EXPECT_EQ(ends_late, 10 * 3);
     std::vector<fult::handle<void>> all;
     for (int i = 0; i < 20; ++i)
         all.push_back(spawn([&] {
@@ -177,6 +181,8 @@ TEST_P(task_local_test, an_end_may_suspend_and_set_values_anew) {
             this_task::yield();
         }));
     join_all(all);
+    EXPECT_EQ(ends_late, 10 * 3 + 20 * 4);
+    EXPECT_EQ(living, 0);
 }
 
 TEST_P(task_local_test, foreign_threads_have_theirs) {
@@ -214,7 +220,7 @@ TEST_P(task_local_test, in_c) {
     EXPECT_EQ(fult_setspecific(key, &value), FULT_ERR_INVALID);
 }
 
-// Values follow their tasks through steals and hand-overs.
+// Values follow their tasks through steals and hand-offs.
 TEST_P(task_local_test, stress) {
     task_local_ptr<counted> first(&end), other(&end);
     const std::size_t rounds = fult::testing::scaled(200) + 2;
@@ -241,13 +247,14 @@ TEST_P(task_local_test, stress) {
     }
 }
 
-// A tree in which each task looks after every way in which another may have run on its thread meanwhile.
+// A tree in which each task checks its values after every way in which another may have run on its thread
+// meanwhile.
 class look_again {
   public:
     void run(int depth) {
         EXPECT_EQ(near_.get(), nullptr);
         const int mine = ++numbers_;
-        if (mine % 4 != 0) // else a task without values looks, too
+        if (mine % 4 != 0) // else a task without values checks, too
             near_.set(new counted(mine));
         far_->set(new counted(-mine));
         const auto look = [&] {
@@ -292,7 +299,7 @@ class look_again {
     fult::qlock lock_;
 };
 
-TEST_P(task_local_test, are_the_own_ones_whoever_ran_meanwhile) {
+TEST_P(task_local_test, are_the_own_ones_after_others_ran) {
     look_again tree;
     tree.run(fult::testing::sanitized || fult::testing::under_valgrind() ? 3 : 5);
     EXPECT_GT(living, 0);
@@ -325,7 +332,7 @@ TEST_P(task_local_test, values_that_cannot_be_made_are_not_there) {
     fult::task_local<counted> value([]() -> counted { throw std::runtime_error("not made"); });
     EXPECT_THROW(static_cast<void>(value.get()), std::runtime_error);
     EXPECT_FALSE(value.has_value());
-    const fult::task_local<std::vector<std::unique_ptr<int>>> of_many; // looks as if it could be copied
+    const fult::task_local<std::vector<std::unique_ptr<int>>> of_many; // appears copyable
     EXPECT_TRUE(of_many->empty());
     const fult::task_local<std::unique_ptr<int>> cannot_be_copied;
     cannot_be_copied.get() = std::make_unique<int>(1);

@@ -38,8 +38,8 @@ TEST(claim, names_carry_whether_a_task_is_pinned) {
     EXPECT_EQ(to_task(to_id(&t)), &t);
 }
 
-// A signal that meets a task which is parking: either its claim wins, or the token says so to the one who
-// parks. Never both, never neither (tests/model/park.pml has all interleavings; this has real processors).
+// A signal that meets a task which is suspending: either its claim wins, or the pending wake-up shows it to
+// the task. Never both, never neither (tests/model/park.pml has all interleavings; this has real processors).
 TEST(claim, a_signal_and_a_park_meet) {
     task t{};
     const std::size_t rounds = fult::testing::scaled(100000);

@@ -9,11 +9,13 @@
 
 #include <fult/fult.hpp>
 
+#include "tests/support/ends.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
 
 using fult::spawn;
+using fult::testing::expect_ends;
 namespace this_task = fult::this_task;
 
 class this_task_test : public ::testing::TestWithParam<unsigned> {
@@ -36,8 +38,8 @@ TEST_P(this_task_test, ids_are_unique_among_the_living) {
     }
     go = true;
     for (auto &each : all) {
-        const fult::task_id told = each.id();
-        EXPECT_EQ(each.join(), told);
+        const fult::task_id its_id = each.id();
+        EXPECT_EQ(each.join(), its_id);
     }
 }
 
@@ -75,8 +77,10 @@ TEST_P(this_task_test, in_task_and_worker) {
 }
 
 TEST_P(this_task_test, yield_without_others_returns) {
-    for (int i = 0; i < 1000; ++i)
-        this_task::yield();
+    expect_ends([] {
+        for (int i = 0; i < 1000; ++i)
+            this_task::yield();
+    });
 }
 
 TEST_P(this_task_test, yield_lets_others_of_this_worker_run) {
@@ -87,9 +91,9 @@ TEST_P(this_task_test, yield_lets_others_of_this_worker_run) {
     child.join();
 }
 
-// However many keep yielding, an unstarted task gets its turn, and one that yields does beside those that are
-// started anew.
-TEST_P(this_task_test, nobody_starves) {
+// However many tasks keep yielding, an unstarted task is run, and so is one that yields while new ones are
+// started.
+TEST_P(this_task_test, no_task_starves) {
     std::atomic<bool> end{false};
     std::atomic<int> turns{0};
     std::vector<fult::handle<void>> yielders;
@@ -104,13 +108,16 @@ TEST_P(this_task_test, nobody_starves) {
             this_task::yield();
         }
     });
-    while (turns.load() < 10) {
-        spawn([] {}).detach(); // newer than `old` each time
-        this_task::yield();
-    }
+    expect_ends([&] {
+        while (turns.load() < 10) {
+            spawn([] {}).detach(); // newer than `old` each time
+            this_task::yield();
+        }
+    });
     end = true;
     old.join();
     join_all(yielders);
+    EXPECT_EQ(turns.load(), 10);
 }
 
 TEST_P(this_task_test, a_chain_of_spawners_does_not_hide_an_old_task) {
@@ -125,18 +132,20 @@ TEST_P(this_task_test, a_chain_of_spawners_does_not_hide_an_old_task) {
         --links;
     };
     spawn(next).detach();
-    while (!old_ran.load() || links.load() != 0)
-        this_task::yield();
+    expect_ends([&] {
+        while (!old_ran.load() || links.load() != 0)
+            this_task::yield();
+    });
     old.join();
 }
 
 TEST_P(this_task_test, one_early_signal_is_kept) {
     signal(this_task::id());
-    this_task::wait(); // returns, or the test's timeout ends it
+    expect_ends([] { this_task::wait(); });
 }
 
-// A signal that comes before the task has started, or while it yields, may be one with its start: the
-// condition, which is set before, tells it all the same.
+// A signal that comes before the task has started, or while it yields, may merge with its start: the
+// condition, which is set before, shows it in any case.
 TEST_P(this_task_test, early_signals_with_a_condition) {
     for (std::size_t i = 0; i < fult::testing::scaled(3000); ++i) {
         std::atomic<bool> go{false};
@@ -209,6 +218,7 @@ TEST_P(this_task_test, ping_pong) {
             this_task::wait();
     }
     child.join();
+    EXPECT_EQ(ball.load(), 2 * rounds);
 }
 
 } // namespace

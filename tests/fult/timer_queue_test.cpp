@@ -70,7 +70,7 @@ TEST_F(timer_queue_test, equal_ones_all_come) {
     EXPECT_EQ(pop_all(7 * millisecond).size(), 100U);
 }
 
-// Against a sorted vector: time goes on in random steps, deadlines of all sizes are set and some cancelled.
+// Against a sorted vector: time advances in random steps, deadlines of all sizes are set and some cancelled.
 TEST_F(timer_queue_test, as_a_sorted_list) {
     auto random = fult::testing::seeded(20261121);
     std::vector<timer_entry *> there;
@@ -106,7 +106,7 @@ TEST_F(timer_queue_test, as_a_sorted_list) {
     }
 }
 
-// Asked at each deadline, as a worker that sleeps until then does, they come in order.
+// Polled at each deadline, as by a worker that sleeps until then, they fire in order.
 TEST_F(timer_queue_test, in_order_where_nothing_is_late) {
     auto random = fult::testing::seeded(7);
     std::vector<std::int64_t> deadlines;

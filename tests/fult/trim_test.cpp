@@ -1,4 +1,4 @@
-// What a burst of tasks leaves behind goes back to the system.
+// The memory of a burst of tasks is returned to the system.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -31,6 +31,15 @@ std::size_t resident() {
         std::fclose(file);
     }
     return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+// Repeats `meanwhile` until at most `bytes` are resident, for at most 40 s. Returns the resident size.
+template <class Meanwhile> std::size_t until_at_most(std::size_t bytes, const Meanwhile &meanwhile) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+    std::size_t now = resident();
+    for (; now > bytes && std::chrono::steady_clock::now() < end; now = resident())
+        meanwhile();
+    return now;
 }
 
 // So many tasks that live at once, each with a stack of its own.
@@ -69,13 +78,13 @@ TEST_F(trimming, by_call) {
     burst(8000);
     const std::size_t full = resident();
     ASSERT_GT(full, before + 50 * mebibyte); // 8000 stacks of two pages or more
-    for (int i = 0; i < 1000 && resident() > before + 16 * mebibyte; ++i) {
-        fult::trim();
-        this_task::yield();
-        std::this_thread::sleep_for(std::chrono::milliseconds(1)); // the other worker does its part soon
-    }
-    EXPECT_LT(resident(), before + 16 * mebibyte);
-    burst(1000); // and all goes on
+    const std::size_t left =
+        until_at_most(before + 16 * mebibyte, [] { // the other worker trims its part itself
+            fult::trim();
+            this_task::yield();
+        });
+    EXPECT_LE(left, before + 16 * mebibyte);
+    burst(1000); // and all works as before
 }
 
 TEST_F(trimming, of_a_million_descriptors) {
@@ -101,24 +110,27 @@ TEST_F(trimming, of_a_million_descriptors) {
         ASSERT_EQ(all[static_cast<std::size_t>(i)].join(), i);
 }
 
-TEST_F(trimming, by_who_sleeps_for_long_enough) {
+TEST_F(trimming, by_a_worker_that_sleeps_for_long) {
     fult::options o = workers(2);
     o.trim_after = 10;
     const runtime running(o);
     burst(100);
     const std::size_t before = resident();
     burst(8000);
-    std::atomic<bool> small{false};
+    std::atomic<bool> over{false};
     const fult::task_id self = this_task::id();
-    std::thread watcher([&] { // until the test's time is over
-        while (resident() > before + 16 * mebibyte)
-            std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        small.store(true);
+    std::size_t left = 0;
+    std::thread watcher([&] {
+        left = until_at_most(before + 16 * mebibyte, [] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(5)); // no state to wait for but this one
+        });
+        over.store(true);
         fult::signal(self);
     });
-    while (!small.load())
+    while (!over.load())
         this_task::wait();
     watcher.join();
+    EXPECT_LE(left, before + 16 * mebibyte);
     burst(1000);
 }
 
@@ -129,8 +141,7 @@ TEST_F(trimming, of_stacks_in_a_program_that_never_sleeps) {
     burst(100);
     const std::size_t before = resident();
     burst(8000);
-    while (resident() > before + 32 * mebibyte) // until the test's time is over
-        burst(200);
+    EXPECT_LE(until_at_most(before + 32 * mebibyte, [] { burst(200); }), before + 32 * mebibyte);
 }
 
 // A trim is requested just after a thief has taken the task that the owner joins next: the thief keeps it.

@@ -23,7 +23,7 @@ TEST(virtual_memory, mapped_pages_are_zero_and_writable) {
 }
 
 TEST(virtual_memory, what_is_too_much_is_null) {
-    const int expected = fult::testing::under_valgrind() ? EINVAL : ENOMEM; // Valgrind's own mmap says so
+    const int expected = fult::testing::under_valgrind() ? EINVAL : ENOMEM; // of Valgrind's own mmap
     EXPECT_EQ(map_pages(std::size_t{1} << 60), nullptr);
     EXPECT_EQ(errno, expected);
     EXPECT_EQ(reserve_aligned(std::size_t{1} << 60, 4096), nullptr);

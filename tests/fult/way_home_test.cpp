@@ -1,4 +1,4 @@
-// What a pinned task joins in place may go on elsewhere; the pinned task itself never does.
+// A task that a pinned task joins inline may resume elsewhere; the pinned task itself never does.
 #include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
@@ -29,11 +29,11 @@ void compute_until(const std::atomic<bool> &over) {
         ;
 }
 
-// A task joined in place on worker `home` suspends; then that worker computes until the task has gone on.
+// A task joined in place on worker `home` suspends; then that worker computes until the task has resumed.
 template <class Join> void block_in_place(unsigned home, const Join &join) {
     const unsigned other = 1 - home;
     std::atomic<bool> computing{false}, started{false}, resumed{false}, go{false};
-    auto busy = spawn_pinned(other, [&] { // nobody steals the child before it starts
+    auto busy = spawn_pinned(other, [&] { // no worker steals the child before it starts
         computing = true;
         compute_until(started);
     });

@@ -70,7 +70,7 @@ TEST_P(when_test, all_are_joined_where_one_throws) {
     EXPECT_FALSE(all[1].valid());
 }
 
-TEST_P(when_test, any_tells_which_and_keeps_the_others) {
+TEST_P(when_test, any_returns_which_and_keeps_the_others) {
     fult::event go;
     auto late = spawn([&] {
         go.wait();

@@ -1,4 +1,4 @@
-// Matrix files: written and read again, and what is said of wrong ones.
+// Matrix files: written and read again, and the errors for wrong ones.
 #include <cstring>
 
 #include "apps/hpccg/grid.hpp"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What gdb tells of a program's tasks by tools/gdb/fult.py.
+"""What gdb shows of a program's tasks with tools/gdb/fult.py.
 
 usage: gdb_test.py GDB SCRIPT PROGRAM        exit status 77: gdb cannot be used here
 """

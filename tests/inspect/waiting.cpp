@@ -1,4 +1,4 @@
-// A program for the debugger to look into: it stops in stop_here while tasks wait.
+// A program for the debugger to inspect: it stops in stop_here while tasks wait.
 #include <atomic>
 #include <vector>
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Installs into an empty directory, then builds and runs outside programs with what lies there and nothing else.
 
-By plain g++ and gcc with pkg-config, shared and static, by Meson, and by CMake. Looks at the libraries too: their name,
-their symbols. Tells its results as TAP. usage: install_test.py --build DIR --source DIR --cxx COMMAND... --cc COMMAND...
+By plain g++ and gcc with pkg-config, shared and static, by Meson, and by CMake. Checks the libraries too: their name,
+their symbols. Prints TAP. usage: install_test.py --build DIR --source DIR --cxx COMMAND... --cc COMMAND...
 """
 import argparse
 import os
@@ -19,7 +19,7 @@ class Failure(Exception):
 
 
 def run(command, **options):
-    """A command's standard output; Failure with all that it said when it does not succeed."""
+    """A command's standard output; Failure with all its output if it does not succeed."""
     result = subprocess.run([str(c) for c in command], capture_output=True, text=True, **{'timeout': 600, **options})
     if result.returncode != 0:
         raise Failure(f'$ {" ".join(map(str, command))}\n{result.stdout}{result.stderr}exit status {result.returncode}')
@@ -45,7 +45,7 @@ class Installed:
         self.libdir = self.pc.parent.parent
         self.consumer = scratch / 'consumer'
         shutil.copytree(options.source / 'tests' / 'install' / 'consumer', self.consumer)
-        # LD_LIBRARY_PATH stands for what an installation in /usr would need no help for.
+        # LD_LIBRARY_PATH is needed because the installation is not in /usr.
         self.environment = {**os.environ, 'PKG_CONFIG_PATH': str(self.pc.parent), 'LD_LIBRARY_PATH': str(self.libdir),
                             'CXX': ' '.join(options.cxx), 'CC': ' '.join(options.cc)}
         self.environment.pop('DESTDIR', None)
@@ -62,7 +62,7 @@ class Installed:
 
 
 def relocated(tree):
-    """Every path that fult.pc tells lies in the staged tree, wherever that is."""
+    """Every path in fult.pc lies in the staged tree, wherever that is."""
     paths = [flag[2:] for flag in tree.pkg_config('--cflags-only-I', '--libs-only-L') if flag[:2] in ('-I', '-L')]
     outside = [p for p in paths if not Path(p).resolve().is_relative_to(tree.stage.resolve())]
     if not paths or outside:
@@ -152,12 +152,12 @@ def headers(tree):
 
 
 def info(tree):
-    """fult-info runs from where it was installed."""
+    """fult-info runs from the place of installation."""
     program = one('fult-info', tree.stage)
     text = run([program], env=tree.environment)
     version = tree.pkg_config('--modversion')[0]
     if version not in text:
-        raise Failure(f'fult-info does not tell the version {version}:\n{text}')
+        raise Failure(f'fult-info does not print the version {version}:\n{text}')
 
 
 def messages(tree):
@@ -200,7 +200,7 @@ def options_of():
 
 
 def run_checks(tree, checks):
-    """Each check as a line of TAP: a check says why it is to be skipped, or raises Failure."""
+    """Each check as a line of TAP: a check returns why it is to be skipped, or raises Failure."""
     print(f'1..{len(checks)}')
     failed = 0
     for number, check in enumerate(checks, 1):

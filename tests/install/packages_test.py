@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The CMake package and fult-comm.pc, used from outside; and the lists of what the libraries export.
 
-The installed tree is moved before it is used: nothing in it may know where it was. Tells its results as TAP.
+The installed tree is moved before it is used: nothing in it may know where it was. Prints TAP.
 usage: packages_test.py --build DIR --source DIR --cxx COMMAND... --cc COMMAND...
 """
 import re
@@ -15,7 +15,7 @@ from install_test import Failure, Installed, one, options_of, run, run_checks
 
 
 class Moved(Installed):
-    """The staged tree at another place than where it was installed."""
+    """The staged tree, moved from the place of installation."""
 
     def __init__(self, options, scratch):
         super().__init__(options, scratch)
@@ -40,7 +40,7 @@ class Moved(Installed):
 
 
 def cmake_package(tree):
-    """find_package(FULT): shared and static, C++ and C, and fult-comm where it is there."""
+    """find_package(FULT): shared and static, C++ and C, and fult-comm if it exists."""
     if not shutil.which('cmake'):
         return 'no cmake here; tools/setup check installs it'
     report = tree.cmake('by_package', tree.options.source / 'tests/install/by_package', PROGRAMS=tree.consumer,
@@ -60,7 +60,7 @@ def cmake_package_in_c(tree):
 
 
 def cmake_package_refuses(tree):
-    """Versions that this one does not stand for, and components that are not there."""
+    """Versions that this one is not compatible with, and components that do not exist."""
     if not shutil.which('cmake'):
         return 'no cmake here; tools/setup check installs it'
     major, minor, patch = map(int, tree.pkg_config('--modversion')[0].split('.'))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """README's commands and projects, as they are written there, run on a copy of the source; and a project in C++17.
 
-`sudo` is a program of the test's own: it installs below a staging folder, and counts ldconfig. Tells its results as TAP.
+`sudo` is a program of the test's own: it installs below a staging folder, and counts ldconfig. Prints TAP.
 usage: readme_test.py --build DIR --source DIR --cxx COMMAND... --cc COMMAND...
 """
 import os
@@ -56,7 +56,7 @@ class Readme:
         return said
 
     def as_gxx(self):
-        """g++, where README says so, is the compiler of the build."""
+        """g++ in the README's commands is the compiler of the build."""
         program = self.scratch / 'bin' / 'g++'
         program.write_text(f'#!/bin/sh\nexec env PATH="{os.environ["PATH"]}" {" ".join(self.options.cxx)} "$@"\n')
         program.chmod(0o755)
@@ -106,7 +106,7 @@ def install_as_root(readme):
     if (readme.stage / 'ran').read_text() != 'ldconfig\n':
         raise Failure('ldconfig did not run once')
     if any(found.is_file() for found in (readme.copy / 'build' / 'release').rglob('fib-*')):  # Meson makes the folders
-        raise Failure('benchmarks were compiled, which nobody needs')
+        raise Failure('benchmarks were compiled, which are not needed')
 
 
 def configured_again(readme):

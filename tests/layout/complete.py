@@ -62,14 +62,14 @@ def unambiguous(root):
 
 
 def versions(root):
-    """The version stands in include/fult/version.hpp; what must repeat it, because others read it there, says the same."""
+    """The version is defined in include/fult/version.hpp; the files that repeat it have the same one."""
     version = subprocess.run([root / 'tools' / 'version'], capture_output=True, text=True).stdout.strip()
     if not re.fullmatch(r'\d+\.\d+\.\d+', version):
         yield f'tools/version finds no version in include/fult/version.hpp, but {version!r}'
     for name, pattern in (('CHANGELOG.md', r'^## ([0-9.]+)'), ('debian/changelog', r'^fult \(([0-9.]+)-')):
-        told = re.search(pattern, (root / name).read_text(), re.MULTILINE)
-        if not told or told.group(1) != version:
-            yield f'{name} begins with version {told and told.group(1)}, include/fult/version.hpp says {version}'
+        found = re.search(pattern, (root / name).read_text(), re.MULTILINE)
+        if not found or found.group(1) != version:
+            yield f'{name} begins with version {found and found.group(1)}, include/fult/version.hpp says {version}'
 
 
 def sizes(root):

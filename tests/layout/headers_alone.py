@@ -35,7 +35,7 @@ def wrong_language(command, text, include_dirs):
 
 
 def is_first_in_its_source(header, root):
-    """Whether NAME.cpp includes NAME.hpp before all else: then it compiles alone where the library is built without precompiled headers."""
+    """Whether NAME.cpp includes NAME.hpp before all else: then it compiles alone if the library is built without precompiled headers."""
     source = header.with_suffix('.cpp')
     included = re.search(r'^#include ["<]([^">]+)[">]', source.read_text() if source.exists() else '', re.M)
     return bool(included) and included[1] in (header.name, header.relative_to(root).as_posix())

@@ -12,7 +12,7 @@ def main():
     held = path.read_text() if path.exists() else ''
     if printed and printed == held:
         return 0
-    print(f'{path.name} is not what {" ".join(command)} prints; write it anew with: COMMAND > docs/{path.name}')
+    print(f'{path.name} is not what {" ".join(command)} prints; write it again with: COMMAND > docs/{path.name}')
     print('\n'.join(difflib.unified_diff(held.splitlines(), printed.splitlines(), path.name, 'printed', lineterm='')))
     return 1
 

@@ -28,7 +28,7 @@ def sets(sources):
 
 
 def check(tidy, root, flags, sources):
-    """What clang-tidy says of the sources, compiled as one; empty where it finds nothing."""
+    """The findings of clang-tidy in the sources, compiled as one; empty if there are none."""
     with tempfile.TemporaryDirectory() as scratch:
         together = Path(scratch) / 'together.cpp'
         together.write_text(''.join(f'#include "{path}"\n' for path in sources))

@@ -2,7 +2,8 @@
 """The words that docs/glossary.md has retired do not come back.
 
 The table "Retired" of the glossary lists words, phrases and identifiers. None of them may occur in the folders below: a phrase
-in comments and strings, an identifier anywhere. To mend what it finds: write the word of the table's second column.
+in comments and strings, an identifier anywhere. In tests and benchmarks a phrase may not occur anywhere, also not as a part of
+an identifier. To mend what it finds: write the word of the table's second column.
 
 usage: words.py ROOT
        words.py --self-test ROOT    plants each retired word in a file, in each place, and expects that it is found
@@ -14,11 +15,14 @@ import tempfile
 from pathlib import Path
 
 # Folders and files whose language is clean. Others are added when they are.
-CLEAN = ('fult', 'sync', 'comm', 'include/fult')
+CLEAN = ('fult', 'sync', 'comm', 'include/fult', 'tests', 'bench')
 SUFFIXES = ('.hpp', '.cpp', '.h', '.c')
+# Here identifiers are made of words, in files of every kind.
+WHOLE = ('tests', 'bench')
+FUNCTIONS = re.compile(r'\bfeed\(')  # of parsers: the ordinary word
 
 TEXT = re.compile(r'''(?P<text>//[^\n]*(?:\n[ \t]*//[^\n]*)*|/\*.*?\*/|"(?:\\.|[^"\\\n])*")|'(?:\\.|[^'\\\n])+'(?<!\d')''', re.S)
-BETWEEN = r'(?:\s|//|\*)+'  # words of a phrase may be on two lines of a comment
+BETWEEN = r'(?:\s|//|\*|#)+'  # words of a phrase may be on two lines of a comment
 
 
 def retired(glossary):
@@ -42,11 +46,13 @@ def is_identifier(word):
     return '_' in word
 
 
-def found(text, prose, names):
+def found(text, prose, names, whole):
     """(line number, word) of each retired word in a source."""
     for match in names.finditer(text):
         yield text.count('\n', 0, match.start()) + 1, match.group()
-    for part in TEXT.finditer(text):
+    if whole:
+        text = FUNCTIONS.sub('(', text).replace('_', ' ')
+    for part in re.finditer(r'(?P<text>.*)', text, re.S) if whole else TEXT.finditer(text):
         for match in prose.finditer(part.group('text') or ''):
             word = re.sub(BETWEEN, ' ', match.group())
             yield text.count('\n', 0, part.start() + match.start()) + 1, word
@@ -59,7 +65,7 @@ def sources(root):
         path.relative_to(root).as_posix() for folder in CLEAN for path in sorted((root / folder).rglob('*'))]
     for name in names:
         path = root / name
-        if path.suffix in SUFFIXES and path.exists():
+        if path.is_file() and (path.suffix in SUFFIXES or name.startswith(WHOLE)) and path.name != Path(__file__).name:
             yield path
 
 
@@ -71,7 +77,8 @@ def check(root, words):
     count = 0
     for path in sources(root):
         count += 1
-        for line, word in found(path.read_text(), prose, names):
+        whole = path.relative_to(root).parts[0] in WHOLE
+        for line, word in found(path.read_text(errors='ignore'), prose, names, whole):
             errors.append(f'{path.relative_to(root)}:{line}: "{word}" is retired: write {lower[word.lower()]}')
     return errors, count
 
@@ -97,6 +104,12 @@ def self_test(words):
                 errors, _ = check(root, words)
                 if len(errors) != 1 or not errors[0].startswith('fult/planted.cpp:3: '):
                     wrong.append(f'{text!r}: {errors or "not found"}')
+        source.unlink()
+        (root / 'tests').mkdir()
+        for text in ('TEST(a, that_nobody_joins)', '# Who waits\n', '"""It\nstands."""', "'told'"):
+            (root / 'tests' / 'planted.py').write_text(text)
+            if len(check(root, words)[0]) != 1:
+                wrong.append(f'{text!r} in tests: not found')
     return wrong
 
 

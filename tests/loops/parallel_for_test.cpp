@@ -1,4 +1,4 @@
-// Every index once, by whatever schedule; who is asked to share, and who is not.
+// Every index once, by whatever schedule; which worker is requested to share, and which is not.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -150,12 +150,12 @@ TEST_P(by_workers, bodies_may_block) {
                              this_task::yield();
                          if (i % 5 == 0) {
                              const task_id me = this_task::id();
-                             std::atomic<bool> told{false};
+                             std::atomic<bool> notified{false};
                              auto other = spawn([&] {
-                                 told = true;
+                                 notified = true;
                                  signal(me);
                              });
-                             this_task::wait([&] { return told.load(); });
+                             this_task::wait([&] { return notified.load(); });
                              other.join();
                          }
                          ++done;
@@ -232,7 +232,7 @@ TEST(parallel_for, a_foreign_thread_may_call) {
     EXPECT_TRUE(thrown);
 }
 
-TEST(parallel_for, without_a_runtime_says_so) {
+TEST(parallel_for, without_a_runtime_reports_it) {
     EXPECT_THROW(parallel_for(0, 10, [](int) {}), std::logic_error);
     EXPECT_NO_THROW(parallel_for(0, 0, [](int) {}));
 }
@@ -284,9 +284,9 @@ TEST(parallel_for, the_ends_of_the_index_types) {
         EXPECT_THROW(parallel_for(least, most, [](std::int64_t) { throw 1; }, {.how = how}), int);
 }
 
-// Nobody asks: a loop is a loop. With one worker nobody can; the task it runs in spawns none, so the next
+// Without a request a loop spawns no task. With one worker there is none; no task is spawned, so the next
 // slot stays the same.
-TEST(lazy_loop, creates_no_task_while_nobody_asks) {
+TEST(lazy_loop, creates_no_task_without_a_request) {
     runtime rt(fult::testing::workers(1));
     detail::worker_hot *w = detail::current_worker();
     spawn([] {}).join(); // from here on there is a run of free slots
@@ -310,7 +310,7 @@ TEST(lazy_loop, creates_no_task_while_nobody_asks) {
     EXPECT_FALSE(moved);
 }
 
-// A request that stands is answered once; then the other worker is busy, and no task is created any more.
+// A pending request is answered once; then the other worker is busy, and no task is created any more.
 TEST(lazy_loop, creates_no_task_while_the_others_are_busy) {
     runtime rt(fult::testing::workers(2));
     std::atomic<bool> begun{false}, end{false};
@@ -319,7 +319,7 @@ TEST(lazy_loop, creates_no_task_while_the_others_are_busy) {
         spin_until([&] { return end.load(); });
     });
     spin_until([&] { return begun.load(); });
-    spawn([] {}).join(); // answers what was asked before
+    spawn([] {}).join(); // answers the earlier request
     ASSERT_FALSE(detail::work_is_requested());
     detail::worker_hot *w = detail::current_worker();
     const detail::task *const before = w->run.next;

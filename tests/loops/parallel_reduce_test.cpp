@@ -84,7 +84,7 @@ TEST(parallel_reduce, ordered_is_the_same_to_the_last_bit) {
         for (const double each : sums)
             ASSERT_EQ(each, sums[0]);
     }
-    // and the test can tell: another grouping, another sum
+    // and the test would detect it: another grouping, another sum
     runtime rt(fult::testing::workers(1));
     const auto sum = [&](std::ptrdiff_t grain) {
         return parallel_reduce(v.begin(), v.end(), 0.0, std::identity(), std::plus<>(),

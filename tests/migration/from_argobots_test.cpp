@@ -152,10 +152,13 @@ TEST(FromArgobots, thread_revive) {
 TEST(FromArgobots, thread_yield) {
     fult::runtime runtime(two_workers());
     std::atomic<bool> ran{false};
-    auto other = fult::spawn_pinned(0, [&ran] { ran = true; });
+    auto other = fult::spawn_pinned(0, [&ran] {
+        ran = true;
+        return fult::this_task::worker();
+    });
     while (!ran)
         fult::this_task::yield();
-    other.join();
+    EXPECT_EQ(other.join(), 0u); // as does this task, which has yielded to it
 }
 
 TEST(FromArgobots, thread_self) {
@@ -184,11 +187,12 @@ TEST(FromArgobots, suspend) {
     auto task = fult::spawn([&ready] {
         while (!ready)
             fult::this_task::wait();
+        return ready.load();
     });
     const fult::task_id waiter = task.id();
     ready = true;
     fult::signal(waiter);
-    task.join();
+    EXPECT_TRUE(task.join());
 }
 
 TEST(FromArgobots, task_create) {
@@ -207,6 +211,9 @@ TEST(FromArgobots, task_join) {
 TEST(FromArgobots, mutex_create) {
     fult::qlock mutex;
     mutex.lock();
+    EXPECT_FALSE(mutex.try_lock());
+    mutex.unlock();
+    EXPECT_TRUE(mutex.try_lock());
     mutex.unlock();
 }
 
@@ -237,7 +244,10 @@ TEST(FromArgobots, rwlock) {
 
 TEST(FromArgobots, cond_create) {
     fult::condition_variable cond;
-    cond.notify_one();
+    cond.notify_one(); // no task waits: a notification is not kept
+    fult::qlock mutex;
+    std::unique_lock guard(mutex);
+    EXPECT_FALSE(cond.wait_for(guard, std::chrono::milliseconds(1), [] { return false; }));
 }
 
 TEST(FromArgobots, cond_wait) {
@@ -248,13 +258,14 @@ TEST(FromArgobots, cond_wait) {
     auto waiter = fult::spawn([&] {
         std::unique_lock guard(mutex);
         cond.wait(guard, [&] { return ready; });
+        return ready;
     });
     {
         std::lock_guard guard(mutex);
         ready = true;
     }
     cond.notify_one();
-    waiter.join();
+    EXPECT_TRUE(waiter.join());
 }
 
 TEST(FromArgobots, cond_broadcast) {
@@ -262,11 +273,13 @@ TEST(FromArgobots, cond_broadcast) {
     fult::qlock mutex;
     fult::condition_variable cond;
     bool ready = false;
+    int woken = 0;
     std::vector<fult::handle<void>> waiters;
     for (int i = 0; i < 5; ++i)
         waiters.push_back(fult::spawn([&] {
             std::unique_lock guard(mutex);
             cond.wait(guard, [&] { return ready; });
+            ++woken;
         }));
     {
         std::lock_guard guard(mutex);
@@ -274,13 +287,22 @@ TEST(FromArgobots, cond_broadcast) {
     }
     cond.notify_all();
     fult::join_all(waiters);
+    EXPECT_EQ(woken, 5);
 }
 
 TEST(FromArgobots, barrier_create) {
     fult::runtime runtime(two_workers());
     fult::barrier<> barrier(3);
-    (void)barrier.arrive(2);
-    barrier.arrive_and_wait();
+    std::atomic<int> arrived{0};
+    const auto arrive = [&] {
+        ++arrived;
+        barrier.arrive_and_wait();
+        return arrived.load();
+    };
+    auto first = fult::spawn(arrive), second = fult::spawn(arrive);
+    EXPECT_EQ(arrive(), 3);
+    EXPECT_EQ(first.join(), 3);
+    EXPECT_EQ(second.join(), 3);
 }
 
 TEST(FromArgobots, barrier_wait) {

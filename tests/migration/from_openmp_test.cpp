@@ -371,10 +371,13 @@ TEST(FromOpenmp, taskloop) {
 TEST(FromOpenmp, taskyield) {
     fult::runtime runtime(two_workers());
     std::atomic<bool> ran{false};
-    auto other = fult::spawn_pinned(0, [&ran] { ran = true; });
+    auto other = fult::spawn_pinned(0, [&ran] {
+        ran = true;
+        return fult::this_task::worker();
+    });
     while (!ran)
         fult::this_task::yield();
-    other.join();
+    EXPECT_EQ(other.join(), 0u); // as does this task, which has yielded to it
 }
 
 TEST(FromOpenmp, depend) {

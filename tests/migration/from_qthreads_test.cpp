@@ -95,10 +95,13 @@ TEST(FromQthreads, flushsc) {
 TEST(FromQthreads, yield) {
     fult::runtime runtime(two_workers());
     std::atomic<bool> ran{false};
-    auto other = fult::spawn_pinned(0, [&ran] { ran = true; });
+    auto other = fult::spawn_pinned(0, [&ran] {
+        ran = true;
+        return fult::this_task::worker();
+    });
     while (!ran)
         fult::this_task::yield();
-    other.join();
+    EXPECT_EQ(other.join(), 0u); // as does this task, which has yielded to it
 }
 
 TEST(FromQthreads, tasklocal) {
@@ -217,8 +220,16 @@ TEST(FromQthreads, lock) {
 TEST(FromQthreads, barrier_create) {
     fult::runtime runtime(two_workers());
     fult::barrier<> barrier(3);
-    (void)barrier.arrive(2);
-    barrier.arrive_and_wait();
+    std::atomic<int> arrived{0};
+    const auto arrive = [&] {
+        ++arrived;
+        barrier.arrive_and_wait();
+        return arrived.load();
+    };
+    auto first = fult::spawn(arrive), second = fult::spawn(arrive);
+    EXPECT_EQ(arrive(), 3);
+    EXPECT_EQ(first.join(), 3);
+    EXPECT_EQ(second.join(), 3);
 }
 
 TEST(FromQthreads, barrier_enter) {
@@ -238,10 +249,12 @@ TEST(FromQthreads, barrier_enter) {
 
 TEST(FromQthreads, barrier_destroy) {
     fult::runtime runtime(two_workers());
+    int phases = 0;
     {
-        fult::barrier<> barrier(1);
+        fult::barrier barrier(1, [&]() noexcept { ++phases; });
         barrier.arrive_and_wait();
     } // the barrier ends here
+    EXPECT_EQ(phases, 1);
 }
 
 TEST(FromQthreads, sinc_init) {
@@ -318,7 +331,7 @@ TEST(FromQthreads, qsort) {
 TEST(FromQthreads, blocking) {
     fult::runtime runtime(two_workers());
     fult::channel<int> arrived(1);
-    const auto read_number = [] { return 5; }; // stands for a system call that blocks
+    const auto read_number = [] { return 5; }; // instead of a system call that blocks
     std::thread outside([&] { arrived.send(read_number()); });
     EXPECT_EQ(arrived.receive(), 5);
     outside.join();

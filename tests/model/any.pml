@@ -7,19 +7,19 @@
  *   @mutant WAIT_ONCE                   wait() without a loop
  *   @mutant NO_SIGNAL                   a task that was not the first does not signal
  *
- * Two tasks end at any time. A waiter waits for the first of them, then joins both, the first one first. It may be told
- * to stop waiting as well. Somebody signals it at random.
+ * Two tasks end at any time. A waiter waits for the first of them, then joins both, the first one first. It may be
+ * asked to stop waiting as well. It is also signaled at random.
  *
- * The protocol, as the code has it (task::join_: 0, DONE, or who waits: ANY, a record; TASK, who joins):
+ * The protocol, as the code has it (task::join_: 0, DONE, or the waiter: ANY, a record; TASK, a joiner):
  *
  *   await_any  each task: CAS(join, 0 -> record); it fails where the task is DONE: none of the rest is asked
  *              while record.ended == 0 and no stop is requested: wait()
  *              each one asked: CAS(join, record -> 0); it fails where the task is DONE: that one counts itself
  *              while record.ended != number of those: wait(); leave
  *   complete   prev = join.exchange(DONE)
- *              ANY: who = rec.waiter; if rec.first is null: rec.first = me; rec.ended.fetch_add(1); signal(who)
+ *              ANY: w = rec.waiter; if rec.first is null: rec.first = me; rec.ended.fetch_add(1); signal(w)
  *
- * Proved: the wait ends once a task has ended; nobody touches the record after the waiter has left; what it returns has
+ * Proved: the wait ends once a task has ended; the record is not accessed after the waiter has left; what it returns has
  * ended; the tasks can be joined afterwards.
  */
 #define NONE 0

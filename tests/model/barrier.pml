@@ -5,24 +5,24 @@
  *   @true   two_tokens -DA=TOKEN -DB=TOKEN
  *   @true   dropped -DA=DROP
  *   @true   dropped_token -DA=DROP -DB=TOKEN
- *   @mutant NO_TAG -DA=TOKEN           the sweep takes whoever stands in line, whatever phase it waits for
+ *   @mutant NO_TAG -DA=TOKEN           the sweep takes every queued waiter, whatever phase it waits for
  *   @mutant LATE_PENDING -DA=TOKEN     the next phase begins before its count is there
- *   @mutant LINE_LATE                  stands in line after its arrival
+ *   @mutant LINE_LATE                  enqueues after its arrival
  *   @mutant GRANT_SWEEPING             grants the waiters of each queue before it looks at the next one
- *   @mutant NO_RECHECK -DA=TOKEN       wait(token) does not look at the phase again once it stands in line
- *   @mutant RECHECK_UNASKED -DA=TOKEN  ... and leaves without asking whether it still stands there
- *   @mutant USED_LATE -DA=TOKEN        ... and says that its queue is used only after that look
+ *   @mutant NO_RECHECK -DA=TOKEN       wait(token) does not look at the phase again once it is queued
+ *   @mutant RECHECK_UNASKED -DA=TOKEN  ... and leaves without a check whether it is still queued
+ *   @mutant USED_LATE -DA=TOKEN        ... and marks its queue as used only after that check
  *   @mutant USED_FIRST -DA=TOKEN       the sweep reads which queues are used before the next phase begins
  *   @mutant LEADER_ALONE               the first waiter of another worker does not grant those behind it
  *   @mutant SUBJECT_LATE               ... learns of them after it was granted
- *   @mutant NEXT_LATE                  ... reads who comes next after it has granted one
+ *   @mutant NEXT_LATE                  ... reads the next waiter after it has granted one
  *   @mutant SELF_STAYS                 the last one to arrive does not grant itself
  *   @mutant DROP_LATE -DA=DROP         says that it drops after its arrival
  *
  * Three participants, two phases (ROUNDS). A, B: TOKEN: arrives and waits apart; DROP: arrives once and drops; else, as
  * the third one, it arrives and waits at once. The first one suspends on the worker of queue 0, the others on that of
- * queue 1; the third one is pinned at times, and stands in the last queue then. Who completes a phase is on any worker.
- * Where nobody waits with a token, the first one that has ended its last wait destroys the barrier. Waiting for a grant
+ * queue 1; the third one is pinned at times, and waits in the last queue then. A phase is completed on any worker.
+ * If no task waits with a token, the first one that has ended its last wait destroys the barrier. Waiting for a grant
  * is one step here: see qlock.pml.
  *
  * The protocol, as the code has it:
@@ -42,8 +42,8 @@
  *                     then grant all leaders and all of now    [the barrier may be gone from here on]
  *   release(chain):   w.next is read, then w granted: it is gone afterwards
  *
- * Proved: nobody goes on before all have arrived and the completion function has run; nobody is left behind; nobody
- * touches a waiter that has left, or the barrier once it may be destroyed; never more arrivals than are expected.
+ * Proved: no task continues before all have arrived and the completion function has run; none is left behind; none
+ * accesses a waiter that has left, or the barrier once it may be destroyed; never more arrivals than are expected.
  */
 #define N       3
 #define QUEUES  3
@@ -62,10 +62,10 @@
 #define ROUNDS  2
 #endif
 #if A == TOKEN || B == TOKEN
-#define KEPT                           /* nobody destroys it */
+#define KEPT                           /* not destroyed */
 #endif
 
-#define NOBODY  N
+#define NO_ACTOR  N
 
 typedef waiter_queue { chan list = [N] of { byte }; bit lock }
 waiter_queue q[QUEUES];
@@ -89,9 +89,9 @@ bit  completed[ROUNDS];
 #define touch assert(barrier_alive)
 
 inline new_waiter() {
-    d_step { alive[me] = 1; granted[me] = 0; subject[me] = NOBODY; next[me] = NOBODY }
+    d_step { alive[me] = 1; granted[me] = 0; subject[me] = NO_ACTOR; next[me] = NO_ACTOR }
 }
-inline end_waiter() { d_step { alive[me] = 0; granted[me] = 0; subject[me] = NOBODY; next[me] = NOBODY; tag[me] = 0 } }
+inline end_waiter() { d_step { alive[me] = 0; granted[me] = 0; subject[me] = NO_ACTOR; next[me] = NO_ACTOR; tag[me] = 0 } }
 
 inline grant(w) { atomic { assert(alive[w] && !queued[w]); granted[w] = 1 } }
 
@@ -134,7 +134,7 @@ inline completion() {
 
 /* one queue; those taken out are in `now` or in the leader's chain */
 inline sweep() {
-    atomic { !q[i].lock -> touch; q[i].lock = 1; k = len(q[i].list); leader = NOBODY; tail = NOBODY };
+    atomic { !q[i].lock -> touch; q[i].lock = 1; k = len(q[i].list); leader = NO_ACTOR; tail = NO_ACTOR };
     d_step {
         do
         :: k > 0 ->
@@ -158,15 +158,15 @@ inline sweep() {
                 :: w != self && !(i == own || i == PINNED) ->
                     queued[w] = 0;
                     if
-                    :: leader == NOBODY -> leader = w; leaders!w
-                    :: leader != NOBODY && tail == NOBODY -> /* the first one of the leader's chain */
+                    :: leader == NO_ACTOR -> leader = w; leaders!w
+                    :: leader != NO_ACTOR && tail == NO_ACTOR -> /* the first one of the leader's chain */
 #ifdef MUTANT_SUBJECT_LATE
                         late = w;
 #else
                         subject[leader] = w;
 #endif
                         tail = w
-                    :: leader != NOBODY && tail != NOBODY -> next[tail] = w; tail = w
+                    :: leader != NO_ACTOR && tail != NO_ACTOR -> next[tail] = w; tail = w
                     fi
                 fi
             fi
@@ -181,7 +181,7 @@ inline grant_all() {
     do
     :: leaders?w -> grant(w);
 #ifdef MUTANT_SUBJECT_LATE
-        atomic { subject[w] = late; late = NOBODY }
+        atomic { subject[w] = late; late = NO_ACTOR }
 #endif
     :: empty(leaders) && nempty(now) -> now?w; grant(w)
     :: empty(leaders) && empty(now) -> break
@@ -225,14 +225,14 @@ inline wait_enqueued() {
 #ifndef MUTANT_LEADER_ALONE
     w = subject[me];
     do
-    :: w != NOBODY ->
+    :: w != NO_ACTOR ->
 #ifdef MUTANT_NEXT_LATE
         grant(w); atomic { assert(alive[w]); w = next[w] }
 #else
         atomic { assert(alive[w]); follower = next[w] };
         grant(w); w = follower
 #endif
-    :: w == NOBODY -> break
+    :: w == NO_ACTOR -> break
     od;
     w = 0; follower = 0;
 #endif
@@ -245,7 +245,7 @@ proctype Participant(byte me; byte kind) {
     byte round, mine, w, k, i, own, leader, tail, ended, seen, self, follower;
     bit last, still;
 #ifdef MUTANT_SUBJECT_LATE
-    byte late = NOBODY;
+    byte late = NO_ACTOR;
 #endif
     chan leaders = [N] of { byte };
     chan now = [N] of { byte };
@@ -263,10 +263,10 @@ proctype Participant(byte me; byte kind) {
         wait_enqueued();
         gone_on(); round++
     :: round < ROUNDS && kind == TOKEN ->
-        /* the token's phase is that of the round: nobody gets on without this arrival */
+        /* the token's phase is that of the round: no task continues without this arrival */
         assert(phase == round);
         arrive();
-        if :: last -> completion(); complete(NOBODY) :: else fi;
+        if :: last -> completion(); complete(NO_ACTOR) :: else fi;
         if
         :: phase != round -> skip
         :: phase == round ->
@@ -306,7 +306,7 @@ proctype Participant(byte me; byte kind) {
         atomic { touch; expected-- };
         arrive();
 #endif
-        if :: last -> completion(); complete(NOBODY) :: else fi;
+        if :: last -> completion(); complete(NO_ACTOR) :: else fi;
         goto left
     :: round == ROUNDS -> break
     od;

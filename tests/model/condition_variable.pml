@@ -7,13 +7,13 @@
  *   @true   all_timed -DALL -DTIMED=1
  *   @true   destroyed -DDESTROY
  *   @true   all_destroyed -DALL -DDESTROY
- *   @mutant ENTER_LATE                    the waiter unlocks before it stands in the queue
+ *   @mutant ENTER_LATE                    the waiter unlocks before it enqueues
  *   @mutant NOTIFY_LOOKS                  notify_one grants the first one, which leaves the queue itself
  *   @mutant NOTIFY_TWO                    notify_one takes out all
  *   @mutant LEAVE_UNASKED -DTIMED=1       a waiter whose time is over leaves without asking whether it is queued
  *   @mutant LEAVE_AT_ONCE -DTIMED=1       ... was notified, and does not wait for the grant that is on its way
- *   @mutant NOT_NOTIFIED -DTIMED=1        ... was notified, and says that its time was over
- *   @mutant NEXT_LATE -DALL               notify_all reads who comes next after it has granted one
+ *   @mutant NOT_NOTIFIED -DTIMED=1        ... was notified, and reports a timeout
+ *   @mutant NEXT_LATE -DALL               notify_all reads the next waiter after it has granted one
  *   @mutant GRANT_INSIDE -DDESTROY        notify_one grants before it releases the queue's lock
  *   @mutant ALL_INSIDE -DALL -DDESTROY    notify_all likewise
  *   @mutant TWICE -DTIMED=1 -DEARLY       one wait in two turns, whose clock was not there yet after the first
@@ -21,7 +21,7 @@
  *
  * Three waiters wait for an item each; a notifier brings three, one by one under the user's lock, each with a
  * notify_one. ALL: one condition for all, and one notify_all. The first TIMED waiters give up when their time is over
- * and no item is there. DESTROY: who leaves last ends the variable if all three were notified.
+ * and no item is there. DESTROY: the last one to leave destroys the variable if all three were notified.
  * DESTROY_TIMED: when the notifier has come back, all others have been notified, and the timed one is still about to
  * look at the queue's lock: not allowed, the user must know that a timed wait has ended. TWICE (with EARLY, which lets a
  * first turn end): between two turns it is not in the queue; a notification that comes then is lost, so each turn must
@@ -36,15 +36,15 @@
  *   notify_one:       queue's lock: w = pop(); released; w: grant
  *   notify_all:       queue's lock: takes out all as a chain; released; w.next is read, then w granted: it is gone
  *
- * Proved: no notification is lost, however it meets unlocks and timeouts: who waits without limits ends; each
- * notify_one ends one wait; a wait ends by a notification of its own or its time only; nobody touches a waiter that has
+ * Proved: no notification is lost, however it meets unlocks and timeouts: each wait without limits ends; each
+ * notify_one ends one wait; a wait ends by a notification of its own or its time only; no waiter is accessed after it has
  * left, or the variable after it may have been destroyed.
  */
 #define N       3
 #ifndef TIMED
 #define TIMED   0
 #endif
-#define NOBODY  N
+#define NO_ACTOR  N
 
 bit  user_lock = 0;
 byte items = 0;                       /* the condition, under the user's lock */
@@ -58,7 +58,7 @@ bit  granted[N];
 bit  alive[N];
 byte next[N];
 
-bit  told[N];                         /* for the proof: notified in this wait */
+bit  notified[N];                         /* for the proof: notified in this wait */
 byte ended = 0;
 byte calls = 0;                       /* of notify_one */
 byte grants = 0;
@@ -70,7 +70,7 @@ inline unlock_queue() { atomic { assert(cv_alive); cv_lock = 0 } }
 inline grant(w) {
     atomic {
         assert(alive[w]);
-        granted[w] = 1; told[w] = 1; grants++;
+        granted[w] = 1; notified[w] = 1; grants++;
 #ifndef ALL
         assert(grants <= calls)
 #endif
@@ -78,7 +78,7 @@ inline grant(w) {
 }
 
 inline enter() {
-    d_step { alive[me] = 1; granted[me] = 0; next[me] = NOBODY; told[me] = 0 };
+    d_step { alive[me] = 1; granted[me] = 0; next[me] = NO_ACTOR; notified[me] = 0 };
     lock_queue();
     atomic { waiters!me; queued[me] = 1 };
     unlock_queue()
@@ -128,7 +128,7 @@ inline wait_within(limited) {
 #ifdef MUTANT_NOTIFY_LOOKS
     if :: ok -> lock_queue(); remove(); unlock_queue() :: else fi;
 #endif
-    assert(ok == told[me]);
+    assert(ok == notified[me]);
     alive[me] = 0;
     lock_user()
 }
@@ -170,18 +170,18 @@ proctype Waiter(byte me) {
 inline notify_one() {
     lock_queue();
 #ifdef MUTANT_NOTIFY_LOOKS
-    atomic { if :: nempty(waiters) -> waiters?<w> :: empty(waiters) -> w = NOBODY fi };
+    atomic { if :: nempty(waiters) -> waiters?<w> :: empty(waiters) -> w = NO_ACTOR fi };
 #else
-    atomic { if :: nempty(waiters) -> waiters?w; queued[w] = 0 :: empty(waiters) -> w = NOBODY fi };
+    atomic { if :: nempty(waiters) -> waiters?w; queued[w] = 0 :: empty(waiters) -> w = NO_ACTOR fi };
 #endif
 #ifdef MUTANT_GRANT_INSIDE
-    if :: w != NOBODY -> grant(w) :: else fi;
+    if :: w != NO_ACTOR -> grant(w) :: else fi;
     unlock_queue();
 #else
     unlock_queue();
-    if :: w != NOBODY -> grant(w) :: else fi;
+    if :: w != NO_ACTOR -> grant(w) :: else fi;
 #endif
-    w = NOBODY
+    w = NO_ACTOR
 }
 
 inline notify_all() {
@@ -190,24 +190,24 @@ inline notify_all() {
         do
         :: nempty(waiters) ->
             waiters?w; queued[w] = 0;
-            if :: first == NOBODY -> first = w :: else -> next[last] = w fi;
+            if :: first == NO_ACTOR -> first = w :: else -> next[last] = w fi;
             last = w
         :: empty(waiters) -> break
         od;
-        w = first; first = NOBODY
+        w = first; first = NO_ACTOR
     };
 #ifndef MUTANT_ALL_INSIDE
     unlock_queue();
 #endif
     do
-    :: w != NOBODY ->
+    :: w != NO_ACTOR ->
 #ifdef MUTANT_NEXT_LATE
         grant(w); atomic { assert(alive[w]); w = next[w] }
 #else
         atomic { assert(alive[w]); last = next[w] };
         grant(w); w = last
 #endif
-    :: w == NOBODY -> break
+    :: w == NO_ACTOR -> break
     od;
 #ifdef MUTANT_ALL_INSIDE
     unlock_queue();
@@ -216,7 +216,7 @@ inline notify_all() {
 }
 
 active proctype Notifier() {
-    byte w = NOBODY, first = NOBODY, last, i;
+    byte w = NO_ACTOR, first = NO_ACTOR, last, i;
 #ifdef ALL
     lock_user();
     items = 1;

@@ -2,31 +2,31 @@
  *
  *   @true   public -DVICTIM=PUBLIC       the task is among the public words of a worker that computes
  *   @true   private -DVICTIM=PRIVATE     ... among the private ones
- *   @true   handed -DVICTIM=HANDED_OFF       ... was handed over there
+ *   @true   handed -DVICTIM=HANDED_OFF       ... was handed off there
  *   @true   foreign -DVICTIM=FOREIGN     ... was spawned by a foreign thread
  *   @true   own -DVICTIM=OWN             ... is one of the decider's own that newer ones always precede
  *   @mutant LOWEST_FIRST -DVICTIM=PUBLIC     a thief always takes the lowest bit
  *   @mutant LOWEST_FOREIGN -DVICTIM=FOREIGN  the same of foreign threads' tasks
  *   @mutant OWN_ONLY -DVICTIM=PUBLIC         the rotation has the worker's own sources alone
- *   @mutant NO_LOOK -DVICTIM=PRIVATE         nobody looks at what a worker hides
+ *   @mutant NO_LOOK -DVICTIM=PRIVATE         no worker checks what a worker hides
  *   @mutant LOOK_LAST -DVICTIM=PRIVATE       ... or only after a turn in which others had nothing public
- *   @mutant NO_WATCH -DVICTIM=HANDED_OFF     what was handed over is the business of idle workers
+ *   @mutant NO_WATCH -DVICTIM=HANDED_OFF     handed-off tasks are the business of idle workers
  *   @mutant STAY -DVICTIM=OWN                a source that has something is taken from again the next time
  *   @mutant TICK_LOST -DVICTIM=PUBLIC        a pick that finds something early is not counted as a decision
  *
- * Worker 0 decides, again and again; worker 1 computes for ever, and its count of decisions stands still. The victim
+ * Worker 0 decides, again and again; worker 1 computes forever, and its count of decisions does not change. The victim
  * became ready before the first decision. Everything else is the adversary's: tasks of every kind, in slots below and above
  * the victim's, become ready again as soon as they have run, or not, as it likes.
  *
  * The protocol, as the code has it (pick_otherwise in fult/worker.cpp, fult/fairness.cpp):
  *
  *   decision:  tick += 1
- *              tick % FAIR != 0: what was handed over here, the newest own task, else a public one, in this order
+ *              tick % FAIR != 0: what was handed off here, the newest own task, else a public one, in this order
  *              else: the next source of the rotation that has something; the rotation goes on behind it
  *   source:    a sweep: the next ready task from the slot on that it has reached; at the end, from the beginning
  *   others:    a sweep over the homes of the others, a home a turn
  *   hidden:    each LOOKth turn: the worker looked at last has decided nothing since: its private tasks are
- *              revoked and one is run; or what stands first among those handed over there, if it stood there
+ *              revoked and one is run; or the first task handed off there, if it was the first
  *              at the last look
  *
  * Proved: the victim has run after BOUND decisions at most, whatever the adversary does.
@@ -53,7 +53,7 @@ bool ready[SLOTS]; /* bits of the victim's kind: foreign, other's public, other'
 bool victim_ran = false;
 byte now = 0; /* decisions */
 byte tick = 0, turn = 0;
-byte at = 0;    /* where the sweep over the victim's kind stands */
+byte at = 0;    /* the position of the sweep over the victim's kind */
 byte looks = 0;
 bool watched = false; /* the chain of worker 1 was looked at, and its first task has not changed */
 byte s = 0, i = 0, tries = 0; /* counters of loops */
@@ -147,7 +147,7 @@ inline take_hidden(found) {
         :: VICTIM == HANDED_OFF ->
 #ifndef MUTANT_NO_WATCH
             if
-            :: watched -> found = true; victim_ran = true /* the first of a chain that stands still */
+            :: watched -> found = true; victim_ran = true /* the first of a chain that does not move */
             :: else -> watched = true
             fi
 #else
@@ -192,7 +192,7 @@ inline rotate(found) {
         :: turn == 2 -> take_of_others(found)
         :: turn == 3 ->
 #ifdef MUTANT_LOOK_LAST
-            /* the sources before it, which have something for ever, are asked first */
+            /* the sources before it, which always have something, are checked first */
             take_foreign(found);
             if
             :: !found -> take_hidden(found)

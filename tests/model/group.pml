@@ -5,43 +5,43 @@
  *   @true   linked -DLINKED
  *   @true   stale -DSTALE
  *   @true   stale_thread -DSTALE -DFOREIGN
- *   @mutant TWO_STEPS -DSTALE           who ends last subtracts first and then stores the zero
+ *   @mutant TWO_STEPS -DSTALE           the last task subtracts first and then stores the zero
  *   @mutant FORGET_LATE -DSTALE         the waiter adds what the owner has spawned before the wait alone
  *   @mutant COUNT_ONCE -DSTALE          ... looks again only where it has suspended
- *   @mutant WAITER_LATE                 the waiter says who it is after it has said that it waits
+ *   @mutant WAITER_LATE                 the waiter stores its id after it has set the waiting bit
  *   @mutant ADD_LATE -DLINKED           a task counts its child after it has spawned it
  *   @mutant FORGET_OWN                  the wait does not add what the owner spawned
- *   @mutant SIGNAL_FIRST                who ends last signals before the word is zero
+ *   @mutant SIGNAL_FIRST                the last task signals before the word is zero
  *   @mutant TOUCH_AFTER                 ... reads the group after the word is zero
  *   @mutant WAIT_ONCE                   wait() without a loop
  *   @mutant FAIL_LATE                   a failed task counts itself before it leaves its exception
- *   @mutant SOURCE_BLIND                who makes the token's source does not look whether a stop was requested
+ *   @mutant SOURCE_BLIND                the maker of the token's source does not check whether a stop was requested
  *   @mutant STOP_LATE                   a request looks for the source first, then sets the flag
- *   @mutant ANEW_BLIND -DLINKED         a new beginning does not look at the parent
+ *   @mutant RESET_BLIND -DLINKED         a new beginning does not look at the parent
  *
  * The owner spawns two tasks, then waits; the first spawns a third into the group. The owner may run the first two in
- * place. The first fails; the second takes a token and waits with it, so it ends only when it is told to stop. With
- * LINKED a parent requests a stop at any time too. Somebody signals the owner at random.
+ * place. The first fails; the second takes a token and waits with it, so it ends only when its stop is requested. With
+ * LINKED a parent requests a stop at any time too. The owner is also signaled at random.
  * STALE: the maker of the group has ended, another task waits, and the first task has the maker's slot: it takes itself
- * for the owner, and its spawn for one that nobody counts before the wait.
+ * for the owner, and its spawn for one that is not counted before the wait.
  *
  * The protocol, as the code has it. word: twice the number of open tasks, less those that the owner spawned and has not
- * added yet; lowest bit: somebody waits.
+ * added yet; lowest bit: a task waits.
  *
  *   spawn      by the owner: own++ (a plain variable); by others: word.fetch_add(2), then the task can run
- *   count_down who = waiter; if word is 3, the last one and the waiting bit: compare-and-swap it to 0; from here on the
- *              group is not touched; signal(who), or post. Else compare-and-swap it to word - 2
+ *   count_down w = waiter; if word is 3, the last one and the waiting bit: compare-and-swap it to 0; from here on the
+ *              group is not touched; signal(w), or post. Else compare-and-swap it to word - 2
  *   wait       more = own - counted; counted = own; waiter = me
  *              open = word + 2 * more; compare-and-swap word to open + 1 if open > 0, else to open
  *              if open > 0: task: while word & 1: wait();   foreign: wait for the post
  *              again, if own != counted: a task that has ended, or runs, has spawned meanwhile as the owner
  *   fail       if failed.exchange(1) == 0: error = mine; request_stop; then count_down
- *   request    if stopped.exchange(1) == 1: leave; under the lock: told = source; told.request_stop()
+ *   request    if stopped.exchange(1) == 1: leave; under the lock: s = source; s.request_stop()
  *   token      under the lock: if there is no source: make one; if stopped: request it
- *   anew       after a wait: stopped = 0, source = none; then, if the parent's stop is requested: request
+ *   reset      after a wait: stopped = 0, source = none; then, if the parent's stop is requested: request
  *
- * Proved: the wait ends, after all tasks have ended and never before; nobody touches the group after its owner has left
- * the wait and destroyed it; the first exception arrives; whoever takes a token is told; what is linked to a stopped
+ * Proved: the wait ends, after all tasks have ended and never before; the group is not accessed after its owner has left
+ * the wait and destroyed it; the first exception arrives; each taker of a token sees the stop; a group linked to a stopped
  * parent is stopped.
  */
 #define OWNER 1
@@ -60,7 +60,7 @@ bit  failed = 0, error = 0;
 bit  stopped = 0;          /* the group's flag */
 bit  lock = 0;
 bit  source = 0;           /* made */
-bit  requested = 0;        /* at the source: what tokens tell */
+bit  requested = 0;        /* at the source: what tokens show */
 bit  parent = 0;           /* the parent's stop was requested */
 bit  parent_done = 0;      /* its callback has run */
 
@@ -69,19 +69,19 @@ bit  parent_done = 0;      /* its callback has run */
 inline request_stop() {
 #ifdef MUTANT_STOP_LATE
     atomic { touch; lock == 0 -> lock = 1 };
-    told = source;
+    before = source;
     lock = 0;
     stopped = 1;
-    if :: told -> requested = 1 :: else fi
+    if :: before -> requested = 1 :: else fi
 #else
-    atomic { touch; told = stopped; stopped = 1 };
+    atomic { touch; before = stopped; stopped = 1 };
     if
-    :: told
+    :: before
     :: else ->
         atomic { touch; lock == 0 -> lock = 1 };
-        told = source;
+        before = source;
         lock = 0;
-        if :: told -> requested = 1 :: else fi
+        if :: before -> requested = 1 :: else fi
     fi
 #endif
 }
@@ -133,9 +133,9 @@ inline count_down() {
 
 /* What each task does; it may find the group stopped and do nothing. */
 inline body(c, claimer) {
-    atomic { touch; told = stopped };
+    atomic { touch; before = stopped };
     if
-    :: told
+    :: before
     :: else ->
         if
         :: c == 0 ->
@@ -154,8 +154,8 @@ inline body(c, claimer) {
             ended[0] = 1;
             if :: claimer == OWNER :: else -> done = 1; count_down() fi;
 #endif
-            atomic { touch; told = failed; failed = 1 };
-            if :: !told -> atomic { touch; error = 1 } :: else fi;
+            atomic { touch; before = failed; failed = 1 };
+            if :: !before -> atomic { touch; error = 1 } :: else fi;
             request_stop()
         :: c == 1 ->
             take_token();
@@ -168,7 +168,7 @@ inline body(c, claimer) {
 
 /* Run by a scheduler. The third exists only where the first has spawned it. */
 proctype Task(byte c) {
-    bit told, last, done;
+    bit before, last, done;
     if
     :: atomic { runnable[c] && !claimed[c] -> claimed[c] = 1 };
         body(c, SCHEDULER);
@@ -193,7 +193,7 @@ inline run_own() {
 }
 
 active proctype Owner() {
-    short open; byte more; bit told, ok, last, done;
+    short open; byte more; bit before, ok, last, done;
 #if defined(FOREIGN) && !defined(STALE)
     /* not the owner: it counts as others do */
     atomic { word = word + 2; runnable[0] = 1 };
@@ -248,7 +248,7 @@ active proctype Owner() {
     source = 0; requested = 0; stopped = 0;
     lock = 0;
 #ifdef LINKED
-#ifndef MUTANT_ANEW_BLIND
+#ifndef MUTANT_RESET_BLIND
     if :: parent -> request_stop() :: else fi;
 #endif
     /* the destructor of the parent's callback waits until it has run, or sees that it never will */
@@ -262,7 +262,7 @@ active proctype Owner() {
 
 #ifdef LINKED
 active proctype Parent() {
-    bit told;
+    bit before;
     if
     :: atomic { alive -> parent = 1 };
         request_stop();

@@ -2,37 +2,37 @@
  *
  * A rank counts the records that it hands over and those that it has handled, each in the step that does it, under its
  * device's lock. A rank that is asked looks at itself: its workers sleep; the counters, under the lock; its workers have
- * slept since. It answers `idle` with the counters, or `busy`, and says `idle_now` once it is. The first rank asks all,
- * as long as it knows nobody who is busy. Where all are idle, and what was sent is what was received, it asks again.
+ * slept since. It answers `idle` with the counters, or `busy`, and sends `idle_now` once it is. The first rank asks all,
+ * while it knows no busy rank. Where all are idle, and what was sent is what was received, it asks again.
  * Where that comes out the same, no message was under way between the two waves, and nothing but a message makes a rank
  * go on. A rank that has left in good order is idle: only the ranks that have not are in a deadlock.
  *
  * What a device does under its lock is one step.
- * Modelled: a worker, a server (who polls) and the thread that looks for deadlocks, for each rank; messages that wake
- * a task, that nobody waits for, and that the server answers by itself; ranks that leave. A wave that found messages
+ * Modelled: a worker, a progress engine (which polls) and a deadlock detector, for each rank; messages that wake
+ * a task, that no task waits for, and that the progress engine answers itself; ranks that leave. A wave that found messages
  * under way is repeated when they have come, which is what pauses are for.
  * Assumed: probes are neither lost nor overtaken; a newer one of a kind replaces an older one in the mailbox.
- * Proved: a report is true, and what all wait for for ever is reported.
+ * Proved: a report is true, and a wait of all ranks that never ends is reported.
  *
  * @true   two -DRANKS=2 -DBUDGET=4
  * @true   three -DRANKS=3 -DBUDGET=1
  * @deep   three_more -DRANKS=3 -DBUDGET=2
  * @mutant ONE_WAVE -DRANKS=2 -DBUDGET=3       reported after the first wave
- * @mutant SUMS_ONCE -DRANKS=2 -DBUDGET=3      the second wave asks only who is idle
- * @mutant IDLE_ONCE -DRANKS=2 -DBUDGET=3      the waves compare counters, and nobody looks who is idle
- * @mutant NO_SUMS -DRANKS=2 -DBUDGET=3        two waves, but of who is idle alone
- * @mutant COUNT_SENT_LATE -DRANKS=2 -DBUDGET=3   a server's record is counted after it was handed over
+ * @mutant SUMS_ONCE -DRANKS=2 -DBUDGET=3      the second wave asks only for idleness
+ * @mutant IDLE_ONCE -DRANKS=2 -DBUDGET=3      the waves compare counters, and idleness is not checked
+ * @mutant NO_SUMS -DRANKS=2 -DBUDGET=3        two waves, but for idleness alone
+ * @mutant COUNT_SENT_LATE -DRANKS=2 -DBUDGET=3   a progress engine's record is counted after it was sent
  * @mutant COUNT_RECEIVED_EARLY -DRANKS=2 -DBUDGET=3   a record is counted when it is taken, not when it was handled
  * @mutant ALL_LEFT -DRANKS=2 -DBUDGET=2       a job that ends is taken for a deadlock
- * @mutant NO_NOTICE -DRANKS=2 -DBUDGET=2      who was busy does not say that it is idle now
+ * @mutant NO_NOTICE -DRANKS=2 -DBUDGET=2      a rank that was busy does not report that it is idle now
  * @mutant NOTICE_FIRST -DRANKS=2 -DBUDGET=2   of two letters the older one is read last: `busy` outlives `idle_now`
  */
-#define NOBODY 255
+#define NO_RANK 255
 
 byte budget = BUDGET; /* messages that tasks and servers may still send */
 byte under_way[RANKS];
 byte sent[RANKS], received[RANKS];
-byte roused[RANKS];
+byte wakes[RANKS];
 bool awake[RANKS], left_job[RANKS];
 bool reported;
 
@@ -50,7 +50,7 @@ inline choose_other(r, to) {
     fi
 }
 
-/* A task that runs sends, and waits; or its rank leaves, and its tasks wait for nobody any more. */
+/* A task that runs sends, and waits; or its rank leaves, and its tasks wait for nothing any more. */
 proctype worker(byte me) {
     byte to;
 end:
@@ -61,7 +61,7 @@ end:
     od
 }
 
-/* Takes a record and handles it: it wakes a task, or nobody, or is answered at once. */
+/* Takes a record and handles it: it wakes a task, or none, or is answered at once. */
 proctype server(byte me) {
     byte to;
 #ifdef MUTANT_COUNT_SENT_LATE
@@ -75,7 +75,7 @@ end:
        atomic {
 #endif
        if
-       :: !left_job[me] && !awake[me] -> roused[me]++; awake[me] = true
+       :: !left_job[me] && !awake[me] -> wakes[me]++; awake[me] = true
        :: true
 #ifdef MUTANT_COUNT_SENT_LATE
        :: budget > 0 && !late -> choose_other(me, to); budget--; under_way[to]++; to = 0; late = true
@@ -91,10 +91,10 @@ end:
 
 /* A look of a rank at itself. */
 inline look(me, is_idle, has_left, s, r, before) {
-    d_step { has_left = left_job[me]; before = roused[me]; is_idle = has_left || !awake[me] };
+    d_step { has_left = left_job[me]; before = wakes[me]; is_idle = has_left || !awake[me] };
     d_step { s = sent[me]; r = received[me] };
     d_step {
-        is_idle = is_idle && (has_left || (!awake[me] && !left_job[me] && roused[me] == before));
+        is_idle = is_idle && (has_left || (!awake[me] && !left_job[me] && wakes[me] == before));
 #ifdef MUTANT_IDLE_ONCE
         is_idle = true;
 #endif
@@ -136,20 +136,20 @@ end:
 #define QUIET (under_way[0] == 0 && under_way[1] == 0 && (RANKS < 3 || under_way[RANKS - 1] == 0))
 #define KNOWS_BUSY (busy[1] || (RANKS > 2 && busy[RANKS - 1]))
 
-/* A report is true: no message is under way, all who have not left sleep, and there is such a one. */
+/* A report is true: no message is under way, all ranks that have not left sleep, and there is one. */
 inline check_report() {
     d_step {
         i = 0;
-        somebody = false;
+        any_left = false;
         do
         :: i < RANKS ->
             assert(under_way[i] == 0);
             assert(left_job[i] || !awake[i]);
-            somebody = somebody || !left_job[i];
+            any_left = any_left || !left_job[i];
             i++
         :: else -> break
         od;
-        assert(somebody);
+        assert(any_left);
         i = 0
     }
 }
@@ -181,7 +181,7 @@ inline check_report() {
 /* The first rank, which asks. */
 proctype asker() {
     byte phase = NONE, wave, missing, i, s, r, sum_sent, sum_received, first_sent, first_received, waiting, before;
-    bool is_idle, has_left, paused, somebody;
+    bool is_idle, has_left, paused, any_left;
     bool busy[RANKS], expected[RANKS];
 end:
     do
@@ -279,7 +279,7 @@ over:
     goto end
 }
 
-/* When nothing moves any more. A rank that has left asks nobody, and here no other one takes its place. */
+/* When nothing moves any more. A rank that has left queries none, and here no other one takes its place. */
 proctype monitor() {
 end:
     timeout -> assert(reported || left_job[0])

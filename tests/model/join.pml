@@ -15,16 +15,16 @@
  *
  * Three children. Their parent (a task, or a foreign thread) joins or detaches the first, then joins the other two
  * together. Children are run by other workers, or by the parent itself, inline, if it is a task and claims them
- * first. Somebody signals the parent at random.
+ * first. The parent is also signaled at random.
  *
- * The protocol, as the code has it (task::join_: 0, DONE, DETACHED, or who waits: a task, a counter, a parker):
+ * The protocol, as the code has it (task::join_: 0, DONE, DETACHED, or the waiter: a task, a counter, a parker):
  *
  *   complete(c), run by c's worker once it has left c's stack (the joiner may free the slot, and with it the stack,
  *   right after the exchange):
  *     the result has been stored
  *     prev = c.join.exchange(DONE, acq_rel); from here on c is not touched, except if prev is DETACHED
  *     task:     signal(prev)                          a bit; neither descriptor nor frame of the joiner is touched
- *     counter:  who = rec.waiter; if rec.remaining.fetch_sub(1, acq_rel) == 1: signal(who) or who.post()
+ *     counter:  w = rec.waiter; if rec.remaining.fetch_sub(1, acq_rel) == 1: signal(w) or w.post()
  *     parker:   parker.post()                         one store, then futex wake by address alone
  *     DETACHED: free c's slot
  *   join(c):    claim it, run inline: result is there, the join word is not used; free its slot
@@ -33,11 +33,11 @@
  *     foreign:  CAS(c.join, 0 -> parker): parker.wait() for the post, not for DONE: post still has to touch the parker
  *   join_all:   rec = {waiter, remaining = n} on the joiner's stack; each child: inline, or CAS(0 -> rec), or it is DONE;
  *               finished = number of children that will not count themselves
- *               if finished and rec.remaining.fetch_sub(finished) == finished: nobody is left to wait for
+ *               if finished and rec.remaining.fetch_sub(finished) == finished: none is left to wait for
  *               else task: while rec.remaining.load(acquire) != 0: wait();  foreign: parker.wait()
  *   detach(c):  prev = c.join.exchange(DETACHED); DONE: free its slot here
  *
- * Proved: a slot is freed exactly once, and after the result was stored; no wake-up is lost; nobody touches a record or
+ * Proved: a slot is freed exactly once, and after the result was stored; no wake-up is lost; no thread accesses a record or
  * a parker that its owner may have left; spurious and late signals do no harm.
  */
 #define NONE     0
@@ -76,7 +76,7 @@ inline post() {
 }
 
 proctype Child(byte c) {
-    byte prev, who;
+    byte prev, waiter;
     if
     :: atomic { !claimed[c] -> claimed[c] = 1 };
 #ifndef MUTANT_RESULT_LATE
@@ -95,15 +95,15 @@ proctype Child(byte c) {
         :: prev == TASK -> signal_parent()
         :: prev == COUNTER ->
 #ifndef MUTANT_TOUCH_AFTER_SUB
-            atomic { assert(record_alive); who = ME };
+            atomic { assert(record_alive); waiter = ME };
 #endif
             atomic { assert(record_alive); remaining--; prev = remaining };
             if
             :: prev == 0 ->
 #ifdef MUTANT_TOUCH_AFTER_SUB
-                atomic { assert(record_alive); who = ME };
+                atomic { assert(record_alive); waiter = ME };
 #endif
-                if :: who == TASK -> signal_parent() :: else -> post() fi
+                if :: waiter == TASK -> signal_parent() :: else -> post() fi
             :: else
             fi
         :: prev == PARKER -> post()
@@ -116,12 +116,12 @@ proctype Child(byte c) {
 
 #define wait_() atomic { signaled -> signaled = 0 }
 
-/* CAS(join, 0 -> who) */
-inline register(c, who) {
+/* CAS(join, 0 -> waiter) */
+inline register(c, waiter) {
 #ifdef MUTANT_BLIND_REGISTER
-    join_[c] = who; ok = 1
+    join_[c] = waiter; ok = 1
 #else
-    atomic { if :: join_[c] == NONE -> join_[c] = who; ok = 1 :: else -> ok = 0 fi }
+    atomic { if :: join_[c] == NONE -> join_[c] = waiter; ok = 1 :: else -> ok = 0 fi }
 #endif
 }
 

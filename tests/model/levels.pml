@@ -11,7 +11,7 @@
  *   @mutant NO_RESET                scan: the second look finds a bit, the hint stays cleared
  *   @mutant RESET_ONE_LEVEL         scan: sets the summary bit again, but not the top hint
  *
- * One top bit over one summary line of two bits, each over a line of words (one task bit stands for the line). Two
+ * One top bit over one summary line of two bits, each over a line of words (one task bit represents the line). Two
  * signalers with two signals each, to any line; two scanners (the home and a thief), a bounded number of passes.
  *
  * The protocol, as the code has it (one step is one atomic operation, all seq_cst):

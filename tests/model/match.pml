@@ -13,18 +13,18 @@
  *   @mutant TAKE_UNLOCKED -DSERVERS=2  takes the oldest one out after the lock was released
  *   @mutant GRANT_STORE                the grant is a look at the word, then a store
  *   @mutant GRANT_FIRST                the receive is granted before the bytes are in its buffer
- *   @mutant ASK_LATE -DSTRANGER        whom to signal is read from the receive after it was granted
+ *   @mutant ASK_LATE -DSTRANGER        the task to signal is read from the receive after it was granted
  *   @mutant NO_SIGNAL                  never signals
  *   @mutant SUSPEND_PLAIN              says that it is suspended by a store, not by comparing
  *   @mutant TRUST_SIGNAL -DSTRANGER    takes any signal for its grant
  *   @mutant LEAVE_UNASKED -DTIMED=1    a receive whose time is over leaves without asking whether it is queued
  *   @mutant LEAVE_AT_ONCE -DTIMED=1    ... was matched, and does not wait for the grant that is on its way
  *   @mutant REMOVE_UNLOCKED -DTIMED=1  ... looks whether it is queued before it takes the bucket's lock
- *   @mutant REAP_UNASKED -DREAP        who fails the receives of a dead peer grants one that was matched meanwhile
+ *   @mutant REAP_UNASKED -DREAP        failing the receives of a dead peer grants one that was matched meanwhile
  *
  * Two tasks do two receives each of one key, whose receive is on their stack. SERVERS servers bring a message for each
  * of them; the order among messages is that of the bucket. The first TIMED tasks give up their first receive when
- * its time is over. REAP: the peer dies at some time; who notices takes out all receives that still wait and grants
+ * its time is over. REAP: the peer dies at some time; its detector takes out all receives that still wait, and grants
  * them their failure, and no message comes after it: those receives that are posted later fail at once.
  * STRANGER: the tasks get two signals that have nothing to do with any receive.
  *
@@ -33,14 +33,14 @@
  *   access:        bucket's lock: oldest of that key is of the other kind: takes it out; else: inserts; released
  *   recv:          access(receive): a message: copies, frees it.
  *                  none: until grant == granted: grant: polling -> suspended, by comparing; suspends until a signal
- *   server:        access(message): a receive: reads whom to signal; copies; exchange(grant, granted) was suspended: signal
+ *   server:        access(message): a receive: reads the task; copies; exchange(grant, granted) was suspended: signal
  *   time is over:  remove: bucket's lock: queued: takes it out; released. Was it queued: gives up. Else waits for the grant
  *   peer is dead:  remove_if: bucket's lock: all receives; released; each: as the server, with the failure instead of bytes
  *
  * A signal is for a task, whatever it does by then: it may be late and hit the next receive, and is retained while
  * the task runs (park.pml).
  *
- * Proved: no wake-up is lost, so every receive ends; nothing is matched twice; nobody touches a receive that has ended
+ * Proved: no wake-up is lost, so every receive ends; nothing is matched twice; no receive is accessed that has ended
  * or a message that was freed; a receive that ends well has its bytes, and one that gave up got none.
  */
 #define TASKS   2
@@ -77,7 +77,7 @@ inline unlock_bucket() { lock = 0 }
 
 inline copy_message(m) { d_step { used[m]++; assert(used[m] == 1) } }
 
-/* who took the receive r out ends it; m: NONE is the failure */
+/* the taker of the receive r ends it; m: NONE is the failure */
 inline finish(r, m) {
 #ifndef MUTANT_GRANT_FIRST
     atomic { assert(alive[r]); assert(!filled[r] && !failure[r]);

@@ -15,7 +15,7 @@
  *   @mutant THIEF_RUNS_PINNED     a thief claims ready_pinned
  *   @mutant NO_LAZY_CLEAR np      wait does not consume the bit that an earlier wait saw and left
  *   @mutant STAY_AWAY             a pinned task goes on where a task in place above it has ended
- *   @mutant HOME_AS_READY         it is taken home, but anybody may claim it on the way
+ *   @mutant HOME_AS_READY         it is taken home, but any worker may claim it on the way
  *
  * One slot, used for two tasks one after the other (so that late claims hit the wrong task). Its home worker, two
  * thieves, one signaler a task and one that signals at random. Memory is sequentially consistent; where an
@@ -36,7 +36,7 @@
  *           home.pinned[t.word].fetch_or(t.bit, seq_cst); wake the home worker if it sleeps; return
  *       pending_wakeup.store(1, seq_cst)
  *       s = state.load(seq_cst);            if s == busy: return     t's next wait or suspension takes it
- *       if pending_wakeup.exchange(0) == 0: return                            whoever took it, acts on it
+ *       if pending_wakeup.exchange(0) == 0: return                            the one that took it acts on it
  *     Forwarding needs no second look: the pinned bit is a signal like any other, whatever state has become by the
  *     time when the home takes it, for the home then runs this same claim. Only the home claims ready_pinned.
  *
@@ -57,7 +57,7 @@
  *                     home, the pinned task leaves as by a yield: state.exchange(ready_pinned), home's pinned bit
  *
  * Proved: never two runners; a pinned task runs on its home only; every task that is signaled after its condition
- * was set runs again (an end state in which somebody still waits is an error); no cycle of any kind (no_livelock).
+ * was set runs again (an end state in which a task still waits is an error); no cycle of any kind (no_livelock).
  */
 #define BUSY         0
 #define READY        1
@@ -143,7 +143,7 @@ inline run_on() {
                 if
                 :: pending_wakeup_seen -> consume_pending_wakeup()          /* spun: took it */
                 :: pub -> skip                            /* spun: saw the bit, leaves it */
-                :: true ->                                /* spun in vain */
+                :: true ->                                /* spun without result */
                     pn = pinned;
 #ifdef MUTANT_READY_BEFORE_SAVE
                     state = READY; runners--;

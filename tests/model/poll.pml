@@ -4,9 +4,9 @@
  *   @true   two_threads -DWORKERS=1 -DTHREADS=2 -DEVENTS=2
  *   @true   two_workers -DWORKERS=2 -DTHREADS=1 -DEVENTS=2
  *   @deep   both -DWORKERS=2 -DTHREADS=2 -DEVENTS=2
- *   @mutant NO_HANDOVER_FOUND -DWORKERS=1 -DTHREADS=1 -DEVENTS=1   a worker that found a task does not hand polling over
- *   @mutant HANDOVER_TO_THREADS -DWORKERS=2 -DTHREADS=1 -DEVENTS=2  ... or does so only while the list is not empty
- *   @mutant NO_HANDOVER_LEAVE -DWORKERS=1 -DTHREADS=2 -DEVENTS=2   a thread whose wait is over does not hand polling over
+ *   @mutant NO_HANDOFF_FOUND -DWORKERS=1 -DTHREADS=1 -DEVENTS=1   a worker that found a task does not hand polling off
+ *   @mutant HANDOFF_TO_THREADS -DWORKERS=2 -DTHREADS=1 -DEVENTS=2  ... or does so only while the list is not empty
+ *   @mutant NO_HANDOFF_LEAVE -DWORKERS=1 -DTHREADS=2 -DEVENTS=2   a thread whose wait is over does not hand polling off
  *   @mutant LIST_LATE -DWORKERS=1 -DTHREADS=1 -DEVENTS=1           a thread enters the list after it looked for a poller
  *   @mutant SEARCHING_LATE -DWORKERS=1 -DTHREADS=1 -DEVENTS=1      a worker looks at the list while it still counts as searching
  *   @mutant WATCHED_LATE -DWORKERS=1 -DTHREADS=2 -DEVENTS=2        a watcher looks for a successor while it still counts as one
@@ -14,7 +14,7 @@
  *   @mutant NO_WAKE_WORKER -DWORKERS=1 -DTHREADS=1 -DEVENTS=2      without a waiting thread, no worker is woken
  *
  * An event is for one foreign thread, or for a task (to no thread's wait). It stays pending until some thread polls. A worker searches
- * (and polls), or runs a task, which may take for ever, or sleeps; one sleeping thread watches: it wakes up when an event comes.
+ * (and polls), or runs a task, which may run forever, or sleeps; one sleeping thread watches: it wakes up when an event comes.
  * Workers that sleep are woken by a post; a watcher's post rings the bell. When nothing moves: no event is pending while a worker sleeps
  * or a thread waits.
  *
@@ -25,10 +25,10 @@
  *                            poll; else state parked -> at_bell, sleeps until an event or the bell, at_bell -> parked
  *                            watched = 0
  *                         else sleeps until its state is no longer parked
- *                         leaves the list; hand_over()
- *   hand_over():          if watched or searching != 0: return
+ *                         leaves the list; hand_off()
+ *   hand_off():          if watched or searching != 0: return
  *                         one thread of the list with state parked -> polling: wake it; if there is none: wake_one worker
- *   worker:               searching += 1; polls; finds a task: searching -= 1; hand_over(); runs it
+ *   worker:               searching += 1; polls; finds a task: searching -= 1; hand_off(); runs it
  *                         finds none: searching -= 1; sleepers |= me; looks for work; if !watched.exchange(1): polls, sleeps until an event
  *                            or a post; watched = 0; sleepers &= ~me
  *                         else sleeps until a post
@@ -112,7 +112,7 @@ inline wake_one() {
     }
 }
 
-inline hand_over() {
+inline hand_off() {
     if
     :: watched -> skip
     :: else ->
@@ -214,8 +214,8 @@ proctype Thread(byte me) {
             atomic { state[me] != parked -> waiting[me] = false }
         fi;
         atomic { listed[me] = false; list_count-- }
-#ifndef MUTANT_NO_HANDOVER_LEAVE
-        hand_over();
+#ifndef MUTANT_NO_HANDOFF_LEAVE
+        hand_off();
 #endif
         atomic {
 #ifdef MUTANT_WATCHED_LATE
@@ -238,18 +238,18 @@ search:
     do
     :: atomic { tasks > 0 -> tasks-- }
 #ifdef MUTANT_SEARCHING_LATE
-        hand_over();
+        hand_off();
 #endif
         searching--;
-#ifdef MUTANT_HANDOVER_TO_THREADS
+#ifdef MUTANT_HANDOFF_TO_THREADS
         if
-        :: list_count > 0 -> hand_over()
+        :: list_count > 0 -> hand_off()
         :: else
         fi;
-#elif !defined(MUTANT_NO_HANDOVER_FOUND) && !defined(MUTANT_SEARCHING_LATE)
-        hand_over();
+#elif !defined(MUTANT_NO_HANDOFF_FOUND) && !defined(MUTANT_SEARCHING_LATE)
+        hand_off();
 #endif
-        if /* the task takes for ever, or ends */
+        if /* the task runs forever, or ends */
         :: goto computes
         :: goto search
         fi

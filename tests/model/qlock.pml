@@ -11,16 +11,16 @@
  *   @mutant GRANT_INSIDE                   the next owner is granted before the queue's lock is released
  *   @mutant UNLOCK_PLAIN                   unlock stores `unlocked` without comparing
  *   @mutant NO_WANT                        a waiter queues up without marking the lock contended
- *   @mutant WANT_OUTSIDE                   ... says so before it has the queue's lock
- *   @mutant FORGET_REST                    unlock takes out one waiter and stores `locked` although more stand there
+ *   @mutant WANT_OUTSIDE                   ... marks it before it has the queue's lock
+ *   @mutant FORGET_REST                    unlock takes out one waiter and stores `locked` although more are queued
  *   @mutant LEAVE_UNASKED -DTIMED=1        a waiter whose time is over leaves without asking whether it is queued
  *   @mutant POP_LAST                       the last one gets the lock
  *   @mutant SUSPEND_PLAIN                  the waiter stores `suspended` without comparing
  *   @mutant GRANT_NOT_EXCHANGE             the granter loads the state, then stores `granted`
- *   @mutant GRANT_TOUCHES                  the granter reads who waits after the exchange
+ *   @mutant GRANT_TOUCHES                  the granter reads the waiter after the exchange
  *   @mutant WAIT_ONCE                      any signal is taken for the grant
  *   @mutant NO_NUDGED -DTIMED=1 -DHOLD     a nudge only changes `suspended`: one that comes before is lost
- *   @mutant NUDGED_LATE -DTIMED=1 -DHOLD   a nudge says so after it has looked for `suspended`
+ *   @mutant NUDGED_LATE -DTIMED=1 -DHOLD   a nudge is recorded after the check for `suspended`
  *   @mutant NO_DISARM -DTIMED=1            the waiter goes without asking the timer to forget it
  *   @mutant DEFER_TIMED -DDEFER -DTIMED=1  the owner defers the release although the first waiter may give up
  *   @mutant REACQUIRE_PLAIN -DDEFER        a deferred lock is reacquired without comparing
@@ -29,7 +29,7 @@
  *
  * Three actors take the lock once each. The first TIMED of them try for some time and, where that was too short, lock
  * without limits. HOLD: the last one has the lock, and keeps it until all those have given up. Each takes its name off
- * a list under the lock; who finds the list empty destroys the lock as soon as its own unlock returns. One signal
+ * a list under the lock; the one that finds the list empty destroys the lock as soon as its own unlock returns. One signal
  * comes from nowhere. Signals that are late meet an actor's second wait.
  *
  * The protocol, as the code has it (word: unlocked, locked, contended; state of a waiter: polling, suspended, granted):
@@ -41,7 +41,7 @@
  *                    queue's lock: next = pop(); queue empty: word = locked;  released
  *                    next: next.grant(), done.   None: it has left since, so once more
  *                  Between the failed CAS and the queue's lock the only waiter may leave. `unlocked` must not be stored
- *                  under that lock: whoever takes the lock then may destroy it, before the queue's lock is released.
+ *                  under that lock: the next owner may destroy it, before the queue's lock is released.
  *                  DEFER: if the first waiter has no limit, the worker defers the release: deferred = 1. A task that runs there
  *                  next may reacquire it, CAS(deferred, 1 -> 0), and is the owner; or the worker's next decision, or a
  *                  thief, transfers it: CAS(deferred, 1 -> 0), queue's lock, next = pop(), released, next.grant()
@@ -53,13 +53,13 @@
  *                    while state == suspended and !nudged: suspend until a signal comes [or none: spurious]
  *                    CAS(state, suspended -> polling)
  *   wait(limits):  the same; arms the timer; after each turn nudged = 0, then looks at the limits; disarms it
- *   grant():       who = self.who; if state.exchange(granted) == suspended: signal(who)     [self may be gone]
+ *   grant():       w = self.waiter; if state.exchange(granted) == suspended: signal(w)     [self may be gone]
  *                  A waiter without limits whose worker has other work is suspended from the start, and stays so: its state
  *                  is set without an exchange.
- *   nudge():       nudged = 1; if CAS(state, suspended -> polling): signal(who)    [under the timer's lock]
+ *   nudge():       nudged = 1; if CAS(state, suspended -> polling): signal(waiter)    [under the timer's lock]
  *
- * Proved: never two owners; everybody gets the lock, in the order of the queue, and nobody passes by a queue; nobody
- * touches a waiter that has left, or the lock after who got it from him may have destroyed it; a wait with a limit
+ * Proved: never two owners; all get the lock, in the order of the queue, and none bypasses a queue; none
+ * accesses a waiter that has left, or the lock after its next owner may have destroyed it; a wait with a limit
  * ends though the lock never gets free.
  */
 #define N 3
@@ -75,7 +75,7 @@
 #define SUSPENDED  1
 #define GRANTED 2
 
-#define NOBODY  N
+#define NO_ACTOR  N
 
 #ifdef HOLD
 byte word = LOCKED;
@@ -87,7 +87,7 @@ byte inside = 0;
 bit  lock_alive = 1;
 bit  queueing = 0;                /* the queue's short lock */
 chan queue = [N] of { byte };
-chan order = [N] of { byte };     /* who queued when, for the proof */
+chan order = [N] of { byte };     /* the order of enqueueing, for the proof */
 bit  queued[N];
 
 byte state[N];                    /* the waiter on each actor's stack */
@@ -109,7 +109,7 @@ byte gave_up = 0;
 inline lock_queue()   { atomic { !queueing -> assert(lock_alive); queueing = 1 } }
 inline unlock_queue() { atomic { assert(lock_alive); queueing = 0 } }
 
-/* CAS(word, unlocked -> locked); nobody stands in the queue of a lock that is open */
+/* CAS(word, unlocked -> locked); the queue of an open lock is empty */
 inline take() {
     atomic {
         assert(lock_alive);
@@ -199,7 +199,7 @@ inline wait_within() {
     fi
 }
 
-inline signal(who) { signaled[who] = 1 }
+inline signal(task) { signaled[task] = 1 }
 
 inline grant(w) {
 #ifdef MUTANT_GRANT_NOT_EXCHANGE
@@ -243,7 +243,7 @@ inline new_waiter(limited) {
 }
 inline end_waiter() { d_step { alive[me] = 0; state[me] = POLLING; nudged[me] = 0; stays[me] = 0 } }
 
-/* who is granted was first */
+/* the granted one was first */
 inline in_turn() { atomic { order?prev; assert(prev == me); prev = 0 } }
 
 /* lock, and try_lock_for within the time: ok */
@@ -263,7 +263,7 @@ inline acquire(limited) {
     if
     :: ok
     :: else ->
-        /* looks for a while: one more look stands for all */
+        /* spins: one more check represents all */
         if :: word != CONTENDED -> take() :: true fi;
         if
         :: ok
@@ -356,11 +356,11 @@ inline unlock() {
 #else
             :: len(queue) > 0 -> queue?next; queued[next] = 0
 #endif
-            :: len(queue) == 0 -> next = NOBODY
+            :: len(queue) == 0 -> next = NO_ACTOR
             fi
         };
 #ifdef MUTANT_TRUST_CONTENDED
-        assert(next != NOBODY);
+        assert(next != NO_ACTOR);
 #endif
 #ifdef MUTANT_FORGET_REST
         atomic { assert(lock_alive); word = LOCKED };
@@ -368,15 +368,15 @@ inline unlock() {
         if :: len(queue) == 0 -> atomic { assert(lock_alive); word = LOCKED } :: else fi;
 #endif
 #ifdef MUTANT_UNLOCK_IN_PLACE
-        if :: next == NOBODY -> atomic { assert(lock_alive); word = UNLOCKED }; unlock_queue(); break :: else fi;
+        if :: next == NO_ACTOR -> atomic { assert(lock_alive); word = UNLOCKED }; unlock_queue(); break :: else fi;
 #endif
 #ifdef MUTANT_GRANT_INSIDE
-        if :: next != NOBODY -> grant(next) :: else fi;
+        if :: next != NO_ACTOR -> grant(next) :: else fi;
         unlock_queue();
-        if :: next != NOBODY -> break :: else fi
+        if :: next != NO_ACTOR -> break :: else fi
 #else
         unlock_queue();
-        if :: next != NOBODY -> grant(next); break :: else fi
+        if :: next != NO_ACTOR -> grant(next); break :: else fi
 #endif
     od;
     next = 0
@@ -413,9 +413,9 @@ end:
     :: atomic { deferred -> deferred = 0 };
         lock_queue();
         atomic {
-            if :: len(queue) > 0 -> queue?next; queued[next] = 0 :: else -> next = NOBODY fi
+            if :: len(queue) > 0 -> queue?next; queued[next] = 0 :: else -> next = NO_ACTOR fi
         };
-        assert(next != NOBODY);
+        assert(next != NO_ACTOR);
         if :: len(queue) == 0 -> atomic { assert(lock_alive); word = LOCKED } :: else fi;
         unlock_queue();
         grant(next);

@@ -32,10 +32,10 @@
  *   reconcile(): lock; for all w: private[w] &= ~moved[w], m[w] = moved[w], moved[w] = 0;
  *                request_flags.fetch_and(~revoked); unlock
  *     A task that the owner was about to take (pick, inline join, publish) and finds in m is in the public words: it is
- *     claimed there like anybody's, or left there.
+ *     claimed there like any other, or left there.
  *                if a & trim: request_flags.fetch_and(~trim); drain; if request_flags & revoked: reconcile()
- *     The trim comes last: what its reconcile() moved is not told to the owner that has just claimed a task.
- *   owner, before it sets the private bit of a task that comes from public words or from a hand-over (it yields, or one
+ *     The trim comes last: what its reconcile() moved is hidden from the owner that has just claimed a task.
+ *   owner, before it sets the private bit of a task that comes from public words or from a hand-off (it yields, or one
  *   look has brought all signaled tasks of a word: ready_set::add_yielded, add_ready), before it frees a slot, and after
  *   it has drained the slots that other workers freed:  if request_flags & revoked: reconcile()
  *     Else the private word may still hold the bit that moved there; the owner then sets it again (yield of that task,
@@ -170,7 +170,7 @@ inline clear_private(i) {
 
 inline start(i) { atomic { assert(task[i] == runnable); task[i] = running } }
 
-inline claim(i) {                     /* its public bit has been taken out by whoever runs this */
+inline claim(i) {                     /* its public bit has been taken out by the caller */
     atomic { assert(state[i] == READY); state[i] = BUSY }
 }
 

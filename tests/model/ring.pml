@@ -1,4 +1,4 @@
-/* Messages through a ring of shared memory, and the bit that tells a reader of them.
+/* Messages through a ring of shared memory, and the bit that shows them to the reader.
  *
  *   @true   one
  *   @true   one_small -DWORDS=3
@@ -22,7 +22,7 @@
  *   @mutant OR_PLAIN -DWRITERS=2     the word of bits is read, then written with one more
  *
  * Each writer has a ring of WORDS words, into which it puts MESSAGES messages of one or two words. The reader serves all
- * rings; it looks at those that are watched, and at the others when their bit tells it to. KILL: each writer may be
+ * rings; it looks at those that are watched, and at the others when their bit is set. KILL: each writer may be
  * killed after any step, and the reader too.
  *
  * The protocol, as the code has it (comm/shared/ring.hpp, shared_transport.cpp):
@@ -35,7 +35,7 @@
  *   rest:   watched = 0; word != 0: watched = 1, goes on looking. Else looks when there is a bit
  *
  * Proved: every message arrives, whole, once and in order, and no word is taken for a message that is none; a reader
- * that rests is told; whoever is killed, nobody waits for it but for its messages or its room, which others give up.
+ * that rests is notified; if one is killed, others wait only for its messages or its space, and then give up.
  * Publishing and the look at `watched` are sequentially consistent in the code, as resting and the look after it are:
  * LOOK_FIRST and REST_LATE are what happens otherwise.
  */
@@ -67,7 +67,7 @@ bit  reader_dead = 0;
 
 proctype Writer(byte w) {
     byte number = 1, length, position = 0, end = WORDS, seen;
-    bit told;
+    bit was_watched;
 
     do
     :: number <= MESSAGES ->
@@ -89,7 +89,7 @@ proctype Writer(byte w) {
         end = end + 1;
 #endif
 #ifdef MUTANT_LOOK_FIRST
-        told = watched[w];
+        was_watched = watched[w];
 #endif
 #ifdef MUTANT_BIT_FIRST
         if :: !watched[w] -> watched[w] = 1; bits = bits | (1 << w) :: else fi;
@@ -113,10 +113,10 @@ proctype Writer(byte w) {
         may_die(writer_dead[w]);
 #ifndef MUTANT_BIT_FIRST
 #ifndef MUTANT_LOOK_FIRST
-        told = watched[w];
+        was_watched = watched[w];
 #endif
         if
-        :: !told ->
+        :: !was_watched ->
 #ifndef MUTANT_CLAIM_LATE
             watched[w] = 1;
 #endif
@@ -134,7 +134,7 @@ proctype Writer(byte w) {
         :: else
         fi;
 #endif
-        d_step { position = position + length; number++; length = 0; told = 0 }
+        d_step { position = position + length; number++; length = 0; was_watched = 0 }
     :: else -> break
     od;
 dead:
@@ -154,7 +154,7 @@ active proctype Reader() {
     atomic { for (w : 0 .. WRITERS - 1) { next[w] = 1 }; w = 0 };
     do
     :: all < WRITERS * MESSAGES ->
-        /* until something tells it to look, or there is nobody left who might */
+        /* until it is notified, or no writer is left that might */
         if
         :: bits != 0
         :: looking[0]

@@ -16,7 +16,7 @@
  *   @deep   pinned -DWORKERS=3 -DSIGNALS=1 -DPINNED
  *   @mutant NO_RECHECK -DWORKERS=2 -DSIGNALS=1            sleeps without a second look at the public words
  *   @mutant NO_PRIVATE_RECHECK -DWORKERS=2 -DSPAWNS=1     ... at the private words
- *   @mutant NO_MEMBARRIER -DWORKERS=2 -DSPAWNS=1          the owner's store and load are not ordered by anybody
+ *   @mutant NO_MEMBARRIER -DWORKERS=2 -DSPAWNS=1          the owner's store and load are not ordered
  *   @mutant REQUEST_FIRST -DWORKERS=2 -DSPAWNS=2           sets work_requested before its bit in sleepers
  *   @mutant NO_REQUEST -DWORKERS=2 -DSPAWNS=1              does not set work_requested
  *   @mutant NO_REARM -DWORKERS=3 -DSPAWNS=2  the owner clears work_requested although others still sleep
@@ -34,10 +34,10 @@
  *   @mutant POLL_SLEEP_LONG -DWORKERS=2 -DSIGNALS=1 -DPOLL_SLEEP     a poll sleep lasts until the worker is woken
  *   @mutant NO_WAKE_HOME -DWORKERS=2 -DSIGNALS=0 -DPINNED the pinned bit is forwarded, its worker not woken
  *
- * Worker 0 starts with a task that spawns (BUSY: and runs for ever), the others with nothing. Signals come from anywhere,
+ * Worker 0 starts with a task that spawns (BUSY: and runs forever), the others with nothing. Signals come from anywhere,
  * to tasks of worker 0 (SIGNALS) and of worker 1 (SIGNALS1). ASLEEP: the last worker sleeps when it begins.
  * POLL_SLEEP: signals are hand-offs, which wake no worker while one poll-sleeps; a worker may poll-sleep once, before it sleeps.
- * WATCH: once, a worker that looks goes on with its own task, whose condition holds now. LONG: every task runs for ever. A task ends at once, or it runs "for ever": then it ends only when nothing else in the
+ * WATCH: once, a worker that looks goes on with its own task, whose condition holds now. LONG: every task runs forever. A task ends at once, or it runs "forever": then it ends only when nothing else in the
  * whole system can move, and at every such moment Monitor looks whether a task waits while a worker sleeps. Plain
  * stores (polling, private words) go through a store buffer of the worker. Revocation is one step here (revoke.pml).
  *
@@ -45,7 +45,7 @@
  *
  *   signal(t):   public.fetch_or(bit, seq_cst)
  *                if sleepers.load(seq_cst) != 0 and !home.polling.load(seq_cst): wake_one()
- *   wake_one():  takes one bit out of sleepers (fetch_and; if somebody else got it, the next); its worker's
+ *   wake_one():  takes one bit out of sleepers (fetch_and; if another thread got it, the next); its worker's
  *                futex word += 1; futex wake
  *   worker, nothing private left:
  *     look:      polling = 1; polls all public words, its own pinned words
@@ -71,7 +71,7 @@
  *                if sleepers.load(seq_cst) != 0: if there is a private task: publish the oldest, wake_one()
  *                if sleepers.load(seq_cst) != 0: request_flags.fetch_or(work_requested)       [still armed for the others]
  *
- * Proved: whenever nothing moves, no public and no private task exists while anybody sleeps, no pinned task while
+ * Proved: whenever nothing moves, no public and no private task exists while any worker sleeps, no pinned task while
  * its worker sleeps; and in the end everything has been run.
  */
 #ifndef WORKERS
@@ -107,7 +107,7 @@ byte sleepers = 0;
 bit  work_requested = 0;                      /* worker 0's */
 bit  woken[WORKERS];                  /* the futex word has changed since its worker has read it */
 byte poll_sleeping = 0;                      /* of the sleepers, how many look by themselves soon */
-byte in_task = 0;                     /* workers whose task runs for ever */
+byte in_task = 0;                     /* workers whose task runs forever */
 
 #define own_private (buffered -> private_buf : private)
 
@@ -152,7 +152,7 @@ inline signal(home, bits) {
 proctype Signaler(byte home; byte bits) { byte s; signal(home, bits) }
 
 /* owner, work_requested seen */
-inline attend() {
+inline poll_requests() {
     if
     :: work_requested ->
         atomic { drain(0); work_requested = 0 };
@@ -182,7 +182,7 @@ inline run_task() {
     fi
 }
 
-/* after the claim: somebody may have relied on this worker's polling */
+/* after the claim: another thread may have relied on this worker's polling */
 inline reread() {
 #ifdef MUTANT_NO_REREAD
     skip
@@ -252,8 +252,8 @@ proctype Worker(byte w) {
     if
     :: w == 0 -> /* the first task: spawns, joins inline, perhaps runs on */
         do
-        :: atomic { own_private > 0 && spawns > 0 -> private_buf = own_private - 1; buffered = 1 }; attend()
-        :: spawns > 0 -> spawns--; atomic { private_buf = own_private + 1; buffered = 1 }; attend()
+        :: atomic { own_private > 0 && spawns > 0 -> private_buf = own_private - 1; buffered = 1 }; poll_requests()
+        :: spawns > 0 -> spawns--; atomic { private_buf = own_private + 1; buffered = 1 }; poll_requests()
 #ifdef BUSY
         :: spawns == 0 -> in_task = in_task | 1; !(in_task & 1); break
 #else
@@ -274,7 +274,7 @@ search:
     if
     :: w == 0 && own_private > 0 -> /* pick */
         if
-        :: atomic { own_private > 0 -> private_buf = own_private - 1; buffered = 1 }; attend(); run_task()
+        :: atomic { own_private > 0 -> private_buf = own_private - 1; buffered = 1 }; poll_requests(); run_task()
         :: own_private == 0 -> skip   /* revoked meanwhile */
         fi;
         goto search

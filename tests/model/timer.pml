@@ -4,17 +4,17 @@
  *   @true   wait_twice -DTWICE
  *   @true   watch -DWATCH
  *   @true   watch_equal -DWATCH -DSECOND=1
- *   @mutant NOT_FIRING           the entry leaves the queue as idle: who disarms it does not wait for the nudge
+ *   @mutant NOT_FIRING           the entry leaves the queue as idle: the task that disarms it does not wait for the nudge
  *   @mutant IDLE_FIRST           the entry is idle again before its function is called
  *   @mutant NO_DISARM            the waiter goes without disarming
  *   @mutant STOP_RUNS            ... or without waiting for the stop's callback
- *   @mutant NUDGED_LATE          a nudge says so after it has looked for `suspended`
+ *   @mutant NUDGED_LATE          a nudge is recorded after the check for `suspended`
  *   @mutant LEAVE_UNASKED        a waiter whose limits are reached leaves without asking whether it is queued
- *   @mutant NO_RECHECK -DWATCH   the watcher does not look at `next` again once it has said until when it sleeps
- *   @mutant NO_RING -DWATCH      an earlier deadline is not told to the watcher
- *   @mutant RING_FIRST -DWATCH   ... is told before `next` is lowered
- *   @mutant RAISE_BLIND -DWATCH  who has fired looks at the queues first, and stores what it found
- *   @mutant RAISE_QUIET -DWATCH  ... lowers `next` to it, and tells nobody
+ *   @mutant NO_RECHECK -DWATCH   the watcher does not look at `next` again once it has published its deadline
+ *   @mutant NO_RING -DWATCH      the watcher is not notified of an earlier deadline
+ *   @mutant RING_FIRST -DWATCH   ... is notified before `next` is lowered
+ *   @mutant RAISE_BLIND -DWATCH  after firing, the queues are read first, and stores what it found
+ *   @mutant RAISE_QUIET -DWATCH  ... lowers `next` to it, and notifies no thread
  *
  * The wait (sync/waiter.cpp, fult/timers.cpp). An entry is idle, armed or firing:
  *
@@ -27,37 +27,37 @@
  *   fire:          shard's lock: due: remove, firing. released; nudge(); idle     [the entry may be gone]
  *   nudge():       nudged = 1; if CAS(state, suspended -> polling): signal
  *
- * Proved: nobody touches the waiter or its entry after they are gone; a grant is never lost; the wait ends. TWICE: a
+ * Proved: there is no access to the waiter or its entry after they are gone; a grant is never lost; the wait ends. TWICE: a
  * second wait of the same task follows, which late signals meet.
  *
  * WATCH (fult/timers.cpp): `next` is no later than any deadline; the watcher sleeps until then.
  *
  *   arm:           shard: insert; its earliest; lower(when)
  *   lower(when):   CAS(next -> when) where that is earlier; then if when < watched_until and
- *                  watched_until.exchange(nobody) != nobody: ring
+ *                  watched_until.exchange(none) != none: ring
  *   poll():        next <= now: fire what is due; next = never; lower(the earliest of all shards)
  *   sleep:         until = next; watched_until = until; next < until: stay awake; sleep until the bell or the time;
- *                  watched_until = nobody
+ *                  watched_until = none
  *
  * Two armers, a watcher and a worker that polls. Proved: when nothing moves, no deadline that has passed is left.
  */
 #ifdef WATCH
 
 #define NEVER 4
-#define NOBODY 0
+#define NO_ACTOR 0
 #ifndef SECOND
 #define SECOND 2
 #endif
 
-byte next = NEVER, watched = NOBODY, now = 0;
+byte next = NEVER, watched = NO_ACTOR, now = 0;
 bool bell = 0;
 byte earliest[2] = NEVER;             /* of each shard, which has one entry at most */
 
 inline ring(when, s) {
     if
     :: when < watched ->
-        atomic { s = watched; watched = NOBODY };
-        if :: s != NOBODY -> bell = 1 :: else fi
+        atomic { s = watched; watched = NO_ACTOR };
+        if :: s != NO_ACTOR -> bell = 1 :: else fi
     :: else
     fi
 }
@@ -118,12 +118,12 @@ active proctype Watcher() {
        until = next;
        watched = until;
 #ifndef MUTANT_NO_RECHECK
-       if :: next < until -> watched = NOBODY; goto again :: else fi;
+       if :: next < until -> watched = NO_ACTOR; goto again :: else fi;
 #endif
 end_asleep:
        if :: bell :: until != NEVER && now >= until fi;
        bell = 0;
-       watched = NOBODY;
+       watched = NO_ACTOR;
 again: skip
     od
 }

@@ -1,5 +1,5 @@
-// What a task or a thread may do. Each act ends whatever the others do, with one worker, too: a waiter has
-// given somebody the means to end the wait before.
+// What a task or a thread may do. Each act ends whatever the others do, also with one worker: a waiter has
+// enabled another actor to end the wait before.
 #pragma once
 
 #include "program.hpp"

@@ -1,5 +1,5 @@
-// A ready task runs although others never stop: they yield, spawn and join, wait for moments. Who goes on and
-// on does so until that task has run; where it never does, the watchdog ends the program.
+// A ready task runs although others never stop: they yield, spawn and join, wait for moments. An actor that
+// never stops continues until that task has run; if it never does, the watchdog ends the program.
 #include <fcntl.h>
 #include <memory>
 #include <sched.h>
@@ -32,7 +32,7 @@ void wait_for_a_moment(actor &a) {
     fult::counting_semaphore<1> none(0);
     switch (a.random.below(5)) {
     case 0:
-        return check(!never.wait_for(0ns), "an event that nobody has set is set");
+        return check(!never.wait_for(0ns), "an event is set that was never set");
     case 1:
         return check(!none.try_acquire_for(0ns), "an empty semaphore gives something");
     case 2:
@@ -40,7 +40,7 @@ void wait_for_a_moment(actor &a) {
     case 3:
         return this_task::sleep_for(microseconds(a.random.between(1, 5)));
     default:
-        return check(!never.wait_until(steady_clock::now() - 1s), "an event that nobody has set is set");
+        return check(!never.wait_until(steady_clock::now() - 1s), "an event is set that was never set");
     }
 }
 

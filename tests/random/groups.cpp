@@ -124,14 +124,14 @@ void stopped_group(actor &a) {
             if (how == 0)
                 this_task::wait(stop, [] { return false; });
             else if (how == 1)
-                check(!never.wait(stop), "an event that nobody has set is set");
+                check(!never.wait(stop), "an event is set that was never set");
             else if (how == 2)
                 while (!stop.stop_requested())
                     this_task::yield();
         });
     if (a.random.one_in(2))
         a.pause();
-    if (a.random.one_in(3)) { // by somebody else
+    if (a.random.one_in(3)) { // by another task
         auto stopper = spawn_somehow(a, [&all] { all.tasks.request_stop(); });
         if (!stopper.valid())
             all.tasks.request_stop();
@@ -178,7 +178,7 @@ void nested_groups(actor &a) {
     child.tasks.wait();
 }
 
-// A task makes the group and ends; others go on with it, one perhaps in the slot that the maker had.
+// A task makes the group and ends; others use it further, one perhaps in the maker's slot.
 void orphan_group(actor &a) {
     const std::uint64_t seed = a.random.next();
     const bool filled = a.random.one_in(2);
@@ -198,7 +198,7 @@ void orphan_group(actor &a) {
         if (waits)
             left->wait();
     };
-    // One after the other: while a wait runs, nobody but members may add to it.
+    // One after the other: while a wait runs, only members may add to it.
     for (unsigned i = a.random.between(1, 4); i > 0; --i) {
         auto heir = spawn_somehow(a, [go_on, s = a.random.next(), w = a.random.one_in(2)] { go_on(s, w); });
         if (heir.valid())
@@ -210,8 +210,8 @@ void orphan_group(actor &a) {
 // Several add to a group, then its maker waits.
 void shared_group(actor &a) {
     counted_group all(a.in);
-    crew fillers(a, a.random.between(1, 5),
-                 [&](actor &self, unsigned) { all.fill(self.random, self.random.between(1, 5), 1); });
+    actor_group fillers(a, a.random.between(1, 5),
+                        [&](actor &self, unsigned) { all.fill(self.random, self.random.between(1, 5), 1); });
     fillers.join();
     all.wait();
 }

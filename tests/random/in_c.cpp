@@ -100,7 +100,7 @@ void c_objects(actor &a) {
           "objects in C cannot be made");
     unsigned count = 0; // the lock's
     int target = 0;
-    crew senders(a, a.random.between(1, 4), [&](actor &self, unsigned) {
+    actor_group senders(a, a.random.between(1, 4), [&](actor &self, unsigned) {
         check(fult_sem_acquire(permits) == FULT_SUCCESS, "fult_sem_acquire fails");
         while (fult_qlock_timedlock(guard, self.random.below(2000)) != FULT_SUCCESS)
             self.pause();

@@ -9,7 +9,7 @@ namespace random_programs::perform {
 void locals(actor &a) {
     const fult::task_local_ptr<std::uint64_t> own([](std::uint64_t *value) { delete value; });
     const fult::task_local<std::vector<unsigned>> made([] { return std::vector<unsigned>(3, 7); });
-    crew all(a, a.random.between(1, 8), [&](actor &self, unsigned number) {
+    actor_group all(a, a.random.between(1, 8), [&](actor &self, unsigned number) {
         check(own.get() == nullptr, "a task begins with another's value");
         if (self.random.one_in(4))
             return;

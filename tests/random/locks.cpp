@@ -38,7 +38,7 @@ void lock(actor &a) {
     unsigned count = 0; // the lock's
     std::atomic<unsigned> expected{0};
     std::atomic<int> inside{0};
-    crew all(a, a.random.between(2, 8), [&](actor &self, unsigned) {
+    actor_group all(a, a.random.between(2, 8), [&](actor &self, unsigned) {
         const unsigned rounds = self.random.between(1, 10);
         expected.fetch_add(rounds);
         for (unsigned i = 0; i < rounds; ++i) {
@@ -92,7 +92,7 @@ void lock_for_readers(actor &a) {
     fult::shared_qlock guard;
     unsigned written = 0; // the lock's
     std::atomic<int> readers{0}, writers{0};
-    crew all(a, a.random.between(2, 8), [&](actor &self, unsigned) {
+    actor_group all(a, a.random.between(2, 8), [&](actor &self, unsigned) {
         for (unsigned i = self.random.between(1, 10); i > 0; --i) {
             const bool writes = self.random.one_in(3);
             writes ? take(self, guard) : take_shared(self, guard);
@@ -114,7 +114,7 @@ void spin(actor &a) {
     fult::spinlock guard;
     unsigned count = 0; // the lock's
     std::atomic<unsigned> expected{0};
-    crew all(a, a.random.between(2, 6), [&](actor &self, unsigned) {
+    actor_group all(a, a.random.between(2, 6), [&](actor &self, unsigned) {
         const unsigned rounds = self.random.between(1, 30);
         expected.fetch_add(rounds);
         for (unsigned i = 0; i < rounds; ++i) {
@@ -141,8 +141,8 @@ void condition(actor &a) {
     unsigned turn = 0; // the lock's
     const unsigned rounds = a.random.between(1, 6);
     const unsigned wanted = a.random.between(2, 6);
-    unsigned size = 0; // set before the crew begins
-    crew all(a, wanted, [&](actor &self, unsigned number) {
+    unsigned size = 0; // set before the actors begin
+    actor_group all(a, wanted, [&](actor &self, unsigned number) {
         for (unsigned i = 0; i < rounds; ++i) {
             std::unique_lock hold(guard);
             const unsigned mine = i * size + number;
@@ -167,7 +167,7 @@ void notifications(actor &a) {
     fult::qlock guard;
     fult::condition_variable there;
     unsigned items = 0, taken = 0; // the lock's
-    crew takers(a, a.random.between(1, 5), [&](actor &self, unsigned) {
+    actor_group takers(a, a.random.between(1, 5), [&](actor &self, unsigned) {
         std::unique_lock hold(guard);
         if (self.random.one_in(3)) {
             while (items == 0)

@@ -1,5 +1,5 @@
 // Random programs against the whole interface of the runtime, one after the other, each in a runtime of its
-// own. tests/random/README.md tells how to repeat one.
+// own. tests/random/README.md describes how to repeat one.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -44,7 +44,7 @@ struct command_line {
     std::string config = "drawn";
     unsigned steps = 0, stall = 120;
     std::vector<bool> without = std::vector<bool>(acts.size(), false);
-    std::string left_out; // as given, for who repeats it
+    std::string left_out; // as given, for a repetition
     std::string reports = "/dev/null";
     bool quiet = false;
 };

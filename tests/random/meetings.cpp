@@ -9,7 +9,7 @@ void semaphore(actor &a) {
     const int permits = static_cast<int>(a.random.between(1, 3));
     fult::counting_semaphore<8> gate(permits);
     std::atomic<int> inside{0};
-    crew all(a, a.random.between(2, 8), [&](actor &self, unsigned) {
+    actor_group all(a, a.random.between(2, 8), [&](actor &self, unsigned) {
         for (unsigned i = self.random.between(1, 8); i > 0; --i) {
             wait_until_it_has(
                 self, [&] { return gate.acquire(), true; }, [&] { return gate.try_acquire(); },
@@ -33,7 +33,7 @@ void semaphore(actor &a) {
 void latch(actor &a) {
     std::optional<fult::latch> door;
     std::atomic<unsigned> arrived{0};
-    crew all(a, a.random.between(1, 8), [&](actor &self, unsigned) {
+    actor_group all(a, a.random.between(1, 8), [&](actor &self, unsigned) {
         if (self.random.one_in(2))
             self.pause();
         arrived.fetch_add(1);
@@ -61,7 +61,7 @@ void barrier(actor &a) {
     const unsigned rounds = a.random.between(1, 6);
     unsigned size = 0;
     const bool drops = a.random.one_in(3);
-    crew all(a, a.random.between(1, 8), [&](actor &self, unsigned number) {
+    actor_group all(a, a.random.between(1, 8), [&](actor &self, unsigned number) {
         for (unsigned i = 0; i < rounds; ++i) {
             arrived.fetch_add(1);
             if (drops && number == 0 && i + 1 == rounds) {
@@ -76,7 +76,7 @@ void barrier(actor &a) {
             } else {
                 meeting->arrive_and_wait();
             }
-            check(arrived.load() >= (i + 1) * size, "a barrier let somebody through in phase %u", i);
+            check(arrived.load() >= (i + 1) * size, "a barrier let an actor through early in phase %u", i);
             check(phases.load() >= i + 1, "a barrier's completion comes late");
         }
     });
@@ -92,7 +92,7 @@ void barrier(actor &a) {
 void event(actor &a) {
     fult::event bell(a.random.one_in(8));
     std::atomic<bool> rung{bell.is_set()};
-    crew all(a, a.random.between(1, 8), [&](actor &self, unsigned) {
+    actor_group all(a, a.random.between(1, 8), [&](actor &self, unsigned) {
         wait_until_it_has(
             self, [&] { return bell.wait(), true; }, [&] { return bell.is_set(); },
             [&](auto d) { return bell.wait_for(d); }, [&](auto t) { return bell.wait_until(t); },
@@ -113,7 +113,7 @@ void once(actor &a) {
     fult::once_flag flag;
     std::atomic<unsigned> calls{0}, failures{0};
     const unsigned failing = a.random.below(3);
-    crew all(a, a.random.between(failing + 1, 8), [&](actor &self, unsigned) {
+    actor_group all(a, a.random.between(failing + 1, 8), [&](actor &self, unsigned) {
         try {
             fult::call_once(flag, [&] {
                 if (self.random.one_in(2))

@@ -25,7 +25,7 @@ void announce(const std::string &how_to_repeat) {
 }
 
 void fail(const char *format, ...) noexcept {
-    static std::mutex once; // the first one tells and ends the process; others wait for that
+    static std::mutex once; // the first one reports and ends the process; others wait for that
     once.lock();
     std::va_list values;
     va_start(values, format);

@@ -28,7 +28,7 @@ template <class... A> void check(bool holds, const char *format, A... values) no
 void moved() noexcept;
 std::uint64_t moves() noexcept;
 
-// Fails where nothing moves for so many seconds. One thread a process; it starts with the object and ends
+// Fails if nothing moves for this number of seconds. One thread a process; it starts with the object and ends
 // with it.
 class watchdog {
   public:

@@ -1,4 +1,4 @@
-// One random program: what all its tasks and threads share, and those who act in it.
+// One random program: what all its tasks and threads share, and the actors in it.
 #pragma once
 
 #include <atomic>
@@ -41,7 +41,7 @@ class program {
     void sign_in(draw &r) noexcept {
         board[r.below(names)].store(this_task::id().value(), std::memory_order_relaxed);
     }
-    void signal_anybody(draw &r) noexcept {
+    void signal_at_random(draw &r) noexcept {
         if (const std::uintptr_t name = board[r.below(names)].load(std::memory_order_relaxed))
             fult::signal(fult::task_id::from_value(name));
     }
@@ -72,7 +72,7 @@ struct actor {
     unsigned budget = 0;
 
     bool is_task() const noexcept { return fult::in_task(); }
-    // A part of the budget, for one of so many children.
+    // A part of the budget, for one of several children.
     unsigned share(unsigned children) noexcept {
         const unsigned part = budget / (children + 1);
         budget -= part;

@@ -10,7 +10,7 @@
 namespace random_programs::perform {
 namespace {
 
-// The handler's: whom it signals.
+// The task that the handler signals.
 std::atomic<std::uintptr_t> named_for_handler{0};
 
 void on_user_signal(int) {
@@ -33,7 +33,7 @@ void install_handler() {
 
 void stray_signals(actor &a) {
     for (unsigned i = a.random.between(1, 10); i > 0; --i)
-        a.in.signal_anybody(a.random);
+        a.in.signal_at_random(a.random);
 }
 
 // Waits for what another task gives, in each of the forms of wait.
@@ -95,7 +95,7 @@ void ball(actor &a) {
     auto other = spawn_somehow(a, [play] { play(1); });
     if (!other.valid())
         return;
-    // Its name is known before it can wait for a ball: who throws first must find it.
+    // Its id is stored before it can wait for a ball: the first one to throw needs it.
     shared->names[1].store(other.id().value(), std::memory_order_release);
     play(0);
     other.join();

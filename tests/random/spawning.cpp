@@ -4,7 +4,7 @@
 
 namespace random_programs {
 
-crew::crew(actor &maker, unsigned wanted, body what) : maker_(maker), what_(std::move(what)) {
+actor_group::actor_group(actor &maker, unsigned wanted, body what) : maker_(maker), what_(std::move(what)) {
     wanted = std::min(wanted, maker.in.how.most_tasks_at_a_time);
     for (unsigned i = 0; i < wanted; ++i) {
         const std::uint64_t seed = maker.random.next();
@@ -20,7 +20,7 @@ crew::crew(actor &maker, unsigned wanted, body what) : maker_(maker), what_(std:
     }
 }
 
-void crew::add_thread(std::uint64_t seed) {
+void actor_group::add_thread(std::uint64_t seed) {
     threads_left_.fetch_add(1, std::memory_order_relaxed);
     threads_.push_back(start_thread([this, seed, number = size_] {
         member(seed, number);
@@ -31,7 +31,7 @@ void crew::add_thread(std::uint64_t seed) {
     ++size_;
 }
 
-void crew::member(std::uint64_t seed, unsigned number) {
+void actor_group::member(std::uint64_t seed, unsigned number) {
     gate_.wait();
     actor self{maker_.in, draw(seed), 0};
     if (self.is_task())
@@ -40,7 +40,7 @@ void crew::member(std::uint64_t seed, unsigned number) {
     moved();
 }
 
-void crew::join() {
+void actor_group::join() {
     open();
     wait_somehow_for(maker_, tasks_);
     fult::join_all(tasks_);

@@ -94,17 +94,17 @@ template <class R> void wait_somehow_for(actor &a, const std::vector<fult::handl
     }
 }
 
-// So many members, each of which calls body(member, number): tasks, and threads where there may be some.
+// A number of actors, each of which calls body(member, number): tasks, and threads where there may be some.
 // Where slots run out there are fewer, perhaps none. Members begin when `open` is called, and know their
 // number then.
-class crew {
+class actor_group {
   public:
     using body = std::function<void(actor &, unsigned)>;
 
-    crew(actor &maker, unsigned wanted, body what);
-    ~crew() { join(); }
-    crew(const crew &) = delete;
-    crew &operator=(const crew &) = delete;
+    actor_group(actor &maker, unsigned wanted, body what);
+    ~actor_group() { join(); }
+    actor_group(const actor_group &) = delete;
+    actor_group &operator=(const actor_group &) = delete;
 
     unsigned size() const noexcept { return size_; }
     void open() noexcept { gate_.set(); }

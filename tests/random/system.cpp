@@ -1,4 +1,4 @@
-// Time, calls that block, descriptors, and looks inside.
+// Time, calls that block, descriptors, and inspection.
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -42,7 +42,7 @@ struct two_ends {
 };
 
 bool is_ready(fult::wait_status status) {
-    check(status != fult::wait_status::closed, "a descriptor was closed that nobody closes");
+    check(status != fult::wait_status::closed, "a descriptor is reported closed that was not closed");
     return status == fult::wait_status::ready;
 }
 
@@ -101,7 +101,8 @@ void sleep(actor &a) {
         return stopper.join();
     }
     case 5:
-        check(this_task::sleep_for(microseconds(100), stop.get_token()), "a sleep that nobody stopped was");
+        check(this_task::sleep_for(microseconds(100), stop.get_token()),
+              "a sleep was stopped without a request");
         return check(steady_clock::now() - before >= microseconds(100), "a sleep was too short");
     case 6:
         this_task::sleep_until(before + microseconds(300));
@@ -116,7 +117,7 @@ void sleep(actor &a) {
 
 // Errors and results come back from the thread of the pool.
 void blocking(actor &a) {
-    crew callers(a, a.random.between(1, 6), [](actor &self, unsigned number) {
+    actor_group callers(a, a.random.between(1, 6), [](actor &self, unsigned number) {
         const auto call = [&](auto body) {
             try {
                 return fult::blocking(body);
@@ -190,7 +191,7 @@ void closed_descriptor(actor &a) {
     const auto body = [from = ends.to_read, timed] {
         const auto status =
             timed ? fult::wait_readable_for(from, std::chrono::hours(1000)) : fult::wait_readable(from);
-        check(status == fult::wait_status::closed, "a wait for a closed descriptor tells %d",
+        check(status == fult::wait_status::closed, "a wait for a closed descriptor returns %d",
               static_cast<int>(status));
     };
     fult::handle<void> waiting;
@@ -226,7 +227,7 @@ void dump(actor &a) {
     }
 }
 
-// Reads the whole description of a task; sometimes slowly, so that much changes meanwhile.
+// Reads the whole description of a task; sometimes slowly, so that much changes during the visit.
 void visit(actor &a) {
     std::size_t seen = 0, sum = 0;
     std::size_t slow = a.random.one_in(2) ? a.random.between(1, 50) : 0;

@@ -93,7 +93,7 @@ void children(actor &a) {
         each.join();
 }
 
-// Who joins is not who spawned: another task, or a thread.
+// The joiner is not the spawner: another task, or a thread.
 void child_of_another(actor &a) {
     auto passed_on = std::make_shared<one_child>(a, a.share(1));
     if (a.random.one_in(4) && a.in.may_start_thread()) {

@@ -9,7 +9,7 @@
 namespace random_programs::perform {
 namespace {
 
-// What is sent: who sent it, and as which one.
+// What is sent: its sender, and its number.
 struct item {
     std::unique_ptr<std::uint64_t> value;
     static item of(unsigned sender, unsigned number) {
@@ -83,7 +83,7 @@ void trade(actor &a, bool closes_early) {
     line between(a.random.below(4));
     const unsigned senders = a.random.between(1, 3), each = a.random.between(1, 20);
     std::atomic<unsigned> accepted{0}, taken{0}, still_sending{0};
-    crew sending(a, senders, [&](actor &self, unsigned number) {
+    actor_group sending(a, senders, [&](actor &self, unsigned number) {
         for (unsigned i = 0; i < each; ++i) {
             item what = item::of(number, i);
             waited w{false, false};
@@ -105,12 +105,12 @@ void trade(actor &a, bool closes_early) {
             between.close();
     });
     still_sending.store(sending.size());
-    crew receiving(a, a.random.between(1, 3), [&](actor &self, unsigned) {
+    actor_group receiving(a, a.random.between(1, 3), [&](actor &self, unsigned) {
         std::vector<unsigned> expected(senders, 0);
         for (;;) {
             received got = receive(self, between);
             if (got.what) {
-                check(got.what->sender() < senders, "a channel brings what nobody sent");
+                check(got.what->sender() < senders, "a channel delivers what was never sent");
                 unsigned &next = expected[got.what->sender()];
                 check(got.what->number() >= next, "a channel has changed the order");
                 next = got.what->number() + 1;
@@ -148,7 +148,7 @@ void channel_closed_early(actor &a) { trade(a, true); }
 // Each call on a closed channel returns at once, and those that wait when it is closed.
 void closed_channel(actor &a) {
     fult::channel<int> line(a.random.below(2));
-    crew waiting(a, a.random.between(1, 4), [&](actor &self, unsigned) {
+    actor_group waiting(a, a.random.between(1, 4), [&](actor &self, unsigned) {
         const auto far = std::chrono::steady_clock::now() + std::chrono::hours(1000);
         switch (self.random.below(4)) {
         case 0:
@@ -181,7 +181,7 @@ void full_empty(actor &a) {
     std::atomic<std::uint64_t> written{0}, read{0};
     const unsigned pairs = a.random.between(1, 3), each = a.random.between(1, 10);
     unsigned whole = 0; // members that have a partner
-    crew all(a, 2 * pairs, [&](actor &self, unsigned number) {
+    actor_group all(a, 2 * pairs, [&](actor &self, unsigned number) {
         if (number >= whole)
             return;
         for (unsigned i = 0; i < each; ++i) {

@@ -1,5 +1,5 @@
-// The forms that a wait may have: without a limit, a look, with a time of any size and clock, with a stop
-// token.
+// The forms that a wait may have: without a limit, a single check (look), with a time of any size and clock,
+// with a stop token.
 #pragma once
 
 #include <chrono>

@@ -4,6 +4,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/asleep.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -17,7 +18,7 @@ TEST(foreign_wake, one_worker_on_which_all_tasks_wait) {
         o.idle_spin = 0; // to sleep at once
         const fult::runtime running(o);
         constexpr int count = 20;
-        std::atomic<int> waiting{0};
+        std::atomic<int> waiting{0}, woken{0};
         std::atomic<bool> go{false};
         std::vector<fult::handle<void>> all;
         std::vector<fult::task_id> ids;
@@ -26,19 +27,20 @@ TEST(foreign_wake, one_worker_on_which_all_tasks_wait) {
                 waiting.fetch_add(1);
                 while (!go.load())
                     this_task::wait();
+                woken.fetch_add(1);
             }));
             ids.push_back(all.back().id());
         }
         std::thread foreign([&] {
             fult::testing::spin_until([&] { return waiting.load() == count; });
-            std::this_thread::sleep_for(
-                std::chrono::milliseconds(20)); // the worker sleeps by then: the case in question
+            fult::testing::spin_until_asleep(1);
             go = true;
             for (const fult::task_id id : ids)
                 signal(id);
         });
         join_all(all);
         foreign.join();
+        EXPECT_EQ(woken.load(), count);
     }
 }
 

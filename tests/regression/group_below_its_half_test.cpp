@@ -31,7 +31,7 @@ TEST(group_below_its_half, owner_waits_where_it_had_spawned_from_outside) {
         has_waited = true;
     });
     spin_until([&] { return has_spawned.load(); }); // worker 1 has it: this one does not suspend
-    auto keeper = fult::spawn_pinned(1, [&] {       // keeps worker 1: the owner goes on on worker 0
+    auto keeper = fult::spawn_pinned(1, [&] {       // keeps worker 1: the owner continues on worker 0
         is_kept = true;
         spin_until([&] { return has_waited.load(); });
     });

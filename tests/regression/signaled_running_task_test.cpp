@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <vector>
 
+#include "tests/support/ends.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -25,7 +26,10 @@ TEST_P(signaled_running_task, does_not_stop_stealing) {
             std::atomic<int> ran{0};
             std::vector<fult::handle<void>> all;
             for (int i = 0; i < 20; ++i) {
-                all.push_back(spawn([&] { ran.fetch_add(1); }));
+                all.push_back(spawn([&, mine = this_task::worker()] {
+                    EXPECT_NE(this_task::worker(), mine);
+                    ran.fetch_add(1);
+                }));
                 signal(me);
             }
             fult::testing::spin_until([&] {
@@ -50,7 +54,7 @@ TEST_P(signaled_running_task, gets_its_signal_at_its_next_wait) {
             sent = true;
         });
         fult::testing::spin_until([&] { return sent.load(); }); // runs on while it is signaled
-        this_task::wait();                                      // returns, or the test's timeout ends it
+        fult::testing::expect_ends([] { this_task::wait(); });
         sender.join();
     }
 }

@@ -1,5 +1,5 @@
-// Tasks that do anything at random: spawn, yield, wait, signal, join, detach, on any worker. What must hold:
-// each task runs once, each join brings its own child's result, each wait that somebody grants ends.
+// Tasks that do anything at random: spawn, yield, wait, signal, join, detach, on any worker. Checked:
+// each task runs once, each join brings its own child's result, each wait that is granted ends.
 #include <atomic>
 #include <gtest/gtest.h>
 #include <memory>
@@ -22,12 +22,12 @@ struct load {
     std::atomic<long> spawned{0}, ended{0};
     std::atomic<long> wrong{0};
 
-    void signal_anybody(std::mt19937_64 &random) {
+    void signal_at_random(std::mt19937_64 &random) {
         if (const std::uintptr_t name = living[random() % names].load())
             signal(fult::task_id::from_value(name));
     }
 
-    // A task's number comes back from its join.
+    // A task's join returns its number.
     std::uint64_t act(std::uint64_t seed, int depth) {
         std::mt19937_64 random(seed);
         living[random() % names] = this_task::id().value();
@@ -55,13 +55,13 @@ struct load {
     }
 
     void step(std::mt19937_64 &random, int depth) {
-        signal_anybody(random);
+        signal_at_random(random);
         switch (random() % 8) {
         case 0:
         case 1:
             this_task::yield();
             break;
-        case 2: { // wait for a grant that somebody else gives
+        case 2: { // wait for a grant that another task gives
             const auto granted = std::make_shared<std::atomic<bool>>(false);
             const fult::task_id me = this_task::id();
             spawned.fetch_add(1);
@@ -116,7 +116,7 @@ struct load {
                 }).detach();
             }
             break;
-        default: // a child that nobody joins
+        default: // a child that is not joined
             if (depth > 0)
                 child(random, depth, random()).detach();
             break;
@@ -137,7 +137,7 @@ void run(load &l, std::uint64_t seed, const fult::options &opts, bool with_forei
             foreigners.emplace_back([&l, &over, s = random()] {
                 std::mt19937_64 mine(s);
                 while (!over.load()) {
-                    l.signal_anybody(mine);
+                    l.signal_at_random(mine);
                     if (mine() % 64 == 0) {
                         const std::uint64_t number = mine();
                         l.spawned.fetch_add(1);

@@ -10,7 +10,7 @@ namespace {
 class sync_stress : public fult::testing::sync_test {};
 FULT_TEST_CROWDS(sync_stress);
 
-// Gives way, sleeps in another wait, or computes for a moment.
+// Yields, sleeps in another wait, or computes for a moment.
 class delays {
   public:
     explicit delays(std::uint64_t seed) : random_(seed) {}

@@ -1,5 +1,5 @@
-// Makes the system calls that the runtime depends on fail by order: mmap, mprotect and pthread_create of this
-// executable are these. Include it in one source of a test.
+// Makes the system calls that the runtime depends on fail on request: mmap, mprotect and pthread_create of
+// this executable are these. Include it in one source of a test.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ struct failure_plan {
     std::atomic<long> before{0};
     std::atomic<long> failures{0};
     std::atomic<long> failed{0};
-    std::atomic<long> together{0}; // so many failures are under way at a time: each waits for the others
+    std::atomic<long> together{0}; // number of simultaneous failures: each waits for the others
 
     void arm(long succeed_first, long then_fail = 1L << 40) {
         failed = 0;

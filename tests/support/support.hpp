@@ -12,7 +12,7 @@
 
 namespace fult::testing {
 
-// Options for so many workers. Not bound: tests run beside each other.
+// Options for a number of workers. Not bound: tests run concurrently.
 inline options workers(unsigned count) {
     options o;
     o.workers = count;
@@ -30,7 +30,7 @@ template <class Condition> void spin_until(Condition condition) {
         ::sched_yield();
 }
 
-// A generator whose seed is fixed and told, so that a failing run can be repeated.
+// A generator whose seed is fixed and printed, so that a failing run can be repeated.
 inline std::mt19937_64 seeded(std::uint64_t seed) {
     std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
     return std::mt19937_64(seed);

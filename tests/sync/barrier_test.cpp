@@ -9,7 +9,7 @@ namespace this_task = fult::this_task;
 class barrier_test : public fult::testing::sync_test {};
 FULT_TEST_CROWDS(barrier_test);
 
-TEST_P(barrier_test, nobody_passes_before_all_have_come) {
+TEST_P(barrier_test, none_passes_before_all_have_arrived) {
     const std::size_t phases = fult::testing::scaled(1000);
     barrier<> here(size());
     std::vector<std::atomic<std::size_t>> at(size());
@@ -26,7 +26,7 @@ TEST_P(barrier_test, nobody_passes_before_all_have_come) {
     });
 }
 
-TEST_P(barrier_test, completion_runs_once_a_phase_before_anybody_goes_on) {
+TEST_P(barrier_test, completion_runs_once_a_phase_before_any_continues) {
     const std::size_t phases = fult::testing::scaled(500);
     std::size_t completed = 0; // plain: ordered by the barrier
     auto count = [&]() noexcept { ++completed; };
@@ -35,7 +35,7 @@ TEST_P(barrier_test, completion_runs_once_a_phase_before_anybody_goes_on) {
         for (std::size_t p = 0; p < phases; ++p) {
             here.arrive_and_wait();
             ASSERT_EQ(completed, 2 * p + 1);
-            here.arrive_and_wait(); // nobody completes the next phase before all have looked
+            here.arrive_and_wait(); // the next phase is not completed before all have checked
         }
     });
     EXPECT_EQ(completed, 2 * phases);
@@ -50,7 +50,7 @@ TEST_P(barrier_test, arrive_and_wait_apart) {
             sum.fetch_add(1);
             auto token = here.arrive();
             if ((i + p) % 3 == 0)
-                give_way();
+                yield_to_others();
             here.wait(std::move(token));
             ASSERT_GE(sum.load(), p * size());
         }
@@ -71,22 +71,23 @@ TEST_P(barrier_test, participants_drop_out) {
     EXPECT_EQ(passed.load(), size() * (size() - 1) / 2);
 }
 
-// Pinned tasks, the main task and foreign threads stand in a queue of their own.
+// Pinned tasks, the main task and foreign threads wait in a queue of their own.
 TEST_P(barrier_test, pinned_tasks) {
     const unsigned count = GetParam().workers + 2;
     barrier<> here(count);
+    std::atomic<unsigned> arrivals{0};
+    const auto arrive = [&] {
+        for (unsigned phase = 1; phase <= 50; ++phase) {
+            ++arrivals;
+            here.arrive_and_wait();
+            EXPECT_GE(arrivals.load(), phase * count);
+        }
+    };
     std::vector<fult::handle<void>> tasks;
     for (unsigned i = 0; i < GetParam().workers; ++i)
-        tasks.emplace_back(fult::spawn_pinned(i, [&] {
-            for (int p = 0; p < 50; ++p)
-                here.arrive_and_wait();
-        }));
-    std::thread thread([&] {
-        for (int p = 0; p < 50; ++p)
-            here.arrive_and_wait();
-    });
-    for (int p = 0; p < 50; ++p)
-        here.arrive_and_wait();
+        tasks.emplace_back(fult::spawn_pinned(i, arrive));
+    std::thread thread(arrive);
+    arrive();
     join_all(tasks);
     thread.join();
 }
@@ -110,7 +111,7 @@ TEST_P(barrier_test, a_childs_end_is_no_grant) {
     }
 }
 
-TEST_P(barrier_test, may_be_destroyed_by_whoever_passed) {
+TEST_P(barrier_test, may_be_destroyed_by_any_that_passed) {
     for (std::size_t r = 0; r < fult::testing::scaled(300); ++r) {
         auto here = std::make_unique<barrier<>>(4);
         std::atomic<int> passed{0};
@@ -126,7 +127,7 @@ TEST_P(barrier_test, may_be_destroyed_by_whoever_passed) {
     }
 }
 
-TEST(barrier, misuse_is_told) {
+TEST(barrier, misuse_is_reported) {
     ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
     EXPECT_THROW(barrier<>(0), std::invalid_argument);
     EXPECT_THROW(barrier<>(-3), std::invalid_argument);

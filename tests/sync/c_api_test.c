@@ -55,7 +55,7 @@ static void *party(void *argument) {
     return NULL;
 }
 
-static void *waits_in_vain(void *argument) {
+static void *waits_without_result(void *argument) {
     (void)argument;
     CHECK(fult_qlock_timedlock(lock, short_time) == FULT_ERR_TIMEOUT);
     CHECK(fult_qlock_trylock(lock) == FULT_ERR_BUSY);
@@ -155,10 +155,11 @@ int main(void) {
     CHECK(fult_qlock_lock(lock) == FULT_SUCCESS && fult_shared_qlock_lock(shared) == FULT_SUCCESS);
     CHECK(fult_sem_acquire(sem) == FULT_SUCCESS && fult_sem_tryacquire(sem) == FULT_SUCCESS);
     pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, waits_in_vain, NULL) == 0);
+    CHECK(pthread_create(&thread, NULL, waits_without_result, NULL) == 0);
     pthread_join(thread, NULL);
     fult_task_t task;
-    CHECK(fult_spawn(&task, waits_in_vain, NULL) == FULT_SUCCESS && fult_join(task, NULL) == FULT_SUCCESS);
+    CHECK(fult_spawn(&task, waits_without_result, NULL) == FULT_SUCCESS &&
+          fult_join(task, NULL) == FULT_SUCCESS);
     CHECK(fult_sem_release(sem, 2) == FULT_SUCCESS && fult_shared_qlock_unlock(shared) == FULT_SUCCESS);
     CHECK(fult_qlock_unlock(lock) == FULT_SUCCESS && fult_qlock_timedlock(lock, -1) == FULT_SUCCESS);
     CHECK(fult_qlock_unlock(lock) == FULT_SUCCESS);

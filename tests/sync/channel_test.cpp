@@ -112,7 +112,7 @@ TEST_P(channel_test, close_lets_all_go) {
     EXPECT_EQ(full.receive(), 1);
 }
 
-// A clock that stands still: who looked at it again and again would never return.
+// A clock that does not advance: a loop that polls it would never end.
 struct frozen_clock {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;

@@ -37,15 +37,15 @@ TEST_P(cv_test, no_wake_up_is_lost) {
                 room.notify_one();
             }
         }
-        std::unique_lock guard(lock); // nobody is left behind
+        std::unique_lock guard(lock); // no waiter is left behind
         stored = 0;
         room.notify_all();
     });
     EXPECT_GT(taken, 0);
 }
 
-TEST_P(cv_test, notify_all_wakes_everybody_with_any_lock) {
-    std::mutex lock; // a BasicLockable that is not ours; nobody suspends while it is held
+TEST_P(cv_test, notify_all_wakes_all_with_any_lock) {
+    std::mutex lock; // a BasicLockable of another library; no task suspends while it is held
     condition_variable go;
     unsigned waiting = 0;
     bool set = false;
@@ -65,7 +65,7 @@ TEST_P(cv_test, notify_one_wakes_one) {
     qlock lock;
     condition_variable go;
     std::atomic<unsigned> waiting{0}, woken{0};
-    std::atomic<bool> told{false};
+    std::atomic<bool> notified{false};
     all([&](unsigned i) {
         if (i != 0) {
             std::unique_lock guard(lock);
@@ -75,19 +75,19 @@ TEST_P(cv_test, notify_one_wakes_one) {
             return;
         }
         while (waiting.load() != size() - 1)
-            give_way();
+            yield_to_others();
         for (unsigned n = 1; n < size(); ++n) {
-            lock.lock(); // who counted itself waits by now
+            lock.lock(); // the counted ones wait by now
             go.notify_one();
             lock.unlock();
             while (woken.load() != n) {
                 ASSERT_LE(woken.load(), n);
-                give_way();
+                yield_to_others();
             }
         }
-        told = true;
+        notified = true;
     });
-    EXPECT_TRUE(told.load());
+    EXPECT_TRUE(notified.load());
 }
 
 TEST_P(cv_test, timed_waits) {
@@ -136,7 +136,7 @@ TEST_P(cv_test, stop_requests_end_waits) {
     all([&](unsigned i) {
         if (i == 0) {
             while (waiting.load() != size() - 1)
-                give_way();
+                yield_to_others();
             source.request_stop();
             return;
         }
@@ -150,7 +150,7 @@ TEST_P(cv_test, stop_requests_end_waits) {
     });
 }
 
-// A clock at half the speed: by the steady one the time comes too early.
+// A clock at half the speed: by the steady one the deadline comes too early.
 struct slow_clock {
     using duration = std::chrono::nanoseconds;
     using rep = duration::rep;
@@ -176,7 +176,7 @@ struct notifying_lock {
     void unlock() {}
 };
 
-// A wait that ended early went on without a look at the condition, and missed the notification in between.
+// A wait that ended early continued without a check of the condition, and missed the notification in between.
 TEST(condition_variable, a_slow_clock_loses_no_notification) {
     condition_variable cv;
     bool condition = false;
@@ -186,12 +186,12 @@ TEST(condition_variable, a_slow_clock_loses_no_notification) {
     EXPECT_LT(slow_clock::now() - start, std::chrono::seconds(9));
 }
 
-TEST(condition_variable, a_lock_that_is_not_held_is_told) {
+TEST(condition_variable, a_lock_that_is_not_held_is_reported) {
     qlock lock;
     condition_variable cv;
     std::unique_lock guard(lock, std::defer_lock);
     EXPECT_THROW(cv.wait(guard), std::system_error);
-    cv.notify_all(); // nobody is in the queue
+    cv.notify_all(); // the queue is empty
 }
 
 } // namespace

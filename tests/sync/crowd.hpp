@@ -40,7 +40,7 @@ class sync_test : public ::testing::TestWithParam<crowd> {
     }
 
     // From a task: others first. From a thread: likewise.
-    static void give_way() {
+    static void yield_to_others() {
         if (in_task())
             this_task::yield();
         else
@@ -60,7 +60,7 @@ inline handle<void> signaling_child(std::atomic<bool> &ended) {
     });
 }
 
-// So that nothing is lost where a timed wait is expected to end by something else than its time.
+// Longer than any test: for a timed wait that is expected to end before its deadline.
 inline constexpr auto long_time = std::chrono::minutes(5);
 inline constexpr auto short_time = std::chrono::milliseconds(5);
 

@@ -1,4 +1,4 @@
-// Times of every clock and size: what lies beyond the steady clock's range is its end, nothing overflows.
+// Times of every clock and size: beyond the steady clock's range they are clamped, without overflow.
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -29,7 +29,7 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 template <class Duration> auto up(const Duration &d) { return to_nanoseconds<rounding::up>(d); }
 template <class Duration> auto down(const Duration &d) { return to_nanoseconds<rounding::down>(d); }
 
-// What a program may define: a clock with this duration, whose present is given.
+// A user-defined clock with this duration, whose present is set.
 template <class Duration, auto Present = 0> struct user_clock {
     using duration = Duration;
     using rep = typename Duration::rep;
@@ -137,7 +137,8 @@ TEST(deadline, times_of_any_clock) {
     EXPECT_FALSE(has_come(std::chrono::time_point<std::chrono::system_clock, std::chrono::hours>::max()));
 }
 
-// Every timed call with a time. Where it has come: each gives up. Else each waits for what the others bring.
+// Every timed call with a time. If it has passed, each times out. Else each waits for the event that the
+// others cause.
 struct timed_calls {
     fult::qlock lock;
     fult::shared_qlock shared;

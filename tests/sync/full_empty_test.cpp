@@ -15,7 +15,7 @@ using fult::testing::long_time;
 using fult::testing::short_time;
 namespace this_task = fult::this_task;
 
-// What cannot be copied can be taken, not read: to ask for that is an error of the call, not of what it
+// A value that cannot be copied can be taken, not read: a read is an error of the call, not of what it
 // calls.
 template <class T>
 concept can_be_read = requires(full_empty<T> &v, std::stop_token stop) {
@@ -57,7 +57,7 @@ TEST_P(full_empty_test, a_counter_without_a_lock) {
         for (std::size_t r = 0; r < rounds; ++r) {
             const long value = counter.readFE();
             if ((r + i) % 8 == 0)
-                give_way();
+                yield_to_others();
             counter.writeEF(value + 1);
         }
     });
@@ -91,7 +91,7 @@ TEST_P(full_empty_test, all_readers_get_it_before_it_is_taken) {
         if (i == 0) {
             slot.writeF("for all of them, and longer than fits into the string itself");
             while (taken.load() != size() - 1)
-                give_way();
+                yield_to_others();
             slot.purge();
             EXPECT_EQ(slot.try_readFF(), std::nullopt);
             return;

@@ -47,7 +47,7 @@ TEST_P(future_test, void_references_and_exceptions) {
         this_task::yield();
         nothing.set_value();
         reference.set_value(value);
-        error.set_exception(std::make_exception_ptr(std::runtime_error("told")));
+        error.set_exception(std::make_exception_ptr(std::runtime_error("expected")));
     });
     a.get();
     EXPECT_EQ(&b.get(), &value);
@@ -94,7 +94,7 @@ TEST(future, errors_are_the_standards) {
     EXPECT_EQ(code_of([&] { broken.get(); }), future_errc::broken_promise);
     promise<int> moved = std::move(p);
     EXPECT_EQ(code_of([&] { p.set_value(1); }), future_errc::no_state);
-    promise<int>(); // nobody wants it
+    promise<int>(); // without a future
     promise<int> replaced;
     auto lost = replaced.get_future();
     replaced = promise<int>();

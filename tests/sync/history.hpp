@@ -4,7 +4,7 @@
 // its response, are a run of the sequential object. Sources: Herlihy, Wing, "Linearizability: a correctness
 // condition for concurrent objects", TOPLAS 12 (1990); the search: Wing, Gong, "Testing and verifying
 // concurrent objects", J. Parallel and Distributed Computing 17 (1993); that no pair of operations done and
-// state reached is looked at twice: Lowe, "Testing for linearizability", Concurrency and Computation:
+// state reached is visited twice: Lowe, "Testing for linearizability", Concurrency and Computation:
 // Practice and Experience 29 (2017).
 #pragma once
 
@@ -34,7 +34,7 @@ template <class Operation> std::ostream &operator<<(std::ostream &out, const his
     return out;
 }
 
-// Collects what several actors do. Each writes to its own part.
+// Collects the operations of several actors. Each writes to its own part.
 template <class Operation> class recorder {
   public:
     recorder(unsigned actors, std::size_t operations) : parts_(actors) {

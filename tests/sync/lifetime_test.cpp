@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Each round, one brings the news and another destroys what brought it; as tasks and as threads.
+// In each round one task ends a wait and the waiter destroys the object; as tasks and as threads.
 template <class Object> class one_round {
   public:
     template <class Make, class Bring, class Learn>
@@ -36,8 +36,13 @@ template <class Object> class one_round {
         std::thread foreign([&] {
             for (std::size_t r = 0; r < fult::testing::scaled(300); ++r) {
                 Object *object = make();
-                auto task = fult::spawn([&, object] { bring(*object); });
+                std::atomic<bool> brought{false};
+                auto task = fult::spawn([&, object] {
+                    brought = true;
+                    bring(*object);
+                });
                 learn(*object);
+                EXPECT_TRUE(brought.load());
                 delete object;
                 task.join();
             }

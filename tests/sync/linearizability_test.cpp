@@ -1,6 +1,6 @@
 // Small histories of a channel, and of promises and futures, by tasks and foreign threads under random
-// delays: each must have an explanation by a sequential object. That the search itself says no: see the first
-// tests.
+// delays: each must be explained by a sequential object. That the search rejects others is checked by the
+// first tests.
 #include <array>
 #include <chrono>
 #include <memory>
@@ -76,7 +76,7 @@ struct queue_object {
     }
 };
 
-// Whether each value was received while its send went on: with capacity 0. No value is sent twice.
+// Whether each value was received during its send: with capacity 0. No value is sent twice.
 bool partners_met(const history<queue_object::operation> &all) {
     using q = queue_object;
     const auto has = [](const auto &c, q::kind a, q::kind b) {
@@ -179,7 +179,7 @@ TEST(linearization_test, without_room_both_meet) {
     early.push_back({2, {q::send, 2, true}, 0, 3});
     early.push_back({2, {q::receive, 2, true}, 4, 5});
     EXPECT_FALSE(linearizable(q{0}, early) && partners_met(early));
-    EXPECT_FALSE(linearizable(q{0}, {{0, {q::try_send, 1, true}, 0, 1}})) << "nobody took it";
+    EXPECT_FALSE(linearizable(q{0}, {{0, {q::try_send, 1, true}, 0, 1}})) << "it was not received";
 }
 
 TEST(linearization_test, a_promise_is_set_once) {
@@ -244,7 +244,7 @@ class linearizability_test : public fult::testing::sync_test {
     static void delay(generator &random) {
         switch (random() % 6) {
         case 0:
-            give_way();
+            yield_to_others();
             break;
         case 1:
         case 2:
@@ -253,7 +253,7 @@ class linearizability_test : public fult::testing::sync_test {
             break;
         case 3:
             for (unsigned i = random() % 6; i != 0; --i)
-                give_way();
+                yield_to_others();
             break;
         default:
             break;
@@ -262,7 +262,7 @@ class linearizability_test : public fult::testing::sync_test {
 
     // So that even with fewer cores than threads and workers the others get on.
     static void let_others_run() {
-        give_way();
+        yield_to_others();
         std::this_thread::yield();
     }
 
@@ -297,7 +297,7 @@ INSTANTIATE_TEST_SUITE_P(crowds, linearizability_test,
                          ::testing::Values(crowd{1, 4, 0}, crowd{1, 2, 2}, crowd{2, 4, 0}, crowd{2, 2, 2},
                                            crowd{2, 0, 4}, crowd{8, 4, 0}, crowd{8, 3, 1}));
 
-// Performs it, and notes what came of it.
+// Performs it, and records the result.
 template <class Random> void perform(channel<int> &subject, q::operation &o, Random &random) {
     const auto short_time = std::chrono::microseconds(random() % 30);
     const bool timed = random() % 3 == 0; // where nothing comes in time, it is as if it had only tried
@@ -349,12 +349,12 @@ TEST_P(linearizability_test, channel) {
                     one(i, {what, int(i) * 10 + k + 1}, own);
                 }
             },
-            [&](const auto &all_ended) { // whoever still waits for a partner goes on in the end
+            [&](const auto &all_ended) { // actors that still wait for a partner can continue in the end
                 for (unsigned left = random() % 400; left != 0 && !all_ended(); --left)
                     let_others_run();
                 one(actors, {q::close}, random);
             });
-        do // what nobody has received is there
+        do // the items that were not received are there
             one(actors, {q::receive}, random);
         while (records.collected().back().operation.ok);
         const auto all = records.collected();
@@ -367,7 +367,7 @@ TEST_P(linearizability_test, channel) {
     EXPECT_GT(overlapping, rounds / 2) << "the histories are sequential: they show nothing";
 }
 
-// Everybody sets his promise once, or drops it, and waits for his neighbour's.
+// Each actor sets its promise once, or drops it, and waits for its neighbour's.
 TEST_P(linearizability_test, promises_and_futures) {
     using p = promises_object;
     const std::size_t rounds = fult::testing::scaled(500);

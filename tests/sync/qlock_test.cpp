@@ -26,7 +26,7 @@ TEST_P(qlock_test, excludes) {
             EXPECT_EQ(inside.fetch_add(1), 0);
             ++counter;
             if ((r + i) % 8 == 0)
-                give_way(); // an owner may suspend
+                yield_to_others(); // an owner may suspend
             inside.fetch_sub(1);
         }
     });
@@ -51,7 +51,7 @@ TEST_P(qlock_test, is_lockable_with_the_standards_guards) {
     EXPECT_EQ(both, 200 * long(size()));
 }
 
-// Who queues up first is let in first, however many others have come.
+// The waiter that enqueued first gets the lock first, however many others have come.
 TEST_P(qlock_test, first_come_first_served) {
     const unsigned tasks = 40;
     qlock lock;
@@ -75,7 +75,7 @@ TEST_P(qlock_test, first_come_first_served) {
     EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
 }
 
-// Who comes back at once may come before the queue, but not for ever.
+// A task that locks again at once may bypass the queue, but not forever.
 TEST_P(qlock_test, a_queue_is_passed_so_often_at_most) {
     const unsigned most = 16;
     qlock lock;
@@ -122,7 +122,7 @@ TEST_P(qlock_test, timed_locks_give_up_in_time) {
     });
     EXPECT_FALSE(lock.try_lock_for(-1s));
     lock.unlock();
-    EXPECT_TRUE(lock.try_lock_for(0s)); // nobody is left in the queue
+    EXPECT_TRUE(lock.try_lock_for(0s)); // the queue is empty
     lock.unlock();
 }
 
@@ -134,7 +134,7 @@ TEST_P(qlock_test, timed_locks_get_the_lock) {
         for (std::size_t r = 0; r < rounds; ++r) {
             ASSERT_TRUE(lock.try_lock_for(long_time));
             ++got;
-            give_way();
+            yield_to_others();
             lock.unlock();
             ASSERT_TRUE(lock.try_lock_for(std::chrono::hours::max()));
             lock.unlock();
@@ -143,7 +143,7 @@ TEST_P(qlock_test, timed_locks_get_the_lock) {
     EXPECT_EQ(got.load(), rounds * size());
 }
 
-// The time passes while the lock is handed over: it is then either owned or not, never lost.
+// The time passes while the lock is handed off: it is then either owned or not, never lost.
 TEST_P(qlock_test, timeouts_race_with_unlocks) {
     qlock lock;
     long owned = 0, counted = 0;
@@ -154,7 +154,7 @@ TEST_P(qlock_test, timeouts_race_with_unlocks) {
             if (lock.try_lock_for(std::chrono::microseconds((r * 7 + i * 13) % 60))) {
                 ++owned;
                 for (unsigned n = 0; n < (r + i) % 5; ++n)
-                    give_way();
+                    yield_to_others();
                 lock.unlock();
                 ++granted;
             } else {
@@ -169,7 +169,7 @@ TEST_P(qlock_test, timeouts_race_with_unlocks) {
     EXPECT_EQ(granted.load() + gave_up.load(), long(rounds * size()));
 }
 
-// A lock waiter whose child ends meanwhile must not take that for its grant.
+// A lock waiter whose child ends must not mistake that for its grant.
 TEST_P(qlock_test, a_childs_end_is_no_grant) {
     for (std::size_t r = 0; r < fult::testing::scaled(100); ++r) {
         qlock lock;
@@ -207,7 +207,7 @@ TEST_P(qlock_test, may_be_destroyed_by_the_next_owner) {
     }
 }
 
-TEST(qlock, misuse_is_told) {
+TEST(qlock, misuse_is_reported) {
     ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
     EXPECT_DEATH(qlock().unlock(), "qlock::unlock: the lock is not locked");
 }

@@ -28,14 +28,14 @@ TEST_P(shared_qlock_test, writers_exclude_all_and_readers_share) {
                 ASSERT_EQ(readers.load(), 0);
                 ++written;
                 if (r % 8 == 0)
-                    give_way();
+                    yield_to_others();
                 writers.fetch_sub(1);
             } else {
                 std::shared_lock guard(lock);
                 readers.fetch_add(1);
                 ASSERT_EQ(writers.load(), 0);
                 if (r % 8 == 1)
-                    give_way();
+                    yield_to_others();
                 readers.fetch_sub(1);
             }
         }
@@ -58,7 +58,7 @@ TEST_P(shared_qlock_test, timeouts_race_with_turns) {
                     continue;
                 ASSERT_EQ(writers.fetch_add(1), 0);
                 ASSERT_EQ(readers.load(), 0);
-                give_way();
+                yield_to_others();
                 writers.fetch_sub(1);
                 lock.unlock();
             } else {
@@ -66,18 +66,18 @@ TEST_P(shared_qlock_test, timeouts_race_with_turns) {
                     continue;
                 readers.fetch_add(1);
                 ASSERT_EQ(writers.load(), 0);
-                give_way();
+                yield_to_others();
                 readers.fetch_sub(1);
                 lock.unlock_shared();
             }
             ++turns;
         }
     });
-    EXPECT_TRUE(lock.try_lock()) << "somebody still owns it";
+    EXPECT_TRUE(lock.try_lock()) << "it is still owned";
     lock.unlock();
 }
 
-// A reader that comes after a waiting writer waits; when the writer gives up it goes on.
+// A reader that comes after a waiting writer waits; when the writer times out it continues.
 TEST_P(shared_qlock_test, readers_behind_a_writer_that_gives_up) {
     shared_qlock lock;
     lock.lock_shared();
@@ -86,7 +86,7 @@ TEST_P(shared_qlock_test, readers_behind_a_writer_that_gives_up) {
         EXPECT_FALSE(lock.try_lock_for(short_time));
         gave_up = true;
     });
-    while (!gave_up.load() && lock.try_lock_shared()) { // until the writer stands in the queue
+    while (!gave_up.load() && lock.try_lock_shared()) { // until the writer is queued
         lock.unlock_shared();
         this_task::yield();
     }
@@ -104,7 +104,7 @@ TEST_P(shared_qlock_test, readers_behind_a_writer_that_gives_up) {
     lock.unlock_shared();
 }
 
-TEST(shared_qlock, misuse_is_told) {
+TEST(shared_qlock, misuse_is_reported) {
     ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
     EXPECT_DEATH(shared_qlock().unlock(), "shared_qlock::unlock: no writer");
     EXPECT_DEATH(shared_qlock().unlock_shared(), "shared_qlock::unlock_shared: no reader");

@@ -27,7 +27,7 @@ TEST_P(simple_test, a_semaphore_lets_so_many_in) {
                 room.acquire();
             ASSERT_LE(inside.fetch_add(1), 2);
             if ((r + i) % 4 == 0)
-                give_way();
+                yield_to_others();
             inside.fetch_sub(1);
             ++visits;
             room.release();
@@ -48,7 +48,7 @@ TEST_P(simple_test, semaphore_timeouts_race_with_releases) {
             if (i % 2 == 0) {
                 units.release(r % 3);
                 given += long(r % 3);
-                give_way();
+                yield_to_others();
             } else if (units.try_acquire_for(std::chrono::microseconds((r + i) % 40))) {
                 ++got;
             }
@@ -65,7 +65,7 @@ TEST_P(simple_test, semaphore_waits_end_with_time_and_stop) {
     all([&](unsigned i) {
         if (i == 0) {
             while (timed_out.load() != (size() - 1) / 2)
-                give_way();
+                yield_to_others();
             source.request_stop();
         } else if (i % 2 == 0) {
             EXPECT_FALSE(none.try_acquire_for(short_time));
@@ -124,6 +124,7 @@ TEST_P(simple_test, a_latch_may_be_destroyed_by_its_waiter) {
             this_task::yield();
         known->count_down();
         waiter.join();
+        EXPECT_EQ(gate, nullptr);
     }
 }
 
@@ -160,7 +161,7 @@ TEST_P(simple_test, once_and_only_once) {
         int runs = 0;
         all([&](unsigned) {
             fult::call_once(flag, [&] {
-                give_way();
+                yield_to_others();
                 ++runs;
             });
             ASSERT_EQ(runs, 1);
@@ -176,7 +177,7 @@ TEST_P(simple_test, once_again_after_an_exception) {
         try {
             fult::call_once(flag, [&] {
                 const unsigned n = ++tries;
-                give_way();
+                yield_to_others();
                 if (n <= bad)
                     throw std::runtime_error("not yet");
             });
@@ -207,7 +208,7 @@ TEST_P(simple_test, spinlock) {
     EXPECT_EQ(counter, long(rounds * size()));
 }
 
-TEST(simple, misuse_is_told) {
+TEST(simple, misuse_is_reported) {
     ::testing::GTEST_FLAG(death_test_style) = "threadsafe";
     EXPECT_DEATH(fult::binary_semaphore(2), "counting_semaphore: the initial count");
     EXPECT_DEATH(fult::binary_semaphore(1).release(), "would exceed max");
@@ -237,7 +238,7 @@ TEST(simple, timed_waits_in_runtime_after_runtime) {
     EXPECT_FALSE(never.wait_for(1ms));
 }
 
-// All workers sleep meanwhile, or are kept busy by somebody who does not give way.
+// All workers sleep meanwhile, or are kept busy by a task that does not yield.
 TEST(simple, timed_waits_end_while_workers_sleep) {
     fult::runtime running(fult::testing::workers(2));
     fult::event never;

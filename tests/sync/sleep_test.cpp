@@ -1,4 +1,4 @@
-// Sleeping tasks, and what ends their sleep.
+// Sleeping tasks, and the ends of their sleep.
 #include <algorithm>
 #include <chrono>
 #include <stop_token>
@@ -60,15 +60,18 @@ TEST_P(sleep_test, races_with_stops) {
     for (std::size_t r = 0; r < rounds; ++r) {
         std::stop_source source;
         all([&](unsigned i) {
-            if (i == 0)
+            if (i == 0) {
                 source.request_stop();
-            else
+                return;
+            }
+            const bool over =
                 this_task::sleep_for(std::chrono::microseconds((r + i) % 30), source.get_token());
+            EXPECT_TRUE(over || source.stop_requested());
         });
     }
 }
 
-// A sleeping task holds no worker: all the others run meanwhile.
+// A sleeping task occupies no worker: all the others run.
 TEST_P(sleep_test, leaves_the_worker_to_others) {
     std::stop_source over;
     std::vector<fult::handle<void>> sleepers;
@@ -92,10 +95,12 @@ TEST_P(sleep_test, ends_beside_busy_tasks) {
                 this_task::yield();
         }));
     auto sleeper = spawn([&] {
+        const auto start = clock_type::now();
         this_task::sleep_for(2ms);
         woken = true;
+        return clock_type::now() - start;
     });
-    sleeper.join();
+    EXPECT_GE(sleeper.join(), 2ms);
     fult::join_all(others);
 }
 
@@ -132,12 +137,12 @@ TEST(sleeping_crowd, many_deadlines_at_once_and_scattered) {
     EXPECT_EQ(early.load(), 0U);
 }
 
-// The earlier deadline of a worker that goes on computing wakes the one that sleeps for a later one.
+// The earlier deadline of a worker that continues computing wakes the one that sleeps for a later one.
 TEST(sleeping_crowd, a_sleeping_worker_hears_of_an_earlier_deadline) {
     fult::runtime rt(fult::testing::workers(2));
     for (std::size_t r = 0; r < fult::testing::scaled(50); ++r) {
         std::stop_source over;
-        auto late = spawn([&] { this_task::sleep_for(long_time, over.get_token()); });
+        auto late = spawn([&] { return this_task::sleep_for(long_time, over.get_token()); });
         std::atomic<bool> armed{false}, woken{false};
         auto early = spawn([&] {
             armed = true;
@@ -150,11 +155,11 @@ TEST(sleeping_crowd, a_sleeping_worker_hears_of_an_earlier_deadline) {
         fult::testing::spin_until([&] { return woken.load(); }); // holds this worker
         early.join();
         over.request_stop();
-        late.join();
+        EXPECT_FALSE(late.join()); // stopped before its time
     }
 }
 
-// The runtime ends while nobody but a sleeper is left.
+// The runtime ends while only a sleeper is left.
 TEST(sleeping_crowd, a_runtime_waits_for_sleepers) {
     for (int r = 0; r < 3; ++r) {
         std::atomic<bool> woken{false};

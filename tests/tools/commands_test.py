@@ -224,9 +224,9 @@ def pictures_are_of_their_data(scratch):
         subprocess.run([ROOT / 'bench' / 'plot', data, made], check=True, timeout=LIMIT)
         expect(made.read_text() == data.with_suffix('.svg').read_text(), f'bench/plot {data.relative_to(ROOT)} makes another picture')
     wrong = scratch.folder / 'wrong.json'
-    wrong.write_text('{"title": "t", "unit": "ns", "note": "", "rows": [{"name": "n", "values": {"Nobody": 1}}]}')
+    wrong.write_text('{"title": "t", "unit": "ns", "note": "", "rows": [{"name": "n", "values": {"No library": 1}}]}')
     answer = subprocess.run([ROOT / 'bench' / 'plot', wrong], capture_output=True, text=True, timeout=LIMIT)
-    expect(answer.returncode == 1 and 'Nobody' in answer.stderr, answer.stderr)
+    expect(answer.returncode == 1 and 'No library' in answer.stderr, answer.stderr)
 
 
 def main():

@@ -1,7 +1,7 @@
 // One access of the match table, nanoseconds, beside oneTBB's concurrent_hash_map, where an access is an
 // insert and, if the key was there, an erase. Both begin with 65,536 buckets. Cases: each thread inserts 256
 // or 16,384 keys of its own and takes them out again; and pairs of threads access the same keys in the same
-// order, whoever is first.
+// order, whichever is first.
 #include "comm/match/match_table.hpp"
 
 #include <cstdint>

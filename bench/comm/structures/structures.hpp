@@ -1,4 +1,4 @@
-// What the two measures of shared structures have in common: threads, also more than there are processors,
+// Shared by the two benchmarks of concurrent structures: threads, also more than there are processors,
 // and a line for each number of them.
 #pragma once
 
@@ -18,7 +18,7 @@ namespace bench {
 inline constexpr unsigned structure_threads[] = {1, 2, 4, 8};
 
 // Processor nanoseconds that each of a thread's operations takes, waiting included: threads call
-// body(thread, operations), all at once. Where there are more of them than processors, they share.
+// body(thread, operations), all at once. If there are more threads than processors, they share them.
 template <class Body> double ns_an_operation(unsigned threads, unsigned long operations, Body body) {
     std::atomic<unsigned> ready{0};
     std::atomic<bool> go{false};

@@ -1,5 +1,5 @@
 // A call that blocks and does nothing: from the task to a thread of the pool and back; beside two kernel
-// threads that hand a turn to each other and back by a condition variable.
+// threads that pass a turn to each other and back by a condition variable.
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -13,7 +13,7 @@
 namespace {
 using namespace bench;
 
-double hand_over_us(unsigned count) {
+double hand_off_us(unsigned count) {
     std::mutex lock;
     std::condition_variable changed;
     int turn = 0;
@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
     line.option("-n,--size", count, "calls");
     settings.declare(line);
     line.parse(argc, argv);
-    const double reference = hand_over_us(count); // before workers are there
+    const double reference = hand_off_us(count); // before workers are there
     return run_micro("blocking", fult_version, settings,
                      [&] { return one_round(settings.workers, count, reference); });
 }

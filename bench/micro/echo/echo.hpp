@@ -1,5 +1,5 @@
 // An echo server under load: a process of plain epoll keeps one message of 64 bytes under way on each of so
-// many connections over loopback; counted are answers a second. The server is what differs: a task a
+// many connections over loopback; counted are answers a second. The servers differ: a task a
 // connection, or Boost.Asio's handlers. Server and load share the processors.
 #pragma once
 
@@ -33,7 +33,7 @@ inline constexpr std::size_t message_size = 64;
     std::_Exit(1);
 }
 
-// So many descriptors, or an error that says what to do.
+// Raises the limit of descriptors, or fails with a remedy.
 inline void allow_descriptors(unsigned long count) {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);

@@ -1,4 +1,4 @@
-// What a runtime costs that has nothing to do: processor time over a second, in percent of one core, after a
+// The cost of an idle runtime: processor time over a second, in percent of one core, after a
 // tenth of a second. Every worker is idle: the main task is blocked too, until a thread from outside signals
 // it.
 #include <atomic>

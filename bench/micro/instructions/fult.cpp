@@ -41,11 +41,11 @@ template <class Function> void batches(unsigned long n, Function function) {
 }
 
 void yields(unsigned long n) {
-    const auto give_way = [n] {
+    const auto yield_to_others = [n] {
         for (unsigned long i = 0; i < n / 2; ++i)
             fult::this_task::yield();
     };
-    fult::join_all(fult::spawn(give_way), fult::spawn(give_way));
+    fult::join_all(fult::spawn(yield_to_others), fult::spawn(yield_to_others));
 }
 
 // One way of a ping-pong: a signal, a wait, and the switch to the other.
@@ -131,7 +131,7 @@ std::uint64_t search_serially(const uts::node &here) {
     return nodes;
 }
 
-// Here n is the depth of a geometric tree; what is counted is its nodes.
+// Here n is the depth of a geometric tree; its nodes are counted.
 template <std::uint64_t (&Search)(const uts::node &)> std::uint64_t tree(unsigned long n) {
     uts::current_tree = uts::parameters{};
     uts::current_tree.depth = static_cast<int>(n);

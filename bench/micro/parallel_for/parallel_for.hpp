@@ -14,10 +14,10 @@ namespace bench {
 
 inline constexpr unsigned iterations = 1000;
 
-// What an iteration of the short loop does: nothing that can be left out.
+// An iteration of the short loop: nothing that can be optimized away.
 [[gnu::always_inline]] inline void next_to_nothing(unsigned long i) noexcept { keep(i); }
 
-// The long loop adds up 10^8 small numbers that it makes from the indices: a piece of it.
+// The long loop adds up 10^8 small numbers computed from the indices: a part of it.
 inline constexpr std::uint64_t additions = 100'000'000;
 
 [[gnu::always_inline]] inline std::uint64_t sum_of(std::uint64_t begin, std::uint64_t end) noexcept {

@@ -1,5 +1,5 @@
-// A signal alone, to a task that computes on another worker and does not look: nanoseconds, beside an atomic
-// OR on a line that nobody else uses.
+// A signal alone, to a task that computes on another worker and does not wait: nanoseconds, beside an atomic
+// OR on a line that no other thread uses.
 #include <atomic>
 #include <thread>
 

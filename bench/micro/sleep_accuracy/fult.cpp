@@ -1,6 +1,6 @@
-// How late a sleeping task goes on: microseconds after its deadline, the median and the 99th of a hundred.
+// How late a sleeping task resumes: microseconds after its deadline, the median and the 99th of a hundred.
 // Alone in a runtime that sleeps with it, beside a kernel thread that sleeps for as long; and beside tasks
-// that give way all the time.
+// that yield all the time.
 #include <atomic>
 #include <sys/prctl.h>
 #include <thread>

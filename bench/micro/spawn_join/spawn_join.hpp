@@ -17,8 +17,7 @@ struct spawn_join_settings : kernel_settings {
         arguments line("spawn_join: spawn and join of N empty tasks, nanoseconds a task.");
         line.option("-n,--size", size, "number of tasks; 0: several, one after the other");
         if (suspend)
-            line.option("--suspend", *suspend,
-                        "each task gives way once, so that it needs a stack of its own");
+            line.option("--suspend", *suspend, "each task yields once, so that it needs a stack of its own");
         declare(line);
         line.parse(argc, argv);
         if (size)

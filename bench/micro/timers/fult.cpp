@@ -1,4 +1,4 @@
-// A million deadlines, set and fired: the queue of one worker alone, with time that goes on by itself; the
+// A million deadlines, set and fired: the queue of one worker alone, with a simulated clock; the
 // same set and cancelled; and tasks that sleep, processor time for each from its sleep to its end.
 #include <atomic>
 #include <ctime>
@@ -44,7 +44,7 @@ template <class Body> double processor_timed(Body &&body) {
     return used() - before;
 }
 
-// A worker looks every few microseconds.
+// A worker checks every few microseconds.
 std::string set_and_fire(std::size_t count) {
     const timers_of all(count);
     auto queue = std::make_unique<timer_queue>();

@@ -1,5 +1,5 @@
-// 32 blocked tasks are signaled at once, and each then computes for 20 ms: what one worker has claimed must
-// stay within the other's reach. Beside it: two threads that do half of the work each.
+// 32 blocked tasks are signaled at once, and each then computes for 20 ms: those that one worker has claimed
+// must stay within the other's reach. Beside it: two threads that do half of the work each.
 #include <algorithm>
 #include <atomic>
 #include <vector>

@@ -2,7 +2,7 @@
 #include "micro/yield/yield.hpp"
 
 namespace {
-void give_way(void *argument) {
+void yield_to_others(void *argument) {
     for (unsigned i = *static_cast<unsigned *>(argument); i > 0; --i)
         ABT_thread_yield();
 }
@@ -10,8 +10,9 @@ void give_way(void *argument) {
 void run(unsigned tasks, unsigned yields) {
     std::vector<ABT_thread> threads(tasks);
     for (ABT_thread &each : threads)
-        bench::check_abt(ABT_thread_create(bench::abt_here(), give_way, &yields, ABT_THREAD_ATTR_NULL, &each),
-                         "ABT_thread_create");
+        bench::check_abt(
+            ABT_thread_create(bench::abt_here(), yield_to_others, &yields, ABT_THREAD_ATTR_NULL, &each),
+            "ABT_thread_create");
     for (ABT_thread &each : threads)
         ABT_thread_free(&each); // joins first
 }

@@ -2,7 +2,7 @@
 #include "micro/yield/yield.hpp"
 
 namespace {
-aligned_t give_way(void *argument) {
+aligned_t yield_to_others(void *argument) {
     for (unsigned i = *static_cast<unsigned *>(argument); i > 0; --i)
         qthread_yield();
     return 0;
@@ -11,7 +11,7 @@ aligned_t give_way(void *argument) {
 void run(unsigned tasks, unsigned yields) {
     std::vector<syncvar_t> done(tasks, bench::empty_syncvar());
     for (syncvar_t &each : done)
-        qthread_fork_syncvar(give_way, &yields, &each);
+        qthread_fork_syncvar(yield_to_others, &yields, &each);
     for (syncvar_t &each : done)
         qthread_syncvar_readFF(nullptr, &each);
 }

@@ -71,8 +71,8 @@ class FULT_API context {
     /// The predefined endpoint: matched, without wildcards.
     endpoint &world() noexcept;
     /// Creates another endpoint. Every rank creates the same endpoints in the same order; messages may arrive
-    /// before this rank has created it. Their numbers are not used again: throws std::length_error after 2,046
-    /// endpoints, including those that were destroyed.
+    /// before this rank has created it. Their numbers are not used again: throws std::length_error after
+    /// 2,046 endpoints, including those that were destroyed.
     endpoint make_endpoint(endpoint_options how = {});
 
     /// Waits for all ranks; suspends only the calling task.

@@ -102,7 +102,7 @@ def survivors_may_clean_up():
 
 
 def keep_going():
-    """Survivors see that the dead one is gone, and what it has left; they go on, and the status is still the bad one."""
+    """Survivors see the death, and the data of the dead rank; they continue, and the status remains the bad one."""
     with scratch() as directory:
         script = (f'if test $FULT_RUN_RANK = 1; then sleep 1000 & echo $$ $! > {directory}/new; '
                   f'mv {directory}/new {directory}/pids; kill -9 $$; fi; '
@@ -114,7 +114,7 @@ def keep_going():
 
 
 def a_dead_peer_ends_a_barrier():
-    """Those who wait for it learn who it was and how it ended."""
+    """The ranks that wait for it get its rank and how it ended."""
     for end, how in (('kill -9 $$', 'was ended by signal 9'), ('exit 0', 'has ended with status 0')):
         status, _, err = shell(3, f'test $FULT_RUN_RANK = 1 && {end}; {PROBE} barrier 1', '-k')
         expect(err.count(f'fult: rank 1 {how}') == 2, f'{status} {err}')
@@ -122,7 +122,7 @@ def a_dead_peer_ends_a_barrier():
 
 
 def a_late_peer():
-    """The wait has an end, and names who is missing."""
+    """The wait ends, and names the missing rank."""
     status, _, err = ranks(3, PROBE, 'late', 200)
     expect(status == 9 and 'rank 2 did not come to a barrier within 200 ms' in err, f'{status} {err}')
 
@@ -134,7 +134,7 @@ def calls_that_differ():
 
 
 def abort():
-    """Ends all with the status that was asked for, and never with success."""
+    """Ends all with the requested status, and never with success."""
     for options in ([], ['--keep-going']):
         for code, expected in ((7, 7), (0, 1), (256, 1)):
             status, _, err = ranks(3, *options, PROBE, 'abort', code)
@@ -177,7 +177,7 @@ def one_rank_writes_through():
     expect((status, out) == (0, 'a\nb'), f'{status} {out!r}')
 
 
-def nobody_reads_the_output():
+def output_is_not_read():
     """Ranks find each other although the output of one is stuck."""
     with scratch() as directory:
         job = Job([FULT_RUN, '-n', 2, 'sh', '-c',
@@ -325,7 +325,7 @@ def shared_memory_files():
         expect(status == 0 and out == f'{job}\n{job}\n', f'{out} {err}')
         expect(re.fullmatch(r'[0-9]+-[0-9a-f]{8}', job), job)
         expect(not [f for f in os.listdir('/dev/shm') if job in f], 'files of the job are left')
-        expect(other.exists(), 'a file of somebody else is gone')
+        expect(other.exists(), 'a file of another process is gone')
     finally:
         other.unlink()
 
@@ -399,14 +399,14 @@ def mistakes_on_the_command_line():
 
 
 def other_ways_to_say_it():
-    """-n2, --ranks=2, -np 2, and options of the program that look like ours."""
+    """-n2, --ranks=2, -np 2, and options of the program that resemble those of fult-run."""
     for words in (['-n2'], ['--ranks=2'], ['--ranks', '2'], ['-np', '2'], ['-n', '2', '--']):
         status, out, err = run([FULT_RUN, *words, 'echo', '-n', '-p', '--help'])
         expect(status == 0 and out.split('\n')[:2] == ['-p --help', '-p --help'], f'{words}: {out!r} {err}')
 
 
 def programs_that_cannot_run():
-    """As a shell's status, said once, and nothing is left."""
+    """As a shell's status, reported once, and nothing remains."""
     status, _, err = ranks(3, 'no-such-program')
     expect(status == 127 and err.count('\n') == 1 and "cannot run 'no-such-program': No such file" in err, err)
     status, _, err = ranks(3, '/no/such/program')
@@ -427,7 +427,7 @@ def help_and_version():
 
 
 def a_stale_environment():
-    """A program that a rank starts itself is told so, instead of talking into a file."""
+    """A program that a rank starts itself gets an error, instead of writing to a file."""
     for environment, message in (
             ({'FULT_RUN_FD': '77', 'FULT_RUN_RANK': '0', 'FULT_RUN_SIZE': '1'}, 'FULT_RUN_FD=77 is no connection'),
             ({'FULT_RUN_FD': '0', 'FULT_RUN_RANK': '0', 'FULT_RUN_SIZE': '1'}, 'FULT_RUN_FD=0 is no connection'),

@@ -63,11 +63,11 @@ def open_mpi_finds_all():
 
 
 def open_mpi_aborts():
-    """With the status that was asked for, or that of a rank which the end of that one surprised."""
+    """With the requested status, or that of a rank which that end interrupted."""
     aborts(open_mpi(), (7, 9))
 
 
-def open_mpi_does_not_wait_for_ever():
+def open_mpi_does_not_wait_forever():
     """A rank that never comes."""
     gives_up(open_mpi(), 'not every rank has come to a PMIx fence within 300 ms')
 
@@ -82,12 +82,12 @@ def mpich_aborts():
     aborts(mpich(), reports=True)
 
 
-def mpich_does_not_wait_for_ever():
+def mpich_does_not_wait_forever():
     """A rank that never comes."""
     gives_up(mpich(), 'no answer to cmd=barrier_in for 300 ms')
 
 
-# A Slurm of one node, run by whoever runs this test: no munge, no root, no cgroups. Packages that are unpacked instead of
+# A Slurm of one node, run by the user that runs this test: no munge, no root, no cgroups. Packages that are unpacked instead of
 # installed are found through TEST_SLURM_ROOT.
 SLURM_CONF = """
 ClusterName=test

@@ -1,4 +1,4 @@
-"""What the tests of launchers share: cases, and the search for processes that a job has left behind."""
+"""Shared by the tests of launchers: cases, and the search for processes that a job has left behind."""
 import os
 import subprocess
 import sys
@@ -52,10 +52,10 @@ class Job:
 
 
 def until(condition, what):
-    """Waits for it; time decides only when it never comes."""
+    """Polls the condition; the time limit matters only if it never holds."""
     end = time.monotonic() + LIMIT
     while not condition():
-        expect(time.monotonic() < end, f'never came: {what}')
+        expect(time.monotonic() < end, f'did not happen: {what}')
         time.sleep(0.005)
 
 
@@ -89,6 +89,6 @@ def main(cases):
 
 
 def cases_of(module):
-    """The functions of a module in the order in which they stand there, helpers aside."""
+    """The functions of a module in the order of their definition, without helpers."""
     own = [f for f in vars(sys.modules[module]).values() if callable(f) and getattr(f, '__module__', '') == module]
     return [f for f in own if f.__doc__]

@@ -31,7 +31,7 @@ struct pipe_pair {
     }
 };
 
-// What comes out when the pieces go in one after the other.
+// The output for pieces that are written one after the other.
 std::string through(const std::vector<std::string> &pieces, const std::string &prefix, bool close_last) {
     const pipe_pair in;
     const pipe_pair out;

@@ -25,7 +25,7 @@ class server {
     int ranks = 1;
     long value_most = 1024;
     bool reversed = false; // cmd= comes last
-    // What to answer instead, if anything: "-" closes the connection, "" says nothing.
+    // The answer instead, if set: "-" closes the connection, "" sends nothing.
     std::function<std::optional<std::string>(const std::string &command)> instead;
     std::size_t longest_line = 0;
     bool finalized = false;
@@ -217,7 +217,7 @@ TEST(pmi1_client_errors, name_what_the_server_did) {
         std::string::npos);
 }
 
-// The second rank of two: the server answers what it likes for the first.
+// The second rank of two: the server chooses the answers for the first.
 TEST(pmi1_client_errors, name_what_another_rank_put) {
     const std::pair<const char *, const char *> cases[] = {
         {"cmd=get_result rc=0 value=", "no value of ours"},
@@ -277,7 +277,7 @@ TEST(pmi1_client_errors, a_contribution_has_a_limit) {
     EXPECT_EQ(rank->exchange(std::string(bootstrap_most, 'x')).at(0).size(), bootstrap_most);
 }
 
-TEST(pmi1_client_death, abort_tells_the_server_and_ends_the_process) {
+TEST(pmi1_client_death, abort_notifies_the_server_and_ends_the_process) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     EXPECT_EXIT(
         {

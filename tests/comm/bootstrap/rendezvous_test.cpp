@@ -51,7 +51,7 @@ TEST(rendezvous, a_barrier_has_no_body) {
     EXPECT_EQ(all.at(1).body, "");
 }
 
-TEST(rendezvous, names_those_who_are_late) {
+TEST(rendezvous, names_the_late_ones) {
     rendezvous meeting(4);
     meeting.arrive(1, {run_kind::barrier, 250, ""}, now);
     EXPECT_EQ(meeting.deadline(), now + milliseconds(250));
@@ -63,12 +63,12 @@ TEST(rendezvous, names_those_who_are_late) {
     EXPECT_EQ(all.at(1).kind, run_kind::failed);
     EXPECT_NE(all.at(1).body.find("ranks 0, 2, 3 did not come to a barrier within 250 ms"), std::string::npos)
         << all.at(1).body;
-    // they come after all, and learn that it is over
+    // they come late, and get an error
     meeting.arrive(0, {run_kind::barrier, 250, ""}, now);
     EXPECT_EQ(answers(meeting).at(0).kind, run_kind::failed);
 }
 
-TEST(rendezvous, fails_for_those_who_wait_and_who_come_when_one_is_gone) {
+TEST(rendezvous, fails_for_waiting_and_later_callers_when_one_is_gone) {
     rendezvous meeting(3);
     meeting.arrive(0, {run_kind::exchange, 1000, "a"}, now);
     meeting.arrive(1, {run_kind::exchange, 1000, "b"}, now);

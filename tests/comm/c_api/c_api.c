@@ -35,9 +35,9 @@ static void check_options(void) {
     CHECK(fult_comm_init(&bad) == FULT_ERR_INVALID);
     CHECK(strstr(fult_comm_error_text(), "FULT_COMM_PACKET_SIZE is '3': must be"));
     bad = (fult_comm_options)FULT_COMM_OPTIONS_INIT;
-    bad.server = "nobody";
+    bad.server = "no_policy";
     CHECK(fult_comm_init(&bad) == FULT_ERR_INVALID);
-    CHECK(strstr(fult_comm_error_text(), "'nobody'"));
+    CHECK(strstr(fult_comm_error_text(), "'no_policy'"));
     bad.size = 8;
     CHECK(fult_comm_init(&bad) == FULT_ERR_INVALID);
     CHECK(strstr(fult_comm_error_text(), "FULT_COMM_OPTIONS_INIT"));
@@ -103,7 +103,7 @@ static int killed(void) {
     for (int i = 0; i < count; ++i)
         CHECK(fult_spawn(&tasks[i], calls[i], NULL) == FULT_SUCCESS);
     for (int i = 0; i < 3; ++i)
-        fult_yield(); /* most of them wait already; it makes no difference to what they are told */
+        fult_yield(); /* most of them wait already; the result is the same */
     CHECK(fult_comm_send(fult_comm_world(), &byte, 1, last(), 9) == FULT_SUCCESS);
     CHECK(fult_join_all(tasks, count, NULL) == FULT_SUCCESS);
     CHECK(fult_comm_failed(last()) == 1);

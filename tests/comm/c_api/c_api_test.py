@@ -30,7 +30,7 @@ def all_of_it(number, shared, **environment):
 
 
 def one_rank():
-    """One rank that nobody launched."""
+    """One rank without a launcher."""
     status, out, err = run([PROGRAM], env={'FULT_WORKERS': '2'})
     expect(status == 0 and '1 ranks over self: 0 failures' in out, f'status {status}: {out} {err[-3000:]}')
 

@@ -91,7 +91,7 @@ static void longer_than_its_memory(void) {
     in_both_directions(); /* the rest goes on */
 }
 
-static void whoever_sends(void) {
+static void any_sender(void) {
     fult_comm_endpoint_attr attr = FULT_COMM_ENDPOINT_ATTR_INIT;
     attr.wildcards = 1;
     fult_comm_endpoint_t open;
@@ -116,7 +116,7 @@ int check_messages(void) {
     in_both_directions();
     in_pieces();
     longer_than_its_memory();
-    whoever_sends();
+    any_sender();
     return failures;
 }
 

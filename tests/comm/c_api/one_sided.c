@@ -10,7 +10,7 @@
 enum { numbers = 5000 }; /* more than a packet holds */
 
 /* The regions of all ranks, by rank. */
-static void tell_all(fult_comm_region_t mine, fult_comm_remote_region *all) {
+static void notify_all_others(fult_comm_region_t mine, fult_comm_remote_region *all) {
     fult_comm_remote_region own;
     CHECK(fult_comm_region_remote(mine, &own) == FULT_SUCCESS);
     CHECK(own.rank == fult_comm_rank() && own.size == numbers * sizeof(int));
@@ -59,16 +59,16 @@ static void refused(const fult_comm_remote_region *next) {
     CHECK(fult_comm_get(world, NULL, 4, next, 0) == FULT_ERR_INVALID);
     CHECK(fult_comm_iget(world, &number, 4, next, 0, NULL) == FULT_ERR_INVALID);
     CHECK(fult_comm_iput(NULL, &number, 4, next, 0, &request) == FULT_ERR_INVALID && !request);
-    fult_comm_remote_region nobody = *next;
-    nobody.rank = fult_comm_size();
-    CHECK(fult_comm_get(world, &number, 4, &nobody, 0) == FULT_ERR_INVALID);
-    nobody = *next;
-    nobody.writable = 0;
-    CHECK(fult_comm_put(world, &number, 4, &nobody, 0) == FULT_ERR_INVALID);
+    fult_comm_remote_region invalid = *next;
+    invalid.rank = fult_comm_size();
+    CHECK(fult_comm_get(world, &number, 4, &invalid, 0) == FULT_ERR_INVALID);
+    invalid = *next;
+    invalid.writable = 0;
+    CHECK(fult_comm_put(world, &number, 4, &invalid, 0) == FULT_ERR_INVALID);
     fult_comm_region_t none = NULL;
     CHECK(fult_comm_region_create(&none, world, NULL, 4) == FULT_ERR_INVALID && !none);
     CHECK(fult_comm_region_create(NULL, world, &number, 4) == FULT_ERR_INVALID);
-    CHECK(fult_comm_region_remote(NULL, &nobody) == FULT_ERR_INVALID);
+    CHECK(fult_comm_region_remote(NULL, &invalid) == FULT_ERR_INVALID);
     CHECK(fult_comm_region_destroy(NULL) == FULT_ERR_INVALID);
 }
 
@@ -80,7 +80,7 @@ int check_one_sided(void) {
     fult_comm_remote_region *all = calloc((size_t)size, sizeof *all);
     fult_comm_region_t region = NULL, reading = NULL;
     CHECK(fult_comm_region_create(&region, world, memory, numbers * sizeof *memory) == FULT_SUCCESS);
-    tell_all(region, all);
+    notify_all_others(region, all);
     puts_and_gets(&all[next], memory, before);
     refused(&all[next]);
     CHECK(fult_comm_finalize() == FULT_COMM_ERR_IN_USE);
@@ -91,7 +91,7 @@ int check_one_sided(void) {
     CHECK(fult_comm_get(world, &number, sizeof number, &all[next], 0) == FULT_COMM_ERR_REFUSED);
 
     CHECK(fult_comm_region_create_const(&reading, world, memory, numbers * sizeof *memory) == FULT_SUCCESS);
-    tell_all(reading, all);
+    notify_all_others(reading, all);
     CHECK(fult_comm_get(world, &number, sizeof number, &all[next], 4) == FULT_SUCCESS);
     CHECK(number == fult_comm_rank() + 1); /* what this rank put there */
     CHECK(fult_comm_put(world, &number, sizeof number, &all[next], 0) == FULT_ERR_INVALID);

@@ -261,20 +261,20 @@ void errors(party &p) {
     endpoint empty;
     require_throw<std::invalid_argument>([&] { comm::barrier(empty); });
     comm::barrier(own); // it works still
-    if (p.size == 2) {  // sizes that differ between the ranks; each rank hears of it
+    if (p.size == 2) {  // sizes that differ between the ranks; each rank gets the error
         endpoint other = p.make_endpoint({});
         std::vector<int> own_size(p.rank == 0 ? 3 : 4);
         require_throw<std::invalid_argument>([&] { allreduce(other, own_size, own_size, std::plus<>{}); });
     }
 }
 
-// A second call on an endpoint where one waits is told so.
+// A second call on an endpoint on which one waits is refused.
 void one_at_a_time(party &p) {
     endpoint own = p.make_endpoint({});
     if (p.size == 1)
         return;
     if (p.rank == 0) {
-        // Of two, one is refused: the other cannot end before the others come, who wait for that.
+        // Of two, one is refused: the other cannot end before the other ranks come, which wait for that.
         int refused = 0;
         const auto call = [&] {
             try {

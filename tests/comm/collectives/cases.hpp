@@ -1,4 +1,4 @@
-// What every collective has to do, as cases that all ranks of a job run together: in one process over
+// The requirements on every collective, as cases that all ranks of a job run together: in one process over
 // loopback (collectives_test.cpp), and as processes (comm_collectives.cpp).
 #pragma once
 

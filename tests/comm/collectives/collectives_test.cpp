@@ -21,7 +21,12 @@ TEST_P(collectives, as_one_process_would) {
     world_settings settings;
     settings.ranks = std::get<0>(GetParam());
     const fult::runtime running(as_many_workers_as_asked_for());
-    run_ranks(settings, [](party &p, world &) { std::get<1>(GetParam()).run(p); });
+    std::atomic<int> ended{0}; // a case throws where a result is wrong
+    run_ranks(settings, [&](party &p, world &) {
+        std::get<1>(GetParam()).run(p);
+        ++ended;
+    });
+    EXPECT_EQ(ended, settings.ranks);
 }
 
 INSTANTIATE_TEST_SUITE_P(ranks, collectives,
@@ -33,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(ranks, collectives,
                                     std::get<1>(info.param).name;
                          });
 
-// Nobody leaves a barrier before all have come.
+// No rank leaves a barrier before all have arrived.
 TEST(collectives_here, barrier_waits_for_all) {
     const fult::runtime running(as_many_workers_as_asked_for());
     for (const int ranks : {2, 3, 5, 8}) {
@@ -52,7 +57,7 @@ TEST(collectives_here, barrier_waits_for_all) {
     }
 }
 
-// What a call that must fail says of it.
+// The error text of a call that must fail.
 template <class F> std::string failure_of(F call, int lost = 4) {
     try {
         call();
@@ -65,7 +70,8 @@ template <class F> std::string failure_of(F call, int lost = 4) {
     return "nothing";
 }
 
-// The last rank has ended; the others are told, whoever they wait for, and whenever they hear of it.
+// The last rank has ended; the others get an error, for whichever rank they wait, and whenever they learn of
+// it.
 struct dead_rank : ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(dead_rank, ends_everybodys_calls) {
@@ -93,7 +99,7 @@ TEST_P(dead_rank, ends_everybodys_calls) {
         for (std::size_t i = 0; i < std::size(actions); ++i)
             own.push_back(p.make_endpoint({}));
         p.barrier();
-        if (p.rank == 4) { // it is there, and says nothing; nor is anything said to it any more
+        if (p.rank == 4) { // it lives, but neither sends nor receives any more
             silent = true;
             while (ended < 4)
                 fult::this_task::yield();
@@ -110,7 +116,7 @@ TEST_P(dead_rank, ends_everybodys_calls) {
                 // One that would only send.
                 EXPECT_EQ(failure_of([&] { gather(own[i], in, out, 0); }), "rank 4 has ended");
             }));
-        // Rank 0 hears of it and gives up; the others do not know yet why it says nothing more.
+        // Rank 0 gets the error first; the others do not know yet why it is silent.
         for (const auto &count_left : left)
             while (p.rank != 0 && count_left == 0)
                 fult::this_task::yield();
@@ -121,18 +127,19 @@ TEST_P(dead_rank, ends_everybodys_calls) {
         endpoint late = p.make_endpoint({});
         require_error(errc::peer_failed, [&] { barrier(late); });
         ++ended;
-        while (ended < 4) // else others might hear that this rank has left before they hear of rank 4
+        while (ended < 4) // else others might see that this rank has left before they see the loss of rank 4
             fult::this_task::yield();
     });
 }
 
 INSTANTIATE_TEST_SUITE_P(sizes, dead_rank, ::testing::Values(1, 100'000));
 
-// Holds up the device that learns of a loss, so that a collective ends while the device still tells others.
+// Delays the device that learns of a loss, so that a collective fails while the device still notifies others.
 struct slow_completion final : completion {
     std::atomic<bool> called{false};
     void complete(const completed &) noexcept override {
         called = true;
+        // A time, not a condition: the collective can fail only after this returns.
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
     }
 };

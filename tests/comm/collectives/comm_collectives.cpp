@@ -1,4 +1,4 @@
-// The cases between processes. Started by fult-run; the exit status tells.
+// The cases between processes. Started by fult-run; the exit status is the result.
 #include <cstdio>
 #include <exception>
 

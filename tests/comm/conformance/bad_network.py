@@ -1,4 +1,4 @@
-"""Network namespaces that are joined by a network which loses and delays packets, as long as somebody holds them.
+"""Network namespaces that are joined by a network which loses and delays packets, while a process holds them.
 
 Each namespace has one device, fult0, whose packets come here (TUN): they are dropped, or held back for a while and then
 handed to the namespace that they are addressed to. So no other namespace, nor the machine's own network, sees any of

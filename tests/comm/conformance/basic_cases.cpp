@@ -1,4 +1,4 @@
-// Blocking calls: sizes, types, pieces, and what may go wrong.
+// Blocking calls: sizes, types, buffers, and errors.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -139,7 +139,7 @@ void sendrecv(party &p) {
     }
 }
 
-// Too long for the buffer: the error names both sizes, and everything goes on.
+// Too long for the buffer: the error names both sizes, and everything continues.
 void truncation(party &p) {
     outbox later(p.world);
     for (const std::size_t size :
@@ -169,7 +169,7 @@ void truncation(party &p) {
 
 void to_itself(party &p) {
     outbox box(p.world);
-    box.send(1, p.rank, 10); // nobody waits for it yet
+    box.send(1, p.rank, 10); // no task waits for it yet
     box.send(2, p.rank, 10);
     require_equal(p.world.recv<int>(p.rank, 10), 1, "first");
     require_equal(p.world.recv<int>(p.rank, 10), 2, "second");
@@ -201,14 +201,14 @@ void to_itself(party &p) {
 
 void wrong_arguments(party &p) {
     int value = 0;
-    for (const int nobody : {p.size, -1, -7, 1 << 20}) {
-        require_throw<std::out_of_range>([&] { p.world.send(value, nobody, 0); });
-        require_throw<std::out_of_range>([&] { p.world.isend(std::span(&value, 1), nobody, 0); });
-        require_throw<std::out_of_range>([&] { p.world.enqueue(&value, sizeof value, nobody, 0); });
-        if (nobody == any_source)
+    for (const int invalid : {p.size, -1, -7, 1 << 20}) {
+        require_throw<std::out_of_range>([&] { p.world.send(value, invalid, 0); });
+        require_throw<std::out_of_range>([&] { p.world.isend(std::span(&value, 1), invalid, 0); });
+        require_throw<std::out_of_range>([&] { p.world.enqueue(&value, sizeof value, invalid, 0); });
+        if (invalid == any_source)
             continue;
-        require_throw<std::out_of_range>([&] { p.world.recv(value, nobody, 0); });
-        require_throw<std::out_of_range>([&] { p.world.try_probe(nobody, 0); });
+        require_throw<std::out_of_range>([&] { p.world.recv(value, invalid, 0); });
+        require_throw<std::out_of_range>([&] { p.world.try_probe(invalid, 0); });
     }
     for (const std::int64_t tag : {std::int64_t{-2}, std::int64_t{1} << 32}) {
         require_throw<std::out_of_range>([&] { p.world.recv(value, 0, tag); });

@@ -1,5 +1,5 @@
 // Bytes that no rank has sent: random ones, and packets of this protocol with changes. Nothing crashes, and
-// ranks that are not concerned go on. What a fuzzer does for longer is in ../fuzz.
+// ranks that are not concerned continue. The fuzzer for longer runs is in ../fuzz.
 #include <gtest/gtest.h>
 #include <random>
 
@@ -30,7 +30,7 @@ std::vector<std::byte> random_bytes(std::mt19937_64 &random, std::size_t size) {
     return all;
 }
 
-// A number that may mean something, now and then.
+// Sometimes a number that has a meaning.
 std::uint64_t number(std::mt19937_64 &random) {
     static constexpr std::uint64_t likely[] = {
         0, 1, 2, 8, 0x1'0000'0000, 0x1'0000'0001, 0x2'0000'0000, 8192, 50'000, ~std::uint64_t{0}};
@@ -88,7 +88,7 @@ TEST(bytes, reader) {
 struct injected : ::testing::TestWithParam<bool> {};
 
 // Rank 2 of 4 gets bad packets while it talks to rank 3; ranks 0 and 1 talk to each other. Their packets lie
-// about who sent them, so that ranks 2 and 3 may lose each other in the end; nobody else notices anything.
+// about their sender, so that ranks 2 and 3 may lose each other in the end; no other rank notices anything.
 TEST_P(injected, into_a_rank_that_is_busy) {
     const runtime running(as_many_workers_as_asked_for());
     world_settings settings;
@@ -129,11 +129,11 @@ TEST_P(injected, into_a_rank_that_is_busy) {
             all.jobs[static_cast<std::size_t>(partner)]->on->fail_peer(p.rank); // as when its process ends
             all.jobs[static_cast<std::size_t>(p.rank)]->on->fail_peer(partner);
             try {
-                sent.wait(); // a packet may have said that the partner leaves: its message is still offered
+                sent.wait(); // a packet may have announced that the partner leaves: its RTS is still there
             } catch (const error &) {
             }
         }
-        // What was announced and never comes ends with who was said to have announced it.
+        // A transfer that was announced and never comes ends with the rank that it named as its sender.
         for (int rank = 0; rank < settings.ranks && p.rank == 2; ++rank)
             all.jobs[2]->on->fail_peer(rank);
         shown = region();

@@ -1,10 +1,10 @@
 // The conformance cases as a program that a launcher starts: comm_conformance [CASE ...]. A line for each
-// case, from rank 0; status 1 where one failed. `list` prints their names. Some more do not belong to the
+// case, from rank 0; status 1 if one failed. `list` prints their names. Some more do not belong to the
 // list, for they end badly or take long:
 //   killed        the last rank kills itself while the others wait for it
-//   departs       the last rank leaves in good order while the others count on it
+//   departs       the last rank leaves regularly while the others still use it
 //   late N        the last rank ends its context N seconds after the others
-//   never_received  rank 0 receives nothing until its senders stand
+//   never_received  rank 0 receives nothing until its senders have stopped
 //   attacked N    until each of two ranks has refused N packets of strangers, or more
 //   soak N        N messages of each tag between all
 //   soak_with_a_loss N  the same, and the last rank kills itself on its way
@@ -29,7 +29,7 @@ using namespace fult;
 using namespace fult::comm;
 using namespace fult::comm::testing;
 
-// What is tested is tested on the last device.
+// All tests use the last device.
 unsigned tested_device() { return comm::read_options().devices - 1; }
 
 template <class F> void expect_peer_failed(const char *what, F call) {
@@ -42,7 +42,7 @@ template <class F> void expect_peer_failed(const char *what, F call) {
     require(false, std::string(what) + ": no error");
 }
 
-// Each kind of call that waits for the rank that dies, and each that is begun later. The driver bounds the
+// Each kind of call that waits for the rank that dies, and each that starts later. The driver bounds the
 // time.
 void killed(context &net) {
     endpoint world = net.make_endpoint({.device = tested_device()});
@@ -55,8 +55,8 @@ void killed(context &net) {
     net.barrier();
     if (net.rank() == last) {
         for (int to = 0; to < last; ++to)
-            world.recv<int>(to, 9); // then they wait
-        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+            world.recv<int>(to, 9);                                 // then they wait
+        std::this_thread::sleep_for(std::chrono::milliseconds(50)); // more wait by then; any time is right
         std::raise(SIGKILL);
     }
     std::vector<std::byte> large(200'000), in(200'000);
@@ -91,7 +91,7 @@ void killed(context &net) {
     expect_peer_failed("send", [&] { world.send(large, last, 1); });
     expect_peer_failed("recv", [&] { world.recv(in, last, 1); });
     expect_peer_failed("get", [&] { get(world, got, there); });
-    // The others go on.
+    // The others continue.
     for (int other = 0; other < last; ++other)
         if (other != net.rank()) {
             request sent = world.isend(large, other, 5);
@@ -114,13 +114,13 @@ void never_received(context &net) {
             }
         });
         world.recv<int>(0, 2);
-        const int stood_at = sent;
-        world.send(stood_at, 0, 3);
+        const int was_at = sent;
+        world.send(was_at, 0, 3);
         sender.join();
         net.barrier();
         return;
     }
-    // 300 of 3000 kB are let in; ranks that go on would be through long before this.
+    // 300 of 3000 kB are accepted; ranks that continue would be done long before this.
     const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
     while (std::chrono::steady_clock::now() < until)
         this_task::yield();
@@ -156,7 +156,7 @@ void attacked(context &net, std::uint64_t strange) {
     std::printf("attacked: ok\n");
 }
 
-// The last rank ends by a signal, where the network's libraries are loaded; the others are ended by the
+// The last rank ends by a signal, with the network's libraries loaded; the others are ended by the
 // launcher.
 void crash(context &net, int signal) {
     const rlimit no_core{0, 0};
@@ -201,7 +201,7 @@ int main(int argc, char **argv) {
         }
         if (argc == 3 && argv[1] == std::string_view("late")) {
             if (net.rank() == net.size() - 1)
-                std::this_thread::sleep_for(std::chrono::seconds(std::atoi(argv[2])));
+                std::this_thread::sleep_for(std::chrono::seconds(std::atoi(argv[2]))); // what is tested
             return 0;
         }
         if (argc == 2 && argv[1] == std::string_view("never_received")) {

@@ -1,4 +1,4 @@
-// Who is told of the end of operations: synchronizers, queues, and the program's own.
+// What is notified of the end of operations: synchronizers, queues, and the program's own objects.
 #include <atomic>
 #include <numeric>
 
@@ -70,7 +70,7 @@ void listed(party &p) {
     }
     iget(p.world, got.data(), got.size(), next, 0, ended, 300);
     std::vector<unsigned> seen(400, 0);
-    // Two take them out, one waits and one looks.
+    // Two consumers, one that waits and one that polls.
     std::atomic<std::uint32_t> taken{0};
     const auto note = [&](const completed &what) {
         require(what.failure == errc::none, "went well");
@@ -109,8 +109,8 @@ void listed(party &p) {
     p.barrier();
 }
 
-// Messages and signals count too, and what fails is told.
-void told_by_handlers(party &p) {
+// Messages and signals count too, and failures are reported.
+void notifies_handlers(party &p) {
     std::vector<std::uint64_t> memory(static_cast<std::size_t>(p.size));
     region own(p.world, memory);
     std::vector<remote_region> all(static_cast<std::size_t>(p.size));
@@ -152,7 +152,7 @@ void told_by_handlers(party &p) {
 constexpr conformance_case cases[] = {
     {"synchronized", synchronized},
     {"listed", listed},
-    {"told_by_handlers", told_by_handlers},
+    {"notifies_handlers", notifies_handlers},
 };
 
 } // namespace

@@ -18,7 +18,7 @@ from launching import Job, Skipped, cases_of, expect, main, run, until  # noqa: 
 FULT_RUN, PROGRAM, STRANGER = (os.path.abspath(a) for a in sys.argv[1:4])
 launching.LIMIT = 170 if sys.argv[4:] == ['slow'] else 55
 NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
-# Where ranks have to share processors, each message over the network costs a change of process or two.
+# If ranks have to share processors, each message over the network costs a change of process or two.
 SOME = ['sizes_unexpected', 'pieces', 'truncation', 'wait_for_any', 'one_tag', 'late_endpoint', 'queued', 'wildcards',
         'put_with_signal', 'refused_accesses', 'region_ends_in_use', 'listed']
 NAMES = run([PROGRAM, 'list'])[1].split()
@@ -101,7 +101,7 @@ def killed_over_shared_memory():
 
 
 def killed_over_the_network():
-    """The same over the network's provider, where silence tells."""
+    """The same over the network's provider, where silence shows it."""
     dies(3, FULT_COMM_HEARTBEAT='3', **NETWORK)
 
 
@@ -110,7 +110,7 @@ def departs(ranks, **environment):
 
 
 def a_rank_leaves_over_shared_memory():
-    """A rank's context ends while 1 or 3 others count on it: they learn it at once, after all that it has sent."""
+    """A rank's context ends while 1 or 3 others use it: they are notified at once, after all that it has sent."""
     departs(2)
     departs(4, FULT_WORKERS='2', FULT_COMM_GATHER='off')
     departs(3, FULT_COMM_DEVICES='2', FULT_COMM_SERVER='dedicated')
@@ -132,7 +132,7 @@ def a_rank_that_does_not_come_to_the_end():
 
 
 def different_same_host():
-    """Ranks of one host that disagree on FULT_COMM_SAME_HOST are told the option, and both values."""
+    """Ranks of one host that disagree on FULT_COMM_SAME_HOST get an error with the option and both values."""
     script = 'if [ $FULT_RUN_RANK = 1 ]; then export FULT_COMM_SAME_HOST=none; fi; exec "$@"'
     status, out, err = run([FULT_RUN, '-n', 2, 'sh', '-c', script, 'sh', PROGRAM, 'pieces'])
     both = all(word in err for word in ('FULT_COMM_SAME_HOST=', 'none', 'auto'))  # whichever of them ends first
@@ -140,7 +140,7 @@ def different_same_host():
 
 
 def launcher_and_guard_are_killed():
-    """Ranks that are not fult-run's children do not outlive it, even where its guard is killed before it."""
+    """Ranks that are not fult-run's children do not outlive it, even if its guard is killed before it."""
     job = Job([FULT_RUN, '-n', 2, 'sh', '-c', '"$@"; true', 'sh', PROGRAM, 'crash', 0])
     name = {}
 
@@ -153,7 +153,7 @@ def launcher_and_guard_are_killed():
         return ([n for n in name.values() if n.startswith('comm_conf')] + [''])[0] and 'fult-run-guard' in name.values()
 
     until(started, 'the ranks')
-    time.sleep(0.5)  # more likely within their contexts than before them; either way they must end
+    time.sleep(0.5)  # they are more likely within their contexts by then; they must end in either case
     for pid in [p for p, n in name.items() if n == 'fult-run-guard']:
         os.kill(pid, 9)
     job.process.kill()
@@ -162,13 +162,13 @@ def launcher_and_guard_are_killed():
 
 
 def exits_without_an_end():
-    """All ranks call exit(0) within their contexts: fult-run says so, and it is no success."""
+    """All ranks call exit(0) within their contexts: fult-run reports it, and fails."""
     status, out, err = run([FULT_RUN, '-n', 2, '--keep-going', PROGRAM, 'leave'])
     expect(status == 1 and err.count('without ending its communication') == 2, f'{status} {err}')
 
 
 def crashes():
-    """A rank crashes, with libfabric in use and without: it ends by the signal, and nobody else speaks of it."""
+    """A rank crashes, with libfabric in use and without: it ends by the signal, and no other rank reports it."""
     if launching.LIMIT != 55:
         raise Skipped('sanitizers take the signals')
     for signal in (11, 6, 15):
@@ -180,7 +180,7 @@ def crashes():
             expect(all(line.startswith('fult-run: ') for line in err.splitlines()), err)
 
 
-# Where its ranks listen: rank -> port.
+# The ports on which its ranks listen: rank -> port.
 def ports_of(job):
     with open('/proc/net/tcp') as table:
         sockets = {row[9]: int(row[1].split(':')[1], 16) for row in map(str.split, table) if row[3] == '0A'}
@@ -211,7 +211,7 @@ def send_what_is_nothing(port, held):
             one.close()
 
 
-# For as long as it runs. Now and then anew: nobody promises a stranger a connection.
+# For as long as it runs. Now and then again: no connection is guaranteed to a stranger.
 def send_as_strangers(job, provider):
     said, strangers = '', []
     while job.process.poll() is None:
@@ -293,7 +293,7 @@ def no_room_in_shared_memory():
 
 
 def little_room_in_shared_memory():
-    """/dev/shm of a few hundred KiB: rings and packets are smaller, and a line says so."""
+    """/dev/shm of a few hundred KiB: rings and packets are smaller, and a line reports it."""
     out, err = little_shared_memory('400k', 5, *SOME)
     expect('over shared' in out and err.count('fult-comm:') == 1 and 'packets of' in err, out + err)
 

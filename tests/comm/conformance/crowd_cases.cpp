@@ -7,7 +7,7 @@
 namespace fult::comm::testing {
 namespace {
 
-// Pairs of tasks, one of this rank and one of the next, that send a message to and fro.
+// Pairs of tasks, one of this rank and one of the next, that send a message back and forth.
 void many_tasks(party &p) {
     const auto pairs = static_cast<std::uint32_t>(fult::testing::sanitized ? 100 : 1000);
     endpoint there = p.make_endpoint({}), back = p.make_endpoint({});
@@ -96,7 +96,7 @@ void barriers(party &p) {
     outbox out(p.world);
     for (int i = 0; i < 100; ++i)
         p.barrier();
-    // Who is behind a barrier has sent what it sent before.
+    // A rank that has left a barrier has sent what it sent before.
     for (int i = 0; i < 20; ++i) {
         out.send(i, p.next(), 1);
         p.barrier();

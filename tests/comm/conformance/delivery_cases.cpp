@@ -23,7 +23,7 @@ void send_all(endpoint &through, int size, std::uint32_t tag) {
         }
 }
 
-// What one rank has got of the others, by source.
+// The messages that one rank has received, by source.
 class received {
   public:
     explicit received(int size) : next_(static_cast<std::size_t>(size)) {}
@@ -76,7 +76,7 @@ void handled(party &p) {
     p.barrier();
 }
 
-// A handler that sends: its answer goes to a receive. What finds no room there is sent by a task.
+// A handler that sends: its answer goes to a receive. An answer that does not fit is sent by a task.
 void handler_that_answers(party &p) {
     std::mutex lock;
     std::vector<std::pair<int, std::vector<std::byte>>> later;

@@ -8,7 +8,7 @@ namespace {
 constexpr std::uint32_t early = 1, early_long = 2, never = 3;
 constexpr std::size_t large = 200'000;
 
-// The call ends with peer_left, and says all of `words`.
+// The call ends with peer_left, and its text contains all of `words`.
 template <class F> void expect_left(std::vector<std::string> words, F call) {
     try {
         call();
@@ -27,7 +27,7 @@ struct expectations {
     party &p;
     int last = p.size - 1;
     std::string rank = "rank " + std::to_string(last);
-    endpoint &silent; // nobody sends anything there
+    endpoint &silent; // no rank sends anything there
     const remote_region &there;
     bool is_contexts_own;
     std::vector<std::byte> in = std::vector<std::byte>(large), out = std::vector<std::byte>(large);
@@ -86,7 +86,7 @@ void begin_all(std::vector<handle<void>> &tasks, std::atomic<int> &begun,
         }));
 }
 
-// What came before the departure is received, in whichever order.
+// Messages from before the departure are received, in any order.
 void receive_what_came(party &p, endpoint &open, int last) {
     std::vector<std::byte> in(large);
     require_equal(p.world.recv(in, last, early_long).size, in.size(), "a long message that came before");
@@ -142,7 +142,7 @@ void the_last_rank_leaves(party &p, bool is_contexts_own) {
         expect_left({"barrier: ", "the context"}, [&] { p.barrier(); });
         return;
     }
-    // The others go on with each other.
+    // The others continue with each other.
     const int to = (p.rank + 1) % last, from = (p.rank + last - 1) % last;
     request sent = p.world.isend(expected.out, to, 9);
     require_equal(p.world.recv(expected.in, from, 9).size, large, "size");

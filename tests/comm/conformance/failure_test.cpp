@@ -1,4 +1,4 @@
-// What happens where things go wrong: a rank that is lost, one that never receives, an end that comes too
+// Failures: a rank that is lost, one that never receives, an end that comes too
 // early.
 #include <chrono>
 #include <gtest/gtest.h>
@@ -7,6 +7,7 @@
 
 #include "tests/comm/conformance/departure.hpp"
 #include "tests/comm/conformance/ranks.hpp"
+#include "tests/support/ends.hpp"
 
 namespace {
 
@@ -14,7 +15,7 @@ using namespace fult;
 using namespace fult::comm;
 using namespace fult::comm::testing;
 
-// Runs the call, and tells whether it ended with that error.
+// Runs the call, and returns whether it ended with that error.
 template <class F> bool ends_with(errc code, F call) {
     try {
         call();
@@ -33,7 +34,7 @@ struct losing : ::testing::TestWithParam<std::tuple<bool, bool>> {};
 // Rank 2 of 4 is lost while tasks of all others wait for it in every kind of call.
 TEST_P(losing, ends_what_waits_for_that_rank) {
     const bool one_sided = std::get<0>(GetParam());
-    const bool told = std::get<1>(GetParam()); // as by the watch on processes; else a send finds out
+    const bool notified = std::get<1>(GetParam()); // as by the watch on processes; else a send finds out
     constexpr int lost = 2;
     world_settings settings;
     settings.ranks = 4;
@@ -91,7 +92,7 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
         while (waiting != 3 * 12 || !through)
             this_task::yield();
         cut_off(*all.hub, lost);
-        if (told)
+        if (notified)
             all.jobs[static_cast<std::size_t>(p.rank)]->on->fail_peer(lost);
         while (!all.jobs[static_cast<std::size_t>(p.rank)]->on->has_failed(lost)) {
             try {
@@ -113,7 +114,7 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.enqueue(&lost, 1, lost, 1); }));
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { put(p.world, large, regions[lost]); }));
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { iget(p.world, got, regions[lost]).wait(); }));
-        // The others go on.
+        // The others continue.
         const int to = p.rank == 0 ? 1 : p.rank == 1 ? 3 : 0, from = p.rank == 0 ? 3 : p.rank == 1 ? 0 : 1;
         for (int i = 0; i < 20; ++i) {
             request sent = p.world.isend(large, to, 8);
@@ -122,14 +123,14 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
         }
         put(p.world, large, regions[static_cast<std::size_t>(to)]);
         ++over;
-        while (over != 3) // regions stay until nobody uses them
+        while (over != 3) // regions stay until they are not used
             this_task::yield();
     });
     EXPECT_EQ(failed, 3 * 12);
 }
 INSTANTIATE_TEST_SUITE_P(kinds, losing, ::testing::Combine(::testing::Bool(), ::testing::Bool()));
 
-// A rank leaves in good order, and the others count on it.
+// A rank leaves regularly while the others still use it.
 TEST_F(failure, a_rank_that_leaves) {
     const runtime running(as_many_workers_as_asked_for());
     for (const int ranks : {2, 4})
@@ -168,7 +169,7 @@ TEST_F(failure, any_source_ends_when_the_last_of_the_others_has_left) {
     });
 }
 
-// What had come from a rank before it was lost is still received.
+// Messages that arrived from a rank before its loss are still received.
 TEST_F(failure, messages_that_came_before_remain) {
     const runtime running(as_many_workers_as_asked_for());
     std::atomic<bool> through{false}, over{false};
@@ -192,8 +193,8 @@ TEST_F(failure, messages_that_came_before_remain) {
     });
 }
 
-// Where no other rank is left, nobody can serve a receive that leaves the source open. One that names this
-// rank goes on, and what has come is received first.
+// If no other rank is left, no rank can serve a receive from any source. One that names this
+// rank continues, and what has arrived is received first.
 TEST_F(failure, any_source_ends_with_the_last_of_the_others) {
     world_settings settings;
     settings.ranks = 3;
@@ -283,7 +284,7 @@ TEST_F(failure, a_receiver_that_never_receives_slows_its_senders) {
             p.barrier();
             return;
         }
-        // Until nothing moves any more: the senders stand.
+        // Until the senders have stopped. Nothing reports that: 200 polls without a change, some time apart.
         while (senders != 2)
             this_task::yield();
         for (int quiet = 0, before = -1; quiet < 200;) {
@@ -306,12 +307,12 @@ TEST_F(failure, a_receiver_that_never_receives_slows_its_senders) {
     });
 }
 
-// Memory that an endpoint kept for messages that nobody received does not slow its senders afterwards.
+// Memory that an endpoint kept for messages that were not received does not slow its senders afterwards.
 TEST_F(failure, an_endpoint_that_ends_gives_its_messages_up) {
     world_settings settings;
     settings.options.unexpected = 1 << 17;
     const runtime running(as_many_workers_as_asked_for());
-    run_ranks(settings, [&](party &p, world &) {
+    const auto program = [](party &p, world &) {
         for (int round = 0; round < 5; ++round) {
             endpoint e = p.make_endpoint({.wildcards = round % 2 == 1});
             const std::vector<std::byte> out(1000), large(100'000);
@@ -330,7 +331,8 @@ TEST_F(failure, an_endpoint_that_ends_gives_its_messages_up) {
             }
             p.barrier();
         }
-    });
+    };
+    fult::testing::expect_ends([&] { run_ranks(settings, program); });
 }
 
 // A handler's task may run when its endpoint has ended.
@@ -346,11 +348,13 @@ TEST_F(failure, tasks_of_handlers_outlive_their_endpoint) {
                                      *count += static_cast<int>(bytes.size());
                                  }});
             for (int i = 0; i < 20; ++i)
-                e.send(i, p.rank, 1); // those to itself are handed over at once
+                e.send(i, p.rank, 1); // those to itself are delivered at once
             e = endpoint();
         });
-        while (*count != 2 * 20 * static_cast<int>(sizeof(int)))
+        constexpr int sent = 2 * 20 * static_cast<int>(sizeof(int));
+        while (*count < sent)
             this_task::yield();
+        EXPECT_EQ(*count, sent);
     }
 }
 
@@ -361,7 +365,7 @@ TEST_F(failure, endpoints_end_while_messages_come) {
         world_settings settings;
         settings.network.one_sided = one_sided;
         settings.network.depth = 2;
-        run_ranks(settings, [&](party &p, world &) {
+        const auto program = [](party &p, world &) {
             for (int round = 0; round < 10; ++round) {
                 endpoint e = p.make_endpoint({.how = delivery::queued});
                 const std::vector<std::byte> large(200'000);
@@ -373,7 +377,8 @@ TEST_F(failure, endpoints_end_while_messages_come) {
                 e = endpoint();
                 p.barrier();
             }
-        });
+        };
+        fult::testing::expect_ends([&] { run_ranks(settings, program); });
     }
 }
 
@@ -406,7 +411,7 @@ TEST_F(failure, ending_with_a_region) {
     FULT_EXPECT_END(program, "ended with operations pending: 1 region.* not destroyed");
 }
 
-TEST_F(failure, ending_with_a_send_that_nobody_received) {
+TEST_F(failure, ending_with_a_send_that_was_not_received) {
     const auto program = [](party &p, world &) {
         const std::vector<std::byte> large(100'000);
         if (p.rank == 0)
@@ -476,13 +481,21 @@ TEST_F(failure, handlers_that_throw) {
     }
 }
 
-// Messages in one packet that nobody received are no error: their senders are done.
+// Messages in one packet that were not received are no error: their senders are done.
 TEST_F(failure, short_messages_may_be_left) {
-    const runtime running(as_many_workers_as_asked_for());
-    run_ranks({}, [&](party &p, world &) {
+    const auto program = [](party &p, world &) {
         p.world.send(1, p.next(), 1);
         p.world.send(1, p.rank, 1);
-    });
+    };
+    EXPECT_EXIT(
+        {
+            {
+                const runtime running(as_many_workers_as_asked_for());
+                run_ranks({}, program);
+            }
+            std::_Exit(0);
+        },
+        ::testing::ExitedWithCode(0), "^$"); // without a message
 }
 
 } // namespace

@@ -23,7 +23,7 @@ struct configuration {
 constexpr configuration all_configurations[] = {
     {"two", [](world_settings &) {}, true},
     {"four", [](world_settings &s) { s.ranks = 4; }},
-    {"refusing", // every third call of the transport says: not now
+    {"refusing", // every third call of the transport is refused
      [](world_settings &s) {
          s.ranks = 3;
          s.network.refuse_every = 3;
@@ -124,7 +124,7 @@ std::vector<configuration> configurations() {
     return some;
 }
 
-// One after the other in one job: making jobs is most of the time where each step costs much more.
+// One after the other in one job: making jobs is most of the time if each step costs much more.
 void all_of_them(party &p) {
     for (const conformance_case &each : conformance_cases()) {
         each.run(p);
@@ -146,10 +146,15 @@ TEST_P(loopback, conforms) {
     world_settings settings;
     std::get<0>(GetParam()).set(settings);
     const fult::runtime running(as_many_workers_as_asked_for());
-    run_ranks(settings, [&](party &p, world &) { what.run(p); });
+    std::atomic<int> ended{0}; // a case throws where a result is wrong
+    run_ranks(settings, [&](party &p, world &) {
+        what.run(p);
+        ++ended;
+    });
+    EXPECT_EQ(ended, settings.ranks);
 }
 
-// Counts what is sent.
+// Counts sends.
 class counting final : public transport {
   public:
     counting(std::unique_ptr<transport> inner, std::atomic<unsigned> &count)
@@ -179,8 +184,8 @@ class counting final : public transport {
     std::atomic<unsigned> &count_;
 };
 
-// Who waits for a message must not send what is gathered, and so each message by itself, while others are
-// ready.
+// A task that waits for a message must not send the gathered ones, and so each message alone, while others
+// are ready.
 TEST(gathering, messages_of_ready_tasks_travel_together) {
     constexpr unsigned tasks = 64, rounds = 20, messages = 2 * tasks * rounds;
     std::atomic<unsigned> sent{0};
@@ -218,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(networks, loopback,
                                     std::get<1>(info.param).name;
                          });
 
-// Programs may use both namespaces as a whole: what is waited for tells whose wait_all it is.
+// Programs may use both namespaces as a whole: the argument selects the wait_all.
 TEST(names, wait_all_of_requests_and_of_handles) {
     using namespace fult;
     using namespace fult::comm;

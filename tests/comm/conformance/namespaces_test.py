@@ -16,7 +16,7 @@ FULT_RUN, PROGRAM = (os.path.abspath(a) for a in sys.argv[1:3])
 SLOW = sys.argv[3:] == ['slow']
 launching.LIMIT = 100 if SLOW else 50
 RANKS = 4
-# One rank knows nothing of the other's host; silence alone tells of its end.
+# One rank knows nothing of the other's host; silence alone shows its end.
 APART = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': 'fult0', 'FULT_WORKERS': '1'}
 
 
@@ -49,14 +49,14 @@ def conforms():
 
 
 def soaks_with_loss_and_delay():
-    """Contents and order where packets are lost, late and out of order."""
+    """Contents and order while packets are lost, late and out of order."""
     with network(loss=0.01, delay=0.001, jitter=0.002) as joined:
         finish(start(joined, 'soak', 5 if SLOW else 10, FULT_COMM_HEARTBEAT='10'), joined, 0, 'soak: ok')
         expect(joined.lost > 0, 'nothing was lost')
 
 
 def loses_a_rank():
-    """One is killed meanwhile; silence tells the others, who go on."""
+    """One is killed meanwhile; silence shows it to the others, which continue."""
     beat = 5 if SLOW else 3
     with network(loss=0.005, delay=0.001, jitter=0.001) as joined:
         begin = time.monotonic()

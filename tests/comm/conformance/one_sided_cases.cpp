@@ -8,8 +8,8 @@
 namespace fult::comm::testing {
 namespace {
 
-// What all ranks have to say, by rank.
-template <plain T> std::vector<T> told_by_all(party &p, const T &mine) {
+// The values of all ranks, by rank.
+template <plain T> std::vector<T> reported_by_all(party &p, const T &mine) {
     std::vector<T> all(static_cast<std::size_t>(p.size));
     allgather(p.world, mine, all);
     return all;
@@ -22,10 +22,10 @@ const remote_region &of(const std::vector<remote_region> &all, int rank) {
 // Around every border: each size to the next rank and back from the one before.
 void put_and_get(party &p) {
     const std::vector<std::size_t> sizes = border_sizes();
-    constexpr std::size_t gap = 24; // nothing beside what was asked for changes
+    constexpr std::size_t gap = 24; // only the requested bytes change
     std::vector<std::byte> memory(sizes.back() + 2 * gap);
     region own(p.world, memory);
-    const auto all = told_by_all(p, own.remote());
+    const auto all = reported_by_all(p, own.remote());
     for (const std::size_t size : sizes) {
         const auto seed = static_cast<std::uint64_t>(p.rank) * 100'000 + size;
         const auto theirs = static_cast<std::uint64_t>(p.previous()) * 100'000 + size;
@@ -55,7 +55,7 @@ void many_accesses(party &p) {
     const auto ranks = static_cast<std::size_t>(p.size);
     std::vector<std::byte> memory(each * ranks), back(each * ranks);
     region own(p.world, memory);
-    const auto all = told_by_all(p, own.remote());
+    const auto all = reported_by_all(p, own.remote());
     const auto size_of = [](int i) { return i % 5 == 2 ? std::size_t{2000} : std::size_t(i % 7 + 1); };
     std::vector<std::vector<std::byte>> out;
     std::vector<request> under_way;
@@ -104,7 +104,7 @@ void put_with_signal(party &p) {
     for (const std::size_t size : sizes) {
         memory.emplace_back(size + 1);
         regions.emplace_back(p.world, memory.back().data(), size);
-        all.push_back(told_by_all(p, regions.back().remote()));
+        all.push_back(reported_by_all(p, regions.back().remote()));
     }
     for (std::uint64_t round = 0; round < 3; ++round) {
         std::vector<handle<void>> tasks;
@@ -133,7 +133,7 @@ void put_with_signal(party &p) {
 void signals_by_endpoint(party &p) {
     std::vector<std::uint64_t> memory(2 * static_cast<std::size_t>(p.size));
     region own(p.world, memory);
-    const auto all = told_by_all(p, own.remote());
+    const auto all = reported_by_all(p, own.remote());
     endpoint queue = p.make_endpoint({.how = delivery::queued});
     std::atomic<std::uint64_t> handled{0};
     endpoint active = p.make_endpoint(
@@ -149,12 +149,12 @@ void signals_by_endpoint(party &p) {
     }
     std::uint64_t expected = 0;
     for (int i = 0; i < p.size; ++i) {
-        auto told = queue.dequeue();
-        for (; !told; told = queue.dequeue())
+        auto got = queue.dequeue();
+        for (; !got; got = queue.dequeue())
             this_task::yield();
-        require_equal(told->about.size, std::size_t{0}, "size");
-        require_equal(memory[static_cast<std::size_t>(told->about.source)],
-                      1000 + static_cast<std::uint64_t>(told->about.source), "the bytes of the signal");
+        require_equal(got->about.size, std::size_t{0}, "size");
+        require_equal(memory[static_cast<std::size_t>(got->about.source)],
+                      1000 + static_cast<std::uint64_t>(got->about.source), "the bytes of the signal");
         expected += 1000 + static_cast<std::uint64_t>(i);
     }
     while (handled != expected)
@@ -168,18 +168,18 @@ void refused_accesses(party &p) {
     const std::vector<std::uint64_t> constant(100, 3);
     std::vector<std::uint64_t> in(4000, 5);
     region reading(p.world, constant);
-    const auto readable = told_by_all(p, reading.remote());
+    const auto readable = reported_by_all(p, reading.remote());
     std::vector<remote_region> all;
     {
         region own(p.world, memory);
-        all = told_by_all(p, own.remote());
+        all = reported_by_all(p, own.remote());
         require_throw<std::out_of_range>([&] { put(p.world, in, of(all, p.next()), 8); });
         require_throw<std::out_of_range>(
             [&] { get(p.world, in.data(), 1, of(all, p.next()), ~std::size_t{0}); });
         require_throw<std::invalid_argument>([&] { put(p.world, constant, of(readable, p.next())); });
         get(p.world, std::span(in).first(100), of(readable, p.next()));
         require_equal(in[99], std::uint64_t{3}, "what may be read");
-        // One that does not know better is told by the target.
+        // A rank that does not know it gets the error from the target.
         remote_region wrong = of(readable, p.next());
         wrong.writable = 1;
         wrong.size = 1 << 20;
@@ -209,7 +209,7 @@ void region_ends_in_use(party &p) {
     for (int round = 0; round < 4; ++round) {
         std::vector<std::byte> memory(size), out(size, std::byte{1}), in(size);
         auto own = std::make_unique<region>(p.world, memory);
-        const auto all = told_by_all(p, own->remote());
+        const auto all = reported_by_all(p, own->remote());
         std::vector<request> under_way;
         for (int i = 0; i < 6; ++i) {
             under_way.push_back(iput(p.world, out, of(all, p.next())));

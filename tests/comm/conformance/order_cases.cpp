@@ -1,4 +1,4 @@
-// What order is promised, and what must not be mixed up.
+// The guaranteed order, and what must be kept apart.
 #include <atomic>
 
 #include "tests/comm/conformance/party.hpp"

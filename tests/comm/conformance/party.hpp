@@ -1,5 +1,5 @@
-// What every transport has to do, as a list of cases that all ranks of a job run together: in one process
-// over loopback (loopback_test.cpp), and as processes (comm_conformance.cpp).
+// The requirements on every transport, as a list of cases that all ranks of a job run together: in one
+// process over loopback (loopback_test.cpp), and as processes (comm_conformance.cpp).
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ std::span<const conformance_case> one_sided_cases();
 std::span<const conformance_case> completion_cases();
 std::span<const conformance_case> crowd_cases();
 
-// Where a requirement stands. (std::source_location: clang 14 cannot.)
+// The position of a requirement in the source. (std::source_location: clang 14 cannot.)
 struct place {
     const char *file;
     unsigned line;
@@ -58,7 +58,7 @@ struct place {
     }
 };
 
-// Throws where it is not so: the other ranks of the case could only wait for ever, so the whole run ends.
+// Throws if it does not hold. The other ranks of the case would wait forever, so the whole run ends.
 inline void require(bool holds, const std::string &what, place where = place::here()) {
     if (holds)
         return;
@@ -101,7 +101,7 @@ template <class Exception, class F> void require_throw(F call, place where = pla
     require(false, "no exception", where);
 }
 
-// Bytes that tell where they belong.
+// Bytes that show where they belong.
 inline std::byte byte_at(std::uint64_t seed, std::size_t i) {
     return static_cast<std::byte>((seed * 0x9e3779b97f4a7c15U + i * 0x2545f491U) >> 13);
 }
@@ -118,7 +118,7 @@ inline bool are_bytes_of(std::uint64_t seed, std::span<const std::byte> bytes) {
     return true;
 }
 
-// Sends that need no receive to go on: any send may wait for its receive, where the receiver has asked for
+// Sends that continue without a receive: any send may wait for its receive, if the receiver has asked for
 // that.
 class outbox {
   public:

@@ -1,4 +1,4 @@
-// Messages into a queue that nobody looks at: their senders wait, and the memory for them is bounded.
+// Messages into a queue that is not read: their senders wait, and the memory for them is bounded.
 #include <atomic>
 #include <gtest/gtest.h>
 #include <thread>
@@ -22,7 +22,7 @@ world_settings small_share(int ranks, bool one_sided = true) {
     return settings;
 }
 
-// Until nothing moves any more.
+// Until nothing moves any more. No event reports that: 100 polls without a change, some time apart.
 template <class F> void until_still(F progress) {
     for (int quiet = 0, before = -1; quiet < 100;) {
         const int now = progress();
@@ -40,7 +40,7 @@ std::size_t longer_than_the_share(int i) { return i % 3 == 0 ? 3 * share : 1000;
 
 struct queue : ::testing::TestWithParam<std::tuple<std::size_t (*)(int), bool>> {};
 
-TEST_P(queue, that_nobody_empties_slows_its_senders) {
+TEST_P(queue, that_is_not_emptied_slows_its_senders) {
     const auto [size_of, one_sided] = GetParam();
     const runtime running(as_many_workers_as_asked_for());
     constexpr int messages = 300;
@@ -85,7 +85,8 @@ INSTANTIATE_TEST_SUITE_P(of, queue,
                                                               &longer_than_the_share),
                                             ::testing::Bool()));
 
-// What lies in a queue, or waits for room in it, is given up with its endpoint, and slows nobody afterwards.
+// A message that lies in a queue, or waits for space in it, is dropped with its endpoint, and slows no sender
+// afterwards.
 TEST(queues, that_end_full_give_their_messages_up) {
     const runtime running(as_many_workers_as_asked_for());
     run_ranks(small_share(2), [&](party &p, world &all) {
@@ -107,7 +108,7 @@ TEST(queues, that_end_full_give_their_messages_up) {
     });
 }
 
-// enqueue copies, and says when it has copied enough.
+// enqueue copies, and refuses when it has copied enough.
 TEST(queues, refuse_what_finds_no_room_at_the_sender) {
     const runtime running(as_many_workers_as_asked_for());
     run_ranks(small_share(2), [&](party &p, world &all) {
@@ -121,7 +122,8 @@ TEST(queues, refuse_what_finds_no_room_at_the_sender) {
                     refused = 0;
                 } else {
                     ++refused;
-                    std::this_thread::sleep_for(std::chrono::microseconds(500));
+                    std::this_thread::sleep_for(
+                        std::chrono::microseconds(500)); // 20 refusals in 10 ms are final
                     this_task::yield();
                 }
                 EXPECT_LE(all.jobs[0]->on->flow().copied(), 2 * share);

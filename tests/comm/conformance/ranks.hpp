@@ -21,7 +21,7 @@
 
 namespace fult::comm::testing {
 
-// Where the ranks of a process meet. Threads block here, which are no workers: job calls barrier on a thread
+// A meeting of the ranks of a process. Foreign threads block here: job calls barrier on a thread
 // of its own.
 class meeting {
   public:
@@ -63,11 +63,11 @@ struct world_settings {
     detail::loopback_settings network{};
     comm::options options{};
     std::uint64_t secret = 0; // of the job
-    // Where given: makes of a rank's transport the one that it uses.
+    // If set: wraps a rank's transport.
     std::function<std::unique_ptr<detail::transport>(std::unique_ptr<detail::transport>)> wrap{};
 };
 
-// What the ranks share.
+// Shared by the ranks.
 struct world {
     std::shared_ptr<detail::loopback_hub> hub; // of the first device
     std::vector<detail::job *> jobs;           // by rank, while they are there
@@ -91,7 +91,7 @@ inline std::unique_ptr<detail::job> open_rank(const world_settings &settings,
 }
 
 // Runs the body as a task for each rank of a runtime that exists. Whatever a body throws ends the process,
-// since the other ranks might wait for it for ever.
+// since the other ranks might wait for it forever.
 inline void run_ranks(const world_settings &settings, const std::function<void(party &, world &)> &body) {
     world all;
     std::vector<std::shared_ptr<detail::loopback_hub>> hubs(settings.options.devices);
@@ -131,7 +131,7 @@ inline void run_ranks(const world_settings &settings, const std::function<void(p
     join_all(tasks);
 }
 
-// As many workers as FULT_WORKERS says, or one a processor; not bound: tests run beside each other.
+// As many workers as FULT_WORKERS says, or one a processor; not bound: tests run concurrently.
 inline fult::options as_many_workers_as_asked_for() {
     fult::options o = fult::read_options();
     o.bind = false;

@@ -56,7 +56,7 @@ void wait_for_any(party &p) {
     require_equal(wait_any({}), std::size_t{0}, "of nothing");
 }
 
-// Requests of messages that left at once are complete as any others, wherever they stand.
+// Requests of messages that left at once are complete as any others, wherever they are in the list.
 void wait_for_any_that_left_at_once(party &p) {
     int never = 0;
     const int value = 5;

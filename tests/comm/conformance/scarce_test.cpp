@@ -1,5 +1,5 @@
 // A rank that runs out of memory while it handles what others have sent: at each allocation in turn. Nothing
-// is lost, nothing is delivered twice, and the program goes on.
+// is lost, nothing is delivered twice, and the program continues.
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -140,7 +140,7 @@ class pair {
         other.join();
     }
     fult::comm::detail::job &rank(std::size_t i) { return *jobs_[i]; }
-    // Both go on until nothing happens any more. Rank 1's allocations fail as planned.
+    // Both continue until nothing happens any more. Rank 1's allocations fail as planned.
     void exchange() {
         for (int calm = 0; calm < 4; ++calm) {
             if (jobs_[0]->progress())
@@ -166,7 +166,7 @@ fult::options one_worker() {
 }
 
 // The body, with the first allocation that fails being each one in turn, then with none; and each time one,
-// three, and many that fail. What fails it tries again.
+// three, and many that fail. It repeats what failed.
 template <class Body> void at_each_allocation(bool one_sided, const Body &body, std::size_t packets = 16) {
     const runtime running(one_worker());
     for (const long failures : {1L, 3L, 40L})
@@ -407,7 +407,7 @@ TEST_P(scarce, an_operation_that_its_queue_has_no_memory_for) {
     }
 }
 
-// Tasks of messages fill the table of tasks, and none ends before all that fit have begun.
+// Tasks of messages fill the table of tasks, and none ends before all that fit have started.
 TEST_P(scarce, messages_of_tasks_without_slots) {
     fult::options few = one_worker();
     few.max_tasks = 64;

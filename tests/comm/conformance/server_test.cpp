@@ -1,4 +1,4 @@
-// Who polls: that messages do not wait for somebody's sleep to end by itself.
+// Polling: no message waits for a sleep to end by itself.
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -31,7 +31,7 @@ world_settings with_server(server_policy how) {
 struct server : ::testing::TestWithParam<server_policy> {};
 
 // A task sends while its worker has others to run, so the message waits for company, and the server may be
-// asleep: somebody must see to it at once.
+// asleep: it must be sent at once in any case.
 TEST_P(server, nothing_waits_for_the_end_of_a_sleep) {
     const runtime running(two_workers());
     run_ranks(with_server(GetParam()), [&](party &p, world &all) {
@@ -41,7 +41,7 @@ TEST_P(server, nothing_waits_for_the_end_of_a_sleep) {
                 this_task::yield();
         });
         for (int i = 0; i < 200; ++i) {
-            if (i % 20 == 0) // the server goes to sleep
+            if (i % 20 == 0) // the server mostly goes to sleep; both cases are right
                 std::this_thread::sleep_for(std::chrono::milliseconds(1));
             request sent = p.world.isend(std::span(&i, 1), p.next(), 1);
             p.world.recv<int>(p.previous(), 1);
@@ -54,8 +54,8 @@ TEST_P(server, nothing_waits_for_the_end_of_a_sleep) {
     });
 }
 
-// The same where the network has room for two messages only: who finds none wakes the sleeper, who tries
-// again.
+// The same where the network has room for two messages only: a sender that finds none wakes the sleeper,
+// which tries again.
 TEST_P(server, nor_does_what_finds_no_room) {
     world_settings settings = with_server(GetParam());
     settings.network.depth = 2;
@@ -83,7 +83,7 @@ INSTANTIATE_TEST_SUITE_P(by, server, ::testing::Values(server_policy::workers, s
                          });
 
 // Foreign threads make progress themselves: while they exchange messages each worker is blocked by a task
-// that waits for one of them outside of the runtime's sight. Some of their waits last until everybody sleeps.
+// that waits for one of them outside of the runtime's sight. Some of their waits last until all sleep.
 TEST(foreign_threads, exchange_messages_while_every_worker_is_blocked) {
     const runtime running(two_workers());
     constexpr int rounds = 100;
@@ -93,7 +93,7 @@ TEST(foreign_threads, exchange_messages_while_every_worker_is_blocked) {
         for (std::uint32_t tag = 0; tag < 3; ++tag)
             some.emplace_back([&, tag] {
                 for (int i = 0; i < rounds; ++i) {
-                    if (i % 10 == 0 && p.rank == 0)
+                    if (i % 10 == 0 && p.rank == 0) // the others mostly go to sleep; both cases are right
                         std::this_thread::sleep_for(std::chrono::milliseconds(1));
                     if (p.rank == 0)
                         p.world.send(i, p.next(), tag);
@@ -114,13 +114,17 @@ TEST(foreign_threads, wait_for_what_a_handler_does_while_every_worker_is_blocked
     const runtime running(two_workers());
     run_ranks({}, [&](party &p, world &) {
         fult::event came;
-        endpoint handled =
-            p.make_endpoint({.how = delivery::handled,
-                             .handler = [&](const status &, std::span<const std::byte>) { came.set(); }});
+        std::atomic<int> calls{0};
+        endpoint handled = p.make_endpoint(
+            {.how = delivery::handled, .handler = [&](const status &, std::span<const std::byte>) {
+                 ++calls;
+                 came.set();
+             }});
         std::thread([&] {
             handled.send(nullptr, 0, p.next(), 0);
             came.wait();
         }).join();
+        EXPECT_EQ(calls, 1);
         p.barrier();
     });
 }

@@ -1,4 +1,5 @@
-// Ranks that have to share processors: how that is known, and that whoever looks in vain gives its own up.
+// Ranks that have to share processors: how that is detected, and that a rank that polls without result yields
+// its own.
 #include <atomic>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -102,6 +103,6 @@ TEST_P(shared_processors, are_given_up_by_loops_that_poll) {
 }
 
 INSTANTIATE_TEST_SUITE_P(with, shared_processors, ::testing::Bool(),
-                         [](const auto &p) { return std::string(p.param ? "others" : "nobody"); });
+                         [](const auto &p) { return std::string(p.param ? "others" : "alone"); });
 
 } // namespace

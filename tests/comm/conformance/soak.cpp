@@ -26,7 +26,7 @@ struct soaking {
     std::atomic<int> received{0};
     std::atomic<int> cut_short{0}; // tasks that the loss has ended
 
-    // A step with that rank; whether to go on.
+    // A step with that rank; returns whether to continue.
     template <class F> bool attempt(int with, F step) {
         try {
             step();

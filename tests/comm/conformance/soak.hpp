@@ -9,8 +9,8 @@ namespace fult::comm::testing {
 // `count` messages of each of some tags from each rank to each other one.
 void soak(context &net, int count);
 
-// The same; the last rank kills itself on its way. What the others had to do with it ends with peer_failed,
-// and what they have to do with each other goes on to the end.
+// The same; the last rank kills itself on its way. Operations of the others with it end with peer_failed,
+// and their exchange continues to the end.
 void soak_with_a_loss(context &net, int count);
 
 } // namespace fult::comm::testing

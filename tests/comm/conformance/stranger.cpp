@@ -26,7 +26,7 @@ template <class T> void put(bytes &to, const T &value) {
         to.push_back(each); // one by one: g++ 12 warns of an insert, for no reason
 }
 
-// What a rank would believe: a message to its world, tag 1.
+// A packet that a rank would accept: a message to its world, tag 1.
 void put_message(bytes &to) {
     put(to, record_head{static_cast<std::uint8_t>(record::eager), 0, 2, 1, 8, 0});
     put(to, std::uint64_t{0x666});

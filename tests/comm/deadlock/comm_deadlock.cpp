@@ -1,4 +1,4 @@
-// Ranks of which all wait, and some of which one goes on in the end. usage: comm_deadlock CASE
+// Ranks which all wait forever, and ranks of which one continues in the end. usage: comm_deadlock CASE
 //
 // A case of the first table never ends by itself. One of the second ends well, after some seconds in which
 // all tasks but one, or all tasks of all ranks but for something outside, wait.
@@ -31,7 +31,7 @@ int next(const context &net) { return (net.rank() + 1) % net.size(); }
 int previous(const context &net) { return (net.rank() + net.size() - 1) % net.size(); }
 bool is_first(const context &net) { return net.rank() == 0; }
 
-void wait_for_ever() {
+void wait_forever() {
     event never;
     never.wait();
 }
@@ -54,7 +54,7 @@ void barrier_and_receive(context &net) {
 
 void skipped_collective(context &net) {
     if (is_first(net))
-        wait_for_ever();
+        wait_forever();
     allreduce(net.world(), net.rank(), std::plus<>());
 }
 
@@ -64,7 +64,7 @@ void from_any_rank(context &net) {
     open.recv(&in, sizeof in, any_source, any_tag);
 }
 
-// After messages of all kinds, some of which nobody receives.
+// After messages of all kinds, some of which are not received.
 void after_messages(context &net) {
     endpoint far = net.make_endpoint({.device = comm::read_options().devices - 1});
     std::vector<handle<void>> tasks;
@@ -94,13 +94,13 @@ void one_has_left(context &net) {
     net.world().recv<int>((net.rank() + others - 1) % others, 7);
 }
 
-// Before each of them waits for ever, another thread of the program is there, and ends.
+// Before each of them waits forever, another thread of the program is there, and ends.
 void a_thread_has_ended(context &net) {
     std::thread([] { std::this_thread::sleep_for(milliseconds(500)); }).detach();
     all_receive(net);
 }
 
-// A rank that is busy when all others wait comes to wait as well.
+// A rank that is busy while all others wait finally waits too.
 void one_is_late(context &net) {
     if (is_first(net))
         std::this_thread::sleep_for(some_time);
@@ -174,7 +174,7 @@ void waits_for_a_signal(context &net) {
     });
 }
 
-// Everybody waits nearly always, and never all of them for ever.
+// Each rank waits nearly always, and never all of them forever.
 void pauses(context &net) {
     for (int i = 0; i < 60; ++i) {
         if (i % net.size() == net.rank())
@@ -183,8 +183,8 @@ void pauses(context &net) {
     }
 }
 
-// One rank at a time has something to do, for moments in which the others look around, and passes it on by
-// all kinds of messages.
+// One rank at a time has something to do, for moments in which the others check for a deadlock, and passes it
+// on by all kinds of messages.
 void relay(context &net) {
     endpoint far = net.make_endpoint({.device = comm::read_options().devices - 1});
     std::vector<std::byte> memory(300'000), bytes(300'000);

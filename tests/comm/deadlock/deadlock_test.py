@@ -81,13 +81,13 @@ def any_source():
 
 
 def after_messages():
-    """After messages of all kinds, some of which nobody has received; over one device and over three."""
+    """After messages of all kinds, some of which were not received; over one device and over three."""
     deadlocks(3, 'after_messages')
     deadlocks(3, 'after_messages', FULT_COMM_DEVICES='3', FULT_WORKERS='2', **DEDICATED)
 
 
 def one_has_left():
-    """A rank that has left is not asked for a report."""
+    """No report is requested from a rank that has left."""
     deadlocks(3, 'one_has_left', 'all 3 ranks, but for 1 that have left', left=1)
 
 
@@ -138,19 +138,19 @@ def reports_alone():
 
 
 def silence():
-    """FULT_DEADLOCK=off: on all ranks, or on one of them, and nobody says anything."""
-    for who in 'FULT_DEADLOCK=off', 'test $FULT_RUN_RANK = 1 && export FULT_DEADLOCK=off':
+    """FULT_DEADLOCK=off: on all ranks, or on one of them, and there is no report."""
+    for setting in 'FULT_DEADLOCK=off', 'test $FULT_RUN_RANK = 1 && export FULT_DEADLOCK=off':
         command, environment = start(2, 'all_receive', {'FULT_DEADLOCK': 'abort'})
-        script = f'export FULT_DEADLOCK; {who}; exec {PROGRAM} all_receive'
+        script = f'export FULT_DEADLOCK; {setting}; exec {PROGRAM} all_receive'
         job = Job([*command[:3], 'sh', '-c', script], env=environment)
         try:
             _, err = job.process.communicate(timeout=4 if SLOW else 1.5)
-            expect(False, f'{who}: the job has ended: {err}')
+            expect(False, f'{setting}: the job has ended: {err}')
         except launching.subprocess.TimeoutExpired:
             pass
         job.process.send_signal(signal.SIGTERM)
         err = job.process.communicate(timeout=launching.LIMIT)[1]
-        expect('deadlock' not in err, f'{who}: {err}')
+        expect('deadlock' not in err, f'{setting}: {err}')
 
 
 def what_is_none():

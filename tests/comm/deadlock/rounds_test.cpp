@@ -1,5 +1,5 @@
-// The rounds in which ranks find out whether all of them wait, without messages: each rank is as the test
-// says.
+// The rounds by which ranks detect that all of them wait, without messages: the test sets the state
+// of each rank.
 #include <deque>
 #include <gtest/gtest.h>
 #include <map>
@@ -21,7 +21,7 @@ struct one_rank final : deadlock_ground {
     const int rank;
     rank_look now;
     bool fails = false, leaves = false;
-    int reports = 0, told_waiting = 0, ends = 0;
+    int reports = 0, reported_waiting = 0, ends = 0;
     std::unique_ptr<deadlock_rounds> rounds;
 
     one_rank(world &w, int r) : all(w), rank(r) {}
@@ -31,7 +31,7 @@ struct one_rank final : deadlock_ground {
     bool has_left(int r) const noexcept override;
     void report(int waiting) noexcept override {
         ++reports;
-        told_waiting = waiting;
+        reported_waiting = waiting;
     }
     void end() noexcept override { ++ends; }
 };
@@ -90,7 +90,7 @@ TEST(rounds, report_where_all_wait) {
     all.deliver_all();
     for (int r = 0; r < 3; ++r) {
         EXPECT_EQ(all[r].reports, 1);
-        EXPECT_EQ(all[r].told_waiting, 3);
+        EXPECT_EQ(all[r].reported_waiting, 3);
         EXPECT_EQ(all[r].ends, 1);
     }
     EXPECT_EQ(all.asked(), 4);
@@ -111,11 +111,11 @@ TEST(rounds, are_begun_by_the_first_rank_alone) {
     all[1].rounds->all_wait();
     all.deliver_all();
     EXPECT_EQ(all.reports(), 2);
-    EXPECT_EQ(all[0].reports, 0) << "it waits for nobody";
-    EXPECT_EQ(all[1].told_waiting, 2);
+    EXPECT_EQ(all[0].reports, 0) << "it waits for no rank";
+    EXPECT_EQ(all[1].reported_waiting, 2);
 }
 
-TEST(rounds, ask_nobody_while_one_is_known_to_be_busy) {
+TEST(rounds, no_query_while_one_is_known_to_be_busy) {
     world all(3);
     all[2].now.is_idle = false;
     all[0].rounds->all_wait();
@@ -142,13 +142,13 @@ TEST(rounds, do_not_report_while_messages_are_under_way) {
     EXPECT_EQ(all.reports(), 0);
     EXPECT_EQ(all.asked(), 1);
     EXPECT_NE(all[0].rounds->next(), clock::time_point::max());
-    all[1].now.received = 1; // nobody was woken by it
+    all[1].now.received = 1; // it woke no task
     all[0].rounds->time_has_come();
     all.deliver_all();
     EXPECT_EQ(all.reports(), 2);
 }
 
-// What a real relay shows: a first wave in which the sums are the same by accident.
+// As seen in a real relay: a first wave in which the sums are equal by accident.
 TEST(rounds, do_not_report_what_one_wave_has_found) {
     for (int change = 0; change < 4; ++change) {
         world all(2);
@@ -182,7 +182,7 @@ TEST(rounds, do_not_report_the_end_of_a_job) {
 
 TEST(rounds, go_on_without_ranks_that_fail) {
     world all(4);
-    all[3].fails = true; // and nobody knows it in time
+    all[3].fails = true; // and no rank knows it in time
     all[0].rounds->all_wait();
     all[3].fails = false;
     all[1].now.failed = 3;
@@ -194,7 +194,7 @@ TEST(rounds, go_on_without_ranks_that_fail) {
     all[0].rounds->ranks_have_gone();
     all.deliver_all();
     EXPECT_EQ(all.reports(), 3);
-    EXPECT_EQ(all[0].told_waiting, 3);
+    EXPECT_EQ(all[0].reported_waiting, 3);
 }
 
 TEST(rounds, go_on_where_a_rank_fails_before_it_answers) {

@@ -1,4 +1,4 @@
-// What a transport does by itself between two processes on CPUs 0 and 1: fabric_bench [provider]...
+// A transport alone between two processes on CPUs 0 and 1: fabric_bench [provider]...
 #include <algorithm>
 #include <chrono>
 
@@ -33,13 +33,13 @@ unsigned receive(rank_process &me) {
     return received;
 }
 
-// A measurement is made in parts, and the median and the best of them are told: other programs disturb some
-// of them.
+// A measurement is made in parts, and the median and the best of them are printed: other programs disturb
+// some of them.
 constexpr int parts = 40;
 
 struct figures {
     std::vector<double> seconds{}; // of one operation, for each part
-    void tell(const rank_process &me, const char *what, std::size_t bytes) {
+    void print(const rank_process &me, const char *what, std::size_t bytes) {
         if (me.rank != 0)
             return;
         std::sort(seconds.begin(), seconds.end());
@@ -66,7 +66,7 @@ void ping_pong(rank_process &me, std::size_t bytes, int rounds) {
                     }
         each.seconds.push_back((now() - begin) / (rounds / parts) / 2);
     }
-    each.tell(me, "inject, one way", bytes);
+    each.print(me, "inject, one way", bytes);
 }
 
 void stream(rank_process &me, std::size_t bytes, int messages) {
@@ -89,7 +89,7 @@ void stream(rank_process &me, std::size_t bytes, int messages) {
         }
         each.seconds.push_back((now() - begin) / (messages / parts));
     }
-    each.tell(me, "inject, stream", bytes);
+    each.print(me, "inject, stream", bytes);
 }
 
 void one_sided(rank_process &me, board &shared, bool reads, std::size_t bytes, int times) {
@@ -120,7 +120,7 @@ void one_sided(rank_process &me, board &shared, bool reads, std::size_t bytes, i
         }
         each.seconds.push_back((now() - begin) / (times / parts));
     }
-    each.tell(me, reads ? "read" : "write", bytes);
+    each.print(me, reads ? "read" : "write", bytes);
     me.meet();
     me.net->deregister_memory(m);
 }

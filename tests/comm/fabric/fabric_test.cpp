@@ -93,7 +93,7 @@ TEST(fabric_settings_test, unsafe_datagrams_are_used_by_name_only) {
         EXPECT_EQ(status, 0);
 }
 
-TEST(fabric_settings_test, ranks_with_different_providers_are_told) {
+TEST(fabric_settings_test, ranks_with_different_providers_get_an_error) {
     for (const int status :
          fork_ranks(1, {"none", "", reach::same_host, true, open_fabric}, bound, [](board &, int) {
              fabric_settings settings;

@@ -1,4 +1,4 @@
-// FULT_COMM_INTERFACE, where a host has several: in a network namespace with two interfaces.
+// FULT_COMM_INTERFACE on a host with several interfaces: in a network namespace with two interfaces.
 #include <cstring>
 #include <fcntl.h>
 #include <fstream>
@@ -117,7 +117,7 @@ fabric_settings over(const std::string &provider, const std::string &interface) 
     return settings;
 }
 
-// What others connect to, or why there is none.
+// The address for connections, or the error.
 std::string opened(const std::string &provider, const std::string &interface) {
     try {
         return open_fabric(over(provider, interface))->address();

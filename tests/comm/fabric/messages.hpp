@@ -1,4 +1,4 @@
-// Messages that tell from whom they are, how long and the how many-th, and a receiver that checks it.
+// Messages that contain their sender, size and number, and a receiver that checks it.
 #pragma once
 
 #include <cstring>
@@ -26,7 +26,7 @@ inline void fill(std::byte *to, std::size_t size, int from, long number) {
         to[i] = static_cast<std::byte>(pattern(static_cast<std::size_t>(number + from), i));
 }
 
-// Receives what has happened, checks it, and posts the packets again. Free packets of sends go to `idle`.
+// Polls events, checks them, and posts the packets again. Free packets of sends go to `idle`.
 struct receiver {
     rank_process &me;
     std::vector<long> next;

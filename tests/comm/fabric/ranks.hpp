@@ -27,7 +27,7 @@ using namespace fult::comm::detail;
 
 inline constexpr int most_ranks = 8;
 
-// Memory that all ranks share, for what is not under test.
+// Shared memory of all ranks, for everything that is not under test.
 struct board {
     std::array<std::array<char, 1024>, most_ranks> addresses{};
     std::atomic<int> arrived{0}; // at all meetings together
@@ -44,11 +44,11 @@ struct way {
     const char *provider;
     reach where;
     bool copies_by_cma;
-    // Other transports take what they understand of the settings.
+    // Other transports use a part of the settings.
     std::unique_ptr<transport> (*open)(const fabric_settings &settings);
 };
 
-// What is tested: of the file that transport_test.cpp is linked with.
+// The tested transports: from the file that transport_test.cpp is linked with.
 std::vector<way> ways();
 
 inline constexpr unsigned bound = 120; // seconds for a process, far above what it needs on a busy machine

@@ -1,5 +1,5 @@
-// What every transport between processes of this host must do. Which ones are tested is said by ways(), of
-// the file that this is linked with.
+// The requirements on every transport between processes of this host. The tested ones are returned by ways(),
+// of the file that this is linked with.
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -99,7 +99,7 @@ TEST_P(transports, messages_of_all_sizes_arrive_in_order_of_four) {
     run(4, 16384, [](rank_process &me, board &) { exchange(me, 100); });
 }
 
-// Nobody receives until the senders are told to wait, or have sent more than any buffer between holds.
+// No rank receives until the senders must wait, or have sent more than any buffer between holds.
 TEST_P(transports, what_was_taken_over_is_not_lost_when_flooded) {
     run(4, 2048, [](rank_process &me, board &shared) {
         const transport_limits limits = me.net->limits();
@@ -211,8 +211,8 @@ TEST_P(transports, reads_bring_what_is_there) {
     });
 }
 
-// The writer waits for the end of the write, then tells the last rank, which tells the target.
-void write_then_tell(rank_process &me, board &shared, std::size_t size) {
+// The writer waits for the end of the write, then notifies the last rank, which notifies the target.
+void write_then_notify(rank_process &me, board &shared, std::size_t size) {
     std::vector<unsigned char> room(size + 2 * margin, 0xee);
     memory m = share(me, shared, room);
     int word = 0;
@@ -249,24 +249,24 @@ void write_then_tell(rank_process &me, board &shared, std::size_t size) {
     me.net->deregister_memory(m);
 }
 
-TEST_P(transports, writes_are_there_when_the_target_is_told) {
+TEST_P(transports, writes_are_there_when_the_target_is_notified) {
     run(2, 4096, [](rank_process &me, board &shared) {
         me.post_receives(16);
         for (const std::size_t size : sizes)
             for (int i = 0; i < (size < 100000 ? 10 : 1); ++i)
-                write_then_tell(me, shared, size);
+                write_then_notify(me, shared, size);
     });
 }
-TEST_P(transports, writes_are_there_when_another_rank_tells) {
+TEST_P(transports, writes_are_there_when_another_rank_notifies) {
     run(3, 4096, [](rank_process &me, board &shared) {
         me.post_receives(16);
         for (const std::size_t size : sizes)
             for (int i = 0; i < (size < 100000 ? 10 : 1); ++i)
-                write_then_tell(me, shared, size);
+                write_then_notify(me, shared, size);
     });
 }
 
-// Counts what comes to an end; receives are posted again.
+// Counts completions; receives are posted again.
 struct ledger {
     rank_process &me;
     long sent = 0, moved = 0, lost = 0, received = 0;
@@ -297,7 +297,7 @@ struct ledger {
 };
 
 // Rank 1 is killed with everything under way. It kills itself, between two calls: in one, it may hold a lock
-// of the provider's shared memory, and then the others stand for ever, which is beyond this layer
+// of the provider's shared memory, and then the others hang, which is beyond this layer
 // (shared_test.cpp kills at any time).
 TEST_P(transports, a_killed_rank_is_forgotten_and_the_others_go_on) {
     constexpr int ranks = 4;
@@ -321,7 +321,7 @@ TEST_P(transports, a_killed_rank_is_forgotten_and_the_others_go_on) {
         me.meet();
         if (rank == victim)
             raise(SIGKILL);
-        // Whatever is begun now ends, or is given up.
+        // Each operation that is started now ends or fails.
         long begun = 0;
         // An unanswered one holds up all later ones there: see open_fabric.
         std::vector<transfer> transfers(GetParam().copies_by_cma ? 6 : 0);
@@ -493,8 +493,8 @@ TEST_P(transports, a_sleeper_is_woken) {
     });
 }
 
-// What has come and was taken must not keep anybody awake afterwards.
-TEST_P(transports, who_has_nothing_to_do_sleeps) {
+// Messages that were received must not keep any thread awake afterwards.
+TEST_P(transports, idle_ranks_sleep) {
     run(2, [](board &shared, int rank) {
         rank_process me(shared, rank, 2, GetParam(), job(), 4096, true);
         me.post_receives(8);
@@ -515,7 +515,7 @@ TEST_P(transports, who_has_nothing_to_do_sleeps) {
                 pollfd readable{me.net->descriptor(), POLLIN, 0};
                 calm = me.net->may_sleep() && ::poll(&readable, 1, 0) == 0;
             }
-            require(me.happened.empty(), "something nobody has sent");
+            require(me.happened.empty(), "something that was not sent");
             require(calm, "the descriptor stays readable though there is nothing");
             me.meet_idle();
         }

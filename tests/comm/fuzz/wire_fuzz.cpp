@@ -1,4 +1,4 @@
-// libFuzzer: what launchers say. The first byte chooses the reader.
+// libFuzzer: the messages of launchers. The first byte selects the reader.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -203,7 +203,7 @@ TEST(match_table, grows_and_keeps_everything) {
     EXPECT_EQ(table.count(kind::message), 0u);
 }
 
-// Two levels are made before an old bucket is looked at again.
+// Two levels are made before an old bucket is accessed again.
 TEST(match_table, a_bucket_may_be_several_levels_behind) {
     match_table table(8);
     auto early = items(8), many = items(20'000), messages = items(8);

@@ -154,8 +154,8 @@ TEST(match_table_threads, small_histories_are_linearizable) {
     }
 }
 
-// Many threads, few keys at a time, a table that begins small. Each thread posts receives and brings messages
-// of random keys, and takes some of its own back.
+// Many threads, few keys at a time, a table that begins small. Each thread posts receives and delivers
+// messages of random keys, and takes some of its own back.
 TEST(match_table_threads, each_key_pairs_one_to_one_and_in_order) {
     constexpr unsigned threads = 8;
     const unsigned each_does = static_cast<unsigned>(scaled(100'000) + 2'000);
@@ -172,7 +172,7 @@ TEST(match_table_threads, each_key_pairs_one_to_one_and_in_order) {
             items.push_back(std::make_unique<traced[]>(each_does));
         std::atomic<unsigned> working{threads};
         on_threads(threads + 1, [&](unsigned thread) {
-            if (thread == threads) { // somebody who looks at all meanwhile, and takes nothing
+            if (thread == threads) { // one that visits all meanwhile, and takes nothing
                 while (working.load(std::memory_order_relaxed) != 0) {
                     const match_item *none =
                         table.remove_if(kind::receive, [](match_item &) { return false; });
@@ -233,8 +233,8 @@ TEST(match_table_threads, each_key_pairs_one_to_one_and_in_order) {
     }
 }
 
-// What is removed by its owner and matched by another thread at once: exactly one of them has it, and the
-// owner may free it then.
+// An item that is removed by its owner and matched by another thread at once: exactly one of them has it, and
+// the owner may free it then.
 TEST(match_table_threads, an_item_is_matched_or_removed) {
     match_table table(8, 64);
     const unsigned rounds = static_cast<unsigned>(scaled(200'000) + 2'000);

@@ -1,4 +1,4 @@
-// Matching goes on where there is no memory for larger tables.
+// Matching continues without memory for larger tables.
 #include <gtest/gtest.h>
 #include <new>
 #include <vector>

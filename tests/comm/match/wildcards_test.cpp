@@ -31,7 +31,7 @@ bool fits(const match_pattern &what, std::uint64_t key) {
            (what.any_tag || (what.key & 0xffffffff) == (key & 0xffffffff));
 }
 
-// What the standard says of two queues, word by word.
+// The MPI standard's rule of two queues, literally.
 class simple_matcher {
   public:
     numbered *post(const match_pattern &what, numbered &receive) {

@@ -118,7 +118,7 @@ TEST(packet_pool, the_reserve_is_for_receiving) {
     EXPECT_EQ(posted.size(), 3u);
     EXPECT_EQ(pool.in_reserve(), 0u);
     EXPECT_EQ(pool.made(), 8u);
-    // what comes back fills the reserve first
+    // returned packets fill the reserve first
     pool.give(0, *sent.back());
     EXPECT_EQ(pool.take(0), nullptr);
     EXPECT_EQ(pool.take_for_receiving(), sent.back());
@@ -133,7 +133,7 @@ TEST(packet_pool, the_reserve_is_for_receiving) {
     EXPECT_EQ(pool.in_reserve(), 3u);
 }
 
-// A part holds so many; more are everybody's, and nothing gets lost.
+// A part holds a fixed number; more are shared by all, and none is lost.
 TEST(packet_pool, a_full_part_spills) {
     constexpr unsigned n = 1000;
     packet_pool pool(small(n, 10, 3));

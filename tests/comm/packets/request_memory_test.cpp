@@ -33,7 +33,7 @@ TEST(request_memory, pieces_are_apart_and_aligned) {
     }
 }
 
-// What comes back is used again, however many there were: beside them there is no more than a slab's rest.
+// Returned requests are used again, however many there were: beside them there is no more than a slab's rest.
 TEST(request_memory, is_used_again) {
     constexpr std::size_t at_once = 5000, slabs_rest = 1000;
     std::vector<void *> pieces(at_once);
@@ -48,8 +48,8 @@ TEST(request_memory, is_used_again) {
     EXPECT_LE(all.size(), at_once + slabs_rest);
 }
 
-// Each piece has one owner at a time, whichever thread took it and whichever gives it back; threads that end
-// leave theirs to the others, also one that has taken none.
+// Each request has one owner at a time, whichever thread took it and whichever gives it back; threads that
+// end leave theirs to the others, also one that has taken none.
 TEST(request_memory, goes_from_thread_to_thread) {
     constexpr unsigned threads = 4, rounds = 20, places = 600;
     std::vector<std::atomic<void *>> shared(places);

@@ -13,7 +13,7 @@ constexpr auto times = [](const matrix &x, const matrix &y) -> matrix {
     return {x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
 };
 
-// A call of the sequence: what all ranks know of it.
+// A call of the sequence, as known to all ranks.
 struct call {
     std::uint64_t seed;
     int root;
@@ -54,7 +54,7 @@ struct call {
 };
 
 void do_barrier(const call &c) {
-    // Nobody leaves before all have come: each says at which one it is.
+    // No rank leaves before all have arrived: each one shows its number.
     barrier(c.at);
 }
 
@@ -181,7 +181,7 @@ void run_sequence(actor &by) {
         const std::uint64_t seed = d.next();
         const int root = d.below(in.me.size);
         const std::size_t count = d.chance(60) ? d.below(std::size_t{40}) : d.below(std::size_t{6000});
-        const bool went_well = by.attempt(anybody, what.name, [&] {
+        const bool went_well = by.attempt(any_rank, what.name, [&] {
             what.run(call{seed, root, count, by, in.own[0]});
         });
         in.expect(!lost || !went_well, std::string(what.name) + " went well after another had lost a rank");

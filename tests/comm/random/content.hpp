@@ -1,4 +1,4 @@
-// What a random program is made of: numbers and bytes that all ranks derive from the seed alone.
+// The contents of a random program: numbers and bytes that all ranks derive from the seed alone.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Endpoints whose messages no receive waits for: queued, handled, and a task each. Every rank sends to every
-// one; each message is seen once, those of one sender in order where the delivery is in order.
+// one; each message is seen once, those of one sender in order if the delivery is in order.
 #include <algorithm>
 #include <chrono>
 #include <mutex>

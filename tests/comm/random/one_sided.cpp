@@ -1,4 +1,4 @@
-// Memory that all ranks write and read. Each lane of each rank has a slice of everybody's memory for itself,
+// Memory that all ranks write and read. Each lane of each rank has a slice of each rank's memory for itself,
 // and keeps what must lie there; owners compare in the end. Beside that signals, memory that may only be
 // read, accesses that are refused, and regions that end.
 #include <algorithm>
@@ -196,7 +196,7 @@ class lane_work {
         return !lost;
     }
 
-    // What is wrong is said, and no byte moves.
+    // An error is reported, and no byte moves.
     void refuse(std::size_t from, std::size_t size) {
         std::vector<std::byte> some(size + 1);
         by_.doing("refused accesses");
@@ -283,7 +283,7 @@ void signals_from(actor &by, int source) {
     }
 }
 
-// Tells all others of the regions, waits until all lanes of all ranks are through, and compares.
+// Sends the regions to all others, waits until all lanes of all ranks are through, and compares.
 class offering {
   public:
     explicit offering(actor &by) : by_(by), in_(by.in), m_(memory_of(in_)) {}
@@ -326,7 +326,7 @@ class offering {
     void wait_all_sent() {
         complete(by_, sent_, [&](std::size_t i, const outcome &got) {
             if (got.failure != errc::none)
-                in_.expect_loss(error(got.failure, "a send"), got.known ? static_cast<int>(i) : anybody,
+                in_.expect_loss(error(got.failure, "a send"), got.known ? static_cast<int>(i) : any_rank,
                                 "isend");
         });
     }

@@ -71,7 +71,7 @@ program make_program(std::uint64_t seed, int ranks, const fault_plan &faults, co
             each.stopped = d.chance(60) ? d.below(ranks) : -1;
     for (phase_plan &each : made.contexts.back().phases)
         if (each.victim >= 0 &&
-            each.victim == stopper(each, ranks)) // it may end before it lets the other go on
+            each.victim == stopper(each, ranks)) // it may end before it continues the other
             each.stopped = -1;
     return made;
 }

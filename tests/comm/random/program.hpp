@@ -44,7 +44,7 @@ struct phase_plan {
     std::uint64_t seed = 0;
 };
 
-// Who stops and continues the stopped one.
+// The rank that stops and continues the stopped one.
 constexpr int stopper(const phase_plan &p, int ranks) { return p.stopped < 0 ? -1 : (p.stopped + 1) % ranks; }
 
 struct context_plan {
@@ -63,7 +63,7 @@ struct fault_plan {
     bool kill = false;
     bool stop = false;
     bool slow = false;
-    bool scarce = false; // few and small packets, little room for what nobody waits for
+    bool scarce = false; // few and small packets, little room for unexpected messages
     bool fds = false;    // few descriptors for the runtime and the context
 };
 

@@ -24,7 +24,7 @@ struct arguments {
     fault_plan faults;
     std::string only;
     unsigned limit = 60;
-    unsigned workers = 0; // 0: as the seed says
+    unsigned workers = 0; // 0: drawn from the seed
     bool threads = true;
 };
 
@@ -118,7 +118,7 @@ void run_phase(member &me, const context_plan &with, std::size_t context, std::s
     const phase_plan &p = with.phases[number];
     if (p.barrier)
         enter_together(me, p.victim);
-    crew all(me, p.seed);
+    actor_group all(me, p.seed);
     std::vector<scene *> now;
     for (std::size_t i = 0; i < p.acts.size(); ++i) {
         const act_plan &act = p.acts[i];
@@ -154,7 +154,7 @@ void run_phase(member &me, const context_plan &with, std::size_t context, std::s
         each->own.clear();
 }
 
-// The ranks that are left go on with each other, and know of the loss.
+// The remaining ranks continue with each other, and know of the loss.
 void go_on_without(member &me, int victim) {
     endpoint &world = me.world;
     constexpr std::uint32_t tag = 0xfffffffe;

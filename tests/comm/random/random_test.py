@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random programs of ranks against an oracle; README.md says what they do.
+"""Random programs of ranks against an oracle; README.md describes them.
 
 usage: random_test.py FULT_RUN PROGRAM [--seed N] [--count N] [--seconds N] [--ranks N] [--transport NAMES]
                       [--faults LIST] [--only KIND] [--threads 0|1] [--workers N] [--limit SECONDS] [--keep-on]
@@ -47,7 +47,7 @@ def arguments():
 
 
 class Program:
-    """One program: what the seed says, where the command line leaves it open."""
+    """One program: drawn from the seed, except for what the command line sets."""
 
     def __init__(self, given, seed):
         choice = random.Random(seed)
@@ -85,7 +85,7 @@ class Program:
         return 'kill' in self.faults and self.ranks > 1
 
     def wrong(self, status, out, err):
-        """What the end says is wrong; nothing where it is as it should be."""
+        """The errors that the end of a job shows; empty if all is right."""
         if 'fds' in self.faults and (refused := re.findall(r'^random_ranks: (.*)', err, re.MULTILINE)):
             return self.wrong_refusal(status, out, err, refused)
         well = 1 if self.transport == 'loopback' else self.ranks - self.kills()
@@ -108,7 +108,7 @@ class Program:
 
 
 def end(job):
-    """Every process of a job that has not ended, and what it has said."""
+    """Every process of a job that has not ended, and its output."""
     job.process.send_signal(signal.SIGUSR2)  # fult-run passes it on: all ranks report their tasks
     try:
         return job.process.communicate(timeout=10)

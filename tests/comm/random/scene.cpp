@@ -34,7 +34,7 @@ void actor::dawdle() {
     }
 }
 
-void crew::add(scene &in, const std::string &what, std::function<void(actor &)> body) {
+void actor_group::add(scene &in, const std::string &what, std::function<void(actor &)> body) {
     const bool foreign = me_.threads && roll_.chance(15);
     activity *const shown = me_.guard.enter("rank " + std::to_string(me_.rank) + ", " + in.name + ", " +
                                             what + (foreign ? " (thread)" : ""));
@@ -44,7 +44,7 @@ void crew::add(scene &in, const std::string &what, std::function<void(actor &)> 
         try {
             body(one);
         } catch (const std::exception &e) {
-            in.fail(shown->who + ", in " + shown->call.load() + ": " + e.what());
+            in.fail(shown->name + ", in " + shown->call.load() + ": " + e.what());
         }
         in.me.guard.leave(shown);
     };
@@ -59,14 +59,14 @@ void crew::add(scene &in, const std::string &what, std::function<void(actor &)> 
     });
 }
 
-void crew::join() {
+void actor_group::join() {
     join_all(tasks_);
     tasks_.clear();
     // A join of a thread blocks the worker. The thread makes progress by itself, but it may need tasks: of
     // another rank here, or those of messages. So others must be there to run them.
     const bool at_once = roll_.chance(30) && me_.own_workers && fult::worker_count() > 1;
     while (!at_once && threads_left_.load(std::memory_order_acquire) != 0)
-        this_task::sleep_for(std::chrono::microseconds(100));
+        this_task::sleep_for(std::chrono::microseconds(100)); // between polls
     for (std::thread &each : threads_)
         each.join();
     threads_.clear();

@@ -36,9 +36,9 @@ struct member {
 };
 
 // Rank of a call that any rank may end, in `attempt`.
-inline constexpr int anybody = -2;
+inline constexpr int any_rank = -2;
 
-class crew;
+class actor_group;
 
 struct scene {
     member &me;
@@ -48,7 +48,7 @@ struct scene {
     std::uint32_t first_tag; // of 256 that are the act's on any endpoint
     int victim = -1;         // the rank that is killed meanwhile
     std::vector<endpoint> own{};
-    crew *all = nullptr;
+    actor_group *all = nullptr;
     std::shared_ptr<void> state{}; // what the act keeps on this rank
 
     // Unlike those of other acts, and anywhere among the tags.
@@ -67,12 +67,13 @@ struct scene {
             fail(what);
     }
     // Whether an operation with that rank may end with peer_failed.
-    bool may_be_lost(int with_whom) const noexcept {
-        return victim >= 0 && (with_whom == victim || with_whom == anybody);
+    bool may_be_lost(int barrier_partner) const noexcept {
+        return victim >= 0 && (barrier_partner == victim || barrier_partner == any_rank);
     }
-    void expect_loss(const error &e, int with_whom, const char *call) const {
-        if (e.code() != errc::peer_failed || !may_be_lost(with_whom))
-            fail(std::string(call) + " with rank " + std::to_string(with_whom) + " failed: " + e.what());
+    void expect_loss(const error &e, int barrier_partner, const char *call) const {
+        if (e.code() != errc::peer_failed || !may_be_lost(barrier_partner))
+            fail(std::string(call) + " with rank " + std::to_string(barrier_partner) +
+                 " failed: " + e.what());
         expect(me.failed(victim), "peer_failed, but the rank is not known as failed");
     }
 };
@@ -91,25 +92,25 @@ struct actor {
     // Now and then: yields, sleeps for some microseconds, or computes.
     void dawdle();
     // A call with that rank; false: its death has ended the call, which it may.
-    template <class F> bool attempt(int with_whom, const char *call, F f) {
+    template <class F> bool attempt(int barrier_partner, const char *call, F f) {
         doing(call);
         try {
             f();
             return true;
         } catch (const error &e) {
-            in.expect_loss(e, with_whom, call);
+            in.expect_loss(e, barrier_partner, call);
             return false;
         }
     }
 };
 
 // The actors of a phase on this rank.
-class crew {
+class actor_group {
   public:
-    crew(member &me, std::uint64_t seed) : me_(me), roll_(seed_of(seed, me.rank, 5)) {}
-    crew(const crew &) = delete;
-    crew &operator=(const crew &) = delete;
-    ~crew() = default;
+    actor_group(member &me, std::uint64_t seed) : me_(me), roll_(seed_of(seed, me.rank, 5)) {}
+    actor_group(const actor_group &) = delete;
+    actor_group &operator=(const actor_group &) = delete;
+    ~actor_group() = default;
 
     // Starts one.
     void add(scene &in, const std::string &what, std::function<void(actor &)> body);
@@ -130,7 +131,7 @@ inline std::atomic<std::int64_t> steps_to_live{-1};
 // Sizes around every border of the protocol, at most `most`.
 std::size_t random_size(dice &d, const comm::options &with, std::size_t most);
 
-// Memory for a message, with bytes behind it that nobody may write.
+// Memory for a message, with bytes behind it that must not be written.
 class buffer {
   public:
     explicit buffer(std::size_t size) : size_(size), bytes_(size + guard) {

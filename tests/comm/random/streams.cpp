@@ -180,7 +180,7 @@ class flow_sender {
             if (!one)
                 one = queue.pop();
             by_.in.expect(one->note >= first && one->note < next_ && !seen[one->note - first],
-                          "a completion of a send that is none, or told twice");
+                          "a completion of a send that is none, or reported twice");
             seen[one->note - first] = true;
             ended(one->failure);
         }
@@ -331,11 +331,11 @@ class flow_receiver {
             all.push_back(at_.irecv(kept.back().data(), kept.back().size(), f_.source, f_.tag));
         }
         if (by_.roll.chance(25)) // the last one: nothing comes after it yet
-            take_back(all, kept);
+            cancel_all(all, kept);
         complete(by_, all, [&](std::size_t i, const outcome &got) { ended(first + i, kept[i], got); });
     }
 
-    void take_back(std::vector<request> &all, std::deque<buffer> &kept) {
+    void cancel_all(std::vector<request> &all, std::deque<buffer> &kept) {
         by_.doing("cancel");
         if (!all.back().cancel())
             return;
@@ -386,7 +386,7 @@ class flow_receiver {
             by_.doing("completion_queue::pop");
             const completed one = queue.pop();
             by_.in.expect(one.note >= first && one.note < next_ && !seen[one.note - first],
-                          "a completion of a receive that is none, or told twice");
+                          "a completion of a receive that is none, or reported twice");
             seen[one.note - first] = true;
             ended(one.note, kept[one.note - first], {true, one.about, one.failure});
         }

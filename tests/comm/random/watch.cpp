@@ -31,9 +31,9 @@ void watch::describe(std::string program) {
     program_ = std::move(program);
 }
 
-activity *watch::enter(std::string who) {
+activity *watch::enter(std::string name) {
     const std::lock_guard guard(lock_);
-    active_.emplace_back().who = std::move(who);
+    active_.emplace_back().name = std::move(name);
     return &active_.back();
 }
 
@@ -47,7 +47,7 @@ void watch::print_activities() {
     const std::lock_guard guard(lock_);
     std::fprintf(stderr, "  %s\n", program_.c_str());
     for (const activity &each : active_)
-        std::fprintf(stderr, "  %s: %s, step %llu\n", each.who.c_str(),
+        std::fprintf(stderr, "  %s: %s, step %llu\n", each.name.c_str(),
                      each.call.load(std::memory_order_relaxed),
                      static_cast<unsigned long long>(each.step.load(std::memory_order_relaxed)));
 }
@@ -64,7 +64,7 @@ void watch::look() {
     std::uint64_t seen = 0;
     clock::time_point since = clock::now();
     while (!over_.load(std::memory_order_relaxed)) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        std::this_thread::sleep_for(std::chrono::milliseconds(20)); // between polls
         const std::uint64_t now = steps_.load(std::memory_order_relaxed);
         if (now != seen) {
             seen = now;

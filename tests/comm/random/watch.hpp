@@ -13,7 +13,7 @@ namespace fult::comm::testing {
 
 // What an actor is doing, for reports.
 struct activity {
-    std::string who;
+    std::string name;
     std::atomic<const char *> call{"starting"};
     std::atomic<std::uint64_t> step{0};
 };
@@ -29,7 +29,7 @@ class watch {
 
     // What else to print.
     void describe(std::string program);
-    activity *enter(std::string who);
+    activity *enter(std::string name);
     void leave(activity *what);
     void stepped(activity *what, const char *call) noexcept {
         what->call.store(call, std::memory_order_relaxed);

@@ -204,7 +204,7 @@ class receiving {
         std::uint32_t t = 0;
         while (t < tags && in_.tag(t) != got.tag)
             ++t;
-        in_.expect(t < tags, "a tag that nobody has sent");
+        in_.expect(t < tags, "a tag that was not sent");
         std::uint32_t &i = next(got.source, t);
         const std::string text = "message " + std::to_string(i) + " of tag " + std::to_string(t) +
                                  " from rank " + std::to_string(got.source);
@@ -216,7 +216,7 @@ class receiving {
             const std::size_t at =
                 first_difference(b.view().first(got.size), all_.content(got.source, in_.me.rank, t, i));
             in_.expect(at == got.size, text + ": wrong at byte " + std::to_string(at));
-        } else { // those who receive beside each other come here in any order
+        } else { // concurrent receivers come here in any order
             find_unordered(got, b, t, text);
         }
         ++i;

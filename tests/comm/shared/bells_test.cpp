@@ -1,4 +1,4 @@
-// Doorbells: who may ring, and what is left of them.
+// Doorbells: which processes may ring, and what remains of them.
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -54,7 +54,7 @@ bool rings(const doorbells &where) {
     return ::poll(&what, 1, 0) == 1;
 }
 
-TEST(bells, wake_who_sleeps_and_nobody_else) {
+TEST(bells, wake_only_the_sleeper) {
     pair_of_bells both;
     both.connect();
     both.first.hide();
@@ -85,7 +85,7 @@ TEST(bells, leave_no_files) {
     EXPECT_TRUE(files_of(base).empty());
 }
 
-// Whatever the umask; and the abstract namespace, where everybody may send, has none.
+// Whatever the umask; and the abstract namespace, where every process may send, has none.
 TEST(bells, are_out_of_the_reach_of_other_users) {
     const mode_t before = umask(0);
     pair_of_bells both;
@@ -96,7 +96,7 @@ TEST(bells, are_out_of_the_reach_of_other_users) {
         EXPECT_EQ(about.st_mode & 0777, 0600U) << each;
     }
     if (geteuid() != 0)
-        GTEST_SKIP() << "only root can be somebody else";
+        GTEST_SKIP() << "only root can become another user";
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {

@@ -116,7 +116,7 @@ TEST(ring, does_not_take_old_bytes_for_messages) {
     }
 }
 
-TEST(ring, the_reader_tells_nonsense) {
+TEST(ring, the_reader_publishes_nonsense) {
     const std::size_t most = 64;
     room model(512, most);
     ring_writer(model.place).put("abcdefgh", 8, false);
@@ -144,7 +144,7 @@ TEST(ring, the_reader_tells_nonsense) {
     }
 }
 
-TEST(ring, the_writer_tells_nonsense) {
+TEST(ring, the_writer_publishes_nonsense) {
     for (const std::uint64_t taken : {8ULL, 1000ULL, ~0ULL, ~7ULL, 3ULL}) {
         room r(64, 16);
         ring_writer out(r.place);
@@ -227,13 +227,13 @@ TEST(ring, threads_lose_nothing) {
         }
         EXPECT_EQ(wrong, 0U);
         if (wrong != 0)
-            _Exit(1); // the writer would wait for ever
+            _Exit(1); // the writer would wait forever
         in.give_room();
         writer.join();
     }
 }
 
-TEST(ring, nobody_rests_on_a_message) {
+TEST(ring, no_reader_rests_on_a_message) {
     room r(64, 16);
     ring_writer out(r.place);
     ring_reader in(r.place);
@@ -250,9 +250,9 @@ TEST(ring, nobody_rests_on_a_message) {
     EXPECT_TRUE(out.unwatched());
 }
 
-// A reader that rests whenever it may, and a word that tells. tests/model/ring.pml is the same, for all
+// A reader that rests whenever it may, and a word that notifies it. tests/model/ring.pml is the same, for all
 // orders.
-TEST(ring, a_resting_reader_is_told) {
+TEST(ring, a_resting_reader_is_notified) {
     constexpr std::size_t count = 20000;
     constexpr std::size_t writers = 2;
     std::vector<std::unique_ptr<room>> rooms;
@@ -276,12 +276,12 @@ TEST(ring, a_resting_reader_is_told) {
     std::vector<std::size_t> next(writers);
     bool watched[writers] = {};
     bool wrong = false;
-    std::size_t told = 0;
+    std::size_t notified = 0;
     while (!wrong && (next[0] < count || next[1] < count)) {
         const std::uint64_t bits = filled.exchange(0, std::memory_order_acquire);
         bool any = bits != 0;
         for (std::size_t w = 0; w < writers; ++w) {
-            told += bits >> w & 1;
+            notified += bits >> w & 1;
             watched[w] = watched[w] || (bits >> w & 1) != 0;
             std::size_t size = 0;
             if (!watched[w])
@@ -302,7 +302,7 @@ TEST(ring, a_resting_reader_is_told) {
         ADD_FAILURE() << "another message";
         _Exit(1);
     }
-    EXPECT_GE(told, writers);
+    EXPECT_GE(notified, writers);
     for (std::thread &each : threads)
         each.join();
 }

@@ -225,7 +225,7 @@ TEST(shared, survivors_of_a_kill_at_any_time_never_hang) {
         kill_at_random(all[round % all.size()], round);
 }
 
-TEST(shared, a_rank_that_writes_nonsense_is_told_and_left_alone) {
+TEST(shared, a_rank_that_writes_nonsense_gets_an_error_and_is_ignored) {
     together net(3);
     net.post(0, 4);
     net.post(2, 4);
@@ -240,11 +240,11 @@ TEST(shared, a_rank_that_writes_nonsense_is_told_and_left_alone) {
     const ring_place ring = ring_at(memory.data() + shape.slot_offset(0), shape, 1, 0);
     const std::uint64_t nonsense = 0x123456789;
     std::memcpy(ring.data + 2 * ring_word, &nonsense, sizeof nonsense);
-    const auto told = happens(net[0], 5);
-    ASSERT_EQ(told.size(), 1U);
-    EXPECT_EQ(told[0].what_happened, event::kind::lost);
-    EXPECT_EQ(told[0].what->kind, posted_kind::receive);
-    EXPECT_EQ(static_cast<packet *>(told[0].what)->rank, 1);
+    const auto reported = happens(net[0], 5);
+    ASSERT_EQ(reported.size(), 1U);
+    EXPECT_EQ(reported[0].what_happened, event::kind::lost);
+    EXPECT_EQ(reported[0].what->kind, posted_kind::receive);
+    EXPECT_EQ(static_cast<packet *>(reported[0].what)->rank, 1);
     EXPECT_EQ(net[0].inject(1, &word, sizeof word), outcome::failed);
     ASSERT_EQ(net[1].inject(0, &word, sizeof word), outcome::done);
     ASSERT_EQ(net[2].inject(0, &word, sizeof word), outcome::done);
@@ -290,7 +290,7 @@ TEST(shared, random_nonsense_anywhere_does_no_harm) {
                 const bool look = random() % 4 == 0;
                 for (const event &e : happens(net[to], look ? 1 : 0))
                     ASSERT_LE(static_cast<packet *>(e.what)->size, 256U);
-                // behind the head's shape, which is not looked at any more
+                // behind the head's shape, which is not read any more
                 auto &segment = segments[random() % 3];
                 const std::uint64_t word = random() % 2 == 0 ? random() : random() % 300;
                 const bool in_a_ring = random() % 8 != 0;
@@ -365,7 +365,7 @@ TEST(shared, ranks_in_threads_lose_nothing) {
         }
 }
 
-// Bits of several words, and ranks that are looked at no more after a while.
+// Bits of several words, and ranks that are no longer polled after a while.
 TEST(shared, many_ranks_are_heard) {
     constexpr int ranks = 70;
     shared_settings settings;
@@ -380,9 +380,10 @@ TEST(shared, many_ranks_are_heard) {
                 if (from == to)
                     continue;
                 ASSERT_EQ(net[from].inject(to, &from, sizeof from), outcome::done);
-                const auto told = happens(net[to], 2);
-                ASSERT_EQ(told.size(), 1U) << from << " to " << to;
-                ASSERT_EQ(std::memcmp(static_cast<packet *>(told[0].what)->data(), &from, sizeof from), 0);
+                const auto reported = happens(net[to], 2);
+                ASSERT_EQ(reported.size(), 1U) << from << " to " << to;
+                ASSERT_EQ(std::memcmp(static_cast<packet *>(reported[0].what)->data(), &from, sizeof from),
+                          0);
                 ASSERT_EQ(happens(net[to], idle).size(), 0U);
             }
 }
@@ -451,10 +452,10 @@ TEST(shared, a_transfer_of_memory_that_has_gone_is_lost) {
             t.address = reinterpret_cast<std::uint64_t>(gone) + room.size() / 2 - size / 2;
             t.rank = 1;
             ASSERT_EQ(reads ? net[0].read(t) : net[0].write(t), outcome::done);
-            const auto told = happens(net[0], 10);
-            ASSERT_EQ(told.size(), 1U);
-            EXPECT_EQ(told[0].what, &t);
-            EXPECT_EQ(told[0].what_happened, event::kind::lost);
+            const auto reported = happens(net[0], 10);
+            ASSERT_EQ(reported.size(), 1U);
+            EXPECT_EQ(reported[0].what, &t);
+            EXPECT_EQ(reported[0].what_happened, event::kind::lost);
         }
     munmap(gone, room.size() / 2);
 }
@@ -471,9 +472,9 @@ TEST(shared, what_is_under_way_to_a_forgotten_rank_is_lost_and_the_rest_is_not) 
         ASSERT_EQ(net[0].read(transfers[i]), outcome::done);
     }
     net[0].forget(1);
-    const auto told = happens(net[0], 100);
-    ASSERT_EQ(told.size(), 4U);
-    for (const event &e : told)
+    const auto reported = happens(net[0], 100);
+    ASSERT_EQ(reported.size(), 4U);
+    for (const event &e : reported)
         EXPECT_EQ(e.what_happened,
                   static_cast<transfer *>(e.what)->rank == 1 ? event::kind::lost : event::kind::moved);
 }
@@ -523,7 +524,7 @@ TEST(shared, without_copies_there_are_no_transfers) {
     EXPECT_EQ(net[0].read(t), outcome::failed);
 }
 
-TEST(shared, what_does_not_fit_together_is_told) {
+TEST(shared, mismatches_are_reported) {
     const auto complaint = [](const shared_settings &of_first,
                               const std::string &address_of_other) -> std::string {
         try {

@@ -77,17 +77,17 @@ static bool right() {
     for (int i = 0; i < 20; ++i)
         good = good && results[i] == i;
 
-    int told = 0, seen = 0;
+    int sent = 0, seen = 0;
     fult::event set;
     fult::promise<int> promise;
     auto future = promise.get_future();
     std::thread foreign([&] {
-        told = 5;
+        sent = 5;
         set.set();
         seen = future.get();
     });
     set.wait();
-    good = good && told == 5;
+    good = good && sent == 5;
     promise.set_value(7);
     fult::blocking([&] { foreign.join(); });
     good = good && seen == 7;
