@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::detail {
 namespace {
 
@@ -19,6 +21,7 @@ constinit std::atomic<int> bell{-1};
 } // namespace
 
 void parker::wait(std::uint32_t prepared, int milliseconds) noexcept {
+    FULT_ASSERT((prepared & (asleep | at_bell)) == 0, "one thread waits at a time");
     timespec limit{milliseconds / 1000, (milliseconds % 1000) * 1'000'000L};
     const int saved = errno;
     const std::uint32_t sleeping = prepared | asleep;
@@ -48,6 +51,8 @@ void parker::ring() noexcept { ::eventfd_write(bell.load(std::memory_order_acqui
 
 void parker::wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned count,
                        std::int64_t nanoseconds) noexcept {
+    FULT_ASSERT((prepared & (asleep | at_bell)) == 0 && count != 0);
+    FULT_ASSERT(bell.load(std::memory_order_relaxed) >= 0, "open_bell comes first");
     const int saved = errno;
     constexpr std::int64_t second = 1'000'000'000;
     const timespec limit{nanoseconds / second, nanoseconds % second};
