@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/device.hpp"
 #include "comm/id_table.hpp"
 #include "comm/one_sided/records.hpp"
@@ -28,6 +30,7 @@ struct region_state {
     bool is_registered[2] = {};
 
     bool contains(std::uint64_t offset, std::uint64_t length) const noexcept {
+        FULT_ASSERT(base || size == 0);
         return offset <= size && length <= size - offset;
     }
 };
