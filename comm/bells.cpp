@@ -12,12 +12,15 @@
 #include <system_error>
 #include <unistd.h>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/descriptor_limit.hpp"
 
 namespace fult::comm::detail {
 namespace {
 
 constexpr std::size_t page_bytes = 4096;
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free, "other processes access it");
 
 // fult-run looks here for files that a job has left.
 std::string socket_path(const std::string &name) { return "/dev/shm/" + name + ".socket"; }
@@ -36,6 +39,7 @@ sockaddr_un address_of(const std::string &path) {
         lacks("the doorbell's socket " + path, "its name is too long");
     }
     std::memcpy(address.sun_path, path.data(), path.size());
+    FULT_ASSERT(address.sun_path[path.size()] == 0);
     return address;
 }
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/service.hpp>
 #include <fult/spawn.hpp>
@@ -87,6 +88,7 @@ match_pattern endpoint_state::pattern(int source, std::int64_t tag) const noexce
 }
 
 arrived *endpoint_state::post(receive &r) noexcept {
+    FULT_ASSERT(matches() && r.at == this && r.endpoint == id && r.finished);
     const match_pattern what = pattern(r.source, r.tag);
     if (wild_)
         return static_cast<arrived *>(wild_->post(what, r));
@@ -94,6 +96,7 @@ arrived *endpoint_state::post(receive &r) noexcept {
 }
 
 receive *endpoint_state::arrive(arrived &m) noexcept {
+    FULT_ASSERT(matches());
     const std::uint64_t key = match_key(id, static_cast<std::uint32_t>(m.about.source), m.about.tag);
     if (wild_)
         return static_cast<receive *>(wild_->arrive(key, m));
@@ -173,6 +176,7 @@ bool endpoint_state::deliver(const status &about, std::span<const std::byte> byt
 }
 
 bool endpoint_state::deliver(const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept {
+    FULT_ASSERT(!matches() && bytes);
     const fult::detail::no_suspension_in_spawn meanwhile; // it may spawn under the device's lock
     switch (how.how) {
     case delivery::handled:
@@ -246,6 +250,7 @@ endpoint_state::place *endpoint_state::reserve(int source) noexcept {
 }
 
 bool endpoint_state::deliver_in_order(const status &about, std::span<const std::byte> bytes) noexcept {
+    FULT_ASSERT(!matches() && about.size == bytes.size());
     bool in = false;
     if (!behind_.contains(about.source)) {
         in = deliver(about, bytes);
@@ -270,6 +275,7 @@ bool endpoint_state::deliver_ready(int source) noexcept {
     if (found == behind_.end())
         return true;
     std::deque<place> &line = found->second;
+    FULT_ASSERT(!line.empty(), "a line without messages is erased");
     for (; !line.empty() && line.front().how >= place::here; line.pop_front())
         if (line.front().how == place::here && !deliver(line.front().about, line.front().bytes))
             return false;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <fult/comm/endpoint.hpp>
+#include <fult/detail/assertion.hpp>
 
 #include "comm/device.hpp"
 #include "comm/match/spin.hpp"
@@ -87,7 +88,10 @@ class endpoint_state {
     // Under the device's lock. True if the owner cannot continue until the next message is admitted.
     bool has_run_dry() noexcept;
     void begin_coming() noexcept { ++coming_; }
-    void end_coming() noexcept { --coming_; }
+    void end_coming() noexcept {
+        FULT_ASSERT(coming_ != 0);
+        --coming_;
+    }
     // Messages left at their senders, oldest first of each sender.
     std::vector<place *> offered();
 

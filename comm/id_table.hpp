@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::comm::detail {
 
 // Protected by its owner's lock.
@@ -17,6 +19,7 @@ template <class T> class id_table {
             free_ = static_cast<std::uint32_t>(places_.size() - 1);
         }
         const std::uint32_t index = free_;
+        FULT_ASSERT(!places_[index].what, "a free place has no object");
         free_ = places_[index].next_free;
         places_[index].what = &object;
         ++count_;
@@ -28,11 +31,13 @@ template <class T> class id_table {
         return index < places_.size() && places_[index].uses == id >> 32 ? places_[index].what : nullptr;
     }
     void remove(std::uint64_t id) noexcept {
+        FULT_ASSERT(find(id), "only an id in use is removed");
         place &at = places_[id & 0xffff'ffff];
         at.what = nullptr;
         ++at.uses;
         at.next_free = free_;
         free_ = static_cast<std::uint32_t>(id & 0xffff'ffff);
+        FULT_ASSERT(count_ != 0);
         --count_;
     }
     // f may remove the element that it is given.
@@ -50,6 +55,8 @@ template <class T> class id_table {
         std::uint32_t uses = 1; // no id is 0
         std::uint32_t next_free = none;
     };
+    // A place is in use, with an object, or in the free list, without. The free list is empty or begins at
+    // free_.
     std::vector<place> places_;
     std::uint32_t free_ = none; // first of the free list
     std::size_t count_ = 0;

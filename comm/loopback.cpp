@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <fult/detail/address.hpp>
 #include <fult/detail/misuse.hpp>
 
 #include "comm/match/spin.hpp"
@@ -68,10 +69,10 @@ class loopback final : public transport {
         return outcome::done;
     }
     outcome read(transfer &t) noexcept override {
-        return move(t, t.local, reinterpret_cast<void *>(t.address));
+        return move(t, t.local, fult::detail::at_address<void>(t.address));
     }
     outcome write(transfer &t) noexcept override {
-        return move(t, reinterpret_cast<void *>(t.address), t.local);
+        return move(t, fult::detail::at_address<void>(t.address), t.local);
     }
 
     unsigned poll(std::span<event> events) noexcept override {
@@ -94,9 +95,9 @@ class loopback final : public transport {
     bool register_memory(memory &m) noexcept override {
         mailbox &own = hub_->box(rank_);
         const std::lock_guard guard(own.lock);
-        m.address = reinterpret_cast<std::uint64_t>(m.base);
+        m.address = fult::detail::address_of(m.base);
         m.key = ++own.last_key;
-        m.descriptor = reinterpret_cast<void *>(m.key);
+        m.descriptor = fult::detail::at_address<void>(m.key);
         try {
             own.registered[m.key] = {m.address, m.size};
         } catch (const std::bad_alloc &) {
@@ -117,8 +118,8 @@ class loopback final : public transport {
             return;
         mailbox &own = hub_->box(rank_);
         const std::lock_guard guard(own.lock);
-        const auto found = own.registered.find(reinterpret_cast<std::uint64_t>(descriptor));
-        const auto begin = reinterpret_cast<std::uint64_t>(at);
+        const auto found = own.registered.find(fult::detail::address_of(descriptor));
+        const auto begin = fult::detail::address_of(at);
         if (found == own.registered.end() || begin < found->second.first ||
             begin - found->second.first > found->second.second ||
             size > found->second.second - (begin - found->second.first))

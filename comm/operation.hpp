@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <fult/comm/status.hpp>
+#include <fult/detail/assertion.hpp>
 
 #include "comm/match/match_table.hpp"
 #include "comm/match/wildcards.hpp"
@@ -90,6 +91,7 @@ struct sending : operation {
 // no longer read. The object may have been freed on return.
 template <class Begun, class Names>
 void finish_begun(Begun &what, Names &names, transport *via, errc failure, callback_queue *locked) noexcept {
+    FULT_ASSERT(what.finished && (via || !what.is_registered));
     if (what.is_registered)
         via->deregister_memory(what.registered);
     what.is_registered = false;
@@ -102,6 +104,7 @@ void finish_begun(Begun &what, Names &names, transport *via, errc failure, callb
 }
 
 inline constexpr unsigned most_endpoints = 1 << 12;
+static_assert(most_endpoints <= 1 << 12, "match_key has 12 bits for an endpoint");
 
 arrived *new_arrived(std::size_t payload) noexcept; // nullptr: no memory
 void free_arrived(arrived *message) noexcept;

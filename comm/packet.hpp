@@ -36,5 +36,8 @@ struct alignas(64) packet : posted {
     std::byte *data() noexcept { return reinterpret_cast<std::byte *>(this + 1); }
     const std::byte *data() const noexcept { return reinterpret_cast<const std::byte *>(this + 1); }
 };
+static_assert(std::is_standard_layout_v<provider_notes> && sizeof(provider_notes) == 64);
+static_assert(offsetof(posted, notes) == 0, "a provider's pointer is the operation's");
+static_assert(sizeof(packet) % 64 == 0 && alignof(packet) == 64);
 
 } // namespace fult::comm::detail

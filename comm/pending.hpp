@@ -7,6 +7,8 @@
 #include <utility>
 
 #include <fult/comm/request.hpp>
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
 #include <fult/sync/waiter.hpp>
 
 #include "comm/device.hpp"
@@ -24,6 +26,7 @@ struct gathering {
     void expect_one() noexcept { left.fetch_add(1, std::memory_order_relaxed); }
     // The last one grants. No caller touches this object afterwards.
     void one_came() noexcept {
+        FULT_ASSERT(only_first || left.load(std::memory_order_relaxed) != 0, "as many came as were expected");
         if (only_first) {
             if (left.exchange(0, std::memory_order_acq_rel) == 1)
                 all_came.grant();
@@ -53,11 +56,12 @@ struct pending {
     virtual void destroy() noexcept = 0;
     virtual bool cancel() noexcept = 0;
 
-    static gathering *finished_mark() noexcept { return reinterpret_cast<gathering *>(1); }
+    static gathering *finished_mark() noexcept { return fult::detail::at_address<gathering>(1); }
     bool is_complete() const noexcept { return watcher.load(std::memory_order_acquire) == finished_mark(); }
     void complete() noexcept;
     // Returns false if it is complete already.
     bool watch(gathering &them) noexcept {
+        FULT_ASSERT(&them != finished_mark());
         gathering *nobody = nullptr;
         return watcher.compare_exchange_strong(nobody, &them, std::memory_order_acq_rel);
     }

@@ -1,4 +1,5 @@
 #include <fult/comm/request.hpp>
+#include <fult/detail/assertion.hpp>
 
 #include "comm/describe.hpp"
 #include "comm/pending.hpp"
@@ -39,6 +40,7 @@ void throw_failure(const operation &op, const char *call) {
 }
 
 void pending::complete() noexcept {
+    FULT_ASSERT(!is_complete(), "a request completes once");
     if (gathering *them = watcher.exchange(finished_mark(), std::memory_order_acq_rel)) // pairs with watch
         them->one_came();
 }
@@ -97,6 +99,7 @@ status request::wait() {
         if (p->watch(one))
             p->on->wait(one.all_came, *p->what);
     }
+    FULT_ASSERT(p->is_complete() && p->what);
     what_ = nullptr;
     struct owner {
         pending *p;

@@ -5,6 +5,8 @@
 #include <new>
 #include <utility>
 
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/platform.hpp>
 
 #include "comm/match/spin.hpp"
@@ -15,6 +17,7 @@ namespace {
 constexpr std::align_val_t cache_line{64};
 constexpr unsigned in_slab = 128; // blocks; the unit of moves between threads
 constexpr unsigned most_kept = 4 * in_slab;
+static_assert(most_kept >= in_slab, "a cache has a chain to hand back");
 
 // A free block.
 struct piece {
@@ -69,6 +72,7 @@ thread_local constinit own_pieces own{};
 
 void hand_back_chain(own_pieces &from, unsigned count) noexcept {
     piece *const first = from.first, *last = first;
+    FULT_ASSERT(count != 0 && count <= from.count);
     for (unsigned i = 1; i < count; ++i)
         last = last->next;
     from.first = std::exchange(last->next, nullptr);
@@ -96,6 +100,7 @@ void refill(own_pieces &mine) {
     if (mine.thread == own_pieces::fresh)
         open(mine);
     mine.first = common.take_chain();
+    FULT_ASSERT(mine.count == 0 && mine.first);
     for (const piece *each = mine.first; each; each = each->next)
         ++mine.count;
 }
@@ -107,16 +112,16 @@ FULT_OPAQUE void *take_request_memory() {
     own_pieces &mine = own;
     if (!mine.first) [[unlikely]]
         refill(mine);
+    FULT_ASSERT(mine.count != 0, "the count is that of the list");
     --mine.count;
     piece *const taken = mine.first, *const next = taken->next;
     mine.first = next;
     // The next block is taken soon, and then written from its beginning. Blocks are mostly consecutive, in
     // either direction: so extrapolate to those behind it. An integer, as the address may be invalid.
-    const auto next_at = reinterpret_cast<std::uintptr_t>(next),
-               taken_at = reinterpret_cast<std::uintptr_t>(taken);
+    const auto next_at = fult::detail::address_of(next), taken_at = fult::detail::address_of(taken);
     const std::uintptr_t later = next_at + 3 * (next_at - taken_at);
-    __builtin_prefetch(reinterpret_cast<const void *>(later), 1);
-    __builtin_prefetch(reinterpret_cast<const void *>(later + 64), 1);
+    __builtin_prefetch(fult::detail::at_address<const void>(later), 1);
+    __builtin_prefetch(fult::detail::at_address<const void>(later + 64), 1);
     return taken;
 }
 
@@ -124,6 +129,7 @@ FULT_OPAQUE void give_request_memory(void *memory) noexcept {
     own_pieces &mine = own;
     if (mine.count == most_kept) [[unlikely]]
         hand_back_chain(mine, in_slab);
+    FULT_ASSERT(mine.count < most_kept);
     mine.first = ::new (memory) piece{mine.first, nullptr};
     ++mine.count;
     if (mine.thread != own_pieces::keeps) [[unlikely]] {

@@ -11,6 +11,7 @@
 namespace fult::comm::detail {
 
 inline constexpr std::size_t request_bytes = 384; // a multiple of a cache line
+static_assert(request_bytes % 64 == 0);
 
 // Any thread; neither suspends. A block may be given back by another thread than took it.
 void *take_request_memory(); // aligned to a cache line; throws std::bad_alloc

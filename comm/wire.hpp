@@ -11,6 +11,8 @@
 #include <optional>
 #include <span>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::comm::detail {
 
 struct packet_head {
@@ -54,6 +56,7 @@ struct record_head {
     std::uint32_t unused;
 };
 static_assert(sizeof(packet_head) == 8 && sizeof(guarded_head) == 16 && sizeof(record_head) == 16);
+static_assert(!is_counted(record::alive) && !is_counted(record::probe) && is_counted(record::leaving));
 
 struct rts_body {
     std::uint64_t size;
@@ -81,6 +84,9 @@ struct data_body {
 };
 
 constexpr std::size_t padded(std::size_t size) noexcept { return (size + 7) & ~std::size_t{7}; }
+static_assert(padded(0) == 0 && padded(1) == 8 && padded(8) == 8);
+static_assert(sizeof(rts_body) == 40 && sizeof(id_body) == 16 && sizeof(cts_body) == 16 &&
+              sizeof(data_body) == 16);
 constexpr std::size_t record_bytes(std::size_t body) noexcept { return sizeof(record_head) + padded(body); }
 
 // A record within a packet.
@@ -125,6 +131,7 @@ class record_reader {
     }
     // Continues with the record at that offset from the beginning of the packet.
     void go_on_at(std::span<const std::byte> packet, std::size_t offset) noexcept {
+        FULT_ASSERT(offset <= packet.size() && ok_);
         rest_ = packet.subspan(offset);
     }
     // Reads the next record; returns false if there is none.
@@ -153,6 +160,7 @@ inline bool record_reader::next(record_view &r) noexcept {
     r.tag = head.tag;
     r.body = rest_.subspan(sizeof head, head.size);
     rest_ = rest_.subspan(record_bytes(head.size));
+    FULT_ASSERT(r.body.size() == head.size);
     return true;
 }
 

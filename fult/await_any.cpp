@@ -2,6 +2,7 @@
 #include <optional>
 #include <stop_token>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/handle.hpp>
 
 #include "check.hpp"
@@ -16,16 +17,14 @@ bool has_ended(const task *t) noexcept {
     return t->join.load(std::memory_order_acquire) == join_done; // pairs with the exchange in complete
 }
 
-std::uintptr_t tagged(const any_counter *counter) noexcept {
-    return reinterpret_cast<std::uintptr_t>(counter) | join_any_tag;
-}
+join_word tagged(const any_counter *counter) noexcept { return join_word::of(join_tag::any, counter); }
 
 // Withdraws the wait from the first `count` tasks. Returns the number of tasks that had not ended: the ended
 // ones count themselves.
 std::size_t withdraw(task *const *tasks, std::size_t count, const any_counter &counter) noexcept {
     std::size_t left = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        std::uintptr_t mine = tagged(&counter);
+        join_word mine = tagged(&counter);
         if (tasks[i] && tasks[i]->join.compare_exchange_strong(mine, join_none, std::memory_order_acq_rel,
                                                                std::memory_order_acquire)) // with complete
             ++left;
@@ -49,7 +48,7 @@ std::size_t await_any(task *const *tasks, std::size_t count, const std::stop_tok
     for (; asked < count; ++asked) {
         if (!tasks[asked])
             continue;
-        std::uintptr_t seen = join_none;
+        join_word seen = join_none;
         if (tasks[asked]->join.compare_exchange_strong(seen, tagged(&counter), std::memory_order_acq_rel,
                                                        std::memory_order_acquire)) // pairs with complete
             ++waiting;
@@ -65,6 +64,7 @@ std::size_t await_any(task *const *tasks, std::size_t count, const std::stop_tok
            !(stop && stop->stop_requested()))
         suspend_until_signaled(false);
     const std::size_t counted = waiting - withdraw(tasks, asked, counter);
+    FULT_ASSERT(counter.ended.load(std::memory_order_relaxed) <= counted, "each task counts itself once");
     while (counter.ended.load(std::memory_order_acquire) != counted) // until no task uses the counter
         suspend_until_signaled(false);
     if (ended_meanwhile)

@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstdint>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::detail {
 
 template <std::uint32_t Capacity> class bit_tree {
@@ -18,6 +20,7 @@ template <std::uint32_t Capacity> class bit_tree {
     bool contains(std::uint32_t i) const noexcept { return (get(leaf_[i >> 6]) >> (i & 63)) & 1; }
 
     void insert(std::uint32_t i) noexcept {
+        FULT_ASSERT(i < Capacity);
         if (contains(i))
             return;
         put(leaf_[i >> 6], get(leaf_[i >> 6]) | bit(i));
@@ -30,6 +33,7 @@ template <std::uint32_t Capacity> class bit_tree {
         if (get(leaf_[i >> 6]) != 0)
             return;
         put(middle_[i >> 12], get(middle_[i >> 12]) & ~bit(i >> 6));
+        FULT_ASSERT(at_least(i) != static_cast<int>(i), "an erased member is not found");
         if (get(middle_[i >> 12]) == 0)
             put(root_, get(root_) & ~bit(i >> 12));
     }
@@ -87,6 +91,7 @@ template <std::uint32_t Capacity> class bit_tree {
 
     // The highest member <= i, or none.
     int at_most(std::uint32_t i) const noexcept {
+        FULT_ASSERT(i < Capacity);
         if (const std::uint64_t here = get(leaf_[i >> 6]) & up_to(i))
             return static_cast<int>((i & ~63u) + high(here));
         std::uint32_t m = i >> 6;

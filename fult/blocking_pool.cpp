@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
+
 #include "check.hpp"
 #include "locals.hpp"
 
@@ -116,12 +118,15 @@ void blocking_pool::serve(blocking_request *first) noexcept {
 
 // Called under the lock, like the next.
 void blocking_pool::put_in_queue(blocking_request &request) noexcept {
+    FULT_ASSERT(lock_.is_held() && !request.next);
+    FULT_ASSERT((first_ == nullptr) == (last_ == nullptr));
     (last_ ? last_->next : first_) = &request;
     last_ = &request;
 }
 
 // Takes all queued requests.
 blocking_request *blocking_pool::take_queue() noexcept {
+    FULT_ASSERT(lock_.is_held());
     last_ = nullptr;
     reported_ = false;
     return std::exchange(first_, nullptr);
@@ -162,6 +167,7 @@ blocking_request *blocking_pool::next_request(idle_thread &me) noexcept {
 }
 
 void blocking_pool::remove_idle(const idle_thread &me) noexcept {
+    FULT_ASSERT(lock_.is_held() && !me.request, "a thread with a request is not idle");
     idle_thread **at = &idle_;
     while (*at != &me)
         at = &(*at)->below;
@@ -172,6 +178,7 @@ void blocking_pool::remove_idle(const idle_thread &me) noexcept {
 // Assigns the request to an idle thread, if there is one. Returns the thread, to be posted. Called under the
 // lock.
 blocking_pool::idle_thread *blocking_pool::assign(blocking_request &request) noexcept {
+    FULT_ASSERT(lock_.is_held());
     idle_thread *free = idle_;
     if (free) {
         idle_ = free->below;

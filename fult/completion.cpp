@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/fast_path.hpp>
 #include <fult/detail/group.hpp>
 #include <fult/detail/wait_record.hpp>
@@ -21,13 +22,6 @@
 
 namespace fult::detail {
 namespace {
-
-template <class T> T *untag(std::uintptr_t word) noexcept {
-    return reinterpret_cast<T *>(word & ~std::uintptr_t{join_tag_mask});
-}
-std::uintptr_t tag(const void *what, join_word as) noexcept {
-    return reinterpret_cast<std::uintptr_t>(what) | as;
-}
 
 const char *name_of(const task *t) noexcept {
     return t->extras && !t->extras->name.empty() ? t->extras->name.c_str() : "unnamed";
@@ -67,8 +61,10 @@ bool is_completed(const task *t) noexcept {
 
 // Runs a claimed, unstarted task on the caller's stack. Its result stays in the descriptor.
 void run_inline(worker *w, task *t) noexcept {
+    FULT_ASSERT(t->state.load(std::memory_order_relaxed) == busy && !t->context, "a claimed, unstarted task");
+    FULT_ASSERT(!t->pinned, "a pinned task has a stack of its own");
     task *const self = w->current;
-    t->outer = self;
+    t->outer = outer_word::above(self);
     run_as(w, t);
     t->ops->run(*t);
     if (t->extras) [[unlikely]]
@@ -115,10 +111,7 @@ bool help(worker *w, task *t) noexcept {
         run_inline(w, t);
         return true;
     }
-    t->state.store(ready,
-                   // started in the meantime: back to the schedulers; pairs with claim
-                   std::memory_order_seq_cst);
-    home->tasks.post(t, false);
+    home->tasks.make_claimable(t, false); // started in the meantime: back to the schedulers
     w->team.wake_for(*home, false);
     return false;
 }
@@ -127,9 +120,9 @@ void await_on_thread(task *t) noexcept {
     check_not_forked();
     parker until;
     const std::uint32_t prepared = until.prepare();
-    std::uintptr_t seen = join_none;
-    if (!t->join.compare_exchange_strong(seen, tag(&until, join_parker_tag), std::memory_order_acq_rel,
-                                         std::memory_order_acquire)) {
+    join_word seen = join_none;
+    if (!t->join.compare_exchange_strong(seen, join_word::of(join_tag::parker, &until),
+                                         std::memory_order_acq_rel, std::memory_order_acquire)) {
         if (seen == join_done)
             return;
         misuse("join", "another task or thread joins this task already");
@@ -144,31 +137,34 @@ void await_on_thread(task *t) noexcept {
 } // namespace
 
 void complete(task *t) noexcept {
-    const std::uintptr_t waiter =
+    FULT_ASSERT(t->state.load(std::memory_order_relaxed) == busy && !t->context,
+                "a task that ends is running");
+    const join_word waiter =
         t->join.exchange(join_done, std::memory_order_acq_rel); // pairs with await_completion
     // From here on t belongs to its present or future joiner.
     if (waiter == join_none)
         return;
     if (waiter == join_detached)
         return drop(t);
-    switch (waiter & join_tag_mask) {
-    case join_counter_tag: {
-        auto *counter = untag<join_counter>(waiter);
+    switch (waiter.tag()) {
+    case join_tag::counter: {
+        auto *counter = waiter.as<join_counter>(join_tag::counter);
         const task_id who = counter->waiter;
         if (counter->remaining.fetch_sub(1, std::memory_order_acq_rel) ==
             1) // pairs with await_all; the counter may then be destroyed
             post_signal(who);
         break;
     }
-    case join_parker_tag:
-        untag<parker>(waiter)->post();
+    case join_tag::parker:
+        waiter.as<parker>(join_tag::parker)->post();
         break;
-    case join_group_tag:
+    case join_tag::group:
+        FULT_ASSERT(t->result == result_kind::none, "a group's task has no result");
         release_joined(t);
-        reinterpret_cast<group_core *>(waiter & ~std::uintptr_t{join_tag_mask})->count_down();
+        waiter.as<group_core>(join_tag::group)->count_down();
         break;
-    case join_any_tag: {
-        auto *counter = untag<any_counter>(waiter);
+    case join_tag::any: {
+        auto *counter = waiter.as<any_counter>(join_tag::any);
         const task_id who = counter->waiter;
         task *none = nullptr;
         counter->first.compare_exchange_strong(none, t, std::memory_order_relaxed);
@@ -177,9 +173,10 @@ void complete(task *t) noexcept {
         post_signal(who); // the waiter may have ended
         break;
     }
-    default:
+    case join_tag::task:
+    case join_tag::pinned_task:
         // a stale id causes a spurious wake-up: the address is never dereferenced
-        post_signal(task_id::from_value(waiter));
+        post_signal(waiter.joiner());
     }
 }
 
@@ -192,8 +189,8 @@ void await_completion(task *t) noexcept {
         misuse("join", "a task joins itself");
     if (is_completed(t) || help(w, t))
         return;
-    std::uintptr_t seen = join_none;
-    if (!t->join.compare_exchange_strong(seen, to_id(self).value(), std::memory_order_acq_rel,
+    join_word seen = join_none;
+    if (!t->join.compare_exchange_strong(seen, join_word::of(to_id(self)), std::memory_order_acq_rel,
                                          std::memory_order_acquire)) {
         if (seen == join_done)
             return;
@@ -223,8 +220,8 @@ void await_all(task *const *tasks, std::size_t count) noexcept {
         return;
     join_counter counter{to_id(this_worker()->current), {count + 1}};
     for (std::size_t i = 0; i < count; ++i) {
-        std::uintptr_t seen = join_none;
-        if (!tasks[i]->join.compare_exchange_strong(seen, tag(&counter, join_counter_tag),
+        join_word seen = join_none;
+        if (!tasks[i]->join.compare_exchange_strong(seen, join_word::of(join_tag::counter, &counter),
                                                     std::memory_order_acq_rel, std::memory_order_acquire)) {
             if (seen != join_done)
                 misuse("join_all", "another task or thread joins one of these tasks already");
@@ -241,7 +238,7 @@ void await_all(task *const *tasks, std::size_t count) noexcept {
 }
 
 void detach_task(task *t) noexcept {
-    const std::uintptr_t before =
+    const join_word before =
         t->join.exchange(join_detached, std::memory_order_acq_rel); // pairs with complete
     if (before == join_done)
         drop(t);
@@ -278,6 +275,8 @@ task_id id_of(const task *t) noexcept { return to_id(t); }
 // Slots -------------------------------------------------------------------------------------------------------------------------
 
 void release_joined(task *t) noexcept {
+    FULT_ASSERT(t->result == result_kind::none, "the result was taken or dropped");
+    FULT_ASSERT(!t->context, "its stack is free");
     if (t->extras) [[unlikely]]
         static_cast<worker *>(home_of(t))->set_extras(t, nullptr);
     t->pinned = false;
@@ -290,6 +289,7 @@ void release_joined(task *t) noexcept {
 }
 
 void release_slot_slow(worker_hot *w, task *t) noexcept {
+    FULT_ASSERT(t->join.load(std::memory_order_relaxed) == join_none && !t->extras, "a free slot is as new");
     __builtin_prefetch(t + ahead, 1); // for tasks joined in the order of spawning
     worker_hot *const home = home_of(t);
     if (home == w && slot_of(t) < half_slots) [[likely]]

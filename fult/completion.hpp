@@ -13,6 +13,7 @@ struct join_counter {
     task_id waiter;
     std::atomic<std::size_t> remaining;
 };
+static_assert(alignof(join_counter) >= 8, "room for a join_tag");
 
 // One task's wait for the first of several. Each task that ends before the waiter has withdrawn increments
 // `ended`, as its last access, and signals.
@@ -21,6 +22,7 @@ struct any_counter {
     std::atomic<task *> first;
     std::atomic<std::size_t> ended;
 };
+static_assert(alignof(any_counter) >= 8, "room for a join_tag");
 
 // Notifies the joiner, if there is one already; frees the slot of a detached task. The result is in the
 // descriptor.

@@ -6,6 +6,7 @@
 
 #include <boost/context/detail/fcontext.hpp>
 
+#include <fult/detail/address.hpp>
 #include <fult/detail/platform.hpp>
 
 namespace fult::detail {
@@ -19,7 +20,7 @@ struct jump_result {
 using context_entry = void (*)(boost::context::detail::transfer_t);
 
 inline jump_result to_jump_result(boost::context::detail::transfer_t t) noexcept {
-    return {t.fctx, reinterpret_cast<std::uintptr_t>(t.data)};
+    return {t.fctx, address_of(t.data)};
 }
 
 inline void *make_context(void *stack_top, std::size_t size, context_entry entry) noexcept {
@@ -31,8 +32,8 @@ inline void *make_context(void *stack_top, std::size_t size, context_entry entry
 FULT_ALWAYS_INLINE jump_result jump(void *to, std::uintptr_t word) noexcept {
     static_assert(sizeof(two_words) == sizeof(boost::context::detail::transfer_t));
     const auto in = call_that_jumps_back(reinterpret_cast<void *>(&boost::context::detail::jump_fcontext), to,
-                                         reinterpret_cast<void *>(word));
-    return {in.first, reinterpret_cast<std::uintptr_t>(in.second)};
+                                         at_address<void>(word));
+    return {in.first, address_of(in.second)};
 }
 
 } // namespace fult::detail

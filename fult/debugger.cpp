@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include <fult/detail/address.hpp>
 #include <fult/detail/platform.hpp>
 #include <fult/detail/wait_record.hpp>
 
@@ -44,7 +45,7 @@ FULT_API __attribute__((used)) debug_table fult_debug;
 namespace fult::detail {
 namespace {
 std::uint64_t distance(const void *to, const void *from) noexcept {
-    return reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
+    return address_of(to) - address_of(from);
 }
 } // namespace
 
@@ -55,7 +56,7 @@ void publish_debug_table(const worker_team &team) noexcept {
     fult_debug.upper_lines = distance(home->tasks.address_of_words_used(true), home);
     static const task_extras any;
     fult_debug.name = distance(&any.name, &any);
-    fult_debug.first_home = reinterpret_cast<std::uintptr_t>(team.homes.data());
+    fult_debug.first_home = address_of(team.homes.data());
     fult_debug.homes = team.homes.size();
 }
 

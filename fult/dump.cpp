@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include <fult/detail/address.hpp>
 #include <fult/inspect.hpp>
 
 #include "symbols.hpp"
@@ -94,7 +95,7 @@ class report {
     void add(const task_description &t) {
         ++counts_[static_cast<std::size_t>(t.status)];
         group &g = groups_[group_key(t)];
-        const void *object = t.joins ? reinterpret_cast<const void *>(t.joins.value()) : t.object;
+        const void *object = t.joins ? at_address<const void>(t.joins.value()) : t.object;
         if (g.count++ == 0) {
             g.object = object;
             g.joined = t.joins ? label(t.joins) : "";

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <exception>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/group.hpp>
 #include <fult/detail/misuse.hpp>
 
@@ -50,6 +51,7 @@ bool count_runs(worker *w, std::uintptr_t runs) noexcept {
 
 // Runs t if it is an unstarted task of this group that is private to this worker.
 FULT_ALWAYS_INLINE group_core::run_end group_core::run_here(worker_hot *w, task *self, task *t) noexcept {
+    FULT_ASSERT(home_of(t) == w && w->current == self);
     ready_byte *const mine = ready_byte_at(w, distance_in_slots(w, t));
     if (!is_set(*mine))
         return run_end::not_run;
@@ -62,10 +64,10 @@ FULT_ALWAYS_INLINE group_core::run_end group_core::run_here(worker_hot *w, task 
         make_ready_slow(t);
         return run_end::not_run;
     }
-    t->outer = self;
+    t->outer = outer_word::above(self);
     run_as(w, t);
     static_cast<const group_task_ops *>(t->ops)->here(*t);
-    if (t->outer != self) [[unlikely]]
+    if (t->outer != outer_word::above(self)) [[unlikely]]
         end_inline_slow(t);
     const worker_hot *const before = std::exchange(w, current_worker());
     run_as(w, self);
@@ -97,6 +99,7 @@ void group_core::run_own() noexcept {
     const without_exceptions meanwhile(*here);
     task *const self = here->current;
     std::int64_t left = uncounted(), found = 0;
+    FULT_ASSERT(self == owner_, "only the owner runs its tasks inline");
     // Slots of other tasks may lie in between. The walk does not leave the half of t: the end of the lower
     // half may have no memory. (t is in the upper half if the owner spawned on this worker before it moved
     // here.)
@@ -148,8 +151,8 @@ void group_core::wait_for_count() noexcept {
         if (own == 0 && seen == 0)
             return;
         const std::uint32_t prepared = until.prepare();
-        waiter_.store(w ? to_id(this_worker()->current).value()
-                        : reinterpret_cast<std::uintptr_t>(&until) | join_parker_tag,
+        waiter_.store(w ? join_word::of(to_id(this_worker()->current))
+                        : join_word::of(join_tag::parker, &until),
                       std::memory_order_relaxed);
         do {
             if ((seen & waiting) != 0)
@@ -170,7 +173,7 @@ void group_core::wait_for_count() noexcept {
 // time while some are not counted yet.
 void group_core::count_down() noexcept {
     std::int64_t seen = word_.load(std::memory_order_acquire); // pairs with wait_until_empty, for the waiter
-    std::uintptr_t who = 0;
+    join_word who;
     bool last = false;
     do {
         who = waiter_.load(std::memory_order_relaxed);
@@ -180,10 +183,11 @@ void group_core::count_down() noexcept {
                                           std::memory_order_acquire));
     if (!last)
         return;
-    if ((who & join_tag_mask) == join_parker_tag)
-        reinterpret_cast<parker *>(who & ~std::uintptr_t{join_tag_mask})->post();
+    FULT_ASSERT(who.is_waiter(), "the bit `waiting` is set after the waiter");
+    if (who.tag() == join_tag::parker)
+        who.as<parker>(join_tag::parker)->post();
     else
-        post_signal(task_id::from_value(who)); // a stale id causes a spurious wake-up
+        post_signal(who.joiner()); // a stale id causes a spurious wake-up
 }
 
 // Stopping --------------------------------------------------------------------------------------------------------------------

@@ -7,12 +7,15 @@
 #include <functional>
 #include <vector>
 
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/wait_record.hpp>
 #include <fult/inspect.hpp>
 
 #include "fork_guard.hpp"
 #include "sanitizer.hpp"
 #include "suspend.hpp"
+#include "task_state.hpp"
 #include "unwind.hpp"
 #include "worker.hpp"
 
@@ -30,12 +33,12 @@ FULT_RACY_READ task *running_on(const worker &w) noexcept {
 // The word is a task's address only while t runs: before, it is a group's mark, and at the end of t it is
 // arbitrary.
 FULT_RACY_READ std::uintptr_t outer_of(const task *t) noexcept {
-    return reinterpret_cast<std::uintptr_t>(*const_cast<task *const volatile *>(&t->outer)) & ~at_end_mask;
+    return t->outer.racy_value() & ~at_end_mask;
 }
 
 FULT_RACY_READ task_id racy_id_of(const task *t) noexcept {
     const bool pinned = *const_cast<const volatile bool *>(&t->pinned);
-    return task_id::from_value(reinterpret_cast<std::uintptr_t>(t) | (pinned ? 1u : 0u));
+    return make_id(t, pinned);
 }
 
 // Distinguishes descriptors from arbitrary words: a pointer that was read while tasks run is validated here
@@ -54,8 +57,8 @@ class descriptor_ranges {
 
     // The descriptor at this address, or nullptr. Its slot has been in use; its contents are arbitrary.
     const task *find(std::uintptr_t address) const noexcept {
-        const auto *t = reinterpret_cast<const task *>(address);
-        const auto *home = reinterpret_cast<const worker *>(address & home_mask);
+        const auto *t = at_address<const task>(address);
+        const auto *home = at_address<const worker>(address & home_mask);
         if (address % sizeof(task) != 0 || (address & ~home_mask) < tasks_offset ||
             !std::binary_search(homes_.begin(), homes_.end(), home, std::less<const worker *>()))
             return nullptr;
@@ -125,7 +128,7 @@ class walk {
     }
 
     void visit_running(const worker &w) {
-        const task *t = descriptors_.find(reinterpret_cast<std::uintptr_t>(running_on(w)));
+        const task *t = descriptors_.find(address_of(running_on(w)));
         if (!t)
             return;
         seen s(t);
@@ -182,9 +185,8 @@ class walk {
     }
 
     void visit_claimable(worker &home, task *t, std::uint32_t slot) {
-        std::uint32_t before = t->state.load(std::memory_order_relaxed);
-        if (before == busy ||
-            !t->state.compare_exchange_strong(before, busy, std::memory_order_seq_cst)) // pairs with claim
+        const task_state before = t->state.load(std::memory_order_relaxed);
+        if (before == busy || try_claim(*t, before) != before)
             return; // a worker has claimed it: it runs
         seen s(t);
         const bool posted = home.tasks.runnable().contains(slot) || home.tasks.pinned().contains(slot) ||
@@ -198,8 +200,7 @@ class walk {
             outer = descriptors_.find(outer_of(t));
             inspect_stack(s, t);
         }
-        t->state.exchange(before,
-                          std::memory_order_seq_cst); // pairs with claim, as a worker's finish_switch does
+        set_suspended(*t, before); // as a worker's finish_switch does
         if (t->pending_wakeup.load(std::memory_order_seq_cst) != 0 &&
             t->pending_wakeup.exchange(0, std::memory_order_seq_cst) != 0) {
             home.tasks.post(t, before == ready_pinned);
@@ -220,8 +221,10 @@ class walk {
     }
 
     void inspect_stack(seen &s, const task *t) const noexcept {
-        const auto context = reinterpret_cast<std::uintptr_t>(t->context);
-        const auto high = reinterpret_cast<std::uintptr_t>(t->on->high());
+        const auto context = address_of(t->context);
+        FULT_ASSERT(t->on && t->state.load(std::memory_order_relaxed) == busy,
+                    "the walk has claimed the task");
+        const auto high = address_of(t->on->high());
         s.about.stack_size = t->on->size;
         s.about.stack_used = high - context;
         s.about.frames = without_switch({s.frames, frames_of(t->context, t->on->high(), s.frames)});
@@ -232,7 +235,7 @@ class walk {
             at += std::uintptr_t{1} << 32;
         if (at % alignof(wait_record) != 0 || at > high - sizeof(wait_record))
             return; // not on this stack: a program that switches stacks itself waits on another one
-        const auto &record = *reinterpret_cast<const wait_record *>(at);
+        const auto &record = *at_address<const wait_record>(at);
         if (record.what().describe) {
             record.what().describe(record.what().object, s.waits_for, sizeof s.waits_for);
             s.about.waits_for = s.waits_for;
@@ -247,7 +250,7 @@ class walk {
         }
         s.about.object = record.what().object;
         s.about.timed = record.timed();
-        const task *joined = descriptors_.find(reinterpret_cast<std::uintptr_t>(record.what().object));
+        const task *joined = descriptors_.find(address_of(record.what().object));
         if (s.about.waits_for && std::strncmp(s.about.waits_for, "join", 4) == 0 && joined)
             s.about.joins = racy_id_of(joined);
     }
@@ -255,14 +258,14 @@ class walk {
     // Visits claimed tasks that wait for their worker's next decision. The chain may change during the walk,
     // and may be a deferred lock.
     void visit_handed_off(const worker &w) {
-        const task *t = descriptors_.find(reinterpret_cast<std::uintptr_t>(w.handed_off()));
+        const task *t = descriptors_.find(address_of(w.handed_off()));
         for (std::size_t i = 0; t && i < most_outer; ++i) {
             seen s(t);
             s.about.status = task_status::ready;
             s.about.started = true;
             s.set_name_of_busy(t);
             report(s);
-            t = descriptors_.find(reinterpret_cast<std::uintptr_t>(t->next.load(std::memory_order_relaxed)));
+            t = descriptors_.find(address_of(t->next.load(std::memory_order_relaxed)));
         }
     }
 

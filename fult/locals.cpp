@@ -6,6 +6,7 @@
 #include <system_error>
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/fast_path.hpp>
 
 #include "spin_lock.hpp"
@@ -113,10 +114,12 @@ void make_room(local_values &values, local_key key) {
     auto *more = new local_entry[wanted];
     std::copy_n(values.far, values.far_count, more);
     delete[] std::exchange(values.far, more);
+    FULT_ASSERT(wanted > values.far_count);
     values.far_count = wanted;
 }
 
 void put_local(local_values &values, local_key key, void *value) noexcept {
+    FULT_ASSERT(entry_of(values, key), "make_room comes first");
     *entry_of(values, key) = {key, value};
 }
 
@@ -126,6 +129,7 @@ void set_local(local_key key, void *value) {
         if (!value)
             return;
         task *const t = this_worker()->current;
+        FULT_ASSERT(!t->extras);
         auto extras = std::make_unique<task_extras>();
         values = extras.get();
         static_cast<worker *>(home_of(t))->set_extras(t, std::move(extras));

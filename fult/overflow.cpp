@@ -9,6 +9,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <fult/detail/address.hpp>
+
 #include "symbols.hpp"
 #include "task.hpp"
 #include "unwind.hpp"
@@ -114,9 +116,9 @@ interrupt_point interrupt_point_of(const void *interrupted) noexcept {
     const auto *context = static_cast<const ucontext_t *>(interrupted);
 #if defined(__x86_64__)
     return {static_cast<std::uintptr_t>(context->uc_mcontext.gregs[REG_RSP]),
-            reinterpret_cast<const void *>(context->uc_mcontext.gregs[REG_RIP])};
+            at_address<const void>(static_cast<std::uintptr_t>(context->uc_mcontext.gregs[REG_RIP]))};
 #else
-    return {context->uc_mcontext.sp, reinterpret_cast<const void *>(context->uc_mcontext.pc)};
+    return {context->uc_mcontext.sp, at_address<const void>(context->uc_mcontext.pc)};
 #endif
 }
 
@@ -126,7 +128,7 @@ bool overflows(const stack &s, std::uintptr_t address, std::uintptr_t sp) noexce
     if (!s.kernel_threads)
         return s.guards(address);
     constexpr std::uintptr_t near = 64 * 1024, gap = 1024 * 1024;
-    const auto end = reinterpret_cast<std::uintptr_t>(s.base);
+    const auto end = address_of(s.base);
     const auto close = [&](std::uintptr_t at) { return at + gap >= end && at < end + near; };
     return close(address) && close(sp);
 }
@@ -148,7 +150,7 @@ void on_fault(int number, siginfo_t *info, void *interrupted) noexcept {
     if (info->si_code <= 0) // SI_USER and the like: sent by kill, raise or sigqueue
         return pass_on_sent(number, info, before);
     const worker *w = this_worker();
-    const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+    const auto address = address_of(info->si_addr);
     const interrupt_point at = interrupt_point_of(interrupted);
     if (w && w->current_stack() && overflows(*w->current_stack(), address, at.stack_pointer)) {
         if (reporting.exchange(true, std::memory_order_relaxed))

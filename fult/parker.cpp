@@ -10,6 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::detail {
 namespace {
 
@@ -33,6 +35,7 @@ timespec time_after(int milliseconds) noexcept {
 } // namespace
 
 void parker::wait(std::uint32_t prepared, int milliseconds) noexcept {
+    FULT_ASSERT((prepared & (asleep | at_bell)) == 0, "one thread waits at a time");
     const int saved = errno;
     const timespec deadline = milliseconds < 0 ? timespec{} : time_after(milliseconds);
     const std::uint32_t sleeping = prepared | asleep;
@@ -63,6 +66,8 @@ void parker::ring() noexcept { ::eventfd_write(bell.load(std::memory_order_acqui
 
 void parker::wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned count,
                        std::int64_t nanoseconds) noexcept {
+    FULT_ASSERT((prepared & (asleep | at_bell)) == 0 && count != 0);
+    FULT_ASSERT(bell.load(std::memory_order_relaxed) >= 0, "open_bell comes first");
     const int saved = errno;
     constexpr std::int64_t second = 1'000'000'000;
     const timespec limit{nanoseconds / second, nanoseconds % second};

@@ -40,6 +40,7 @@ class alignas(8) parker { // so that a pointer to it has room for a tag
     static constexpr std::uint32_t at_bell = 1; // the thread sleeps on descriptors
     static constexpr std::uint32_t asleep = 2;  // or on this word; a post without either needs no system call
     static constexpr std::uint32_t one_post = 4;
+    static_assert((at_bell | asleep) < one_post, "posts are counted above the flags");
     std::atomic<std::uint32_t> posts_{0};
 };
 

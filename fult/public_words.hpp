@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/layout.hpp>
 
 namespace fult::detail {
@@ -43,6 +45,7 @@ struct public_words {
     // Sets bits of a word. Full barrier: a thread that takes the bits sees what the caller wrote before, and
     // a later load of the sleepers is ordered after the OR (tests/model/sleep.pml).
     FULT_ALWAYS_INLINE void set(std::uint32_t word, std::uint64_t bits) const noexcept {
+        FULT_ASSERT(word < max_slots / 64);
         words[word].fetch_or(bits, std::memory_order_seq_cst); // pairs with take
         if (word >= first_hinted_word) [[unlikely]]
             hint(word / words_in_line);
@@ -87,11 +90,12 @@ struct public_words {
 
   private:
     static shared_word *locate(const void *home, std::uintptr_t offset) noexcept {
-        return reinterpret_cast<shared_word *>(reinterpret_cast<std::uintptr_t>(home) + offset);
+        return at_address<shared_word>(address_of(home) + offset);
     }
     static std::uint64_t bit(std::uint32_t i) noexcept { return std::uint64_t{1} << (i & 63); }
 
     void hint(std::uint32_t line) const noexcept {
+        FULT_ASSERT(line >> 12 < top_words);
         shared_word &s = summary[line >> 6];
         if ((s.load(std::memory_order_seq_cst) & bit(line)) == 0) // pairs with the fetch_and in scan_summary
             s.fetch_or(bit(line), std::memory_order_seq_cst);
@@ -165,5 +169,13 @@ struct public_words {
 inline constexpr public_words::offsets runnable_offsets{0x100'0000, 0x10'1000, 0x10'0000};
 inline constexpr public_words::offsets pinned_offsets{0x140'0000, 0x10'2000, 0x10'0040};
 inline constexpr public_words::offsets returned_offsets{0x180'0000, 0x10'3000, 0x10'0080};
+
+// No two of these arrays overlap, and a line of top words has a cache line of its own.
+constexpr bool lie_apart(const public_words::offsets &a, const public_words::offsets &b) noexcept {
+    constexpr std::uintptr_t words = max_slots / 8, summary = words / 64 / words_in_line, top = cache_line;
+    return a.words + words <= b.words && a.summary + summary <= b.summary && a.top + top <= b.top;
+}
+static_assert(lie_apart(runnable_offsets, pinned_offsets) && lie_apart(pinned_offsets, returned_offsets));
+static_assert(returned_offsets.words + max_slots / 8 <= slot_words_offset);
 
 } // namespace fult::detail

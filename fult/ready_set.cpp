@@ -4,6 +4,8 @@
 #include <bit>
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
+
 #include "asymmetric_fence.hpp"
 #include "sanitizer.hpp"
 #include "way_home.hpp"
@@ -50,6 +52,7 @@ std::uint64_t ready_set::ready_bits(std::uint32_t word) const noexcept {
 
 void ready_set::add_ready(task *t) noexcept {
     reconcile_if_revoked();
+    check_becomes_private(t, false);
     ready_turn_.words.insert(slot_of(t) >> 6);
     bytes_[slot_of(t)].store(1, std::memory_order_release);
     owner_barrier();
@@ -127,12 +130,13 @@ task *ready_set::take_in_turn(sweep &s) noexcept {
 // Makes private tasks claimable by others; pinned ones by their home only. Returns the number of tasks that
 // others may take.
 unsigned ready_set::make_bits_claimable(std::uint32_t word, std::uint64_t bits) noexcept {
+    FULT_ASSERT(bits != 0 && (bits & ~usable_slots) == 0);
     std::uint64_t here_only = 0;
     for (std::uint64_t rest = bits; rest != 0; rest &= rest - 1) {
         task *t = task_at(word, lowest_bit(rest));
         const bool bound = t->context && stays_home(t);
         here_only |= bound ? rest & -rest : 0;
-        t->state.store(bound ? ready_pinned : ready, std::memory_order_release); // pairs with claim
+        set_claimable(*t, bound ? ready_pinned : ready);
     }
     if (here_only != 0)
         pinned().set(word, here_only);
@@ -189,6 +193,9 @@ unsigned ready_set::revoke() noexcept {
 }
 
 unsigned ready_set::move_oldest(const sweep &s) noexcept {
+    FULT_ASSERT(revoking_.is_held());
+    FULT_ASSERT((home_->request_flags.load(std::memory_order_relaxed) & revoked) != 0,
+                "the owner is notified first");
     for (int w = s.words.lowest(); w >= 0; w = s.words.at_least(static_cast<std::uint32_t>(w) + 1)) {
         const auto word = static_cast<std::uint32_t>(w);
         const std::uint64_t moved = words_[word].moved.load(std::memory_order_relaxed);
@@ -208,6 +215,7 @@ std::uint64_t ready_set::reconcile(std::uint32_t asked) noexcept {
     std::uint64_t lost = 0;
     revoking_.lock();
     for (std::uint32_t w = moved_first_; w <= moved_last_ && moved_first_ != ~0u; ++w) {
+        FULT_ASSERT(w < half_words, "only private words are revoked");
         slot_word &word = words_[w];
         const std::uint64_t moved = word.moved.load(std::memory_order_relaxed);
         if (moved == 0)
@@ -240,10 +248,11 @@ bool ready_set::any_in_lines(const public_words &of) const noexcept {
     return scan(of, false, [](std::uint32_t, std::uint64_t) { return true; });
 }
 
-// Makes claimed, unstarted tasks, chained by `outer`, claimable again.
+// Makes claimed, unstarted tasks, chained by `next`, claimable again.
 void ready_set::put_back(task *chain) noexcept {
     while (task *t = chain) {
-        chain = t->outer;
+        FULT_ASSERT(!t->context, "only unstarted tasks are passed over");
+        chain = t->next.load(std::memory_order_relaxed);
         make_claimable(t, t->pinned);
     }
 }
@@ -263,8 +272,9 @@ task *ready_set::take_from(const public_words &from, bool newest, bool started,
             task *t = task_at(w, b);
             if (from.take(w, bit) == 0 || claim(*t, true) != claim_result::ours)
                 continue;
-            if (started && !t->context) {
-                t->outer = std::exchange(passed_over, t);
+            FULT_ASSERT(t->state.load(std::memory_order_relaxed) == busy, "a claimed task is the claimer's");
+            if (started && !t->context) [[unlikely]] {
+                t->next.store(std::exchange(passed_over, t), std::memory_order_relaxed);
                 continue;
             }
             found = t;
@@ -272,13 +282,15 @@ task *ready_set::take_from(const public_words &from, bool newest, bool started,
         }
         return false;
     });
-    put_back(passed_over);
+    if (passed_over) [[unlikely]]
+        put_back(passed_over);
     return found;
 }
 
 // Makes a claimed task private again, if allowed, as if it had just yielded or been spawned. Otherwise makes
 // it claimable as before.
 void ready_set::take_over(task *t) noexcept {
+    FULT_ASSERT(t->state.load(std::memory_order_relaxed) == busy, "it was claimed");
     if (!t->pinned && t->context) {
         add_yielded(t);
     } else if (!t->pinned && !t->extras) {
@@ -350,7 +362,7 @@ task *ready_set::steal(bool &forwarded, bool started, std::uint32_t least) noexc
             switch (claim(*task_at(w, b), false)) {
             case claim_result::ours:
                 if (task *t = task_at(w, b); started && !t->context) {
-                    t->outer = std::exchange(passed_over, t);
+                    t->next.store(std::exchange(passed_over, t), std::memory_order_relaxed);
                     break;
                 }
                 found = task_at(w, b);
@@ -365,7 +377,8 @@ task *ready_set::steal(bool &forwarded, bool started, std::uint32_t least) noexc
         }
         return false;
     });
-    put_back(passed_over);
+    if (passed_over) [[unlikely]]
+        put_back(passed_over);
     return found;
 }
 

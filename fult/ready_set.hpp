@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/fast_path.hpp>
 #include <fult/options.hpp>
 
@@ -14,6 +15,7 @@
 #include "slot_allocator.hpp"
 #include "spin_lock.hpp"
 #include "task.hpp"
+#include "task_state.hpp"
 
 namespace fult::detail {
 
@@ -28,12 +30,14 @@ class ready_set {
 
     // Sets the bit of a task that may be claimed.
     void post(const task *t, bool to_pinned) noexcept {
+        FULT_ASSERT((bit_of(slot_of(t)) & usable_slots) != 0, "the first slot of a word is never used");
         (to_pinned ? pinned() : runnable()).set_slot(slot_of(t));
     }
 
     // Makes a busy task claimable and sets its bit. The task may run and end from then on.
     void make_claimable(task *t, bool only_home) noexcept {
-        t->state.store(only_home ? ready_pinned : ready, std::memory_order_release); // pairs with claim
+        FULT_ASSERT(home_of(t) == home_, "a task has one home");
+        set_claimable(*t, only_home ? ready_pinned : ready);
         post(t, only_home);
     }
 
@@ -91,6 +95,7 @@ class ready_set {
     void add_yielded(task *t) noexcept {
         const std::uint32_t w = slot_of(t) >> 6;
         reconcile_if_revoked();
+        check_becomes_private(t, true);
         yielded_turn_.words.insert(w);
         // release: a thief that revokes the bit resumes the context
         words_[w].yielded.store(words_[w].yielded.load(std::memory_order_relaxed) | bit_of(slot_of(t)),
@@ -102,6 +107,7 @@ class ready_set {
 
     // The word that spawn fills is always searched.
     void set_current_word(std::uint32_t word) noexcept {
+        FULT_ASSERT(word < half_words, "only the lower half has private words");
         current_word_ = word;
         ready_turn_.words.insert(word);
         mark_used(word);
@@ -201,6 +207,7 @@ class ready_set {
     // If a slot has a bit of either kind, the bit of a yield is the older one: that task has ended, and
     // another has been spawned in its slot.
     void clear_private(std::uint32_t word, std::uint64_t bits) noexcept {
+        FULT_ASSERT(word < half_words);
         const std::uint64_t resumable = words_[word].yielded.load(std::memory_order_relaxed);
         if ((resumable & bits) != 0)
             words_[word].yielded.store(resumable & ~bits, std::memory_order_relaxed);
@@ -225,6 +232,15 @@ class ready_set {
             reconcile(0);
     }
     void put_back(task *chain) noexcept;
+    // The invariant of a private bit (tests/model/revoke.pml): it is the only bit of a busy task of this
+    // worker's half, which has a context if and only if it yielded. Called before the bit is set.
+    void check_becomes_private([[maybe_unused]] const task *t, [[maybe_unused]] bool started) const noexcept {
+        FULT_ASSERT(home_of(t) == home_ && slot_of(t) < half_slots,
+                    "only an owner's slots have private bits");
+        FULT_ASSERT(t->state.load(std::memory_order_relaxed) == busy, "a private task is not claimable");
+        FULT_ASSERT((t->context != nullptr) == started);
+        FULT_ASSERT(!is_private(slot_of(t), started), "a private bit that is being set is not set yet");
+    }
     void take_over(task *t) noexcept;
     task *take_where_last() noexcept;
     unsigned make_bits_claimable(std::uint32_t word, std::uint64_t bits) noexcept;

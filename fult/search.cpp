@@ -3,6 +3,8 @@
 #include <chrono>
 #include <sched.h>
 
+#include <fult/detail/assertion.hpp>
+
 #include "asymmetric_fence.hpp"
 #include "deadlock.hpp"
 #include "processors.hpp"
@@ -140,6 +142,7 @@ bool worker::count_long_asleep(bool long_asleep) noexcept {
     counted_long_asleep_ = long_asleep;
     if (long_asleep)
         return team.long_asleep.fetch_add(1, std::memory_order_seq_cst) + 1 == team.count;
+    FULT_ASSERT(team.long_asleep.load(std::memory_order_relaxed) != 0, "this worker is counted");
     team.long_asleep.fetch_sub(1, std::memory_order_seq_cst);
     // after long_asleep changes; pairs with report_deadlock
     team.unparked.fetch_add(1, std::memory_order_seq_cst);
@@ -164,6 +167,7 @@ void worker::sleep_until_woken(std::uint32_t prepared) noexcept {
 // their worker is about to run them; a hand-off then wakes no worker, and this worker polls again when the
 // time is over.
 void worker::park(park_mode how) noexcept {
+    FULT_ASSERT(this_worker() == this && !current, "a worker parks between tasks");
     const bool poll_sleep = how == park_mode::poll_sleep;
     const std::uint32_t prepared = sleep.prepare();
     if (poll_sleep) {
@@ -197,6 +201,7 @@ void worker::park(park_mode how) noexcept {
 }
 
 task *worker::search() noexcept {
+    FULT_ASSERT(this_worker() == this);
     task *found = nullptr;
     team.searching.fetch_add(1, std::memory_order_seq_cst);
     polling.store(1, std::memory_order_relaxed);
@@ -249,6 +254,7 @@ task *worker::search() noexcept {
         else if (!team.stealing_disabled)
             request_work();
     }
+    FULT_ASSERT(!found || found->state.load(std::memory_order_relaxed) == busy, "a found task is claimed");
     if (found) // this worker may be busy for long (tests/model/poll.pml)
         hand_off_polling(team);
     return found;

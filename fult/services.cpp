@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
+
 #include "parker.hpp"
 #include "processors.hpp"
 #include "team.hpp"
@@ -37,6 +39,7 @@ service *services::place::enter() noexcept {
 }
 
 void services::place::leave() noexcept {
+    FULT_ASSERT(inside.load(std::memory_order_relaxed) != 0);
     inside.fetch_sub(1, std::memory_order_release); // pairs with remove
 }
 
@@ -130,6 +133,7 @@ template <class Sleep> bool services::sleep_once(std::int64_t until, const Sleep
             continue;
         }
         held[count] = &at;
+        FULT_ASSERT(count < places);
         ready[count++] = s;
         if (const int fd = s->descriptor(); fd >= 0)
             descriptors[watching++] = {fd, POLLIN, 0};
@@ -155,7 +159,10 @@ bool services::begin_watch() noexcept {
 }
 
 // Called before the search for a successor: in park, in hand_off_polling.
-void services::end_watch() noexcept { watched_.store(false, std::memory_order_seq_cst); }
+void services::end_watch() noexcept {
+    FULT_ASSERT(watched_.load(std::memory_order_relaxed), "this thread is the watcher");
+    watched_.store(false, std::memory_order_seq_cst);
+}
 
 bool services::watch(worker &who, std::uint32_t prepared) noexcept {
     if (!begin_watch())

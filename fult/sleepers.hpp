@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::detail {
 
 class sleepers {
@@ -19,6 +21,7 @@ class sleepers {
     // Counts the worker before it can be removed: otherwise a removal in between would decrement the count
     // for another worker, which sleeps on.
     void add(unsigned worker) noexcept {
+        FULT_ASSERT(worker < capacity);
         count_.fetch_add(1, std::memory_order_seq_cst); // pairs with any
         words_[worker >> 6].fetch_or(bit(worker), std::memory_order_seq_cst);
     }
@@ -28,6 +31,7 @@ class sleepers {
     bool remove(unsigned worker) noexcept {
         if ((words_[worker >> 6].fetch_and(~bit(worker), std::memory_order_seq_cst) & bit(worker)) == 0)
             return false;
+        FULT_ASSERT(count() != 0, "a sleeper is counted before it can be removed");
         count_.fetch_sub(1, std::memory_order_seq_cst);
         return true;
     }

@@ -4,6 +4,7 @@
 #include <string>
 #include <system_error>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/handle.hpp>
 #include <fult/runtime.hpp>
 #include <fult/spawn.hpp>
@@ -192,6 +193,7 @@ void make_ready_slow(task *t) noexcept { static_cast<worker *>(home_of(t))->make
 void poll_requests(worker_hot *hot) noexcept { handle_requests(static_cast<worker *>(hot), 0); }
 
 bool poll_requests_after_claim(worker_hot *hot, task *t) noexcept {
+    FULT_ASSERT(hot == current_worker() && home_of(t) == hot, "the owner has claimed its own task");
     const std::uint32_t slot = slot_of(t);
     return (handle_requests(static_cast<worker *>(hot), slot >> 6) & bit_of(slot)) == 0;
 }
@@ -201,7 +203,7 @@ void misuse(const char *call, const char *what) noexcept { fatal(call, "%s", wha
 namespace {
 FULT_ALWAYS_INLINE void post(task_id id) noexcept {
     const task *t = to_task(id);
-    const bool pinned = (id.value() & 1) != 0;
+    const bool pinned = is_pinned(id);
     auto *home = static_cast<worker *>(home_of(t));
     const public_words words = pinned ? home->tasks.pinned() : home->tasks.runnable();
     words.set_slot(slot_of(t));

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <sched.h>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/platform.hpp>
 
 namespace fult::detail {
@@ -22,7 +23,12 @@ class spin_lock {
         return !held_.load(std::memory_order_relaxed) &&
                !held_.exchange(true, std::memory_order_acquire); // pairs with unlock
     }
-    void unlock() noexcept { held_.store(false, std::memory_order_release); } // pairs with try_lock
+    void unlock() noexcept {
+        FULT_ASSERT(is_held(), "only a lock that is held is released");
+        held_.store(false, std::memory_order_release); // pairs with try_lock
+    }
+    // For assertions: some thread holds it.
+    bool is_held() const noexcept { return held_.load(std::memory_order_relaxed); }
 
   private:
     std::atomic<bool> held_{false};

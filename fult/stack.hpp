@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/layout.hpp>
 
 namespace fult::detail {
@@ -25,7 +27,7 @@ struct alignas(cache_line) stack {
     std::byte *low() const noexcept { return base + guard; }
     std::byte *high() const noexcept { return base + size; }
     bool guards(std::uintptr_t address) const noexcept {
-        const auto b = reinterpret_cast<std::uintptr_t>(base);
+        const auto b = address_of(base);
         return address >= b && address < b + guard;
     }
 };
@@ -35,6 +37,7 @@ inline constexpr std::uintptr_t never_inline = ~std::uintptr_t{0};
 
 // A quarter of a stack is reserved for each task, however many inline joins lie below it.
 inline std::uintptr_t inline_limit(std::uintptr_t low, std::uintptr_t high) noexcept {
+    FULT_ASSERT(low < high);
     return low + (high - low) / 4;
 }
 

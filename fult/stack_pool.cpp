@@ -9,6 +9,9 @@
 #include <unistd.h>
 #include <utility>
 
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
+
 #include "check.hpp"
 #include "sanitizer.hpp"
 #include "virtual_memory.hpp"
@@ -115,13 +118,14 @@ std::size_t stack_pool::protect(std::byte *base) noexcept {
 
 // Writes the record of a stack whose memory is untouched. Called under the lock.
 stack *stack_pool::prepare(std::byte *base, std::size_t bytes) noexcept {
+    FULT_ASSERT(lock_.is_held());
+    FULT_ASSERT(bytes % page_size() == 0);
     std::byte *at = base + bytes - sizeof(stack);
     sanitizer::clean(base, bytes);
     stack *s = ::new (at) stack;
     s->base = base;
     s->size = bytes;
-    s->limit = settings_.joins_in_place ? inline_limit(reinterpret_cast<std::uintptr_t>(base) + page_size(),
-                                                       reinterpret_cast<std::uintptr_t>(at))
+    s->limit = settings_.joins_in_place ? inline_limit(address_of(base) + page_size(), address_of(at))
                                         : never_inline;
     s->fiber = sanitizer::fiber_create();
     s->valgrind_id = sanitizer::register_stack(base, at);
@@ -155,6 +159,7 @@ bool stack_pool::grow() noexcept {
 stack *stack_pool::acquire(std::size_t count) noexcept {
     stack *chain = nullptr;
     lock_.lock();
+    FULT_ASSERT(is_consistent());
     while (count > 0) {
         stack *s;
         if (hot_) {
@@ -180,6 +185,7 @@ stack *stack_pool::acquire(std::size_t count) noexcept {
 
 void stack_pool::release(stack *chain) noexcept {
     lock_.lock();
+    FULT_ASSERT(is_consistent());
     while (chain) {
         stack *s = chain;
         chain = s->next;
@@ -198,6 +204,7 @@ void stack_pool::release(stack *chain) noexcept {
 
 // Called under the lock.
 void stack_pool::discard(stack *s) noexcept {
+    FULT_ASSERT(lock_.is_held() && cold_.size() < cold_.capacity(), "no allocation here");
     sanitizer::fiber_destroy(s->fiber);
     sanitizer::deregister_stack(s->valgrind_id);
     std::byte *base = s->base;
@@ -209,6 +216,7 @@ void stack_pool::discard(stack *s) noexcept {
 
 // Called under the lock.
 void stack_pool::keep_hot(std::size_t most) noexcept {
+    FULT_ASSERT(lock_.is_held());
     while (hot_count_ > most) {
         stack *s = hot_;
         hot_ = s->next;
@@ -222,6 +230,7 @@ void stack_pool::keep_hot(std::size_t most) noexcept {
 // settings_.kept are discarded, and half of the others, a bounded number at a time so that the lock is not
 // held for long.
 void stack_pool::trim_surplus() noexcept {
+    FULT_ASSERT(lock_.is_held());
     constexpr std::size_t at_once = 128, most_of_kept = 512;
     const auto now = std::chrono::steady_clock::now();
     if (now - last_trim_ >= std::chrono::milliseconds(settings_.trim_after)) {
@@ -310,6 +319,7 @@ void stack_pool::release_sized(stack *s) noexcept {
         --sized_count_;
     }
     sized_[sized_count_++] = s;
+    FULT_ASSERT(is_consistent());
     lock_.unlock();
     if (surplus)
         unmap_sized(surplus);

@@ -59,6 +59,13 @@ class stack_pool {
     };
 
     bool grow() noexcept;
+    // Holds between calls, under the lock. Each ordinary stack is in use, hot or cold; `cold_` has room for
+    // all of them.
+    bool is_consistent() const noexcept {
+        return least_hot_ <= hot_count_ && (hot_ != nullptr) == (hot_count_ != 0) &&
+               hot_count_ + cold_.size() <= mapped_ && cold_.capacity() >= mapped_ &&
+               sized_count_ <= most_sized;
+    }
     stack *prepare(std::byte *base, std::size_t bytes) noexcept;
     std::size_t protect(std::byte *base) noexcept;
     stack *take_kept_sized(std::size_t bytes) noexcept;

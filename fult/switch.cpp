@@ -6,6 +6,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/fast_path.hpp>
 
 #include "check.hpp"
@@ -20,7 +22,7 @@ namespace {
 // Contexts begin at different distances from the end of their page: otherwise all would fall into the same
 // cache sets.
 std::byte *colored_top(const stack *s) noexcept {
-    const auto number = reinterpret_cast<std::uintptr_t>(s->base) / s->size;
+    const auto number = address_of(s->base) / s->size;
     return const_cast<std::byte *>(reinterpret_cast<const std::byte *>(s)) - number % 32 * cache_line;
 }
 
@@ -33,6 +35,7 @@ void worker::stack_main(boost::context::detail::transfer_t in) noexcept {
     for (;;) {
         *w->exceptions_ = {nullptr, 0};
         task *next = std::exchange(w->incoming_, nullptr);
+        FULT_ASSERT(next, "a stack is entered to start a task");
         do {
             run_task(next);
             w = static_cast<worker *>(current_worker());
@@ -40,15 +43,17 @@ void worker::stack_main(boost::context::detail::transfer_t in) noexcept {
             next = w->pick(false);
         } while (next && !next->context && w->fits_here(next));
         stack *mine = w->current_stack_;
-        w = next ? w->resume(next, encode(switch_reason::idle, mine))
-                 : w->switch_to_scheduler(encode(switch_reason::idle, mine));
+        w = next ? w->resume(next, switch_word::of_idle(mine))
+                 : w->switch_to_scheduler(switch_word::of_idle(mine));
     }
 }
 
 void worker::run_task(task *t) noexcept {
     worker *w = static_cast<worker *>(current_worker());
+    FULT_ASSERT(t->state.load(std::memory_order_relaxed) == busy && !t->context, "a task starts once");
+    FULT_ASSERT(!t->pinned || home_of(t) == w);
     w->current_stack_->pinned = t->pinned;
-    t->outer = nullptr;
+    t->outer = {};
     run_as(w, t);
     if (w->team.opts.fp_env == fp_mode::own) [[unlikely]]
         std::fesetenv(&w->team.fp_at_start);
@@ -67,7 +72,7 @@ bool worker::fits_here(const task *t) const noexcept {
 
 void worker::serve() {
     while (task *t = find())
-        resume(t, encode(switch_reason::scheduler, nullptr));
+        resume(t, switch_word::of_scheduler());
 }
 
 void worker::scheduler_main(boost::context::detail::transfer_t in) noexcept {
@@ -92,6 +97,7 @@ bool worker::open_stacks(bool with_scheduler_stack) noexcept {
 }
 
 void worker::adopt_main(task *main, stack *its_stack) noexcept {
+    FULT_ASSERT(index == 0 && main->pinned && !current);
     its_stack->base = thread_stack_.base;
     its_stack->size = thread_stack_.size;
     its_stack->fiber = thread_stack_.fiber;
@@ -100,9 +106,8 @@ void worker::adopt_main(task *main, stack *its_stack) noexcept {
     // The kernel grows the first thread's stack on demand. Assume 8 MiB, its usual size, whatever the limit
     // is.
     constexpr std::uintptr_t room = 8u << 20;
-    const std::uintptr_t top = reinterpret_cast<std::uintptr_t>(its_stack->base) + its_stack->size;
-    const std::uintptr_t low =
-        its_stack->size > room ? top - room : reinterpret_cast<std::uintptr_t>(its_stack->base);
+    const std::uintptr_t top = address_of(its_stack->base) + its_stack->size;
+    const std::uintptr_t low = its_stack->size > room ? top - room : address_of(its_stack->base);
     its_stack->limit = team.opts.fp_env == fp_mode::own ? never_inline : inline_limit(low, top);
     current_stack_ = its_stack;
     stack_limit = inline_limit_ = its_stack->limit;
@@ -111,7 +116,8 @@ void worker::adopt_main(task *main, stack *its_stack) noexcept {
 
 // If no stack can be allocated, the task becomes claimable again and the worker switches to its scheduler
 // context.
-worker *worker::start(task *next, std::uintptr_t word) noexcept {
+worker *worker::start(task *next, switch_word word) noexcept {
+    FULT_ASSERT(!incoming_, "one task starts at a time");
     stack *fresh = take_stack(next);
     if (!fresh) {
         put_back(next);
@@ -162,6 +168,7 @@ stack *worker::take_stack(const task *t) noexcept {
 }
 
 void worker::give_stack(stack *s) noexcept {
+    FULT_ASSERT(s->idle && s != current_stack_, "a stack is idle before it is given back");
     constexpr unsigned few = 64;
     if (s->size != team.stacks.ordinary_size()) {
         team.stacks.release_sized(s);
@@ -182,6 +189,7 @@ void worker::give_stack(stack *s) noexcept {
 
 // Makes a claimed task that cannot start now claimable again.
 void worker::put_back(task *t) noexcept {
+    FULT_ASSERT(!t->context, "only a task that needs a new stack is put back");
     auto *home = static_cast<worker *>(home_of(t));
     home->tasks.make_claimable(t, t->pinned);
 }

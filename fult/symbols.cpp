@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <fult/detail/address.hpp>
+
 namespace fult::detail {
 namespace {
 
@@ -95,8 +97,8 @@ location symbols::find(const void *return_address) noexcept {
     Dl_info info{};
     if (::dladdr(call, &info) == 0 || !info.dli_fname)
         return found;
-    const auto base = reinterpret_cast<std::uintptr_t>(info.dli_fbase);
-    const auto address = reinterpret_cast<std::uintptr_t>(call);
+    const auto base = address_of(info.dli_fbase);
+    const auto address = address_of(call);
     found.file = info.dli_fname;
     found.offset = address - base;
     const module *file = open(info.dli_fbase, info.dli_fname);
@@ -112,7 +114,7 @@ location symbols::find(const void *return_address) noexcept {
         }
     }
     found.function = info.dli_sname;
-    found.beyond = reinterpret_cast<std::uintptr_t>(info.dli_saddr);
+    found.beyond = address_of(info.dli_saddr);
     return found;
 }
 
@@ -125,10 +127,9 @@ std::size_t symbols::print(const void *return_address, char *into, std::size_t s
     const char *file = slash ? slash + 1 : at.file;
     int length;
     if (at.function)
-        length = std::snprintf(
-            into, size, "%s+%#zx at %s(+%#zx)", readable ? readable : at.function,
-            static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(return_address) - at.beyond), file,
-            static_cast<std::size_t>(at.offset));
+        length = std::snprintf(into, size, "%s+%#zx at %s(+%#zx)", readable ? readable : at.function,
+                               static_cast<std::size_t>(address_of(return_address) - at.beyond), file,
+                               static_cast<std::size_t>(at.offset));
     else if (file)
         length = std::snprintf(into, size, "%s(+%#zx)", file, static_cast<std::size_t>(at.offset));
     else

@@ -4,10 +4,12 @@
 #include <string>
 #include <string_view>
 
+#include <fult/detail/address.hpp>
 #include <fult/detail/layout.hpp>
 #include <fult/task_id.hpp>
 
 #include "public_words.hpp"
+#include "task_state.hpp"
 
 namespace fult::detail {
 
@@ -22,12 +24,8 @@ struct task_extras : local_values {
     task_extras &operator=(const task_extras &) = delete;
 };
 
-inline task_id to_id(const task *t) noexcept {
-    return task_id::from_value(reinterpret_cast<std::uintptr_t>(t) | (t->pinned ? 1u : 0u));
-}
-inline task *to_task(task_id id) noexcept {
-    return reinterpret_cast<task *>(id.value() & ~std::uintptr_t{1});
-}
+inline task_id to_id(const task *t) noexcept { return make_id(t, t->pinned); }
+inline task *to_task(task_id id) noexcept { return task_of(id); }
 
 enum class claim_result {
     ours,    // the caller runs it
@@ -39,16 +37,13 @@ enum class claim_result {
 // tests/model/park.pml).
 inline claim_result claim(task &t, bool at_home) noexcept {
     for (;;) {
-        std::uint32_t seen = ready;
-        if (t.state.compare_exchange_strong(
-                seen, busy,
-                std::memory_order_seq_cst)) // pairs with mark_suspended and publish
+        const task_state seen = try_claim(t, ready);
+        if (seen == ready) [[likely]]
             return claim_result::ours;
         if (seen == ready_pinned) {
             if (!at_home)
                 return claim_result::pinned;
-            if (t.state.compare_exchange_strong(seen, busy,
-                                                std::memory_order_seq_cst)) // pairs with mark_suspended
+            if (try_claim(t, ready_pinned) == ready_pinned)
                 return claim_result::ours;
         }
         // busy: retain the signal; pairs with the exchange in wait and mark_suspended

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::detail {
 
 // Entries are scattered in memory, and walking a long list would cost a cache miss for each. So each entry
@@ -15,6 +17,22 @@ void timer_queue::set_prefetch_hint(timer_entry &e) noexcept {
     e.previous_ = fourth ? fourth->child_ : nullptr;
 }
 
+bool timer_queue::is_consistent(unsigned level, unsigned digit) const noexcept {
+    const bool used = (used_[level] >> digit & 1) != 0;
+    const timer_entry *const first = buckets_[level << digit_bits | digit].first;
+    return used == (first != nullptr) && ((used_levels_ >> level & 1) != 0) == (used_[level] != 0) &&
+           (!first || (tick_of(first->when) > present_ && *first->back_ == first));
+}
+
+bool timer_queue::is_consistent() const noexcept {
+    if (root_ && (tick_of(root_->when) > present_ || root_->next_ || root_->previous_))
+        return false;
+    if (used_levels_ == 0)
+        return true;
+    const auto level = static_cast<unsigned>(std::countr_zero(used_levels_));
+    return is_consistent(level, static_cast<unsigned>(std::countr_zero(used_[level])));
+}
+
 void timer_queue::insert(timer_entry &e) noexcept {
     const std::uint64_t tick = tick_of(e.when);
     if (tick <= present_) {
@@ -25,8 +43,10 @@ void timer_queue::insert(timer_entry &e) noexcept {
     }
     const auto highest = static_cast<unsigned>(std::bit_width(tick ^ present_)) - 1;
     const unsigned level = highest / digit_bits;
+    FULT_ASSERT(level < levels, "a deadline is not negative");
     const auto digit = static_cast<unsigned>(tick >> (level * digit_bits)) & 63U;
     e.bucket_index_ = static_cast<std::uint16_t>(level << digit_bits | digit);
+    FULT_ASSERT(e.bucket_index_ != in_heap);
     bucket &b = buckets_[e.bucket_index_];
     e.next_ = b.first;
     e.back_ = &b.first;
@@ -40,10 +60,12 @@ void timer_queue::insert(timer_entry &e) noexcept {
         used_levels_ |= 1U << level;
     }
     b.first = &e;
+    FULT_ASSERT(is_consistent(level, digit));
 }
 
 // Removes the entry from its bucket.
 void timer_queue::take_out(timer_entry &e) noexcept {
+    FULT_ASSERT(*e.back_ == &e, "the entry is in this bucket");
     *e.back_ = e.next_;
     if (e.next_)
         e.next_->back_ = e.back_;
@@ -78,6 +100,7 @@ void timer_queue::spread(unsigned level, unsigned digit) noexcept {
 }
 
 timer_entry *timer_queue::pop(std::int64_t now) noexcept {
+    FULT_ASSERT(is_consistent());
     for (;;) {
         if (root_) { // the heap comes first
             if (root_->when > now)
@@ -102,6 +125,7 @@ timer_entry *timer_queue::pop(std::int64_t now) noexcept {
             return e;
         }
         present_ = begin;
+        FULT_ASSERT(!root_, "the heap is empty before the present moves on");
         spread(level, digit);
     }
     advance(now);
@@ -139,6 +163,7 @@ std::int64_t timer_queue::earliest() const noexcept {
 // The heap ----------------------------------------------------------------------------------------------------
 
 timer_entry *timer_queue::meld(timer_entry *a, timer_entry *b) noexcept {
+    FULT_ASSERT(a != b || !a, "two heaps share no entry");
     if (!a || !b)
         return a ? a : b;
     if (b->when < a->when)
@@ -175,6 +200,8 @@ timer_entry *timer_queue::pair_up(timer_entry *list) noexcept {
 }
 
 void timer_queue::remove_from_heap(timer_entry &e) noexcept {
+    FULT_ASSERT(e.bucket_index_ == in_heap && root_);
+    FULT_ASSERT(&e == root_ || e.previous_, "only the root has none before it");
     timer_entry *below = pair_up(e.child_);
     if (&e == root_) {
         root_ = below;

@@ -90,6 +90,11 @@ class timer_queue {
     static timer_entry *meld(timer_entry *a, timer_entry *b) noexcept;
     static timer_entry *pair_up(timer_entry *list) noexcept;
     void remove_from_heap(timer_entry &e) noexcept;
+    // Holds between calls, under the owner's lock. A level is used if and only if one of its buckets is, and
+    // a bucket if and only if it has an entry. All deadlines of the heap lie within the present tick or
+    // before, all others behind; the root of the heap is its earliest.
+    bool is_consistent() const noexcept;
+    bool is_consistent(unsigned level, unsigned digit) const noexcept;
 
     std::uint64_t present_ = 0;       // in ticks
     std::uint32_t used_levels_ = 0;   // bit: the level has a bucket in use

@@ -1,6 +1,7 @@
 // Gives memory that is idle after a burst of tasks back to the system (fult/inspect.hpp; worker::trim).
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/inspect.hpp>
 
 #include "fork_guard.hpp"
@@ -34,6 +35,8 @@ namespace detail {
 
 // Called by the owner. Its own stacks go to the pool, which decides how many it keeps.
 void worker::trim() noexcept {
+    FULT_ASSERT(this_worker() == this);
+    FULT_ASSERT((stacks_ != nullptr) == (stack_count_ != 0));
     if (stacks_) {
         team.stacks.release(std::exchange(stacks_, nullptr));
         stack_count_ = 0;

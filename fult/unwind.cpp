@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <unwind.h>
 
+#include <fult/detail/address.hpp>
 #include <fult/detail/platform.hpp>
 
 // Walking a suspended stack needs the registers that a jump has saved (Boost.Context 1.74: jump_fcontext) and
@@ -23,7 +24,7 @@ struct collection {
 
 _Unwind_Reason_Code collect(_Unwind_Context *frame, void *argument) {
     auto &all = *static_cast<collection *>(argument);
-    auto *at = reinterpret_cast<void *>(_Unwind_GetIP(frame));
+    auto *at = at_address<void>(_Unwind_GetIP(frame));
     if (all.after) {
         if (at == all.after)
             all.after = nullptr;
@@ -54,7 +55,7 @@ void visit_frames_here(void (*visit)(void *argument, void *address), void *argum
     } one{visit, argument};
     _Unwind_Backtrace(
         [](_Unwind_Context *frame, void *each) {
-            auto *at = reinterpret_cast<void *>(_Unwind_GetIP(frame));
+            auto *at = at_address<void>(_Unwind_GetIP(frame));
             const auto *to = static_cast<const visitor *>(each);
             if (at)
                 to->visit(to->argument, at);
@@ -122,8 +123,8 @@ std::size_t frames_of(const void *context, const std::byte *high, std::span<void
     };
     add(saved[0xa0 / sizeof(void *)]); // the resume address
     const void *frame = saved[0x90 / sizeof(void *)];
-    while (frame > context && frame <= high - 2 * sizeof(void *) &&
-           reinterpret_cast<std::uintptr_t>(frame) % sizeof(void *) == 0 && count < into.size()) {
+    while (frame > context && frame <= high - 2 * sizeof(void *) && address_of(frame) % sizeof(void *) == 0 &&
+           count < into.size()) {
         const auto *record = static_cast<void *const *>(frame);
         add(record[1]);
         if (record[0] <= frame)

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <fult/detail/address.hpp>
+
 namespace fult::detail {
 namespace {
 constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
@@ -27,14 +29,14 @@ void *reserve_aligned(std::size_t bytes, std::size_t alignment) noexcept {
     void *raw = ::mmap(nullptr, bytes + alignment, PROT_NONE, flags, -1, 0);
     if (raw == MAP_FAILED)
         return nullptr;
-    const auto start = reinterpret_cast<std::uintptr_t>(raw);
+    const auto start = address_of(raw);
     const std::uintptr_t aligned = (start + alignment - 1) & ~(alignment - 1);
     if (aligned != start)
         ::munmap(raw, aligned - start);
     const std::uintptr_t rest = start + alignment - aligned;
     if (rest != 0)
-        ::munmap(reinterpret_cast<void *>(aligned + bytes), rest);
-    return reinterpret_cast<void *>(aligned);
+        ::munmap(at_address<void>(aligned + bytes), rest);
+    return at_address<void>(aligned);
 }
 
 bool make_usable(void *begin, std::size_t bytes) noexcept {

@@ -1,5 +1,6 @@
 #include "way_home.hpp"
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/fast_path.hpp>
 
 #include "locals.hpp"
@@ -14,9 +15,11 @@ bool mark_way_home(task *t) noexcept {
     if (t->pinned)
         return true;
     t->on->pinned = false;
+    FULT_ASSERT(task_below(t), "the stack of a pinned task ends in it");
     for (task *below = task_below(t); !below->pinned; below = task_below(t))
         t = below;
     set_at_end(t, leads_home);
+    FULT_ASSERT(task_below(t)->pinned);
     return false;
 }
 
@@ -25,6 +28,7 @@ void mark_suspended_on_pinned_stack(task *left) noexcept {
 }
 
 void take_home(task *self) noexcept {
+    FULT_ASSERT(self->pinned, "only a pinned task has to return");
     worker *const w = this_worker();
     run_as(w, self);
     w->current_stack()->pinned = true;
@@ -36,6 +40,7 @@ void take_home(task *self) noexcept {
 // they may suspend.
 void end_inline_slow(task *t) noexcept {
     if (has_at_end(t, has_locals)) {
+        FULT_ASSERT(t->extras, "the values are stored there");
         end_locals(*t->extras);
         static_cast<worker *>(home_of(t))->set_extras(t, nullptr);
     }

@@ -11,15 +11,9 @@ namespace fult::detail {
 class worker;
 
 // The task whose join or group runs t inline; nullptr if t is the first on its stack.
-inline task *task_below(const task *t) noexcept {
-    return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(t->outer) & ~at_end_mask);
-}
-inline bool has_at_end(const task *t, std::uintptr_t what) noexcept {
-    return (reinterpret_cast<std::uintptr_t>(t->outer) & what) != 0;
-}
-inline void set_at_end(task *t, std::uintptr_t what) noexcept {
-    t->outer = reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(t->outer) | what);
-}
+inline task *task_below(const task *t) noexcept { return t->outer.below(); }
+inline bool has_at_end(const task *t, at_end_flag what) noexcept { return t->outer.has(what); }
+inline void set_at_end(task *t, at_end_flag what) noexcept { t->outer.add(what); }
 
 // Called before a suspended task becomes claimable. Returns true if only its home may run it. If others may,
 // and its stack belongs to a pinned task, the way home is marked on that stack.

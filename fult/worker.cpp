@@ -9,6 +9,8 @@
 #include <system_error>
 #include <utility>
 
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/fast_path.hpp>
 
 #include "fork_guard.hpp"
@@ -64,7 +66,7 @@ constexpr std::size_t head_bytes = std::size_t{2} << 20; // the worker and its h
 static_assert(returned_offsets.summary + 0x1000 <= head_bytes && head_bytes <= runnable_offsets.words);
 
 bool make_pages_usable(std::byte *begin, std::size_t bytes) noexcept {
-    const std::size_t before = reinterpret_cast<std::uintptr_t>(begin) % page_size();
+    const std::size_t before = address_of(begin) % page_size();
     return make_usable(begin - before, bytes + before);
 }
 
@@ -83,6 +85,17 @@ bool make_home_usable(std::byte *home, std::size_t max_tasks) noexcept {
             done = done &&
                    make_pages_usable(home + each.begin + half * each.bytes_a_word, words * each.bytes_a_word);
     return done;
+}
+
+// The state of a descriptor between two uses of its slot, for assertions.
+[[maybe_unused]] bool is_unused(const task *t) noexcept {
+    return t->state.load(std::memory_order_relaxed) == busy && !t->context && !t->extras && !t->pinned &&
+           t->join.load(std::memory_order_relaxed) == join_none && t->result == result_kind::none;
+}
+
+// The state of a task in a chain of handed-off tasks, for assertions.
+[[maybe_unused]] bool is_handed_off(const task &t) noexcept {
+    return t.state.load(std::memory_order_relaxed) == busy && t.context && !t.pinned;
 }
 
 } // namespace
@@ -136,6 +149,7 @@ void worker::destroy(worker *w) noexcept {
 }
 
 void worker::enter_thread() {
+    FULT_ASSERT(this_worker() == nullptr, "a thread has one worker");
     errno_ = &errno;
     exceptions_ = reinterpret_cast<exceptions_in_flight *>(abi::__cxa_get_globals());
     pthread_attr_t attributes;
@@ -166,7 +180,9 @@ void worker::set_neighbours(const std::vector<std::vector<unsigned>> &groups) {
 // Slots -------------------------------------------------------------------------------------------------------------------------
 
 task *worker::take_own_slot() noexcept {
+    FULT_ASSERT(this_worker() == this, "private slots are the worker's own");
     task *t = slots_.take();
+    FULT_ASSERT(!t || is_unused(t));
     // A slot that a thief ran and freed must not appear revoked when it is used again.
     if (request_flags.load(std::memory_order_relaxed) & revoked) [[unlikely]]
         tasks.reconcile(0);
@@ -177,6 +193,7 @@ task *worker::take_own_slot() noexcept {
 task *worker::take_shared_slot() noexcept {
     shared_lock_.lock();
     task *t = shared_slots_.take();
+    FULT_ASSERT(!t || (is_unused(t) && slot_of(t) >= half_slots));
     if (t)
         tasks.mark_used(slot_of(t) >> 6);
     shared_lock_.unlock();
@@ -184,6 +201,7 @@ task *worker::take_shared_slot() noexcept {
 }
 
 void worker::follow_slot(task *t) noexcept {
+    FULT_ASSERT(this_worker() == this);
     if (slots_.follow(slot_of(t)))
         tasks.set_current_word(slots_.current_word());
 }
@@ -253,6 +271,7 @@ std::size_t worker::site_of(const task *t, std::span<void *> into) const noexcep
 // Ready tasks -------------------------------------------------------------------------------------------------------------------
 
 void worker::make_ready(task *t) noexcept {
+    FULT_ASSERT(home_of(t) == this && !t->context, "a new task belongs to this home");
     worker *w = this_worker();
     if (w == this && team.private_words && slot_of(t) < half_slots && !t->pinned && !t->extras) {
         tasks.add_ready(t);
@@ -267,6 +286,7 @@ void worker::make_ready(task *t) noexcept {
 }
 
 task *worker::pick_otherwise(bool yielding) noexcept {
+    FULT_ASSERT(this_worker() == this, "a worker decides for itself");
     task *t = nullptr;
     // Handed-off tasks come first, except in every 32nd decision: that bounds the wait of all other tasks.
     const bool fair = is_fair_turn();
@@ -325,12 +345,14 @@ bool worker::has_work() noexcept { return has_own_work() || tasks.seems_public()
 task *worker::claim_or_signal(task_id who) noexcept {
     task *t = to_task(who);
     auto *home = static_cast<worker *>(home_of(t));
-    if ((who.value() & 1) != 0 || (team.stealing_disabled && home != this)) {
+    if (is_pinned(who) || (team.stealing_disabled && home != this)) {
         post_signal(who);
         return nullptr;
     }
     switch (claim(*t, false)) {
     case claim_result::ours:
+        FULT_ASSERT(t->context && !t->pinned,
+                    "a waiting task has a context; a pinned one is not claimed here");
         return t;
     case claim_result::pinned: // a thief might find the bit of a signal first
         home->tasks.post(t, true);
@@ -344,6 +366,8 @@ task *worker::claim_or_signal(task_id who) noexcept {
 }
 
 void worker::hand_off(task *first, task *last) noexcept {
+    FULT_ASSERT(this_worker() == this, "only its worker pushes to a chain");
+    FULT_ASSERT(is_handed_off(*first) && is_handed_off(*last));
     task *below = handed_off_.load(std::memory_order_relaxed);
     if (is_deferred_lock(below)) {
         task *mine = below;
@@ -364,6 +388,7 @@ void worker::hand_off(task *first, task *last) noexcept {
 }
 
 bool worker::defer_release(void *lock, transfer_function transfer) noexcept {
+    FULT_ASSERT(this_worker() == this && current, "a task releases its lock");
     task *nothing = handed_off_.load(std::memory_order_relaxed);
     if (nothing || (team.stealing_disabled && team.count > 1)) // the next owner may belong to another worker
         return false;
@@ -382,8 +407,7 @@ bool worker::reacquire(const void *lock) noexcept {
 }
 
 task *worker::transfer(const worker &from, const task *what) noexcept {
-    auto *lock = reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(what) & ~std::uintptr_t{1});
-    return from.transfer_.load(std::memory_order_relaxed)(lock, *this);
+    return from.transfer_.load(std::memory_order_relaxed)(lock_of(what), *this);
 }
 
 void worker::notify_handoff() noexcept {
@@ -405,11 +429,13 @@ task *worker::take_handed_off() noexcept {
         return transfer(*this, first);
     if (first && below)
         ready_set::prefetch(below);
+    FULT_ASSERT(!first || is_handed_off(*first));
     return first;
 }
 
 // Adopts the rest of a chain that was taken from another worker.
 void worker::adopt_handed_off(task *chain) noexcept {
+    FULT_ASSERT(is_handed_off(*chain));
     if (!handed_off_.load(std::memory_order_relaxed)) {
         handed_off_.store(chain, std::memory_order_seq_cst); // only this worker pushes
         team.wake_for(*this, false);
@@ -448,6 +474,7 @@ task *worker::steal_handed_off() noexcept {
 }
 
 bool worker::took_signal(task *self) noexcept {
+    FULT_ASSERT(self->state.load(std::memory_order_relaxed) == busy, "a running task is busy");
     if (self->pending_wakeup.load(std::memory_order_relaxed) != 0 &&
         self->pending_wakeup.exchange(0, std::memory_order_seq_cst) != 0) // pairs with claim
         return true;
@@ -458,6 +485,7 @@ bool worker::took_signal(task *self) noexcept {
 }
 
 void worker::publish_work() noexcept {
+    FULT_ASSERT(this_worker() == this);
     if (tasks.publish() == 0)
         return; // nothing to publish: the request stays set
     request_flags.fetch_and(~std::uint32_t{work_requested},

@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/layout.hpp>
 
 #include "context.hpp"
@@ -20,6 +22,7 @@
 #include "slot_allocator.hpp"
 #include "spin_lock.hpp"
 #include "stack.hpp"
+#include "switch_word.hpp"
 #include "team.hpp"
 
 namespace fult::detail {
@@ -29,16 +32,6 @@ namespace fult::detail {
 struct exceptions_in_flight {
     void *caught;
     unsigned uncaught;
-};
-
-// What the next context must do for the context that was switched away from. It is stored in the low bits of
-// the word that a jump carries: the registers are saved only after the jump, and only then may another worker
-// run the task.
-enum class switch_reason : std::uintptr_t {
-    scheduler = 0, // from the scheduler context
-    suspend = 1,   // the task waits for a signal
-    yield = 2,     // the task is ready
-    idle = 3,      // the stack has no task
 };
 
 // Number of words in each half of a home for max_tasks tasks.
@@ -76,6 +69,7 @@ class alignas(cache_line) worker : public worker_hot {
     // Releases any slot except the one just before the run of slots, which release_slot handles. If the run
     // is hidden, any slot.
     FULT_ALWAYS_INLINE void release_own_slot(task *t) noexcept {
+        FULT_ASSERT(home_of(t) == this && slot_of(t) < half_slots);
         if (slots_.release_elsewhere(slot_of(t))) [[unlikely]]
             follow_slot(t);
     }
@@ -142,9 +136,7 @@ class alignas(cache_line) worker : public worker_hot {
     stack *current_stack() const noexcept { return current_stack_; }
     exceptions_in_flight &exceptions() const noexcept { return *exceptions_; }
     void adopt_main(task *main, stack *its_stack) noexcept;
-    static bool is_deferred_lock(const task *t) noexcept {
-        return (reinterpret_cast<std::uintptr_t>(t) & 1) != 0;
-    }
+    static bool is_deferred_lock(const task *t) noexcept { return (address_of(t) & 1) != 0; }
 
     parker sleep;
     // Long sleep. After long_sleep_after() milliseconds of sleep, on_long_sleep is called. It returns the
@@ -162,9 +154,14 @@ class alignas(cache_line) worker : public worker_hot {
     void follow_slot(task *t) noexcept;
     task *take_handed_off() noexcept;
     static task *deferred_lock(const void *lock) noexcept { // the encoding of a lock in handed_off_
-        return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(lock) | 1);
+        FULT_ASSERT((address_of(lock) & 1) == 0);
+        return at_address<task>(address_of(lock) | 1);
     }
     void notify_handoff() noexcept;
+    static void *lock_of(const task *t) noexcept { // the inverse
+        FULT_ASSERT(is_deferred_lock(t));
+        return at_address<void>(address_of(t) & ~std::uintptr_t{1});
+    }
     task *transfer(const worker &from, const task *what) noexcept;
     task *steal_handed_off() noexcept;
     void adopt_handed_off(task *chain) noexcept;
@@ -175,10 +172,10 @@ class alignas(cache_line) worker : public worker_hot {
     static void stack_main(boost::context::detail::transfer_t in) noexcept;
     static void scheduler_main(boost::context::detail::transfer_t in) noexcept;
     static worker *finish_switch(jump_result in, void *fake) noexcept;
-    worker *jump_to(void *target, stack *on, std::uintptr_t limit, std::uintptr_t word) noexcept;
-    worker *resume(task *next, std::uintptr_t word) noexcept;
-    worker *start(task *next, std::uintptr_t word) noexcept;
-    worker *switch_to_scheduler(std::uintptr_t word) noexcept;
+    worker *jump_to(void *target, stack *on, std::uintptr_t limit, switch_word word) noexcept;
+    worker *resume(task *next, switch_word word) noexcept;
+    worker *start(task *next, switch_word word) noexcept;
+    worker *switch_to_scheduler(switch_word word) noexcept;
     static void run_task(task *t) noexcept;
     bool fits_here(const task *t) const noexcept;
     stack *take_stack(const task *t) noexcept;
@@ -187,7 +184,8 @@ class alignas(cache_line) worker : public worker_hot {
 
     // Claimed tasks that wait for this worker's next decision, chained by `next`: tasks that were granted by
     // a running task (sync/). Only this worker pushes and pops; other workers take the whole chain.
-    // Alternatively a single deferred lock.
+    // Alternatively a single deferred lock. Each task of the chain is busy, has a context, and has no bit
+    // that makes another worker run it: its granter has claimed it.
     alignas(cache_line) std::atomic<task *> handed_off_{nullptr};
     std::atomic<std::uint32_t> handoff_count_{0}; // number of hand-offs; written by this worker only
     std::atomic<transfer_function> transfer_{nullptr};

@@ -1,5 +1,6 @@
 #include <stdexcept>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/sync/barrier.hpp>
 
 #include "fult/worker.hpp"
@@ -26,6 +27,7 @@ void barrier_base::push(queue &q, waiter &w) noexcept {
 
 void barrier_base::enqueue(waiter &self) noexcept {
     self.tag = phase_.load(std::memory_order_relaxed); // constant until this participant has arrived
+    FULT_ASSERT(!self.queued);
     push(queue_for(self), self);
 }
 
@@ -55,6 +57,7 @@ void barrier_base::release(waiter *chain) noexcept {
 // The waiters of another worker are granted by their first one, on that worker.
 void barrier_base::complete(waiter *self) noexcept {
     const std::uint64_t ended = phase_.load(std::memory_order_relaxed);
+    FULT_ASSERT(pending_.load(std::memory_order_relaxed) == 0, "the last participant completes the phase");
     pending_.store(expected_.load(std::memory_order_relaxed), std::memory_order_relaxed);
     phase_.store(ended + 1, std::memory_order_seq_cst); // pairs with wait
     const std::uint32_t used = used_.load(std::memory_order_seq_cst);
@@ -85,6 +88,7 @@ void barrier_base::complete(waiter *self) noexcept {
         if (!there.empty()) {
             waiter *leader = there.pop();
             leader->subject = there.first();
+            FULT_ASSERT(leader_count < free_queues);
             leaders[leader_count++] = leader;
         }
     }

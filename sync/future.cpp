@@ -1,3 +1,4 @@
+#include <fult/detail/assertion.hpp>
 #include <fult/sync/future.hpp>
 
 namespace fult::detail {
@@ -24,6 +25,7 @@ void shared_state::begin() {
 void shared_state::publish() noexcept {
     wait_chain all;
     lock_.lock();
+    FULT_ASSERT(state_.load(std::memory_order_relaxed) != ready, "a value is published once");
     state_.store(ready, std::memory_order_release); // pairs with is_ready
     all.add_all(waiters_);
     lock_.unlock();

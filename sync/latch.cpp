@@ -1,3 +1,4 @@
+#include <fult/detail/assertion.hpp>
 #include <fult/sync/latch.hpp>
 
 namespace fult {
@@ -16,6 +17,7 @@ void latch::count_down(std::ptrdiff_t update) noexcept {
     detail::wait_chain all;
     lock_.lock();
     seen = count_.fetch_sub(update, std::memory_order_acq_rel); // pairs with try_wait
+    FULT_ASSERT(seen <= update, "above the update the count is lowered without the lock");
     if (seen == update)
         all.add_all(waiters_);
     lock_.unlock();

@@ -1,3 +1,4 @@
+#include <fult/detail/assertion.hpp>
 #include <fult/sync/once.hpp>
 
 namespace fult {
@@ -19,6 +20,7 @@ bool once_flag::begin() noexcept {
 void once_flag::end(bool successful) noexcept {
     detail::wait_chain granted;
     lock_.lock();
+    FULT_ASSERT(state_.load(std::memory_order_relaxed) == running, "a call that ends has begun");
     if (successful) {
         state_.store(done, std::memory_order_release); // pairs with call_once
         granted.add_all(waiters_);

@@ -1,3 +1,4 @@
+#include <fult/detail/assertion.hpp>
 #include <fult/runtime.hpp>
 #include <fult/sync/qlock.hpp>
 #include <fult/this_task.hpp>
@@ -28,6 +29,7 @@ bool qlock::spin() noexcept {
 
 // Under the queue's lock: acquires the lock if it is free (true), else marks it contended.
 bool qlock::acquire_or_mark_contended() noexcept {
+    FULT_ASSERT(queueing_.is_held());
     std::uint32_t seen = word_.load(std::memory_order_relaxed);
     for (;;) {
         if (seen == contended)
@@ -47,6 +49,8 @@ bool qlock::reacquire() noexcept {
     detail::worker *here = detail::this_worker();
     if (!here || !here->reacquire(this))
         return false;
+    FULT_ASSERT(word_.load(std::memory_order_relaxed) == contended, "a deferred lock has waiters");
+    FULT_ASSERT(reacquisitions_left_ != 0);
     --reacquisitions_left_;
     return true;
 }
@@ -76,6 +80,7 @@ detail::task *qlock::transfer(void *lock, detail::worker &here) noexcept {
     self.start_turn();
     self.queueing_.lock();
     detail::waiter *next = self.queue_.pop(); // it has no limits, so the queue is not empty
+    FULT_ASSERT(next && next->stays() && self.word_.load(std::memory_order_relaxed) == contended);
     if (self.queue_.empty())
         self.word_.store(locked, std::memory_order_relaxed);
     self.queueing_.unlock();
@@ -135,6 +140,8 @@ void qlock::unlock_slow() noexcept {
     }
     start_turn();
     detail::waiter *next = queue_.pop();
+    FULT_ASSERT(!next || word_.load(std::memory_order_relaxed) == contended,
+                "a lock with waiters is contended");
     if (queue_.empty())
         word_.store(locked, std::memory_order_relaxed); // stays locked, for the granted waiter
     queueing_.unlock();

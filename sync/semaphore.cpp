@@ -1,3 +1,4 @@
+#include <fult/detail/assertion.hpp>
 #include <fult/sync/semaphore.hpp>
 
 namespace fult::detail {
@@ -18,6 +19,8 @@ bool semaphore_base::acquire(const wait_limits &limits) {
         break;
     }
     return wait_in({"semaphore", this}, lock_, waiters_, self, limits, [this] {
+        FULT_ASSERT(count_.load(std::memory_order_relaxed) == contended,
+                    "only the holder of the lock changes it");
         if (waiters_.empty())
             count_.store(0, std::memory_order_relaxed);
     });
@@ -44,6 +47,7 @@ void semaphore_base::release(std::ptrdiff_t update) noexcept {
     for (; update > 0 && !waiters_.empty(); --update)
         served.add(waiters_.pop());
     const bool drained = waiters_.empty();
+    FULT_ASSERT(drained || update == 0, "a waiter is served before anything is added");
     if (drained)
         count_.store(0, std::memory_order_relaxed);
     lock_.unlock();

@@ -1,3 +1,4 @@
+#include <fult/detail/assertion.hpp>
 #include <fult/sync/shared_qlock.hpp>
 
 namespace fult {
@@ -5,7 +6,9 @@ namespace fult {
 // Called under lock_, with a non-empty queue. Admits the first waiters that may own the lock together with
 // its present owners; adjacent readers are admitted together.
 void shared_qlock::admit(detail::wait_chain &turn) noexcept {
+    FULT_ASSERT(lock_.is_held() && !queue_.empty());
     std::uint64_t word = word_.load(std::memory_order_relaxed); // unlock_shared may lower it in the meantime
+    FULT_ASSERT((word & contended) != 0, "a lock with waiters is contended");
     while (detail::waiter *first = queue_.first()) {
         const bool write = first->tag != 0;
         if ((word & writing) != 0 || (write && word >= reader))

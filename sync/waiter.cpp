@@ -2,6 +2,7 @@
 #include <optional>
 #include <sched.h>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/sync/waiter.hpp>
 #include <fult/this_task.hpp>
 
@@ -116,6 +117,8 @@ void waiter::wait_on_thread(const steady_clock::time_point *deadline) noexcept {
 
 // Returns true if granted.
 bool waiter::suspend_until_granted(const wait_limits &limits, const waiting_for &what) noexcept {
+    FULT_ASSERT(!stays_, "only its grant ends the wait of a waiter without limits");
+    FULT_ASSERT(who_ == running_on(this_worker()), "a waiter is used by the task that made it");
     std::uint32_t seen = state_.load(std::memory_order_acquire);
     if (seen == polling)
         state_.compare_exchange_strong(seen, suspended,
@@ -152,6 +155,7 @@ void waiter::wait(const waiting_for &what) noexcept {
 
 // It is not nudged: limits of an earlier wait are gone.
 void waiter::wait_at_once(const waiting_for &what) noexcept {
+    FULT_ASSERT(who_ == running_on(this_worker()), "a waiter is used by the task that made it");
     std::uint32_t seen = polling;
     if (state_.load(std::memory_order_relaxed) == polling &&
         !state_.compare_exchange_strong(seen, suspended, std::memory_order_seq_cst)) // pairs with grant
@@ -208,6 +212,8 @@ bool waiter::wait_long(const wait_limits &limits, const waiting_for &what) {
 
 // Called after the state was changed from `was`. The waiter may be destroyed already.
 void waiter::wake_up(task_id who, std::uint32_t was) noexcept {
+    FULT_ASSERT(was != granted, "a wait ends once");
+    FULT_ASSERT(was != at_bell || !who, "only a foreign thread is the watcher so");
     if (was == polling)
         return;
     if (who)
@@ -222,17 +228,20 @@ void waiter::wake_up(task_id who, std::uint32_t was) noexcept {
 std::uint32_t waiter::change_to_granted() noexcept {
     if (!stays_)
         return state_.exchange(granted, std::memory_order_seq_cst); // pairs with suspend_until_granted
-    state_.store(granted, std::memory_order_release);               // pairs with suspend_until_granted
+    FULT_ASSERT(state_.load(std::memory_order_relaxed) == suspended, "only a grant changes its state");
+    state_.store(granted, std::memory_order_release); // pairs with suspend_until_granted
     return suspended;
 }
 
 void waiter::grant() noexcept {
+    FULT_ASSERT(!queued, "a waiter leaves its queue before it is granted");
     const task_id who = who_;
     wake_up(who, change_to_granted());
 }
 
 // Returns nullptr if nothing is left to do: the waiter polls, or was signaled.
 task *waiter::grant_claimed(worker *here) noexcept {
+    FULT_ASSERT(!queued && here == this_worker());
     const task_id who = who_;
     const std::uint32_t was = change_to_granted();
     if (was != polling && here && who)

@@ -48,7 +48,7 @@ TEST_F(life_of_a_task, when_uncontended) {
         ran = true;
         // inline: the child is the current task, on its parent's stack
         EXPECT_EQ(home->current, slot);
-        EXPECT_EQ(slot->outer, main);
+        EXPECT_EQ(slot->outer.below(), main);
         EXPECT_FALSE(is_private(slot));
         EXPECT_FALSE(slot->context);
         return 6 * 7;
@@ -79,7 +79,7 @@ TEST_F(life_of_a_task, when_it_is_published_and_blocks) {
         // started by the worker: on a stack of its own
         EXPECT_EQ(home->current, slot);
         EXPECT_NE(home->current_stack(), mains);
-        EXPECT_EQ(slot->outer, nullptr);
+        EXPECT_EQ(slot->outer.below(), nullptr);
         EXPECT_EQ(slot->state.load(), busy);
         EXPECT_FALSE(is_public(slot));
         its = home->current_stack();
@@ -134,7 +134,7 @@ TEST_F(life_of_a_task, when_its_parent_waits_for_it) {
         while (slot->join.load() == join_none)
             this_task::yield();
         // the joiner left its name and is parked; its end will signal that name
-        EXPECT_EQ(slot->join.load(), to_id(main).value());
+        EXPECT_EQ(slot->join.load(), join_word::of(to_id(main)));
         EXPECT_EQ(main->state.load(), ready_pinned) << "main stays on worker 0";
         EXPECT_NE(main->context, nullptr);
         looked = true;

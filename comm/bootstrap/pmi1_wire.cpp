@@ -10,6 +10,7 @@ namespace {
 constexpr std::size_t longest_line = 64 * 1024;
 constexpr std::size_t count_digits = 8;
 constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+static_assert(alphabet.size() == 64, "a letter is six bits");
 
 // Text from the server for a message: shortened, without control characters.
 std::string shown(std::string_view text) {

@@ -8,6 +8,7 @@
 #include "comm/pending.hpp"
 
 namespace fult::comm::detail {
+static_assert(sizeof(fult_comm_request_t) == sizeof(pending *));
 
 inline pending *inside(fult_comm_request_t r) noexcept { return reinterpret_cast<pending *>(r); }
 inline fult_comm_request_t name_of(request &&r) noexcept {

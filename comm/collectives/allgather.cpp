@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/collectives/call.hpp"
 
 namespace fult::comm::detail {
@@ -15,6 +17,7 @@ void by_doubling(collective_call &call, const void *in, void *out, std::size_t b
     copy_bytes(all.data(), in, block);
     std::uint32_t round = 0;
     for (int have = 1; have < ranks; have *= 2, ++round) {
+        FULT_ASSERT(1 << round == have);
         const std::size_t more = static_cast<std::size_t>(std::min(have, ranks - have)) * block;
         call.exchange(all.data(), more, call.neighbour(-have),
                       offset(all.data(), static_cast<std::size_t>(have) * block), more, call.neighbour(have),

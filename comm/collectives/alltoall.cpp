@@ -1,5 +1,7 @@
 #include <vector>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/collectives/call.hpp"
 
 namespace fult::comm::detail {
@@ -37,6 +39,7 @@ void by_bits(collective_call &call, const void *in, void *out, std::size_t block
 template <class Out, class In> void by_pairs(collective_call &call, const Out &out_of, const In &in_of) {
     for (int step = 1; step < call.size(); ++step) {
         const int to = call.neighbour(step), from = call.neighbour(-step);
+        FULT_ASSERT(to != call.rank() && from != call.rank());
         const auto out = out_of(static_cast<std::size_t>(to));
         const auto in = in_of(static_cast<std::size_t>(from));
         call.exchange(out.data(), out.size(), to, in.data(), in.size(), from);

@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/collectives/call.hpp"
 
 namespace fult::comm::detail {
@@ -28,6 +30,7 @@ void by_parts(collective_call &call, void *data, std::size_t size, int root) {
     const auto ranks = static_cast<std::size_t>(call.size());
     const auto own = static_cast<std::size_t>(call.neighbour(-root));
     const std::size_t part = (size + ranks - 1) / ranks;
+    FULT_ASSERT(part * ranks >= size && own < ranks);
     const auto begin = [&](std::size_t index) { return std::min(index * part, size); };
     std::size_t bit = 1;
     for (; bit < ranks; bit *= 2)

@@ -1,7 +1,10 @@
 #include "comm/collectives/call.hpp"
 
+#include <iterator>
 #include <stdexcept>
 #include <string>
+
+#include <fult/detail/assertion.hpp>
 
 #include "comm/describe.hpp"
 #include "comm/endpoint_state.hpp"
@@ -12,6 +15,7 @@ namespace {
 const char *name_of(collective what) noexcept {
     constexpr const char *names[] = {"",       "barrier",   "broadcast", "reduce",   "allreduce",
                                      "gather", "allgather", "alltoall",  "alltoallv"};
+    static_assert(std::size(names) == static_cast<std::size_t>(collective::alltoallv) + 1);
     return names[static_cast<std::size_t>(what)];
 }
 
@@ -52,7 +56,10 @@ collective_call::collective_call(endpoint &among, collective what)
     }
 }
 
-collective_call::~collective_call() { state_.collective_runs.store(false, std::memory_order_release); }
+collective_call::~collective_call() {
+    FULT_ASSERT(state_.collective_runs.load(std::memory_order_relaxed), "this call runs");
+    state_.collective_runs.store(false, std::memory_order_release);
+}
 
 void collective_call::check_root(int root) const {
     if (root < 0 || root >= size_)
@@ -90,6 +97,7 @@ void collective_call::fail(const error &how) const {
 }
 
 void collective_call::send(const void *data, std::size_t size, int to, std::uint32_t round) {
+    FULT_ASSERT(to >= 0 && to < size_ && to != rank_, "a rank sends nothing to itself");
     try {
         on_.send(data, size, to, tag(round));
     } catch (const error &how) {
@@ -98,6 +106,7 @@ void collective_call::send(const void *data, std::size_t size, int to, std::uint
 }
 
 void collective_call::recv(void *data, std::size_t size, int from, std::uint32_t round) {
+    FULT_ASSERT(from >= 0 && from < size_ && from != rank_);
     status got;
     try {
         got = on_.recv(data, size, from, tag(round));
@@ -109,6 +118,7 @@ void collective_call::recv(void *data, std::size_t size, int from, std::uint32_t
 
 void collective_call::exchange(const void *out, std::size_t out_size, int to, void *in, std::size_t in_size,
                                int from, std::uint32_t round) {
+    FULT_ASSERT(to >= 0 && to < size_ && from >= 0 && from < size_);
     status got;
     try {
         got = on_.sendrecv(out, out_size, to, tag(round), in, in_size, from, tag(round));

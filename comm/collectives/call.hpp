@@ -8,6 +8,7 @@
 #include <new>
 
 #include <fult/comm/collectives.hpp>
+#include <fult/detail/assertion.hpp>
 
 namespace fult::comm::detail {
 
@@ -37,7 +38,10 @@ class collective_call {
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return size_; }
     // The rank at that distance after this one, in a circle; distance from -size() to size().
-    int neighbour(int distance) const noexcept { return (rank_ + distance + size_) % size_; }
+    int neighbour(int distance) const noexcept {
+        FULT_ASSERT(-size_ <= distance && distance <= size_);
+        return (rank_ + distance + size_) % size_;
+    }
     void check_root(int root) const; // throws std::out_of_range
 
     // `round` is any number that both sides use for a message. A message of unexpected size throws

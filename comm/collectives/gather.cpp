@@ -1,5 +1,7 @@
 #include <algorithm>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/collectives/call.hpp"
 
 namespace fult::comm::detail {
@@ -13,6 +15,7 @@ constexpr std::size_t large_block = std::size_t{16} << 10;
 void by_tree(collective_call &call, const void *in, void *out, std::size_t block, int root) {
     const int own = call.neighbour(-root), ranks = call.size();
     const int children = own == 0 ? ranks : std::min(own & -own, ranks - own); // including itself
+    FULT_ASSERT(children >= 1 && own + children <= ranks, "a subtree is a run of ranks");
     scratch all(static_cast<std::size_t>(children) * block);
     copy_bytes(all.data(), in, block);
     for (int bit = 1; bit < ranks; bit *= 2) {

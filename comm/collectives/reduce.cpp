@@ -4,6 +4,8 @@
 #include <bit>
 #include <vector>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/collectives/call.hpp"
 
 namespace fult::comm::detail {
@@ -74,6 +76,7 @@ std::vector<halving> scatter(collective_call &call, const folded &those, void *o
         const bool lower = (those.number() & distance) == 0;
         const halving now{lower ? low : high, lower ? high : low, distance, other};
         const std::size_t kept = now.kept.end - now.kept.begin;
+        FULT_ASSERT(own.begin <= middle && middle <= own.end && other < those.power());
         call.exchange(offset(out, now.given.begin * how.element),
                       (now.given.end - now.given.begin) * how.element, to, room, kept * how.element, to,
                       round);
@@ -120,6 +123,7 @@ void reduce_by_parts(collective_call &call, void *sum, std::size_t count, int ro
     const std::size_t size = count * how.element;
     const int rank = call.rank();
     const folded those(call, rank), at_root(call, root);
+    FULT_ASSERT(those.leaves() || those.rank_of(those.number()) == rank, "each participant has one number");
     if (those.leaves()) {
         call.send(sum, size, rank + 1, folding);
     } else {
@@ -171,6 +175,7 @@ void allreduce(endpoint &among, const void *in, void *out, std::size_t count, co
     if (call.size() == 1)
         return;
     const folded those(call, call.rank());
+    FULT_ASSERT(those.power() <= call.size() && call.size() < 2 * those.power());
     if (those.leaves()) {
         call.send(out, size, call.rank() + 1, folding);
         call.recv(out, size, call.rank() + 1, unfolding);

@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/completions/support.hpp"
 #include "comm/endpoint_state.hpp"
 #include "comm/one_sided/calls.hpp"
@@ -62,6 +64,7 @@ template <class Operation> struct bound final : Operation, callback {
         drop();
     }
     void drop() noexcept {
+        FULT_ASSERT(keepers.load(std::memory_order_relaxed) != 0, "each of the two drops its reference once");
         if (keepers.fetch_sub(1, std::memory_order_acq_rel) == 1)
             delete this;
     }
@@ -95,6 +98,7 @@ endpoint_state &state_of(const endpoint &through, const char *call) {
 }
 
 void begin(std::unique_ptr<bound<access>> a) {
+    FULT_ASSERT(a->through && a->finished);
     a->when->expect_one(); // nothing can fail from here on
     const begun<access> kept(a.release());
     kept->through->on.remote_memory().begin(*kept);

@@ -1,8 +1,10 @@
 #include <algorithm>
+#include <bit>
 #include <mutex>
 #include <new>
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/misuse.hpp>
 
 #include "comm/completions/support.hpp"
@@ -16,10 +18,12 @@ completion_queue::completion_queue(const endpoint &on) : on_(detail::device_of(o
 void completion_queue::make_room() {
     if (count_ + expected_ < ring_.size())
         return;
+    FULT_ASSERT(ring_.empty() || std::has_single_bit(ring_.size()));
     std::vector<completed> larger(std::max<std::size_t>(2 * ring_.size(), 16));
     for (std::size_t i = 0; i < count_; ++i)
         larger[i] = ring_[(first_ + i) & (ring_.size() - 1)];
     ring_.swap(larger);
+    FULT_ASSERT(count_ + expected_ < ring_.size());
     first_ = 0;
 }
 
@@ -31,11 +35,13 @@ void completion_queue::expect_one() {
 
 void completion_queue::cancel_expected() noexcept {
     const std::lock_guard hold(lock_);
+    FULT_ASSERT(expected_ != 0);
     --expected_;
 }
 
 // Given directly to a waiting task, so that no other takes it first.
 fult::detail::waiter *completion_queue::add(const completed &what) noexcept {
+    FULT_ASSERT(!waiters_.first() || count_ == 0, "no task waits while there is an entry");
     fult::detail::waiter *const first = waiters_.pop();
     if (first)
         *static_cast<completed *>(first->subject) = what;
@@ -48,6 +54,7 @@ void completion_queue::complete_expected(const completed &what) noexcept {
     fult::detail::waiter *first = nullptr;
     {
         const std::lock_guard hold(lock_);
+        FULT_ASSERT(expected_ != 0);
         --expected_;
         first = add(what);
     }
@@ -79,6 +86,7 @@ std::optional<completed> completion_queue::take() noexcept {
 }
 
 completed completion_queue::take_first() noexcept {
+    FULT_ASSERT(count_ != 0 && first_ < ring_.size());
     const completed first = ring_[first_];
     first_ = (first_ + 1) & (ring_.size() - 1);
     --count_;

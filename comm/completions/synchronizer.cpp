@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/completions/support.hpp"
 #include "comm/device.hpp"
 
@@ -54,6 +56,7 @@ void synchronizer::expect(std::size_t count) noexcept {
     if (left_ != 0)
         fult::detail::misuse("comm::synchronizer", "is to be used again before all have come");
     left_ = count;
+    FULT_ASSERT(waiters_.empty());
     failed_ = {};
 }
 

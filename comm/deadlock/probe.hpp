@@ -24,6 +24,8 @@ struct probe_body {
     std::uint64_t failed = 0; // idle: the set of failed ranks, as a sum of random numbers
     std::uint64_t waits = 0;  // idle: 1 if the rank has not left; report: the number of such ranks
 };
+static_assert(sizeof(probe_body) == 48, "the wire format has no gaps");
+static_assert(probe_kinds == 8);
 
 inline probe_body make_probe(probe what, std::uint64_t wave = 0) noexcept {
     return {static_cast<std::uint64_t>(what), wave, 0, 0, 0, 0};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::comm::detail {
 namespace {
 
@@ -56,6 +58,7 @@ void deadlock_rounds::begin() noexcept {
 }
 
 void deadlock_rounds::begin_wave(phase which) noexcept {
+    FULT_ASSERT(which == phase::first_wave || which == phase::second_wave);
     next_ = clock::time_point::max();
     const rank_look own = ground_.look();
     if (!own.is_idle || (which == phase::second_wave && own.failed != failed_)) {
@@ -123,6 +126,7 @@ void deadlock_rounds::answered(int from, const probe_body &body) noexcept {
     if (body.wave != wave_ || !its.is_asked)
         return;
     its.is_asked = false;
+    FULT_ASSERT(asked_ != 0);
     --asked_;
     its.is_busy = body.what == static_cast<std::uint64_t>(probe::busy);
     if (phase_ != phase::first_wave && phase_ != phase::second_wave)
@@ -140,6 +144,7 @@ void deadlock_rounds::answered(int from, const probe_body &body) noexcept {
 }
 
 void deadlock_rounds::end_wave() noexcept {
+    FULT_ASSERT(asked_ == 0 && (phase_ == phase::first_wave || phase_ == phase::second_wave));
     const bool is_first = phase_ == phase::first_wave;
     const bool moved = !is_first && (now_.sent != before_.sent || now_.received != before_.received);
     if (now_.sent != now_.received || moved) {
@@ -187,6 +192,7 @@ void deadlock_rounds::ranks_have_gone() noexcept {
     for (std::size_t i = 0; i < others_.size(); ++i)
         if (others_[i].is_asked && ground_.has_failed(static_cast<int>(i))) {
             others_[i].is_asked = false;
+            FULT_ASSERT(asked_ != 0);
             --asked_;
             if (phase_ != phase::none)
                 pause();
@@ -204,6 +210,7 @@ void deadlock_rounds::report() noexcept {
 
 // One at a time, so that the reports are readable.
 void deadlock_rounds::next_report() noexcept {
+    FULT_ASSERT(phase_ == phase::reports);
     const int size = static_cast<int>(others_.size());
     do
         ++reporter_;

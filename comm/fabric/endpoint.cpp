@@ -5,6 +5,9 @@
 #include <cerrno>
 #include <utility>
 
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
+
 namespace fult::comm::detail {
 
 namespace {
@@ -32,6 +35,7 @@ bool means_gone(long error) noexcept {
 } // namespace
 
 outcome fabric_endpoint::refused(long result, int rank) noexcept {
+    FULT_ASSERT(rank < static_cast<int>(ranks_.size()) && result != 0);
     if (result == -FI_EAGAIN || result == -FI_ENOMEM || result == -FI_ENOBUFS || result == -FI_ENOSPC)
         return outcome::again;
     if (rank >= 0 && means_gone(result))
@@ -69,6 +73,7 @@ outcome fabric_endpoint::send(packet &p) noexcept {
 }
 
 outcome fabric_endpoint::post(packet &p) noexcept {
+    FULT_ASSERT(p.capacity != 0);
     p.kind = posted_kind::receive;
     const ssize_t result =
         fi_recv(endpoint_.get(), p.data(), std::min<std::size_t>(p.capacity, settings_.receive_packet_bytes),
@@ -125,6 +130,7 @@ void fabric_endpoint::drain(const transfer *until) noexcept {
         std::array<event, batch> events;
         const unsigned count = read_queue(events, until);
         early_.insert(early_.end(), events.begin(), events.begin() + count);
+        FULT_ASSERT(count <= batch);
         const auto is_it = [&](const event &e) { return e.what == until; };
         if (count == 0 || std::any_of(events.begin(), events.begin() + count, is_it))
             return;
@@ -137,6 +143,7 @@ bool fabric_endpoint::completed(const fi_cq_msg_entry &entry, event &e) noexcept
         return false; // caused by another rank's operation here
     if (context->kind == posted_kind::receive) {
         auto *const p = static_cast<packet *>(context);
+        FULT_ASSERT(entry.len <= p->capacity, "the provider keeps within the buffer");
         p->size = static_cast<std::uint32_t>(entry.len);
         e = {event::kind::received, p};
         return true;
@@ -235,7 +242,7 @@ bool fabric_endpoint::register_memory(memory &m) noexcept {
         return false;
     }
     fid_ptr<fid_mr> owner(region);
-    m.address = (mode & FI_MR_VIRT_ADDR) != 0 ? reinterpret_cast<std::uintptr_t>(m.base) : 0;
+    m.address = (mode & FI_MR_VIRT_ADDR) != 0 ? fult::detail::address_of(m.base) : 0;
     m.key = fi_mr_key(region);
     m.descriptor = fi_mr_desc(region);
     m.handle = region;

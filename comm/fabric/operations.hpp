@@ -7,6 +7,8 @@
 #include <new>
 #include <vector>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/packet.hpp"
 
 namespace fult::comm::detail {
@@ -34,6 +36,7 @@ class operations {
         if (free_ == nullptr && !grow())
             return nullptr;
         in_flight *const op = free_;
+        FULT_ASSERT(!op->what, "a free record has no operation");
         free_ = op->after;
         op->kind = what.kind;
         op->what = &what;
@@ -47,6 +50,7 @@ class operations {
 
     // The provider has finished. Returns the object of the operation, or nullptr if it was abandoned.
     posted *end(in_flight *op) noexcept {
+        FULT_ASSERT(op != &flying_ && op->before->after == op && op->after->before == op, "it is in flight");
         op->before->after = op->after;
         op->after->before = op->before;
         posted *const what = op->what;

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::comm::detail {
 
 enum class match_kind : std::uint8_t { receive, message };
@@ -21,7 +23,9 @@ struct match_item {
 
 // endpoint: 12 bits, rank: 20, tag: 32
 constexpr std::uint64_t match_key(std::uint32_t endpoint, std::uint32_t rank, std::uint32_t tag) noexcept {
+    FULT_ASSERT(endpoint < 1u << 12 && rank < 1u << 20, "each part of a key has its own bits");
     return static_cast<std::uint64_t>(endpoint) << 52 | static_cast<std::uint64_t>(rank) << 32 | tag;
 }
+static_assert(match_key(0xfff, 0xfffff, 0xffffffff) == ~std::uint64_t{0});
 
 } // namespace fult::comm::detail

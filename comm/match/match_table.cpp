@@ -1,9 +1,10 @@
 #include "comm/match/match_table.hpp"
 
 #include <bit>
-#include <cassert>
 #include <new>
 #include <stdexcept>
+
+#include <fult/detail/assertion.hpp>
 
 #include "comm/match/zeroed.hpp"
 
@@ -29,6 +30,8 @@ constexpr std::uint64_t hash_of(std::uint64_t key) noexcept {
     return (h & ~std::uint64_t{7}) | ((key ^ h >> 29) & 7);
 }
 constexpr unsigned group_bits = 3;
+static_assert((hash_of(0) & 7) != (hash_of(1) & 7), "consecutive tags have different buckets");
+static_assert(unborn == 0, "fresh memory is unborn");
 
 } // namespace
 
@@ -47,6 +50,8 @@ struct match_table::entry {
     }
 };
 
+// Invariants, under the lock: the items of a key are one queue of one kind, in an entry or in the chain; the
+// chain is empty unless all entries are in use. `prev` of the oldest item is the youngest, which has no next.
 struct alignas(64) match_table::bucket {
     std::atomic<std::uint32_t> state;
     match_item *more; // oldest items of the keys without an entry
@@ -57,7 +62,11 @@ struct alignas(64) match_table::bucket {
         return state.compare_exchange_strong(expected, busy_leaf, std::memory_order_acquire,
                                              std::memory_order_relaxed);
     }
-    void unlock() noexcept { state.store(leaf, std::memory_order_release); }
+    void unlock() noexcept {
+        FULT_ASSERT(is_locked(), "only its holder releases a bucket");
+        state.store(leaf, std::memory_order_release);
+    }
+    bool is_locked() const noexcept { return state.load(std::memory_order_relaxed) == busy_leaf; }
 
     // Position of a key's queue.
     struct place {
@@ -77,18 +86,22 @@ struct alignas(64) match_table::bucket {
     }
     // Adds the first item of a key. Returns true if it had to be chained.
     bool add(std::uint64_t key, match_item &oldest) noexcept {
+        FULT_ASSERT(oldest.prev, "the oldest item of a key refers to the youngest");
         for (entry &each : entries)
             if (!each.item()) {
                 each.set(key, &oldest);
                 oldest.chain = nullptr;
                 return false;
             }
+        FULT_ASSERT(more != &oldest);
         oldest.chain = more;
         more = &oldest;
         return true;
     }
     // Removes the item from its key's queue. Returns true if that makes one chained key less.
     bool take(const place &at, match_item &item) noexcept {
+        FULT_ASSERT(is_locked() && at.oldest && item.queued, "the item is in a queue of this bucket");
+        FULT_ASSERT(item.kind == at.oldest->kind, "a queue holds one kind");
         item.queued = false;
         match_item *const next = item.next;
         if (&item != at.oldest) {
@@ -151,6 +164,7 @@ match_table::match_table(std::size_t buckets, std::size_t most) : most_(most), g
     if (!first.map())
         throw std::bad_alloc();
     first_ = current_ = &first;
+    FULT_ASSERT(first.size() == buckets);
 }
 
 match_table::~match_table() = default;
@@ -193,6 +207,9 @@ void match_table::split(bucket &parent, const level &to, std::uint64_t hash) noe
     // lowest bit of the group in the next level
     const std::uint64_t side = std::uint64_t{1} << (63 - (to.bits - group_bits) + 1);
     bucket *const children[2] = {&to.at(hash & ~side), &to.at(hash | side)};
+    FULT_ASSERT(parent.is_locked());
+    FULT_ASSERT(children[0]->state.load(std::memory_order_relaxed) == unborn, "a bucket is split once");
+    FULT_ASSERT(children[1]->state.load(std::memory_order_relaxed) == unborn && children[0] != children[1]);
     std::size_t before = 0, after = 0;
     const auto give = [&](match_item &oldest, std::uint64_t key) {
         after += children[(hash_of(key) & side) != 0]->add(key, oldest);
@@ -215,7 +232,7 @@ void match_table::split(bucket &parent, const level &to, std::uint64_t hash) noe
 }
 
 match_item *match_table::access(std::uint64_t key, match_item &item, kind k) noexcept {
-    assert(!item.queued);
+    FULT_ASSERT(!item.queued);
     bucket *const b = lock(hash_of(key));
     const bucket::place at = b->find(key);
     if (at.oldest && at.oldest->kind != k) {
@@ -231,6 +248,7 @@ match_item *match_table::access(std::uint64_t key, match_item &item, kind k) noe
     bool crowded = false;
     if (at.oldest) {
         item.prev = at.oldest->prev;
+        FULT_ASSERT(at.oldest->queued && !item.prev->next, "the youngest item has no next");
         item.prev->next = &item;
         at.oldest->prev = &item;
     } else {
@@ -272,6 +290,7 @@ void match_table::grow_if_crowded() noexcept {
     const level &full = *current_.load(std::memory_order_relaxed);
     if (chained > grow_above_.load(std::memory_order_relaxed) && full.size() < most_) {
         level &next = levels_[full.bits + 1];
+        FULT_ASSERT(full.bits + 1 < levels && !next.buckets, "the next level is not mapped yet");
         if (next.map()) {
             grow_above_.store(next.size() / 8, std::memory_order_relaxed);
             current_.store(&next, std::memory_order_release); // with its memory

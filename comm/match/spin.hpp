@@ -4,6 +4,7 @@
 #include <atomic>
 #include <sched.h>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/platform.hpp>
 
 namespace fult::comm::detail {
@@ -37,7 +38,12 @@ class spin {
     bool try_lock() noexcept {
         return !taken_.load(std::memory_order_relaxed) && !taken_.exchange(true, std::memory_order_acquire);
     }
-    void unlock() noexcept { taken_.store(false, std::memory_order_release); }
+    void unlock() noexcept {
+        FULT_ASSERT(is_held(), "only a lock that is held is released");
+        taken_.store(false, std::memory_order_release);
+    }
+    // For assertions: some thread holds it.
+    bool is_held() const noexcept { return taken_.load(std::memory_order_relaxed); }
 
   private:
     std::atomic<bool> taken_{false};

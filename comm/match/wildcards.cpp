@@ -1,9 +1,10 @@
 #include "comm/match/wildcards.hpp"
 
-#include <cassert>
 #include <mutex>
 #include <new>
 #include <utility>
+
+#include <fult/detail/assertion.hpp>
 
 #include "comm/match/zeroed.hpp"
 
@@ -32,6 +33,8 @@ constexpr unsigned list_of(const match_pattern &what) noexcept {
     return (what.any_source ? by_tag : by_both) | (what.any_tag ? by_source : by_both);
 }
 static_assert(list_of({0, true, true}) == of_all && list_of({0, true, false}) == by_tag);
+static_assert(list_of({0, false, true}) == by_source && list_of({0, false, false}) == by_both);
+static_assert(part_of(of_all, 1) == part_of(of_all, 2) && part_of(by_tag, 7) == 7);
 
 // The lowest three bits choose within a cache line of pointers: consecutive tags share a line.
 constexpr std::size_t spread_of(std::uint64_t part) noexcept {
@@ -99,7 +102,10 @@ class wildcard_matcher::index {
             }
         }
     }
-    void one_less() noexcept { --lists_; }
+    void one_less() noexcept {
+        FULT_ASSERT(lists_ != 0);
+        --lists_;
+    }
 
     // Calls f on the oldest item of each list. f may remove items.
     template <class F> void each(unsigned list, F f) {
@@ -129,6 +135,7 @@ class wildcard_matcher::index {
     }
     void move_bucket(unsigned list) noexcept {
         match_item *each = old_[moved_++];
+        FULT_ASSERT(moved_ <= old_mask_ + 1 && old_mask_ < mask_);
         while (each) {
             match_item *&chain = links_of(list, *each).chain;
             match_item *&to = buckets_[spread_of(part_of(list, each->key)) & mask_];
@@ -163,6 +170,8 @@ match_item **wildcard_matcher::find(unsigned list, std::uint64_t key, bool &foun
 void wildcard_matcher::append(unsigned list, wildcard_item &item) noexcept {
     bool found;
     match_item **const slot = find(list, item.key, found);
+    FULT_ASSERT(lock_.is_held() && item.queued);
+    FULT_ASSERT(!found || (*slot)->kind == item.kind, "a list holds receives or messages, never both");
     const links own = links_of(list, item);
     own.next = nullptr;
     if (found) {
@@ -181,6 +190,7 @@ void wildcard_matcher::append(unsigned list, wildcard_item &item) noexcept {
 
 void wildcard_matcher::unlink(unsigned list, wildcard_item &item) noexcept {
     const links own = links_of(list, item);
+    FULT_ASSERT(lock_.is_held() && own.prev, "the item is in this list");
     bool found = true;
     // The youngest has no next, and is the oldest's prev.
     if (match_item *&older = links_of(list, *own.prev).next) {
@@ -189,7 +199,7 @@ void wildcard_matcher::unlink(unsigned list, wildcard_item &item) noexcept {
         return;
     }
     match_item **const slot = find(list, item.key, found);
-    assert(found && *slot == &item);
+    FULT_ASSERT(found && *slot == &item);
     if (own.next) {
         const links next = links_of(list, *own.next);
         next.prev = own.prev;
@@ -203,19 +213,22 @@ void wildcard_matcher::unlink(unsigned list, wildcard_item &item) noexcept {
 }
 
 void wildcard_matcher::take(wildcard_item &item) noexcept {
+    FULT_ASSERT(item.queued && lock_.is_held());
     item.queued = false;
     if (item.kind == kind::receive) {
         unlink(item.list, item);
+        FULT_ASSERT(receives_[item.list] != 0);
         --receives_[item.list];
     } else {
         for (unsigned list = by_both; list <= of_all; ++list)
             unlink(list, item);
+        FULT_ASSERT(messages_ != 0);
         --messages_;
     }
 }
 
 wildcard_item *wildcard_matcher::post(const match_pattern &what, wildcard_item &receive) noexcept {
-    assert(!receive.queued);
+    FULT_ASSERT(!receive.queued);
     const unsigned list = list_of(what);
     const std::lock_guard guard(lock_);
     ++posted_;
@@ -238,7 +251,7 @@ wildcard_item *wildcard_matcher::post(const match_pattern &what, wildcard_item &
 }
 
 wildcard_item *wildcard_matcher::arrive(std::uint64_t key, wildcard_message &message) noexcept {
-    assert(!message.queued);
+    FULT_ASSERT(!message.queued);
     const std::lock_guard guard(lock_);
     wildcard_item *first = nullptr;
     for (unsigned list = by_both; list <= of_all; ++list) {
@@ -249,6 +262,7 @@ wildcard_item *wildcard_matcher::arrive(std::uint64_t key, wildcard_message &mes
         if (!found || head->kind != kind::receive)
             continue;
         wildcard_item *const oldest = static_cast<wildcard_item *>(head);
+        FULT_ASSERT(oldest->list == list && oldest->queued);
         if (!first || oldest->sequence < first->sequence)
             first = oldest;
     }

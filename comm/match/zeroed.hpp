@@ -7,6 +7,9 @@
 #include <sys/mman.h>
 #include <utility>
 
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
+
 namespace fult::comm::detail {
 
 class zeroed {
@@ -14,6 +17,7 @@ class zeroed {
     zeroed() = default;
     // Empty if there is no memory.
     explicit zeroed(std::size_t bytes) noexcept {
+        FULT_ASSERT(bytes != 0);
         const std::size_t align = bytes <= small ? 0 : large_page;
         void *const base = ::mmap(nullptr, bytes + align, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -22,8 +26,9 @@ class zeroed {
         base_ = data_ = base;
         mapped_ = bytes + align;
         if (align != 0) {
-            data_ = static_cast<char *>(base) + (-reinterpret_cast<std::uintptr_t>(base) & (align - 1));
+            data_ = static_cast<char *>(base) + (-fult::detail::address_of(base) & (align - 1));
             ::madvise(data_, bytes, MADV_HUGEPAGE); // may be refused
+            FULT_ASSERT(static_cast<char *>(data_) + bytes <= static_cast<char *>(base_) + mapped_);
         }
     }
     zeroed(zeroed &&other) noexcept { swap(other); }

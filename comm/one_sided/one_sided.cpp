@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::comm::detail {
 
 one_sided::~one_sided() {
@@ -19,6 +21,7 @@ one_sided::~one_sided() {
 
 void one_sided::push(outgoing &o) noexcept {
     line &to = line_of(o.rank);
+    FULT_ASSERT(to.first != &o && (!to.first || !to.last->next), "the last of a line has no next");
     waiting_ += to.first ? 0 : 1;
     o.next = nullptr;
     (to.first ? to.last->next : to.first) = &o;
@@ -57,6 +60,7 @@ bool one_sided::advance(int rank) noexcept {
             return false;
         to.first = after;
     }
+    FULT_ASSERT(waiting_ != 0);
     --waiting_;
     return true;
 }
@@ -69,11 +73,13 @@ void one_sided::retry() noexcept {
             advance(static_cast<int>(rank));
             --left;
         }
+    FULT_ASSERT(waiting_ <= lines_.size());
 }
 
 // Ends everything of that rank, except its transfers: the transport drops those and reports it.
 void one_sided::fail(int rank) noexcept {
     line &of_it = line_of(rank);
+    FULT_ASSERT(waiting_ != 0 || !of_it.first);
     waiting_ -= of_it.first ? 1 : 0;
     for (outgoing *each = std::exchange(of_it.first, nullptr); each;) {
         outgoing *const after = each->next;

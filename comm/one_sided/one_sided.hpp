@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/device/arrivals.hpp"
 #include "comm/device/core.hpp"
 #include "comm/device/send_path.hpp"
@@ -31,6 +33,7 @@ struct region_state {
     bool is_registered[2] = {};
 
     bool contains(std::uint64_t offset, std::uint64_t length) const noexcept {
+        FULT_ASSERT(base || size == 0);
         return offset <= size && length <= size - offset;
     }
 };

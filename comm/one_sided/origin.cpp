@@ -4,6 +4,8 @@
 #include <mutex>
 #include <new>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/endpoint_state.hpp"
 #include "comm/one_sided/one_sided.hpp"
 
@@ -50,6 +52,7 @@ void one_sided::begin_here(access &a) noexcept {
         return;
     }
     std::byte *const there = r->base + a.offset;
+    FULT_ASSERT(r->contains(a.offset, a.size));
     if (a.size != 0)
         std::memmove(a.is_put ? there : a.local, a.is_put ? a.local : there, a.size);
     bool told = true;
@@ -61,12 +64,14 @@ void one_sided::begin_here(access &a) noexcept {
         }
     {
         const std::lock_guard hold(core_.mutex);
+        FULT_ASSERT(r->uses != 0);
         --r->uses;
     }
     finish(a, told ? errc::none : errc::retry, nullptr);
 }
 
 bool one_sided::step(access &a) noexcept {
+    FULT_ASSERT(!a.announced, "an access is announced once");
     a.announced = a.is_put && !a.direct ? send_parts(a) : ask(a);
     return a.announced;
 }
@@ -77,6 +82,7 @@ bool one_sided::send_parts(access &a) noexcept {
     const std::size_t most = to.fills - to.head - sizeof(record_head) - sizeof(put_body);
     for (;;) {
         const std::size_t length = std::min(most, a.size - a.done);
+        FULT_ASSERT(a.done <= a.size);
         const bool last = a.done + length == a.size;
         const put_body body{a.id, a.region, a.offset + a.done};
         auto flags = static_cast<std::uint8_t>(one_sided_kind::put);
@@ -92,6 +98,7 @@ bool one_sided::send_parts(access &a) noexcept {
 }
 
 bool one_sided::ask(access &a) noexcept {
+    FULT_ASSERT(!a.is_put || a.direct, "a put that the target does not fetch is sent");
     const access_body body{
         a.id, a.region, a.offset, a.size, a.registered.address, a.registered.key, a.is_registered ? 1U : 0U};
     const auto kind = static_cast<std::uint8_t>(a.is_put ? one_sided_kind::fetch : one_sided_kind::get);
@@ -126,6 +133,7 @@ void one_sided::parts_wanted(int source, std::uint64_t id) noexcept {
     if (!a || !a->is_put || !a->direct)
         return;
     a->direct = false;
+    FULT_ASSERT(a->done == 0, "no part has been sent yet");
     a->announced = false;
     submit(*a);
 }

@@ -47,4 +47,9 @@ struct ended_body {
     std::uint64_t refused;
 };
 
+static_assert((one_sided_kind_bits & (one_sided_last | one_sided_signal)) == 0);
+static_assert(static_cast<std::uint8_t>(one_sided_kind::ended) <= one_sided_kind_bits);
+static_assert(sizeof(put_body) == 24 && sizeof(access_body) == 56 && sizeof(bytes_body) == 16);
+static_assert(sizeof(name_body) == 8 && sizeof(ended_body) == 16);
+
 } // namespace fult::comm::detail

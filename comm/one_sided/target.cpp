@@ -7,6 +7,8 @@
 #include <new>
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/device/progress.hpp"
 #include "comm/one_sided/one_sided.hpp"
 
@@ -35,6 +37,7 @@ void one_sided::deregister_memory(region_state &r) noexcept {
         regions_.remove(r.id);
         for (serving *each : servings_)
             if (each->region == &r && !each->moving) { // it will be refused
+                FULT_ASSERT(r.uses != 0);
                 each->region = nullptr;
                 --r.uses;
             }
@@ -111,6 +114,7 @@ bool one_sided::serve(int source, const access_body &asked, region_state &region
         return false;
     }
     s->place = servings_.size() - 1;
+    FULT_ASSERT(region.contains(asked.offset, asked.size));
     s->rank = source;
     s->is_put = is_put;
     s->signals = (r.flags & one_sided_signal) != 0;
@@ -154,6 +158,7 @@ bool one_sided::step(serving &s) noexcept {
 }
 
 bool one_sided::start(serving &s) noexcept {
+    FULT_ASSERT(s.direct && s.region && !s.moving);
     peer &from = core_.peers.of(s.rank);
     s.move.local = s.region->base + s.asked.offset;
     s.move.size = s.asked.size;
@@ -182,6 +187,7 @@ bool one_sided::start(serving &s) noexcept {
 }
 
 void one_sided::moved(serving &s, bool well) noexcept {
+    FULT_ASSERT(s.moving && !s.moved);
     s.moved = true;
     if (!well) {
         release(s);
@@ -195,6 +201,7 @@ void one_sided::moved(serving &s, bool well) noexcept {
 // Returns false if there is no memory for the signal, the handler of which may begin accesses. The answer is
 // queued.
 bool one_sided::end_moved(serving &s) noexcept {
+    FULT_ASSERT(s.moved);
     if (s.signals && s.is_put && !signal(s.rank, s.endpoint, s.tag))
         return false;
     submit(s);
@@ -213,6 +220,7 @@ void one_sided::retry_signals() noexcept {
 }
 
 bool one_sided::send_bytes(serving &s) noexcept {
+    FULT_ASSERT(s.region && !s.is_put && s.done <= s.asked.size);
     peer &to = core_.peers.of(s.rank);
     const std::size_t most = to.fills - to.head - sizeof(record_head) - sizeof(bytes_body);
     do {
@@ -228,6 +236,8 @@ bool one_sided::send_bytes(serving &s) noexcept {
 }
 
 void one_sided::release(serving &s) noexcept {
+    FULT_ASSERT(s.place < servings_.size() && servings_[s.place] == &s, "a serving knows its place");
+    FULT_ASSERT(!s.region || s.region->uses != 0);
     if (s.region)
         --s.region->uses;
     servings_.back()->place = s.place;

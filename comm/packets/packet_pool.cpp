@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <mutex>
 #include <new>
 #include <span>
 #include <stdexcept>
 #include <string>
+
+#include <fult/detail/assertion.hpp>
 
 namespace fult::comm::detail {
 
@@ -15,6 +16,9 @@ namespace {
 constexpr std::size_t cache_line = 64, page = 4096;
 constexpr std::size_t part_room = 128; // packets in a worker's part; the surplus goes to the common part
 constexpr std::size_t batch = 32;      // maximum number moved between parts at a time
+static_assert(batch < part_room, "a part has room for what it takes");
+static_assert(sizeof(packet) % cache_line == 0, "the bytes of a packet begin at a line");
+
 } // namespace
 
 // A bounded double-ended queue of packets, in a ring.
@@ -35,6 +39,7 @@ class alignas(cache_line) packet_pool::part {
         const std::size_t n = count();
         if (n == room_)
             return false;
+        FULT_ASSERT(n < room_ && room_ <= mask_ + 1);
         ring_[(cold_ + n) & mask_] = &p;
         count_.store(n + 1, std::memory_order_relaxed);
         return true;
@@ -91,6 +96,7 @@ packet_pool::packet_pool(packet_pool_options options) : options_(std::move(optio
     if (stride_ % page == 0)
         stride_ += cache_line; // otherwise all heads would map to the same few cache sets
     maximum_.store(o.packets, std::memory_order_relaxed);
+    FULT_ASSERT(stride_ % cache_line == 0 && stride_ >= sizeof(packet) + o.capacity);
     // One for each worker, then the common one, which has space for all, then the reserve.
     parts_ = std::make_unique<part[]>(o.parts + 2);
     common_ = &parts_[o.parts];
@@ -128,7 +134,7 @@ void packet_pool::free_slabs() noexcept {
 }
 
 packet *packet_pool::take(unsigned part) noexcept {
-    assert(part < options_.parts);
+    FULT_ASSERT(part < options_.parts);
     packet *const own = parts_[part].pop_hot();
     return own ? own : refill(part);
 }
@@ -140,6 +146,7 @@ packet *packet_pool::refill(unsigned own) noexcept {
         n = parts_[(own + i) % options_.parts].pop_cold(found);
     if (n == 0)
         return make_slab();
+    FULT_ASSERT(n <= batch);
     for (std::size_t i = 0; i + 1 < n; ++i)
         if (!parts_[own].push(*found[i]))
             common_->push(*found[i]);
@@ -164,8 +171,9 @@ packet *packet_pool::take_for_receiving() noexcept {
 }
 
 void packet_pool::give(unsigned part, packet &p) noexcept {
-    assert(part < options_.parts);
+    FULT_ASSERT(part < options_.parts);
     p.home = part;
+    FULT_ASSERT(p.capacity == options_.capacity, "the packet is of this pool");
     if (reserve_->count() < options_.reserve && reserve_->push(p))
         return;
     if (parts_[part].push(p))
@@ -205,6 +213,7 @@ packet *packet_pool::make_slab() noexcept {
         return nullptr;
     }
     slabs_.push_back(made_now);
+    FULT_ASSERT(slabs_.size() <= slabs_.capacity() && before + n <= maximum());
     packet *first = nullptr;
     for (std::size_t i = 0; i < n; ++i) {
         packet *const p = new (made_now.base + i * stride_) packet{};

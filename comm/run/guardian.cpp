@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <dirent.h>
 #include <fcntl.h>
@@ -17,6 +18,7 @@ namespace {
 
 // A record in the pipe: a process group to watch, the negative of one to forget, or the end of the watch.
 constexpr pid_t end_of_watch = 0;
+static_assert(sizeof(pid_t) <= PIPE_BUF, "a record is written and read in one piece");
 
 void tell(int pipe, pid_t record) noexcept {
     while (::write(pipe, &record, sizeof record) < 0 && errno == EINTR)

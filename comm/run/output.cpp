@@ -10,6 +10,7 @@ namespace fult::run {
 namespace {
 
 constexpr std::size_t longest_line = 64 * 1024;
+static_assert(longest_line >= PIPE_BUF);
 
 } // namespace
 

@@ -8,6 +8,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <fult/detail/address.hpp>
+
 namespace fult::comm::detail {
 namespace {
 
@@ -33,7 +35,7 @@ int copy_between(pid_t process, std::uint64_t remote, void *local, std::size_t s
     auto *here = static_cast<std::byte *>(local);
     while (size != 0) {
         const iovec ours{here, size};
-        const iovec theirs{reinterpret_cast<void *>(remote), size}; // NOLINT(performance-no-int-to-ptr)
+        const iovec theirs{fult::detail::at_address<void>(remote), size}; // NOLINT(performance-no-int-to-ptr)
         const ssize_t copied = to == direction::here ? ::process_vm_readv(process, &ours, 1, &theirs, 1, 0)
                                                      : ::process_vm_writev(process, &ours, 1, &theirs, 1, 0);
         if (copied < 0)

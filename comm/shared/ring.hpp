@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::comm::detail {
 
 // Shared state of the two sides. All-zero bytes are the initial state. On separate pairs of lines, since
@@ -41,6 +43,10 @@ constexpr std::size_t framed(std::size_t size) noexcept {
 inline constexpr std::size_t messages_a_ring = 4;
 // Bytes of the smallest ring for messages of up to `most` bytes: a zero word follows each message.
 constexpr std::size_t least_ring(std::size_t most) noexcept { return framed(most) + ring_word; }
+static_assert(framed(0) == ring_word && framed(1) == 2 * ring_word && framed(8) == 2 * ring_word);
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
+                  std::atomic<std::uint32_t>::is_always_lock_free,
+              "other processes access them");
 
 enum class ring_state {
     ready,   // put: done; look: there is a message
@@ -59,13 +65,16 @@ class ring_side {
         return static_cast<std::uint64_t>(place_.mark ^ turn) << 32 | (size + 1);
     }
     std::atomic_ref<std::uint64_t> word(std::size_t at) const noexcept {
+        FULT_ASSERT(at % ring_word == 0 && at + ring_word <= place_.bytes, "a word does not wrap");
         return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t *>(place_.data + at));
     }
     // Wraps an offset that is beyond the end by less than a ring.
     std::size_t wrapped(std::size_t at) const noexcept { return at >= place_.bytes ? at - place_.bytes : at; }
     void advance(std::size_t bytes) noexcept {
+        FULT_ASSERT(bytes % ring_word == 0 && bytes < place_.bytes);
         position_ += bytes;
         at_ = wrapped(at_ + bytes);
+        FULT_ASSERT(at_ == position_ % place_.bytes);
     }
 
     ring_place place_;
@@ -82,6 +91,7 @@ class ring_writer : ring_side {
     // message, which `watched` requires.
     ring_state put(const void *bytes, std::size_t size, bool in_order) noexcept {
         const std::size_t length = framed(size);
+        FULT_ASSERT(size <= place_.most && position_ <= end_);
         if (position_ + length + ring_word > end_) {
             if (!learn_room()) [[unlikely]]
                 return ring_state::broken;
@@ -123,6 +133,7 @@ class ring_writer : ring_side {
         return true;
     }
     void copy_in(std::size_t at, const std::byte *from, std::size_t size) noexcept {
+        FULT_ASSERT(at < place_.bytes && size <= place_.bytes);
         const std::size_t first = std::min(size, place_.bytes - at);
         std::memcpy(place_.data + at, from, first);
         if (first != size) [[unlikely]]
@@ -144,6 +155,7 @@ class ring_reader : ring_side {
 
     // Copies out the message that look found. The writer may reuse its space after give_room.
     void take(std::byte *to, std::size_t size) noexcept {
+        FULT_ASSERT(size <= place_.most, "look has found it");
         const std::size_t at = wrapped(at_ + ring_word);
         const std::size_t first = std::min(size, place_.bytes - at);
         if (size != 0)

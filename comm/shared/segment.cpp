@@ -13,6 +13,9 @@
 #include <system_error>
 #include <unistd.h>
 
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
+
 #include "comm/descriptor_limit.hpp"
 
 namespace fult::comm::detail {
@@ -47,6 +50,7 @@ file::~file() {
 
 mapping::mapping(const file &from, std::size_t offset, std::size_t size, const std::string &name)
     : size_(size) {
+    FULT_ASSERT(size != 0 && offset % page == 0);
     void *const at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, from.get(),
                             static_cast<off_t>(offset));
     if (at == MAP_FAILED)
@@ -75,6 +79,7 @@ segment_shape fit(const segment_shape &wanted, std::size_t room) noexcept {
     smaller.ring = std::min(smaller.ring, wanted.ring);
     const std::size_t quarter = (smaller.ring - ring_word) / messages_a_ring / ring_word * ring_word;
     smaller.most = std::min(wanted.most, static_cast<std::uint64_t>(quarter - ring_word));
+    FULT_ASSERT(quarter > ring_word && smaller.ring % ring_word == 0, "a page holds a few words");
     return smaller;
 }
 
@@ -143,8 +148,10 @@ void remove_segment(const std::string &name) noexcept {
 }
 
 ring_place ring_at(std::byte *at, const segment_shape &shape, int from, int to) noexcept {
+    FULT_ASSERT(fult::detail::address_of(at) % alignof(ring_control) == 0 && from != to);
+    FULT_ASSERT(shape.ring % ring_word == 0 && least_ring(shape.most) <= shape.ring);
     ring_place place;
-    place.control = reinterpret_cast<ring_control *>(at);
+    place.control = fult::detail::at_address<ring_control>(fult::detail::address_of(at));
     place.data = at + sizeof(ring_control);
     place.bytes = shape.ring;
     place.most = shape.most;

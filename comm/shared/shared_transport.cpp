@@ -7,6 +7,9 @@
 #include <stdexcept>
 #include <unistd.h>
 
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
+
 #include "comm/random_number.hpp"
 
 namespace fult::comm::detail {
@@ -70,18 +73,20 @@ segment_shape shape_of(const shared_settings &settings) {
 posted *next_of(const posted &what) noexcept { return static_cast<posted *>(what.notes.notes[0]); }
 void link_to(posted &what, posted *next) noexcept { what.notes.notes[0] = next; }
 std::uintptr_t note_of(const posted &what, unsigned which) noexcept {
-    return reinterpret_cast<std::uintptr_t>(what.notes.notes[which]);
+    return fult::detail::address_of(what.notes.notes[which]);
 }
 void note(posted &what, unsigned which, std::uintptr_t value) noexcept {
-    what.notes.notes[which] = reinterpret_cast<void *>(value); // NOLINT(performance-no-int-to-ptr)
+    what.notes.notes[which] = fult::detail::at_address<void>(value);
 }
 constexpr unsigned how_it_ended = 1;  // event::kind
 constexpr unsigned bytes_moved = 1;   // of a transfer in progress
 constexpr unsigned where_it_goes = 2; // direction
+static_assert(where_it_goes < sizeof(provider_notes::notes) / sizeof(void *));
 
 } // namespace
 
 void shared_transport::queue::add(posted &what) noexcept {
+    FULT_ASSERT(!first || !next_of(*last), "the last one has no next");
     link_to(what, nullptr);
     if (first)
         link_to(*last, &what);
@@ -91,6 +96,7 @@ void shared_transport::queue::add(posted &what) noexcept {
 }
 
 posted *shared_transport::queue::take() noexcept {
+    FULT_ASSERT(first, "the queue is not empty");
     posted *const what = first;
     first = next_of(*what);
     return what;
@@ -117,7 +123,7 @@ void shared_transport::conceal() noexcept {
 
 std::string shared_transport::address() const {
     return std::string(prefix) + hex(static_cast<std::uint64_t>(::getpid())) + "." +
-           hex(reinterpret_cast<std::uintptr_t>(&token_)) + "." + hex(token_) + "." + file_;
+           hex(fult::detail::address_of(&token_)) + "." + hex(token_) + "." + file_;
 }
 
 // A rank's slots belong to the other ranks of the host, in order. So in the segment of a lower rank, this
@@ -137,6 +143,7 @@ void shared_transport::connect(std::span<const std::string> addresses) {
     if (slots_ != 0)
         own_rings_ = mapping(own_, shape_.slot_offset(0), slots_ * shape_.slot_bytes(), file_);
     links_ = std::make_unique<link[]>(slots_);
+    FULT_ASSERT(!own_rings_.at() == (slots_ == 0));
     by_rank_.assign(addresses.size(), nullptr);
     watched_.reserve(slots_);
     accused_.reserve(slots_);
@@ -163,6 +170,7 @@ void shared_transport::meet(link &other, const std::string &address, std::size_t
     other.out = ring_writer(ring_at(other.ring.at(), shape_, settings_.rank, other.rank));
     other.word = words_of(other.head) + own_slot / 64;
     other.bit = std::uint64_t{1} << own_slot % 64;
+    FULT_ASSERT(own_slot < shape_.slots);
     other.process = there.process;
     other.reachable = true;
     std::uint64_t seen = 0;
@@ -227,6 +235,7 @@ void shared_transport::find_filled() noexcept {
 }
 
 void shared_transport::accuse(link &who) noexcept {
+    FULT_ASSERT(who.heard, "a rank is accused once");
     who.heard = false;
     who.reachable = false;
     accused_.push_back(&who);
@@ -246,6 +255,7 @@ unsigned shared_transport::drain(link &from, std::span<event> events) noexcept {
         packet &p = *std::exchange(posted_, posted_->next);
         p.next = nullptr;
         from.in.take(p.data(), size);
+        FULT_ASSERT(size <= p.capacity);
         p.size = static_cast<std::uint32_t>(size);
         events[count++] = {event::kind::received, &p};
     }
@@ -281,6 +291,7 @@ unsigned shared_transport::poll(std::span<event> events) noexcept {
         if (at >= watched_.size())
             at = 0;
         link &from = *watched_[at];
+        FULT_ASSERT(from.watched);
         count += drain(from, events.subspan(count));
         if (from.heard && !(tell_ && from.idle > patience && from.in.rest())) [[likely]] {
             ++at;
@@ -326,6 +337,8 @@ void shared_transport::move_on() noexcept {
     auto &t = static_cast<transfer &>(*moving_.first);
     link &other = *to(t.rank);
     const std::size_t done = note_of(t, bytes_moved);
+    FULT_ASSERT(done < t.size || t.size == 0);
+    FULT_ASSERT(t.kind == posted_kind::transfer, "only transfers are queued");
     const std::size_t size = std::min(a_piece, t.size - done);
     const int error = copy_between(other.process, t.address + done, static_cast<std::byte *>(t.local) + done,
                                    size, static_cast<direction>(note_of(t, where_it_goes)));
@@ -359,7 +372,7 @@ void shared_transport::forget(int rank) noexcept {
 }
 
 bool shared_transport::register_memory(memory &m) noexcept {
-    m.address = reinterpret_cast<std::uintptr_t>(m.base);
+    m.address = fult::detail::address_of(m.base);
     m.key = next_key_.fetch_add(1, std::memory_order_relaxed);
     return true;
 }

@@ -5,7 +5,7 @@
 #include <compare>
 #include <cstdint>
 
-#include <fult/detail/layout.hpp>
+#include <fult/detail/platform.hpp>
 
 namespace fult {
 

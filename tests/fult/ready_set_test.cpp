@@ -207,8 +207,8 @@ TEST_F(ready_set_test, what_yielded_is_revoked_too) {
     EXPECT_EQ(tasks->revoke(), 0u) << "nothing that a thief could take";
     EXPECT_EQ(tasks->steal(forwarded), nullptr);
     EXPECT_EQ(tasks->take_public(), at(70));
-    at(9)->outer = at(71); // in place: above one that is in place above that one
-    at(71)->outer = at(70);
+    at(9)->outer = outer_word::above(at(71)); // in place: above one that is in place above that one
+    at(71)->outer = outer_word::above(at(70));
     tasks->add_yielded(at(9));
     EXPECT_EQ(tasks->revoke(), 1u);
     EXPECT_EQ(tasks->steal(forwarded), at(9));

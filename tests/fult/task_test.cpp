@@ -68,4 +68,66 @@ TEST(claim, a_signal_and_a_park_meet) {
     signaler.join();
 }
 
+TEST(task_state, only_legal_transitions_are_in_the_table) {
+    EXPECT_TRUE(is_legal(busy, ready));
+    EXPECT_TRUE(is_legal(busy, ready_pinned));
+    EXPECT_TRUE(is_legal(ready, busy));
+    EXPECT_TRUE(is_legal(ready_pinned, busy));
+    EXPECT_FALSE(is_legal(busy, busy));
+    EXPECT_FALSE(is_legal(ready, ready));
+    EXPECT_FALSE(is_legal(ready, ready_pinned));
+    EXPECT_FALSE(is_legal(ready_pinned, ready));
+}
+
+TEST(task_state, a_second_transition_to_claimable_is_a_defect) {
+    if (!assertions_on)
+        GTEST_SKIP() << "built without assertions";
+    task t{};
+    set_claimable(t, ready);
+    EXPECT_DEATH(set_claimable(t, ready), "a task that becomes claimable was busy");
+    EXPECT_DEATH(set_suspended(t, ready_pinned), "a task that leaves its worker was busy");
+    EXPECT_DEATH((void)try_claim(t, busy), "only a claimable task is claimed");
+    EXPECT_EQ(try_claim(t, ready), ready);
+    EXPECT_EQ(try_claim(t, ready), busy) << "claimed already: the state found is returned";
+}
+
+TEST(join_word, keeps_what_it_was_made_of) {
+    alignas(128) task t{};
+    EXPECT_FALSE(join_none.is_waiter());
+    EXPECT_FALSE(join_done.is_waiter());
+    EXPECT_FALSE(join_detached.is_waiter());
+    for (const bool pinned : {false, true}) {
+        t.pinned = pinned;
+        const join_word joiner = join_word::of(to_id(&t));
+        EXPECT_TRUE(joiner.is_waiter());
+        EXPECT_EQ(joiner.tag(), pinned ? join_tag::pinned_task : join_tag::task);
+        EXPECT_EQ(joiner.joiner(), to_id(&t));
+    }
+    alignas(8) char object[8];
+    for (const join_tag tag : {join_tag::counter, join_tag::parker, join_tag::group, join_tag::any}) {
+        const join_word word = join_word::of(tag, object);
+        EXPECT_EQ(word.tag(), tag);
+        EXPECT_EQ(word.as<char>(tag), object);
+    }
+    if (assertions_on) {
+        EXPECT_DEATH((void)join_word::of(join_tag::any, object).as<char>(join_tag::group),
+                     "read as what it is");
+        EXPECT_DEATH((void)join_done.tag(), "only a waiter has a tag");
+    }
+}
+
+TEST(outer_word, a_task_below_with_flags_or_a_mark) {
+    alignas(128) task t{}, below{};
+    EXPECT_EQ(t.outer.below(), nullptr);
+    t.outer = outer_word::above(&below);
+    EXPECT_EQ(t.outer.below(), &below);
+    EXPECT_FALSE(t.outer.has(has_locals));
+    t.outer.add(has_locals);
+    t.outer.add(leads_home);
+    EXPECT_TRUE(t.outer.has(has_locals));
+    EXPECT_TRUE(t.outer.has(leads_home));
+    EXPECT_EQ(t.outer.below(), &below);
+    EXPECT_NE(t.outer, outer_word::above(&below));
+}
+
 } // namespace

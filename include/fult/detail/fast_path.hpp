@@ -129,12 +129,12 @@ FULT_ALWAYS_INLINE void run_as(worker_hot *w, task *t) noexcept {
 template <class C> class inline_run {
   public:
     FULT_ALWAYS_INLINE explicit inline_run(worker_hot *w, task *t) noexcept : task_(t), outer_(w->current) {
-        t->outer = outer_;
+        t->outer = outer_word::above(outer_);
         run_as(w, t);
     }
     FULT_ALWAYS_INLINE ~inline_run() {
         storage_as<C>(*task_).~C();
-        if (task_->outer != outer_) [[unlikely]] // at_end_mask
+        if (task_->outer != outer_word::above(outer_)) [[unlikely]] // at_end_mask
             end_inline_slow(task_);
         worker_hot *w = current_worker();
         w->current = outer_; // cached values belonged to the task and ended with it

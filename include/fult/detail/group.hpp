@@ -56,20 +56,18 @@ class FULT_API group_core {
     enum class run_end { not_run, same_worker, other_worker };
     run_end run_here(worker_hot *w, task *self, task *t) noexcept;
     run_end run_above(worker_hot *w, task *self, const task *t, std::int64_t &found) noexcept;
-    task *mark() const noexcept { // in task::outer until the task begins
-        return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(this) | 1);
-    }
+    outer_word mark() const noexcept { return outer_word::mark_of(this); }
 
     // The owner is the task in the slot of the task that created the group; null if a foreign thread did. The
     // group may outlive its creator, whose slot another task may use then: that one is also the owner, and
     // the only one, since tasks of a slot follow each other. This does not imply that a waiting task, if it
     // is not the owner, has seen all that owners spawn: an owner may be a task of the group that is running.
     task *const owner_;
-    const int in_flight_;                   // at construction
-    task *highest_ = nullptr;               // owner: the highest slot in which it spawned,
-    std::atomic<std::int64_t> own_{0};      // and the number of tasks it spawned and has not run itself
-    std::int64_t counted_ = 0;              // waiter: the number of these that word_ includes
-    std::atomic<std::uintptr_t> waiter_{0}; // a task, or a tagged parker; set before the bit `waiting`
+    const int in_flight_;              // at construction
+    task *highest_ = nullptr;          // owner: the highest slot in which it spawned,
+    std::atomic<std::int64_t> own_{0}; // and the number of tasks it spawned and has not run itself
+    std::int64_t counted_ = 0;         // waiter: the number of these that word_ includes
+    std::atomic<join_word> waiter_{};  // a task, or a parker; set before the bit `waiting`
     // twice (open tasks of others - ended tasks of the owner), plus the bit `waiting`
     std::atomic<std::int64_t> word_{0};
     std::atomic<bool> stopped_{false};
@@ -125,7 +123,7 @@ template <class C> struct group_closure_ops {
     static void run(task &t) noexcept {
         group_core *group = group_of(storage_as<C>(t));
         here(t);
-        t.join.store(reinterpret_cast<std::uintptr_t>(group) | join_group_tag, std::memory_order_relaxed);
+        t.join.store(join_word::of(join_tag::group, group), std::memory_order_relaxed);
     }
     static void drop(task &) noexcept {} // there is no result
 

@@ -10,7 +10,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <fult/detail/address.hpp>
 #include <fult/detail/platform.hpp>
+#include <fult/detail/task_words.hpp>
 
 namespace fult::detail {
 
@@ -46,39 +48,18 @@ extern FULT_API const local_values no_locals;
 // and running tasks are busy.
 enum task_state : std::uint32_t { busy = 0, ready = 1, ready_pinned = 2 };
 
-// The join word: what is notified of the completion. Other values: a descriptor (the joining task), or a
-// tagged pointer.
-enum join_word : std::uintptr_t {
-    join_none = 0,
-    join_done = 1,
-    join_detached = 2,
-    join_counter_tag = 4, // pointer to a join_counter: many children, one wake-up
-    join_parker_tag = 5,  // pointer to a parker: a foreign thread joins
-    join_group_tag = 6,   // pointer to a group_core: free the slot and decrement the group's count
-    join_any_tag = 7,     // pointer to an any_counter: a task waits for the first of several
-    join_tag_mask = 7,
-};
-
 inline constexpr std::size_t inline_storage = 48;
-
-// Flags in task::outer of a started task, handled at the end of an inline run: its task-local values must be
-// destroyed; the task below it on its stack is pinned and may have to return to its worker.
-inline constexpr std::uintptr_t has_locals = 1;
-inline constexpr std::uintptr_t leads_home = 2;
-inline constexpr std::uintptr_t at_end_mask = has_locals | leads_home;
 
 // The descriptor. Spawn and an inline join touch only its first cache line; the second is for suspended and
 // published tasks. Between two uses of a slot: state busy, join none, context null, result none, extras null.
 struct alignas(128) task {
     const task_ops *ops;
-    // While this task runs inline in a join: the joining task, with has_locals and leads_home. Before a task
-    // of a group starts: the group's mark.
-    task *outer;
+    outer_word outer;
     alignas(16) std::byte storage[inline_storage];
 
-    std::atomic<std::uint32_t> state;
+    std::atomic<task_state> state;             // written by the functions of fult/task_state.hpp
     std::atomic<std::uint32_t> pending_wakeup; // one retained signal
-    std::atomic<std::uintptr_t> join;
+    std::atomic<join_word> join;
     void *context; // the saved context; null while it is unstarted or running
     stack *on;     // the stack on which it is suspended
     task_extras *extras;
@@ -86,9 +67,12 @@ struct alignas(128) task {
     bool pinned;
     std::uint32_t wait_record; // low half of the address of its wait_record; 0: none
     std::uintptr_t limit;      // the limit of `on`: a switch needs nothing else from the stack's record
-    std::atomic<task *> next;  // while it is handed off (worker::hand_off)
+    // While it is claimed: the next of a chain, of handed-off tasks (worker::hand_off) or of tasks that a
+    // search passed over (ready_set::put_back).
+    std::atomic<task *> next;
 };
 static_assert(sizeof(task) == 128);
+static_assert(std::atomic<join_word>::is_always_lock_free && std::atomic<task_state>::is_always_lock_free);
 
 // 64 slots of a home. Only the owner writes free and yielded, by plain stores; thieves read yielded when they
 // revoke, and write moved under the revocation lock.
@@ -143,22 +127,21 @@ inline constexpr unsigned slot_bits = 24;
 inline constexpr std::uint32_t max_slots = 1u << slot_bits;
 
 FULT_ALWAYS_INLINE worker_hot *home_of(const task *t) noexcept {
-    return reinterpret_cast<worker_hot *>(reinterpret_cast<std::uintptr_t>(t) & home_mask);
+    return at_address<worker_hot>(address_of(t) & home_mask);
 }
 
 FULT_ALWAYS_INLINE std::uint32_t slot_of(const task *t) noexcept {
-    return static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(t) & (tasks_offset - 1)) >>
-                                      task_shift);
+    return static_cast<std::uint32_t>((address_of(t) & (tasks_offset - 1)) >> task_shift);
 }
 
 // The slot of t relative to w; below slots_in_home if w is t's home: another home is at least home_size away.
 FULT_ALWAYS_INLINE std::uintptr_t distance_in_slots(const worker_hot *w, const task *t) noexcept {
-    return (reinterpret_cast<std::uintptr_t>(t) - reinterpret_cast<std::uintptr_t>(w)) >> task_shift;
+    return (address_of(t) - address_of(w)) >> task_shift;
 }
 inline constexpr std::uintptr_t slots_in_home = home_size >> task_shift;
 
 FULT_ALWAYS_INLINE slot_word *slot_words(worker_hot *home) noexcept {
-    return reinterpret_cast<slot_word *>(reinterpret_cast<std::uintptr_t>(home) + slot_words_offset);
+    return at_address<slot_word>(address_of(home) + slot_words_offset);
 }
 
 // The private ready bits of unstarted tasks: one byte per slot. Spawn and join store single bytes, which do
@@ -168,17 +151,17 @@ using ready_byte = std::atomic<std::uint8_t>;
 static_assert(sizeof(ready_byte) == 1);
 
 FULT_ALWAYS_INLINE ready_byte *ready_bytes(worker_hot *home) noexcept {
-    return reinterpret_cast<ready_byte *>(reinterpret_cast<std::uintptr_t>(home) + ready_bytes_offset);
+    return at_address<ready_byte>(address_of(home) + ready_bytes_offset);
 }
 
 // The byte of a slot by its distance_in_slots.
 FULT_ALWAYS_INLINE ready_byte *ready_byte_at(worker_hot *home, std::uintptr_t distance) noexcept {
-    return reinterpret_cast<ready_byte *>(reinterpret_cast<std::uintptr_t>(home) +
-                                          (ready_bytes_offset - (tasks_offset >> task_shift)) + distance);
+    return at_address<ready_byte>(address_of(home) + (ready_bytes_offset - (tasks_offset >> task_shift)) +
+                                  distance);
 }
 
 FULT_ALWAYS_INLINE task *tasks_of(worker_hot *home) noexcept {
-    return reinterpret_cast<task *>(reinterpret_cast<std::uintptr_t>(home) + tasks_offset);
+    return at_address<task>(address_of(home) + tasks_offset);
 }
 
 FULT_ALWAYS_INLINE std::uint64_t bit_of(std::uint32_t slot) noexcept {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <fult/detail/address.hpp>
 #include <fult/detail/layout.hpp>
 
 namespace fult::detail {
@@ -26,7 +27,7 @@ class wait_record {
     wait_record(task *self, const waiting_for &what, bool timed = false) noexcept
         : what_(&what), self_(self), timed_(timed) {
         if (self)
-            self->wait_record = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(this));
+            self->wait_record = static_cast<std::uint32_t>(address_of(this));
     }
     ~wait_record() {
         if (self_)

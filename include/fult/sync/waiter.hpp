@@ -11,8 +11,10 @@
 #include <cstdint>
 #include <stop_token>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/platform.hpp>
+#include <fult/detail/task_words.hpp>
 #include <fult/detail/wait_record.hpp>
 #include <fult/sync/deadline.hpp>
 #include <fult/task_id.hpp>
@@ -30,6 +32,8 @@ class FULT_API short_lock {
             lock_slow();
     }
     FULT_ALWAYS_INLINE void unlock() noexcept { held_.store(0, std::memory_order_release); }
+    // For assertions: some thread holds it.
+    bool is_held() const noexcept { return held_.load(std::memory_order_relaxed) != 0; }
 
   private:
     void lock_slow() noexcept;
@@ -61,8 +65,9 @@ class FULT_API wait_limits {
     const std::stop_token *stop_ = nullptr;
 };
 
-// One wait of a task or of a foreign thread. Lives on the waiting stack. The granting thread must have
-// removed it from its queue before, and must not touch it afterwards.
+// One wait of a task or of a foreign thread. Its state goes from polling or suspended to granted, once, and
+// back and forth between polling, suspended and at_bell before that. Lives on the waiting stack. The granting
+// thread must have removed it from its queue before, and must not touch it afterwards.
 class FULT_API waiter {
   public:
     waiter() noexcept;
@@ -101,7 +106,7 @@ class FULT_API waiter {
     void nudge() noexcept;
 
     // True if any worker may run it: a task that is not pinned.
-    bool is_free_task() const noexcept { return who_ && (who_.value() & 1) == 0; }
+    bool is_free_task() const noexcept { return who_ && !is_pinned(who_); }
     // True if it is a task without limits: only its grant ends the wait.
     bool stays() const noexcept { return stays_; }
 
@@ -143,6 +148,9 @@ class wait_list {
     waiter *first() const noexcept { return first_; }
 
     void push(waiter &w) noexcept {
+        FULT_ASSERT(!w.queued && !w.is_granted(),
+                    "a waiter is in one queue, and is granted after it was removed");
+        FULT_ASSERT((first_ == nullptr) == (last_ == nullptr));
         w.queued = true;
         w.next = nullptr;
         w.previous = last_;
@@ -150,6 +158,9 @@ class wait_list {
         last_ = &w;
     }
     void remove(waiter &w) noexcept {
+        FULT_ASSERT(w.queued && (w.previous ? w.previous->next : first_) == &w,
+                    "the waiter is in this queue");
+        FULT_ASSERT((w.next ? w.next->previous : last_) == &w);
         w.queued = false;
         (w.previous ? w.previous->next : first_) = w.next;
         (w.next ? w.next->previous : last_) = w.previous;
@@ -171,6 +182,7 @@ class wait_list {
 class FULT_API wait_chain {
   public:
     void add(waiter *w) noexcept {
+        FULT_ASSERT(!w->queued, "it was removed from its queue");
         w->next = nullptr;
         (last_ ? last_->next : first_) = w;
         last_ = w;
@@ -182,6 +194,7 @@ class FULT_API wait_chain {
     bool empty() const noexcept { return first_ == nullptr; }
     waiter *first() const noexcept { return first_; }
     waiter *pop() noexcept {
+        FULT_ASSERT(first_, "the chain is not empty");
         waiter *w = first_;
         first_ = w->next;
         if (!first_)
@@ -207,6 +220,7 @@ struct left_nothing {
 template <class Left = left_nothing>
 bool wait_in(const waiting_for &what, short_lock &lock, wait_list &list, waiter &w, const wait_limits &limits,
              const Left &left = Left()) {
+    FULT_ASSERT(lock.is_held(), "the caller holds the lock of the queue");
     list.push(w);
     lock.unlock();
     if (limits.none()) {
