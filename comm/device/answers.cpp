@@ -3,6 +3,8 @@
 #include <cstring>
 #include <new>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::comm::detail {
 
 bool answer_queue::answer_bytes(int rank, record kind, std::span<const std::byte> body) noexcept {
@@ -28,6 +30,7 @@ bool answer_queue::promise() noexcept {
 }
 
 void answer_queue::hold_promised(int rank, record kind, std::span<const std::byte> body) noexcept {
+    FULT_ASSERT(promised_ != 0 && held_.size() < held_.capacity(), "a promise reserves a place");
     --promised_;
     peer &to = core_.peers.of(rank);
     if (to.doomed)

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/device/lock.hpp"
 
 namespace fult::comm::detail {
@@ -22,6 +24,7 @@ class callback_queue {
     callback_queue &operator=(const callback_queue &) = delete;
 
     void add(callback &c) noexcept {
+        FULT_ASSERT(c.run && (!first_ || last_));
         c.next_due = nullptr;
         (first_ ? last_->next_due : first_) = &c;
         last_ = &c;

@@ -2,9 +2,12 @@
 
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::comm::detail {
 
 void early_messages::append(arrived &m) noexcept {
+    FULT_ASSERT(!first_ || last_, "a list that is not empty has an end");
     m.match_item::next = nullptr;
     if (first_)
         last_->match_item::next = &m;

@@ -6,6 +6,8 @@
 #include <memory>
 #include <vector>
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/operation.hpp"
 
 namespace fult::comm::detail {
@@ -16,6 +18,7 @@ class endpoint_table {
 
     // Any thread. nullptr: it is not attached.
     endpoint_state *find(unsigned id, std::memory_order order = std::memory_order_acquire) const noexcept {
+        FULT_ASSERT(id < most_endpoints);
         return all_[id].load(order); // pairs with attach
     }
     template <class F> void each(F f) const noexcept {
@@ -26,11 +29,13 @@ class endpoint_table {
 
     // Under the device's lock.
     void attach(unsigned id, endpoint_state &e) noexcept {
+        FULT_ASSERT(id < most_endpoints && !find(id), "an id has one endpoint");
         all_[id].store(&e, std::memory_order_release); // pairs with find
         ++attached_;
     }
     void detach(unsigned id) noexcept {
         all_[id].store(nullptr, std::memory_order_seq_cst); // pairs with handler_calls::run
+        FULT_ASSERT(attached_ != 0);
         gone_[id] = true;
         --attached_;
     }

@@ -1,5 +1,7 @@
 #include "comm/device/flow_control.hpp"
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::comm::detail {
 
 void flow_control::account(int source, std::ptrdiff_t bytes) noexcept {
@@ -8,6 +10,7 @@ void flow_control::account(int source, std::ptrdiff_t bytes) noexcept {
     if (from.via && !from.told_slower && total > share() && answers_.send(source, record::slower)) {
         from.told_slower = true; // else retried with the next message
         ++slowed_;
+        FULT_ASSERT(slowed_ < core_.peers.size(), "each peer is counted once, this rank never");
         waiting_.fetch_add(1, std::memory_order_relaxed);
     }
 }
@@ -18,6 +21,7 @@ void flow_control::check() noexcept {
         if (!from.told_slower || unexpected(i) > share() / 2 || !answers_.send(i, record::faster))
             continue;
         from.told_slower = false;
+        FULT_ASSERT(slowed_ > 0);
         --slowed_;
         waiting_.fetch_sub(1, std::memory_order_relaxed);
     }

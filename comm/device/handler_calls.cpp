@@ -4,6 +4,7 @@
 #include <new>
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/platform.hpp>
 
 #include "comm/endpoint_state.hpp"
@@ -83,6 +84,7 @@ bool handler_calls::add(std::uint16_t endpoint, const status &about,
 void handler_calls::run(call &c) noexcept {
     runner_.store(fult::detail::this_thread(), std::memory_order_relaxed);
     running_.store(c.endpoint, std::memory_order_seq_cst); // before find: pairs with await_end_of
+    FULT_ASSERT(c.by == this && (c.bytes || c.about.size == 0));
     if (endpoint_state *const e = endpoints_.find(c.endpoint, std::memory_order_seq_cst))
         e->call_handler(c.about, {c.bytes, c.about.size});
     running_.store(none, std::memory_order_release); // pairs with await_end_of
@@ -93,6 +95,7 @@ void handler_calls::run(call &c) noexcept {
 void handler_calls::reclaim() noexcept {
     while (call *c = ended_) {
         ended_ = c->next;
+        FULT_ASSERT(!c->in || c->in->calls != 0, "the packet counts this call");
         c->own.reset();
         if (packet *const p = std::exchange(c->in, nullptr); p && --p->calls == 0 && p->is_handled) {
             p->is_handled = false;

@@ -1,6 +1,8 @@
 // The lock of a device. It is held for short times, and never while user code runs.
 #pragma once
 
+#include <fult/detail/assertion.hpp>
+
 #include "comm/match/spin.hpp"
 
 namespace fult::comm::detail {
@@ -25,6 +27,7 @@ class device_mutex {
     bool try_lock() noexcept { return lock_.try_lock(); }
     void lock() noexcept { lock_.lock(); }
     void unlock() noexcept {
+        FULT_ASSERT(!is_due_ || duties_);
         if (is_due_) [[unlikely]]
             duties_->settle();
         else

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <new>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::comm::detail {
 
 packet_buffers::packet_buffers(device_core &core)
@@ -70,6 +72,7 @@ void packet_buffers::post_first() {
 }
 
 void packet_buffers::keep_unposted(packet &p, std::size_t to) noexcept {
+    FULT_ASSERT(unposted_[to].size() < unposted_[to].capacity());
     unposted_[to].push_back(&p); // has capacity for all packets of the transport
 }
 

@@ -1,9 +1,12 @@
 #include "comm/device/peer_table.hpp"
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::comm::detail {
 
 peer_table::peer_table(int size, device_mutex &mutex)
     : size_(size), mutex_(mutex), peers_(std::make_unique<peer[]>(static_cast<std::size_t>(size))) {
+    FULT_ASSERT(size > 0, "this rank is one of them");
     doomed_.reserve(static_cast<std::size_t>(size));
     for (int rank = 0; rank < size; ++rank)
         of(rank).rank = rank;
@@ -36,6 +39,7 @@ void peer_table::doom(peer &who) noexcept {
     if (!who.via || who.doomed || ignores_failures_)
         return;
     who.doomed = true;
+    FULT_ASSERT(doomed_.size() < doomed_.capacity(), "a peer is doomed once");
     doomed_.push_back(&who);
     mutex_.note_duty();
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <fult/comm/status.hpp>
+#include <fult/detail/assertion.hpp>
 
 #include "comm/device/lock.hpp"
 #include "comm/peer.hpp"
@@ -18,7 +19,10 @@ class peer_table {
     peer_table(int size, device_mutex &mutex); // throws std::bad_alloc
 
     int size() const noexcept { return size_; }
-    peer &of(int rank) const noexcept { return peers_[static_cast<std::size_t>(rank)]; }
+    peer &of(int rank) const noexcept {
+        FULT_ASSERT(rank >= 0 && rank < size_);
+        return peers_[static_cast<std::size_t>(rank)];
+    }
 
     // Any thread --------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/service.hpp>
 
 namespace fult::comm::detail {
@@ -21,6 +22,7 @@ std::size_t send_path::eager_limit(int rank) const noexcept {
 }
 
 void send_path::note_open(peer &to) noexcept {
+    FULT_ASSERT(to.via || !to.open, "a peer without a transport has no packet");
     if (to.listed)
         return;
     to.listed = true;

@@ -56,7 +56,7 @@ TEST(parker, signals_do_not_prolong_a_wait) {
         pthread_kill(waiter.native_handle(), SIGUSR1);
         std::this_thread::sleep_for(std::chrono::milliseconds(10)); // between two signals
     }
-    EXPECT_TRUE(ended.load()) << "each signal begins the wait anew";
+    EXPECT_TRUE(ended.load()) << "each signal begins the wait again";
     waiter.join();
     sigaction(SIGUSR1, &before, nullptr);
 }

@@ -128,6 +128,7 @@ TEST(lifetime, promise) {
             for (unsigned i = 0; i < 10'000 && !future.ready(); ++i)
                 fult::detail::cpu_relax();
             until([&] { return future.ready(); });
+            EXPECT_TRUE(future.valid());
         }
         setter.join();
     }
