@@ -5,7 +5,7 @@
 
 #include <fult/comm/context.hpp>
 
-#include "fult/option_row.hpp"
+#include "fult/base/option_row.hpp"
 
 namespace fult::comm::detail {
 

@@ -3,7 +3,7 @@
 #include <fult/detail/assertion.hpp>
 #include <fult/sync/barrier.hpp>
 
-#include "fult/worker.hpp"
+#include "fult/scheduler/worker.hpp"
 
 namespace fult::detail {
 

@@ -7,7 +7,7 @@
 
 #include <fult/sync.h>
 
-#include "fult/c_api.hpp"
+#include "fult/c_api/c_api.hpp"
 
 namespace fult::detail {
 

@@ -3,7 +3,7 @@
 #include <fult/sync/qlock.hpp>
 #include <fult/this_task.hpp>
 
-#include "fult/worker.hpp"
+#include "fult/scheduler/worker.hpp"
 
 namespace fult {
 namespace {

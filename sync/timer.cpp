@@ -1,6 +1,6 @@
 #include "timer.hpp"
 
-#include "fult/worker.hpp"
+#include "fult/scheduler/worker.hpp"
 
 namespace fult::detail {
 

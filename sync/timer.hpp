@@ -5,7 +5,7 @@
 
 #include <fult/sync/waiter.hpp>
 
-#include "fult/timers.hpp"
+#include "fult/outside/timers.hpp"
 
 namespace fult::detail {
 

@@ -6,11 +6,11 @@
 #include <fult/sync/waiter.hpp>
 #include <fult/this_task.hpp>
 
-#include "fult/fork_guard.hpp"
-#include "fult/parker.hpp"
-#include "fult/suspend.hpp"
-#include "fult/thread_waits.hpp"
-#include "fult/worker.hpp"
+#include "fult/engine/fork_guard.hpp"
+#include "fult/outside/thread_waits.hpp"
+#include "fult/scheduler/parker.hpp"
+#include "fult/scheduler/suspend.hpp"
+#include "fult/scheduler/worker.hpp"
 #include "futex.hpp"
 #include "timer.hpp"
 

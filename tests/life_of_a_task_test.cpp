@@ -5,8 +5,8 @@
 
 #include <fult/fult.hpp>
 
-#include "fult/task.hpp"
-#include "fult/worker.hpp"
+#include "fult/scheduler/worker.hpp"
+#include "fult/tasks/task.hpp"
 #include "tests/support/support.hpp"
 
 namespace {

@@ -6,10 +6,10 @@
 #include <fult/fult.h>
 #include <fult/options.hpp>
 
-#include "fult/asymmetric_fence.hpp"
-#include "fult/option_table.hpp"
-#include "fult/stack_pool.hpp"
-#include "fult/topology.hpp"
+#include "fult/base/asymmetric_fence.hpp"
+#include "fult/base/option_table.hpp"
+#include "fult/memory/stack_pool.hpp"
+#include "fult/scheduler/topology.hpp"
 #include "tools/command_line.hpp"
 #include "tools/option_listing.hpp"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "fult/option_row.hpp"
+#include "fult/base/option_row.hpp"
 #include "tools/command_line.hpp"
 
 namespace fult::tools {

@@ -20,9 +20,9 @@ def listed_names(path):
 def sources(root):
     for directory in ('fult', 'sync'):
         names = listed_names(root / directory / 'meson.build')
-        for path in sorted((root / directory).glob('*.cpp')):
-            if path.name not in names:
-                yield f'{directory}/{path.name} is not built: add it to {directory}/meson.build'
+        for path in sorted((root / directory).rglob('*.cpp')):
+            if path.relative_to(root / directory).as_posix() not in names:
+                yield f'{path.relative_to(root)} is not built: add it to {directory}/meson.build'
     names = set().union(*(listed_names(m) for m in (root / 'comm').rglob('meson.build')))
     for path in sorted((root / 'comm').rglob('*.cpp')):
         if path.name not in names and path.relative_to(root / 'comm').as_posix() not in names:
@@ -33,15 +33,16 @@ def tests(root):
     for directory in ('fult', 'sync', 'loops', 'stress', 'random', 'regression', 'hpccg', 'migration'):
         own = root / 'tests' / directory / 'meson.build'
         names = listed_names(own if own.exists() else root / 'tests' / 'meson.build')
-        for path in sorted((root / 'tests' / directory).glob('*')):
+        for path in sorted((root / 'tests' / directory).rglob('*')):
             if path.suffix not in ('.cpp', '.c') or path.stem == 'main':
                 continue
-            where = f'tests/{directory}/{path.name}'
+            where = path.relative_to(root)
+            inside = path.relative_to(root / 'tests' / directory)
             if not path.stem.endswith('_test'):
                 # a helper of the tests; it must be named where it is used
-                if path.name not in names and f'{directory}/{path.name}' not in names:
+                if path.name not in names and f'{directory}/{inside}' not in names:
                     yield f'{where} is not built: name a test NAME_test.cpp, a helper in tests/meson.build'
-            elif names.isdisjoint({path.stem.removesuffix('_test'), path.name, f'{directory}/{path.name}'}):
+            elif names.isdisjoint({inside.with_name(path.stem.removesuffix('_test')).as_posix(), path.name, f'{directory}/{inside}'}):
                 yield f'{where} never runs: add its name to tests/meson.build'
 
 

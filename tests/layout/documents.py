@@ -83,7 +83,7 @@ def self_test(root):
     missed = [text for text in ('`fult/no_such.cpp`', '`no_such_name`', '`worker::no_such_name`', '[a](no_such.md)',
                                 '[a](groups.md#no-such-heading)')
               if not list(problems(root, document, text, words))]
-    wrong = list(problems(root, document, '`fult/worker.cpp`, `worker::park`, [a](groups.md)', words))
+    wrong = list(problems(root, document, '`fult/scheduler/worker.cpp`, `worker::park`, [a](groups.md)', words))
     print(f'not found: {missed}; found in what is right: {wrong}')
     return 1 if missed or wrong else 0
 

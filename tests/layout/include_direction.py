@@ -13,16 +13,16 @@ COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.S)
 
 # What only one file may use, in headers and sources: a pattern of include, and the files that may.
 OWNERS = [
-    (re.compile(r'^boost/context/'), {'context'}),
-    (re.compile(r'^hwloc'), {'topology'}),
-    (re.compile(r'^valgrind/'), {'sanitizer'}),
-    (re.compile(r'^sanitizer/'), {'sanitizer'}),
+    (re.compile(r'^boost/context/'), {'scheduler/context'}),
+    (re.compile(r'^hwloc'), {'scheduler/topology'}),
+    (re.compile(r'^valgrind/'), {'base/sanitizer'}),
+    (re.compile(r'^sanitizer/'), {'base/sanitizer'}),
     # for programs, not for the libraries
     (re.compile(r'^tools/'), {'comm/run/arguments', 'comm/info/fult-comm-info'}),
     (re.compile(r'^CLI/'), set()),
     (re.compile(r'^nlohmann/'), set()),
 ]
-ASM_OWNERS = {'detail/platform', 'platform', 'unwind'}
+ASM_OWNERS = {'detail/platform', 'platform', 'base/unwind'}
 
 
 def read_levels(path):

@@ -14,7 +14,7 @@
 
 #include <fult/loops.hpp>
 
-#include "fult/worker.hpp"
+#include "fult/scheduler/worker.hpp"
 #include "tests/support/support.hpp"
 
 namespace {

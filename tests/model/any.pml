@@ -1,4 +1,4 @@
-/* Waiting for the first of several tasks, and leaving the others as they were (fult/await_any.cpp).
+/* Waiting for the first of several tasks, and leaving the others as they were (fult/scheduler/await_any.cpp).
  *
  *   @true   any
  *   @mutant LEAVE_EARLY                 the waiter leaves though some that have ended still use its record

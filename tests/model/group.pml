@@ -1,4 +1,4 @@
-/* A task group: its counter, its wait, its stop (fult/group.cpp).
+/* A task group: its counter, its wait, its stop (fult/tasks/group.cpp).
  *
  *   @true   task
  *   @true   foreign -DFOREIGN

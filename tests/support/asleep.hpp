@@ -1,7 +1,7 @@
 // What the workers of the running runtime do: for tests of what happens while they sleep in the kernel.
 #pragma once
 
-#include "fult/team.hpp"
+#include "fult/scheduler/team.hpp"
 #include "support.hpp"
 
 namespace fult::testing {

@@ -7,8 +7,8 @@
 
 #include <fult/detail/layout.hpp>
 
-#include "fult/public_words.hpp"
-#include "fult/virtual_memory.hpp"
+#include "fult/memory/virtual_memory.hpp"
+#include "fult/tasks/public_words.hpp"
 
 namespace fult::testing {
 

@@ -1,0 +1,180 @@
+// The C interface is a thin layer. A C task is a closure of its function and argument with a void * result.
+#include "c_api.hpp"
+
+#include <stdexcept>
+
+#include <fult/fult.h>
+#include <fult/fult.hpp>
+#include <fult/inspect.hpp>
+
+#include "fult/engine/engine.hpp"
+#include "fult/inspection/dump.hpp"
+#include "fult/scheduler/worker.hpp"
+
+namespace {
+
+using fult::detail::failed;
+using fult::detail::no_runtime;
+using fult::detail::not_a_task;
+using fult::detail::status_of;
+using fult::detail::task;
+using fult::detail::wrong_argument;
+
+struct c_call {
+    fult_function_t function;
+    void *argument;
+    void *operator()() const { return function(argument); }
+};
+
+task *untyped(fult_task_t t) noexcept { return reinterpret_cast<task *>(t); }
+
+void hand_over(fult_task_t *to, task *t) noexcept {
+    if (to)
+        *to = reinterpret_cast<fult_task_t>(t);
+    else
+        fult::detail::detach_task(t);
+}
+
+} // namespace
+
+int fult_init(const fult_config *config) {
+    if (fult::worker_count() != 0)
+        return failed(FULT_ERR_RUNNING, "fult_init: a runtime is running already");
+    return status_of(
+        [&] {
+            fult::options opts = fult::read_options();
+            if (config && config->size >= sizeof(fult_config)) {
+                opts.workers = config->workers ? config->workers : opts.workers;
+                opts.bind = config->bind < 0 ? opts.bind : config->bind != 0;
+                opts.stack_size = config->stack_size ? config->stack_size : opts.stack_size;
+            } else if (config) {
+                throw std::invalid_argument(
+                    "fult_init: config->size is not sizeof(fult_config); start from FULT_CONFIG_INIT");
+            }
+            fult::detail::start_engine(opts);
+        },
+        FULT_ERR_RUNNING);
+}
+
+int fult_finalize(void) {
+    if (fult::worker_count() == 0)
+        return no_runtime();
+    fult::detail::stop_engine();
+    return FULT_SUCCESS;
+}
+
+int fult_spawn(fult_task_t *out, fult_function_t function, void *argument) {
+    if (!function)
+        return wrong_argument("function is NULL");
+    return status_of([&] {
+        hand_over(out, fult::detail::spawn_closure<c_call, void *>({function, argument}));
+    });
+}
+
+int fult_spawn_with(fult_task_t *out, fult_function_t function, void *argument, const fult_spawn_attr *attr) {
+    if (!attr)
+        return fult_spawn(out, function, argument);
+    if (!function)
+        return wrong_argument("function is NULL");
+    if (attr->size < sizeof(fult_spawn_attr))
+        return wrong_argument(fult::detail::wrong_attr_size);
+    return status_of([&] {
+        auto handle = fult::detail::spawn_closure_with<c_call, void *>(fult::detail::options_of(*attr),
+                                                                       {function, argument});
+        hand_over(out, handle.release("fult_spawn_with"));
+    });
+}
+
+int fult_join(fult_task_t joined, void **result) {
+    if (!joined)
+        return wrong_argument("task is NULL");
+    void *value = fult::detail::join_closure<c_call, void *>(untyped(joined));
+    if (result)
+        *result = value;
+    return FULT_SUCCESS;
+}
+
+int fult_join_all(fult_task_t *tasks, size_t count, void **results) {
+    if (!tasks && count != 0)
+        return wrong_argument("tasks is NULL");
+    for (size_t i = 0; i < count; ++i)
+        if (!tasks[i])
+            return wrong_argument("one of the tasks is NULL");
+    fult::detail::await_all(reinterpret_cast<task *const *>(tasks), count);
+    for (size_t i = 0; i < count; ++i)
+        fult_join(tasks[i], results ? &results[i] : nullptr);
+    return FULT_SUCCESS;
+}
+
+int fult_detach(fult_task_t t) {
+    if (!t)
+        return wrong_argument("task is NULL");
+    fult::detail::detach_task(untyped(t));
+    return FULT_SUCCESS;
+}
+
+int fult_yield(void) {
+    if (!fult::in_task())
+        return not_a_task();
+    fult::this_task::yield();
+    return FULT_SUCCESS;
+}
+
+int fult_wait(void) {
+    if (!fult::in_task())
+        return not_a_task();
+    fult::this_task::wait();
+    return FULT_SUCCESS;
+}
+
+fult_task_id_t fult_task_id(fult_task_t t) { return t ? fult::detail::id_of(untyped(t)).value() : 0; }
+fult_task_id_t fult_self(void) { return fult::in_task() ? fult::this_task::id().value() : 0; }
+void fult_signal(fult_task_id_t id) { fult::signal(fult::task_id::from_value(id)); }
+
+unsigned fult_worker_count(void) { return fult::worker_count(); }
+int fult_worker(void) { return fult::in_task() ? static_cast<int>(fult::this_task::worker()) : -1; }
+
+int fult_dump_tasks(int descriptor) {
+    if (fult::worker_count() == 0)
+        return no_runtime();
+    fult::detail::write_report(descriptor);
+    return FULT_SUCCESS;
+}
+
+int fult_trim(void) {
+    if (fult::worker_count() == 0)
+        return no_runtime();
+    fult::trim();
+    return FULT_SUCCESS;
+}
+
+const char *fult_strerror(int status) {
+    switch (status) {
+    case FULT_SUCCESS:
+        return "success";
+    case FULT_ERR_NO_RUNTIME:
+        return "no runtime is running: call fult_init first";
+    case FULT_ERR_RUNNING:
+        return "a runtime is running already: call fult_finalize before starting another";
+    case FULT_ERR_NO_MEMORY:
+        return "memory, threads, stacks or task slots ran out: join some tasks, lower FULT_STACK_SIZE or "
+               "FULT_WORKERS, or raise FULT_MAX_TASKS or "
+               "the limits of the process";
+    case FULT_ERR_INVALID:
+        return "an argument or a FULT_* variable is out of its range: fult_last_error names it; see fult.h "
+               "and "
+               "`fult-info`";
+    case FULT_ERR_NOT_A_TASK:
+        return "only a task may call this: start one with fult_spawn";
+    case FULT_ERR_TIMEOUT:
+        return "the time is over";
+    case FULT_ERR_BUSY:
+        return "the call would have to wait: try again, or use the call that waits";
+    case FULT_ERR_CLOSED:
+        return "the channel is closed: nothing more can be sent, and nothing is left to receive";
+    default:
+        return "unknown status";
+    }
+}
+
+const char *fult_version(void) { return FULT_VERSION_STRING; }

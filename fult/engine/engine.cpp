@@ -1,0 +1,378 @@
+#include "engine.hpp"
+
+#include <cerrno>
+#include <cfenv>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <sched.h>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <unistd.h>
+
+#include <fult/runtime.hpp>
+#include <fult/this_task.hpp>
+
+#include "deadlock.hpp"
+#include "fork_guard.hpp"
+#include "fult/base/asymmetric_fence.hpp"
+#include "fult/base/check.hpp"
+#include "fult/base/option_table.hpp"
+#include "fult/inspection/debugger.hpp"
+#include "fult/inspection/dump.hpp"
+#include "fult/inspection/dump_signal.hpp"
+#include "fult/memory/overflow.hpp"
+#include "fult/memory/virtual_memory.hpp"
+#include "fult/outside/blocking_pool.hpp"
+#include "fult/scheduler/parker.hpp"
+#include "fult/scheduler/topology.hpp"
+#include "fult/scheduler/worker.hpp"
+#include "fult/tasks/locals.hpp"
+
+namespace fult {
+namespace detail {
+namespace {
+
+std::atomic<worker_team *> the_team{nullptr}; // set while a runtime runs
+std::atomic<bool> taken{false};               // from the start of a constructor to the end of a stop
+
+constexpr auto stall_report_after = std::chrono::seconds(10);
+
+[[noreturn]] void lacks(const char *what, int error) {
+    throw std::system_error(error, std::generic_category(), std::string("fult: ") + what);
+}
+
+} // namespace
+
+worker_team *running_team() noexcept {
+    return the_team.load(std::memory_order_acquire);
+} // pairs with engine's constructor
+
+namespace {
+// held while the team is inspected from outside, and while it is taken down
+constinit std::mutex inspection_mutex;
+} // namespace
+team_guard::team_guard() noexcept { inspection_mutex.lock(); }
+team_guard::~team_guard() { inspection_mutex.unlock(); }
+
+namespace {
+constinit std::atomic<unsigned> visitors{0};
+
+void await_visitors() noexcept {
+    while (visitors.load(std::memory_order_seq_cst) != 0) { // pairs with team_visit
+        parker::ring();                                     // a visitor may be asleep there
+        ::sched_yield();
+    }
+}
+} // namespace
+team_visit::team_visit() noexcept {
+    visitors.fetch_add(1, std::memory_order_seq_cst); // pairs with await_visitors
+    team_ = the_team.load(std::memory_order_seq_cst); // pairs with end_threads
+}
+team_visit::~team_visit() { visitors.fetch_sub(1, std::memory_order_release); } // pairs with await_visitors
+
+// A running runtime. If the constructor throws, everything is undone.
+class engine {
+  public:
+    explicit engine(const options &asked);
+    ~engine();
+    const options &in_force() const noexcept { return team_.opts; }
+    blocking_pool &pool() noexcept { return pool_; }
+
+  private:
+    static options complete(options asked, const topology &machine);
+    static stack_settings stack_settings_of(const options &opts);
+    void create_homes();
+    void start_threads();
+    void end_threads() noexcept;
+    void become_main();
+    void drain() noexcept;
+    void report_waiting() noexcept;
+    void refuse_handles() noexcept;
+    bool can_count() const noexcept;
+    std::uint64_t living() noexcept;
+    std::uint64_t ended() noexcept;
+    void destroy_homes() noexcept;
+
+    topology machine_;
+    worker_team team_;
+    std::vector<std::thread> threads_;
+    blocking_pool pool_;
+    task *main_ = nullptr;
+    stack main_stack_;
+    bool bound_ = false;
+    overflow_reports overflows_;
+    signal_stack for_reports_; // for the thread of the main task
+    std::optional<dump_on_signal> reports_;
+};
+
+options engine::complete(options o, const topology &machine) {
+    if (o.workers == 0)
+        o.workers = std::min(machine.usable(), sleepers::capacity);
+    const std::size_t page = page_size();
+    o.stack_size = (o.stack_size + page - 1) / page * page;
+    // An odd number of pages: with a power of two the hot ends of all stacks would fall into the same few TLB
+    // sets, and a thousand suspended tasks would miss the TLB at each switch.
+    o.stack_size |= page;
+    o.bind = o.bind && o.workers <= machine.usable();
+    return o;
+}
+
+stack_settings engine::stack_settings_of(const options &o) {
+    return {o.stack_size, o.stacks_kept, o.guard, o.trim_after, o.fp_env == fp_mode::shared};
+}
+
+engine::engine(const options &asked)
+    : team_((validate(asked), complete(asked, machine_)), stack_settings_of(complete(asked, machine_))),
+      pool_(asked.blocking_threads, team_.idle_blocking) {
+    std::fegetenv(&team_.fp_at_start);
+    team_.count = team_.opts.workers;
+    team_.processors = machine_.usable();
+    team_.stealing_disabled = team_.count == 1 || !team_.opts.stealing;
+    team_.private_words = team_.opts.private_words && asymmetric_fence_available();
+    first_hinted_word = team_.opts.levels == level_mode::automatic ? words_in_line
+                        : team_.opts.levels == level_mode::two     ? 0
+                                                                   : max_slots;
+    try {
+        create_homes();
+        become_main();
+        start_threads();
+        reports_.emplace(team_.opts.dump_signal, team_.helpers);
+    } catch (...) {
+        end_threads();
+        if (main_)
+            team_.homes[0]->leave_thread();
+        destroy_homes();
+        throw;
+    }
+}
+
+void engine::create_homes() {
+    team_.homes.reserve(team_.count + 1);
+    for (unsigned i = 0; i <= team_.count; ++i)
+        team_.homes.push_back(worker::create(team_, i));
+    for (unsigned i = 0; i < team_.count; ++i) {
+        team_.homes[i]->set_neighbours(team_.stealing_disabled ? std::vector<std::vector<unsigned>>{}
+                                                               : machine_.neighbours(i, team_.count));
+        if (!team_.homes[i]->open_stacks(i == 0))
+            lacks("no memory for the first stacks; lower FULT_STACK_SIZE or FULT_WORKERS", ENOMEM);
+    }
+}
+
+// The caller's stack becomes the main task's. The main task is running, hence busy: it cannot be claimed
+// before its registers are saved.
+void engine::become_main() {
+    worker &first = *team_.homes[0];
+    first.enter_thread();
+    main_ = first.take_own_slot();
+    main_->pinned = true;
+    first.adopt_main(main_, &main_stack_);
+}
+
+void engine::start_threads() {
+    threads_.reserve(team_.count - 1);
+    the_team.store(&team_, std::memory_order_release); // pairs with running_team
+    publish_debug_table(team_);
+    for (unsigned i = 1; i < team_.count; ++i)
+        try {
+            threads_.emplace_back([this, i] {
+                if (team_.opts.bind)
+                    machine_.bind(i, team_.count);
+                worker &w = *team_.homes[i];
+                const signal_stack for_reports;
+                w.enter_thread();
+                w.serve();
+                w.leave_thread();
+            });
+        } catch (const std::system_error &error) {
+            throw std::system_error(
+                error.code(), "fult: cannot start a thread for worker " + std::to_string(i) + " of " +
+                                  std::to_string(team_.count) + "; lower FULT_WORKERS or raise `ulimit -u`");
+        }
+    // Last: new threads inherit the mask and would have to wait for this one's core.
+    if (team_.opts.bind)
+        bound_ = machine_.bind(0, team_.count);
+}
+
+void engine::end_threads() noexcept {
+    team_.stopping.store(true, std::memory_order_seq_cst); // pairs with park
+    for (unsigned i = 0; i < team_.count && i < team_.homes.size(); ++i)
+        team_.wake(i);
+    for (std::thread &each : threads_)
+        each.join();
+    threads_.clear();
+    {
+        const team_guard no_inspection;
+        the_team.store(nullptr, std::memory_order_seq_cst); // pairs with team_visit
+        clear_debug_table();
+    }
+    await_visitors();
+    if (bound_)
+        machine_.unbind();
+}
+
+void engine::destroy_homes() noexcept {
+    for (worker *w : team_.homes)
+        worker::destroy(w);
+    team_.homes.clear();
+}
+
+// True if every other worker sleeps and none trims. Called under team_.counting, which keeps it so.
+bool engine::can_count() const noexcept {
+    return team_.asleep.count() == team_.count - 1 && team_.trimming.load(std::memory_order_acquire) == 0;
+}
+
+// Number of living tasks, without the main task.
+std::uint64_t engine::living() noexcept {
+    std::uint64_t count = 0;
+    for (worker *w : team_.homes)
+        count += w->living();
+    return count - 1;
+}
+
+std::uint64_t engine::ended() noexcept {
+    std::uint64_t count = 0;
+    for (worker *w : team_.homes)
+        count += w->ended();
+    return count;
+}
+
+// Ends the program if all remaining tasks have ended and none of them can be joined, because the only thread
+// that could own their handles waits here.
+void engine::refuse_handles() noexcept {
+    team_.counting.lock();
+    const bool counted = can_count();
+    const std::uint64_t waiting = counted ? ended() : 0;
+    const bool only_these = waiting != 0 && waiting == living();
+    team_.counting.unlock();
+    if (only_these && no_other_thread(team_))
+        fatal("runtime",
+              "its end waits for %llu task(s) that have ended and were neither joined nor detached: their "
+              "handles outlive the runtime; join or destroy each handle before the runtime",
+              static_cast<unsigned long long>(waiting));
+}
+
+void engine::report_waiting() noexcept {
+    team_.counting.lock();
+    const bool counted = can_count();
+    const std::uint64_t joinable = counted ? ended() : 0, blocked = counted ? living() - joinable : 0;
+    team_.counting.unlock();
+    if (joinable != 0)
+        warn("the runtime is stopping and waits for %llu task(s) that have ended and were neither joined nor "
+             "detached: another thread must do so, or their handles outlive the runtime",
+             static_cast<unsigned long long>(joinable));
+    if (blocked == 0)
+        return;
+    warn("the runtime is stopping and waits for %llu task(s) that are blocked and that no other task can "
+         "wake; "
+         "signal them, or end the runtime after them",
+         static_cast<unsigned long long>(blocked));
+    if (team_.opts.deadlock == deadlock_mode::off || team_.judges.load(std::memory_order_acquire) != 0 ||
+        !only_tasks_can_wake(team_) || team_.deadlock_reported.exchange(true, std::memory_order_relaxed))
+        return;
+    write_report(STDERR_FILENO);
+    if (team_.opts.deadlock == deadlock_mode::abort)
+        std::abort();
+}
+
+// Runs other tasks until none is left. The count is exact only if all other workers sleep and none wakes up
+// meanwhile: then no task is spawned.
+void engine::drain() noexcept {
+    worker &first = *team_.homes[0];
+    auto moved = std::chrono::steady_clock::now();
+    for (unsigned idle = 0;;) {
+        const bool own =
+            team_.outside.poll() || first.has_work() || team_.foreign_home().tasks.seems_public();
+        // Tasks of another worker are left to it at first; but that worker may compute until one of them has
+        // run.
+        if (own || (idle != 0 && first.work_anywhere(true))) {
+            this_task::yield();
+            if (own)
+                idle = 0;
+            moved = std::chrono::steady_clock::now();
+            continue;
+        }
+        team_.counting.lock();
+        const bool over = can_count() && living() == 0;
+        team_.counting.unlock();
+        if (over && !first.has_work())
+            return;
+        // Other workers run the remaining tasks, or a task waits for a signal of a foreign thread.
+        std::this_thread::sleep_for(std::chrono::microseconds(idle < 20 ? 20 : 1000));
+        if (++idle % 1000 == 20) // soon, then about once a second
+            refuse_handles();
+        if (team_.asleep.count() < team_.count - 1 || team_.outside.expect_something() || pool_.busy())
+            moved = std::chrono::steady_clock::now();
+        else if (std::chrono::steady_clock::now() - moved > stall_report_after) {
+            report_waiting();
+            moved = std::chrono::steady_clock::now();
+        }
+    }
+}
+
+engine::~engine() {
+    worker *w = this_worker();
+    if (!w || w->current != main_)
+        fatal("runtime", "not stopped by the main task; destroy the runtime in the function that started it");
+    team_.ending.store(true, std::memory_order_relaxed); // idle workers go to sleep sooner
+    drain();
+    if (main_->extras)
+        end_locals(*main_->extras);
+    drain();      // runs what the destructors of its locals have spawned
+    pool_.stop(); // a thread that has signaled the last task may still be about to wake a worker
+    reports_.reset();
+    w->set_extras(main_, nullptr);
+    end_threads();
+    w->leave_thread();
+    destroy_homes();
+}
+
+namespace {
+alignas(engine) std::byte engine_storage[sizeof(engine)];
+engine &the_engine() noexcept { return *std::launder(reinterpret_cast<engine *>(engine_storage)); }
+} // namespace
+
+void start_engine(const options &opts) {
+    if (in_forked_child())
+        throw std::logic_error(
+            "fult: this process was forked while a runtime was running; it cannot start one before exec");
+    if (in_task())
+        throw std::logic_error("fult: a runtime is running already, and this is one of its tasks");
+    if (taken.exchange(true, std::memory_order_acq_rel))
+        throw std::logic_error("fult: a runtime is running already; one process has one at a time");
+    try {
+        watch_forks();
+        ::new (engine_storage) engine(opts);
+    } catch (...) {
+        taken.store(false, std::memory_order_release);
+        throw;
+    }
+}
+
+void stop_engine() noexcept {
+    if (in_forked_child()) // the runtime belongs to the parent: there is nothing to end
+        return;
+    the_engine().~engine();
+    taken.store(false, std::memory_order_release);
+}
+
+const options &engine_options() noexcept { return the_engine().in_force(); }
+blocking_pool &engine_pool() noexcept { return the_engine().pool(); }
+
+} // namespace detail
+
+runtime::runtime(const options &opts) { detail::start_engine(opts); }
+runtime::~runtime() { detail::stop_engine(); }
+const options &runtime::in_force() const noexcept { return detail::engine_options(); }
+
+unsigned worker_count() noexcept {
+    const detail::worker_team *team = detail::running_team();
+    return team ? team->count : 0;
+}
+
+} // namespace fult

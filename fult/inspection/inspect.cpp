@@ -1,0 +1,290 @@
+// The walk over all tasks of a running program.
+//
+// A suspended task is claimed as by a worker, so that it cannot run while its stack is inspected, and made
+// claimable again as by a worker: a signal that arrived in between is its pending wake-up, and is posted.
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
+#include <fult/detail/wait_record.hpp>
+#include <fult/inspect.hpp>
+
+#include "fult/base/sanitizer.hpp"
+#include "fult/base/unwind.hpp"
+#include "fult/engine/fork_guard.hpp"
+#include "fult/scheduler/suspend.hpp"
+#include "fult/scheduler/worker.hpp"
+#include "fult/tasks/task_state.hpp"
+
+namespace fult {
+namespace detail {
+namespace {
+
+constexpr std::size_t most_frames = 64;
+constexpr std::size_t most_outer = 4096; // limit of tasks visited on one stack
+
+// Reads words that their owner changes by plain stores: the value may be outdated.
+FULT_RACY_READ task *running_on(const worker &w) noexcept {
+    return *const_cast<task *const volatile *>(&w.current);
+}
+// The word is a task's address only while t runs: before, it is a group's mark, and at the end of t it is
+// arbitrary.
+FULT_RACY_READ std::uintptr_t outer_of(const task *t) noexcept {
+    return t->outer.racy_value() & ~at_end_mask;
+}
+
+FULT_RACY_READ task_id racy_id_of(const task *t) noexcept {
+    const bool pinned = *const_cast<const volatile bool *>(&t->pinned);
+    return make_id(t, pinned);
+}
+
+// Distinguishes descriptors from arbitrary words: a pointer that was read while tasks run is validated here
+// before it is dereferenced.
+class descriptor_ranges {
+  public:
+    explicit descriptor_ranges(const worker_team &team)
+        : homes_(team.homes.begin(), team.homes.end()), words_(words_for(team.opts.max_tasks)) {
+        std::sort(homes_.begin(), homes_.end(), std::less<const worker *>());
+    }
+
+    // Number of words in a half of a home whose memory is usable.
+    std::uint32_t used_words(const worker &home, bool upper) const noexcept {
+        return std::min(home.tasks.words_used(upper), static_cast<std::uint32_t>(words_));
+    }
+
+    // The descriptor at this address, or nullptr. Its slot has been in use; its contents are arbitrary.
+    const task *find(std::uintptr_t address) const noexcept {
+        const auto *t = at_address<const task>(address);
+        const auto *home = at_address<const worker>(address & home_mask);
+        if (address % sizeof(task) != 0 || (address & ~home_mask) < tasks_offset ||
+            !std::binary_search(homes_.begin(), homes_.end(), home, std::less<const worker *>()))
+            return nullptr;
+        const std::uint32_t word = slot_of(t) >> 6;
+        const bool upper = word >= half_words;
+        return word % half_words < used_words(*home, upper) ? t : nullptr;
+    }
+
+  private:
+    std::vector<const worker *> homes_;
+    std::size_t words_;
+};
+
+// A description and the storage that it refers to.
+struct seen {
+    task_description about{};
+    char name[128];
+    char waits_for[96]; // may lie on the task's stack
+    void *frames[most_frames];
+    void *site[worker::site_frames];
+
+    explicit seen(const task *t) noexcept {
+        const auto &home = *static_cast<worker *>(home_of(t));
+        about.id = racy_id_of(t);
+        about.home = home.index < home.team.count ? static_cast<int>(home.index) : -1;
+        about.slot = slot_of(t);
+        about.worker = -1;
+        about.spawned_at = {site, home.site_of(t, site)};
+    }
+    void set_name(const task *t) noexcept {
+        const bool main = about.home == 0 && about.slot == main_slot;
+        std::string_view text = main ? "main" : t->extras ? std::string_view(t->extras->name) : "";
+        text = text.substr(0, sizeof name);
+        std::memcpy(name, text.data(), text.size());
+        about.name = {name, text.size()};
+    }
+    // For a task that may end at the same time: it releases its extras under the lock.
+    void set_name_of_busy(const task *t) noexcept {
+        auto *home = static_cast<worker *>(home_of(t));
+        home->extras_lock().lock();
+        set_name(t);
+        home->extras_lock().unlock();
+    }
+
+    static constexpr std::uint32_t main_slot = 1; // the first slot that is ever taken
+};
+
+class walk {
+  public:
+    walk(worker_team &team, const std::function<void(const task_description &)> &visitor)
+        : team_(team), visitor_(visitor), descriptors_(team) {}
+
+    std::size_t all() {
+        for (unsigned i = 0; i < team_.count; ++i)
+            visit_running(*team_.homes[i]);
+        for (worker *home : team_.homes)
+            visit_home(*home);
+        for (unsigned i = 0; i < team_.count; ++i)
+            visit_handed_off(*team_.homes[i]);
+        return count_;
+    }
+
+  private:
+    void report(seen &s) {
+        ++count_;
+        visitor_(s.about);
+    }
+
+    void visit_running(const worker &w) {
+        const task *t = descriptors_.find(address_of(running_on(w)));
+        if (!t)
+            return;
+        seen s(t);
+        s.about.status = task_status::running;
+        s.about.started = true;
+        s.about.worker = static_cast<int>(w.index);
+        s.set_name_of_busy(t);
+        busy_.push_back(t);
+        report(s);
+        visit_outer(t);
+    }
+
+    // Visits the tasks whose joins run `t` on their stack, from inside to outside.
+    void visit_outer(const task *t) {
+        for (std::size_t i = 0; i < most_outer; ++i) {
+            const task *outer = descriptors_.find(outer_of(t));
+            if (!outer || std::find(busy_.begin(), busy_.end(), outer) != busy_.end())
+                return;
+            seen s(outer);
+            s.about.status = task_status::blocked;
+            s.about.started = true;
+            s.about.waits_for = "join";
+            s.about.joins = racy_id_of(t);
+            s.set_name_of_busy(outer);
+            report(s);
+            t = outer;
+        }
+    }
+
+    void visit_home(worker &home) {
+        for (const bool upper : {false, true}) {
+            const std::uint32_t first = upper ? half_words : 0;
+            const std::uint32_t used = descriptors_.used_words(home, upper);
+            for (std::uint32_t slot = first * 64; slot < (first + used) * 64; ++slot)
+                if ((slot & 63) != 0) // never used
+                    visit_slot(home, tasks_of(&home) + slot, slot);
+        }
+    }
+
+    void visit_slot(worker &home, task *t, std::uint32_t slot) {
+        if (t->state.load(std::memory_order_relaxed) != busy) {
+            visit_claimable(home, t, slot);
+            return;
+        }
+        for (const bool started : {false, true})
+            if (home.tasks.is_private(slot, started)) {
+                seen s(t);
+                s.about.status = task_status::ready;
+                s.about.started = started;
+                s.set_name_of_busy(t);
+                report(s);
+                return;
+            }
+    }
+
+    void visit_claimable(worker &home, task *t, std::uint32_t slot) {
+        const task_state before = t->state.load(std::memory_order_relaxed);
+        if (before == busy || try_claim(*t, before) != before)
+            return; // a worker has claimed it: it runs
+        seen s(t);
+        const bool posted = home.tasks.runnable().contains(slot) || home.tasks.pinned().contains(slot) ||
+                            t->pending_wakeup.load(std::memory_order_relaxed) != 0;
+        s.set_name(t);
+        s.about.pinned = before == ready_pinned;
+        s.about.started = t->context != nullptr;
+        s.about.status = posted || !t->context ? task_status::ready : task_status::waiting;
+        const task *outer = nullptr;
+        if (t->context) {
+            outer = descriptors_.find(outer_of(t));
+            inspect_stack(s, t);
+        }
+        set_suspended(*t, before); // as a worker's finish_switch does
+        if (t->pending_wakeup.load(std::memory_order_seq_cst) != 0 &&
+            t->pending_wakeup.exchange(0, std::memory_order_seq_cst) != 0) {
+            home.tasks.post(t, before == ready_pinned);
+            team_.wake_for(home, before == ready_pinned);
+        }
+        report(s);
+        if (outer)
+            visit_outer(t);
+    }
+
+    // Removes the frames of the switch: a task jumps from several places in the same function, but equal
+    // stacks must compare equal.
+    static std::span<void *const> without_switch(std::span<void *const> frames) noexcept {
+        for (std::size_t i = 0; i < 3 && i + 1 < frames.size(); ++i)
+            if (is_in(frames[i], reinterpret_cast<const void *>(&suspend_until_signaled)))
+                return frames.subspan(i + 1);
+        return frames;
+    }
+
+    void inspect_stack(seen &s, const task *t) const noexcept {
+        const auto context = address_of(t->context);
+        FULT_ASSERT(t->on && t->state.load(std::memory_order_relaxed) == busy,
+                    "the walk has claimed the task");
+        const auto high = address_of(t->on->high());
+        s.about.stack_size = t->on->size;
+        s.about.stack_used = high - context;
+        s.about.frames = without_switch({s.frames, frames_of(t->context, t->on->high(), s.frames)});
+        if (t->wait_record == 0 || s.about.status != task_status::waiting)
+            return;
+        std::uintptr_t at = (context & ~std::uintptr_t{0xffff'ffff}) | t->wait_record;
+        if (at < context)
+            at += std::uintptr_t{1} << 32;
+        if (at % alignof(wait_record) != 0 || at > high - sizeof(wait_record))
+            return; // not on this stack: a program that switches stacks itself waits on another one
+        const auto &record = *at_address<const wait_record>(at);
+        if (record.what().describe) {
+            record.what().describe(record.what().object, s.waits_for, sizeof s.waits_for);
+            s.about.waits_for = s.waits_for;
+            s.about.timed = record.timed();
+            return;
+        }
+        if (record.what().what) {
+            const std::string_view text =
+                std::string_view(record.what().what).substr(0, sizeof s.waits_for - 1);
+            s.waits_for[text.copy(s.waits_for, text.size())] = 0;
+            s.about.waits_for = s.waits_for;
+        }
+        s.about.object = record.what().object;
+        s.about.timed = record.timed();
+        const task *joined = descriptors_.find(address_of(record.what().object));
+        if (s.about.waits_for && std::strncmp(s.about.waits_for, "join", 4) == 0 && joined)
+            s.about.joins = racy_id_of(joined);
+    }
+
+    // Visits claimed tasks that wait for their worker's next decision. The chain may change during the walk,
+    // and may be a deferred lock.
+    void visit_handed_off(const worker &w) {
+        const task *t = descriptors_.find(address_of(w.handed_off()));
+        for (std::size_t i = 0; t && i < most_outer; ++i) {
+            seen s(t);
+            s.about.status = task_status::ready;
+            s.about.started = true;
+            s.set_name_of_busy(t);
+            report(s);
+            t = descriptors_.find(address_of(t->next.load(std::memory_order_relaxed)));
+        }
+    }
+
+    worker_team &team_;
+    const std::function<void(const task_description &)> &visitor_;
+    const descriptor_ranges descriptors_;
+    std::vector<const task *> busy_; // tasks that were running when the walk began
+    std::size_t count_ = 0;
+};
+
+} // namespace
+} // namespace detail
+
+std::size_t visit_tasks(const std::function<void(const task_description &)> &visitor) {
+    if (detail::in_forked_child())
+        return 0;
+    const detail::team_guard stays;
+    detail::worker_team *team = detail::running_team();
+    return team ? detail::walk(*team, visitor).all() : 0;
+}
+
+} // namespace fult

@@ -1,0 +1,197 @@
+#include "overflow.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <new>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <fult/detail/address.hpp>
+
+#include "fult/base/symbols.hpp"
+#include "fult/base/unwind.hpp"
+#include "fult/scheduler/worker.hpp"
+#include "fult/tasks/task.hpp"
+#include "virtual_memory.hpp"
+
+namespace fult::detail {
+namespace {
+
+constexpr std::size_t handler_bytes = 128 * 1024;
+struct sigaction segv_before, bus_before;
+constinit std::atomic<bool> reporting{false};
+
+void say(const char *text, int length) noexcept {
+    if (length > 0 && ::write(STDERR_FILENO, text, static_cast<std::size_t>(length)) < 0)
+        return;
+}
+
+// Async-signal-safe: the thread may be interrupted anywhere. snprintf of integers and strings does not
+// allocate.
+void report(const worker &w) noexcept {
+    const task *t = w.current;
+    const stack *s = w.current_stack();
+    char text[512];
+    if (!t) {
+        say(text, std::snprintf(text, sizeof text,
+                                "fult: worker %u overflowed its %zu KiB stack outside of any task\n", w.index,
+                                s->size / 1024));
+        return;
+    }
+    const bool main = s->kernel_threads;
+    const char *name = main                                    ? "main"
+                       : t->extras && !t->extras->name.empty() ? t->extras->name.c_str()
+                                                               : nullptr;
+    say(text,
+        std::snprintf(
+            text, sizeof text, "fult: task %s%s%s (worker %u, slot %u) overflowed its %zu KiB stack; %s\n",
+            name ? "'" : "", name ? name : "without a name", name ? "'" : "", w.index, slot_of(t),
+            s->size / 1024,
+            main ? "raise it with `ulimit -s`, or do the work in a task with a stack_size"
+                 : "raise it with spawn_options::stack_size, or for all tasks with FULT_STACK_SIZE"));
+}
+
+// Prints the innermost and the outermost frames; a recursion has thousands in between.
+class frame_report {
+  public:
+    explicit frame_report(const void *fault) noexcept : fault_(fault) {
+        visit();
+        if (count_ == 0) { // the walk did not meet it: print all frames, those of the handler included
+            fault_ = nullptr;
+            visit();
+        }
+        const std::size_t kept = std::min(count_, last);
+        if (printed_ + kept < count_)
+            say(text_,
+                std::snprintf(text_, sizeof text_, "      ... %zu more ...\n", count_ - printed_ - kept));
+        for (std::size_t i = std::max(count_ - kept, printed_); i < count_; ++i)
+            print(i, outermost_[i % last]);
+    }
+
+  private:
+    static constexpr std::size_t first = 16, last = 8;
+
+    void visit() noexcept {
+        visit_frames_here([](void *self, void *at) { static_cast<frame_report *>(self)->add(at); }, this);
+    }
+
+    void add(void *at) noexcept {
+        if (count_ == 0 && fault_ && at != fault_)
+            return; // a frame of the handler
+        outermost_[count_ % last] = at;
+        if (count_ < first)
+            print(printed_++, at);
+        ++count_;
+    }
+
+    void print(std::size_t number, void *at) noexcept {
+        const int start = std::snprintf(text_, sizeof text_, "      #%zu ", number);
+        const std::size_t length =
+            names_.print(at, text_ + start, sizeof text_ - static_cast<std::size_t>(start) - 1, false);
+        text_[static_cast<std::size_t>(start) + length] = '\n';
+        say(text_, start + static_cast<int>(length) + 1);
+    }
+
+    const void *fault_;
+    std::size_t count_ = 0, printed_ = 0;
+    void *outermost_[last] = {};
+    symbols names_;
+    char text_[512];
+};
+
+void report_frames(const void *fault) noexcept {
+    alignas(frame_report) static std::byte interrupt_point[sizeof(frame_report)]; // no destructor to register
+    ::new (interrupt_point) frame_report(fault);
+}
+
+// The point at which a thread was interrupted.
+struct interrupt_point {
+    std::uintptr_t stack_pointer;
+    const void *instruction;
+};
+interrupt_point interrupt_point_of(const void *interrupted) noexcept {
+    const auto *context = static_cast<const ucontext_t *>(interrupted);
+#if defined(__x86_64__)
+    return {static_cast<std::uintptr_t>(context->uc_mcontext.gregs[REG_RSP]),
+            at_address<const void>(static_cast<std::uintptr_t>(context->uc_mcontext.gregs[REG_RIP]))};
+#else
+    return {context->uc_mcontext.sp, at_address<const void>(context->uc_mcontext.pc)};
+#endif
+}
+
+// Below a kernel thread's own stack the system keeps a gap. An overflow is an access near the end of the
+// stack by a function whose stack pointer is near it, too.
+bool overflows(const stack &s, std::uintptr_t address, std::uintptr_t sp) noexcept {
+    if (!s.kernel_threads)
+        return s.guards(address);
+    constexpr std::uintptr_t near = 64 * 1024, gap = 1024 * 1024;
+    const auto end = address_of(s.base);
+    const auto close = [&](std::uintptr_t at) { return at + gap >= end && at < end + near; };
+    return close(address) && close(sp);
+}
+
+// A signal that was sent is not raised again by an instruction. It is sent again, unchanged, to the previous
+// action. It is blocked while its handler runs and arrives when the handler returns.
+void pass_on_sent(int number, siginfo_t *info, const struct sigaction &before) noexcept {
+    const int saved = errno;
+    if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_IGN) {
+        ::sigaction(number, &before, nullptr);
+        if (::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), ::gettid(), number, info) != 0)
+            ::raise(number);
+    }
+    errno = saved;
+}
+
+void on_fault(int number, siginfo_t *info, void *interrupted) noexcept {
+    const struct sigaction &before = number == SIGSEGV ? segv_before : bus_before;
+    if (info->si_code <= 0) // SI_USER and the like: sent by kill, raise or sigqueue
+        return pass_on_sent(number, info, before);
+    const worker *w = this_worker();
+    const auto address = address_of(info->si_addr);
+    const interrupt_point at = interrupt_point_of(interrupted);
+    if (w && w->current_stack() && overflows(*w->current_stack(), address, at.stack_pointer)) {
+        if (reporting.exchange(true, std::memory_order_relaxed))
+            return; // another thread reports: the instruction faults again until the report is written
+        report(*w);
+        report_frames(at.instruction);
+    }
+    // The instruction faults again, with the previous action: another handler, or the end of the program.
+    ::sigaction(number, &before, nullptr);
+}
+
+} // namespace
+
+overflow_reports::overflow_reports() noexcept {
+    reporting.store(false, std::memory_order_relaxed);
+    struct sigaction action {};
+    action.sa_sigaction = [](int n, siginfo_t *info, void *context) { on_fault(n, info, context); };
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    ::sigaction(SIGSEGV, &action, &segv_before);
+    ::sigaction(SIGBUS, &action, &bus_before);
+}
+
+overflow_reports::~overflow_reports() {
+    ::sigaction(SIGSEGV, &segv_before, nullptr);
+    ::sigaction(SIGBUS, &bus_before, nullptr);
+}
+
+signal_stack::signal_stack() noexcept {
+    memory_ = map_pages(handler_bytes);
+    if (!memory_)
+        return; // an overflow then ends the program without a report
+    const stack_t now{memory_, 0, handler_bytes};
+    ::sigaltstack(&now, &before_);
+}
+
+signal_stack::~signal_stack() {
+    if (!memory_)
+        return;
+    ::sigaltstack(&before_, nullptr);
+    unmap_pages(memory_, handler_bytes);
+}
+
+} // namespace fult::detail

@@ -1,0 +1,100 @@
+// Allocates the slots in a range of a home's words. Slots are taken in runs, the lowest run first, so that
+// indices stay dense and the newest task has the highest set bit. Not thread-safe: a worker owns the
+// allocator of its lower half, a lock guards that of the upper half.
+#pragma once
+
+#include <cstdint>
+
+#include "fult/base/bit_tree.hpp"
+#include "fult/tasks/public_words.hpp"
+
+namespace fult::detail {
+
+inline constexpr std::uint32_t half_slots = max_slots / 2;
+inline constexpr std::uint32_t half_words = half_slots / 64;
+
+class slot_allocator {
+  public:
+    // Manages words [first, first + limit) of the home; last_slots are the usable slots of the last word. No
+    // slot is used yet. `run` is the place of the current run: where the owner's fast path reads it, or
+    // elsewhere.
+    void open(worker_hot *home, slot_run *run, std::uint32_t first, std::uint32_t limit,
+              std::uint64_t last_slots = usable_slots) noexcept;
+
+    // Returns the descriptor of a low free slot; nullptr at the limit.
+    task *take() noexcept;
+
+    // Frees a slot of this range. Returns true if the run has moved to another word.
+    bool release(std::uint32_t slot) noexcept;
+
+    // Frees a slot that is not the one just before the run. Returns true if `follow` must be called: so many
+    // slots above this one are free that the run should move there.
+    FULT_ALWAYS_INLINE bool release_elsewhere(std::uint32_t slot) noexcept {
+        std::uint64_t &word = words_[slot >> 6].free;
+        const std::uint64_t free = word;
+        word = free | bit_of(slot);
+        if (free == 0) [[unlikely]]
+            mark_free(slot >> 6);
+        return ((free >> (slot & 63)) & next_above) == next_above;
+    }
+    // Tasks that end in the reverse order of their spawns free slots of earlier words. The run moves there,
+    // so that the next spawns and joins take the fast path. Only downwards, so that indices stay dense.
+    // Returns true if it moved.
+    bool follow(std::uint32_t slot) noexcept;
+
+    // For task trees that take turns on one worker: in a word of its own, each takes and frees slots in stack
+    // order, without a call. begin_apart moves the run to a word without taken slots, if one of the lowest
+    // words with free slots is one or if these are few. return_to moves it back to next(), if that slot is
+    // still free.
+    void begin_apart() noexcept;
+    void return_to(const task *next) noexcept;
+    const task *next() const noexcept { return run_->next; }
+
+    // The word that contains the run.
+    std::uint32_t current_word() const noexcept { return cur_; }
+
+    // True if the next slot begins a new run and a quarter of all slots is taken (the lowest slots are taken
+    // first).
+    bool is_far_ahead() const noexcept { return run_->next == run_->end && cur_ - first_ >= limit_ / 4; }
+
+    // Gives back the memory of descriptors in wholly free words, except the lowest few thousand.
+    void trim() noexcept;
+
+    // Number of taken slots. Exact only while no slot is taken or freed.
+    std::uint64_t taken() const noexcept;
+
+    // Number of slots whose tasks have ended and were not joined. The same condition holds.
+    std::uint64_t ended() const noexcept;
+
+  private:
+    // Number of slots above one that must be free before the run moves, as bits above that slot. Prevents the
+    // run from moving back and forth when a program works at the border of two words.
+    static constexpr std::uint64_t next_above = 0xfe;
+
+    std::uint64_t slots_of(std::uint32_t word) const noexcept {
+        return word == first_ + limit_ - 1 ? last_slots_ : usable_slots;
+    }
+    bool refill() noexcept;
+    bool use_new_word() noexcept;
+    bool use_empty_word(bool &few) noexcept;
+    bool drain() noexcept;
+    void start_run(std::uint32_t word, int first) noexcept;
+    void end_run() noexcept;
+    bool is_untouched() const noexcept;
+    void mark_free(std::uint32_t word) noexcept;
+    void put_free(std::uint32_t word, std::uint64_t slots) noexcept;
+
+    slot_word *words_ = nullptr;
+    worker_hot *home_ = nullptr;
+    slot_run *run_ = nullptr;
+    std::uint32_t first_ = 0;
+    std::uint32_t limit_ = 0;
+    std::uint64_t last_slots_ = usable_slots;
+    std::uint32_t used_ = 0; // number of words that were ever in use
+    std::uint32_t cur_ = 0;
+    // one past the last word whose descriptors may be resident; relative to first_
+    std::uint32_t touched_ = 0;
+    bit_tree<half_words> free_; // words with free slots; indices relative to first_
+};
+
+} // namespace fult::detail

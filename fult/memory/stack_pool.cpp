@@ -1,0 +1,339 @@
+#include "stack_pool.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <mutex>
+#include <new>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
+
+#include "fult/base/check.hpp"
+#include "fult/base/sanitizer.hpp"
+#include "virtual_memory.hpp"
+
+namespace fult::detail {
+namespace {
+
+constexpr std::size_t few = 64; // number of stacks that always stay resident
+
+// Limit of resident idle stacks after a burst: a multiple of those kept permanently, and a part of the
+// machine's memory if each stack has touched two pages. All were in use before, so peak memory does not grow.
+constexpr std::size_t burst_factor = 32;
+constexpr std::size_t burst_part = 16;
+
+std::size_t most_resident(const stack_settings &settings) noexcept {
+    const long pages = ::sysconf(_SC_PHYS_PAGES);
+    const std::size_t memory_allows = pages > 0 ? static_cast<std::size_t>(pages) / burst_part / 2 : 0;
+    if (settings.trim_after == 0 || settings.kept >= memory_allows)
+        return settings.kept;
+    return std::min(settings.kept * burst_factor, memory_allows);
+}
+
+// The part of an idle stack of another size that stays resident.
+constexpr std::size_t kept_of_sized = 256 * 1024;
+
+// Larger stacks are not kept: they hold address space, and their tasks can afford a mapping.
+constexpr std::size_t largest_kept = std::size_t{16} << 20;
+
+constexpr int madv_guard_install = 102; // Linux 6.13; not in Debian 12's headers
+constexpr int madv_unknown = 0x7eed;
+
+bool guard_by_madvise(void *begin, std::size_t bytes) noexcept {
+    return ::madvise(begin, bytes, madv_guard_install) == 0;
+}
+
+// madvise guards do not split a mapping. mprotect guards split it in two, and the kernel limits the number of
+// mappings.
+bool madvise_guards_work() noexcept {
+    void *probe = map_pages(page_size());
+    // Emulators of system calls ignore advice and return success, even for advice that no kernel knows.
+    const bool ignored = probe && ::madvise(probe, page_size(), madv_unknown) == 0;
+    const bool works = probe && !ignored && guard_by_madvise(probe, page_size());
+    if (probe)
+        unmap_pages(probe, page_size());
+    return works;
+}
+
+std::size_t mapping_limit() noexcept {
+    std::size_t limit = 65530;
+    if (std::FILE *file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
+        if (std::fscanf(file, "%zu", &limit) != 1)
+            limit = 65530;
+        std::fclose(file);
+    }
+    return limit;
+}
+
+} // namespace
+
+stack_pool::stack_pool(const stack_settings &settings)
+    : settings_(settings),
+      most_hot_(most_resident(settings)),
+      split_budget_(mapping_limit() / 4),
+      madvise_guards_(settings.guard != guard_mode::mprotect && settings.guard != guard_mode::none &&
+                      madvise_guards_work()) {
+    if (settings.guard == guard_mode::madvise && !madvise_guards_)
+        warn("FULT_GUARD=madvise needs Linux 6.13 or later; guarding stacks by mprotect");
+}
+
+stack_pool::~stack_pool() {
+    unmap_kept_sized();
+    while (hot_) {
+        stack *s = hot_;
+        hot_ = s->next;
+        sanitizer::fiber_destroy(s->fiber);
+        sanitizer::deregister_stack(s->valgrind_id);
+    }
+    for (const slab &each : slabs_) {
+        // later mappings at this address must not inherit the poison
+        sanitizer::clean(each.begin, each.bytes);
+        unmap_pages(each.begin, each.bytes);
+    }
+}
+
+const char *stack_pool::guard_name() const noexcept {
+    return madvise_guards_ ? "madvise" : settings_.guard == guard_mode::none ? "none" : "mprotect";
+}
+
+std::size_t stack_pool::protect(std::byte *base) noexcept {
+    const std::size_t guard = page_size();
+    if (madvise_guards_ && guard_by_madvise(base, guard))
+        return guard;
+    if (settings_.guard == guard_mode::none)
+        return 0;
+    if (split_budget_ > 0 && ::mprotect(base, guard, PROT_NONE) == 0) {
+        --split_budget_;
+        return guard;
+    }
+    if (!std::exchange(warned_, true))
+        warn("no more guard pages: the kernel's vm.max_map_count limits them; further stacks have none. "
+             "Raise it with sysctl, or use Linux 6.13 or later");
+    return 0;
+}
+
+// Writes the record of a stack whose memory is untouched. Called under the lock.
+stack *stack_pool::prepare(std::byte *base, std::size_t bytes) noexcept {
+    FULT_ASSERT(lock_.is_held());
+    FULT_ASSERT(bytes % page_size() == 0);
+    std::byte *at = base + bytes - sizeof(stack);
+    sanitizer::clean(base, bytes);
+    stack *s = ::new (at) stack;
+    s->base = base;
+    s->size = bytes;
+    s->limit = settings_.joins_in_place ? inline_limit(address_of(base) + page_size(), address_of(at))
+                                        : never_inline;
+    s->fiber = sanitizer::fiber_create();
+    s->valgrind_id = sanitizer::register_stack(base, at);
+    return s;
+}
+
+bool stack_pool::grow() noexcept {
+    // smaller slabs if memory is scarce
+    for (std::size_t count = slab_stacks; count > 0; count /= 4) {
+        const std::size_t bytes = count * settings_.size;
+        auto *begin = static_cast<std::byte *>(map_pages(bytes));
+        if (!begin)
+            continue;
+        ::madvise(begin, bytes, MADV_NOHUGEPAGE); // a huge page per stack would be wholly resident
+        try {
+            slabs_.reserve(slabs_.size() + 1);
+            cold_.reserve(mapped_ + count);
+        } catch (const std::bad_alloc &) {
+            unmap_pages(begin, bytes);
+            return false;
+        }
+        slabs_.push_back({begin, bytes});
+        for (std::size_t i = count; i-- > 0;)
+            cold_.push_back(begin + i * settings_.size);
+        mapped_ += count;
+        return true;
+    }
+    return false;
+}
+
+stack *stack_pool::acquire(std::size_t count) noexcept {
+    stack *chain = nullptr;
+    lock_.lock();
+    FULT_ASSERT(is_consistent());
+    while (count > 0) {
+        stack *s;
+        if (hot_) {
+            s = hot_;
+            hot_ = s->next;
+            --hot_count_;
+            least_hot_ = std::min(least_hot_, hot_count_);
+        } else if (!cold_.empty() || grow()) {
+            std::byte *base = cold_.back();
+            cold_.pop_back();
+            s = prepare(base, settings_.size);
+            s->guard = protect(base); // again after a discard: cheap, and independent of what the kernel kept
+        } else {
+            break;
+        }
+        s->next = chain;
+        chain = s;
+        --count;
+    }
+    lock_.unlock();
+    return chain;
+}
+
+void stack_pool::release(stack *chain) noexcept {
+    lock_.lock();
+    FULT_ASSERT(is_consistent());
+    while (chain) {
+        stack *s = chain;
+        chain = s->next;
+        if (hot_count_ < most_hot_) {
+            s->next = hot_;
+            hot_ = s;
+            ++hot_count_;
+            continue;
+        }
+        discard(s);
+    }
+    if (settings_.trim_after != 0)
+        trim_surplus();
+    lock_.unlock();
+}
+
+// Called under the lock.
+void stack_pool::discard(stack *s) noexcept {
+    FULT_ASSERT(lock_.is_held() && cold_.size() < cold_.capacity(), "no allocation here");
+    sanitizer::fiber_destroy(s->fiber);
+    sanitizer::deregister_stack(s->valgrind_id);
+    std::byte *base = s->base;
+    const bool split = s->guard != 0 && !madvise_guards_;
+    discard_pages(s->low(), s->size - s->guard);
+    split_budget_ += split ? 1 : 0; // its guard stays, and is counted again when the stack is reused
+    cold_.push_back(base);          // never allocates: grow has reserved an entry for each stack
+}
+
+// Called under the lock.
+void stack_pool::keep_hot(std::size_t most) noexcept {
+    FULT_ASSERT(lock_.is_held());
+    while (hot_count_ > most) {
+        stack *s = hot_;
+        hot_ = s->next;
+        --hot_count_;
+        discard(s);
+    }
+    least_hot_ = std::min(least_hot_, hot_count_);
+}
+
+// Called under the lock. Stacks that were not taken for a while are surplus: all of them beyond
+// settings_.kept are discarded, and half of the others, a bounded number at a time so that the lock is not
+// held for long.
+void stack_pool::trim_surplus() noexcept {
+    FULT_ASSERT(lock_.is_held());
+    constexpr std::size_t at_once = 128, most_of_kept = 512;
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last_trim_ >= std::chrono::milliseconds(settings_.trim_after)) {
+        last_trim_ = now;
+        const std::size_t unused = least_hot_ > few ? least_hot_ - few : 0;
+        const std::size_t beyond =
+            hot_count_ > settings_.kept ? std::min(unused, hot_count_ - settings_.kept) : 0;
+        surplus_ = beyond + std::min((unused - beyond + 1) / 2, most_of_kept);
+        least_hot_ = hot_count_;
+    }
+    const std::size_t now_surplus = std::min({surplus_, hot_count_, at_once});
+    surplus_ -= now_surplus;
+    keep_hot(hot_count_ - now_surplus);
+}
+
+std::size_t stack_pool::mapped() const noexcept {
+    const std::lock_guard hold(lock_);
+    return mapped_;
+}
+
+std::size_t stack_pool::resident_idle() const noexcept {
+    const std::lock_guard hold(lock_);
+    return hot_count_;
+}
+
+void stack_pool::trim() noexcept {
+    lock_.lock();
+    keep_hot(few);
+    lock_.unlock();
+    unmap_kept_sized();
+}
+
+void stack_pool::unmap_kept_sized() noexcept {
+    stack *kept[most_sized];
+    lock_.lock();
+    const std::size_t count = std::exchange(sized_count_, 0);
+    std::copy_n(sized_, count, kept);
+    lock_.unlock();
+    for (std::size_t i = 0; i < count; ++i)
+        unmap_sized(kept[i]);
+}
+
+stack *stack_pool::acquire_sized(std::size_t bytes) noexcept {
+    const std::size_t page = page_size();
+    bytes = (bytes + 2 * page - 1) / page * page; // the guard is added to the size
+    if (stack *s = take_kept_sized(bytes))
+        return s;
+    auto *base = static_cast<std::byte *>(map_pages(bytes));
+    if (!base) {
+        unmap_kept_sized();
+        base = static_cast<std::byte *>(map_pages(bytes));
+    }
+    if (!base)
+        return nullptr;
+    lock_.lock();
+    stack *s = prepare(base, bytes);
+    s->guard = protect(base);
+    lock_.unlock();
+    return s;
+}
+
+// Takes the one that was released last.
+stack *stack_pool::take_kept_sized(std::size_t bytes) noexcept {
+    stack *found = nullptr;
+    lock_.lock();
+    for (std::size_t i = sized_count_; i-- > 0 && !found;)
+        if (sized_[i]->size == bytes) {
+            found = sized_[i];
+            std::copy(sized_ + i + 1, sized_ + sized_count_, sized_ + i);
+            --sized_count_;
+        }
+    lock_.unlock();
+    return found;
+}
+
+void stack_pool::release_sized(stack *s) noexcept {
+    if (s->size > largest_kept)
+        return unmap_sized(s);
+    if (s->size - s->guard > kept_of_sized)
+        discard_pages(s->low(), s->size - s->guard - kept_of_sized);
+    stack *surplus = nullptr;
+    lock_.lock();
+    if (sized_count_ == most_sized) {
+        surplus = sized_[0];
+        std::copy(sized_ + 1, sized_ + sized_count_, sized_);
+        --sized_count_;
+    }
+    sized_[sized_count_++] = s;
+    FULT_ASSERT(is_consistent());
+    lock_.unlock();
+    if (surplus)
+        unmap_sized(surplus);
+}
+
+void stack_pool::unmap_sized(stack *s) noexcept {
+    sanitizer::fiber_destroy(s->fiber);
+    sanitizer::deregister_stack(s->valgrind_id);
+    const bool split = s->guard != 0 && !madvise_guards_;
+    sanitizer::clean(s->base, s->size);
+    unmap_pages(s->base, s->size);
+    lock_.lock();
+    split_budget_ += split ? 1 : 0;
+    lock_.unlock();
+}
+
+} // namespace fult::detail

@@ -1,0 +1,97 @@
+// Stacks: mapped in slabs, reused while hot, given back to the system above a cap.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+#include <fult/options.hpp>
+
+#include "fult/base/spin_lock.hpp"
+#include "stack.hpp"
+
+namespace fult::detail {
+
+struct stack_settings {
+    std::size_t size; // of an ordinary stack
+    std::size_t kept; // number of idle stacks that stay resident permanently
+    guard_mode guard;
+    // milliseconds for which surplus stacks stay resident; 0: those beyond `kept` are discarded at once
+    unsigned trim_after = 0;
+    bool joins_in_place = true; // a join may run an unstarted task on its caller's stack
+};
+
+// All stacks of a runtime. Thread-safe.
+class stack_pool {
+  public:
+    explicit stack_pool(const stack_settings &settings);
+    ~stack_pool();
+    stack_pool(const stack_pool &) = delete;
+    stack_pool &operator=(const stack_pool &) = delete;
+
+    std::size_t ordinary_size() const noexcept { return settings_.size; }
+
+    // A chain (by next) of up to `count` ordinary stacks; nullptr if memory cannot be allocated.
+    stack *acquire(std::size_t count) noexcept;
+    // Takes a chain back. Stacks beyond settings.kept give their memory back to the system: at once if
+    // trim_after is 0, else when they were not used for that time, so that waves of suspended tasks reuse
+    // them.
+    void release(stack *chain) noexcept;
+
+    // One stack of another size; nullptr if memory cannot be allocated. The few that were released last stay
+    // mapped, and their topmost part resident, until a trim.
+    stack *acquire_sized(std::size_t bytes) noexcept;
+    void release_sized(stack *s) noexcept;
+
+    // Gives back the memory of all but a few idle stacks.
+    void trim() noexcept;
+
+    // The kind of guards in use, and the number of ordinary stacks.
+    const char *guard_name() const noexcept;
+    std::size_t mapped() const noexcept;
+    std::size_t resident_idle() const noexcept;
+
+  private:
+    static constexpr std::size_t slab_stacks = 64;
+    struct slab {
+        std::byte *begin;
+        std::size_t bytes;
+    };
+
+    bool grow() noexcept;
+    // Holds between calls, under the lock. Each ordinary stack is in use, hot or cold; `cold_` has room for
+    // all of them.
+    bool is_consistent() const noexcept {
+        return least_hot_ <= hot_count_ && (hot_ != nullptr) == (hot_count_ != 0) &&
+               hot_count_ + cold_.size() <= mapped_ && cold_.capacity() >= mapped_ &&
+               sized_count_ <= most_sized;
+    }
+    stack *prepare(std::byte *base, std::size_t bytes) noexcept;
+    std::size_t protect(std::byte *base) noexcept;
+    stack *take_kept_sized(std::size_t bytes) noexcept;
+    void unmap_sized(stack *s) noexcept;
+    void unmap_kept_sized() noexcept;
+    void discard(stack *s) noexcept;
+    void keep_hot(std::size_t most) noexcept;
+    void trim_surplus() noexcept;
+
+    stack_settings settings_;
+    std::size_t most_hot_; // resident idle stacks at any time
+    mutable spin_lock lock_;
+    stack *hot_ = nullptr; // resident
+    std::size_t hot_count_ = 0;
+    std::size_t least_hot_ = 0; // minimum of hot_count_ since
+    std::chrono::steady_clock::time_point last_trim_ = std::chrono::steady_clock::now();
+    std::size_t surplus_ = 0;       // stacks to discard, as of last_trim_
+    std::vector<std::byte *> cold_; // bases of stacks whose memory was given back or never touched
+    std::vector<slab> slabs_;
+    static constexpr std::size_t most_sized = 16;
+    stack *sized_[most_sized]{}; // idle, oldest first
+    std::size_t sized_count_ = 0;
+    std::size_t mapped_ = 0;
+    std::size_t split_budget_; // number of further mprotect guards that the kernel's limit on mappings allows
+    bool madvise_guards_;
+    bool warned_ = false;
+};
+
+} // namespace fult::detail

@@ -1,0 +1,65 @@
+// Gives memory that is idle after a burst of tasks back to the system (fult/inspect.hpp; worker::trim).
+#include <utility>
+
+#include <fult/detail/assertion.hpp>
+#include <fult/inspect.hpp>
+
+#include "fult/engine/fork_guard.hpp"
+#include "fult/scheduler/worker.hpp"
+
+namespace fult {
+
+void trim() noexcept {
+    if (detail::in_forked_child())
+        return;
+    const detail::team_guard stays;
+    detail::worker_team *team = detail::running_team();
+    if (!team)
+        return;
+    detail::worker *here = detail::this_worker();
+    for (unsigned i = 0; i < team->count; ++i) {
+        detail::worker *w = team->homes[i];
+        if (here && w == here) {
+            here->trim();
+            continue;
+        }
+        w->request_flags.fetch_or(detail::trim_requested,
+                                  std::memory_order_seq_cst); // pairs with trim_as_requested
+        team->wake(i);
+    }
+    team->foreign_home().trim_shared();
+    team->stacks.trim();
+}
+
+namespace detail {
+
+// Called by the owner. Its own stacks go to the pool, which decides how many it keeps.
+void worker::trim() noexcept {
+    FULT_ASSERT(this_worker() == this);
+    FULT_ASSERT((stacks_ != nullptr) == (stack_count_ != 0));
+    if (stacks_) {
+        team.stacks.release(std::exchange(stacks_, nullptr));
+        stack_count_ = 0;
+    }
+    slots_.trim();
+    // As in take_own_slot: slots that other workers freed have been collected.
+    if (request_flags.load(std::memory_order_relaxed) & revoked)
+        tasks.reconcile(0);
+    trim_shared();
+    team.stacks.trim();
+}
+
+void worker::trim_as_requested() noexcept {
+    request_flags.fetch_and(~std::uint32_t{trim_requested},
+                            std::memory_order_seq_cst); // pairs with fult::trim
+    trim();
+}
+
+void worker::trim_shared() noexcept {
+    shared_lock_.lock();
+    shared_slots_.trim();
+    shared_lock_.unlock();
+}
+
+} // namespace detail
+} // namespace fult

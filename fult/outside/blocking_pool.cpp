@@ -1,0 +1,234 @@
+#include "blocking_pool.hpp"
+
+#include <cerrno>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <pthread.h>
+#include <sched.h>
+#include <system_error>
+#include <utility>
+
+#include <fult/detail/assertion.hpp>
+
+#include "fult/base/check.hpp"
+#include "fult/tasks/locals.hpp"
+
+namespace fult::detail {
+namespace {
+
+constexpr int idle_milliseconds = 10'000;
+
+// The processors that the process may use, read before a runtime binds its first thread. The threads of the
+// pool are started by workers and must not keep their mask.
+struct allowed_processors {
+    cpu_set_t set{};
+    bool known = ::sched_getaffinity(0, sizeof set, &set) == 0;
+};
+const allowed_processors allowed_at_start;
+
+} // namespace
+
+void throw_no_thread(int error) {
+    throw std::system_error(error, std::generic_category(),
+                            "fult: no thread for a blocking call; raise `ulimit -u`");
+}
+
+// A request is queued in the same critical section that has seen a thread, running or being started. A
+// started thread ends only if it sees no request. If the last thread cannot be started, all queued requests
+// are refused.
+bool blocking_pool::submit(blocking_request &request) {
+    request.next = nullptr;
+    lock_.lock();
+    idle_thread *const free = assign(request);
+    const bool grows = !free && threads_.load(std::memory_order_relaxed) < limit_;
+    if (grows)
+        threads_.fetch_add(1, std::memory_order_relaxed);
+    else if (!free)
+        put_in_queue(request);
+    lock_.unlock();
+    if (free)
+        free->sleep.post();
+    return free || (grows && (start_thread(request) || submit_without(request, errno)));
+}
+
+// The thread that was to serve the request could not be started.
+bool blocking_pool::submit_without(blocking_request &request, int error) {
+    lock_.lock();
+    if (threads_.fetch_sub(1, std::memory_order_relaxed) == 1) {
+        blocking_request *refused = take_queue();
+        lock_.unlock();
+        while (refused) {
+            blocking_request *next = refused->next; // a refused request is destroyed
+            refused->refuse(*refused, error);
+            refused = next;
+        }
+        throw_no_thread(error);
+    }
+    idle_thread *const free = assign(request); // a thread has become idle in the meantime
+    if (!free)
+        put_in_queue(request);
+    lock_.unlock();
+    if (free)
+        free->sleep.post();
+    return free != nullptr;
+}
+
+bool blocking_pool::start_thread(blocking_request &first) noexcept {
+    std::unique_ptr<beginning> begin(new (std::nothrow) beginning{this, &first});
+    if (!begin) {
+        errno = ENOMEM;
+        return false;
+    }
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t made;
+    const int error = pthread_create(
+        &made, &attributes, [](void *argument) { return thread_main(argument); }, begin.get());
+    pthread_attr_destroy(&attributes);
+    if (error != 0) {
+        errno = error;
+        return false;
+    }
+    (void)begin.release(); // owned by the thread
+    return true;
+}
+
+void *blocking_pool::thread_main(void *argument) noexcept {
+    const std::unique_ptr<beginning> begin(static_cast<beginning *>(argument));
+    ::pthread_setname_np(::pthread_self(), "fult-blocking");
+    if (allowed_at_start.known)
+        ::sched_setaffinity(0, sizeof allowed_at_start.set, &allowed_at_start.set);
+    blocking_pool *pool = begin->pool;
+    blocking_request *request = begin->request;
+    pool->serve(request);
+    return nullptr;
+}
+
+void blocking_pool::serve(blocking_request *first) noexcept {
+    idle_thread me;
+    for (blocking_request *request = first; request;
+         request = next_request(me)) { // the pool may be destroyed after the last one
+        request->run(*request);
+        // the next call finds no values, and no destructor runs after the runtime's end
+        end_locals_of_thread();
+    }
+}
+
+// Called under the lock, like the next.
+void blocking_pool::put_in_queue(blocking_request &request) noexcept {
+    FULT_ASSERT(lock_.is_held() && !request.next);
+    FULT_ASSERT((first_ == nullptr) == (last_ == nullptr));
+    (last_ ? last_->next : first_) = &request;
+    last_ = &request;
+}
+
+// Takes all queued requests.
+blocking_request *blocking_pool::take_queue() noexcept {
+    FULT_ASSERT(lock_.is_held());
+    last_ = nullptr;
+    reported_ = false;
+    return std::exchange(first_, nullptr);
+}
+
+// Returns nullptr if the thread must end.
+blocking_request *blocking_pool::next_request(idle_thread &me) noexcept {
+    lock_.lock();
+    if (blocking_request *request = first_) {
+        first_ = request->next;
+        if (!first_) {
+            last_ = nullptr;
+            reported_ = false;
+        }
+        lock_.unlock();
+        return request;
+    }
+    if (!stopping_) {
+        const std::uint32_t prepared = me.sleep.prepare();
+        me.told_to_end = false;
+        me.below = idle_;
+        idle_ = &me;
+        idle_count_.fetch_add(1, std::memory_order_release); // pairs with only_tasks_can_wake
+        lock_.unlock();
+        me.sleep.wait(prepared, idle_milliseconds);
+        lock_.lock();
+        if (blocking_request *request = std::exchange(me.request, nullptr)) {
+            lock_.unlock();
+            me.sleep.wait(prepared); // the submitter posts, or has posted: this idle_thread exists until then
+            return request;
+        }
+        if (!me.told_to_end)
+            remove_idle(me);
+    }
+    threads_.fetch_sub(1, std::memory_order_relaxed);
+    lock_.unlock();
+    return nullptr;
+}
+
+void blocking_pool::remove_idle(const idle_thread &me) noexcept {
+    FULT_ASSERT(lock_.is_held() && !me.request, "a thread with a request is not idle");
+    idle_thread **at = &idle_;
+    while (*at != &me)
+        at = &(*at)->below;
+    *at = me.below;
+    idle_count_.fetch_sub(1, std::memory_order_relaxed);
+}
+
+// Assigns the request to an idle thread, if there is one. Returns the thread, to be posted. Called under the
+// lock.
+blocking_pool::idle_thread *blocking_pool::assign(blocking_request &request) noexcept {
+    FULT_ASSERT(lock_.is_held());
+    idle_thread *free = idle_;
+    if (free) {
+        idle_ = free->below;
+        idle_count_.fetch_sub(1, std::memory_order_relaxed);
+        free->request = &request;
+    }
+    return free;
+}
+
+void blocking_pool::stop() noexcept {
+    lock_.lock();
+    stopping_ = true;
+    for (idle_thread *s = idle_; s;) {
+        idle_thread *below = s->below;
+        s->told_to_end = true;
+        s->sleep.post(); // under the lock: the idle_thread exists until the lock is released
+        s = below;
+        idle_count_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    idle_ = nullptr;
+    while (threads_.load(std::memory_order_relaxed) != 0) {
+        lock_.unlock();
+        ::sched_yield();
+        lock_.lock();
+    }
+    stopping_ = false;
+    lock_.unlock();
+}
+
+bool blocking_pool::busy() noexcept {
+    const std::lock_guard guard(lock_);
+    return threads_.load(std::memory_order_relaxed) != idle_count_.load(std::memory_order_relaxed);
+}
+
+void blocking_pool::report_if_waiting(const blocking_request &request) noexcept {
+    unsigned waiting = 0;
+    bool found = false;
+    {
+        const std::lock_guard guard(lock_);
+        for (const blocking_request *each = first_; each; each = each->next) {
+            found = found || each == &request;
+            ++waiting;
+        }
+        found = found && !reported_;
+        reported_ = reported_ || found;
+    }
+    if (found)
+        warn("all %u threads for blocking calls have been blocked for long, and %u calls wait for one; raise "
+             "FULT_BLOCKING_THREADS, or wait for descriptors by wait_readable",
+             limit_, waiting);
+}
+
+} // namespace fult::detail

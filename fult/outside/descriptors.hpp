@@ -1,0 +1,66 @@
+// The descriptors that tasks wait for: an epoll instance, polled and watched like every service.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <fult/detail/service.hpp>
+#include <fult/sync/waiter.hpp>
+
+#include "fult/base/spin_lock.hpp"
+#include "timer_queue.hpp"
+
+namespace fult::detail {
+
+struct worker_team;
+
+class descriptors final : public service {
+  public:
+    static descriptors &the() noexcept; // one for the process: descriptors outlive runtimes
+
+    // Must be called before a task waits. Throws std::system_error.
+    void open(worker_team &team);
+
+    enum class wait_result { ready, closed, limits_reached };
+    // Suspends the calling task. Throws std::system_error.
+    wait_result wait(int descriptor, bool writing, const wait_limits &limits);
+    int close(int descriptor) noexcept;
+
+    // service
+    bool poll() noexcept override;
+    bool prepare_sleep() noexcept override;
+    void end_sleep() noexcept override {}
+    int descriptor() const noexcept override {
+        return skipping_until_ != timer_queue::never ? -1 : epoll_.load();
+    }
+    int patience() const noexcept override { return -1; }
+    std::int64_t deadline() const noexcept override { return skipping_until_; }
+    bool expects() const noexcept override { return waiting_.load(std::memory_order_relaxed) != 0; }
+
+  private:
+    struct state { // per descriptor
+        short_lock lock;
+        wait_list readers, writers;
+        bool known = false; // by the epoll instance, unless closed in the meantime
+    };
+    static constexpr unsigned chunk_size = 256, chunks = 16384;
+
+    descriptors() = default;
+    ~descriptors() = default;
+    state &state_of(int descriptor);
+    state *known_state_of(int descriptor) const noexcept;
+    int watch(state &of, int descriptor) noexcept;
+    void take(state &from, int descriptor, unsigned events, wait_chain &into) noexcept;
+    bool poll_events() noexcept;
+    bool is_left_to_others() const noexcept;
+
+    std::atomic<int> epoll_{-1};
+    spin_lock opening_;
+    alignas(cache_line) std::atomic<unsigned> waiting_{0}; // tasks, in queues
+    std::atomic<bool> polling_{false};                     // a thread is taking events
+    std::atomic<std::int64_t> last_poll_{0};               // time of the last poll by a busy worker
+    std::int64_t skipping_until_ = timer_queue::never;     // the watcher leaves polling to others until then
+    alignas(cache_line) std::atomic<state *> chunks_[chunks]{};
+};
+
+} // namespace fult::detail

@@ -1,0 +1,67 @@
+// The services of a runtime (detail/service.hpp), and the sleep of their watcher.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <fult/detail/service.hpp>
+
+#include "fult/scheduler/parker.hpp"
+
+namespace fult::detail {
+
+class thread_wait;
+class worker;
+struct worker_team;
+
+class services {
+  public:
+    static constexpr unsigned capacity = 8; // without the runtime's own
+    enum class own : unsigned { time, descriptors, count };
+
+    services() = default;
+    services(const services &) = delete;
+    services &operator=(const services &) = delete;
+
+    bool any() const noexcept { return count_.load(std::memory_order_relaxed) != 0; }
+
+    bool add(service &s); // false: no free place, or no descriptor
+    // Adds a service of the runtime, which has a reserved place. Workers that already sleep do not watch the
+    // first service: the caller must wake one.
+    bool add_own(service &s, own which);
+    void remove(service &s) noexcept;
+
+    // Polls all services; true if any did something.
+    bool poll() noexcept;
+
+    // True if a service may still wake a waiting task.
+    bool expect_something() noexcept;
+    bool expect_something_unjudged() noexcept; // the same for services without a judge
+
+    // The worker sleeps until a post after `prepared`, or until a service did something. Returns at
+    // once if there is already a watcher (false), or if there is something to do.
+    bool watch(worker &who, std::uint32_t prepared) noexcept;
+    // The same for a foreign thread, until its wait is over or the runtime ends; false: there is a watcher.
+    bool watch(const worker_team &team, thread_wait &who) noexcept;
+    bool is_watched() const noexcept { return watched_.load(std::memory_order_seq_cst); } // pairs with watch
+
+  private:
+    struct place {
+        std::atomic<service *> who{nullptr};
+        std::atomic<unsigned> inside{0}; // threads in one of its functions
+        service *enter() noexcept;       // nullptr: the place is free; else leave must follow
+        void leave() noexcept;
+    };
+    bool add_at(place &at, service &s) noexcept;
+    template <class Is> bool any_is(const Is &is) noexcept;
+    template <class Sleep> bool sleep_once(std::int64_t until, const Sleep &sleep) noexcept;
+    bool begin_watch() noexcept;
+    void end_watch() noexcept;
+
+    static constexpr unsigned places = capacity + static_cast<unsigned>(own::count);
+    place places_[places]; // the runtime's own are last
+    std::atomic<unsigned> count_{0};
+    std::atomic<bool> watched_{false};
+};
+
+} // namespace fult::detail

@@ -1,0 +1,137 @@
+#include "suspend.hpp"
+
+#include <fult/detail/service.hpp>
+#include <fult/this_task.hpp>
+
+#include "fult/base/check.hpp"
+#include "fult/base/held_locks.hpp"
+#include "processors.hpp"
+#include "switch.hpp"
+#include "worker.hpp"
+
+namespace fult {
+namespace detail {
+namespace {
+
+// Polls for a signal before a switch to the scheduler context: about two microseconds.
+constexpr unsigned watch_steps = 400;
+
+// The same for a poller, which checks the condition several times per step.
+constexpr unsigned poll_steps = 40;
+
+worker *here(const char *call) noexcept {
+    worker *w = this_worker();
+    if (!w || !w->current) [[unlikely]]
+        fatal(call, "called on a thread that runs no task; start a fult::runtime, and call it from a task");
+    return w;
+}
+
+} // namespace
+
+void suspend_until_signaled(bool patient) noexcept {
+    worker *w = here("this_task::wait");
+    check_no_spinlock("this_task::wait");
+    task *self = w->current;
+    if (w->took_signal(self))
+        return w->count_turn();
+    task *next = w->pick(false);
+    if (!next && patient) {
+        bool signaled = false;
+        w->polling.store(1, std::memory_order_relaxed);
+        for (unsigned i = 0; i < watch_steps && !next && !signaled; ++i) {
+            signaled = w->took_signal(self);
+            if (!signaled && w->has_work())
+                next = w->pick(false);
+        }
+        w->stop_polling();
+        if (signaled)
+            return;
+    }
+    if (next == self) // impossible: a running task is busy, its bit becomes a pending wake-up
+        fatal("this_task::wait", "a running task was claimed");
+    w->switch_from(self, switch_reason::suspend, next);
+}
+
+poller::poller() noexcept : worker_(here("this_task::wait")), left_(poll_steps + 1) {}
+
+poller::~poller() {
+    if (left_ > poll_steps)
+        return;
+    auto *w = static_cast<worker *>(worker_); // never nullptr: here() ends the program if there is no worker
+    if (w == this_worker())
+        this_worker()->stop_polling();
+    else if (w)
+        w->polling.store(0, std::memory_order_seq_cst); // at worst a signaler wakes a worker without need
+}
+
+// Checks this worker's own lines first. The public words come later: a signaler's OR takes their line away,
+// and the next signaler finds it in its own cache if no other thread has read it in between.
+bool poller::step() noexcept {
+    worker *w = this_worker();
+    if (w != worker_) // the condition has suspended: do not touch another worker's words
+        return false;
+    if (left_ > poll_steps) {
+        if (w->has_own_work())
+            return false;
+        if (w->polled_for_long()) [[unlikely]] {
+            w->take_turn(); // other tasks may wait for this worker's decision, too
+            return false;
+        }
+        left_ = poll_steps;
+        w->polling.store(1, std::memory_order_relaxed);
+        return true;
+    }
+    w->took_signal(w->current); // the condition is checked once more before any suspension
+    if (left_ == 0 || w->has_work())
+        return false;
+    --left_;
+    if (shares_processors()) [[unlikely]]
+        ::sched_yield();
+    return true;
+}
+
+bool let_others_run() noexcept {
+    worker *w = this_worker();
+    if (!w || !w->current)
+        return false;
+    check_no_spinlock("a call that lets others run");
+    task *const self = w->current;
+    task *const next = w->pick(true);
+    if (next)
+        w->switch_from(self, switch_reason::yield, next);
+    return next != nullptr;
+}
+
+} // namespace detail
+
+namespace this_task {
+
+void yield() noexcept {
+    detail::worker *w = detail::here("this_task::yield");
+    detail::check_no_spinlock("this_task::yield");
+    detail::task *self = w->current;
+    if (detail::shares_processors()) [[unlikely]] // the loop may poll for an event of another process
+        detail::yield_if_processors_shared();
+    if (detail::task *next = w->pick(true))
+        w->switch_from(self, detail::switch_reason::yield, next);
+}
+
+void wait() noexcept { detail::suspend_until_signaled(true); }
+
+task_id id() noexcept { return detail::to_id(detail::here("this_task::id")->current); }
+
+unsigned worker() noexcept { return detail::here("this_task::worker")->index; }
+
+std::string_view name() noexcept {
+    const detail::task *self = detail::here("this_task::name")->current;
+    return self->extras ? std::string_view(self->extras->name) : std::string_view();
+}
+
+} // namespace this_task
+
+bool in_task() noexcept {
+    const detail::worker *w = detail::this_worker();
+    return w && w->current;
+}
+
+} // namespace fult

@@ -1,0 +1,197 @@
+// The contexts of a worker: the stacks on which tasks start, and the scheduler context.
+#include "switch.hpp"
+
+#include <cerrno>
+#include <cfenv>
+#include <unistd.h>
+#include <utility>
+
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
+#include <fult/detail/fast_path.hpp>
+
+#include "fult/base/check.hpp"
+#include "fult/base/sanitizer.hpp"
+#include "fult/tasks/completion.hpp"
+#include "fult/tasks/locals.hpp"
+#include "worker.hpp"
+
+namespace fult::detail {
+namespace {
+
+// Contexts begin at different distances from the end of their page: otherwise all would fall into the same
+// cache sets.
+std::byte *colored_top(const stack *s) noexcept {
+    const auto number = address_of(s->base) / s->size;
+    return const_cast<std::byte *>(reinterpret_cast<const std::byte *>(s)) - number % 32 * cache_line;
+}
+
+} // namespace
+
+// Runs the tasks that start on a stack, one after the other. Switches to a task that has a context, or to the
+// scheduler context; then the stack is idle until a task starts on it.
+void worker::stack_main(boost::context::detail::transfer_t in) noexcept {
+    worker *w = finish_switch(to_jump_result(in), nullptr);
+    for (;;) {
+        *w->exceptions_ = {nullptr, 0};
+        task *next = std::exchange(w->incoming_, nullptr);
+        FULT_ASSERT(next, "a stack is entered to start a task");
+        do {
+            run_task(next);
+            w = static_cast<worker *>(current_worker());
+            w->current_stack_->pinned = false;
+            next = w->pick(false);
+        } while (next && !next->context && w->fits_here(next));
+        stack *mine = w->current_stack_;
+        w = next ? w->resume(next, switch_word::of_idle(mine))
+                 : w->switch_to_scheduler(switch_word::of_idle(mine));
+    }
+}
+
+void worker::run_task(task *t) noexcept {
+    worker *w = static_cast<worker *>(current_worker());
+    FULT_ASSERT(t->state.load(std::memory_order_relaxed) == busy && !t->context, "a task starts once");
+    FULT_ASSERT(!t->pinned || home_of(t) == w);
+    w->current_stack_->pinned = t->pinned;
+    t->outer = {};
+    run_as(w, t);
+    if (w->team.opts.fp_env == fp_mode::own) [[unlikely]]
+        std::fesetenv(&w->team.fp_at_start);
+    t->ops->run(*t);
+    if (t->extras) [[unlikely]]
+        end_locals(*t->extras);
+    run_as(current_worker(), nullptr);
+    complete(t);
+}
+
+bool worker::fits_here(const task *t) const noexcept {
+    return !t->extras || t->extras->stack_size == 0 || t->extras->stack_size <= current_stack_->size;
+}
+
+// The worker's own context ------------------------------------------------------------------------------------------------------
+
+void worker::serve() {
+    while (task *t = find())
+        resume(t, switch_word::of_scheduler());
+}
+
+void worker::scheduler_main(boost::context::detail::transfer_t in) noexcept {
+    worker *w = finish_switch(to_jump_result(in), nullptr);
+    w->serve();
+    fatal("worker",
+          // not reached: stop() is called by the main task
+          "the main task's worker ended before the main task");
+}
+
+bool worker::open_stacks(bool with_scheduler_stack) noexcept {
+    stacks_ = team.stacks.acquire(1);
+    stack_count_ = 1;
+    if (!stacks_ || !with_scheduler_stack)
+        return stacks_ != nullptr;
+    scheduler_stack_ = team.stacks.acquire(1);
+    if (!scheduler_stack_)
+        return false;
+    scheduler_context_ =
+        make_context(colored_top(scheduler_stack_), scheduler_stack_->size / 2, &scheduler_main);
+    return true;
+}
+
+void worker::adopt_main(task *main, stack *its_stack) noexcept {
+    FULT_ASSERT(index == 0 && main->pinned && !current);
+    its_stack->base = thread_stack_.base;
+    its_stack->size = thread_stack_.size;
+    its_stack->fiber = thread_stack_.fiber;
+    its_stack->pinned = true;
+    its_stack->kernel_threads = true;
+    // The kernel grows the first thread's stack on demand. Assume 8 MiB, its usual size, whatever the limit
+    // is.
+    constexpr std::uintptr_t room = 8u << 20;
+    const std::uintptr_t top = address_of(its_stack->base) + its_stack->size;
+    const std::uintptr_t low = its_stack->size > room ? top - room : address_of(its_stack->base);
+    its_stack->limit = team.opts.fp_env == fp_mode::own ? never_inline : inline_limit(low, top);
+    current_stack_ = its_stack;
+    stack_limit = inline_limit_ = its_stack->limit;
+    run_as(this, main);
+}
+
+// If no stack can be allocated, the task becomes claimable again and the worker switches to its scheduler
+// context.
+worker *worker::start(task *next, switch_word word) noexcept {
+    FULT_ASSERT(!incoming_, "one task starts at a time");
+    stack *fresh = take_stack(next);
+    if (!fresh) {
+        put_back(next);
+        if (current_stack_ != &thread_stack_ && current_stack_ != scheduler_stack_)
+            return switch_to_scheduler(word);
+        ::usleep(1000); // other tasks may end and free stacks; nothing else can be done
+        return this;
+    }
+    if (!fresh->idle)
+        fresh->idle = make_context(colored_top(fresh), fresh->size / 2, &stack_main);
+    incoming_ = next;
+    return jump_to(fresh->idle, fresh, fresh->limit, word);
+}
+
+// Stacks ------------------------------------------------------------------------------------------------------------------------
+
+// While stacks are short, tasks that have one come first. These may wait for others that have none, and never
+// end: so the pool asks the system again now and then. False: no stack is available.
+bool worker_team::ends_shortage() noexcept {
+    stack *s = stacks.acquire(1);
+    if (!s)
+        return false;
+    stacks.release(s);
+    short_of_stacks.store(false, std::memory_order_relaxed);
+    return true;
+}
+
+stack *worker::take_stack(const task *t) noexcept {
+    constexpr std::size_t batch = 8;
+    stack *s = nullptr;
+    if (t->extras && t->extras->stack_size > team.stacks.ordinary_size()) {
+        s = team.stacks.acquire_sized(t->extras->stack_size);
+    } else if ((s = stacks_)) {
+        stacks_ = s->next;
+        --stack_count_;
+        return s;
+    } else if ((s = team.stacks.acquire(batch))) {
+        stacks_ = s->next;
+        for (const stack *each = stacks_; each; each = each->next)
+            ++stack_count_;
+    }
+    if (!s) {
+        team.short_of_stacks.store(true, std::memory_order_relaxed);
+        return nullptr;
+    }
+    team.short_of_stacks.store(false, std::memory_order_relaxed);
+    return s;
+}
+
+void worker::give_stack(stack *s) noexcept {
+    FULT_ASSERT(s->idle && s != current_stack_, "a stack is idle before it is given back");
+    constexpr unsigned few = 64;
+    if (s->size != team.stacks.ordinary_size()) {
+        team.stacks.release_sized(s);
+        return;
+    }
+    if (team.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
+        team.short_of_stacks.store(false, std::memory_order_relaxed); // try unstarted tasks again
+    s->next = stacks_;
+    stacks_ = s;
+    if (++stack_count_ <= few)
+        return;
+    stack *chain = stacks_; // keep the hottest half
+    for (unsigned i = 1; i < few / 2; ++i)
+        chain = chain->next;
+    team.stacks.release(std::exchange(chain->next, nullptr));
+    stack_count_ = few / 2;
+}
+
+// Makes a claimed task that cannot start now claimable again.
+void worker::put_back(task *t) noexcept {
+    FULT_ASSERT(!t->context, "only a task that needs a new stack is put back");
+    auto *home = static_cast<worker *>(home_of(t));
+    home->tasks.make_claimable(t, t->pinned);
+}
+
+} // namespace fult::detail

@@ -1,0 +1,92 @@
+// The state that the workers of a runtime share.
+#pragma once
+
+#include <atomic>
+#include <cfenv>
+#include <vector>
+
+#include <fult/detail/stillness.hpp>
+#include <fult/options.hpp>
+
+#include "fult/base/spin_lock.hpp"
+#include "fult/memory/stack_pool.hpp"
+#include "fult/outside/services.hpp"
+#include "fult/outside/timers.hpp"
+#include "sleepers.hpp"
+
+namespace fult::detail {
+
+class worker;
+
+struct worker_team {
+    explicit worker_team(const options &opts, const stack_settings &stack_opts)
+        : opts(opts), stacks(stack_opts) {}
+
+    options opts;
+    stack_pool stacks;
+    std::fenv_t fp_at_start{};      // floating-point environment of the thread that started the runtime
+    unsigned count = 0;             // number of workers
+    unsigned processors = 1;        // number of processors they may use
+    std::vector<worker *> homes;    // the workers, then the home for tasks of foreign threads
+    bool private_words = true;      // requested, and supported here
+    bool stealing_disabled = false; // one worker, or stealing is off
+    alignas(64) std::atomic<bool> stopping{false};
+    std::atomic<bool> ending{false};                // the main task waits for the end of all others
+    std::atomic<bool> short_of_stacks{false};       // the last attempt to get one failed
+    bool ends_shortage() noexcept;                  // tries again (switch.cpp)
+    alignas(64) std::atomic<unsigned> searching{0}; // number of awake workers that search all sources
+    sleepers asleep;
+    // number of workers in a poll sleep: they poll for handed-off tasks soon
+    std::atomic<unsigned> poll_sleeping{0};
+    services outside;                             // sources of external events
+    timers time;                                  // deadlines of tasks
+    std::atomic<bool> watches_descriptors{false}; // descriptors.hpp is among `outside`
+    std::atomic<unsigned> helpers{0};             // number of threads of the runtime besides the workers,
+    std::atomic<unsigned> idle_blocking{0};       // and of threads of the blocking pool that run no call
+    // Number of workers in a long sleep that do nothing else, and number of times one of them was unparked.
+    std::atomic<unsigned> long_asleep{0};
+    std::atomic<unsigned> unparked{0};
+    std::atomic<bool> deadlock_reported{false};
+    deadlock_judge *judge = nullptr; // the first one; under `judging`
+    std::atomic<unsigned> judges{0};
+    spin_lock judging; // held while a judge is in use
+    // held while the tasks of sleeping workers are counted; a worker that wakes up waits for it
+    spin_lock counting;
+    std::atomic<unsigned> trimming{0}; // number of sleeping workers that trim: theirs cannot be counted
+
+    worker &foreign_home() const noexcept { return *homes[count]; }
+
+    // Wakes a worker that should run a task whose bit was just set in home's words.
+    void wake_for(const worker &home, bool only_home) noexcept;
+    // Wakes one worker if any sleeps.
+    void wake_one(unsigned near) noexcept;
+    void wake(unsigned index) noexcept;
+};
+
+// The running team; nullptr if there is none.
+worker_team *running_team() noexcept;
+
+// While it lives, the running team is not destroyed.
+class team_guard {
+  public:
+    team_guard() noexcept;
+    ~team_guard();
+    team_guard(const team_guard &) = delete;
+    team_guard &operator=(const team_guard &) = delete;
+};
+
+// A foreign thread's long use of the running team. The team is not destroyed while it lives; the end of the
+// runtime rings the bell until it has ended.
+class team_visit {
+  public:
+    team_visit() noexcept;
+    ~team_visit();
+    team_visit(const team_visit &) = delete;
+    team_visit &operator=(const team_visit &) = delete;
+    worker_team *team() const noexcept { return team_; } // null: no runtime is running
+
+  private:
+    worker_team *team_;
+};
+
+} // namespace fult::detail

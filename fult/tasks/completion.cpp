@@ -1,0 +1,301 @@
+#include "completion.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <memory>
+
+#include <fult/detail/assertion.hpp>
+#include <fult/detail/fast_path.hpp>
+#include <fult/detail/group.hpp>
+#include <fult/detail/wait_record.hpp>
+#include <fult/handle.hpp>
+
+#include "fult/base/check.hpp"
+#include "fult/base/symbols.hpp"
+#include "fult/engine/fork_guard.hpp"
+#include "fult/scheduler/parker.hpp"
+#include "fult/scheduler/processors.hpp"
+#include "fult/scheduler/suspend.hpp"
+#include "fult/scheduler/way_home.hpp"
+#include "fult/scheduler/worker.hpp"
+#include "locals.hpp"
+
+namespace fult::detail {
+namespace {
+
+const char *name_of(const task *t) noexcept {
+    return t->extras && !t->extras->name.empty() ? t->extras->name.c_str() : "unnamed";
+}
+
+// Drops the result of a task that is never joined. An exception that left it has no receiver and ends the
+// program.
+void drop(task *t) noexcept {
+    if (t->result == result_kind::exception) {
+        const char *text = "an exception other than a std::exception";
+        try {
+            std::rethrow_exception(storage_as<std::exception_ptr>(*t));
+        } catch (const std::exception &error) {
+            fatal("task", "detached task '%s' ended with an exception: %s; join it, or catch what it throws",
+                  name_of(t), error.what());
+        } catch (...) {
+            fatal("task", "detached task '%s' ended with %s; join it, or catch what it throws", name_of(t),
+                  text);
+        }
+    }
+    worker *w = this_worker();
+    const bool ended_here = w && !w->current; // otherwise the caller detaches an ended task
+    if (ended_here)
+        run_as(w, t); // the destructor of the result may do what a task does
+    t->ops->drop(*t);
+    if (ended_here) {
+        if (t->extras) [[unlikely]]
+            end_locals(*t->extras); // values that that destructor has set
+        run_as(current_worker(), nullptr);
+    }
+    release_joined(t);
+}
+
+bool is_completed(const task *t) noexcept {
+    return t->join.load(std::memory_order_acquire) == join_done; // pairs with the exchange in complete
+}
+
+// Runs a claimed, unstarted task on the caller's stack. Its result stays in the descriptor.
+void run_inline(worker *w, task *t) noexcept {
+    FULT_ASSERT(t->state.load(std::memory_order_relaxed) == busy && !t->context, "a claimed, unstarted task");
+    FULT_ASSERT(!t->pinned, "a pinned task has a stack of its own");
+    task *const self = w->current;
+    t->outer = outer_word::above(self);
+    run_as(w, t);
+    t->ops->run(*t);
+    if (t->extras) [[unlikely]]
+        end_locals(*t->extras);
+    run_as(current_worker(), self);
+    if (has_at_end(t, leads_home)) [[unlikely]]
+        take_home(self);
+    t->join.store(join_done, std::memory_order_release); // the caller is the joiner
+}
+
+// True if the caller may run a task of `home` on its own stack: there is room, and the task is not of another
+// worker while stealing is disabled.
+bool may_run_inline(const worker *w, const worker *home) noexcept {
+    return !stack_below(w->stack_limit) && (home == w || !w->team.stealing_disabled);
+}
+
+// True if the caller may run a claimed task on its own stack: the task is unstarted and needs no stack of its
+// own. Checked after the claim: before it, the task may run on another worker and change its extras.
+bool is_startable_inline(const task *t) noexcept {
+    return !t->context && !(t->extras && t->extras->stack_size != 0);
+}
+
+// Tries to run an unstarted child on the caller's stack. Returns true if it has ended.
+bool help(worker *w, task *t) noexcept {
+    if (stack_below(w->stack_limit)) [[unlikely]] {
+        w->end_row();
+        w = this_worker();
+    }
+    if (claim_private(w, t)) {
+        run_inline(w, t);
+        return true;
+    }
+    auto *home = static_cast<worker *>(home_of(t));
+    const std::uint32_t slot = slot_of(t);
+    const public_words words = home->tasks.runnable();
+    // tested first, without a claim: a started child is left to the schedulers
+    if (t->pinned || !words.contains(slot) || !may_run_inline(w, home) ||
+        words.take(slot >> 6, bit_of(slot)) == 0)
+        return false;
+    if (claim(*t, home == w) != claim_result::ours)
+        return false;
+    if (is_startable_inline(t)) {
+        w->stack_limit += join_step; // as claim_private
+        run_inline(w, t);
+        return true;
+    }
+    home->tasks.make_claimable(t, false); // started in the meantime: back to the schedulers
+    w->team.wake_for(*home, false);
+    return false;
+}
+
+void await_on_thread(task *t) noexcept {
+    check_not_forked();
+    parker until;
+    const std::uint32_t prepared = until.prepare();
+    join_word seen = join_none;
+    if (!t->join.compare_exchange_strong(seen, join_word::of(join_tag::parker, &until),
+                                         std::memory_order_acq_rel, std::memory_order_acquire)) {
+        if (seen == join_done)
+            return;
+        misuse("join", "another task or thread joins this task already");
+    }
+    constexpr unsigned spins = 50; // about a microsecond: short tasks have completed by then
+    for (unsigned i = 0; i < spins && !until.posted(prepared) && !shares_processors(); ++i)
+        cpu_relax();
+    // waits for the post, not for join_done: the completing thread uses the parker until then
+    until.wait(prepared);
+}
+
+} // namespace
+
+void complete(task *t) noexcept {
+    FULT_ASSERT(t->state.load(std::memory_order_relaxed) == busy && !t->context,
+                "a task that ends is running");
+    const join_word waiter =
+        t->join.exchange(join_done, std::memory_order_acq_rel); // pairs with await_completion
+    // From here on t belongs to its present or future joiner.
+    if (waiter == join_none)
+        return;
+    if (waiter == join_detached)
+        return drop(t);
+    switch (waiter.tag()) {
+    case join_tag::counter: {
+        auto *counter = waiter.as<join_counter>(join_tag::counter);
+        const task_id who = counter->waiter;
+        if (counter->remaining.fetch_sub(1, std::memory_order_acq_rel) ==
+            1) // pairs with await_all; the counter may then be destroyed
+            post_signal(who);
+        break;
+    }
+    case join_tag::parker:
+        waiter.as<parker>(join_tag::parker)->post();
+        break;
+    case join_tag::group:
+        FULT_ASSERT(t->result == result_kind::none, "a group's task has no result");
+        release_joined(t);
+        waiter.as<group_core>(join_tag::group)->count_down();
+        break;
+    case join_tag::any: {
+        auto *counter = waiter.as<any_counter>(join_tag::any);
+        const task_id who = counter->waiter;
+        task *none = nullptr;
+        counter->first.compare_exchange_strong(none, t, std::memory_order_relaxed);
+        // pairs with await_any; the counter may then be destroyed
+        counter->ended.fetch_add(1, std::memory_order_acq_rel);
+        post_signal(who); // the waiter may have ended
+        break;
+    }
+    case join_tag::task:
+    case join_tag::pinned_task:
+        // a stale id causes a spurious wake-up: the address is never dereferenced
+        post_signal(waiter.joiner());
+    }
+}
+
+void await_completion(task *t) noexcept {
+    worker *w = this_worker();
+    if (!w)
+        return await_on_thread(t);
+    task *self = w->current;
+    if (t == self)
+        misuse("join", "a task joins itself");
+    if (is_completed(t) || help(w, t))
+        return;
+    join_word seen = join_none;
+    if (!t->join.compare_exchange_strong(seen, join_word::of(to_id(self)), std::memory_order_acq_rel,
+                                         std::memory_order_acquire)) {
+        if (seen == join_done)
+            return;
+        misuse("join", "another task or thread joins this task already");
+    }
+    const waiting_for end{"join", t};
+    const wait_record record(self, end);
+    while (!is_completed(t)) // spurious wake-ups, and signals meant for another wait of this task
+        suspend_until_signaled(false);
+}
+
+void await_all(task *const *tasks, std::size_t count) noexcept {
+    worker *w = this_worker();
+    if (!w) {
+        for (std::size_t i = 0; i < count; ++i)
+            if (!is_completed(tasks[i]))
+                await_on_thread(tasks[i]);
+        return;
+    }
+    std::size_t open = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        w = this_worker(); // a task that ran inline may have suspended
+        if (!is_completed(tasks[i]) && !help(w, tasks[i]))
+            ++open;
+    }
+    if (open == 0)
+        return;
+    join_counter counter{to_id(this_worker()->current), {count + 1}};
+    for (std::size_t i = 0; i < count; ++i) {
+        join_word seen = join_none;
+        if (!tasks[i]->join.compare_exchange_strong(seen, join_word::of(join_tag::counter, &counter),
+                                                    std::memory_order_acq_rel, std::memory_order_acquire)) {
+            if (seen != join_done)
+                misuse("join_all", "another task or thread joins one of these tasks already");
+            // never the last: this call holds one count
+            counter.remaining.fetch_sub(1, std::memory_order_relaxed);
+        }
+    }
+    if (counter.remaining.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        return;
+    const waiting_for ends{"join_all", tasks[0]};
+    const wait_record record(this_worker()->current, ends);
+    while (counter.remaining.load(std::memory_order_acquire) != 0) // pairs with complete
+        suspend_until_signaled(false);
+}
+
+void detach_task(task *t) noexcept {
+    const join_word before =
+        t->join.exchange(join_detached, std::memory_order_acq_rel); // pairs with complete
+    if (before == join_done)
+        drop(t);
+    else if (before != join_none)
+        misuse("detach", "a task or thread joins this task already");
+}
+
+namespace {
+FULT_COLD void report_abandoned(const task *t, const void *destroyed_at) noexcept {
+    auto *home = static_cast<worker *>(home_of(t));
+    char name[64] = "", place[256] = "";
+    home->extras_lock().lock();
+    std::snprintf(name, sizeof name, "%s", name_of(t));
+    home->extras_lock().unlock();
+    symbols().print(destroyed_at, place, sizeof place, true);
+    char number[16] = "outside";
+    if (home->index < home->team.count)
+        std::snprintf(number, sizeof number, "%u", home->index);
+    warn("task %s:%u '%s' is detached: its handle is destroyed unjoined at %s", number, slot_of(t), name,
+         place);
+}
+} // namespace
+
+// Not inlined: the return address is in the function that destroys the handle.
+FULT_NOINLINE void abandon_task(task *t) noexcept {
+    if (static_cast<worker *>(home_of(t))->team.opts.report_detached) [[unlikely]]
+        report_abandoned(t, __builtin_return_address(0));
+    detach_task(t);
+}
+
+bool is_done(const task *t) noexcept { return is_completed(t); }
+task_id id_of(const task *t) noexcept { return to_id(t); }
+
+// Slots -------------------------------------------------------------------------------------------------------------------------
+
+void release_joined(task *t) noexcept {
+    FULT_ASSERT(t->result == result_kind::none, "the result was taken or dropped");
+    FULT_ASSERT(!t->context, "its stack is free");
+    if (t->extras) [[unlikely]]
+        static_cast<worker *>(home_of(t))->set_extras(t, nullptr);
+    t->pinned = false;
+    t->join.store(join_none, std::memory_order_relaxed); // ordered by the free bit
+    worker_hot *w = current_worker();
+    // A thief ran the task, and its private bit is still set: clear it before the slot is used again.
+    if (home_of(t) == w && (w->request_flags.load(std::memory_order_relaxed) & revoked)) [[unlikely]]
+        static_cast<worker *>(w)->tasks.reconcile(0);
+    release_slot(w, t);
+}
+
+void release_slot_slow(worker_hot *w, task *t) noexcept {
+    FULT_ASSERT(t->join.load(std::memory_order_relaxed) == join_none && !t->extras, "a free slot is as new");
+    __builtin_prefetch(t + ahead, 1); // for tasks joined in the order of spawning
+    worker_hot *const home = home_of(t);
+    if (home == w && slot_of(t) < half_slots) [[likely]]
+        static_cast<worker *>(w)->release_own_slot(t);
+    else
+        public_words(home, returned_offsets).set_slot(slot_of(t)); // pairs with slot_allocator::drain
+}
+
+} // namespace fult::detail

@@ -1,0 +1,241 @@
+#include <memory>
+#include <sched.h>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include <fult/detail/assertion.hpp>
+#include <fult/handle.hpp>
+#include <fult/runtime.hpp>
+#include <fult/spawn.hpp>
+
+#include "fult/base/check.hpp"
+#include "fult/base/option_table.hpp"
+#include "fult/engine/fork_guard.hpp"
+#include "fult/scheduler/suspend.hpp"
+#include "fult/scheduler/worker.hpp"
+#include "locals.hpp"
+
+namespace fult {
+namespace detail {
+namespace {
+
+worker_team &team_of(const char *call) {
+    if (worker *w = this_worker()) // in a forked child a request flag is set
+        return w->team;
+    check_not_forked();
+    if (worker_team *team = running_team())
+        return *team;
+    throw std::logic_error(std::string("fult: ") + call +
+                           ": no runtime is running; start a fult::runtime first");
+}
+
+[[noreturn]] void no_slot(const worker &home) {
+    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
+                            "fult: spawn: the table of " +
+                                (home.index < home.team.count ? "worker " + std::to_string(home.index)
+                                                              : std::string("foreign threads")) +
+                                " is full (" + std::to_string(home.team.opts.max_tasks) +
+                                " living tasks); join some, or raise FULT_MAX_TASKS");
+}
+
+// If the last stack could not be allocated, a spawn first tries to allocate one.
+void demand_stacks(worker_team &team) {
+    if (!team.short_of_stacks.load(std::memory_order_relaxed)) [[likely]]
+        return;
+    if (!team.ends_shortage())
+        throw std::system_error(std::make_error_code(std::errc::not_enough_memory),
+                                "fult: spawn: no memory for another stack (" +
+                                    std::to_string(team.stacks.mapped()) + " of " +
+                                    std::to_string(team.stacks.ordinary_size()) +
+                                    " bytes exist); join some tasks, lower FULT_STACK_SIZE, "
+                                    "or raise `ulimit -v`");
+}
+
+FULT_ALWAYS_INLINE task *with_site(task *t) noexcept {
+    auto *home = static_cast<worker *>(home_of(t));
+    if (home->team.opts.spawn_sites) [[unlikely]]
+        home->record_spawn_site(t);
+    return t;
+}
+
+// Handles the request flags. Returns the bits of `word` that thieves have revoked. Revocation is handled
+// first: a trim reconciles as well and would hide the result from the caller (TRIM_FIRST in
+// tests/model/revoke.pml).
+FULT_ALWAYS_INLINE std::uint64_t handle_requests(worker *w, std::uint32_t word) noexcept {
+    const std::uint32_t wanted = w->request_flags.load(std::memory_order_relaxed);
+    if (wanted & forked) [[unlikely]]
+        refuse_in_child(); // before anything that may wait for a lock
+    const std::uint64_t lost = wanted & revoked ? w->tasks.reconcile(word) : 0;
+    if (wanted & trim_requested) [[unlikely]]
+        w->trim_as_requested();
+    if (wanted & work_requested)
+        w->publish_work();
+    return lost;
+}
+
+// The task-local values of a task to be spawned. They are owned here until the task has a slot.
+class inherited {
+  public:
+    inherited() noexcept = default;
+    void make(task_extras &extras, const spawn_options &wanted) {
+        values_ = &extras;
+        for (const local_value &each : wanted.locals) {
+            make_room(extras, each.key);
+            put_local(extras, each.key, nullptr); // do not inherit this one
+        }
+        if (wanted.inherit_locals)
+            inherit_locals(extras);
+    }
+    void keep() noexcept { values_ = nullptr; }
+    ~inherited() {
+        if (values_)
+            end_locals(*values_);
+    }
+    inherited(const inherited &) = delete;
+    inherited &operator=(const inherited &) = delete;
+
+  private:
+    local_values *values_ = nullptr;
+};
+
+task *checked(task *t, const worker &home) {
+    if (!t)
+        no_slot(home);
+    return t;
+}
+
+// True if the spawning task may suspend here.
+bool may_suspend_in_spawn() noexcept {
+    const worker *w = this_worker();
+    return w && w->current && !w->no_suspension_in_spawn;
+}
+
+// The table is full: other tasks run, and may end, before an error is thrown. Bounded, because they may wait
+// for the task to be spawned: by the number of decisions, and by the number of successive decisions that
+// found no task.
+template <class Take> task *take_after_turns(const Take &take) noexcept {
+    constexpr unsigned most_turns = 65'536, most_in_vain = 1000;
+    if (!may_suspend_in_spawn())
+        return nullptr;
+    for (unsigned turns = 0, in_vain = 0; turns < most_turns && in_vain < most_in_vain; ++turns) {
+        if (let_others_run())
+            in_vain = 0;
+        else if (++in_vain % 256 == 0)
+            ::sched_yield(); // another worker may need this processor
+        else
+            cpu_relax();
+        if (task *t = take())
+            return t;
+    }
+    return nullptr;
+}
+
+task *take_own_slot_in_turn() {
+    if (this_worker()->is_far_ahead() && may_suspend_in_spawn()) [[unlikely]]
+        let_others_run();
+    const auto take = [] { return this_worker()->take_own_slot(); };
+    if (task *t = take()) [[likely]]
+        return t;
+    return checked(take_after_turns(take), *this_worker());
+}
+
+} // namespace
+
+task *take_slot_slow() {
+    worker_team &team = team_of("spawn");
+    demand_stacks(team);
+    if (this_worker())
+        return with_site(take_own_slot_in_turn());
+    return with_site(checked(team.foreign_home().take_shared_slot(), team.foreign_home()));
+}
+
+task *take_slot_with(const spawn_options &wanted) {
+    worker_team &team = team_of("spawn");
+    demand_stacks(team);
+    if (wanted.worker < -1 || wanted.worker >= static_cast<int>(team.count))
+        throw std::out_of_range("fult: spawn: there is no worker " + std::to_string(wanted.worker) +
+                                "; there are " + std::to_string(team.count) +
+                                " workers, numbered from 0; -1 is the spawning worker");
+    if (wanted.pinned && wanted.worker < 0 && !this_worker())
+        throw std::invalid_argument(
+            "fult: spawn: a foreign thread must name the worker to which a task is pinned");
+    if (wanted.stack_size > most_stack)
+        throw std::invalid_argument("fult: spawn: a stack of " + std::to_string(wanted.stack_size) +
+                                    " bytes; the maximum is 1G");
+    std::unique_ptr<task_extras> extras;
+    if (!wanted.name.empty() || wanted.stack_size != 0 || wanted.inherit_locals || wanted.locals.size() != 0)
+        extras = std::make_unique<task_extras>(wanted.name, wanted.stack_size);
+    inherited copies;
+    if (extras)
+        copies.make(*extras, wanted);
+    worker *home = nullptr;
+    const auto take = [&] {
+        worker *const here = this_worker(); // read here: a copy may suspend, and so may this
+        home = wanted.worker >= 0 ? team.homes[static_cast<unsigned>(wanted.worker)]
+               : here             ? here
+                                  : &team.foreign_home();
+        return here && home == here ? here->take_own_slot() : home->take_shared_slot();
+    };
+    task *t = take();
+    if (!t)
+        t = checked(take_after_turns(take), *home);
+    with_site(t)->pinned = wanted.pinned;
+    copies.keep();
+    for (const local_value &each : wanted.locals)
+        put_local(*extras, each.key, each.value);
+    home->set_extras(t, std::move(extras));
+    return t;
+}
+
+void make_ready_slow(task *t) noexcept { static_cast<worker *>(home_of(t))->make_ready(t); }
+
+void poll_requests(worker_hot *hot) noexcept { handle_requests(static_cast<worker *>(hot), 0); }
+
+bool poll_requests_after_claim(worker_hot *hot, task *t) noexcept {
+    FULT_ASSERT(hot == current_worker() && home_of(t) == hot, "the owner has claimed its own task");
+    const std::uint32_t slot = slot_of(t);
+    return (handle_requests(static_cast<worker *>(hot), slot >> 6) & bit_of(slot)) == 0;
+}
+
+void misuse(const char *call, const char *what) noexcept { fatal(call, "%s", what); }
+
+namespace {
+FULT_ALWAYS_INLINE void post(task_id id) noexcept {
+    const task *t = to_task(id);
+    const bool pinned = is_pinned(id);
+    auto *home = static_cast<worker *>(home_of(t));
+    const public_words words = pinned ? home->tasks.pinned() : home->tasks.runnable();
+    words.set_slot(slot_of(t));
+    home->team.wake_for(*home, pinned);
+}
+} // namespace
+
+void post_signal(task_id id) noexcept { post(id); }
+
+#ifndef NDEBUG
+namespace {
+// Mostly harmless, but the slot may belong to another task by now, or soon.
+void check_alive(task_id id) noexcept {
+    static std::atomic<bool> reported{false};
+    const task *t = to_task(id);
+    if (static_cast<worker *>(home_of(t))->is_free(t) && !reported.exchange(true, std::memory_order_relaxed))
+        warn("signal: the task with the id %#zx has ended and was joined or detached; do not keep an id for "
+             "longer than the task lives",
+             static_cast<std::size_t>(id.value()));
+}
+} // namespace
+#endif
+
+} // namespace detail
+
+void signal(task_id id) noexcept {
+    if (!id) [[unlikely]]
+        detail::misuse("signal", "the task id is empty");
+#ifndef NDEBUG
+    detail::check_alive(id);
+#endif
+    detail::post(id);
+}
+
+} // namespace fult

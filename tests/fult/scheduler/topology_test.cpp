@@ -1,0 +1,74 @@
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <set>
+
+#include "fult/scheduler/topology.hpp"
+
+namespace {
+
+using fult::detail::topology;
+
+int cpus_of_this_thread() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : -1;
+}
+
+TEST(topology, as_many_as_the_affinity_mask_allows) {
+    const topology machine;
+    EXPECT_GE(machine.usable(), 1u);
+    EXPECT_LE(machine.usable(), static_cast<unsigned>(cpus_of_this_thread()));
+}
+
+TEST(topology, a_narrow_mask_is_respected) {
+    cpu_set_t before, one;
+    CPU_ZERO(&before);
+    ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
+    int last = 0;
+    for (int i = 0; i < CPU_SETSIZE; ++i)
+        last = CPU_ISSET(i, &before) ? i : last;
+    CPU_ZERO(&one);
+    CPU_SET(last, &one);
+    ASSERT_EQ(::sched_setaffinity(0, sizeof one, &one), 0);
+    {
+        const topology machine;
+        EXPECT_EQ(machine.usable(), 1u);
+        EXPECT_TRUE(machine.bind(0, 1));
+        EXPECT_EQ(::sched_getcpu(), last);
+        machine.unbind();
+        EXPECT_EQ(cpus_of_this_thread(), 1);
+    }
+    ASSERT_EQ(::sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+TEST(topology, binding_and_unbinding) {
+    const topology machine;
+    const int before = cpus_of_this_thread();
+    for (unsigned i = 0; i < machine.usable(); ++i) {
+        ASSERT_TRUE(machine.bind(i, machine.usable()));
+        EXPECT_EQ(cpus_of_this_thread(), 1);
+    }
+    machine.unbind();
+    EXPECT_EQ(cpus_of_this_thread(), before);
+}
+
+TEST(topology, neighbours_are_all_the_others_once) {
+    const topology machine;
+    for (const unsigned count : {1u, 2u, 7u})
+        for (unsigned i = 0; i < count; ++i) {
+            std::multiset<unsigned> others, expected;
+            for (const auto &group : machine.neighbours(i, count)) {
+                EXPECT_FALSE(group.empty());
+                others.insert(group.begin(), group.end());
+            }
+            for (unsigned j = 0; j < count; ++j)
+                if (j != i)
+                    expected.insert(j);
+            EXPECT_EQ(others, expected);
+        }
+}
+
+TEST(topology, says_what_it_sees) { EXPECT_NE(topology().describe().find("usable"), std::string::npos); }
+
+} // namespace
