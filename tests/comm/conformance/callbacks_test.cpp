@@ -36,6 +36,9 @@ TEST(callbacks, of_handlers_let_others_send) {
             await(sent); // forever, if the sender waited for the handler
         };
         endpoint handled = p.make_endpoint({.how = delivery::handled, .handler = handler});
+        std::thread sender;
+        if (p.rank == 1)
+            sender = sender_when(inside, sent, p.world, 0);
         p.barrier();
         if (p.rank == 0) {
             handled.send(1, 1, 1);
@@ -43,7 +46,6 @@ TEST(callbacks, of_handlers_let_others_send) {
             p.world.recv(&got, 1, 1, 9);
             EXPECT_EQ(got, 'x');
         } else if (p.rank == 1) {
-            std::thread sender = sender_when(inside, sent, p.world, 0);
             while (!sent.load(std::memory_order_acquire))
                 this_task::yield();
             sender.join();
@@ -70,8 +72,8 @@ TEST(callbacks, of_completions_let_others_send) {
         } else if (p.rank == 1) {
             slow when;
             int value = 0;
-            irecv(p.world, &value, sizeof value, 0, 1, when);
             std::thread sender = sender_when(when.inside, when.sent, p.world, 0);
+            irecv(p.world, &value, sizeof value, 0, 1, when); // completes here if the message is there
             while (!when.ended.load(std::memory_order_acquire))
                 this_task::yield();
             sender.join();
