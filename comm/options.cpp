@@ -65,7 +65,7 @@ std::span<const comm_option_row> comm_option_table() noexcept { return rows; }
 
 options read_options() {
     const auto rows = detail::comm_option_table();
-    const options result = fult::detail::read_environment(rows, "fult-comm");
+    options result = fult::detail::read_environment(rows, "fult-comm");
     fult::detail::for_each_unknown(rows, "FULT_COMM_", [](std::string_view name) {
         std::fprintf(
             stderr,
