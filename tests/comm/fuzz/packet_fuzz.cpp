@@ -49,6 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
             r.data = room[i];
             r.room = sizeof room[i];
             r.at = i == 2 ? &wild : &plain;
+            r.endpoint = r.at->id;
             r.source = i == 2 ? any_source : 1;
             r.tag = i == 2 ? any_tag : static_cast<std::int64_t>(i);
             on.post(r);
