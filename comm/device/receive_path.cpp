@@ -213,7 +213,7 @@ bool receive_path::handle_other(int source, const record_view &r) noexcept {
 }
 
 // Prefetches the receives of the first messages of some packets; the others in a packet follow when it is
-// handled.
+// handled. No endpoint has been checked yet.
 void receive_path::prefetch(std::span<const event> packets) const noexcept {
     std::uint64_t keys[records_at_once];
     unsigned count = 0;
@@ -227,7 +227,7 @@ void receive_path::prefetch(std::span<const event> packets) const noexcept {
             if (!reader.next(r))
                 continue;
             const std::uint64_t key =
-                match_key(r.endpoint, static_cast<std::uint32_t>(reader.source()), r.tag);
+                match_key(r.endpoint % most_endpoints, static_cast<std::uint32_t>(reader.source()), r.tag);
             if (count != 0 && keys[count - 1] == key)
                 continue;
             arrivals_.prefetch(key);
@@ -239,7 +239,7 @@ void receive_path::prefetch(std::span<const event> packets) const noexcept {
 
 void receive_path::prefetch(int source, std::span<const record_view> messages) const noexcept {
     const auto key = [&](const record_view &r) {
-        return match_key(r.endpoint, static_cast<std::uint32_t>(source), r.tag);
+        return match_key(r.endpoint % most_endpoints, static_cast<std::uint32_t>(source), r.tag);
     };
     for (const record_view &each : messages)
         arrivals_.prefetch(key(each));

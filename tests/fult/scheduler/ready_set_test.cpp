@@ -21,6 +21,11 @@ struct ready_set_test : ::testing::Test {
     fult::testing::bare_home home;
     std::unique_ptr<ready_set> tasks = std::make_unique<ready_set>();
     task *at(std::uint32_t slot) { return home.task_at(slot); }
+    task *suspended(std::uint32_t slot) { // with a context that is not resumed
+        task *const t = at(slot);
+        t->context = t;
+        return t;
+    }
     void open(options opts = {}) {
         ASSERT_TRUE(asymmetric_fence_available());
         tasks->open(home.hot(), opts);
@@ -77,7 +82,7 @@ TEST_F(ready_set_test, a_sweep_reaches_all) {
     open();
     std::set<std::uint32_t> waiting{1, 5, 64, 8000, 100000};
     for (const std::uint32_t slot : waiting)
-        tasks->add_yielded(at(slot));
+        tasks->add_yielded(suspended(slot));
     const std::size_t once_around = waiting.size();
     for (std::size_t i = 0; i < once_around; ++i) {
         task *t = tasks->take_yielded_in_turn();
@@ -104,7 +109,7 @@ TEST_F(ready_set_test, a_thief_goes_on_from_a_slot) {
 TEST_F(ready_set_test, the_quick_sweep_agrees_with_the_full_one) {
     open();
     for (const std::uint32_t slot : {2u, 7u, 40u})
-        tasks->add_yielded(at(slot));
+        tasks->add_yielded(suspended(slot));
     std::vector<std::uint32_t> order;
     for (int i = 0; i < 6; ++i) {
         task *t = tasks->take_yielded_at_turn();
@@ -176,10 +181,10 @@ TEST_F(ready_set_test, a_task_that_came_back_through_public_words_becomes_privat
     stack on;
     at(9)->context = this;
     at(9)->on = &on;
-    tasks->add_yielded(at(9));
+    tasks->add_yielded(suspended(9));
     EXPECT_EQ(tasks->revoke(), 1u);
     EXPECT_EQ(tasks->take_public_in_turn(), at(9)); // it runs here while its old bit is still set
-    tasks->add_yielded(at(9));
+    tasks->add_yielded(suspended(9));
     EXPECT_EQ(tasks->take_yielded_in_turn(), at(9));
     tasks->add_ready(at(11));
     EXPECT_EQ(tasks->revoke(), 1u);
@@ -196,20 +201,20 @@ TEST_F(ready_set_test, what_yielded_is_revoked_too) {
     at(9)->on = &on;
     at(70)->context = this;
     at(70)->on = &on;
-    tasks->add_yielded(at(9));
+    tasks->add_yielded(suspended(9));
     EXPECT_EQ(tasks->revoke(), 1u);
     EXPECT_EQ(at(9)->state.load(), ready);
     EXPECT_EQ(tasks->take_yielded_in_turn(), nullptr);
     bool forwarded = false;
     EXPECT_EQ(tasks->steal(forwarded), at(9));
     on.pinned = at(70)->pinned = true; // one that stays at home becomes visible to its home only
-    tasks->add_yielded(at(70));
+    tasks->add_yielded(suspended(70));
     EXPECT_EQ(tasks->revoke(), 0u) << "nothing that a thief could take";
     EXPECT_EQ(tasks->steal(forwarded), nullptr);
     EXPECT_EQ(tasks->take_public(), at(70));
     at(9)->outer = outer_word::above(at(71)); // in place: above one that is in place above that one
     at(71)->outer = outer_word::above(at(70));
-    tasks->add_yielded(at(9));
+    tasks->add_yielded(suspended(9));
     EXPECT_EQ(tasks->revoke(), 1u);
     EXPECT_EQ(tasks->steal(forwarded), at(9));
     EXPECT_FALSE(has_at_end(at(9), leads_home));
@@ -294,7 +299,7 @@ TEST_F(ready_set_test, what_was_revoked_is_gathered_and_not_lost) {
         at(slot)->context = &on; // anything: never resumed
         at(slot)->on = &on;
     }
-    tasks->add_yielded(at(1));
+    tasks->add_yielded(suspended(1));
     EXPECT_EQ(tasks->revoke(), 1u);
     at(2)->state = ready;
     tasks->post(at(2), false);
