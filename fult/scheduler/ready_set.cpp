@@ -130,7 +130,7 @@ task *ready_set::take_in_turn(sweep &s) noexcept {
 // Makes private tasks claimable by others; pinned ones by their home only. Returns the number of tasks that
 // others may take.
 unsigned ready_set::make_bits_claimable(std::uint32_t word, std::uint64_t bits) noexcept {
-    FULT_ASSERT(bits != 0 && (bits & ~usable_slots) == 0);
+    FULT_ASSERT(bits != 0);
     std::uint64_t here_only = 0;
     for (std::uint64_t rest = bits; rest != 0; rest &= rest - 1) {
         task *t = task_at(word, lowest_bit(rest));
