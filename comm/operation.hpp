@@ -30,6 +30,11 @@ struct operation {
     errc failure = errc::none;
     std::uint16_t endpoint = 0; // its id
     operation_kind is_a = operation_kind::other;
+
+    void finish(errc how, callback_queue *locked) noexcept {
+        failure = how;
+        finished(*this, locked);
+    }
 };
 
 // A receive, matched by (endpoint, source, tag). The fields that an eager message touches come first: 96
@@ -98,9 +103,8 @@ void finish_begun(Begun &what, Names &names, transport *via, errc failure, callb
     if (what.id != 0)
         names.remove(what.id);
     what.id = 0;
-    what.failure = failure;
     what.about = {what.rank, what.tag, what.size};
-    what.finished(what, locked);
+    what.finish(failure, locked);
 }
 
 inline constexpr unsigned most_endpoints = 1 << 12;

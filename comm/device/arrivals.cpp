@@ -65,23 +65,18 @@ void arrivals::keep_spare(arrived *m) noexcept {
 
 // A message and its receive ---------------------------------------------------------------------------------------
 
-void arrivals::finish(receive &r, errc failure, callback_queue *locked) noexcept {
-    r.failure = failure;
-    r.finished(r, locked);
-}
-
 // The bytes have arrived.
 void arrivals::fill(receive &r, status about, std::span<const std::byte> bytes,
                     callback_queue *locked) noexcept {
     r.about = about;
     if (bytes.size() > r.room) {
         r.offered = bytes.size();
-        finish(r, errc::truncated, locked);
+        r.finish(errc::truncated, locked);
         return;
     }
     if (!bytes.empty())
         std::memcpy(r.data, bytes.data(), bytes.size());
-    finish(r, errc::none, locked);
+    r.finish(errc::none, locked);
 }
 
 // The message was unexpected, or a message of this rank itself found the receive.
@@ -127,7 +122,7 @@ void arrivals::post(receive &r) noexcept {
         r.at->closed.load(std::memory_order_acquire) ? errc::peer_failed : core_.peers.hopeless(r.source);
     if (why != errc::none && r.at->remove(r)) {
         r.about.source = r.source;
-        finish(r, why, nullptr);
+        r.finish(why, nullptr);
     }
 }
 
@@ -195,15 +190,13 @@ void arrivals::send_here(sending &s) noexcept {
     s.about = {s.rank, s.tag, s.size};
     endpoint_state &e = *endpoints_.find(s.endpoint);
     if (!e.matches()) {
-        if (!deliver_here(e, s.about, {static_cast<const std::byte *>(s.data), s.size}))
-            s.failure = errc::retry;
-        s.finished(s, nullptr);
+        const bool done = deliver_here(e, s.about, {static_cast<const std::byte *>(s.data), s.size});
+        s.finish(done ? errc::none : errc::retry, nullptr);
         return;
     }
     arrived *m = new_arrived(0);
     if (!m) {
-        s.failure = errc::retry;
-        s.finished(s, nullptr);
+        s.finish(errc::retry, nullptr);
         return;
     }
     m->about = s.about;

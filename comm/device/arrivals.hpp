@@ -65,7 +65,6 @@ class arrivals {
     void meet_bytes(receive &r, arrived &m, callback_queue *locked) noexcept;
     // `locked` as for operation::finished.
     void fill(receive &r, status about, std::span<const std::byte> bytes, callback_queue *locked) noexcept;
-    void finish(receive &r, errc failure, callback_queue *locked) noexcept;
     bool deliver_here(endpoint_state &e, const status &about, std::span<const std::byte> bytes) noexcept;
     bool message_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
     bool rts_arrived(endpoint_state &e, int source, const record_view &r) noexcept;

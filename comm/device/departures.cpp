@@ -44,8 +44,7 @@ void departures::end_receives(receive *first, int rank, errc why) noexcept {
     while (receive *r = first) {
         first = static_cast<receive *>(r->match_item::next);
         r->about.source = r->source >= 0 ? rank : any_source;
-        r->failure = r->source >= 0 ? why : core_.peers.why_alone();
-        r->finished(*r, &core_.callbacks);
+        r->finish(r->source >= 0 ? why : core_.peers.why_alone(), &core_.callbacks);
     }
 }
 

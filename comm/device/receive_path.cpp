@@ -10,6 +10,11 @@ namespace {
 
 constexpr unsigned records_at_once = 16; // whose receives are prefetched together
 
+// The key of a message of which nothing has been checked yet. For prefetches alone.
+std::uint64_t unchecked_key(int source, const record_view &r) noexcept {
+    return match_key(r.endpoint % most_endpoints, static_cast<std::uint32_t>(source), r.tag);
+}
+
 } // namespace
 
 // Events --------------------------------------------------------------------------------------------------------------
@@ -213,7 +218,7 @@ bool receive_path::handle_other(int source, const record_view &r) noexcept {
 }
 
 // Prefetches the receives of the first messages of some packets; the others in a packet follow when it is
-// handled. No endpoint has been checked yet.
+// handled.
 void receive_path::prefetch(std::span<const event> packets) const noexcept {
     std::uint64_t keys[records_at_once];
     unsigned count = 0;
@@ -226,8 +231,7 @@ void receive_path::prefetch(std::span<const event> packets) const noexcept {
                 continue;
             if (!reader.next(r))
                 continue;
-            const std::uint64_t key =
-                match_key(r.endpoint % most_endpoints, static_cast<std::uint32_t>(reader.source()), r.tag);
+            const std::uint64_t key = unchecked_key(reader.source(), r);
             if (count != 0 && keys[count - 1] == key)
                 continue;
             arrivals_.prefetch(key);
@@ -238,13 +242,10 @@ void receive_path::prefetch(std::span<const event> packets) const noexcept {
 }
 
 void receive_path::prefetch(int source, std::span<const record_view> messages) const noexcept {
-    const auto key = [&](const record_view &r) {
-        return match_key(r.endpoint % most_endpoints, static_cast<std::uint32_t>(source), r.tag);
-    };
     for (const record_view &each : messages)
-        arrivals_.prefetch(key(each));
+        arrivals_.prefetch(unchecked_key(source, each));
     for (const record_view &each : messages)
-        arrivals_.prefetch_receive(key(each));
+        arrivals_.prefetch_receive(unchecked_key(source, each));
 }
 
 // Packets that wait for memory ----------------------------------------------------------------------------------------

@@ -105,11 +105,6 @@ std::string rendezvous::refused_sends() const {
 
 // The receiver --------------------------------------------------------------------------------------------------------
 
-void rendezvous::finish(receive &r, errc failure) noexcept {
-    r.failure = failure;
-    r.finished(r, &core_.callbacks);
-}
-
 void rendezvous::end(int source, std::uint64_t id, std::uint64_t flags) noexcept {
     answers_.answer_promised(source, record::fin, id_body{id, flags});
 }
@@ -121,18 +116,18 @@ void rendezvous::begin(receive &r, const status &about, const rts_body &offer) n
     r.sender = offer.id;
     if (core_.peers.of(about.source).failed.load(std::memory_order_relaxed)) {
         answers_.take_back_promise();
-        finish(r, errc::peer_failed);
+        r.finish(errc::peer_failed, &core_.callbacks);
         return;
     }
     if (offer.size > r.room) {
         r.offered = offer.size;
         refuse(about.source, offer, id_too_long);
-        finish(r, errc::truncated);
+        r.finish(errc::truncated, &core_.callbacks);
         return;
     }
     if (offer.size == 0) {
         end(about.source, offer.id, 0);
-        finish(r, errc::none);
+        r.finish(errc::none, &core_.callbacks);
         return;
     }
     if (begin_transfer(r, offer))
@@ -142,7 +137,7 @@ void rendezvous::begin(receive &r, const status &about, const rts_body &offer) n
         r.id = filling_.add(r);
     } catch (const std::bad_alloc &) {
         refuse(about.source, offer, id_no_room);
-        finish(r, errc::retry);
+        r.finish(errc::retry, &core_.callbacks);
         return;
     }
     answers_.answer_promised(about.source, record::cts, cts_body{offer.id, r.id});
@@ -200,7 +195,7 @@ void rendezvous::moved(transfer &t, bool well) noexcept {
         end(t.rank, r.sender, 0);
     else
         answers_.take_back_promise();
-    finish(r, well ? errc::none : errc::peer_failed);
+    r.finish(well ? errc::none : errc::peer_failed, &core_.callbacks);
 }
 
 void rendezvous::data_arrived(int source, const record_view &r) noexcept {
@@ -218,7 +213,7 @@ void rendezvous::data_arrived(int source, const record_view &r) noexcept {
     if (to->missing != 0)
         return;
     filling_.remove(to->id);
-    finish(*to, errc::none);
+    to->finish(errc::none, &core_.callbacks);
 }
 
 // Both ----------------------------------------------------------------------------------------------------------------
@@ -257,7 +252,7 @@ void rendezvous::fail(peer &who) noexcept {
         if (r.about.source != who.rank)
             return;
         filling_.remove(id);
-        finish(r, errc::peer_failed);
+        r.finish(errc::peer_failed, &core_.callbacks);
     });
 }
 

@@ -54,7 +54,6 @@ class rendezvous {
     sending *announced(std::uint64_t id, int source) const noexcept;
     bool send_parts(sending &s) noexcept;
     void finish(sending &s, errc failure) noexcept;
-    void finish(receive &r, errc failure) noexcept;
     bool begin_transfer(receive &r, const rts_body &offer) noexcept;
     void transfer_now(receive &r) noexcept;
     void end(int source, std::uint64_t id, std::uint64_t flags) noexcept; // sends FIN

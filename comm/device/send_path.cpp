@@ -155,9 +155,8 @@ bool send_path::has_gathered() const noexcept {
 // Messages that wait for packets --------------------------------------------------------------------------------------
 
 void send_path::end(sending &s, errc failure) noexcept {
-    s.failure = failure;
     s.about = {s.rank, s.tag, s.size};
-    s.finished(s, &core_.callbacks);
+    s.finish(failure, &core_.callbacks);
 }
 
 void send_path::queue(sending &s) noexcept {

@@ -134,7 +134,7 @@ bool slot_allocator::is_untouched() const noexcept {
 bool slot_allocator::follow(std::uint32_t slot) noexcept {
     if (slot >> 6 >= cur_ || !is_untouched())
         return false;
-    put_free(cur_, lowest_bits(static_cast<int>(run_->end - run_->next)) << std::countr_zero(usable_slots));
+    end_run();
     start_run(slot >> 6, static_cast<int>(slot & 63));
     return true;
 }
