@@ -1,7 +1,7 @@
-// An echo server with a task for each connection: each is written as if it were alone, and waits for its
-// socket by wait_readable, so that thousands share a few workers. Its clients are tasks too.
+// An echo server with one task per connection. Each task is plain sequential code that waits for its socket
+// by wait_readable, so thousands of them share a few workers. The clients are tasks, too.
 //
-//     echo_server [connections [messages of each]]     10 or 10,000 connections, as you like
+//     echo_server [connections [messages per connection]]
 #include <arpa/inet.h>
 #include <atomic>
 #include <cerrno>
@@ -18,7 +18,7 @@
 #include <fult/descriptor.hpp>
 #include <fult/fult.hpp>
 
-// A socket, closed at the end.
+// Owns a socket.
 class connection {
   public:
     explicit connection(int socket) : socket_(socket) {
@@ -32,7 +32,7 @@ class connection {
     }
     int number() const { return socket_; }
 
-    // 0: the other side has closed.
+    // Returns 0 if the peer has closed the connection.
     std::size_t receive(char *data, std::size_t size) const {
         return again(&fult::wait_readable, [&] { return ::recv(socket_, data, size, MSG_DONTWAIT); });
     }
@@ -53,7 +53,7 @@ class connection {
             if (count >= 0)
                 return static_cast<std::size_t>(count);
             if (errno == EAGAIN)
-                (void)wait(socket_); // suspends this task, and no other
+                (void)wait(socket_); // suspends only this task
             else if (errno != EINTR)
                 throw std::system_error(errno, std::generic_category(), "a connection");
         }
@@ -81,7 +81,7 @@ void accept_all(int listener, unsigned count) {
     fult::join_all(open);
 }
 
-// How many answers were right.
+// Returns the number of correct answers.
 unsigned talk(const sockaddr_in &server, unsigned me, unsigned messages) {
     const connection c(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
     if (::connect(c.number(), reinterpret_cast<const sockaddr *>(&server), sizeof server) != 0 &&
@@ -104,7 +104,7 @@ unsigned talk(const sockaddr_in &server, unsigned me, unsigned messages) {
     return right;
 }
 
-// Both ends of each connection are here.
+// Both ends of each connection are in this process.
 bool allow_descriptors(rlim_t count) {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);

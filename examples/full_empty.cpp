@@ -1,4 +1,4 @@
-// Full/empty bits: whoever reads a number waits until it was written. So each task just says what it needs.
+// Full/empty bits: a read waits until the word has been written, so the tasks may start in any order.
 #include <cstdio>
 #include <vector>
 
@@ -9,7 +9,7 @@ int main() {
     constexpr std::size_t count = 90;
     fult::runtime runtime;
 
-    // The Fibonacci numbers: a task each, begun in the wrong order.
+    // Fibonacci numbers, one task each, spawned in the wrong order.
     std::vector<fult::full_empty<long>> fib(count);
     std::vector<fult::handle<void>> tasks;
     for (std::size_t i = count; i-- > 2;)
@@ -20,7 +20,7 @@ int main() {
     const long last = fib[count - 1].readFF();
     fult::join_all(tasks);
 
-    // readFE takes the number and writeEF brings it back: nobody else has it in between, as with a lock.
+    // readFE empties the word and writeEF fills it: in between no other task has the number, as with a lock.
     fult::full_empty<int> counter(0);
     std::vector<fult::handle<void>> counters;
     for (int t = 0; t < 8; ++t)

@@ -1,4 +1,4 @@
-// Futures: a value, or an error, that comes later, from a task or from a thread.
+// Futures: a value or an exception that a task or a thread delivers later.
 #include <cstdio>
 #include <stdexcept>
 #include <thread>

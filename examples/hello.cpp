@@ -1,4 +1,4 @@
-// Adds numbers, each half of them as a task.
+// Sums an array: each call spawns a task for the left half and sums the right half itself.
 #include <cstdio>
 #include <numeric>
 #include <span>
@@ -10,9 +10,9 @@ long sum(std::span<const int> numbers) {
     if (numbers.size() <= 100)
         return std::accumulate(numbers.begin(), numbers.end(), 0L);
     const std::size_t half = numbers.size() / 2;
-    auto left = fult::spawn(sum, numbers.first(half)); // others may run it now
+    auto left = fult::spawn(sum, numbers.first(half)); // another worker may run it
     const long right = sum(numbers.subspan(half));
-    return left.join() + right; // runs it here if nobody did
+    return left.join() + right; // runs it here if no worker took it
 }
 
 int main() {

@@ -1,4 +1,4 @@
-// A pipeline: three stages, joined by channels. A closed channel ends the stage that reads it.
+// A pipeline: three stages connected by channels. Closing a channel ends the stage that reads it.
 #include <cstdio>
 #include <string>
 
@@ -13,7 +13,7 @@ int main() {
 
     auto make = fult::spawn([&] {
         for (int i = 0; i < count; ++i)
-            numbers.send(i); // suspends while 16 are on their way
+            numbers.send(i); // suspends while 16 are queued
         numbers.close();
     });
     auto write = fult::spawn([&] {

@@ -1,4 +1,4 @@
-// Producers and consumers share a buffer of eight places: a lock, and two semaphores that count.
+// Producers and consumers share a buffer of eight slots, guarded by a lock and two counting semaphores.
 #include <array>
 #include <cstdio>
 #include <mutex>
@@ -10,7 +10,7 @@
 class buffer {
   public:
     void put(int item) {
-        free_.acquire(); // suspends the task while all places are taken
+        free_.acquire(); // suspends the task while the buffer is full
         {
             const std::lock_guard guard(lock_);
             items_[(first_ + size_++) % items_.size()] = item;
@@ -45,7 +45,7 @@ int main() {
     for (int c = 0; c < consumers; ++c)
         sums.push_back(fult::spawn([&shared] {
             long sum = 0;
-            while (const int item = shared.take()) // 0: nothing more comes
+            while (const int item = shared.take()) // 0: the end
                 sum += item;
             return sum;
         }));

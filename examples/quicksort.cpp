@@ -1,4 +1,4 @@
-// Quicksort: one part is sorted by a task, the other right here. (fult::parallel_sort does it better.)
+// Quicksort: a task sorts one part, the caller the other. (fult::parallel_sort is faster.)
 #include <algorithm>
 #include <cstdio>
 #include <random>
@@ -8,7 +8,7 @@
 #include <fult/fult.hpp>
 
 void sort(std::span<int> numbers) {
-    if (numbers.size() <= 500) // too little to share
+    if (numbers.size() <= 500) // too short for a task
         return std::sort(numbers.begin(), numbers.end());
     const int pivot =
         std::max(std::min(numbers.front(), numbers.back()),

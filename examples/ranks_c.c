@@ -1,4 +1,4 @@
-/* Each rank hears of the one before it, in C; then all add up. */
+/* The ring of ranks.cpp in C, followed by a sum over all ranks. */
 #include <stdio.h>
 
 #include <fult/comm.h>
@@ -12,14 +12,14 @@ static int ring(void) {
     if (status == FULT_SUCCESS)
         status = fult_comm_allreduce(world, &rank, &sum, 1, FULT_COMM_INT32, FULT_COMM_SUM);
     if (status == FULT_SUCCESS)
-        printf("rank %d heard of rank %d; the sum of all is %d\n", rank, before, sum);
+        printf("rank %d heard from rank %d; the sum of all is %d\n", rank, before, sum);
     return status;
 }
 
 int main(void) {
     int status = fult_init(NULL);
     if (status == FULT_SUCCESS)
-        status = fult_comm_init(NULL); /* one rank where nobody launched more */
+        status = fult_comm_init(NULL); /* a single rank if there is no launcher */
     if (status == FULT_SUCCESS)
         status = ring();
     if (status == FULT_SUCCESS)

@@ -1,5 +1,5 @@
-// A rod that is warm at its left end, a piece of it on each rank. In each step a rank puts its outermost
-// cells into its neighbours' memory, and the signal of a put tells the neighbour that they are there.
+// Heat flow along a rod that is distributed over the ranks. In each step a rank puts its border cells into
+// its neighbours' memory; the signal of each put notifies the neighbour.
 // fult-run -n 4 example_ranks_halo
 #include <cstdio>
 #include <vector>
@@ -7,9 +7,9 @@
 #include <fult/comm.hpp>
 
 constexpr int steps = 200;
-constexpr std::size_t cells = 500; // of a rank
+constexpr std::size_t cells = 500; // per rank
 
-// One step of what lies between two borders.
+// One step of the cells between two borders.
 static void diffuse(const std::vector<double> &now, std::vector<double> &next, double left, double right) {
     for (std::size_t i = 0; i < now.size(); ++i)
         next[i] =
@@ -22,10 +22,10 @@ int main() {
     fult::comm::endpoint &world = ranks.world();
     const auto rank = static_cast<std::size_t>(ranks.rank()), count = static_cast<std::size_t>(ranks.size());
 
-    // What the neighbours put: from the left, from the right. Two of each, for one of them may be a step
-    // ahead.
+    // The cells that the neighbours put, from the left and from the right. Two of each, because a neighbour
+    // may be one step ahead.
     struct borders {
-        double from_left = 1, from_right = 0; // at the ends of the rod these stay
+        double from_left = 1, from_right = 0; // constant at the ends of the rod
     };
     borders halo[2];
     const fult::comm::region own(world, halo);
@@ -43,7 +43,7 @@ int main() {
             sent[1] = iput_signal(world, &now.back(), sizeof(double), others[rank + 1],
                                   place + offsetof(borders, from_left), 0);
         if (rank != 0)
-            world.recv(nullptr, 0, ranks.rank() - 1, 0); // the left border is there
+            world.recv(nullptr, 0, ranks.rank() - 1, 0); // the left border has arrived
         if (rank + 1 != count)
             world.recv(nullptr, 0, ranks.rank() + 1, 1);
         diffuse(now, next, halo[step % 2].from_left, halo[step % 2].from_right);
@@ -51,7 +51,7 @@ int main() {
         now.swap(next);
     }
 
-    // The whole rod at once must give the same.
+    // Computing the whole rod serially must give the same result.
     std::vector<double> rod(cells * count), after(cells * count);
     for (int step = 0; step < steps; ++step, rod.swap(after))
         diffuse(rod, after, 1, 0);
@@ -60,6 +60,6 @@ int main() {
             return 1;
     if (rank == 0)
         std::printf("%zu ranks agree with one: cell 10 has %.6f\n", count, now[10]);
-    ranks.barrier(); // regions stay until nobody uses them
+    ranks.barrier(); // a region must live until no rank uses it
     return 0;
 }

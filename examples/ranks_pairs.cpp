@@ -1,5 +1,5 @@
-// 100,000 tasks on each of two ranks, each with a partner on the other: all wait in recv at once, and each
-// message wakes its own. fult-run -n 2 example_ranks_pairs [pairs]
+// 100,000 tasks on each of two ranks, each with a partner on the other rank. All of them block in recv; each
+// message wakes one of them. fult-run -n 2 example_ranks_pairs [pairs]
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -15,13 +15,13 @@ int main(int count, char **arguments) {
     fult::comm::endpoint &world = ranks.world();
     if (ranks.size() > 2 || ranks.rank() >= 2)
         return 2;
-    const int other = ranks.size() - 1 - ranks.rank(); // itself where there is one rank
+    const int other = ranks.size() - 1 - ranks.rank(); // itself if there is only one rank
 
     std::atomic<std::uint32_t> right{0};
     std::vector<fult::handle<void>> tasks;
     for (std::uint32_t pair = 0; pair < pairs; ++pair)
         tasks.push_back(fult::spawn([&, pair] {
-            if (ranks.rank() == 0) // the ball; its tag tells whose it is
+            if (ranks.rank() == 0) // the tag identifies the pair
                 world.send(pair, other, pair);
             const auto ball = world.recv<std::uint32_t>(other, pair);
             if (ranks.rank() != 0)

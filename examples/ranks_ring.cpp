@@ -1,4 +1,4 @@
-// A number goes around all ranks, each adds its own. fult-run -n 4 example_ranks_ring
+// A number is passed around all ranks; each adds its own. fult-run -n 4 example_ranks_ring
 #include <cstdio>
 
 #include <fult/comm.hpp>
@@ -20,7 +20,7 @@ int main() {
         world.send(sum, after, 0);
     }
 
-    // The same by all ranks together.
+    // The same as a collective operation.
     const int all = fult::comm::allreduce(world, ranks.rank(), std::plus<>{});
     return ranks.rank() != 0 || sum == all ? 0 : 1;
 }

@@ -1,6 +1,5 @@
-// A server. A system call that blocks would stop a worker and all its tasks, so a thread outside of the
-// runtime waits in the kernel; it hands each request to the server, a task that waits for the next one. Each
-// request gets a task too.
+// A server. A blocking system call would stop a worker, so a thread outside the runtime waits in the kernel
+// and passes each request to the server task through a channel. Each request is handled by a task of its own.
 #include <cstdio>
 #include <mutex>
 #include <sys/socket.h>
@@ -20,7 +19,7 @@ bool read_message(int socket, message &m) { return ::recv(socket, &m, sizeof m, 
 bool write_message(int socket, const message &m) { return ::send(socket, &m, sizeof m, 0) == sizeof m; }
 
 long square_of(long value) {
-    auto again = fult::spawn([value] { return value; }); // a request may spawn and wait as it likes
+    auto again = fult::spawn([value] { return value; }); // a request may spawn and wait
     return value * again.join();
 }
 
@@ -64,7 +63,7 @@ int main() {
             right += !seen[answer.number] && answer.value == (answer.number + 1L) * (answer.number + 1L);
             seen[answer.number] = true;
         }
-        ::close(socket); // the listener reads the end
+        ::close(socket); // the listener reads end of file
     });
     int served = 0;
     {

@@ -1,4 +1,4 @@
-// A task waits for a value that a thread outside of the runtime brings.
+// A task waits for a value that a thread outside the runtime delivers.
 #include <atomic>
 #include <cstdio>
 #include <thread>
@@ -10,7 +10,7 @@ int main() {
     std::atomic<int> letter{0};
     auto reader = fult::spawn([&] {
         while (letter.load(std::memory_order_acquire) == 0)
-            fult::this_task::wait(); // may return early: always in a loop
+            fult::this_task::wait(); // may return early: call it in a loop
         return letter.load(std::memory_order_relaxed);
     });
     std::thread post([&letter, to = reader.id()] {

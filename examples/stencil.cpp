@@ -1,4 +1,4 @@
-// Heat flows along a rod. Each task computes its part of it; a barrier ends each step.
+// Heat flow along a rod. Each task computes one part; a barrier ends each step.
 #include <cstdio>
 #include <utility>
 #include <vector>
@@ -27,7 +27,7 @@ int main() {
     fult::runtime runtime;
     rod now = start, next = start;
     int done = 0;
-    // The last task to arrive swaps the two, before any goes on.
+    // The last task to arrive swaps the arrays before any task continues.
     fult::barrier barrier(tasks, [&]() noexcept {
         std::swap(now, next);
         ++done;

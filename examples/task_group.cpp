@@ -1,4 +1,4 @@
-// A group of tasks that search for the same thing: the first that finds it stops the others.
+// A group of tasks searches for one value: the first task that finds it stops the others.
 #include <atomic>
 #include <cstdio>
 #include <stdexcept>
@@ -10,7 +10,7 @@ int main() {
     constexpr unsigned searchers = 4, wanted = 1'234'577;
     fult::runtime runtime;
     std::atomic<unsigned> found{0}, stopped{0};
-    fult::event never; // nobody sets it
+    fult::event never; // never set
     fult::task_group group;
     for (unsigned s = 0; s < searchers; ++s)
         group.spawn([&, s](const std::stop_token &stop) {
@@ -21,20 +21,20 @@ int main() {
                     return;
                 }
                 if (candidate % 4096 == s)
-                    fult::this_task::yield(); // others of this worker have a turn
+                    fult::this_task::yield(); // lets other tasks of this worker run
             }
             ++stopped;
         });
     std::atomic<unsigned> waited{0};
     group.spawn([&](const std::stop_token &stop) {
         waited = 1;
-        if (!never.wait(stop)) // a stop request also ends a wait
+        if (!never.wait(stop)) // a stop request ends the wait
             waited = 2;
     });
     group.wait();
     std::printf("found %u\n", found.load());
 
-    // The first exception stops the rest as well, and reaches who waits.
+    // The first exception also stops the group; wait() rethrows it.
     bool caught = false;
     group.spawn([&](const std::stop_token &stop) { never.wait(stop); });
     group.spawn([] { throw std::runtime_error("nothing to be found here"); });

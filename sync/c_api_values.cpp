@@ -76,7 +76,8 @@ int fult_channel_send(fult_channel_t channel, void *value) {
 }
 int fult_channel_trysend(fult_channel_t channel, void *value) {
     return with(channel, [&](auto &it) {
-        return or_else(it.try_send(value), it.closed() ? FULT_ERR_CLOSED : FULT_ERR_BUSY);
+        const bool sent = it.try_send(value); // first: it may be closed meanwhile
+        return or_else(sent, it.closed() ? FULT_ERR_CLOSED : FULT_ERR_BUSY);
     });
 }
 int fult_channel_timedsend(fult_channel_t channel, void *value, int64_t nanoseconds) {

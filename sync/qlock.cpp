@@ -47,7 +47,7 @@ bool qlock::acquire_or_mark_contended() noexcept {
 
 bool qlock::reacquire() noexcept {
     detail::worker *here = detail::this_worker();
-    if (!here || !here->reacquire(this))
+    if (!here || !here->handed_off().reacquire(this))
         return false;
     FULT_ASSERT(word_.load(std::memory_order_relaxed) == contended, "a deferred lock has waiters");
     FULT_ASSERT(reacquisitions_left_ != 0);
@@ -67,7 +67,7 @@ bool qlock::defer_release() noexcept {
         first_stays_ = first && first->stays() && first->is_free_task();
         queueing_.unlock();
     }
-    return first_stays_ && here->defer_release(this, &transfer);
+    return first_stays_ && here->handed_off().defer_release(*here, this, &transfer);
 }
 
 void qlock::start_turn() noexcept {

@@ -1,11 +1,11 @@
 #include <limits>
 #include <optional>
-#include <sched.h>
 
 #include <fult/detail/assertion.hpp>
 #include <fult/sync/waiter.hpp>
 #include <fult/this_task.hpp>
 
+#include "fult/base/spin_lock.hpp"
 #include "fult/engine/fork_guard.hpp"
 #include "fult/outside/thread_waits.hpp"
 #include "fult/scheduler/parker.hpp"
@@ -25,20 +25,16 @@ constexpr unsigned thread_spin_iterations = 50;
 } // namespace
 
 void short_lock::lock_slow() noexcept {
-    for (unsigned tries = 1;; ++tries) {
-        if (held_.load(std::memory_order_relaxed) == 0 && held_.exchange(1, std::memory_order_acquire) == 0)
-            return; // pairs with unlock
-        if (tries % 64 == 0) {
+    spin_wait wait;
+    while (held_.load(std::memory_order_relaxed) != 0 ||
+           held_.exchange(1, std::memory_order_acquire) != 0) // pairs with unlock
+        if (wait())
             check_not_forked(); // the holder does not exist in the child
-            ::sched_yield();    // the holder may have been preempted
-        } else
-            cpu_relax();
-    }
 }
 
 bool let_others_run_sometimes() noexcept {
     worker *w = this_worker();
-    return w && w->current && w->failed_for_long() && let_others_run();
+    return w && w->current && w->decisions.failed() && let_others_run();
 }
 
 wait_limits::wait_limits(steady_clock::time_point deadline) : timed_(true), deadline_(deadline) {
@@ -253,7 +249,7 @@ task *waiter::grant_claimed(worker *here) noexcept {
 void waiter::grant_next() noexcept {
     worker *here = this_worker();
     if (task *claimed = grant_claimed(here))
-        here->hand_off(claimed, claimed);
+        here->handed_off().push(*here, claimed, claimed);
 }
 
 void waiter::nudge() noexcept {
@@ -290,7 +286,7 @@ void wait_chain::grant_here() noexcept {
         w = next;
     }
     if (newest)
-        here->hand_off(newest, oldest);
+        here->handed_off().push(*here, newest, oldest);
 }
 
 } // namespace fult::detail

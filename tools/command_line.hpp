@@ -12,6 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "fult/base/numbers.hpp"
+
 #include <CLI/CLI.hpp>
 
 namespace fult::tools {
@@ -113,12 +115,11 @@ class command_line : public CLI::App {
 // A decimal number from low to high. For CLI::Option::transform.
 template <class Number> CLI::Validator whole_number(Number low, Number high) {
     const auto read = [low, high](std::string &text) -> std::string {
-        Number value{};
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc{} || end != text.data() + text.size() || value < low || value > high)
+        const auto value = detail::whole_number<Number>(text);
+        if (!value || *value < low || *value > high)
             return "must be a whole number from " + std::to_string(low) + " to " + std::to_string(high) +
                    ", not '" + text + "'";
-        text = std::to_string(value); // CLI11 would take 010 for octal
+        text = std::to_string(*value); // CLI11 would take 010 for octal
         return {};
     };
     return CLI::Validator(read, "");

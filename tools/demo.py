@@ -1,4 +1,4 @@
-"""The main job of ./demo: each kernel serially, on one worker and on all, its answer checked; then a table."""
+"""The benchmarks of ./demo: each serially, on one worker and on all; checks the answers and prints a table."""
 import argparse
 import json
 import os
@@ -13,27 +13,28 @@ import children
 ROOT = Path(__file__).resolve().parent.parent
 BENCH = ROOT / 'build' / 'release' / 'bench'
 LIMIT = 300  # seconds for one program
-RANKS = [BENCH.parent / 'comm' / 'run' / 'fult-run', '-n', '2', BENCH / 'comm' / 'demo-ranks']
+RANKS = [BENCH.parent / 'launcher' / 'fult-run', '-n', '2', BENCH / 'comm' / 'demo-ranks']
 
-# What is known about each answer. The sources: the trees as published with the benchmark (Olivier and others, "UTS: An
-# Unbalanced Tree Search Benchmark", 2006), the queens from OEIS A000170, the numbers of Fibonacci from OEIS A000045.
+# The expected answers. Sources: the trees as published with the benchmark (Olivier and others, "UTS: An Unbalanced Tree
+# Search Benchmark", 2006), the queens from OEIS A000170, the Fibonacci numbers from OEIS A000045.
 JOBS = [
     ('UTS T1', 'uts', ['T1', '--show'], '4,130,071 nodes, depth 10'),
     ('UTS T3', 'uts', ['T3', '--show'], '4,112,897 nodes, depth 1,572'),
     ('12 queens', 'nqueens', ['-n', '12'], '14,200'),
     ('fib(38)', 'fib', ['-n', '38'], '39,088,169'),
 ]
-# Of which "speed-up" says least.
+# Its row shows the cost of a task, not a speed-up.
 COST_OF_A_TASK = 'fib(38)'
-WORDS = 3  # the table's columns of words; the others are numbers
-NEXT = """What next:
+WORDS = 3  # columns of the table that hold words; the others hold numbers
+NEXT = """What to try next:
   a first program   g++ -std=c++20 -O2 -Iinclude examples/hello.cpp -o hello \\
                       -Lbuild/release/fult -lfult \\
                       -Wl,-rpath,$PWD/build/release/fult
                     ./hello
-  install it        README.md, "Building, installing, using": the build is done
-  all tests         ./check --quick, ./check
-  what to read      README.md, docs/debugging.md for when a program hangs"""
+  install           README.md, "Building, installing, using"; the build is done
+  run the tests     ./check --quick (a minute), ./check (20 minutes)
+  your own code     README.md, "Which of these do you use?"
+  if it hangs       docs/debugging.md"""
 
 
 class Failure(Exception):
@@ -61,7 +62,7 @@ def run_program(command):
 
 
 def answers(output, errors):
-    """Every answer that a run tells, one a round, as the table writes it."""
+    """The answers of a run, one per round, in the format of the table."""
     found = re.findall(r'(\d+) nodes, \d+ leaves, depth (\d+)', errors)
     if found:
         return [f'{int(nodes):,} nodes, depth {int(depth):,}' for nodes, depth in found]
@@ -69,7 +70,7 @@ def answers(output, errors):
 
 
 def measure(job, version, workers, runs):
-    """The best time of the runs, in seconds, and nanoseconds a task in that run. Failure where an answer is wrong."""
+    """The best time of the runs in seconds, and the nanoseconds per task of that run. Failure if an answer is wrong."""
     name, kernel, arguments, expected = job
     program = BENCH / f'{kernel}-{version}'
     command = [str(program), *arguments, '--rounds', str(runs), '--workers', str(workers)]
@@ -80,28 +81,28 @@ def measure(job, version, workers, runs):
         raise Failure(f'{program.relative_to(ROOT)} was not built; remove build/release and run ./demo again') from None
     except subprocess.TimeoutExpired:
         raise Failure(f'{shown}: no answer after {LIMIT} s ({" ".join(command)})') from None
-    # The programs compare their answers themselves, and end with an error where one is wrong. Those they tell are compared
-    # here once more, with numbers that do not come from them.
+    # The programs check their answers and fail if one is wrong. The answers that they print are checked again here, against
+    # published numbers.
     if status != 0:
         raise Failure(f'{shown}: {errors.strip() or "failed"} (exit status {status}; {" ".join(command)})')
     records = [json.loads(line) for line in output.splitlines() if line.startswith('{')]
     if len(records) != runs:
         raise Failure(f'{shown}: {len(records)} results instead of {runs} ({" ".join(command)})')
-    told = answers(records, errors)
-    for answer in told:
+    printed = answers(records, errors)
+    for answer in printed:
         if answer != expected:
             raise Failure(f'{shown}: wrong answer: {answer} instead of {expected}')
-    if told and len(told) != runs:
-        raise Failure(f'{shown}: {len(told)} answers instead of {runs} ({" ".join(command)})')
+    if printed and len(printed) != runs:
+        raise Failure(f'{shown}: {len(printed)} answers instead of {runs} ({" ".join(command)})')
     timed = [record for record in records if record['seconds'] is not None]
     if not timed:
-        raise Failure(f'{shown}: no time is a number ({" ".join(command)})')
+        raise Failure(f'{shown}: no run has a valid time ({" ".join(command)})')
     best = min(timed, key=lambda record: record['seconds'])
     return best['seconds'], best['ns_per_task']
 
 
 def table(rows):
-    """The first two rows are the header. Words to the left, numbers to the right."""
+    """The first two rows are the header. Words are left-aligned, numbers right-aligned."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for number, row in enumerate(rows):
         print('  '.join(cell.ljust(w) if i < WORDS else cell.rjust(w)
@@ -111,38 +112,38 @@ def table(rows):
 
 
 def header(workers):
-    return [('', '', '', 'serial', '1 worker', f'{workers} worker' + 's' * (workers > 1), 'speed-', 'ns a'),
-            ('job', 'answer', 'right', 'seconds', 'seconds', 'seconds', 'up', 'task')]
+    return [('', '', '', 'serial', '1 worker', f'{workers} worker' + 's' * (workers > 1), 'speed-', 'ns/'),
+            ('job', 'answer', 'check', 'seconds', 'seconds', 'seconds', 'up', 'task')]
 
 
 def row_of(job, times):
-    """A line of the table; without times where the job failed."""
+    """A row of the table; without times if the job failed."""
     name, _, _, expected = job
     answer = expected.partition(', ')[0]
     if not times:
-        return name, answer, 'NO', '-', '-', '-', '-', '-'
+        return name, answer, 'WRONG', '-', '-', '-', '-', '-'
     (serial, _), (one, task), (all_, _) = times
-    return (name, answer, 'yes', f'{serial:.3f}', f'{one:.3f}', f'{all_:.3f}',
+    return (name, answer, 'ok', f'{serial:.3f}', f'{one:.3f}', f'{all_:.3f}',
             f'{serial / all_:.2f}x' + '*' * (name == COST_OF_A_TASK), f'{task:.1f}')
 
 
 def explanation(runs):
-    return (f'Best of {runs} runs. speed-up: serial over all workers. ns a task: time on one worker\n'
-            'over tasks; a task is a node of the tree, a queen placed, or a call of fib.\n'
-            f'* {COST_OF_A_TASK} makes a task of every call, and its serial version plain calls that\n'
-            '  the compiler partly inlines: read it as the cost of a task. Tasks that do more\n'
-            '  than one addition, as in the other rows, gain.')
+    return (f'Best of {runs} runs. speed-up: serial time / time on all workers. ns/task: time\n'
+            'on one worker / tasks; a task is a tree node, a placed queen, or a call of fib.\n'
+            f'* {COST_OF_A_TASK} spawns a task for every call; the serial version makes plain calls,\n'
+            '  most of which the compiler inlines. This row shows the cost of a task, not a\n'
+            '  speed-up. The tasks of the other rows do more than one addition.')
 
 
 def busy(load, processors):
-    """A warning, where other programs took part of the processors; else nothing."""
+    """A warning if other programs used the processors; else nothing."""
     if load < 0.5 * processors:
         return ''
-    return f'\nThe machine was busy before this began (load {load:.1f}): the times say little.'
+    return f'\nThe machine was busy before the runs (load {load:.1f}): do not rely on the times.'
 
 
 def measured(runs, workers):
-    """Runs all jobs: the table's rows, and what failed."""
+    """Runs all jobs. Returns the rows of the table, and the failures."""
     ways = [('serial', 1), ('fult', 1), ('fult', workers)]
     rows, failures = [], []
     for number, job in enumerate(JOBS):
@@ -161,9 +162,9 @@ def measured(runs, workers):
 
 
 def two_ranks():
-    """Messages between two processes: prints the program's own table. Failure where an answer is wrong."""
+    """Messages between two processes: prints the program's table. Failure if an answer is wrong."""
     if not RANKS[-1].exists():
-        print('\nMessages between ranks: built without libfabric.')
+        print('\nMessages between ranks: not built, because libfabric is missing.')
         return
     progress('demo: two ranks, a ping-pong and 100,000 pairs of tasks')
     command = [str(each) for each in RANKS]
@@ -198,7 +199,7 @@ def main():
 
 
 if __name__ == '__main__':
-    # These, too, end what was started.
+    # These end the running program, too.
     for wanted in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(wanted, lambda number, _: sys.exit(128 + number))
     try:

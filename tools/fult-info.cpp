@@ -1,4 +1,4 @@
-// fult-info: version, machine and options of the library that programs here would get.
+// fult-info: version, machine and options of the library.
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -16,9 +16,8 @@
 namespace {
 
 void print_table() {
-    fult::tools::print_markdown(
-        fult::detail::option_table(), "Options", "fult-info", "fult::options",
-        "A value out of its range is refused when the runtime starts, wherever it comes from.");
+    fult::tools::print_markdown(fult::detail::option_table(), "Options", "fult-info", "fult::options",
+                                "A value outside its range is an error when the runtime starts.");
 }
 
 void print_all() {
@@ -39,12 +38,12 @@ void print_all() {
 
 int main(int count, char **arguments) {
     fult::tools::command_line line(
-        "Prints the version, the machine as FULT sees it, and each option with its value, where it comes "
-        "from, and its meaning.",
+        "Prints the version, the machine as FULT sees it, and each option with its value, the origin of the "
+        "value, and its meaning.",
         "fult-info");
     bool markdown = false;
-    line.add_switch("--markdown", markdown, "print the table of options as docs/environment.md has it");
-    line.set_version_flag("--version", fult_version(), "print the version alone");
+    line.add_switch("--markdown", markdown, "print the table of options, docs/environment.md");
+    line.set_version_flag("--version", fult_version(), "print only the version");
     if (const auto status = line.read(count, arguments))
         return *status;
     try {

@@ -31,7 +31,8 @@ void windows(connection &here, std::span<std::byte> bytes, std::vector<connectio
 int main(int argc, char **argv) {
     unsigned long one = 0, window = 64;
     patience wanted;
-    arguments line("comm_bandwidth: windows of messages from one rank to another, MB (10^6 bytes) a second.");
+    arguments line(
+        "comm_bandwidth: windows of messages from one rank to another, MB (10^6 bytes) per second.");
     line.option("--size", one, "bytes of a message; 0: 64 KiB to 4 MiB");
     line.option("--window", window, "messages under way at once");
     wanted.declare(line);

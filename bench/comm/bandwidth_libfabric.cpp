@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
         "comm_bandwidth: the same by libfabric alone, between this process and one that it starts.");
     line.option("--size", one, "bytes of a message; 0: 64 KiB to 4 MiB");
     line.option("--window", window, "messages under way at once");
-    line.option("--provider", provider, "as fi_info names it");
+    line.option("--provider", provider, "provider, as fi_info names it");
     wanted.declare(line);
     line.parse(argc, argv);
     const auto sizes = sizes_or(one, bandwidth_sizes);

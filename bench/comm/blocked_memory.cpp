@@ -49,7 +49,7 @@ void send_all(connection &here, unsigned long n) {
 int main(int argc, char **argv) {
     unsigned long n = 1'000'000;
     arguments line("comm_blocked_memory: resident memory of tasks that are all blocked in recv.");
-    line.option("-n,--tasks", n, "how many");
+    line.option("-n,--tasks", n, "number of tasks");
     line.parse(argc, argv);
     if (n == 0)
         arguments::fail("at least one task is needed");

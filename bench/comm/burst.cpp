@@ -60,12 +60,13 @@ int main(int argc, char **argv) {
     bool shuffled = false, wildcards = false;
     patience wanted;
     wanted.repetitions = 1;
-    arguments line("comm_burst, comm_shuffle: N messages at once, then N back; nanoseconds a message.");
-    line.option("-n,--messages", one, "how many; 0: 1, 4, 16 ... to --most");
+    arguments line("comm_burst, comm_shuffle: N messages at once, then N back; nanoseconds per message.");
+    line.option("-n,--messages", one, "number of messages; 0: 1, 4, 16 ... to --most");
     line.option("--most", most, "the largest N");
-    line.option("--longest", longest, "end after the first N that took so many seconds a round; 0: go on");
+    line.option("--longest", longest,
+                "end after the first N that took this many seconds per round; 0: never");
     line.option("--shuffle", shuffled, "each message has its own tag; they are received in random order");
-    line.option("--wildcards", wildcards, "receives take messages of any source");
+    line.option("--wildcards", wildcards, "receives accept messages of any source");
     wanted.declare(line);
     line.parse(argc, argv);
     connection here(false);

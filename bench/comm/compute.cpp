@@ -64,8 +64,8 @@ int main(int argc, char **argv) {
     wanted.fewest = 10;
     wanted.repetitions = 1;
     arguments line(
-        "comm_compute: message rate where tasks compute between messages, million messages a second.");
-    line.option("-n,--tasks", tasks, "tasks of a rank");
+        "comm_compute: message rate of tasks that compute between messages, million messages per second.");
+    line.option("-n,--tasks", tasks, "tasks per rank");
     wanted.declare(line);
     line.parse(argc, argv);
     connection here(tasks > 1);

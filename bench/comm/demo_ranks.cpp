@@ -1,6 +1,5 @@
-// The messages in ./demo, on two ranks: a ping-pong of one task a rank, then 100,000 pairs of tasks
-// that exchange messages at once. Checks each answer; rank 0 prints a row for either. fult-run -n 2
-// demo-ranks
+// The messages of ./demo between two ranks: a ping-pong between two tasks, then 100,000 pairs of tasks that
+// exchange messages at once. Checks every answer; rank 0 prints a row for each. fult-run -n 2 demo-ranks
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +17,7 @@ namespace comm = fult::comm;
 std::uint64_t question(std::uint32_t pair, std::uint32_t round) { return std::uint64_t{pair} << 32 | round; }
 std::uint64_t answer_to(std::uint64_t asked) { return asked * 0x9e3779b97f4a7c15u + 1; }
 
-// One task of either rank: rank 0 asks, rank 1 answers. How many answers were wrong.
+// One task of a rank: rank 0 asks, rank 1 answers. Returns the number of wrong answers.
 std::uint64_t talk(comm::endpoint &world, std::uint32_t pair, std::uint32_t rounds) {
     const int other = 1 - world.rank();
     std::uint64_t wrong = 0;
@@ -35,7 +34,7 @@ std::uint64_t talk(comm::endpoint &world, std::uint32_t pair, std::uint32_t roun
     return wrong;
 }
 
-// Whether all answers were right, on both ranks. Two messages a round of each pair.
+// Returns true if all answers were correct on both ranks. Each round of a pair has two messages.
 bool row(comm::context &ranks, const char *what, std::uint32_t pairs, std::uint32_t rounds) {
     std::atomic<std::uint64_t> wrong{0};
     ranks.barrier();
@@ -50,7 +49,7 @@ bool row(comm::context &ranks, const char *what, std::uint32_t pairs, std::uint3
     const double messages = 2.0 * pairs * rounds;
     if (ranks.rank() == 0)
         std::printf("%-28s %9u %10.0f %9.3f %9.2f   %s\n", what, pairs, messages, seconds,
-                    messages / seconds / 1e6, all_wrong == 0 ? "right" : "WRONG");
+                    messages / seconds / 1e6, all_wrong == 0 ? "ok" : "WRONG");
     return all_wrong == 0;
 }
 

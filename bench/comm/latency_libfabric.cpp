@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
     patience wanted;
     arguments line("comm_latency: the same by libfabric alone, between this process and one that it starts.");
     line.option("--size", one, "bytes of a message; 0: 8 to 4 MiB");
-    line.option("--provider", provider, "as fi_info names it");
+    line.option("--provider", provider, "provider, as fi_info names it");
     wanted.declare(line);
     line.parse(argc, argv);
     const auto sizes = sizes_or(one, latency_sizes);

@@ -32,9 +32,10 @@ struct patience {
     bool least = false;       // the least one counts instead
     unsigned long fewest = 1; // rounds
     void declare(arguments &line) {
-        line.option("--seconds", seconds, "how long a repetition takes, about");
-        line.option("--repetitions", repetitions, "the median of so many counts");
-        line.option("--least", least, "the least of them counts: with many short ones, for a busy machine");
+        line.option("--seconds", seconds, "approximate duration of a repetition");
+        line.option("--repetitions", repetitions, "number of repetitions; the median counts");
+        line.option("--least", least,
+                    "report the minimum instead: with many short repetitions, for a busy machine");
     }
 };
 

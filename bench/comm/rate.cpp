@@ -61,10 +61,10 @@ int main(int argc, char **argv) {
     unsigned long tasks = 1, messages = 0;
     patience wanted;
     wanted.fewest = 10; // starting the tasks is a small part then
-    arguments line("comm_rate: 8-byte messages between two ranks, million a second.");
-    line.option("-n,--tasks", tasks, "tasks of a rank; each exchanges messages with its partner, blocking");
-    line.option("--window", messages, "instead: one task, so many messages at once without blocking");
-    line.option("--fewest", wanted.fewest, "round trips of a pair, at least");
+    arguments line("comm_rate: 8-byte messages between two ranks, million per second.");
+    line.option("-n,--tasks", tasks, "tasks per rank; each exchanges messages with its partner, blocking");
+    line.option("--window", messages, "instead: one task, this many messages at once without blocking");
+    line.option("--fewest", wanted.fewest, "minimum number of round trips of a pair");
     wanted.declare(line);
     line.parse(argc, argv);
     if (tasks == 0 || tasks > 1'000'000 || wanted.fewest == 0)

@@ -27,7 +27,7 @@ CLI::Option *add(CLI::App &line, const std::string &names, Value &variable, cons
 } // namespace
 
 arguments::arguments(std::string purpose) : line_(std::make_unique<fult::tools::command_line>(purpose)) {
-    line_->footer("One line of JSON is written for each measure.");
+    line_->footer("Writes one line of JSON per measurement.");
 }
 arguments::~arguments() = default;
 

@@ -12,7 +12,7 @@ namespace bench {
 
 void kernel_settings::declare(arguments &line) {
     line.option("-w,--workers", workers, "kernel threads that run tasks");
-    line.option("--rounds", rounds, "measure so many times, a record each");
+    line.option("--rounds", rounds, "number of measurements; each writes a record");
 }
 
 namespace {

@@ -22,7 +22,7 @@ inline std::uint64_t fib_tasks(unsigned n) { return expected_fib(n + 1) - 1; }
 inline int fib_main(int argc, char **argv, const version &how, std::uint64_t (*compute)(unsigned),
                     unsigned n = 38) {
     kernel_settings settings;
-    arguments line("fib: a task a call; the smallest possible work.");
+    arguments line("fib: a task per call, with the smallest possible work.");
     line.option("-n,--size", n, "compute fib(n)");
     settings.declare(line);
     line.parse(argc, argv);

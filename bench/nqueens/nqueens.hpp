@@ -61,7 +61,7 @@ inline int nqueens_main(int argc, char **argv, const version &how,
                         std::uint64_t (*compute)(board, unsigned, unsigned)) {
     unsigned n = 12;
     kernel_settings settings;
-    arguments line("nqueens: counts the solutions of the n queens problem, a task a placement.");
+    arguments line("nqueens: counts the solutions of the n queens problem, a task per placement.");
     line.option("-n,--size", n, "queens and columns");
     settings.declare(line);
     line.parse(argc, argv);

@@ -231,14 +231,14 @@ def structure(name, peer):
 
 
 BENCHMARKS = {
-    "comm_latency": ("a message there, one back, 8 bytes to 4 MiB", comm_latency),
+    "comm_latency": ("ping-pong, 8 bytes to 4 MiB", comm_latency),
     "comm_bandwidth": ("windows of 64 messages, 64 KiB to 4 MiB", comm_bandwidth),
-    "comm_rate": ("1 to 100,000 tasks a rank that exchange messages in pairs", comm_rate),
+    "comm_rate": ("1 to 100,000 tasks per rank that exchange messages in pairs", comm_rate),
     "comm_burst": ("1 to 262,144 receives at once, in order", comm_burst),
-    "comm_shuffle": ("the same in random order of tags", comm_shuffle),
+    "comm_shuffle": ("the same with tags in random order", comm_shuffle),
     "comm_compute": ("64 tasks that compute between messages", comm_compute),
     "comm_blocked_memory": ("memory of a million tasks that wait for messages", comm_blocked_memory),
     "match_table": ("matching by 1 to 8 threads", structure("match_table", "oneTBB")),
-    "packet_pool": ("packets taken and given back by 1 to 8 threads", structure("packet_pool", "Boost.Lockfree")),
+    "packet_pool": ("packets taken and returned by 1 to 8 threads", structure("packet_pool", "Boost.Lockfree")),
     "comm_idle": ("processor time of ranks that wait for messages", comm_idle),
 }

@@ -9,7 +9,7 @@ from .rows import Row
 
 # operation -> the two counts that are subtracted, the counted operation, and the reference of the row
 OPERATIONS = {
-    "fib": (16, 20, "a spawn and join inside of a recursion"),
+    "fib": (16, 20, "a spawn and join inside a recursion"),
     "spawn_join": (6400, 64000, "a spawn and join, the task run by the join"),
     "spawn_join_stack": (6400, 64000, "the same, the task yields once on a stack of its own"),
     "yield": (10000, 100000, "a yield"),
@@ -56,4 +56,4 @@ def instructions(setting):
         yield Row("instructions", about, values, "instructions", reference, beside, missing=missing)
 
 
-BENCHMARKS = {"instructions": ("instructions of a spawn, a join, a yield, a signal, by Callgrind", instructions)}
+BENCHMARKS = {"instructions": ("instructions per spawn, join, yield and signal, counted by Callgrind", instructions)}

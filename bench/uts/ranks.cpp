@@ -273,10 +273,10 @@ int search_together(comm::context &ranks, const uts::command_line &wanted) {
 int main(int argc, char **argv) {
     uts::command_line wanted;
     unsigned workers = 0, rounds = 1;
-    arguments line("uts-ranks: counts the nodes of an unbalanced tree on several ranks, a task a node.");
+    arguments line("uts-ranks: counts the nodes of an unbalanced tree on several ranks, a task per node.");
     wanted.declare(line);
-    line.option("-w,--workers", workers, "kernel threads of each rank; 0: one a processor that it has");
-    line.option("--rounds", rounds, "measure so many times, a record each");
+    line.option("-w,--workers", workers, "kernel threads of each rank; 0: one per processor that it may use");
+    line.option("--rounds", rounds, "number of measurements; each writes a record");
     line.parse(argc, argv);
     wanted.finish();
     uts::current_tree = wanted.tree;

@@ -35,7 +35,7 @@ struct command_line {
         line.option("-b", tree.root_branching, "branching factor of the root");
         line.option("-d", tree.depth, "depth of a geometric or balanced tree");
         line.option("-q", tree.probability, "probability that a binomial node has children");
-        line.option("-m", tree.children, "number of children that it has then");
+        line.option("-m", tree.children, "number of children of such a node");
         line.option("-r", tree.seed, "seed of the root");
         line.option("-f", tree.shift, "fraction of the depth above which a hybrid tree is geometric");
     }
@@ -78,7 +78,7 @@ inline int uts_main(int argc, char **argv, const version &how, totals (*search)(
     kernel_settings settings;
     command_line wanted;
     bool show = false;
-    arguments line("uts: counts the nodes of an unbalanced tree, a task a node.");
+    arguments line("uts: counts the nodes of an unbalanced tree, a task per node.");
     wanted.declare(line);
     line.option("--show", show, "write nodes, leaves and depth to standard error");
     settings.declare(line);

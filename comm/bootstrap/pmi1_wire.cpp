@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cstdint>
 
+#include "fult/base/numbers.hpp"
+
 namespace fult::comm::detail {
 namespace {
 
@@ -62,13 +64,9 @@ std::optional<std::string_view> pmi1_reply::find(std::string_view key) const noe
 
 long pmi1_reply::number(std::string_view key, long low) const {
     const auto text = find(key);
-    long value = 0;
-    if (text) {
-        const char *end = text->data() + text->size();
-        const auto [last, error] = std::from_chars(text->data(), end, value);
-        if (error == std::errc{} && last == end && value >= low)
-            return value;
-    }
+    if (text)
+        if (const auto value = fult::detail::whole_number<long>(*text); value && *value >= low)
+            return *value;
     throw pmi1_wire_error(std::string(key) + " is missing or no number in " + shown(line_));
 }
 
@@ -110,12 +108,10 @@ std::vector<std::string> pmi1_encode(std::string_view bytes, std::size_t most) {
 
 void pmi1_decoder::take(std::string_view value) {
     if (!announced_) {
-        std::size_t count = 0;
-        const char *end = value.data() + std::min(value.size(), count_digits);
-        const auto [last, error] = std::from_chars(value.data(), end, count, 16);
-        if (value.size() < count_digits || error != std::errc{} || last != end || count > most_)
+        const auto count = fult::detail::whole_number<std::size_t>(value.substr(0, count_digits), 16);
+        if (value.size() < count_digits || !count || *count > most_)
             throw pmi1_wire_error("no value of ours: " + shown(value));
-        announced_ = count;
+        announced_ = *count;
         value.remove_prefix(count_digits);
     } else if (value.empty()) {
         throw pmi1_wire_error("an empty value"); // otherwise the next value would be requested forever

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include "comm/bootstrap/bootstrap.hpp"
+#include "fult/base/numbers.hpp"
 
 namespace fult::comm::detail {
 
@@ -32,14 +32,12 @@ int launcher_number(const char *variable, int low, int high) {
     if (text == nullptr)
         throw bootstrap_error(std::string("fult: the launcher has not set ") + variable +
                               ": start the program by the launcher itself, or unset its other variables");
-    int value = 0;
-    const char *end = text + std::strlen(text);
-    const auto [last, error] = std::from_chars(text, end, value);
-    if (error != std::errc{} || last != end || value < low || value > high)
+    const auto value = fult::detail::whole_number<int>(text);
+    if (!value || *value < low || *value > high)
         throw bootstrap_error(std::string("fult: ") + variable + "='" + text + "' must be a number from " +
                               std::to_string(low) + " to " + std::to_string(high) +
                               "; it is the launcher's to set");
-    return value;
+    return *value;
 }
 
 void check_launcher_socket(const char *variable, int descriptor) {

@@ -8,7 +8,7 @@
 #include <fult/this_task.hpp>
 
 #include "comm/c_api/objects.hpp"
-#include "comm/option_table.hpp"
+#include "comm/job/option_table.hpp"
 
 namespace fult::comm::detail {
 namespace {

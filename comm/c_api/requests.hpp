@@ -5,7 +5,7 @@
 
 #include <fult/comm.h>
 
-#include "comm/pending.hpp"
+#include "comm/requests/pending.hpp"
 
 namespace fult::comm::detail {
 static_assert(sizeof(fult_comm_request_t) == sizeof(pending *));

@@ -6,8 +6,8 @@
 
 #include <fult/detail/assertion.hpp>
 
-#include "comm/describe.hpp"
-#include "comm/endpoint_state.hpp"
+#include "comm/endpoints/endpoint_state.hpp"
+#include "comm/requests/describe.hpp"
 
 namespace fult::comm::detail {
 namespace {

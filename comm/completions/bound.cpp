@@ -8,9 +8,9 @@
 #include <fult/detail/assertion.hpp>
 
 #include "comm/completions/support.hpp"
-#include "comm/endpoint_state.hpp"
+#include "comm/endpoints/endpoint_state.hpp"
 #include "comm/one_sided/calls.hpp"
-#include "comm/pending.hpp"
+#include "comm/requests/pending.hpp"
 
 namespace fult::comm {
 

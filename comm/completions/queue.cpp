@@ -8,7 +8,7 @@
 #include <fult/detail/misuse.hpp>
 
 #include "comm/completions/support.hpp"
-#include "comm/device.hpp"
+#include "comm/device/device.hpp"
 
 namespace fult::comm {
 

@@ -6,7 +6,7 @@
 #include <fult/detail/assertion.hpp>
 
 #include "comm/completions/support.hpp"
-#include "comm/device.hpp"
+#include "comm/device/device.hpp"
 
 namespace fult::comm {
 

@@ -37,6 +37,8 @@ bool deadlock_rounds::knows_a_busy_one() const noexcept {
 }
 
 void deadlock_rounds::all_wait() noexcept {
+    if (phase_ == phase::reports || phase_ == phase::told) // next_ is the time limit of the reports
+        return;
     if (std::any_of(others_.begin(), others_.end(), [](const other &each) { return each.waits_for; }))
         tell_who_waits();
     begin();
@@ -72,10 +74,8 @@ void deadlock_rounds::begin_wave(phase which) noexcept {
     failed_ = own.failed;
     for (std::size_t i = 0; i < others_.size(); ++i) {
         const int rank = static_cast<int>(i);
-        if (rank == rank_ || ground_.has_failed(rank))
-            continue;
-        others_[i].is_asked = true;
-        ++asked_;
+        others_[i].is_asked = rank != rank_ && !ground_.has_failed(rank); // a failed one may still be marked
+        asked_ += others_[i].is_asked ? 1 : 0;
     }
     for (std::size_t i = 0; i < others_.size(); ++i)
         if (others_[i].is_asked)
@@ -194,7 +194,7 @@ void deadlock_rounds::ranks_have_gone() noexcept {
             others_[i].is_asked = false;
             FULT_ASSERT(asked_ != 0);
             --asked_;
-            if (phase_ != phase::none)
+            if (phase_ == phase::first_wave || phase_ == phase::second_wave)
                 pause();
         }
     begin();

@@ -7,8 +7,8 @@
 #include <system_error>
 #include <utility>
 
-#include "comm/device.hpp"
-#include "comm/own_thread.hpp"
+#include "comm/base/own_thread.hpp"
+#include "comm/device/device.hpp"
 
 namespace fult::comm::detail {
 namespace {

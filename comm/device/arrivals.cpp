@@ -6,8 +6,8 @@
 #include <new>
 #include <utility>
 
-#include "comm/endpoint_state.hpp"
-#include "comm/match/spin.hpp"
+#include "comm/endpoints/endpoint_state.hpp"
+#include "fult/base/spin_lock.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -16,7 +16,7 @@ constexpr std::size_t short_payload = 256; // messages of up to so many bytes us
 
 // A message may be taken from the table before its bytes have been copied.
 void await_bytes(const arrived &m) noexcept {
-    spin_wait wait;
+    fult::detail::spin_wait wait;
     while (!m.complete.load(std::memory_order_acquire)) // pairs with message_arrived, rts_arrived, send_here
         wait();
 }

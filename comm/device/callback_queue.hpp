@@ -7,6 +7,7 @@
 
 #include <fult/detail/assertion.hpp>
 
+#include "comm/base/linked_queue.hpp"
 #include "comm/device/lock.hpp"
 
 namespace fult::comm::detail {
@@ -24,21 +25,19 @@ class callback_queue {
     callback_queue &operator=(const callback_queue &) = delete;
 
     void add(callback &c) noexcept {
-        FULT_ASSERT(c.run && (!first_ || last_));
-        c.next_due = nullptr;
-        (first_ ? last_->next_due : first_) = &c;
-        last_ = &c;
+        FULT_ASSERT(c.run);
+        due_.append(c);
         mutex_.note_duty();
     }
     // True if none is due and none runs.
-    bool is_idle() const noexcept { return !first_ && !is_running_; }
+    bool is_idle() const noexcept { return due_.empty() && !is_running_; }
 
     // Both return what the caller runs next, or nullptr: it runs none from now on. begin returns nullptr also
     // if they run already, possibly below the caller.
     callback *begin() noexcept { return is_running_ ? nullptr : take(); }
     callback *take() noexcept {
-        is_running_ = first_ != nullptr;
-        return std::exchange(first_, nullptr);
+        is_running_ = !due_.empty();
+        return due_.take_all();
     }
     // Without the lock.
     static void run(callback *first) noexcept {
@@ -50,8 +49,7 @@ class callback_queue {
 
   private:
     device_mutex &mutex_;
-    callback *first_ = nullptr;
-    callback *last_ = nullptr;
+    linked_queue<callback, &callback::next_due> due_;
     bool is_running_ = false;
 };
 

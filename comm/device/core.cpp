@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "comm/wire.hpp"
+#include "comm/packets/wire.hpp"
 
 namespace fult::comm::detail {
 

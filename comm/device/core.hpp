@@ -9,7 +9,7 @@
 #include "comm/device/callback_queue.hpp"
 #include "comm/device/lock.hpp"
 #include "comm/device/peer_table.hpp"
-#include "comm/transport.hpp"
+#include "comm/transport/transport.hpp"
 
 namespace fult::comm::detail {
 

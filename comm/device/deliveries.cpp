@@ -4,7 +4,7 @@
 #include <memory>
 #include <new>
 
-#include "comm/endpoint_state.hpp"
+#include "comm/endpoints/endpoint_state.hpp"
 
 namespace fult::comm::detail {
 
@@ -16,7 +16,7 @@ struct deliveries::fetched : receive {
     bool counted = false;
 };
 
-void deliveries::attach() { lacking_room_.reserve(endpoints_.attached() + 1); }
+void deliveries::reserve(std::size_t more) { lacking_room_.reserve(endpoints_.attached() + more); }
 
 void deliveries::detach(const endpoint_state &e) noexcept {
     flow_.add_waiting(-static_cast<int>(std::erase(lacking_room_, &e)));

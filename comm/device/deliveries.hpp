@@ -23,7 +23,7 @@ class deliveries {
     deliveries(const deliveries &) = delete;
     deliveries &operator=(const deliveries &) = delete;
 
-    void attach(); // one more endpoint; throws std::bad_alloc
+    void reserve(std::size_t more); // endpoints to be attached; throws std::bad_alloc
     void detach(const endpoint_state &e) noexcept;
     // Its answer was promised. Returns false if there is no memory.
     bool rts_arrived(endpoint_state &e, const status &about, const rts_body &offer) noexcept;

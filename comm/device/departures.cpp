@@ -1,7 +1,7 @@
 #include "comm/device/departures.hpp"
 
-#include "comm/endpoint_state.hpp"
-#include "comm/liveness.hpp"
+#include "comm/device/liveness.hpp"
+#include "comm/endpoints/endpoint_state.hpp"
 #include "comm/one_sided/one_sided.hpp"
 
 namespace fult::comm::detail {

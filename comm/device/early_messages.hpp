@@ -1,7 +1,8 @@
 // Messages for endpoints that are not attached yet, or that had no memory for them; oldest first.
 #pragma once
 
-#include "comm/operation.hpp"
+#include "comm/base/linked_queue.hpp"
+#include "comm/device/operation.hpp"
 
 namespace fult::comm::detail {
 
@@ -13,8 +14,7 @@ class early_messages {
     early_messages take_of(unsigned endpoint) noexcept;
 
   private:
-    arrived *first_ = nullptr;
-    arrived *last_ = nullptr;
+    linked_queue<match_item, &match_item::next> held_;
 };
 
 } // namespace fult::comm::detail

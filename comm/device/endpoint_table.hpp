@@ -8,7 +8,7 @@
 
 #include <fult/detail/assertion.hpp>
 
-#include "comm/operation.hpp"
+#include "comm/device/operation.hpp"
 
 namespace fult::comm::detail {
 

@@ -7,8 +7,8 @@
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/platform.hpp>
 
-#include "comm/endpoint_state.hpp"
-#include "comm/match/spin.hpp"
+#include "comm/endpoints/endpoint_state.hpp"
+#include "fult/base/spin_lock.hpp"
 
 namespace fult::comm::detail {
 
@@ -107,7 +107,7 @@ void handler_calls::reclaim() noexcept {
 }
 
 void handler_calls::await_end_of(std::uint16_t endpoint) const noexcept {
-    spin_wait wait;
+    fult::detail::spin_wait wait;
     // After endpoint_table::detach: pairs with run.
     while (running_.load(std::memory_order_seq_cst) == endpoint &&
            runner_.load(std::memory_order_relaxed) != fult::detail::this_thread())

@@ -3,7 +3,7 @@
 
 #include <fult/detail/assertion.hpp>
 
-#include "comm/match/spin.hpp"
+#include "fult/base/spin_lock.hpp"
 
 namespace fult::comm::detail {
 
@@ -45,7 +45,7 @@ class device_mutex {
     void set_duties(lock_duties &duties) noexcept { duties_ = &duties; }
 
   private:
-    spin lock_;
+    fult::detail::spin_lock lock_;
     bool is_due_ = false;
     lock_duties *duties_ = nullptr;
 };

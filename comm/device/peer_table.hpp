@@ -10,7 +10,7 @@
 #include <fult/detail/assertion.hpp>
 
 #include "comm/device/lock.hpp"
-#include "comm/peer.hpp"
+#include "comm/device/peer.hpp"
 
 namespace fult::comm::detail {
 

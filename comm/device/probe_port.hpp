@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "comm/deadlock/probe.hpp"
-#include "comm/wire.hpp"
+#include "comm/packets/wire.hpp"
 
 namespace fult::comm::detail {
 

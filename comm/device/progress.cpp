@@ -5,8 +5,8 @@
 #include <mutex>
 #include <thread>
 
-#include "comm/describe.hpp"
 #include "comm/one_sided/one_sided.hpp"
+#include "comm/requests/describe.hpp"
 
 namespace fult::comm::detail {
 

@@ -9,8 +9,8 @@
 #include <fult/this_task.hpp>
 
 #include "comm/deadlock/probe.hpp"
+#include "comm/device/operation.hpp"
 #include "comm/device/receive_path.hpp"
-#include "comm/operation.hpp"
 
 namespace fult::comm::detail {
 

@@ -250,19 +250,13 @@ void receive_path::prefetch(int source, std::span<const record_view> messages) c
 
 // Packets that wait for memory ----------------------------------------------------------------------------------------
 
-void receive_path::append_deferred(packet &p) noexcept {
-    p.next = nullptr;
-    (deferred_ ? last_deferred_->next : deferred_) = &p;
-    last_deferred_ = &p;
-}
-
 // The packet is not given back to its transport, so a rank that sends more than there is memory for runs out
 // of packets.
 void receive_path::defer(packet &p, std::size_t from) noexcept {
     const int source = read(p).source();
     ++core_.peers.of(source).deferred;
     p.rank = static_cast<int>(from);
-    append_deferred(p);
+    deferred_.append(p);
     sleep_.press();
     if (std::exchange(told_no_memory_, true))
         return;
@@ -275,7 +269,7 @@ void receive_path::defer(packet &p, std::size_t from) noexcept {
 
 // Packets of one rank do not delay those of another.
 void receive_path::retry() noexcept {
-    packet *each = std::exchange(deferred_, nullptr);
+    packet *each = deferred_.take_all();
     const auto source_of = [&](const packet &p) -> peer & { return core_.peers.of(read(p).source()); };
     for (packet *p = each; p; p = p->next)
         source_of(*p).no_memory = false;
@@ -285,7 +279,7 @@ void receive_path::retry() noexcept {
         const auto from = static_cast<std::size_t>(p.rank);
         source.no_memory = source.no_memory || !try_packet(p, from);
         if (source.no_memory)
-            append_deferred(p);
+            deferred_.append(p);
         else
             --source.deferred;
     }

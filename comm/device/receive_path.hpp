@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "comm/base/linked_queue.hpp"
 #include "comm/device/arrivals.hpp"
 #include "comm/device/departures.hpp"
 #include "comm/device/handler_calls.hpp"
@@ -38,7 +39,7 @@ class receive_path {
     bool poll() noexcept;
     // Retries packets that wait for memory.
     void retry() noexcept;
-    bool waits() const noexcept { return deferred_ != nullptr; }
+    bool waits() const noexcept { return !deferred_.empty(); }
     // Packets from outside the job, which were refused. Any thread.
     std::uint64_t strange_packets() const noexcept { return strange_.load(std::memory_order_relaxed); }
 
@@ -62,7 +63,6 @@ class receive_path {
     void prefetch(std::span<const event> packets) const noexcept;
     void prefetch(int source, std::span<const record_view> messages) const noexcept;
     void defer(packet &p, std::size_t from) noexcept;
-    void append_deferred(packet &p) noexcept;
     record_reader read(const packet &p) const noexcept {
         return {{p.data(), p.size}, static_cast<std::uint32_t>(core_.settings.size)};
     }
@@ -76,9 +76,8 @@ class receive_path {
     departures &departures_;
     probe_port &probes_;
     handler_calls &handlers_;
-    unsigned silent_events_ = 0; // events of this poll that do not count
-    packet *deferred_ = nullptr; // received packets for whose records there was no memory, in order
-    packet *last_deferred_ = nullptr;
+    unsigned silent_events_ = 0;                   // events of this poll that do not count
+    linked_queue<packet, &packet::next> deferred_; // received, without memory for their records
     bool told_no_memory_ = false;
     std::atomic<std::uint64_t> strange_{0};
 };

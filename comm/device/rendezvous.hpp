@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <string>
 
+#include "comm/base/id_table.hpp"
 #include "comm/device/answers.hpp"
+#include "comm/device/operation.hpp"
 #include "comm/device/send_path.hpp"
-#include "comm/id_table.hpp"
-#include "comm/operation.hpp"
 
 namespace fult::comm::detail {
 

@@ -161,9 +161,7 @@ void send_path::end(sending &s, errc failure) noexcept {
 
 void send_path::queue(sending &s) noexcept {
     peer &to = core_.peers.of(s.rank);
-    s.next = nullptr;
-    (to.first ? to.last->next : to.first) = &s;
-    to.last = &s;
+    to.waiting.append(s);
     advance(to);
 }
 
@@ -178,15 +176,14 @@ bool send_path::write(sending &s) noexcept {
 }
 
 void send_path::advance(peer &to) noexcept {
-    while (to.first) {
-        sending &s = *to.first;
-        if (!write(s))
+    while (sending *s = to.waiting.first()) {
+        if (!write(*s))
             break;
-        to.first = s.next;
-        if (s.kind == record::eager)
-            end(s, errc::none);
+        to.waiting.take();
+        if (s->kind == record::eager)
+            end(*s, errc::none);
     }
-    if (to.first && !to.blocked) {
+    if (!to.waiting.empty() && !to.blocked) {
         to.blocked = true;
         to.next_blocked = blocked_;
         blocked_ = &to;
@@ -206,7 +203,7 @@ void send_path::retry() noexcept {
 void send_path::fail(peer &who) noexcept {
     if (packet *p = std::exchange(who.open, nullptr))
         packets_.give(*p);
-    for (sending *each = std::exchange(who.first, nullptr); each;) {
+    for (sending *each = who.waiting.take_all(); each;) {
         sending *s = std::exchange(each, each->next);
         if (s->id == 0)
             end(*s, errc::peer_failed);

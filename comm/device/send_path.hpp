@@ -6,10 +6,10 @@
 #include <span>
 
 #include "comm/device/core.hpp"
+#include "comm/device/operation.hpp"
 #include "comm/device/packet_buffers.hpp"
 #include "comm/device/sleep.hpp"
-#include "comm/operation.hpp"
-#include "comm/wire.hpp"
+#include "comm/packets/wire.hpp"
 
 namespace fult::comm::detail {
 

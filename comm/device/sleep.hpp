@@ -5,8 +5,8 @@
 #include <memory>
 #include <span>
 
-#include "comm/bells.hpp"
-#include "comm/transport.hpp"
+#include "comm/shared/bells.hpp"
+#include "comm/transport/transport.hpp"
 
 namespace fult::comm::detail {
 

@@ -7,11 +7,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "comm/base/random_number.hpp"
 #include "comm/fabric/fabric.hpp"
 #include "comm/fabric/objects.hpp"
 #include "comm/fabric/operations.hpp"
-#include "comm/random_number.hpp"
-#include "comm/transport.hpp"
+#include "comm/transport/transport.hpp"
 
 namespace fult::comm::detail {
 

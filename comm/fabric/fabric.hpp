@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "comm/transport.hpp"
+#include "comm/transport/transport.hpp"
 
 namespace fult::comm::detail {
 

@@ -4,7 +4,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "comm/descriptor_limit.hpp"
+#include "comm/base/descriptor_limit.hpp"
 #include "comm/fabric/kept_signals.hpp"
 
 namespace fult::comm::detail {

@@ -12,7 +12,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "comm/descriptor_limit.hpp"
+#include "comm/base/descriptor_limit.hpp"
 #include "comm/fabric/library.hpp"
 
 namespace fult::comm::detail {

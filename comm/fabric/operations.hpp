@@ -9,7 +9,7 @@
 
 #include <fult/detail/assertion.hpp>
 
-#include "comm/packet.hpp"
+#include "comm/packets/packet.hpp"
 
 namespace fult::comm::detail {
 

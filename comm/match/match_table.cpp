@@ -178,7 +178,7 @@ inline match_table::bucket *match_table::lock(std::uint64_t hash) noexcept {
 // Another thread has locked the bucket, or it is unborn: then its keys are in the youngest born bucket that
 // it descends from.
 match_table::bucket *match_table::lock_slowly(std::uint64_t hash) noexcept {
-    spin_wait wait;
+    fult::detail::spin_wait wait;
     for (;;) {
         // If the acquire below finds a bucket `inner`, this loads in the next round the level that its
         // splitter saw, or a later one.
@@ -306,7 +306,7 @@ void match_table::grow_if_crowded() noexcept {
 template <class F> void match_table::each_bucket(F f) const noexcept {
     const auto visit = [&](const auto &self, const level &at, std::size_t index) -> void {
         bucket &b = at.buckets[index];
-        spin_wait wait;
+        fult::detail::spin_wait wait;
         for (;;) {
             const std::uint32_t state = b.state.load(std::memory_order_acquire);
             if (state == unborn)

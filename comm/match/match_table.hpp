@@ -20,7 +20,7 @@
 #include <type_traits>
 
 #include "comm/match/match_item.hpp"
-#include "comm/match/spin.hpp"
+#include "fult/base/spin_lock.hpp"
 
 namespace fult::comm::detail {
 

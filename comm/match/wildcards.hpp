@@ -17,7 +17,7 @@
 #include <memory>
 
 #include "comm/match/match_item.hpp"
-#include "comm/match/spin.hpp"
+#include "fult/base/spin_lock.hpp"
 
 namespace fult::comm::detail {
 
@@ -94,7 +94,7 @@ class wildcard_matcher {
     bool look_at(const match_pattern &what, visitor f, void *context) noexcept;
     wildcard_item *remove_all(kind k, condition pred, void *context) noexcept;
 
-    mutable spin lock_;
+    mutable fult::detail::spin_lock lock_;
     std::uint64_t posted_ = 0;
     std::array<std::size_t, 4> receives_{}; // by kind of list
     std::size_t messages_ = 0;

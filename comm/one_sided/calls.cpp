@@ -5,8 +5,8 @@
 
 #include <fult/comm/one_sided.hpp>
 
-#include "comm/endpoint_state.hpp"
-#include "comm/pending.hpp"
+#include "comm/endpoints/endpoint_state.hpp"
+#include "comm/requests/pending.hpp"
 
 namespace fult::comm {
 

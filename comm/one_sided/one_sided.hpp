@@ -13,13 +13,13 @@
 
 #include <fult/detail/assertion.hpp>
 
+#include "comm/base/id_table.hpp"
 #include "comm/device/arrivals.hpp"
 #include "comm/device/core.hpp"
+#include "comm/device/operation.hpp"
 #include "comm/device/send_path.hpp"
 #include "comm/device/sleep.hpp"
-#include "comm/id_table.hpp"
 #include "comm/one_sided/records.hpp"
-#include "comm/operation.hpp"
 
 namespace fult::comm::detail {
 

@@ -6,7 +6,7 @@
 
 #include <fult/detail/assertion.hpp>
 
-#include "comm/endpoint_state.hpp"
+#include "comm/endpoints/endpoint_state.hpp"
 #include "comm/one_sided/one_sided.hpp"
 
 namespace fult::comm::detail {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "comm/wire.hpp"
+#include "comm/packets/wire.hpp"
 
 namespace fult::comm::detail {
 

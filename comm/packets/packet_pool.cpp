@@ -72,7 +72,7 @@ class alignas(cache_line) packet_pool::part {
     }
 
   private:
-    spin lock_;
+    fult::detail::spin_lock lock_;
     std::atomic<std::size_t> count_{0};
     std::size_t cold_ = 0, mask_ = 0, room_ = 0;
     std::unique_ptr<packet *[]> ring_;

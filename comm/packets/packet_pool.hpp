@@ -16,8 +16,8 @@
 #include <memory>
 #include <vector>
 
-#include "comm/match/spin.hpp"
-#include "comm/packet.hpp"
+#include "comm/packets/packet.hpp"
+#include "fult/base/spin_lock.hpp"
 
 namespace fult::comm::detail {
 
@@ -78,7 +78,7 @@ class packet_pool {
     part *reserve_ = nullptr;
     std::atomic<std::size_t> made_{0};
     std::atomic<std::size_t> maximum_{0};
-    spin making_;
+    fult::detail::spin_lock making_;
     std::vector<slab> slabs_; // protected by making_
     alignas(64) std::atomic<unsigned> next_victim_{0};
 };

@@ -4,11 +4,14 @@
 #include <cstdlib>
 #include <exception>
 #include <fstream>
+#include <string_view>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include <fult/detail/address.hpp>
+
+#include "fult/base/numbers.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -23,8 +26,9 @@ bool names_its_tracers() {
 
 // FULT_RUN_JOB begins with the process id of fult-run.
 pid_t launcher() noexcept {
-    const char *const job = std::getenv("FULT_RUN_JOB");
-    const long named = job ? std::strtol(job, nullptr, 10) : 0;
+    const char *const given = std::getenv("FULT_RUN_JOB");
+    std::string_view job = given ? given : "";
+    const long named = fult::detail::leading_number<long>(job).value_or(0);
     const pid_t process = named > 0 ? static_cast<pid_t>(named) : ::getppid();
     return process > 1 ? process : 0; // all processes descend from the first one
 }

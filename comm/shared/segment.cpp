@@ -1,13 +1,8 @@
 #include "comm/shared/segment.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <climits>
-#include <cstdio>
-#include <fcntl.h>
 #include <limits>
 #include <stdexcept>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <system_error>
@@ -15,8 +10,6 @@
 
 #include <fult/detail/address.hpp>
 #include <fult/detail/assertion.hpp>
-
-#include "comm/descriptor_limit.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -33,35 +26,7 @@ std::size_t whole_pages(std::size_t bytes) noexcept {
     return (bytes + page_size() - 1) / page_size() * page_size();
 }
 
-[[noreturn]] void lacks(const std::string &what, const std::string &remedy) {
-    const char *lacking = lack_of_descriptors(errno);
-    throw std::system_error(errno, std::generic_category(),
-                            "fult-comm: " + what + "; " + (lacking ? lacking : remedy));
-}
-
-std::string path_of(const std::string &name) { return "/" + name; }
-
 } // namespace
-
-file::~file() {
-    if (descriptor_ >= 0)
-        ::close(descriptor_);
-}
-
-mapping::mapping(const file &from, std::size_t offset, std::size_t size, const std::string &name)
-    : size_(size) {
-    FULT_ASSERT(size != 0 && offset % page == 0);
-    void *const at = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, from.get(),
-                            static_cast<off_t>(offset));
-    if (at == MAP_FAILED)
-        lacks("shared memory /" + name + " cannot be mapped", "raise `ulimit -v`?");
-    at_ = static_cast<std::byte *>(at);
-}
-
-mapping::~mapping() {
-    if (at_)
-        ::munmap(at_, size_);
-}
 
 std::size_t segment_shape::head_bytes() const noexcept {
     return whole_pages(sizeof(segment_head) + (slots + 63) / 64 * sizeof(slot_word));
@@ -93,58 +58,33 @@ std::size_t free_shared_memory() noexcept {
 }
 
 file create_segment(const std::string &name, const segment_shape &shape) {
-    const std::string path = path_of(name);
-    ::shm_unlink(path.c_str()); // remains of a killed job
-    file made(::shm_open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
-    if (made.get() < 0)
-        lacks("shared memory " + path + " cannot be made",
-              "is /dev/shm mounted and writable? FULT_COMM_SAME_HOST=none does without");
-    int error = 0;
-    do
-        error = ::posix_fallocate(made.get(), 0, static_cast<off_t>(shape.bytes()));
-    while (error == EINTR);
-    if (error != 0) {
-        ::shm_unlink(path.c_str());
-        errno = error;
-        lacks("/dev/shm has no room for " + std::to_string(shape.bytes()) + " bytes of " + path,
-              "make it larger (docker run --shm-size), or set FULT_COMM_SAME_HOST=none");
-    }
+    file made = create_shared_file(name, shape.bytes(), "FULT_COMM_SAME_HOST=none");
     try {
         const mapping head(made, 0, shape.head_bytes(), name);
         ::new (head.at()) segment_head{segment_head::expected, shape};
     } catch (const std::system_error &) {
-        ::shm_unlink(path.c_str());
+        remove_shared_file(name);
         throw;
     }
     return made;
 }
 
 file open_segment(const std::string &name, const segment_shape &shape) {
-    const std::string path = path_of(name);
-    file found(::shm_open(path.c_str(), O_RDWR, 0));
-    if (found.get() < 0)
-        lacks("shared memory " + path + " cannot be opened",
-              "has a rank of this host failed, or do they not all see the same /dev/shm? "
-              "FULT_COMM_SAME_HOST=none does without");
+    file found = open_shared_file(name, access_to_file::write,
+                                  "has a rank of this host failed, or do they not all see the same /dev/shm? "
+                                  "FULT_COMM_SAME_HOST=none does without");
     struct stat about {};
     if (::fstat(found.get(), &about) != 0 || static_cast<std::size_t>(about.st_size) != shape.bytes())
         throw std::runtime_error(
-            "fult-comm: shared memory " + path +
+            "fult-comm: shared memory /" + name +
             " has another size than this rank's; give all ranks the same FULT_COMM_* settings");
     const mapping head(found, 0, shape.head_bytes(), name);
     const auto &seen = *reinterpret_cast<const segment_head *>(head.at());
     if (seen.magic != segment_head::expected || !(seen.shape == shape))
         throw std::runtime_error(
-            "fult-comm: shared memory " + path +
+            "fult-comm: shared memory /" + name +
             " is not as this rank's; give all ranks the same FULT_COMM_* settings and library");
     return found;
-}
-
-// Needs no memory.
-void remove_segment(const std::string &name) noexcept {
-    char path[NAME_MAX + 2];
-    std::snprintf(path, sizeof path, "/%s", name.c_str());
-    ::shm_unlink(path);
 }
 
 ring_place ring_at(std::byte *at, const segment_shape &shape, int from, int to) noexcept {

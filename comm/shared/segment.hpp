@@ -7,49 +7,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 
 #include "comm/shared/ring.hpp"
+#include "comm/shared/shared_file.hpp"
 
 namespace fult::comm::detail {
-
-// Owns a file descriptor.
-class file {
-  public:
-    file() = default;
-    explicit file(int descriptor) noexcept : descriptor_(descriptor) {}
-    file(file &&from) noexcept : descriptor_(std::exchange(from.descriptor_, -1)) {}
-    file &operator=(file &&from) noexcept {
-        std::swap(descriptor_, from.descriptor_);
-        return *this;
-    }
-    ~file();
-    int get() const noexcept { return descriptor_; }
-
-  private:
-    int descriptor_ = -1;
-};
-
-// A memory mapping of a part of a file.
-class mapping {
-  public:
-    mapping() = default;
-    mapping(const file &from, std::size_t offset, std::size_t size,
-            const std::string &name); // throws std::system_error
-    mapping(mapping &&from) noexcept : at_(std::exchange(from.at_, nullptr)), size_(from.size_) {}
-    mapping &operator=(mapping &&from) noexcept {
-        std::swap(at_, from.at_);
-        std::swap(size_, from.size_);
-        return *this;
-    }
-    ~mapping();
-
-    std::byte *at() const noexcept { return at_; }
-
-  private:
-    std::byte *at_ = nullptr;
-    std::size_t size_ = 0;
-};
 
 // Identical for all ranks of a job.
 struct segment_shape {
@@ -87,12 +49,10 @@ inline slot_word *words_of(const mapping &head) noexcept {
     return reinterpret_cast<slot_word *>(head.at() + sizeof(segment_head));
 }
 
-// Creates a segment with that name and allocates all of it; replaces remains of an earlier process. Throws
-// std::system_error, ENOSPC if there is not enough memory.
+// Throws std::system_error, ENOSPC if there is not enough memory.
 file create_segment(const std::string &name, const segment_shape &shape);
 // Opens another rank's segment. Throws std::runtime_error if it is missing or has another shape.
 file open_segment(const std::string &name, const segment_shape &shape);
-void remove_segment(const std::string &name) noexcept;
 
 // The ring located at `at`.
 ring_place ring_at(std::byte *at, const segment_shape &shape, int from, int to) noexcept;

@@ -10,7 +10,8 @@
 #include <fult/detail/address.hpp>
 #include <fult/detail/assertion.hpp>
 
-#include "comm/random_number.hpp"
+#include "comm/base/random_number.hpp"
+#include "fult/base/numbers.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -21,12 +22,10 @@ constexpr unsigned patience = 64;       // unsuccessful polls after which a ring
 
 // Parses a hexadecimal field of an address; moves `text` past the dot that follows.
 std::uint64_t number_from(std::string_view &text) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
-    if (error != std::errc{} || end == text.data() + text.size() || *end != '.')
+    const auto value = fult::detail::number_before<std::uint64_t>(text, '.', 16);
+    if (!value)
         throw std::invalid_argument("");
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
-    return value;
+    return *value;
 }
 
 std::string hex(std::uint64_t value) {
@@ -117,7 +116,7 @@ shared_transport::~shared_transport() { conceal(); }
 
 void shared_transport::conceal() noexcept {
     if (!concealed_)
-        remove_segment(file_);
+        remove_shared_file(file_);
     concealed_ = true;
 }
 

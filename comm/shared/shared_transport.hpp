@@ -10,7 +10,7 @@
 #include "comm/shared/ring.hpp"
 #include "comm/shared/segment.hpp"
 #include "comm/shared/shared.hpp"
-#include "comm/transport.hpp"
+#include "comm/transport/transport.hpp"
 
 namespace fult::comm::detail {
 

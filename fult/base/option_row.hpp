@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
 #include <cstdlib>
 #include <iterator>
@@ -13,6 +12,9 @@
 #include <string>
 #include <string_view>
 #include <unistd.h>
+#include <utility>
+
+#include "numbers.hpp"
 
 namespace fult::detail {
 
@@ -36,10 +38,10 @@ inline bool parse_number(std::string_view text, std::size_t &into) {
     const std::size_t shift = unit == text.npos ? 0 : (unit / 2 + 1) * 10;
     if (shift != 0)
         text.remove_suffix(1);
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), into);
-    if (error != std::errc{} || end != text.data() + text.size() || into > (~std::size_t{0} >> shift))
+    const auto number = whole_number<std::size_t>(text);
+    if (!number || *number > (~std::size_t{0} >> shift))
         return false;
-    into <<= shift;
+    into = *number << shift;
     return true;
 }
 
@@ -181,10 +183,21 @@ template <class Options> inline const char *in_environment(const option_row<Opti
 template <class Options>
 inline void set_option(const option_row<Options> &row, Options &into, std::string_view text,
                        const std::string &what) {
-    Options one{}; // so that an error leaves `into` as it is
-    if (!row.parse(one, text) || !row.valid(one))
+    Options changed = into; // so that an error leaves `into` as it is
+    if (!row.parse(changed, text) || !row.valid(changed))
         throw std::invalid_argument(what + ": must be " + row.must_be());
-    row.parse(into, text);
+    into = std::move(changed);
+}
+
+// Throws std::invalid_argument if an option is out of its range, wherever its value comes from.
+template <class Options>
+inline void require_valid(std::span<const option_row<Options>> rows, const Options &checked,
+                          const char *library) {
+    for (const auto &row : rows)
+        if (!row.valid(checked))
+            throw std::invalid_argument(std::string(library) + ": " + row.variable + "='" +
+                                        row.print(checked) + "' (or the option of that name): must be " +
+                                        row.must_be());
 }
 
 // The defaults, changed by the environment. An error begins with the name of the library.

@@ -2,7 +2,6 @@
 
 #include <csignal>
 #include <cstdlib>
-#include <stdexcept>
 
 #include "check.hpp"
 #include "fult/scheduler/sleepers.hpp"
@@ -113,12 +112,7 @@ int dump_signal_in_environment() noexcept {
     return given && signal_option::parse(o, given) && signal_option::valid(o) ? o.dump_signal : 0;
 }
 
-void validate(const options &o) {
-    for (const auto &row : rows)
-        if (!row.valid(o))
-            throw std::invalid_argument("fult: " + std::string(row.variable) + "='" + row.print(o) +
-                                        "' (or the option of that name): must be " + row.must_be());
-}
+void validate(const options &o) { require_valid(option_table(), o, "fult"); }
 
 } // namespace detail
 

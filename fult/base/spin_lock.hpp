@@ -1,37 +1,28 @@
-// Test-and-set lock with backoff, for the runtime's own short sections on kernel threads. The holder must not
-// suspend.
+// The back-off of loops that wait for another thread's few instructions, and the lock that uses it.
 #pragma once
 
-#include <atomic>
 #include <sched.h>
 
-#include <fult/detail/assertion.hpp>
 #include <fult/detail/platform.hpp>
+#include <fult/detail/spin_lock.hpp>
 
 namespace fult::detail {
 
-class spin_lock {
+// Called between two looks. Now and then it yields the processor, as the other thread may have been
+// preempted, and returns true.
+class spin_wait {
   public:
-    void lock() noexcept {
-        for (unsigned tries = 1; !try_lock(); ++tries)
-            if (tries % 64 == 0)
-                ::sched_yield(); // the holder may have been preempted
-            else
-                cpu_relax();
+    bool operator()() noexcept {
+        if (++turns_ % 64 != 0) {
+            cpu_relax();
+            return false;
+        }
+        ::sched_yield();
+        return true;
     }
-    bool try_lock() noexcept {
-        return !held_.load(std::memory_order_relaxed) &&
-               !held_.exchange(true, std::memory_order_acquire); // pairs with unlock
-    }
-    void unlock() noexcept {
-        FULT_ASSERT(is_held(), "only a lock that is held is released");
-        held_.store(false, std::memory_order_release); // pairs with try_lock
-    }
-    // For assertions: some thread holds it.
-    bool is_held() const noexcept { return held_.load(std::memory_order_relaxed); }
 
   private:
-    std::atomic<bool> held_{false};
+    unsigned turns_ = 0;
 };
 
 } // namespace fult::detail

@@ -169,7 +169,7 @@ void engine::create_homes() {
 void engine::become_main() {
     worker &first = *team_.homes[0];
     first.enter_thread();
-    main_ = first.take_own_slot();
+    main_ = first.slots.take_own();
     main_->pinned = true;
     first.adopt_main(main_, &main_stack_);
 }
@@ -222,23 +222,25 @@ void engine::destroy_homes() noexcept {
     team_.homes.clear();
 }
 
-// True if every other worker sleeps and none trims. Called under team_.counting, which keeps it so.
+// True if every other worker sleeps, and none trims or polls meanwhile. Called under team_.counting, which
+// keeps it so.
 bool engine::can_count() const noexcept {
-    return team_.asleep.count() == team_.count - 1 && team_.trimming.load(std::memory_order_acquire) == 0;
+    return team_.asleep.count() == team_.count - 1 && team_.trimming.load(std::memory_order_acquire) == 0 &&
+           !team_.outside.polls_asleep();
 }
 
 // Number of living tasks, without the main task.
 std::uint64_t engine::living() noexcept {
     std::uint64_t count = 0;
     for (worker *w : team_.homes)
-        count += w->living();
+        count += w->slots.living();
     return count - 1;
 }
 
 std::uint64_t engine::ended() noexcept {
     std::uint64_t count = 0;
     for (worker *w : team_.homes)
-        count += w->ended();
+        count += w->slots.ended();
     return count;
 }
 
@@ -287,7 +289,7 @@ void engine::drain() noexcept {
     auto moved = std::chrono::steady_clock::now();
     for (unsigned idle = 0;;) {
         const bool own =
-            team_.outside.poll() || first.has_work() || team_.foreign_home().tasks.seems_public();
+            team_.outside.poll() || first.has_work() || first.sources.maybe_without_worker(first);
         // Tasks of another worker are left to it at first; but that worker may compute until one of them has
         // run.
         if (own || (idle != 0 && first.work_anywhere(true))) {

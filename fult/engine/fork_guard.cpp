@@ -19,7 +19,7 @@ void after_fork() noexcept {
         return;
     forked_while_running.store(true, std::memory_order_relaxed);
     if (worker *w = this_worker()) {
-        w->drop_handed_off();
+        w->sources.for_each([](auto &source) { source.drop_in_forked_child(); });
         w->request_flags.fetch_or(forked, std::memory_order_relaxed);
     }
 }

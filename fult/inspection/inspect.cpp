@@ -15,6 +15,7 @@
 #include "fult/base/sanitizer.hpp"
 #include "fult/base/unwind.hpp"
 #include "fult/engine/fork_guard.hpp"
+#include "fult/memory/home_memory.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
 #include "fult/tasks/task_state.hpp"
@@ -78,7 +79,7 @@ struct seen {
     char name[128];
     char waits_for[96]; // may lie on the task's stack
     void *frames[most_frames];
-    void *site[worker::site_frames];
+    void *site[spawn_sites::frames];
 
     explicit seen(const task *t) noexcept {
         const auto &home = *static_cast<worker *>(home_of(t));
@@ -86,7 +87,7 @@ struct seen {
         about.home = home.index < home.team.count ? static_cast<int>(home.index) : -1;
         about.slot = slot_of(t);
         about.worker = -1;
-        about.spawned_at = {site, home.site_of(t, site)};
+        about.spawned_at = {site, home.sites.of(slot_of(t), site)};
     }
     void set_name(const task *t) noexcept {
         const bool main = about.home == 0 && about.slot == main_slot;
@@ -117,7 +118,7 @@ class walk {
         for (worker *home : team_.homes)
             visit_home(*home);
         for (unsigned i = 0; i < team_.count; ++i)
-            visit_handed_off(*team_.homes[i]);
+            visit_claimed(*team_.homes[i]);
         return count_;
     }
 
@@ -173,15 +174,21 @@ class walk {
             visit_claimable(home, t, slot);
             return;
         }
-        for (const bool started : {false, true})
-            if (home.tasks.is_private(slot, started)) {
-                seen s(t);
-                s.about.status = task_status::ready;
-                s.about.started = started;
-                s.set_name_of_busy(t);
-                report(s);
-                return;
+        bool reported = false; // a stale bit of another kind may be set
+        home.sources.for_each([&](const auto &source) {
+            if (!reported && source.holds_private(home, slot)) {
+                report_ready(t, source.started);
+                reported = true;
             }
+        });
+    }
+
+    void report_ready(const task *t, bool started) {
+        seen s(t);
+        s.about.status = task_status::ready;
+        s.about.started = started;
+        s.set_name_of_busy(t);
+        report(s);
     }
 
     void visit_claimable(worker &home, task *t, std::uint32_t slot) {
@@ -189,8 +196,9 @@ class walk {
         if (before == busy || try_claim(*t, before) != before)
             return; // a worker has claimed it: it runs
         seen s(t);
-        const bool posted = home.tasks.runnable().contains(slot) || home.tasks.pinned().contains(slot) ||
-                            t->pending_wakeup.load(std::memory_order_relaxed) != 0;
+        bool posted = t->pending_wakeup.load(std::memory_order_relaxed) != 0;
+        home.sources.for_each(
+            [&](const auto &source) { posted = posted || source.holds_public(home, slot); });
         s.set_name(t);
         s.about.pinned = before == ready_pinned;
         s.about.started = t->context != nullptr;
@@ -255,18 +263,12 @@ class walk {
             s.about.joins = racy_id_of(joined);
     }
 
-    // Visits claimed tasks that wait for their worker's next decision. The chain may change during the walk,
-    // and may be a deferred lock.
-    void visit_handed_off(const worker &w) {
-        const task *t = descriptors_.find(address_of(w.handed_off()));
-        for (std::size_t i = 0; t && i < most_outer; ++i) {
-            seen s(t);
-            s.about.status = task_status::ready;
-            s.about.started = true;
-            s.set_name_of_busy(t);
-            report(s);
-            t = descriptors_.find(address_of(t->next.load(std::memory_order_relaxed)));
-        }
+    // Visits claimed tasks that wait for their worker's next decision.
+    void visit_claimed(const worker &w) {
+        w.sources.for_each([&](const auto &source) {
+            source.visit([&](std::uintptr_t address) { return descriptors_.find(address); },
+                         [&](const task *t) { report_ready(t, true); });
+        });
     }
 
     worker_team &team_;

@@ -100,20 +100,22 @@ const char *stack_pool::guard_name() const noexcept {
     return madvise_guards_ ? "madvise" : settings_.guard == guard_mode::none ? "none" : "mprotect";
 }
 
-std::size_t stack_pool::protect(std::byte *base) noexcept {
+// Called under the lock. The kernel may refuse a guard of either kind at any time, for lack of memory.
+void stack_pool::protect(stack &s) noexcept {
+    FULT_ASSERT(lock_.is_held() && s.guard == 0 && !s.split);
     const std::size_t guard = page_size();
-    if (madvise_guards_ && guard_by_madvise(base, guard))
-        return guard;
     if (settings_.guard == guard_mode::none)
-        return 0;
-    if (split_budget_ > 0 && ::mprotect(base, guard, PROT_NONE) == 0) {
+        return;
+    if (madvise_guards_ && guard_by_madvise(s.base, guard)) {
+        s.guard = guard;
+    } else if (split_budget_ > 0 && ::mprotect(s.base, guard, PROT_NONE) == 0) {
         --split_budget_;
-        return guard;
-    }
-    if (!std::exchange(warned_, true))
+        s.guard = guard;
+        s.split = true;
+    } else if (!std::exchange(warned_, true)) {
         warn("no more guard pages: the kernel's vm.max_map_count limits them; further stacks have none. "
              "Raise it with sysctl, or use Linux 6.13 or later");
-    return 0;
+    }
 }
 
 // Writes the record of a stack whose memory is untouched. Called under the lock.
@@ -171,7 +173,7 @@ stack *stack_pool::acquire(std::size_t count) noexcept {
             std::byte *base = cold_.back();
             cold_.pop_back();
             s = prepare(base, settings_.size);
-            s->guard = protect(base); // again after a discard: cheap, and independent of what the kernel kept
+            protect(*s); // again after a discard: cheap, and independent of what the kernel kept
         } else {
             break;
         }
@@ -208,7 +210,7 @@ void stack_pool::discard(stack *s) noexcept {
     sanitizer::fiber_destroy(s->fiber);
     sanitizer::deregister_stack(s->valgrind_id);
     std::byte *base = s->base;
-    const bool split = s->guard != 0 && !madvise_guards_;
+    const bool split = s->split; // read before its record is discarded
     discard_pages(s->low(), s->size - s->guard);
     split_budget_ += split ? 1 : 0; // its guard stays, and is counted again when the stack is reused
     cold_.push_back(base);          // never allocates: grow has reserved an entry for each stack
@@ -287,7 +289,7 @@ stack *stack_pool::acquire_sized(std::size_t bytes) noexcept {
         return nullptr;
     lock_.lock();
     stack *s = prepare(base, bytes);
-    s->guard = protect(base);
+    protect(*s);
     lock_.unlock();
     return s;
 }
@@ -328,7 +330,7 @@ void stack_pool::release_sized(stack *s) noexcept {
 void stack_pool::unmap_sized(stack *s) noexcept {
     sanitizer::fiber_destroy(s->fiber);
     sanitizer::deregister_stack(s->valgrind_id);
-    const bool split = s->guard != 0 && !madvise_guards_;
+    const bool split = s->split; // read before its record is unmapped
     sanitizer::clean(s->base, s->size);
     unmap_pages(s->base, s->size);
     lock_.lock();

@@ -67,7 +67,7 @@ class stack_pool {
                sized_count_ <= most_sized;
     }
     stack *prepare(std::byte *base, std::size_t bytes) noexcept;
-    std::size_t protect(std::byte *base) noexcept;
+    void protect(stack &s) noexcept;
     stack *take_kept_sized(std::size_t bytes) noexcept;
     void unmap_sized(stack *s) noexcept;
     void unmap_kept_sized() noexcept;

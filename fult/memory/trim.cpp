@@ -1,6 +1,4 @@
 // Gives memory that is idle after a burst of tasks back to the system (fult/inspect.hpp; worker::trim).
-#include <utility>
-
 #include <fult/detail/assertion.hpp>
 #include <fult/inspect.hpp>
 
@@ -27,7 +25,7 @@ void trim() noexcept {
                                   std::memory_order_seq_cst); // pairs with trim_as_requested
         team->wake(i);
     }
-    team->foreign_home().trim_shared();
+    team->foreign_home().slots.trim_shared();
     team->stacks.trim();
 }
 
@@ -36,16 +34,9 @@ namespace detail {
 // Called by the owner. Its own stacks go to the pool, which decides how many it keeps.
 void worker::trim() noexcept {
     FULT_ASSERT(this_worker() == this);
-    FULT_ASSERT((stacks_ != nullptr) == (stack_count_ != 0));
-    if (stacks_) {
-        team.stacks.release(std::exchange(stacks_, nullptr));
-        stack_count_ = 0;
-    }
-    slots_.trim();
-    // As in take_own_slot: slots that other workers freed have been collected.
-    if (request_flags.load(std::memory_order_relaxed) & revoked)
-        tasks.reconcile(0);
-    trim_shared();
+    stacks_.trim();
+    slots.trim_own();
+    slots.trim_shared();
     team.stacks.trim();
 }
 
@@ -53,12 +44,6 @@ void worker::trim_as_requested() noexcept {
     request_flags.fetch_and(~std::uint32_t{trim_requested},
                             std::memory_order_seq_cst); // pairs with fult::trim
     trim();
-}
-
-void worker::trim_shared() noexcept {
-    shared_lock_.lock();
-    shared_slots_.trim();
-    shared_lock_.unlock();
 }
 
 } // namespace detail

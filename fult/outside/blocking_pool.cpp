@@ -5,27 +5,19 @@
 #include <mutex>
 #include <new>
 #include <pthread.h>
-#include <sched.h>
 #include <system_error>
 #include <utility>
 
 #include <fult/detail/assertion.hpp>
 
 #include "fult/base/check.hpp"
+#include "fult/base/start_affinity.hpp"
 #include "fult/tasks/locals.hpp"
 
 namespace fult::detail {
 namespace {
 
 constexpr int idle_milliseconds = 10'000;
-
-// The processors that the process may use, read before a runtime binds its first thread. The threads of the
-// pool are started by workers and must not keep their mask.
-struct allowed_processors {
-    cpu_set_t set{};
-    bool known = ::sched_getaffinity(0, sizeof set, &set) == 0;
-};
-const allowed_processors allowed_at_start;
 
 } // namespace
 
@@ -98,8 +90,7 @@ bool blocking_pool::start_thread(blocking_request &first) noexcept {
 void *blocking_pool::thread_main(void *argument) noexcept {
     const std::unique_ptr<beginning> begin(static_cast<beginning *>(argument));
     ::pthread_setname_np(::pthread_self(), "fult-blocking");
-    if (allowed_at_start.known)
-        ::sched_setaffinity(0, sizeof allowed_at_start.set, &allowed_at_start.set);
+    run_on_processors_at_start();
     blocking_pool *pool = begin->pool;
     blocking_request *request = begin->request;
     pool->serve(request);

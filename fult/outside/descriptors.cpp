@@ -62,6 +62,14 @@ descriptors::state *descriptors::known_state_of(int descriptor) const noexcept {
     return chunk ? chunk + number % chunk_size : nullptr;
 }
 
+namespace {
+// What the kernel returns with an event: the descriptor, and which of its events it is.
+std::uint64_t event_id(int descriptor, std::uint32_t number) noexcept {
+    return std::uint64_t{number} << 32 | static_cast<std::uint32_t>(descriptor);
+}
+int descriptor_of(const epoll_event &e) noexcept { return static_cast<int>(e.data.u64 & 0xffffffffu); }
+} // namespace
+
 descriptors::state &descriptors::state_of(int descriptor) {
     if (state *found = known_state_of(descriptor))
         return *found;
@@ -84,7 +92,7 @@ int descriptors::watch(state &of, int descriptor) noexcept {
     epoll_event what{};
     what.events = EPOLLONESHOT | (of.readers.empty() ? 0U : EPOLLIN | EPOLLRDHUP) |
                   (of.writers.empty() ? 0U : std::uint32_t{EPOLLOUT});
-    what.data.fd = descriptor;
+    what.data.u64 = event_id(descriptor, ++of.armed);
     const int on = epoll_.load(std::memory_order_relaxed);
     for (int tries = 0; tries < 2; ++tries) { // the number may have been closed and reused
         if (::epoll_ctl(on, of.known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &what) == 0) {
@@ -133,8 +141,12 @@ descriptors::wait_result descriptors::wait(int descriptor, bool writing, const w
     return me.tag != 0 ? wait_result::closed : wait_result::ready;
 }
 
-// Collects the waiters that the events concern and rearms the descriptor for the others.
-void descriptors::take(state &from, int descriptor, unsigned events, wait_chain &into) noexcept {
+// Collects the waiters that the event concerns and rearms the descriptor for the others. The event may be one
+// of an earlier wait, which this worker has taken from the kernel before the present one was armed: the
+// descriptor may have been read since. It is ignored, as arming reports what holds.
+void descriptors::take(state &from, const epoll_event &event, wait_chain &into) noexcept {
+    const int descriptor = descriptor_of(event);
+    const unsigned events = event.events;
     const auto all = [&](wait_list &list) {
         while (waiter *w = list.pop()) {
             waiting_.fetch_sub(1, std::memory_order_relaxed);
@@ -142,6 +154,8 @@ void descriptors::take(state &from, int descriptor, unsigned events, wait_chain 
         }
     };
     const std::lock_guard guard(from.lock);
+    if (event.data.u64 != event_id(descriptor, from.armed))
+        return;
     if (events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR))
         all(from.readers);
     if (events & (EPOLLOUT | EPOLLHUP | EPOLLERR))
@@ -162,8 +176,8 @@ bool descriptors::poll_events() noexcept {
     polling_.store(false, std::memory_order_release);
     wait_chain granted;
     for (int i = 0; i < count; ++i)
-        if (state *of = known_state_of(events[i].data.fd))
-            take(*of, events[i].data.fd, events[i].events, granted);
+        if (state *of = known_state_of(descriptor_of(events[i])))
+            take(*of, events[i], granted);
     errno = saved;
     const bool any = !granted.empty();
     granted.grant();
@@ -187,7 +201,7 @@ bool descriptors::poll() noexcept {
     if (waiting_.load(std::memory_order_relaxed) == 0)
         return false;
     const worker *here = this_worker();
-    const bool idle = here && here->polling.load(std::memory_order_relaxed) != 0;
+    const bool idle = here && here->idle.is_polling();
     if (!idle)
         last_poll_.store(timers::now(), std::memory_order_relaxed);
     else if (is_left_to_others())

@@ -10,6 +10,8 @@
 #include "fult/base/spin_lock.hpp"
 #include "timer_queue.hpp"
 
+struct epoll_event;
+
 namespace fult::detail {
 
 struct worker_team;
@@ -41,7 +43,8 @@ class descriptors final : public service {
     struct state { // per descriptor
         short_lock lock;
         wait_list readers, writers;
-        bool known = false; // by the epoll instance, unless closed in the meantime
+        bool known = false;      // by the epoll instance, unless closed in the meantime
+        std::uint32_t armed = 0; // number of the last event armed: one of an earlier number is void
     };
     static constexpr unsigned chunk_size = 256, chunks = 16384;
 
@@ -50,7 +53,7 @@ class descriptors final : public service {
     state &state_of(int descriptor);
     state *known_state_of(int descriptor) const noexcept;
     int watch(state &of, int descriptor) noexcept;
-    void take(state &from, int descriptor, unsigned events, wait_chain &into) noexcept;
+    void take(state &from, const epoll_event &event, wait_chain &into) noexcept;
     bool poll_events() noexcept;
     bool is_left_to_others() const noexcept;
 

@@ -167,22 +167,34 @@ void services::end_watch() noexcept {
 bool services::watch(worker &who, std::uint32_t prepared) noexcept {
     if (!begin_watch())
         return false;
-    const auto sleep = [&](pollfd *descriptors, unsigned count, std::int64_t nanoseconds) {
-        who.count_long_asleep(true);
-        who.sleep.wait_with(prepared, descriptors, count, nanoseconds);
-        who.count_long_asleep(false);
+    const auto begin_polls = [&] {
+        who.team.counting.lock();
+        polling_asleep_.fetch_add(1, std::memory_order_relaxed); // under the lock: pairs with polls_asleep
+        who.team.counting.unlock();
     };
-    std::int64_t settles = timers::now() + who.long_sleep_after() * nanoseconds_in_millisecond;
-    while (any() && !who.sleep.posted(prepared)) {
+    const auto end_polls = [&] {
+        polling_asleep_.fetch_sub(1, std::memory_order_release); // pairs with polls_asleep
+    };
+    const auto sleep = [&](pollfd *descriptors, unsigned count, std::int64_t nanoseconds) {
+        end_polls();
+        who.idle.in_long_sleep.count(who, true);
+        who.idle.sleep.wait_with(prepared, descriptors, count, nanoseconds);
+        who.idle.in_long_sleep.count(who, false);
+        begin_polls();
+    };
+    begin_polls();
+    std::int64_t settles = timers::now() + long_sleep::begins_after(who.team) * nanoseconds_in_millisecond;
+    while (any() && !who.idle.sleep.posted(prepared)) {
         if (poll() || sleep_once(settles, sleep))
             break;
-        if (timers::now() >= settles && !who.sleep.posted(prepared)) {
-            const int again = who.on_long_sleep(true);
-            who.count_long_asleep(false);
+        if (timers::now() >= settles && !who.idle.sleep.posted(prepared)) {
+            const int again = who.idle.in_long_sleep.step(who, true);
+            who.idle.in_long_sleep.count(who, false);
             settles = again < 0 ? never : timers::now() + again * nanoseconds_in_millisecond;
         }
     }
-    who.end_long_sleep();
+    end_polls();
+    who.idle.in_long_sleep.end(who);
     end_watch();
     return true;
 }

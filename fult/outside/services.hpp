@@ -44,6 +44,11 @@ class services {
     // The same for a foreign thread, until its wait is over or the runtime ends; false: there is a watcher.
     bool watch(const worker_team &team, thread_wait &who) noexcept;
     bool is_watched() const noexcept { return watched_.load(std::memory_order_seq_cst); } // pairs with watch
+    // True if a worker that counts as asleep polls: it may spawn, so its tasks cannot be counted. Under
+    // worker_team::counting, which keeps it false.
+    bool polls_asleep() const noexcept {
+        return polling_asleep_.load(std::memory_order_acquire) != 0; // pairs with watch
+    }
 
   private:
     struct place {
@@ -62,6 +67,7 @@ class services {
     place places_[places]; // the runtime's own are last
     std::atomic<unsigned> count_{0};
     std::atomic<bool> watched_{false};
+    std::atomic<unsigned> polling_asleep_{0};
 };
 
 } // namespace fult::detail

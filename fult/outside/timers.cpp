@@ -82,11 +82,9 @@ void timers::disarm(timer_entry &e) noexcept {
             its.earliest.store(its.queue.earliest(), std::memory_order_relaxed);
     }
     its.lock.unlock();
-    for (unsigned tries = 1; e.what.load(std::memory_order_acquire) != timer_entry::idle; ++tries)
-        if (tries % 64 == 0)
-            ::sched_yield(); // the firing thread may have been preempted
-        else
-            cpu_relax();
+    spin_wait wait; // for the firing thread
+    while (e.what.load(std::memory_order_acquire) != timer_entry::idle)
+        wait();
 }
 
 // The watcher publishes its wake-up time before it checks next_ again; this is the other side, in reverse

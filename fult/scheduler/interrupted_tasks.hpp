@@ -7,13 +7,15 @@
 #include <array>
 #include <cstdint>
 
-#include "ready_set.hpp"
+#include <fult/detail/layout.hpp>
+
+#include "work_source.hpp"
 
 namespace fult::detail {
 
 // Slots of the worker's own home. They are hints: such a task may have been resumed, or stolen. Of too many,
 // the oldest are forgotten; they are yielded tasks like any other.
-class interrupted_tasks {
+class interrupted_tasks : public preferred_source {
   public:
     void push(std::uint32_t slot) noexcept {
         if (count_ == slots_.size()) {
@@ -29,13 +31,10 @@ class interrupted_tasks {
             --count_;
     }
 
-    bool empty() const noexcept { return count_ == 0; }
-
-    // Takes the newest that is still ready here; nullptr if there is none.
-    task *take(ready_set &from) noexcept {
-        while (count_ != 0)
-            if (task *t = from.take_yielded(slots_[--count_]))
-                return t;
+    // Takes the newest that is still ready here.
+    task *take(auto &here, bool yielding) noexcept {
+        while (!yielding && count_ != 0)
+            [[unlikely]] if (task *t = here.tasks.take_yielded(slots_[--count_])) return t;
         return nullptr;
     }
 

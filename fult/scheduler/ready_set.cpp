@@ -82,10 +82,6 @@ int ready_set::next_above(sweep &s, int word) noexcept {
     }
 }
 
-bool ready_set::any_private() noexcept {
-    return next_above(ready_turn_, 0) >= 0 || next_above(yielded_turn_, 0) >= 0;
-}
-
 task *ready_set::take_ready() noexcept {
     if (breadth_first_)
         return take_in_turn(ready_turn_);
@@ -326,8 +322,6 @@ task *ready_set::take_where_last() noexcept {
 }
 
 task *ready_set::take_public(bool started, bool gather) noexcept {
-    if (task *t = take_from(pinned(), !breadth_first_, started, 0))
-        return t;
     if (gather)
         if (task *t = take_where_last())
             return t;

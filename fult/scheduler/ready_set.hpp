@@ -41,10 +41,13 @@ class ready_set {
         post(t, only_home);
     }
 
-    // The home claims a task from its public words, pinned words first. Returns nullptr if there is none.
-    // `started`: only a task that has a stack, for when no more stacks can be allocated. `gather`: no worker
-    // searches, so all tasks of a word may become private at once.
+    // The home claims a task from its public (or pinned) words. Returns nullptr if there is none. `started`:
+    // only a task that has a stack, for when no more stacks can be allocated. `gather`: no worker searches,
+    // so all tasks of a word may become private at once.
     task *take_public(bool started = false, bool gather = false) noexcept;
+    task *take_pinned(bool started = false) noexcept {
+        return seems_pinned() ? take_from(pinned(), !breadth_first_, started, 0) : nullptr;
+    }
 
     // The home claims the next public (or pinned) task of a sweep that reaches each of them in turn.
     task *take_public_in_turn() noexcept { return take_in_turn(runnable(), public_turn_); }
@@ -92,7 +95,8 @@ class ready_set {
 
     // Sets the private bit of an unstarted task (add_ready) or of a task that yielded (add_yielded).
     void add_ready(task *t) noexcept;
-    void add_yielded(task *t) noexcept {
+    // Returns true if work was requested: the caller publishes some, as the next task may compute.
+    bool add_yielded(task *t) noexcept {
         const std::uint32_t w = slot_of(t) >> 6;
         reconcile_if_revoked();
         check_becomes_private(t, true);
@@ -101,8 +105,12 @@ class ready_set {
         words_[w].yielded.store(words_[w].yielded.load(std::memory_order_relaxed) | bit_of(slot_of(t)),
                                 std::memory_order_release);
         owner_barrier();
-        if (home_->request_flags.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+        const std::uint32_t requests = home_->request_flags.load(std::memory_order_relaxed);
+        if ((requests & (revoked | work_requested)) == 0) [[likely]]
+            return false;
+        if (requests & revoked)
             reconcile(w);
+        return (requests & work_requested) != 0;
     }
 
     // The word that spawn fills is always searched.
@@ -163,8 +171,20 @@ class ready_set {
     // Clears the private bits that thieves have revoked. Returns those of one word.
     std::uint64_t reconcile(std::uint32_t word) noexcept;
 
-    // True if any private bit is set. Called by the owner, or while it is stopped.
-    bool any_private() noexcept;
+    // Called before a private bit is set, and before a slot is used again. The bit of the same slot may still
+    // be set and marked as revoked in `moved`: its task came back to this worker through public words or a
+    // hand-off. A reconciliation after the new bit was set would take it for the old one (NO_RECONCILE_SET in
+    // tests/model/revoke.pml).
+    void reconcile_if_revoked() noexcept {
+        if (home_->request_flags.load(std::memory_order_relaxed) & revoked) [[unlikely]]
+            reconcile(0);
+    }
+
+    // True if any private bit of the kind, or of any kind, is set. Called by the owner, or while it is
+    // stopped.
+    bool any_unstarted() noexcept { return may_have_ready() && next_above(ready_turn_, 0) >= 0; }
+    bool any_yielded() noexcept { return may_have_yielded() && next_above(yielded_turn_, 0) >= 0; }
+    bool any_private() noexcept { return any_unstarted() || any_yielded(); }
 
   private:
     // The words that may have private bits of one kind, and the position of a sweep over them.
@@ -223,13 +243,6 @@ class ready_set {
         if (home_->request_flags.load(std::memory_order_relaxed) & revoked) [[unlikely]]
             bits &= ~reconcile(word);
         return bits;
-    }
-    // Called before a private bit is set. The bit of the same slot may still be set and marked as revoked in
-    // `moved`: its task came back to this worker through public words or a hand-off. A reconciliation after
-    // the new bit was set would take it for the old one (NO_RECONCILE_SET in tests/model/revoke.pml).
-    void reconcile_if_revoked() noexcept {
-        if (home_->request_flags.load(std::memory_order_relaxed) & revoked) [[unlikely]]
-            reconcile(0);
     }
     void put_back(task *chain) noexcept;
     // The invariant of a private bit (tests/model/revoke.pml): it is the only bit of a busy task of this

@@ -37,13 +37,13 @@ void suspend_until_signaled(bool patient) noexcept {
     task *next = w->pick(false);
     if (!next && patient) {
         bool signaled = false;
-        w->polling.store(1, std::memory_order_relaxed);
+        w->idle.begin_polling();
         for (unsigned i = 0; i < watch_steps && !next && !signaled; ++i) {
             signaled = w->took_signal(self);
             if (!signaled && w->has_work())
                 next = w->pick(false);
         }
-        w->stop_polling();
+        w->idle.end_polling(*w);
         if (signaled)
             return;
     }
@@ -59,9 +59,9 @@ poller::~poller() {
         return;
     auto *w = static_cast<worker *>(worker_); // never nullptr: here() ends the program if there is no worker
     if (w == this_worker())
-        this_worker()->stop_polling();
+        w->idle.end_polling(*w);
     else if (w)
-        w->polling.store(0, std::memory_order_seq_cst); // at worst a signaler wakes a worker without need
+        w->idle.end_polling_elsewhere(); // at worst a signaler wakes a worker without need
 }
 
 // Checks this worker's own lines first. The public words come later: a signaler's OR takes their line away,
@@ -73,12 +73,12 @@ bool poller::step() noexcept {
     if (left_ > poll_steps) {
         if (w->has_own_work())
             return false;
-        if (w->polled_for_long()) [[unlikely]] {
+        if (w->decisions.polled()) [[unlikely]] {
             w->take_turn(); // other tasks may wait for this worker's decision, too
             return false;
         }
         left_ = poll_steps;
-        w->polling.store(1, std::memory_order_relaxed);
+        w->idle.begin_polling();
         return true;
     }
     w->took_signal(w->current); // the condition is checked once more before any suspension
@@ -110,10 +110,10 @@ void yield() noexcept {
     detail::worker *w = detail::here("this_task::yield");
     detail::check_no_spinlock("this_task::yield");
     detail::task *self = w->current;
-    if (detail::shares_processors()) [[unlikely]] // the loop may poll for an event of another process
-        detail::yield_if_processors_shared();
     if (detail::task *next = w->pick(true))
         w->switch_from(self, detail::switch_reason::yield, next);
+    else
+        detail::yield_if_processors_shared(); // the loop may poll for an event of another process
 }
 
 void wait() noexcept { detail::suspend_until_signaled(true); }

@@ -84,10 +84,10 @@ void worker::scheduler_main(boost::context::detail::transfer_t in) noexcept {
 }
 
 bool worker::open_stacks(bool with_scheduler_stack) noexcept {
-    stacks_ = team.stacks.acquire(1);
-    stack_count_ = 1;
-    if (!stacks_ || !with_scheduler_stack)
-        return stacks_ != nullptr;
+    if (!stacks_.open())
+        return false;
+    if (!with_scheduler_stack)
+        return true;
     scheduler_stack_ = team.stacks.acquire(1);
     if (!scheduler_stack_)
         return false;
@@ -118,7 +118,7 @@ void worker::adopt_main(task *main, stack *its_stack) noexcept {
 // context.
 worker *worker::start(task *next, switch_word word) noexcept {
     FULT_ASSERT(!incoming_, "one task starts at a time");
-    stack *fresh = take_stack(next);
+    stack *fresh = stacks_.take(next);
     if (!fresh) {
         put_back(next);
         if (current_stack_ != &thread_stack_ && current_stack_ != scheduler_stack_)
@@ -130,61 +130,6 @@ worker *worker::start(task *next, switch_word word) noexcept {
         fresh->idle = make_context(colored_top(fresh), fresh->size / 2, &stack_main);
     incoming_ = next;
     return jump_to(fresh->idle, fresh, fresh->limit, word);
-}
-
-// Stacks ------------------------------------------------------------------------------------------------------------------------
-
-// While stacks are short, tasks that have one come first. These may wait for others that have none, and never
-// end: so the pool asks the system again now and then. False: no stack is available.
-bool worker_team::ends_shortage() noexcept {
-    stack *s = stacks.acquire(1);
-    if (!s)
-        return false;
-    stacks.release(s);
-    short_of_stacks.store(false, std::memory_order_relaxed);
-    return true;
-}
-
-stack *worker::take_stack(const task *t) noexcept {
-    constexpr std::size_t batch = 8;
-    stack *s = nullptr;
-    if (t->extras && t->extras->stack_size > team.stacks.ordinary_size()) {
-        s = team.stacks.acquire_sized(t->extras->stack_size);
-    } else if ((s = stacks_)) {
-        stacks_ = s->next;
-        --stack_count_;
-        return s;
-    } else if ((s = team.stacks.acquire(batch))) {
-        stacks_ = s->next;
-        for (const stack *each = stacks_; each; each = each->next)
-            ++stack_count_;
-    }
-    if (!s) {
-        team.short_of_stacks.store(true, std::memory_order_relaxed);
-        return nullptr;
-    }
-    team.short_of_stacks.store(false, std::memory_order_relaxed);
-    return s;
-}
-
-void worker::give_stack(stack *s) noexcept {
-    FULT_ASSERT(s->idle && s != current_stack_, "a stack is idle before it is given back");
-    constexpr unsigned few = 64;
-    if (s->size != team.stacks.ordinary_size()) {
-        team.stacks.release_sized(s);
-        return;
-    }
-    if (team.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
-        team.short_of_stacks.store(false, std::memory_order_relaxed); // try unstarted tasks again
-    s->next = stacks_;
-    stacks_ = s;
-    if (++stack_count_ <= few)
-        return;
-    stack *chain = stacks_; // keep the hottest half
-    for (unsigned i = 1; i < few / 2; ++i)
-        chain = chain->next;
-    team.stacks.release(std::exchange(chain->next, nullptr));
-    stack_count_ = few / 2;
 }
 
 // Makes a claimed task that cannot start now claimable again.

@@ -57,8 +57,7 @@ FULT_ALWAYS_INLINE worker *worker::finish_switch(jump_result in, [[maybe_unused]
         left->context = in.from;
         auto *home = static_cast<worker *>(home_of(left));
         if (home == w && w->team.private_words && slot_of(left) < half_slots) {
-            w->tasks.add_yielded(left);
-            if (w->request_flags.load(std::memory_order_relaxed) & work_requested) [[unlikely]]
+            if (w->tasks.add_yielded(left)) [[unlikely]]
                 w->publish_work(); // the next task may reach no other scheduling point
             break;
         }
@@ -72,7 +71,8 @@ FULT_ALWAYS_INLINE worker *worker::finish_switch(jump_result in, [[maybe_unused]
     case switch_reason::idle: {
         stack *const left = word.left_stack();
         left->idle = in.from;
-        w->give_stack(left);
+        FULT_ASSERT(left != w->current_stack_);
+        w->stacks_.give(left);
         break;
     }
     }

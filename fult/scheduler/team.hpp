@@ -33,7 +33,7 @@ struct worker_team {
     alignas(64) std::atomic<bool> stopping{false};
     std::atomic<bool> ending{false};                // the main task waits for the end of all others
     std::atomic<bool> short_of_stacks{false};       // the last attempt to get one failed
-    bool ends_shortage() noexcept;                  // tries again (switch.cpp)
+    bool ends_shortage() noexcept;                  // tries again
     alignas(64) std::atomic<unsigned> searching{0}; // number of awake workers that search all sources
     sleepers asleep;
     // number of workers in a poll sleep: they poll for handed-off tasks soon

@@ -9,11 +9,30 @@
 
 namespace fult::detail {
 
+namespace {
+void pin_until_end(task *t) noexcept {
+    if (t->pinned)
+        return;
+    FULT_ASSERT(home_of(t) == t->on->tied_to);
+    t->pinned = true;
+    set_at_end(t, was_tied);
+}
+} // namespace
+
 // Called before the stack may leave the pinned task's worker. Marks the way home once for all tasks that run
 // above the same pinned task, so that the walk is no longer than the chain of inline joins.
 bool mark_way_home(task *t) noexcept {
     if (t->pinned)
         return true;
+    if (t->on->tied_to) {
+        if (home_of(t) == t->on->tied_to) {
+            pin_until_end(t);
+            return true;
+        }
+        // of another home, joined inline: its stack returns to the tied task that joins it
+        FULT_ASSERT(task_below(t), "the first task of a tied stack is pinned");
+        pin_until_end(task_below(t));
+    }
     t->on->pinned = false;
     FULT_ASSERT(task_below(t), "the stack of a pinned task ends in it");
     for (task *below = task_below(t); !below->pinned; below = task_below(t))
@@ -44,6 +63,8 @@ void end_inline_slow(task *t) noexcept {
         end_locals(*t->extras);
         static_cast<worker *>(home_of(t))->set_extras(t, nullptr);
     }
+    if (has_at_end(t, was_tied))
+        t->pinned = false;
     if (has_at_end(t, leads_home))
         take_home(task_below(t));
 }

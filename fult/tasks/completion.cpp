@@ -107,7 +107,6 @@ bool help(worker *w, task *t) noexcept {
     if (claim(*t, home == w) != claim_result::ours)
         return false;
     if (is_startable_inline(t)) {
-        w->stack_limit += join_step; // as claim_private
         run_inline(w, t);
         return true;
     }
@@ -292,9 +291,10 @@ void release_slot_slow(worker_hot *w, task *t) noexcept {
     FULT_ASSERT(t->join.load(std::memory_order_relaxed) == join_none && !t->extras, "a free slot is as new");
     __builtin_prefetch(t + ahead, 1); // for tasks joined in the order of spawning
     worker_hot *const home = home_of(t);
-    if (home == w && slot_of(t) < half_slots) [[likely]]
-        static_cast<worker *>(w)->release_own_slot(t);
-    else
+    if (home == w && slot_of(t) < half_slots) [[likely]] {
+        w->stack_limit += row_step;
+        static_cast<worker *>(w)->slots.release_own(t);
+    } else
         public_words(home, returned_offsets).set_slot(slot_of(t)); // pairs with slot_allocator::drain
 }
 

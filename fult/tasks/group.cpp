@@ -1,11 +1,13 @@
 // Waiting for a group and stopping it.
 #include <algorithm>
 #include <exception>
+#include <mutex>
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/group.hpp>
 #include <fult/detail/misuse.hpp>
 
+#include "fult/memory/home_memory.hpp"
 #include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
@@ -35,10 +37,10 @@ class without_exceptions {
 // No task is ever in such a slot.
 bool is_first_of_word(const task *t) noexcept { return (bit_of(slot_of(t)) & ~usable_slots) != 0; }
 
-// Counts inline runs as claim_private counts joins, but many at a time. Returns false if the caller must
+// Counts inline runs as a spawn counts itself, but many at a time. Returns false if the caller must
 // stop: the stack is low, or the task now runs on another worker.
 bool count_runs(worker *w, std::uintptr_t runs) noexcept {
-    w->stack_limit += runs * join_step;
+    w->stack_limit += runs * row_step;
     if (!stack_below(w->stack_limit)) [[likely]]
         return true;
     w->end_row();
@@ -192,34 +194,18 @@ void group_core::count_down() noexcept {
 
 // Stopping --------------------------------------------------------------------------------------------------------------------
 
-namespace {
-class source_guard {
-  public:
-    explicit source_guard(std::atomic<bool> &lock) noexcept : lock_(lock) {
-        while (lock_.exchange(true, std::memory_order_acquire)) // pairs with the destructor
-            cpu_relax();
-    }
-    ~source_guard() { lock_.store(false, std::memory_order_release); }
-    source_guard(const source_guard &) = delete;
-    source_guard &operator=(const source_guard &) = delete;
-
-  private:
-    std::atomic<bool> &lock_;
-};
-} // namespace
-
 void group_core::request_stop() noexcept {
     if (stopped_.exchange(true, std::memory_order_seq_cst))
         return;
     std::stop_source source = [this] {
-        const source_guard guard(source_lock_);
+        const std::lock_guard guard(source_lock_);
         return source_; // a source created later is stopped by its creator
     }();
     source.request_stop();
 }
 
 std::stop_token group_core::token() {
-    const source_guard guard(source_lock_);
+    const std::lock_guard guard(source_lock_);
     if (!source_.stop_possible()) {
         source_ = std::stop_source();
         if (is_stopped())
@@ -246,7 +232,7 @@ void group_core::reset() noexcept {
     failed_.store(false, std::memory_order_relaxed);
     if (!is_stopped())
         return;
-    const source_guard guard(source_lock_);
+    const std::lock_guard guard(source_lock_);
     source_ = std::stop_source(std::nostopstate);
     stopped_.store(false, std::memory_order_seq_cst);
 }

@@ -107,6 +107,11 @@ bool delete_key(local_key key) noexcept {
 
 bool is_key(local_key key) noexcept { return record_of(key) != nullptr; }
 
+bool has_entry(local_values &values, local_key key) noexcept {
+    const local_entry *const entry = entry_of(values, key);
+    return entry && entry->key == key;
+}
+
 void make_room(local_values &values, local_key key) {
     if (entry_of(values, key))
         return;
@@ -158,7 +163,7 @@ void inherit_locals(local_values &values) {
         if (!record || !entry.value || (record->end && !record->copy))
             return;
         make_room(values, entry.key);
-        if (entry_of(values, entry.key)->key == entry.key)
+        if (has_entry(values, entry.key))
             return; // the spawner has set another value
         put_local(values, entry.key, record->copy ? record->copy(entry.value) : entry.value);
     });

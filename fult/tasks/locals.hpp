@@ -12,6 +12,7 @@ void end_locals(local_values &values) noexcept;
 // The same for this foreign thread, which continues.
 void end_locals_of_thread() noexcept;
 
+bool has_entry(local_values &values, local_key key) noexcept;              // perhaps with a null value
 void make_room(local_values &values, local_key key);                       // throws std::bad_alloc
 void put_local(local_values &values, local_key key, void *value) noexcept; // there must be room
 // Copies the caller's values. Throws what the keys' copy functions throw; the copies made so far are then

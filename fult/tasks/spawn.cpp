@@ -55,7 +55,7 @@ void demand_stacks(worker_team &team) {
 FULT_ALWAYS_INLINE task *with_site(task *t) noexcept {
     auto *home = static_cast<worker *>(home_of(t));
     if (home->team.opts.spawn_sites) [[unlikely]]
-        home->record_spawn_site(t);
+        home->sites.record(slot_of(t));
     return t;
 }
 
@@ -81,6 +81,10 @@ class inherited {
     void make(task_extras &extras, const spawn_options &wanted) {
         values_ = &extras;
         for (const local_value &each : wanted.locals) {
+            if (!is_key(each.key) || has_entry(extras, each.key))
+                throw std::invalid_argument(
+                    "fult: spawn: locals name a key twice, or one that does not exist; the task could own "
+                    "only one of its values");
             make_room(extras, each.key);
             put_local(extras, each.key, nullptr); // do not inherit this one
         }
@@ -132,9 +136,9 @@ template <class Take> task *take_after_turns(const Take &take) noexcept {
 }
 
 task *take_own_slot_in_turn() {
-    if (this_worker()->is_far_ahead() && may_suspend_in_spawn()) [[unlikely]]
+    if (this_worker()->slots.is_far_ahead() && may_suspend_in_spawn()) [[unlikely]]
         let_others_run();
-    const auto take = [] { return this_worker()->take_own_slot(); };
+    const auto take = [] { return this_worker()->slots.take_own(); };
     if (task *t = take()) [[likely]]
         return t;
     return checked(take_after_turns(take), *this_worker());
@@ -147,7 +151,7 @@ task *take_slot_slow() {
     demand_stacks(team);
     if (this_worker())
         return with_site(take_own_slot_in_turn());
-    return with_site(checked(team.foreign_home().take_shared_slot(), team.foreign_home()));
+    return with_site(checked(team.foreign_home().slots.take_shared(), team.foreign_home()));
 }
 
 task *take_slot_with(const spawn_options &wanted) {
@@ -175,7 +179,7 @@ task *take_slot_with(const spawn_options &wanted) {
         home = wanted.worker >= 0 ? team.homes[static_cast<unsigned>(wanted.worker)]
                : here             ? here
                                   : &team.foreign_home();
-        return here && home == here ? here->take_own_slot() : home->take_shared_slot();
+        return here && home == here ? here->slots.take_own() : home->slots.take_shared();
     };
     task *t = take();
     if (!t)

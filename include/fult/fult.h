@@ -26,7 +26,7 @@ enum fult_status {
     FULT_ERR_NO_MEMORY = 3,  /**< memory, threads, stacks or task slots ran out; nothing was started */
     FULT_ERR_INVALID = 4,    /**< an argument or an option is out of its range */
     FULT_ERR_NOT_A_TASK = 5, /**< only a task may make this call */
-    FULT_ERR_TIMEOUT = 6,    /**< the time is over */
+    FULT_ERR_TIMEOUT = 6,    /**< the time limit was reached */
     FULT_ERR_BUSY = 7,       /**< the call would have to wait */
     FULT_ERR_CLOSED = 8      /**< the channel is closed */
 };

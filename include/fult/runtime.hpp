@@ -9,9 +9,9 @@ namespace fult {
 /// The runtime of the process: workers exist while it lives. One at a time, any number in succession.
 class FULT_API runtime {
   public:
-    /// Starts the workers. The calling thread becomes worker 0, and its program becomes the main task, pinned
+    /// Starts the workers. The calling thread becomes worker 0, and its code becomes the main task, pinned
     /// to that worker. Throws std::system_error if threads or memory cannot be allocated (everything is
-    /// undone then), std::invalid_argument for an option out of its range, std::logic_error if a runtime is
+    /// undone then), std::invalid_argument for an option outside its range, std::logic_error if a runtime is
     /// running. From a foreign thread; does not suspend.
     explicit runtime(const options &opts = read_options());
 

@@ -20,7 +20,8 @@ struct spawn_options {
     int worker = -1;             ///< its home; -1: the spawning worker
     bool pinned = false;         ///< runs on its home worker only
     bool inherit_locals = false; ///< copies the spawner's task-local values whose keys allow it
-    std::initializer_list<local_value> locals{}; ///< task-local values of its own: {key.with(value), ...}
+    /// Task-local values of its own, one for a key: {key.with(value), ...}.
+    std::initializer_list<local_value> locals{};
 };
 
 /// @cond internal
@@ -49,8 +50,8 @@ template <class C, class R> handle<R> spawn_closure_with(const spawn_options &op
 /// std::logic_error if no runtime is running. Does not suspend, with one exception: on a task, if a quarter
 /// of the worker's slots is taken (2M of FULT_MAX_TASKS), it lets other tasks run on every 63rd call, and at
 /// the limit until a slot is free, before it throws. A task that holds a std::mutex or a spinlock must
-/// therefore spawn fewer. The returned handle detaches when it is destroyed. Source: private words are ours
-/// (docs/scheduler.md); one bit per task is from section 4.2.1 of Dang's dissertation.
+/// therefore spawn fewer. The returned handle detaches when it is destroyed. Source: one bit per task is from
+/// section 4.2.1 of Dang's dissertation, where all bits are public (docs/scheduler.md).
 template <class F, class... A>
 requires std::invocable<std::decay_t<F>, std::decay_t<A>...> FULT_ALWAYS_INLINE auto spawn(F &&function,
                                                                                            A &&...arguments) {
@@ -68,7 +69,8 @@ requires std::invocable<std::decay_t<F>, std::decay_t<A>...> FULT_ALWAYS_INLINE 
 }
 
 /// As above, with options. Also throws std::out_of_range for a worker that does not exist, and
-/// std::invalid_argument for a stack above 1 GiB, or if a foreign thread pins a task without a worker.
+/// std::invalid_argument for a stack above 1 GiB, for locals with two values of a key, or if a foreign thread
+/// pins a task without a worker. The values of locals remain the caller's if it throws.
 template <class F, class... A>
 requires std::invocable<std::decay_t<F>, std::decay_t<A>...>
 auto spawn(const spawn_options &options, F &&function, A &&...arguments) {

@@ -4,7 +4,8 @@
  * Every function that returns int returns 0 or a status of fult.h. Functions that wait suspend a task and
  * block a foreign thread; all others do neither. All are callable from any thread. NULL in place of an
  * object is FULT_ERR_INVALID. Objects are created by create and freed by destroy, when no thread uses
- * them any more. Times are relative, in nanoseconds; negative: no limit. */
+ * them any more. Times are relative, in nanoseconds; negative: no limit. Counts above PTRDIFF_MAX are
+ * FULT_ERR_INVALID. */
 #ifndef FULT_SYNC_H
 #define FULT_SYNC_H
 

@@ -9,6 +9,7 @@
 
 #include <fult/fult.hpp>
 
+#include "fult/memory/stack_pool.hpp"
 #include "tests/support/failing.hpp"
 #include "tests/support/support.hpp"
 
@@ -17,6 +18,7 @@ namespace {
 using fult::handle;
 using fult::runtime;
 using fult::spawn;
+using fult::testing::guard_plan;
 using fult::testing::mmap_plan;
 using fult::testing::mprotect_plan;
 using fult::testing::thread_plan;
@@ -31,6 +33,7 @@ struct resources : ::testing::TestWithParam<unsigned> {
     void TearDown() override {
         mmap_plan.disarm();
         mprotect_plan.disarm();
+        guard_plan.disarm();
         thread_plan.disarm();
     }
     static void runs_well(unsigned n) {
@@ -272,6 +275,30 @@ TEST_P(resources, a_large_stack_comes_when_there_is_memory) {
     }
     mmap_plan.disarm();
     EXPECT_EQ(spawn({.stack_size = 8u << 20}, [] { return 4; }).join(), 4);
+}
+
+// The guard that the kernel refuses is replaced by one of mprotect, of which only some are allowed at a time.
+TEST(resources, a_replaced_guard_counts_only_while_its_stack_is_used) {
+    if (!fult::testing::can_fail || fult::testing::under_valgrind())
+        GTEST_SKIP() << "the tool owns these calls, or makes them slow";
+    fult::detail::stack_pool pool({64 * 1024, 0, fult::guard_mode::automatic});
+    if (pool.guard_name() != std::string("madvise"))
+        GTEST_SKIP() << "the kernel has no such guards";
+    guard_plan.arm(0);
+    for (int i = 0; i < 20000; ++i) { // more than a quarter of the kernel's usual limit
+        fult::detail::stack *s = i % 2 == 0 ? pool.acquire(1) : pool.acquire_sized(32u << 20);
+        ASSERT_NE(s, nullptr);
+        ASSERT_NE(s->guard, 0u) << "after " << i;
+        i % 2 == 0 ? pool.release(s) : pool.release_sized(s);
+    }
+    guard_plan.disarm();
+}
+
+TEST_P(resources, stacks_without_guards_work) {
+    mprotect_plan.arm(1L << 40);
+    guard_plan.arm_now_and_then(GetParam(), 2, 3);
+    runs_well(GetParam());
+    guard_plan.disarm();
 }
 
 } // namespace

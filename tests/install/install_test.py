@@ -169,7 +169,7 @@ def messages(tree):
     run([*tree.options.cxx, '-std=c++20', '-o', program, tree.options.source / 'examples' / 'ranks.cpp', *flags],
         env=tree.environment)
     heard = run([one('fult-run', tree.stage), '-n', '2', program], env=tree.environment).splitlines()
-    if sorted(heard) != ['rank 0 heard of rank 1', 'rank 1 heard of rank 0']:
+    if sorted(heard) != ['rank 0 heard from rank 1', 'rank 1 heard from rank 0']:
         raise Failure(f'two ranks said: {heard}')
 
 
@@ -186,7 +186,7 @@ def messages_in_c(tree):
         run([*tree.options.cc, '-std=c11', '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-o', program,
              tree.options.source / 'examples' / 'ranks_c.c', *flags], env=tree.environment)
         heard = run([one('fult-run', tree.stage), '-n', '2', program], env=tree.environment).splitlines()
-        if sorted(heard) != [f'rank {r} heard of rank {1 - r}; the sum of all is 1' for r in range(2)]:
+        if sorted(heard) != [f'rank {r} heard from rank {1 - r}; the sum of all is 1' for r in range(2)]:
             raise Failure(f'two ranks of {name} said: {heard}')
 
 

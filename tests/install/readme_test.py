@@ -4,6 +4,7 @@
 `sudo` is a program of the test's own: it installs below a staging folder, and counts ldconfig. Prints TAP.
 usage: readme_test.py --build DIR --source DIR --cxx COMMAND... --cc COMMAND...
 """
+import json
 import os
 import re
 import shutil
@@ -15,7 +16,7 @@ from pathlib import Path
 from install_test import Failure, one, options_of, run, run_checks
 
 LIMIT = 1500  # seconds for a command: it may compile the library beside other builds
-SOURCES = ('include', 'fult', 'sync', 'comm', 'tools', 'apps', 'bench', 'examples', 'meson.build', 'meson_options.txt',
+SOURCES = ('include', 'fult', 'sync', 'comm', 'launcher', 'omp', 'tools', 'apps', 'bench', 'examples', 'meson.build', 'meson_options.txt',
            'fult.map', 'fult-comm.map', 'LICENSE')
 SUDO = '''#!/bin/sh
 [ "$1" = ldconfig ] || exec env DESTDIR="$STAGE" "$@"
@@ -171,9 +172,19 @@ def by_meson_without_installing(readme):
     said_hello(run(['build/hello'], cwd=folder, env=environment))
 
 
+def without_programs(readme):
+    """A project that contains FULT needs no CLI11: the libraries remain."""
+    folder = readme.scratch / 'fallback'
+    run(['meson', 'setup', 'bare', '--force-fallback-for=fult', '-Dfult:programs=disabled'], cwd=folder, env=readme.environment,
+        timeout=LIMIT)
+    targets = {target['name'] for target in json.loads(run(['meson', 'introspect', 'bare', '--targets'], cwd=folder))}
+    if 'fult' not in targets or targets & {'fult-info', 'fult-run', 'fult-comm-info'}:
+        raise Failure(f'without programs the targets are {sorted(targets)}')
+
+
 def main():
     checks = (shows_what_is_tested, install_as_root, configured_again, first_program, install_at_home, by_plain_compiler, by_meson,
-              by_cmake, by_meson_in_cxx17, by_meson_without_installing)
+              by_cmake, by_meson_in_cxx17, by_meson_without_installing, without_programs)
     with tempfile.TemporaryDirectory(prefix='fult-readme-') as scratch:
         return run_checks(Readme(options_of(), Path(scratch)), checks)
 

@@ -52,7 +52,7 @@ def main():
     check = ['-fsyntax-only']
 
     public = sorted(p.relative_to(public_dir).as_posix() for p in public_dir.rglob('*.h*'))
-    private = sorted(p.relative_to(options.root).as_posix() for base in ('fult', 'sync', 'comm')
+    private = sorted(p.relative_to(options.root).as_posix() for base in ('fult', 'sync', 'comm', 'launcher')
                      for p in (options.root / base).rglob('*.hpp') if not is_first_in_its_source(p, options.root))
     if not public:
         print(f'no public header below {public_dir}')

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Each row of a migration guide is compiled and run. usage: rows_test.py GUIDE.md TEST.cpp [TEST.c]
 
-A row is `| name | their call | ours | note |`, with a column of ours for each of the tests. The test of that name, TEST(...,
-name) or ROW(name), must hold each piece of code that its column shows, apart from white space; and each test must have its row.
+A row is `| name | call of the other library | FULT | note |`, with one FULT column per test file. The test of that name, TEST(...,
+name) or ROW(name), must contain each piece of code of its column, apart from white space; and each test must have a row.
 """
 import re
 import sys

@@ -68,6 +68,22 @@ const std::vector<act_kind> acts = {
     {"c-tasks", perform::c_tasks, 3, false},
     {"c-group", perform::c_group, 2, false},
     {"c-objects", perform::c_objects, 3, false},
+    {"c-lock", perform::c_lock, 2, false},
+    {"c-lock-for-readers", perform::c_lock_for_readers, 2, false},
+    {"c-condition", perform::c_condition, 2, false},
+    {"c-semaphore", perform::c_semaphore, 2, false},
+    {"c-barrier", perform::c_barrier, 2, false},
+    {"c-event", perform::c_event, 2, false},
+    {"c-full-empty", perform::c_full_empty, 2, false},
+    {"c-channel", perform::c_channel, 2, false},
+    {"c-sleep", perform::c_sleep, 2, false},
+    {"c-blocking", perform::c_blocking, 2, false},
+    {"c-pipe", perform::c_pipe, 2, false},
+    {"c-keys", perform::c_keys, 2, false},
+    {"c-detached", perform::c_detached, 3, false},
+    {"c-signal", perform::c_signal, 2, false},
+    {"c-trim-and-dump", perform::c_trim_and_dump, 2, false},
+    {"c-refused", perform::c_refused, 6, false},
     {"extreme-times", nullptr, 0, false}, // no act of its own: times of waits in all others
 };
 

@@ -1,5 +1,5 @@
-// What a task or a thread may do. Each act ends whatever the others do, also with one worker: a waiter has
-// enabled another actor to end the wait before.
+// What a task or a thread may do. Each act ends whatever the others do, also with one worker: before an actor
+// waits, it has enabled another one to end the wait.
 #pragma once
 
 #include "program.hpp"
@@ -91,5 +91,31 @@ void fair_to_threads(actor &a);
 void c_tasks(actor &a);
 void c_group(actor &a);
 void c_objects(actor &a);
+
+// in_c_locks.cpp
+void c_lock(actor &a);
+void c_lock_for_readers(actor &a);
+void c_condition(actor &a);
+void c_semaphore(actor &a);
+void c_barrier(actor &a);
+void c_event(actor &a);
+
+// in_c_values.cpp
+void c_full_empty(actor &a);
+void c_channel(actor &a);
+
+// in_c_outside.cpp
+void c_sleep(actor &a);
+void c_blocking(actor &a);
+void c_pipe(actor &a);
+
+// in_c_keys.cpp
+void c_keys(actor &a);
+void c_detached(actor &a);
+void c_signal(actor &a);
+void c_trim_and_dump(actor &a);
+
+// in_c_refused.cpp
+void c_refused(actor &a);
 
 } // namespace random_programs::perform

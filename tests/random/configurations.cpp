@@ -4,6 +4,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "spawning.hpp"
 #include "tests/support/scale.hpp"
 
 namespace random_programs {
@@ -11,47 +12,66 @@ namespace random_programs {
 const std::vector<configuration_kind> &configuration_kinds() {
     using conf = configuration;
     static const std::vector<configuration_kind> kinds = {
-        {"workers-1", "one worker", [](conf &c) { c.options.workers = 1; }},
-        {"workers-2", "two", [](conf &c) { c.options.workers = 2; }},
-        {"workers-3", "three", [](conf &c) { c.options.workers = 3; }},
-        {"workers-7", "seven", [](conf &c) { c.options.workers = 7; }},
-        {"workers-16", "sixteen", [](conf &c) { c.options.workers = 16; }},
-        {"workers-64", "sixty-four", [](conf &c) { c.options.workers = 64; }},
-        {"shared-words", "FULT_PRIVATE_WORDS=off", [](conf &c) { c.options.private_words = false; }},
-        {"one-level", "FULT_LEVELS=1", [](conf &c) { c.options.levels = fult::level_mode::one; }},
-        {"two-levels", "FULT_LEVELS=2", [](conf &c) { c.options.levels = fult::level_mode::two; }},
+        {"workers-1", "one worker", [](conf &c, draw &) { c.options.workers = 1; }},
+        {"workers-2", "two", [](conf &c, draw &) { c.options.workers = 2; }},
+        {"workers-3", "three", [](conf &c, draw &) { c.options.workers = 3; }},
+        {"workers-7", "seven", [](conf &c, draw &) { c.options.workers = 7; }},
+        {"workers-16", "sixteen", [](conf &c, draw &) { c.options.workers = 16; }},
+        {"workers-64", "sixty-four", [](conf &c, draw &) { c.options.workers = 64; }},
+        {"shared-words", "FULT_PRIVATE_WORDS=off", [](conf &c, draw &) { c.options.private_words = false; }},
+        {"one-level", "FULT_LEVELS=1", [](conf &c, draw &) { c.options.levels = fult::level_mode::one; }},
+        {"two-levels", "FULT_LEVELS=2", [](conf &c, draw &) { c.options.levels = fult::level_mode::two; }},
         {"breadth-first", "FULT_ORDER=breadth",
-         [](conf &c) { c.options.order = fult::spawn_order::breadth_first; }},
-        {"no-stealing", "FULT_STEALING=off", [](conf &c) { c.options.stealing = false; }},
-        {"bound", "FULT_BIND=on", [](conf &c) { c.options.bind = true; }},
+         [](conf &c, draw &) { c.options.order = fult::spawn_order::breadth_first; }},
+        {"no-stealing", "FULT_STEALING=off", [](conf &c, draw &) { c.options.stealing = false; }},
+        {"bound", "FULT_BIND=on", [](conf &c, draw &) { c.options.bind = true; }},
         {"guard-mprotect", "FULT_GUARD=mprotect",
-         [](conf &c) { c.options.guard = fult::guard_mode::mprotect; }},
-        {"guard-none", "FULT_GUARD=off", [](conf &c) { c.options.guard = fult::guard_mode::none; }},
-        {"spawn-sites", "FULT_SPAWN_SITES=on", [](conf &c) { c.options.spawn_sites = true; }},
-        {"trim-often", "FULT_TRIM_AFTER=1", [](conf &c) { c.options.trim_after = 1; }},
-        {"no-spin", "FULT_IDLE_SPIN=0", [](conf &c) { c.options.idle_spin = 0; }},
-        {"own-fp", "FULT_FP_ENV=own", [](conf &c) { c.options.fp_env = fult::fp_mode::own; }},
-        {"few-stacks", "FULT_STACKS_KEPT=0", [](conf &c) { c.options.stacks_kept = 0; }},
+         [](conf &c, draw &) { c.options.guard = fult::guard_mode::mprotect; }},
+        {"guard-none", "FULT_GUARD=off", [](conf &c, draw &) { c.options.guard = fult::guard_mode::none; }},
+        {"spawn-sites", "FULT_SPAWN_SITES=on", [](conf &c, draw &) { c.options.spawn_sites = true; }},
+        {"trim-often", "FULT_TRIM_AFTER=1", [](conf &c, draw &) { c.options.trim_after = 1; }},
+        {"no-spin", "FULT_IDLE_SPIN=0", [](conf &c, draw &) { c.options.idle_spin = 0; }},
+        {"own-fp", "FULT_FP_ENV=own", [](conf &c, draw &) { c.options.fp_env = fult::fp_mode::own; }},
+        {"few-stacks", "FULT_STACKS_KEPT=0", [](conf &c, draw &) { c.options.stacks_kept = 0; }},
         {"few-slots", "FULT_MAX_TASKS=64: spawns fail",
-         [](conf &c) {
+         [](conf &c, draw &) {
              c.options.max_tasks = 64;
              c.most_tasks_at_a_time = 300; // more than there are, but not much
          }},
-        {"few-blocking-threads", "FULT_BLOCKING_THREADS=2", [](conf &c) { c.options.blocking_threads = 2; }},
+        {"few-blocking-threads", "FULT_BLOCKING_THREADS=2",
+         [](conf &c, draw &) { c.options.blocking_threads = 2; }},
         {"dump-signal", "FULT_DUMP_SIGNAL=USR1, which programs raise",
-         [](conf &c) { c.options.dump_signal = SIGUSR1; }},
-        {"scarce-memory", "mmap fails now and then", [](conf &c) { c.refuse_maps = 4; }},
-        {"scarce-threads", "pthread_create fails now and then", [](conf &c) { c.refuse_threads = 4; }},
+         [](conf &c, draw &) { c.options.dump_signal = SIGUSR1; }},
+        {"scarce-memory", "mmap fails now and then", [](conf &c, draw &) { c.refuse_maps = 4; }},
+        {"scarce-threads", "pthread_create fails now and then",
+         [](conf &c, draw &) { c.refuse_threads = 4; }},
+        {"scarce-guards", "FULT_GUARD drawn; guard pages are refused now and then",
+         [](conf &c, draw &random) {
+             using fult::guard_mode;
+             c.options.guard =
+                 random.one_of({guard_mode::automatic, guard_mode::madvise, guard_mode::mprotect});
+             c.refuse_guards = 3;
+         }},
+        {"stack-size", "FULT_STACK_SIZE drawn, to the byte",
+         [](conf &c, draw &random) {
+             c.options.stack_size = drawn_options::smallest_stack + random.below(1024 * 1024);
+         }},
+        {"deadlock-abort", "FULT_DEADLOCK=abort: none may be found",
+         [](conf &c, draw &) { c.options.deadlock = fult::deadlock_mode::abort; }},
+        {"deadlock-off", "FULT_DEADLOCK=off",
+         [](conf &c, draw &) { c.options.deadlock = fult::deadlock_mode::off; }},
+        {"report-detached", "FULT_REPORT_DETACHED=on",
+         [](conf &c, draw &) { c.options.report_detached = true; }},
     };
     return kinds;
 }
 
 namespace {
 
-void choose(configuration &to, const std::string &name) {
+void choose(configuration &to, const std::string &name, draw &random) {
     for (const configuration_kind &kind : configuration_kinds())
         if (name == kind.name) {
-            kind.apply(to);
+            kind.apply(to, random);
             to.text += (to.text.empty() ? "" : ",") + name;
             return;
         }
@@ -72,7 +92,7 @@ configuration configured(const std::string &names, draw random) {
     if (names != "drawn") {
         std::istringstream all(names);
         for (std::string name; std::getline(all, name, ',');)
-            choose(result, name);
+            choose(result, name, random);
         result.text += " (" + std::to_string(o.workers) + " workers)";
         return result;
     }
@@ -84,7 +104,8 @@ configuration configured(const std::string &names, draw random) {
         for (unsigned i = random.between(1, 3); i > 0; --i)
             choose(
                 result,
-                kinds[first_option + random.below(static_cast<unsigned>(kinds.size()) - first_option)].name);
+                kinds[first_option + random.below(static_cast<unsigned>(kinds.size()) - first_option)].name,
+                random);
     return result;
 }
 

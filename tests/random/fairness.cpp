@@ -1,5 +1,5 @@
-// A ready task runs although others never stop: they yield, spawn and join, wait for moments. An actor that
-// never stops continues until that task has run; if it never does, the watchdog ends the program.
+// A ready task runs although others never stop: they yield, spawn and join, or wait for short times, until
+// that task has run. If it never runs, the watchdog ends the program.
 #include <fcntl.h>
 #include <memory>
 #include <sched.h>

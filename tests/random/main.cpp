@@ -1,5 +1,5 @@
-// Random programs against the whole interface of the runtime, one after the other, each in a runtime of its
-// own. tests/random/README.md describes how to repeat one.
+// Runs random programs against the whole interface of the runtime, one after the other, each in a runtime of
+// its own. tests/random/README.md describes how to repeat one.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -18,8 +18,8 @@
 #include "tests/support/scale.hpp"
 #include "tools/command_line.hpp"
 
-// An exception that two tasks share is freed by the last owner. The count that orders this is in libstdc++,
-// which is not built for TSan: it sees the free, and not what came before.
+// The last owner frees an exception that two tasks share. The reference count that orders this is in
+// libstdc++, which is not built with TSan: TSan sees the free, but not the count.
 extern "C" const char *__tsan_default_suppressions(); // NOLINT(bugprone-reserved-identifier)
 extern "C" __attribute__((visibility("default"))) const char *
 __tsan_default_suppressions() { // NOLINT(bugprone-reserved-identifier)
@@ -112,7 +112,9 @@ void declare(fult::tools::command_line &options, command_line &line) {
     CLI::Option *const without = names("--without", false, "leave acts out; the others stay as they were");
     names("--only", true, "leave all others out")->excludes(without);
     number("--stall", line.stall, "fail where no act and no task ends for N seconds")->capture_default_str();
-    options.add_option("--reports", line.reports, "standard error while a program raises FULT_DUMP_SIGNAL")
+    options
+        .add_option("--reports", line.reports,
+                    "standard error while a program raises FULT_DUMP_SIGNAL or reports detached tasks")
         ->type_name("FILE")
         ->capture_default_str();
     options.add_switch("--quiet", line.quiet, "print no line for each program");
@@ -171,14 +173,15 @@ class reports_elsewhere {
 std::unique_ptr<const fult::runtime> start(const configuration &config, std::uint64_t seed) {
     for (unsigned tries = 0; tries < 5; ++tries)
         try {
-            refuse_now_and_then(seed + tries, config.refuse_maps, config.refuse_threads);
+            refuse_now_and_then(seed + tries, config.refuse_maps, config.refuse_threads,
+                                config.refuse_guards);
             return std::make_unique<const fult::runtime>(config.options);
         } catch (const std::system_error &error) {
             check(refusals() != 0, "a runtime does not start: %s", error.what());
         }
-    refuse_now_and_then(0, 0, 0);
+    refuse_now_and_then(0, 0, 0, 0);
     auto running = std::make_unique<const fult::runtime>(config.options);
-    refuse_now_and_then(seed, config.refuse_maps, config.refuse_threads);
+    refuse_now_and_then(seed, config.refuse_maps, config.refuse_threads, config.refuse_guards);
     return running;
 }
 
@@ -200,11 +203,11 @@ std::uint32_t run_one(const command_line &line, std::uint64_t seed) {
     std::fflush(stdout);
     program all(how);
     {
-        const reports_elsewhere moved_away(how.dump_signal, line.reports);
+        const reports_elsewhere moved_away(how.dump_signal || config.options.report_detached, line.reports);
         const auto running = start(config, seed);
         run(all);
     }
-    refuse_now_and_then(0, 0, 0);
+    refuse_now_and_then(0, 0, 0, 0);
     all.tasks.close();
     moved();
     return all.tasks.issued();

@@ -8,6 +8,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include <fult/detail/stillness.hpp>
 #include <fult/inspect.hpp>
 
 namespace random_programs {
@@ -68,7 +69,11 @@ struct watchdog::state {
 };
 
 watchdog::watchdog(unsigned seconds) : state_(std::make_unique<state>()) {
-    state_->thread = std::thread([s = state_.get(), seconds] { s->watch(seconds); });
+    state_->thread = std::thread([s = state_.get(), seconds] {
+        fult::detail::know_thread(::gettid()); // it wakes no task: deadlocks would be found
+        s->watch(seconds);
+        fult::detail::forget_thread(::gettid());
+    });
 }
 
 watchdog::~watchdog() {

@@ -94,9 +94,8 @@ template <class R> void wait_somehow_for(actor &a, const std::vector<fult::handl
     }
 }
 
-// A number of actors, each of which calls body(member, number): tasks, and threads where there may be some.
-// Where slots run out there are fewer, perhaps none. Members begin when `open` is called, and know their
-// number then.
+// A number of actors, each of which calls body(member, number): tasks, and threads if they are allowed. If
+// slots run out there are fewer, perhaps none. Members begin when `open` is called; the number is known then.
 class actor_group {
   public:
     using body = std::function<void(actor &, unsigned)>;

@@ -1,5 +1,5 @@
-// The forms that a wait may have: without a limit, a single check (look), with a time of any size and clock,
-// with a stop token.
+// The forms of a wait: without a limit, a single check (look), with a time of any size and clock, with a stop
+// token.
 #pragma once
 
 #include <chrono>
@@ -21,8 +21,8 @@ using hour_clock_time = std::chrono::time_point<std::chrono::system_clock, far_h
 // The forms of wait_in_some_form between these two have times at the ends of what their types can hold.
 inline constexpr unsigned first_extreme = 7, first_near = 16;
 
-// Draws one of: plain(), look(), for_time(duration), until(time point), with_stop(token). Each returns
-// whether it got what it waited for.
+// Draws one of: plain(), look(), for_time(duration), until(time point), with_stop(token). Each returns true
+// if the wait succeeded.
 template <class Plain, class Look, class For, class Until, class Stop>
 waited wait_in_some_form(actor &a, const Plain &plain, const Look &look, const For &for_time,
                          const Until &until, const Stop &with_stop) {

@@ -1,5 +1,5 @@
-// Makes the system calls that the runtime depends on fail on request: mmap, mprotect and pthread_create of
-// this executable are these. Include it in one source of a test.
+// Makes the system calls that the runtime depends on fail on request: mmap, mprotect, the advice that
+// installs a guard page, and pthread_create of this executable are these. Include it in one source of a test.
 #pragma once
 
 #include <atomic>
@@ -78,7 +78,7 @@ struct failure_plan {
     }
 };
 
-inline failure_plan mmap_plan, mprotect_plan, thread_plan;
+inline failure_plan mmap_plan, mprotect_plan, guard_plan, thread_plan;
 
 // The sanitizers of clang live in the executable: their own definitions of these cannot be called from here.
 #if defined(FULT_TEST_SANITIZED) && defined(__clang__)
@@ -121,6 +121,15 @@ int mprotect(void *where, size_t bytes, int protection) noexcept {
 #else
     return static_cast<int>(::syscall(SYS_mprotect, where, bytes, protection));
 #endif
+}
+
+int madvise(void *where, size_t bytes, int advice) noexcept {
+    constexpr int guard_install = 102; // Linux 6.13; not in Debian 12's headers
+    if (advice == guard_install && fult::testing::guard_plan.fails_now()) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return static_cast<int>(::syscall(SYS_madvise, where, bytes, advice));
 }
 
 int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*body)(void *),

@@ -133,6 +133,29 @@ static void drained_after_the_close(void) {
     }
 }
 
+static void *closes(void *argument) {
+    CHECK(fult_channel_close(argument) == FULT_SUCCESS);
+    return NULL;
+}
+
+/* A channel with room is never busy, also while it is closed. */
+static void sent_beside_the_close(void) {
+    for (int i = 0; i < 3000; ++i) {
+        fult_channel_t to;
+        fult_task_t closer;
+        fult_spawn_attr elsewhere = FULT_SPAWN_ATTR_INIT;
+        elsewhere.worker = elsewhere.pinned = 1;
+        CHECK(fult_channel_create(&to, 1000) == FULT_SUCCESS);
+        CHECK(fult_spawn_with(&closer, closes, to, &elsewhere) == FULT_SUCCESS);
+        int status = FULT_SUCCESS;
+        for (int k = 0; k < 1000 && status == FULT_SUCCESS; ++k)
+            status = fult_channel_trysend(to, &status);
+        CHECK(status == FULT_ERR_CLOSED || status == FULT_SUCCESS);
+        CHECK(fult_join(closer, NULL) == FULT_SUCCESS);
+        CHECK(fult_channel_destroy(to) == FULT_SUCCESS);
+    }
+}
+
 int main(void) {
     fult_config config = FULT_CONFIG_INIT;
     config.workers = 2;
@@ -166,6 +189,7 @@ int main(void) {
 
     crowd();
     drained_after_the_close();
+    sent_beside_the_close();
 
     CHECK(fult_channel_trysend(channel, &value) == FULT_SUCCESS);
     CHECK(fult_channel_timedsend(channel, &value, 0) == FULT_SUCCESS);

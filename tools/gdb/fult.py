@@ -17,7 +17,7 @@ FIELDS = ('version', 'homes', 'first_home', 'task_size', 'tasks', 'ready_bytes',
 SLOTS_IN_LINE = 512
 BUSY = 0
 
-# Where jump_fcontext (Boost.Context, x86-64) has saved what the suspended function goes on with. Above lie 64 bytes
+# Where jump_fcontext (Boost.Context, x86-64) has saved the registers of the suspended function. Above are 64 bytes
 # of it and a gap of 128 (call_that_jumps_back in fult/detail/platform.hpp).
 SAVED = {'r12': 0x08, 'r13': 0x10, 'r14': 0x18, 'r15': 0x20, 'rbx': 0x28, 'rbp': 0x30, 'rip': 0x38}
 FRAME = 192
@@ -69,7 +69,7 @@ class Task:
 
     @property
     def waits_for(self):
-        """What its note tells, which lies on its stack above the saved registers."""
+        """What its wait record says, which is on its stack above the saved registers."""
         low = half(self.address + self.team.wait_record)
         if low == 0:
             return 'a signal'
@@ -82,7 +82,7 @@ class Task:
         return f'{text} at {thing:#x}' if thing else text
 
     def private(self):
-        """Whether it may run, as its home's worker alone knows."""
+        """True if it is ready and private to its home."""
         home = self.team.homes[self.home]
         bit = 1 << (self.slot & 63)
         entry = home + self.team.slot_words + (self.slot >> 6) * 32
@@ -133,7 +133,7 @@ class Team:
         raise gdb.GdbError(f'{text} is no task: name it as `fult tasks` does')
 
     def running(self):
-        """The worker of each task that runs, and of those whose joins run it."""
+        """The worker of each running task, and of the tasks whose joins run it."""
         running = {}
         for number, home in enumerate(self.homes[:-1]):
             task = word(home + self.current)
@@ -143,7 +143,7 @@ class Team:
         return running
 
     def is_descriptor(self, address):
-        """Whether a slot lies there that has been in use: words of running tasks may hold anything."""
+        """True if the address is a slot that has been in use: words of running tasks may have any value."""
         home = address & ~0xffffffff
         if home not in self.homes or address - home < self.tasks or address % self.task_size:
             return False
@@ -168,7 +168,7 @@ class Team:
 
 
 class SuspendedUnwinder:
-    """While it has a context, the innermost frame of the selected thread seems to be called by who left it."""
+    """While it has a context, the innermost frame of the selected thread appears to be called by the task of that context."""
 
     name = 'fult'
     enabled = True

@@ -115,7 +115,7 @@ std::string one_round() {
 int main(int argc, char **argv) {
     kernel_settings settings;
     arguments line("match_table: an access of the match table by 1 to 8 threads, nanoseconds.");
-    line.option("--rounds", settings.rounds, "measure so many times, a record each");
+    line.option("--rounds", settings.rounds, "number of measurements; each writes a record");
     line.parse(argc, argv);
     return run_micro("match_table", structures_version, settings, one_round);
 }

@@ -94,8 +94,8 @@ std::string one_round() {
 
 int main(int argc, char **argv) {
     kernel_settings settings;
-    arguments line("packet_pool: a packet taken and given back by 1 to 8 threads, nanoseconds.");
-    line.option("--rounds", settings.rounds, "measure so many times, a record each");
+    arguments line("packet_pool: a packet taken and returned by 1 to 8 threads, nanoseconds.");
+    line.option("--rounds", settings.rounds, "number of measurements; each writes a record");
     line.parse(argc, argv);
     return run_micro("packet_pool", structures_version, settings, one_round);
 }

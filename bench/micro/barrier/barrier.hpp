@@ -17,7 +17,7 @@ inline constexpr unsigned barrier_counts[] = {2, 64, 1024};
 template <class Run> int barrier_main(int argc, char **argv, const version &how, Run run) {
     kernel_settings settings;
     settings.workers = 2;
-    arguments line("barrier: tasks on two workers that meet at a barrier, microseconds a meeting.");
+    arguments line("barrier: tasks on two workers that meet at a barrier, microseconds per barrier.");
     settings.declare(line);
     line.parse(argc, argv);
     if (usable_processors().size() < 2)

@@ -13,8 +13,8 @@ struct blocked_memory_settings : kernel_settings {
     unsigned long tasks = 1'000'000;
 
     void read(int argc, char **argv) {
-        arguments line("blocked_memory: resident memory of tasks that all are blocked at once.");
-        line.option("-n,--tasks", tasks, "how many");
+        arguments line("blocked_memory: resident memory of tasks that are all blocked.");
+        line.option("-n,--tasks", tasks, "number of tasks");
         declare(line);
         line.parse(argc, argv);
         if (tasks == 0)

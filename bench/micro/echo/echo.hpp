@@ -152,9 +152,9 @@ template <class Server> int main(int argc, char **argv, const char *version_name
     kernel_settings common;
     common.workers = 2;
     settings how;
-    arguments line("echo: answers of an echo server, thousands a second.");
+    arguments line("echo: answers of an echo server, thousands per second.");
     line.option("-n,--size", how.connections, "connections");
-    line.option("--seconds", how.seconds, "how long it counts");
+    line.option("--seconds", how.seconds, "duration of the measurement");
     common.declare(line);
     line.parse(argc, argv);
     int status = 0;

@@ -43,7 +43,7 @@ std::string one_round(unsigned workers) {
 int main(int argc, char **argv) {
     kernel_settings settings;
     settings.workers = 2;
-    arguments line("hidden_work: tasks spawned by one that goes on computing, milliseconds.");
+    arguments line("hidden_work: tasks spawned by a task that then computes, milliseconds.");
     settings.declare(line);
     line.parse(argc, argv);
     return run_micro("hidden_work", fult_version, settings, [&] { return one_round(settings.workers); });

@@ -172,8 +172,10 @@ int main(int argc, char **argv) {
     unsigned long count = 0;
     fult::tools::command_line line(
         "Prints how many operations were made; for fib COUNT is its argument, for uts a depth.");
-    line.add_option("OPERATION", operation, "what is counted")->required()->check(CLI::IsMember(&operations));
-    line.add_option("COUNT", count, "how many")
+    line.add_option("OPERATION", operation, "the operation to count")
+        ->required()
+        ->check(CLI::IsMember(&operations));
+    line.add_option("COUNT", count, "number of operations")
         ->required()
         ->type_name("")
         ->transform(fult::tools::whole_number(1UL, std::numeric_limits<unsigned long>::max()));

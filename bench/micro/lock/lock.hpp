@@ -61,7 +61,7 @@ int lock_main(int argc, char **argv, const version &how, Hammer hammer, Unconten
     settings.workers = 2;
     bool threads = std::string(how.name) == "fult";
     arguments line(
-        "lock: lock and unlock alone, then 64 tasks that take it in turn, nanoseconds a critical section.");
+        "lock: lock and unlock alone, then 64 tasks that take it in turn, nanoseconds per critical section.");
     settings.declare(line);
     line.parse(argc, argv);
     return run_micro("lock", how, settings, [&] {

@@ -39,8 +39,8 @@ struct loop_settings : kernel_settings {
     void read(int argc, char **argv) {
         workers = 2;
         arguments line("parallel_for: short loops, nanoseconds each, and a long one, milliseconds.");
-        line.option("--loops", loops, "how many short loops in a round");
-        line.option("--no-additions", no_additions, "the short loops only");
+        line.option("--loops", loops, "number of short loops per round");
+        line.option("--no-additions", no_additions, "only the short loops");
         declare(line);
         line.parse(argc, argv);
     }

@@ -18,7 +18,7 @@ template <class Play> int signal_wait_main(int argc, char **argv, const version 
     settings.workers = 2;
     unsigned long round_trips = 100'000;
     arguments line("signal_wait: two tasks on two workers wake each other in turn, nanoseconds one way.");
-    line.option("--round-trips", round_trips, "how many in a round");
+    line.option("--round-trips", round_trips, "number of round trips per round");
     settings.declare(line);
     line.parse(argc, argv);
     if (settings.workers < 2)

@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
     kernel_settings settings;
     settings.workers = 2;
     unsigned count = 300;
-    arguments line("sleep_accuracy: how late sleeping tasks go on, microseconds.");
+    arguments line("sleep_accuracy: how late sleeping tasks resume, microseconds.");
     line.option("-n,--size", count, "sleeps");
     settings.declare(line);
     line.parse(argc, argv);

@@ -14,8 +14,8 @@ struct spawn_join_settings : kernel_settings {
     std::vector<unsigned long> sizes;
 
     void read(int argc, char **argv, bool *suspend = nullptr) {
-        arguments line("spawn_join: spawn and join of N empty tasks, nanoseconds a task.");
-        line.option("-n,--size", size, "number of tasks; 0: several, one after the other");
+        arguments line("spawn_join: spawn and join of N empty tasks, nanoseconds per task.");
+        line.option("-n,--size", size, "number of tasks; 0: several numbers, one after the other");
         if (suspend)
             line.option("--suspend", *suspend, "each task yields once, so that it needs a stack of its own");
         declare(line);

@@ -30,7 +30,7 @@ template <class Read> double read_ns(Read read) {
 
 int main(int argc, char **argv) {
     kernel_settings settings;
-    arguments line("task_local: reading a task's own value, nanoseconds.");
+    arguments line("task_local: reading a task-local value, nanoseconds.");
     settings.declare(line);
     line.parse(argc, argv);
     return run_micro("task_local", fult_version, settings, [&] {

@@ -1,4 +1,4 @@
-// N tasks of one worker that yield to each other: nanoseconds a yield.
+// N tasks of one worker that yield to each other: nanoseconds per yield.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ template <class Run> double yield_ns(unsigned tasks, Run run) {
 }
 
 inline void read_yield_settings(int argc, char **argv, kernel_settings &settings) {
-    arguments line("yield: tasks of one worker that yield to each other, nanoseconds a yield.");
+    arguments line("yield: tasks of one worker that yield to each other, nanoseconds per yield.");
     settings.declare(line);
     line.parse(argc, argv);
 }

@@ -51,8 +51,9 @@ FULT_API options read_options();
 /// runs. If no launcher started the program, the job has one rank.
 class FULT_API context {
   public:
-    /// Throws std::logic_error (no runtime), std::runtime_error (no provider, the launcher does not answer, a
-    /// rank did not start), each with the remedy. May suspend.
+    /// Throws std::invalid_argument (an option out of its range), std::logic_error (no runtime),
+    /// std::runtime_error (no provider, the launcher does not answer, a rank did not start), each with the
+    /// remedy. May suspend.
     explicit context(const options &wanted = read_options());
     context(const context &) = delete;
     context &operator=(const context &) = delete;

@@ -67,6 +67,7 @@ template <class C, class R, class Emplace> FULT_ALWAYS_INLINE task *spawn_emplac
         return t;
     }
     w->run.next = t + 1;
+    w->stack_limit += row_step;
     __builtin_prefetch(t + ahead, 1);
     t->ops = &closure_ops<C, R>::table;
     emplace(static_cast<void *>(t->storage));
@@ -99,7 +100,6 @@ FULT_ALWAYS_INLINE bool claim_private(worker_hot *w, task *t) noexcept {
     ready_byte *mine = ready_byte_at(w, distance);
     if (!is_set(*mine)) [[unlikely]]
         return false;
-    w->stack_limit += join_step;
     mine->store(0, std::memory_order_relaxed);
     owner_barrier();
     return !is_set(w->request_flags) || poll_requests_after_claim(w, t);

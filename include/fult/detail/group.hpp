@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <fult/detail/fast_path.hpp>
+#include <fult/detail/spin_lock.hpp>
 
 namespace fult::detail {
 
@@ -74,7 +75,7 @@ class FULT_API group_core {
     std::atomic<bool> failed_{false}; // the thread that sets it writes one of the next two
     std::exception_ptr error_;
     void *failure_ = nullptr;
-    std::atomic<bool> source_lock_{false};
+    spin_lock source_lock_;
     std::stop_source source_{std::nostopstate}; // created on the first call of token()
 };
 

@@ -67,7 +67,7 @@ struct alignas(128) task {
     bool pinned;
     std::uint32_t wait_record; // low half of the address of its wait_record; 0: none
     std::uintptr_t limit;      // the limit of `on`: a switch needs nothing else from the stack's record
-    // While it is claimed: the next of a chain, of handed-off tasks (worker::hand_off) or of tasks that a
+    // While it is claimed: the next of a chain, of handed-off tasks (handed_off_chain) or of tasks that a
     // search passed over (ready_set::put_back).
     std::atomic<task *> next;
 };
@@ -99,10 +99,12 @@ enum request_flag : std::uint32_t {
     forked = 8,         // this is the child of a fork: one thread, no workers
 };
 
-// Each inline join raises stack_limit by this much. So the comparison that protects the stack also ends a
-// long row of joins: a join on the slow path lets other tasks run (worker::end_row). One instruction per
-// join.
-inline constexpr std::uintptr_t join_step = 16;
+// Each spawn raises stack_limit by this much. So the comparison that protects the stack also ends a long row
+// of spawns and inline joins: a join on the slow path lets other tasks run (worker::end_row). One instruction
+// per spawn; at the join, between the comparison and the claim, it made fib an eighth slower. Joins of tasks
+// that were spawned long before are counted where their slots return on the slow path, at least once per
+// word.
+inline constexpr std::uintptr_t row_step = 16;
 
 // The part of a worker that spawn and join touch. The hot halves of descriptors are at even multiples of a
 // cache line, these at odd ones: a load waits for a store in flight that has the same low twelve address
@@ -111,7 +113,7 @@ struct alignas(cache_line) worker_hot {
     std::byte even_line_[cache_line]{};
     slot_run run;
     task *current = nullptr;        // the task that runs here
-    std::uintptr_t stack_limit = 0; // no task is started inline below it; raised by join_step per join
+    std::uintptr_t stack_limit = 0; // no task is started inline below it; raised by row_step per spawn
     const local_values *locals_cache = nullptr; // copy of this thread's cached_locals
     alignas(cache_line) std::byte another_even_line_[cache_line]{};
     std::atomic<std::uint32_t> request_flags{0};

@@ -77,8 +77,9 @@ static_assert(!join_none.is_waiter() && !join_done.is_waiter() && !join_detached
 enum at_end_flag : std::uintptr_t {
     has_locals = 1, // its task-local values must be destroyed
     leads_home = 2, // the task below it on its stack is pinned and may have to return to its worker
+    was_tied = 4,   // it was pinned when it suspended on a tied stack
 };
-inline constexpr std::uintptr_t at_end_mask = has_locals | leads_home;
+inline constexpr std::uintptr_t at_end_mask = has_locals | leads_home | was_tied;
 
 // task::outer. Its meaning changes when the task starts, and only its owner may know which one is valid:
 //   before a task of a group starts: the group's mark

@@ -1,5 +1,5 @@
 // The lazy schedule: a worker runs its range in steps. If another worker has requested work between two steps
-// (`work_requested`, docs/scheduler.md), it splits off the upper half of what is left as a task. Without
+// (`work_requested`, docs/scheduler.md), it splits off the upper half of the rest as a task. Without
 // requests there are no tasks. Source: lazy binary splitting (A. Tzannes and others, PPoPP 2010), which
 // checks whether the own queue is empty; here the request itself is checked.
 #pragma once
@@ -65,7 +65,7 @@ class step_length {
     }
 
   private:
-    // A sixteenth of what is left, bounded by time, so that no worker waits long for the last step.
+    // A sixteenth of the rest, bounded by time, so that no worker waits long for the last step.
     std::size_t of_a_step(std::size_t left) const noexcept {
         const float wanted =
             std::clamp(cost_ * static_cast<float>(left) / 16, ticks_worth_a_task, longest_step);

@@ -45,7 +45,7 @@ class helpers {
     std::vector<handle<void>> tasks_;
 };
 
-// The guided schedule: pieces shrink; each is half of an even share of what is left.
+// The guided schedule: pieces shrink; each is half of an even share of the rest.
 template <class Job> class guided_loop {
   public:
     guided_loop(Job &job, loop_errors &errors, std::size_t count, std::size_t grain) noexcept

@@ -11,9 +11,9 @@
 namespace fult {
 
 /// The schedule of a loop; docs/loops.md describes the choice. Source: `lazy` is based on lazy binary
-/// splitting (A. Tzannes and others, PPoPP 2010); checking the request itself is ours.
+/// splitting (A. Tzannes and others, PPoPP 2010), which checks for an empty queue instead.
 enum class schedule {
-    lazy,   ///< the caller runs the range; half of what is left becomes a task when a worker requests work
+    lazy,   ///< the caller runs the range; half of the rest becomes a task when a worker requests work
     guided, ///< workers take shrinking pieces from a shared counter
     fixed,  ///< pieces are assigned in advance, always the same ones to the same worker
 };

@@ -57,7 +57,7 @@ template <class T> class channel {
     bool try_send(T &&value) noexcept { return send_now(value); }
     /// The same with a copy; throws what copying throws.
     bool try_send(const T &value) requires std::is_copy_constructible_v<T> { return try_send(T(value)); }
-    /// Like send; also returns false if the time is over: the value is not moved from then. Throws
+    /// Like send; also returns false on timeout: then the value is not moved from. Throws
     /// std::system_error if the memory for a runtime's first timed wait cannot be allocated.
     template <class Rep, class Period>
     bool try_send_for(T &&value, const std::chrono::duration<Rep, Period> &duration) {
@@ -93,7 +93,7 @@ template <class T> class channel {
         receive_now(value);
         return value;
     }
-    /// Like receive; also empty if the time is over. Throws std::system_error if the memory for a runtime's
+    /// Like receive; also empty on timeout. Throws std::system_error if the memory for a runtime's
     /// first timed wait cannot be allocated.
     template <class Rep, class Period>
     std::optional<T> try_receive_for(const std::chrono::duration<Rep, Period> &duration) {

@@ -35,7 +35,7 @@ class FULT_API event {
 
     /// Waits until the event is set.
     void wait() const noexcept { wait_within(detail::wait_limits()); }
-    /// As wait, for at most the duration. Returns false if the time is over first. Throws std::system_error
+    /// As wait, for at most the duration. Returns false on timeout. Throws std::system_error
     /// if the memory for a runtime's first timed wait cannot be allocated.
     template <class Rep, class Period>
     bool wait_for(const std::chrono::duration<Rep, Period> &duration) const {

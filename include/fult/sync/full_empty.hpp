@@ -69,18 +69,18 @@ template <class T> class full_empty {
         return true;
     }
 
-    /// As readFF; empty if the time is over. Throws std::system_error if the memory for a runtime's first
+    /// As readFF; empty on timeout. Throws std::system_error if the memory for a runtime's first
     /// timed wait cannot be allocated, as do all that follow with a time.
     template <class Rep, class Period>
     std::optional<T> readFF_for(const std::chrono::duration<Rep, Period> &duration) requires copied_value<T> {
         return read_within(false, detail::wait_limits(detail::deadline_after(duration)));
     }
-    /// As readFE; empty if the time is over.
+    /// As readFE; empty on timeout.
     template <class Rep, class Period>
     std::optional<T> readFE_for(const std::chrono::duration<Rep, Period> &duration) {
         return read_within(true, detail::wait_limits(detail::deadline_after(duration)));
     }
-    /// As writeEF; false if the time is over.
+    /// As writeEF; false on timeout.
     template <class Rep, class Period>
     bool writeEF_for(T value, const std::chrono::duration<Rep, Period> &duration) {
         return write_within(value, detail::wait_limits(detail::deadline_after(duration)));

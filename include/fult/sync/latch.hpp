@@ -41,7 +41,7 @@ class FULT_API latch {
         wait();
     }
 
-    /// As wait, for at most the duration. Returns false if the time is over first. Throws std::system_error
+    /// As wait, for at most the duration. Returns false on timeout. Throws std::system_error
     /// if the memory for a runtime's first timed wait cannot be allocated.
     template <class Rep, class Period>
     bool wait_for(const std::chrono::duration<Rep, Period> &duration) const {

@@ -18,7 +18,7 @@ namespace fult {
 /// acquire the lock 16 times in a row before the first waiter. TimedLockable: std::lock_guard,
 /// std::unique_lock and std::scoped_lock accept it. Not recursive. It may be destroyed as soon as the last
 /// owner's unlock has granted it to the next one, or has found no waiter. Source: the queue behind a word is
-/// from section 4.3 of H.-V. Dang's dissertation (Illinois, 2018); passing ownership directly is ours.
+/// from section 4.3 of H.-V. Dang's dissertation (Illinois, 2018), which does not pass ownership directly.
 class FULT_API qlock {
   public:
     /// Unlocked.
@@ -51,7 +51,7 @@ class FULT_API qlock {
             unlock_slow();
     }
 
-    /// As lock; false if the time is over. Throws std::system_error if the memory for a runtime's first timed
+    /// As lock; false on timeout. Throws std::system_error if the memory for a runtime's first timed
     /// wait cannot be allocated. May suspend. From any thread.
     template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
         return acquire_if_free() || lock_within(detail::wait_limits(detail::deadline_after(duration)));

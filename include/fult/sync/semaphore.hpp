@@ -69,7 +69,7 @@ template <std::ptrdiff_t LeastMax = std::numeric_limits<std::ptrdiff_t>::max()> 
     /// would exceed max().
     void release(std::ptrdiff_t update = 1) noexcept { base_.release(update); }
 
-    /// As acquire; false if the time is over. Throws std::system_error if the memory for a runtime's first
+    /// As acquire; false on timeout. Throws std::system_error if the memory for a runtime's first
     /// timed wait cannot be allocated.
     template <class Rep, class Period>
     bool try_acquire_for(const std::chrono::duration<Rep, Period> &duration) {

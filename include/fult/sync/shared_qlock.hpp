@@ -48,7 +48,7 @@ class FULT_API shared_qlock {
     /// The last reader admits the first waiters. Ends the program if no reader owns the lock.
     void unlock_shared() noexcept;
 
-    /// As lock; false if the time is over. Throws std::system_error if the memory for a runtime's first timed
+    /// As lock; false on timeout. Throws std::system_error if the memory for a runtime's first timed
     /// wait cannot be allocated, as do all that follow.
     template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
         return acquire_if_free() ||
@@ -61,7 +61,7 @@ class FULT_API shared_qlock {
                    return wait_for_turn(true, detail::wait_limits(deadline));
                });
     }
-    /// As lock_shared; false if the time is over.
+    /// As lock_shared; false on timeout.
     template <class Rep, class Period>
     bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &duration) {
         return acquire_shared_if_free() ||

@@ -1,9 +1,10 @@
-// Shows a rank's view of its bootstrap. usage: bootstrap_probe [what [argument]]
+// Prints a rank's view of its bootstrap. usage: bootstrap_probe [what [argument]]
 //
 //   (nothing)     two exchanges, one with lengths from 0 to 5000, and barriers; "rank R of N by NAME: ok"
 //   abort N       the last rank aborts with status N, the others wait in a barrier
-//   late MS       the last rank never comes to a barrier; the others time out after MS milliseconds and
-//   report why mismatch      rank 0 calls a barrier, the others an exchange barrier N     N barriers
+//   late MS       the last rank never calls a barrier; the others time out after MS milliseconds
+//   mismatch      rank 0 calls a barrier, the others an exchange
+//   barrier N     N barriers
 #include <cstdio>
 #include <cstdlib>
 #include <exception>

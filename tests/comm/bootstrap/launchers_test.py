@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The launchers of others, as far as they are here. usage: launchers_test.py FULT_RUN PROBE
+"""Launchers of other projects, if they are installed. usage: launchers_test.py FULT_RUN PROBE
 
-Every function with a comment string is a case. Output is that of TAP.
+Every function with a docstring is a case. Prints TAP.
 """
 import getpass
 import os
@@ -46,8 +46,8 @@ def finds_all(start, name):
 
 def aborts(start, statuses=None, reports=False):
     status, out, err = run([*start, '-n', 3, PROBE, 'abort', 7], at_once=False)
-    # Why it aborts is not asked for: a launcher may end before it has forwarded all. Hydra may also be ended by its own
-    # pipes (141), and adds a report of its own to the output.
+    # The reason of the abort is not checked: a launcher may end before it has forwarded all output. Hydra may also be killed
+    # by SIGPIPE (141), and adds a report of its own.
     expect(status in statuses if statuses else status != 0, f'{status} {out} {err}')
     expect(': ok' not in out if reports else out == '', f'{status} {out} {err}')
 
@@ -63,7 +63,7 @@ def open_mpi_finds_all():
 
 
 def open_mpi_aborts():
-    """With the requested status, or that of a rank which that end interrupted."""
+    """Exits with the requested status, or with that of a rank that was interrupted."""
     aborts(open_mpi(), (7, 9))
 
 
@@ -87,8 +87,8 @@ def mpich_does_not_wait_forever():
     gives_up(mpich(), 'no answer to cmd=barrier_in for 300 ms')
 
 
-# A Slurm of one node, run by the user that runs this test: no munge, no root, no cgroups. Packages that are unpacked instead of
-# installed are found through TEST_SLURM_ROOT.
+# A Slurm of one node, run by the user of this test: no munge, no root, no cgroups. TEST_SLURM_ROOT names the folder of packages
+# that were unpacked instead of installed.
 SLURM_CONF = """
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
@@ -134,7 +134,7 @@ def slurm_program(name):
     raise Skipped(f'no {name}')
 
 
-# The beginning of a command that starts ranks in a Slurm of our own, and its environment.
+# The command that starts ranks in a Slurm of the test, and its environment.
 @contextmanager
 def slurm():
     programs = {name: slurm_program(name) for name in ('slurmctld', 'slurmd', 'slurmstepd', 'srun', 'sinfo')}

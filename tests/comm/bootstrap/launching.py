@@ -1,4 +1,4 @@
-"""Shared by the tests of launchers: cases, and the search for processes that a job has left behind."""
+"""Shared by the tests of launchers: cases, and a search for processes that a job has left behind."""
 import os
 import subprocess
 import sys
@@ -19,7 +19,7 @@ def expect(condition, what):
 
 
 class Job:
-    """A command with a mark in its environment, which all that it starts inherits."""
+    """A command with a mark in its environment, which all its child processes inherit."""
 
     def __init__(self, command, **more):
         self.mark = uuid.uuid4().hex
@@ -60,7 +60,7 @@ def until(condition, what):
 
 
 def run(command, text=None, env=None, at_once=True, **more):
-    """Runs to the end; nothing may be left then, or, if not at_once, a little later."""
+    """Runs a job. Then no process may be left; without at_once, after a short time."""
     if text is not None:
         more['stdin'] = subprocess.PIPE
     job = Job(command, env=env or {}, **more)

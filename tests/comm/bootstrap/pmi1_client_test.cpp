@@ -1,4 +1,4 @@
-// The client against a server of the test's own, which answers as several real ones do, and as none should.
+// The client against a server of the test, which answers like several real servers, and incorrectly.
 #include <condition_variable>
 #include <cstdlib>
 #include <functional>
@@ -178,7 +178,7 @@ TEST_P(pmi1_client, exchanges) {
 INSTANTIATE_TEST_SUITE_P(servers, pmi1_client,
                          testing::Combine(testing::Bool(), testing::Values(17L, 64L, 1024L, 1'000'000L)));
 
-// The text of the error that a job of one rank gets when the server answers `command` with `answer`.
+// Returns the text of the error of a job of one rank if the server answers `command` with `answer`.
 std::string error_with(const std::string &command, const std::string &answer) {
     server launcher;
     launcher.instead = [&](const std::string &now) -> std::optional<std::string> {

@@ -1,9 +1,9 @@
-/* The C interface of messages, as a program of one or more ranks; returns whether a check failed.
- * c_api            all of it
+/* The C interface of messages, as a program of one or more ranks; the exit status is not 0 if a check failed.
+ * c_api            all calls
  * c_api killed     the last rank kills itself while the others wait for it
  * c_api departs    the last rank ends its context while the others wait for it
- * c_api abort      rank 0 ends all with status 7
- * c_api left       a receive is left when the context ends, which ends the program */
+ * c_api abort      rank 0 ends all ranks with status 7
+ * c_api left       a receive is pending when the context ends, which ends the program */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

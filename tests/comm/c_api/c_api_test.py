@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The C interface between processes. usage: c_api_test.py FULT_RUN PROGRAM [slow]
 
-Every function with a comment string is a case. Output is that of TAP. Cases of providers that are not here are skipped.
+Every function with a docstring is a case. Prints TAP. Cases whose provider is missing are skipped.
 """
 import os
 import sys
@@ -54,7 +54,7 @@ def killed():
 
 
 def departs():
-    """A rank ends its context while 1 and 2 others wait for it, over both."""
+    """A rank ends its context while 1 or 2 others wait for it, over both transports."""
     for number, environment in (2, {}), (3, {}), (2, NETWORK):
         status, out, err = ranks(number, 'departs', **environment)
         expect('departs: 0 failures' in out and status == 0, f'status {status}: {out} {err[-3000:]}')
@@ -67,7 +67,7 @@ def abort():
 
 
 def left():
-    """A receive that is left ends the program, and the message names it."""
+    """A pending receive at the end ends the program with a message that names it."""
     status, out, err = run([PROGRAM, 'left'], env={'FULT_WORKERS': '1'})
     expect(status != 0 and 'ended with operations pending' in err, f'status {status}: {out} {err[-3000:]}')
 

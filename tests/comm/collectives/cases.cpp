@@ -9,7 +9,7 @@
 namespace fult::comm::testing {
 namespace {
 
-// Around the borders between the algorithms, in elements of eight bytes for most.
+// Sizes around the thresholds between the algorithms, mostly in elements of eight bytes.
 constexpr std::size_t counts[] = {0, 1, 3, 64, 1000, 2047, 2048, 4096, 8191, 50'000};
 
 std::uint64_t value_of(int rank, std::size_t i) {
@@ -109,7 +109,7 @@ void order_of_ranks(party &p) {
     }
 }
 
-// Sums of doubles that depend on their grouping: the same bits on all ranks, and again.
+// Sums of doubles that depend on their grouping: the same bits on all ranks and in each run.
 void same_bits(party &p) {
     endpoint own = p.make_endpoint({});
     for (const std::size_t count : {std::size_t{1}, std::size_t{100}, std::size_t{40'000}}) {
@@ -198,7 +198,7 @@ void exchanges(party &p) {
             require_equal(out[at++], what(from, p.rank, i), "alltoallv");
 }
 
-// Several at a time, each on an endpoint of its own, while messages of the same endpoints come and go.
+// Several at a time, each on an endpoint of its own, while messages of the same endpoints are exchanged.
 void at_once(party &p) {
     constexpr int tasks = 6;
     std::vector<endpoint> all;
@@ -274,7 +274,8 @@ void one_at_a_time(party &p) {
     if (p.size == 1)
         return;
     if (p.rank == 0) {
-        // Of two, one is refused: the other cannot end before the other ranks come, which wait for that.
+        // One of two is refused: the other one cannot end before the other ranks call it, and they wait for
+        // the refusal.
         int refused = 0;
         const auto call = [&] {
             try {

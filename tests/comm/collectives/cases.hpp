@@ -1,4 +1,4 @@
-// The requirements on every collective, as cases that all ranks of a job run together: in one process over
+// The requirements on the collectives, as cases that all ranks of a job run together: in one process over
 // loopback (collectives_test.cpp), and as processes (comm_collectives.cpp).
 #pragma once
 

@@ -70,8 +70,7 @@ template <class F> std::string failure_of(F call, int lost = 4) {
     return "nothing";
 }
 
-// The last rank has ended; the others get an error, for whichever rank they wait, and whenever they learn of
-// it.
+// The last rank has ended. The others get an error, whatever rank they wait for and whenever they detect it.
 struct dead_rank : ::testing::TestWithParam<std::size_t> {};
 
 TEST_P(dead_rank, ends_everybodys_calls) {
@@ -116,7 +115,7 @@ TEST_P(dead_rank, ends_everybodys_calls) {
                 // One that would only send.
                 EXPECT_EQ(failure_of([&] { gather(own[i], in, out, 0); }), "rank 4 has ended");
             }));
-        // Rank 0 gets the error first; the others do not know yet why it is silent.
+        // Rank 0 gets the error first; the others have not detected the loss yet.
         for (const auto &count_left : left)
             while (p.rank != 0 && count_left == 0)
                 fult::this_task::yield();
@@ -139,7 +138,7 @@ struct slow_completion final : completion {
     std::atomic<bool> called{false};
     void complete(const completed &) noexcept override {
         called = true;
-        // A time, not a condition: the collective can fail only after this returns.
+        // A fixed time, not a condition: the collective can fail only after this returns.
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
     }
 };

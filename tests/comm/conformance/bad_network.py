@@ -1,11 +1,11 @@
-"""Network namespaces that are joined by a network which loses and delays packets, while a process holds them.
+"""Network namespaces connected by a network that loses and delays packets. They exist as long as the process that made them.
 
-Each namespace has one device, fult0, whose packets come here (TUN): they are dropped, or held back for a while and then
-handed to the namespace that they are addressed to. So no other namespace, nor the machine's own network, sees any of
-it, and nothing is left behind. A kernel's own `tc qdisc ... netem` does the same, but many kernels lack it.
+Each namespace has one TUN device, fult0, whose packets arrive here: they are dropped, or delayed and then written to the
+namespace that they are addressed to. No other namespace, nor the machine's own network, sees any of them, and nothing is
+left behind. `tc qdisc ... netem` does the same, but many kernels lack it.
 
-As a program: bad_network.py PID PROGRAM ARGUMENT ...  runs the program in the namespace of that process; PID may be a
-list with commas, of which FULT_RUN_RANK chooses.
+As a program: bad_network.py PID PROGRAM ARGUMENT ...  runs the program in the namespace of that process. PID may be a
+comma-separated list, from which FULT_RUN_RANK selects.
 """
 import ctypes
 import fcntl
@@ -27,7 +27,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Impossible(Exception):
-    """This machine, or this user, cannot have such namespaces; and why."""
+    """Raised if the machine or the user cannot create such namespaces, with the reason."""
 
 
 def call(name, *arguments):
@@ -37,7 +37,7 @@ def call(name, *arguments):
 
 
 def enter_user_namespace():
-    """Makes an ordinary user root among its own; for a process of one thread."""
+    """Makes an ordinary user root in a user namespace; for a process with one thread."""
     user, group = os.getuid(), os.getgid()
     call('unshare', CLONE_NEWUSER)
     for file, text in (('setgroups', 'deny'), ('uid_map', f'0 {user} 1'), ('gid_map', f'0 {group} 1')):
@@ -69,7 +69,7 @@ def make_device(number):
 
 
 def hold(number, connection):
-    """A process that does nothing but be in a namespace, until the other end of the connection is closed."""
+    """A process that keeps a namespace alive until the other end of the connection is closed."""
     try:
         if os.geteuid() != 0:
             enter_user_namespace()
@@ -83,7 +83,7 @@ def hold(number, connection):
 
 
 class Network:
-    """Use it as a context. loss: the part of the packets that is lost; delay: seconds, jitter: up to so much more."""
+    """A context manager. loss: the fraction of packets that is lost; delay: seconds; jitter: maximum additional delay."""
 
     def __init__(self, size, loss=0.0, delay=0.0, jitter=0.0, seed=1):
         self.loss, self.delay, self.jitter = loss, delay, jitter
@@ -123,7 +123,7 @@ class Network:
         self.ends.append(descriptors[0])
 
     def command(self, program):
-        """What runs that program as a rank, in the namespace of its number."""
+        """Returns the command that runs the program as a rank, in the namespace of its number."""
         return [sys.executable, os.path.abspath(__file__), ','.join(map(str, self.holders)), *program]
 
     def carry(self):

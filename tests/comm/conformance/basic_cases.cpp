@@ -119,7 +119,7 @@ void pieces(party &p) {
         handle<void> sender = spawn([&] { p.world.send(parts, p.next(), 6); });
         require_status(p.world.recv(rooms, p.previous(), 6), p.previous(), 6, size);
         sender.join();
-        // The first room takes more than half of it, the last one what is left.
+        // The first buffer takes more than half of it, the last one the rest.
         const std::size_t first = size - size / 2 + 10;
         require(std::equal(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(first),
                            in.begin() + static_cast<std::ptrdiff_t>(size / 2)),
@@ -139,7 +139,7 @@ void sendrecv(party &p) {
     }
 }
 
-// Too long for the buffer: the error names both sizes, and everything continues.
+// A message that is too long for the buffer: the error names both sizes, and the ranks continue.
 void truncation(party &p) {
     outbox later(p.world);
     for (const std::size_t size :
@@ -238,7 +238,7 @@ void wrong_arguments(party &p) {
     require_equal(value, 17, "value");
 }
 
-// An endpoint that one rank is refused counts for none: those made next belong together.
+// An endpoint that is refused on one rank takes no number: the next ones of all ranks belong together.
 void refused_endpoint(party &p) {
     if (p.rank == 0)
         require_throw<std::invalid_argument>([&] { p.make_endpoint({.how = delivery::handled}); });

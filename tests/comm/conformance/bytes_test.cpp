@@ -1,12 +1,12 @@
-// Bytes that no rank has sent: random ones, and packets of this protocol with changes. Nothing crashes, and
-// ranks that are not concerned continue. The fuzzer for longer runs is in ../fuzz.
+// Bytes that no rank has sent: random ones, and modified packets of this protocol. No rank crashes, and
+// ranks that do not communicate with the receiver continue. ../fuzz has a fuzzer for longer runs.
 #include <gtest/gtest.h>
 #include <random>
 
-#include "comm/wire.hpp"
+#include "comm/packets/wire.hpp"
 #include "tests/comm/conformance/ranks.hpp"
 
-// A message that is announced with a length beyond all memory is refused, not fatal.
+// A message with an announced length beyond all memory is refused; the rank does not end.
 extern "C" const char *__asan_default_options();
 extern "C" const char *__asan_default_options() {
     return "allocator_may_return_null=1:max_allocation_size_mb=512";
@@ -87,8 +87,9 @@ TEST(bytes, reader) {
 
 struct injected : ::testing::TestWithParam<bool> {};
 
-// Rank 2 of 4 gets bad packets while it talks to rank 3; ranks 0 and 1 talk to each other. Their packets lie
-// about their sender, so that ranks 2 and 3 may lose each other in the end; no other rank notices anything.
+// Rank 2 of 4 receives bad packets while it exchanges messages with rank 3; ranks 0 and 1 exchange messages,
+// too. The bad packets name a wrong sender, so ranks 2 and 3 may lose each other; ranks 0 and 1 do not
+// notice.
 TEST_P(injected, into_a_rank_that_is_busy) {
     const runtime running(as_many_workers_as_asked_for());
     world_settings settings;
@@ -133,7 +134,7 @@ TEST_P(injected, into_a_rank_that_is_busy) {
             } catch (const error &) {
             }
         }
-        // A transfer that was announced and never comes ends with the rank that it named as its sender.
+        // A transfer that was announced but never starts ends with the rank that it named as its sender.
         for (int rank = 0; rank < settings.ranks && p.rank == 2; ++rank)
             all.jobs[2]->on->fail_peer(rank);
         shown = region();
@@ -146,8 +147,8 @@ TEST_P(injected, into_a_rank_that_is_busy) {
 }
 INSTANTIATE_TEST_SUITE_P(kinds, injected, ::testing::Bool());
 
-// Over a network that strangers reach, a packet counts only with the job's secret. Each kind of record is
-// tried.
+// Over a network that strangers can reach, packets without the job's secret are refused. Tries each kind of
+// record.
 TEST(strangers, know_no_secret) {
     const runtime running(as_many_workers_as_asked_for());
     world_settings settings;

@@ -111,7 +111,7 @@ TEST(callbacks, of_handlers_come_in_order_and_one_at_a_time) {
     });
 }
 
-// Messages of the second endpoint lie behind the one whose handler ends it.
+// Messages of the second endpoint are queued behind the one whose handler ends it.
 TEST(callbacks, of_an_endpoint_end_with_it) {
     const runtime running(as_many_workers_as_asked_for());
     run_ranks({}, [](party &p, world &) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The conformance program between processes. usage: conformance_test.py FULT_RUN PROGRAM STRANGER [slow]
 
-Every function with a comment string is a case. Output is that of TAP. Cases of providers that are not here are skipped.
+Every function with a docstring is a case. Prints TAP. Cases whose provider is missing are skipped.
 """
 import os
 import random
@@ -18,7 +18,7 @@ from launching import Job, Skipped, cases_of, expect, main, run, until  # noqa: 
 FULT_RUN, PROGRAM, STRANGER = (os.path.abspath(a) for a in sys.argv[1:4])
 launching.LIMIT = 170 if sys.argv[4:] == ['slow'] else 55
 NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
-# If ranks have to share processors, each message over the network costs a change of process or two.
+# If ranks share processors, each message over the network costs a process switch or two.
 SOME = ['sizes_unexpected', 'pieces', 'truncation', 'wait_for_any', 'one_tag', 'late_endpoint', 'queued', 'wildcards',
         'put_with_signal', 'refused_accesses', 'region_ends_in_use', 'listed']
 NAMES = run([PROGRAM, 'list'])[1].split()
@@ -110,7 +110,7 @@ def departs(ranks, **environment):
 
 
 def a_rank_leaves_over_shared_memory():
-    """A rank's context ends while 1 or 3 others use it: they are notified at once, after all that it has sent."""
+    """A rank's context ends while 1 or 3 others use it: they are notified at once, after they have received all its messages."""
     departs(2)
     departs(4, FULT_WORKERS='2', FULT_COMM_GATHER='off')
     departs(3, FULT_COMM_DEVICES='2', FULT_COMM_SERVER='dedicated')
@@ -123,7 +123,7 @@ def a_rank_leaves_over_the_network():
 
 
 def a_rank_that_does_not_come_to_the_end():
-    """The others end without it after FULT_COMM_TIMEOUT, name the missing rank, and how to see what it waits for."""
+    """The others end without it after FULT_COMM_TIMEOUT, and name the missing rank and how to see what it waits for."""
     for signal, wanted in ((None, 'start the program with FULT_DUMP_SIGNAL=USR1'), ('USR2', '`kill -USR2`')):
         environment = {'FULT_COMM_TIMEOUT': '1', **({'FULT_DUMP_SIGNAL': signal} if signal else {})}
         status, out, err = run([FULT_RUN, '-n', 3, PROGRAM, 'late', 4], env=environment)
@@ -168,7 +168,7 @@ def exits_without_an_end():
 
 
 def crashes():
-    """A rank crashes, with libfabric in use and without: it ends by the signal, and no other rank reports it."""
+    """A rank crashes, with and without libfabric in use: it ends by the signal, and no other rank reports it."""
     if launching.LIMIT != 55:
         raise Skipped('sanitizers take the signals')
     for signal in (11, 6, 15):
@@ -211,7 +211,7 @@ def send_what_is_nothing(port, held):
             one.close()
 
 
-# For as long as it runs. Now and then again: no connection is guaranteed to a stranger.
+# As long as the job runs. Repeatedly, since a stranger may not get a connection.
 def send_as_strangers(job, provider):
     said, strangers = '', []
     while job.process.poll() is None:
@@ -252,7 +252,7 @@ def strangers_send_over(provider):
 
 
 def strangers_send_over_datagrams():
-    """Processes that are not of the job send bytes, and packets with a wrong secret or none, over `net`."""
+    """Processes outside the job send random bytes, and packets with a wrong secret or none, over `net`."""
     strangers_send_over('net')
 
 
@@ -279,12 +279,12 @@ def little_shared_memory(size, ranks, *cases, **environment):
 
 
 def no_room_in_shared_memory():
-    """/dev/shm without room for any rank, or for some of them: the others' pairs use it, these the network."""
+    """/dev/shm has no room for any rank, or for some of them: the other pairs use it, these the network."""
     out, err = little_shared_memory('16k', 4, *SOME)
     expect('over shared' not in out and err.count('fult-comm:') == 1 and '--shm-size' in err, out + err)
     out, err = little_shared_memory('52k', 4, *SOME)
     expect(err.count('fult-comm:') == 1 and 'of the 4 ranks here go over the network' in err, out + err)
-    # Which of the devices have room is a matter of time. However many lack it: one line.
+    # Timing determines which of the devices have room. There is one line, however many lack it.
     counts = []
     for size in range(36, 68, 4):
         out, err = little_shared_memory(f'{size}k', 2, SOME[0], FULT_COMM_DEVICES='4')
@@ -307,8 +307,8 @@ def many_ranks_share_their_memory():
 
 def never_received():
     """A rank that receives nothing for a while: its senders wait."""
-    conforms(3, 'never_received', FULT_COMM_UNEXPECTED='300K')
-    conforms(2, 'never_received', FULT_COMM_UNEXPECTED='200K', **NETWORK)
+    conforms(3, 'never_received', FULT_COMM_UNEXPECTED='300K', FULT_COMM_PACKETS='64')
+    conforms(2, 'never_received', FULT_COMM_UNEXPECTED='200K', FULT_COMM_PACKETS='64', **NETWORK)
 
 
 sys.exit(main(cases_of(__name__)))

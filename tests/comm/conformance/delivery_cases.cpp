@@ -1,4 +1,4 @@
-// Endpoints whose messages no receive waits for, and those whose receives leave source or tag open.
+// Endpoints whose messages are delivered without a receive, and receives from any source or with any tag.
 #include <atomic>
 #include <mutex>
 #include <utility>

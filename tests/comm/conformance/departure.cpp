@@ -22,7 +22,7 @@ template <class F> void expect_left(std::vector<std::string> words, F call) {
     require(false, "no error from " + words.front());
 }
 
-// Half of it before it has left as far as this rank knows, half afterwards.
+// Half of the calls begin before this rank knows that the other one has left, half afterwards.
 struct expectations {
     party &p;
     int last = p.size - 1;

@@ -1,5 +1,4 @@
-// Failures: a rank that is lost, one that never receives, an end that comes too
-// early.
+// Failures: a lost rank, a rank that never receives, an early end of a context.
 #include <chrono>
 #include <gtest/gtest.h>
 #include <thread>
@@ -193,8 +192,8 @@ TEST_F(failure, messages_that_came_before_remain) {
     });
 }
 
-// If no other rank is left, no rank can serve a receive from any source. One that names this
-// rank continues, and what has arrived is received first.
+// If all other ranks have ended, a receive from any source fails. A receive from this rank keeps waiting, and
+// messages that have arrived are received first.
 TEST_F(failure, any_source_ends_with_the_last_of_the_others) {
     world_settings settings;
     settings.ranks = 3;
@@ -258,8 +257,7 @@ TEST_F(failure, any_source_ends_with_the_last_of_the_others) {
     });
 }
 
-// Senders to a rank that receives nothing for a long time wait in the end; it keeps so many bytes and no
-// more.
+// Senders to a rank that receives nothing for a long time wait eventually; it keeps at most this many bytes.
 TEST_F(failure, a_receiver_that_never_receives_slows_its_senders) {
     world_settings settings;
     settings.ranks = 3;
@@ -284,7 +282,8 @@ TEST_F(failure, a_receiver_that_never_receives_slows_its_senders) {
             p.barrier();
             return;
         }
-        // Until the senders have stopped. Nothing reports that: 200 polls without a change, some time apart.
+        // Waits until the senders have stopped. No event reports that: 200 polls without a change, some time
+        // apart.
         while (senders != 2)
             this_task::yield();
         for (int quiet = 0, before = -1; quiet < 200;) {
@@ -483,7 +482,7 @@ TEST_F(failure, handlers_that_throw) {
     }
 }
 
-// Messages in one packet that were not received are no error: their senders are done.
+// Messages of one packet that are not received are no error: their sends are complete.
 TEST_F(failure, short_messages_may_be_left) {
     const auto program = [](party &p, world &) {
         p.world.send(1, p.next(), 1);

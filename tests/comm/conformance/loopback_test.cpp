@@ -1,4 +1,4 @@
-// The conformance cases between ranks of this process, over good and bad networks.
+// The conformance cases between ranks of this process, over reliable and unreliable networks.
 #include <atomic>
 #include <gtest/gtest.h>
 #include <memory>
@@ -124,7 +124,7 @@ std::vector<configuration> configurations() {
     return some;
 }
 
-// One after the other in one job: making jobs is most of the time if each step costs much more.
+// All cases in one job: creating jobs would take most of the time in slow builds.
 void all_of_them(party &p) {
     for (const conformance_case &each : conformance_cases()) {
         each.run(p);
@@ -184,8 +184,8 @@ class counting final : public transport {
     std::atomic<unsigned> &count_;
 };
 
-// A task that waits for a message must not send the gathered ones, and so each message alone, while others
-// are ready.
+// A task that waits for a message must not send the gathered messages while other tasks are ready: each would
+// be sent alone.
 TEST(gathering, messages_of_ready_tasks_travel_together) {
     constexpr unsigned tasks = 64, rounds = 20, messages = 2 * tasks * rounds;
     std::atomic<unsigned> sent{0};

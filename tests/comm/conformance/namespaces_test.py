@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The conformance program in network namespaces, over a network that is bad. usage: namespaces_test.py FULT_RUN PROGRAM [slow]
+"""The conformance program in network namespaces, over an unreliable network. usage: namespaces_test.py FULT_RUN PROGRAM [slow]
 
-Every function with a comment string is a case. Output is that of TAP. Skipped where there cannot be such namespaces.
+Every function with a docstring is a case. Prints TAP. Skipped if the system permits no such namespaces.
 """
 import os
 import sys
@@ -16,7 +16,7 @@ FULT_RUN, PROGRAM = (os.path.abspath(a) for a in sys.argv[1:3])
 SLOW = sys.argv[3:] == ['slow']
 launching.LIMIT = 100 if SLOW else 50
 RANKS = 4
-# One rank knows nothing of the other's host; silence alone shows its end.
+# The ranks share no host, so only silence shows the end of a rank.
 APART = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': 'fult0', 'FULT_WORKERS': '1'}
 
 
@@ -56,7 +56,7 @@ def soaks_with_loss_and_delay():
 
 
 def loses_a_rank():
-    """One is killed meanwhile; silence shows it to the others, which continue."""
+    """One rank is killed meanwhile; the others detect it by its silence and continue."""
     beat = 5 if SLOW else 3
     with network(loss=0.005, delay=0.001, jitter=0.001) as joined:
         begin = time.monotonic()

@@ -19,7 +19,7 @@ const remote_region &of(const std::vector<remote_region> &all, int rank) {
     return all[static_cast<std::size_t>(rank)];
 }
 
-// Around every border: each size to the next rank and back from the one before.
+// Sizes around every limit: each is put to the next rank and fetched from the previous one.
 void put_and_get(party &p) {
     const std::vector<std::size_t> sizes = border_sizes();
     constexpr std::size_t gap = 24; // only the requested bytes change
@@ -95,7 +95,7 @@ void many_accesses(party &p) {
     p.barrier();
 }
 
-// A task waits for the signal, and the bytes are there, of every size.
+// A task waits for the signal; then the bytes have arrived, for every size.
 void put_with_signal(party &p) {
     constexpr std::size_t sizes[] = {0, 8, 3000, 9000, 200'000};
     std::vector<std::vector<std::byte>> memory;
@@ -129,7 +129,7 @@ void put_with_signal(party &p) {
     }
 }
 
-// The signal goes the way of the endpoint's messages: into a queue, to a handler.
+// The signal is delivered like the endpoint's messages: to a queue, to a handler.
 void signals_by_endpoint(party &p) {
     std::vector<std::uint64_t> memory(2 * static_cast<std::size_t>(p.size));
     region own(p.world, memory);
@@ -162,7 +162,7 @@ void signals_by_endpoint(party &p) {
     p.barrier();
 }
 
-// A region that has ended, one for reading, and bytes that are not within one.
+// A region that has ended, a read-only region, and bytes outside a region.
 void refused_accesses(party &p) {
     std::vector<std::uint64_t> memory(4000, 7);
     const std::vector<std::uint64_t> constant(100, 3);

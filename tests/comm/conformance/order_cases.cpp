@@ -6,8 +6,8 @@
 namespace fult::comm::testing {
 namespace {
 
-// Of one source and tag: short ones, long ones that wait at their sender, those that find no room and those
-// that do, whatever call they are sent by.
+// Messages of one source and tag arrive in order: short ones, long ones that wait at their sender, with and
+// without free packets, sent by any call.
 void one_tag(party &p) {
     const unsigned count = static_cast<unsigned>(100 + fult::testing::scaled(400));
     const auto size_of = [](unsigned i) {
@@ -41,7 +41,7 @@ void one_tag(party &p) {
     sender.join();
 }
 
-// Receives of many tags, taken in another order than the messages come.
+// Receives of many tags, in another order than that of the messages.
 void many_tags(party &p) {
     outbox out(p.world);
     constexpr std::uint32_t count = 300;
@@ -66,7 +66,7 @@ void several_endpoints(party &p) {
         require(!all[static_cast<std::size_t>(i)].try_probe(p.previous(), 1), "nothing is left");
 }
 
-// Messages that come before their endpoint is made: two short ones and a long one from each other rank.
+// Messages that arrive before their endpoint is made: two short ones and a long one from each other rank.
 void late_endpoint(party &p) {
     endpoint_options kinds[] = {{},
                                 {.wildcards = true},

@@ -1,5 +1,5 @@
-// The requirements on every transport, as a list of cases that all ranks of a job run together: in one
-// process over loopback (loopback_test.cpp), and as processes (comm_conformance.cpp).
+// The requirements on the transports, as a list of cases that all ranks of a job run together: in one process
+// over loopback (loopback_test.cpp), and as processes (comm_conformance.cpp).
 #pragma once
 
 #include <cstddef>
@@ -49,7 +49,7 @@ std::span<const conformance_case> one_sided_cases();
 std::span<const conformance_case> completion_cases();
 std::span<const conformance_case> crowd_cases();
 
-// The position of a requirement in the source. (std::source_location: clang 14 cannot.)
+// The position of a requirement in the source. (clang 14 has no std::source_location.)
 struct place {
     const char *file;
     unsigned line;
@@ -58,7 +58,7 @@ struct place {
     }
 };
 
-// Throws if it does not hold. The other ranks of the case would wait forever, so the whole run ends.
+// Throws if the requirement does not hold. The other ranks would wait forever, so the whole run ends.
 inline void require(bool holds, const std::string &what, place where = place::here()) {
     if (holds)
         return;
@@ -148,8 +148,8 @@ class outbox {
     std::vector<request> sent_;
 };
 
-// Around every border of the protocol: empty, a word, what is injected, a packet of shm and one of the others
-// (each without and with its heads), 64 KiB and 1 MiB.
+// Sizes around the limits of the protocol: empty, a word, what is injected, a packet of shm and of the other
+// transports (each without and with its heads), 64 KiB and 1 MiB.
 inline std::vector<std::size_t> border_sizes() {
     std::vector<std::size_t> all{0, 1, 7, 8, 9};
     for (const std::size_t border : {232, 256, 488, 512, 4072, 4096, 8168, 8192, 1 << 16})

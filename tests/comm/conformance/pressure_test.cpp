@@ -22,7 +22,7 @@ world_settings small_share(int ranks, bool one_sided = true) {
     return settings;
 }
 
-// Until nothing moves any more. No event reports that: 100 polls without a change, some time apart.
+// Waits until nothing changes. No event reports that: 100 polls without a change, some time apart.
 template <class F> void until_still(F progress) {
     for (int quiet = 0, before = -1; quiet < 100;) {
         const int now = progress();
@@ -59,7 +59,8 @@ TEST_P(queue, that_is_not_emptied_slows_its_senders) {
         comm::detail::device &own = *all.jobs[0]->on;
         for (int from = 1; from <= 2; ++from) {
             EXPECT_LT(sent[from], messages);
-            // One that is longer than the share comes alone; and eight packets may have been under way.
+            // A message that is longer than the share is accepted alone, and eight packets may have been
+            // under way.
             EXPECT_LE(own.flow().unexpected(from), static_cast<std::ptrdiff_t>(5 * share));
         }
         int next[3] = {};
@@ -85,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(of, queue,
                                                               &longer_than_the_share),
                                             ::testing::Bool()));
 
-// A message that lies in a queue, or waits for space in it, is dropped with its endpoint, and slows no sender
+// A message in a queue, or one that waits for space in it, is dropped with its endpoint, and slows no sender
 // afterwards.
 TEST(queues, that_end_full_give_their_messages_up) {
     const runtime running(as_many_workers_as_asked_for());
@@ -152,9 +153,9 @@ TEST(queues, refuse_what_finds_no_room_at_the_sender) {
     });
 }
 
-// Each rank keeps the packet that was filled for it last: there may be more ranks than packets.
-// Rank 0 of three. A send to rank 1 waits for room; at its end another one begins, to rank 2, which waits as
-// well.
+// A packet stays reserved for the rank for which it was filled last, and there may be more ranks than
+// packets. On rank 0 of three, a send to rank 1 waits for a packet. At its end another send begins, to rank
+// 2, which waits as well.
 TEST(sends, that_begin_as_others_find_room) {
     struct next final : completion {
         endpoint *world = nullptr;

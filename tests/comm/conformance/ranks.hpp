@@ -1,4 +1,4 @@
-// Several ranks in one process, each as a task: over loopback, which can be made as bad as a network.
+// Several ranks in one process, each as a task: over loopback, which can be as unreliable as a network.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@
 #include <fult/comm.hpp>
 
 #include "comm/bootstrap/bootstrap.hpp"
-#include "comm/job.hpp"
-#include "comm/loopback.hpp"
+#include "comm/job/job.hpp"
+#include "comm/transport/loopback.hpp"
 #include "tests/comm/conformance/party.hpp"
 #include "tests/support/support.hpp"
 
@@ -90,8 +90,8 @@ inline std::unique_ptr<detail::job> open_rank(const world_settings &settings,
         std::move(links));
 }
 
-// Runs the body as a task for each rank of a runtime that exists. Whatever a body throws ends the process,
-// since the other ranks might wait for it forever.
+// Runs the body as one task per rank, in the running runtime. An exception of a body ends the process, since
+// the other ranks might wait for it forever.
 inline void run_ranks(const world_settings &settings, const std::function<void(party &, world &)> &body) {
     world all;
     std::vector<std::shared_ptr<detail::loopback_hub>> hubs(settings.options.devices);
@@ -131,7 +131,7 @@ inline void run_ranks(const world_settings &settings, const std::function<void(p
     join_all(tasks);
 }
 
-// As many workers as FULT_WORKERS says, or one a processor; not bound: tests run concurrently.
+// FULT_WORKERS workers, or one per processor; not bound, since tests run concurrently.
 inline fult::options as_many_workers_as_asked_for() {
     fult::options o = fult::read_options();
     o.bind = false;

@@ -1,4 +1,4 @@
-// Calls that do not wait: isend and irecv with all that may be done with a request, cancelling, probing.
+// Calls that do not wait: isend and irecv with all operations on requests, cancelling, probing.
 #include <algorithm>
 
 #include "tests/comm/conformance/party.hpp"

@@ -1,5 +1,5 @@
-// A rank that runs out of memory while it handles what others have sent: at each allocation in turn. Nothing
-// is lost, nothing is delivered twice, and the program continues.
+// A rank runs out of memory while it handles messages of others, at each allocation in turn. No message is
+// lost or delivered twice, and the program continues.
 #include <array>
 #include <atomic>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 
 namespace {
 
-// Allocations of this thread, while it is armed: so many succeed, then so many fail.
+// Allocations of this thread while it is armed: a number of them succeeds, then a number fails.
 struct allocation_plan {
     bool armed = false;
     long before = 0;
@@ -41,7 +41,7 @@ void *take_or_throw(std::size_t size, std::size_t alignment) {
         return at;
     throw std::bad_alloc();
 }
-// Inlined, the compiler sees that free() ends what operator new made, and warns.
+// Not inlined: the compiler would see free() of memory from operator new, and warn.
 [[gnu::noinline]] void give(void *at) noexcept { std::free(at); }
 
 } // namespace
@@ -140,7 +140,7 @@ class pair {
         other.join();
     }
     fult::comm::detail::job &rank(std::size_t i) { return *jobs_[i]; }
-    // Both continue until nothing happens any more. Rank 1's allocations fail as planned.
+    // Both continue until nothing changes. Rank 1's allocations fail as planned.
     void exchange() {
         for (int calm = 0; calm < 4; ++calm) {
             if (jobs_[0]->progress())
@@ -165,8 +165,8 @@ fult::options one_worker() {
     return o;
 }
 
-// The body, with the first allocation that fails being each one in turn, then with none; and each time one,
-// three, and many that fail. It repeats what failed.
+// Runs the body repeatedly: the first failing allocation is each one in turn, and one, three or many of them
+// fail; finally none. The body repeats what failed.
 template <class Body> void at_each_allocation(bool one_sided, const Body &body, std::size_t packets = 16) {
     const runtime running(one_worker());
     for (const long failures : {1L, 3L, 40L})
@@ -318,6 +318,47 @@ TEST_P(scarce, accesses_and_their_signals) {
 }
 
 // The first packet that a rank sends is one of a slab that it has no memory for.
+// Messages for an endpoint that is made again after its first attempt: those that were here before that, and
+// those that have come since.
+TEST_P(scarce, endpoints_that_are_made_again) {
+    at_each_allocation(GetParam(), [](pair &both) {
+        const auto large = bytes_of(7, longer);
+        std::array<std::uint32_t, 8> numbers{0, 1, 2, 3, 4, 5, 6, 7};
+        std::vector<request> sent;
+        std::size_t count = 0;
+        endpoint from = both.rank(0).make_endpoint({}), at;
+        const auto send_some = [&] {
+            if (count < numbers.size()) {
+                sent.push_back(from.isend(&numbers[count++], sizeof(std::uint32_t), 1, 1));
+                sent.push_back(from.isend(large, 1, 2));
+            }
+            both.exchange();
+        };
+        do {
+            send_some();
+            plan.armed = true;
+            try {
+                at = both.rank(1).make_endpoint({});
+            } catch (const std::bad_alloc &) {
+            }
+            plan.armed = false;
+        } while (at.rank() < 0);
+        plan.failures = 0; // what a receive lacks is another test
+        send_some();
+        std::vector<std::byte> in(longer);
+        for (std::size_t i = 0; i < count; ++i) {
+            std::uint32_t number = 99;
+            request one = at.irecv(&number, sizeof number, 0, 1), other = at.irecv(in, 0, 2);
+            both.exchange();
+            ASSERT_TRUE(one.test() && other.test()) << "message " << i << " of " << count << " is lost";
+            EXPECT_EQ(number, i);
+            EXPECT_EQ(in, large);
+        }
+        for (request &each : sent)
+            ASSERT_TRUE(!each.valid() || each.test());
+    });
+}
+
 TEST_P(scarce, packets_to_answer_in) {
     at_each_allocation(
         GetParam(),
@@ -336,7 +377,7 @@ TEST_P(scarce, packets_to_answer_in) {
         1024);
 }
 
-// A queue of completions takes the end of each operation that began, whether there is memory by then or not.
+// A completion queue records the end of each operation that has begun, even if there is no memory then.
 TEST_P(scarce, ends_of_operations_for_a_queue) {
     at_each_allocation(GetParam(), [](pair &both) {
         constexpr std::uint32_t messages = 40;
@@ -407,7 +448,7 @@ TEST_P(scarce, an_operation_that_its_queue_has_no_memory_for) {
     }
 }
 
-// Tasks of messages fill the table of tasks, and none ends before all that fit have started.
+// Tasks of messages fill the table of tasks; none ends before all that fit have started.
 TEST_P(scarce, messages_of_tasks_without_slots) {
     fult::options few = one_worker();
     few.max_tasks = 64;

@@ -9,8 +9,8 @@ namespace fult::comm::testing {
 // `count` messages of each of some tags from each rank to each other one.
 void soak(context &net, int count);
 
-// The same; the last rank kills itself on its way. Operations of the others with it end with peer_failed,
-// and their exchange continues to the end.
+// The same, but the last rank kills itself during the exchange. Operations of the others with it end with
+// peer_failed, and their own exchange continues to the end.
 void soak_with_a_loss(context &net, int count);
 
 } // namespace fult::comm::testing

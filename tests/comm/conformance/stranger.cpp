@@ -1,6 +1,6 @@
-// A process that is not of a job, and sends to one of its ranks over the network: stranger PROVIDER PORT RANK
-// sends packets to the rank at that port of this host, in the name of RANK, each kind in turn, until it is
-// killed or the rank is gone.
+// A process outside a job that sends packets to one of its ranks over the network. stranger PROVIDER PORT
+// RANK sends to the rank at that port of this host, pretending to be RANK, packets of each kind in turn,
+// until it is killed or the rank has ended.
 #include <arpa/inet.h>
 #include <cstdio>
 #include <cstdlib>
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "comm/fabric/fabric.hpp"
-#include "comm/wire.hpp"
+#include "comm/packets/wire.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
-// Random histories of sends, receives, probes and cancellations, beside a matcher that is too simple to be
-// wrong. One thread does everything, so that each step is over before the next one begins.
+// Random histories of sends, receives, probes and cancellations, compared with a trivial matcher. One thread
+// does everything, so each step has ended before the next one begins.
 #include <algorithm>
 #include <deque>
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
-// Ranks which all wait forever, and ranks of which one continues in the end. usage: comm_deadlock CASE
+// Ranks that all wait forever, and ranks of which one continues eventually. usage: comm_deadlock CASE
 //
-// A case of the first table never ends by itself. One of the second ends well, after some seconds in which
-// all tasks but one, or all tasks of all ranks but for something outside, wait.
+// A case of the first table never ends by itself. A case of the second one succeeds after some seconds in
+// which all tasks but one wait, or all tasks of all ranks wait for an external event.
 #include <array>
 #include <chrono>
 #include <csignal>
@@ -94,7 +94,7 @@ void one_has_left(context &net) {
     net.world().recv<int>((net.rank() + others - 1) % others, 7);
 }
 
-// Before each of them waits forever, another thread of the program is there, and ends.
+// Another thread of the program exists, and ends before all of them wait forever.
 void a_thread_has_ended(context &net) {
     std::thread([] { std::this_thread::sleep_for(milliseconds(500)); }).detach();
     all_receive(net);
@@ -183,8 +183,8 @@ void pauses(context &net) {
     }
 }
 
-// One rank at a time has something to do, for moments in which the others check for a deadlock, and passes it
-// on by all kinds of messages.
+// One rank at a time has work, for short times in which the others check for a deadlock, and passes it on by
+// all kinds of messages.
 void relay(context &net) {
     endpoint far = net.make_endpoint({.device = comm::read_options().devices - 1});
     std::vector<std::byte> memory(300'000), bytes(300'000);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Deadlocks of several ranks between processes. usage: deadlock_test.py FULT_RUN PROGRAM [slow]
 
-Every function with a comment string is a case. Output is that of TAP. Cases of providers that are not here are skipped.
+Every function with a docstring is a case. Prints TAP. Cases whose provider is missing are skipped.
 """
 import os
 import signal
@@ -35,7 +35,7 @@ def outcome(ranks, case, environment):
 
 
 def deadlocks(ranks, case, *texts, left=0, **environment):
-    # Each rank that has not left reports once, in their order, and the job ends.
+    # Each rank that has not left reports once, in rank order, and the job ends.
     status, _, err = outcome(ranks, case, {'FULT_DEADLOCK': 'abort', **environment})
     wanted = [f'fult: rank {r} of {ranks}' for r in range(ranks - left)]
     found = [line.partition(': ' + FIRST_LINE)[0] for line in err.splitlines() if FIRST_LINE in line]
@@ -51,7 +51,7 @@ def goes_on(ranks, case, **environment):
 
 
 def two_ranks_receive_first():
-    """Both say so, with call, rank, tag and endpoint, and the job ends."""
+    """Both report it with call, rank, tag and endpoint, and the job ends."""
     deadlocks(2, 'all_receive', '1 task waits for a message from rank 1, tag 7, endpoint 0 (world)',
               '1 task waits for a message from rank 0, tag 7, endpoint 0 (world)', 'every task of all 2 ranks waits')
 
@@ -92,7 +92,7 @@ def one_has_left():
 
 
 def what_ended_before():
-    """Another thread of the program has ended; one rank, the first or the last, comes to wait much later."""
+    """Another thread of the program has ended; one rank, the first or the last, begins to wait much later."""
     deadlocks(2, 'a_thread_has_ended')
     deadlocks(3, 'one_is_late')
     deadlocks(3, 'another_is_late')
@@ -119,7 +119,7 @@ def dedicated_servers():
 
 
 def reports_alone():
-    """FULT_DEADLOCK=report: each rank reports once, and the job stays as it is."""
+    """FULT_DEADLOCK=report: each rank reports once, and the job does not end."""
     command, environment = start(2, 'all_receive', {'FULT_DEADLOCK': 'report'})
     job = Job(command, env=environment)
     lines = []
@@ -170,7 +170,7 @@ def moments_in_which_nearly_all_wait():
 
 
 def contexts_side_by_side():
-    """Where a process has two contexts, each of which knows of its own messages alone, nothing is reported."""
+    """If a process has two contexts, each of which knows only its own messages, nothing is reported."""
     goes_on(2, 'another_context')
 
 

@@ -236,6 +236,56 @@ TEST(rounds, end_where_the_asker_fails_after_the_report) {
     EXPECT_EQ(all[1].ends, 1);
 }
 
+// A question to a rank that has failed since is still open when the next wave begins.
+TEST(rounds, a_failed_rank_is_asked_no_more) {
+    world all(4);
+    all[1].now.is_idle = false;
+    all[0].rounds->all_wait();
+    all.deliver();                                                   // the question to rank 1
+    all.letters.erase(all.letters.begin(), all.letters.begin() + 2); // the others get theirs too late
+    all.deliver();                                                   // rank 1 is busy: the wave ends
+    all[2].fails = true;
+    all[0].now.failed = all[1].now.failed = all[3].now.failed = 2;
+    all[1].now.is_idle = true;
+    const int before = all.asked();
+    all[0].rounds->came(1, make_probe(probe::idle_now)); // before it hears of the failure
+    EXPECT_EQ(all.asked(), before + 2);
+    all[0].now.is_idle = false;
+    all[0].rounds->ranks_have_gone();
+    all.deliver_all(); // each answer is one of those that are open
+    EXPECT_EQ(all.reports(), 0);
+    all[0].now.is_idle = true;
+    all[0].rounds->all_wait();
+    all.deliver_all();
+    EXPECT_EQ(all.reports(), 3);
+    EXPECT_EQ(all[0].reported_waiting, 3);
+}
+
+// A rank that was asked fails, or one that asked is to hear of the end of a wait: the time limit stays.
+TEST(rounds, what_was_asked_before_does_not_end_the_reports) {
+    for (const bool fails : {true, false}) {
+        world all(4);
+        all[0].leaves = all[0].now.has_left = true;
+        all[1].rounds->all_wait(); // asks; no rank answers
+        all.letters.clear();
+        all[1].now.is_idle = false;
+        all[1].rounds->came(2, {static_cast<std::uint64_t>(probe::ask), 1, 0, 0, 0, 0}); // it is busy
+        all[1].rounds->came(0, {static_cast<std::uint64_t>(probe::report), 0, 0, 0, 0, 4});
+        EXPECT_EQ(all[1].reports, 1);
+        const auto limit = all[1].rounds->next();
+        ASSERT_NE(limit, clock::time_point::max());
+        if (fails) {
+            all[3].fails = true;
+            all[1].rounds->ranks_have_gone();
+        } else {
+            all[1].rounds->all_wait();
+        }
+        EXPECT_EQ(all[1].rounds->next(), limit);
+        all[1].rounds->time_has_come();
+        EXPECT_EQ(all[1].ends, 1) << "the asker is silent";
+    }
+}
+
 TEST(rounds, ignore_what_makes_no_sense) {
     world all(2);
     for (std::uint64_t what = 0; what < probe_kinds + 2; ++what)

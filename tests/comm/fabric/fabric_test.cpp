@@ -1,4 +1,4 @@
-// The fabric transport: with transport_test.cpp, over each of the providers that are here.
+// The fabric transport: with transport_test.cpp, over each available provider.
 #include <gtest/gtest.h>
 
 #include "tests/comm/fabric/ranks.hpp"
@@ -8,8 +8,8 @@ namespace fabric_ranks {
 namespace {
 
 // Reliable datagrams over TCP are "net" in some releases of libfabric and "tcp" in later ones, where that
-// name meant "tcp;ofi_rxm" before. Asked in a process of its own, so that none of the tests' begins with the
-// library in use.
+// name meant "tcp;ofi_rxm" before. Queried in a separate process, so that no test begins with libfabric
+// already in use.
 const char *datagrams_over_tcp() {
     const pid_t child = fork();
     require(child >= 0, "fork");

@@ -1,5 +1,5 @@
-// The requirements on every transport between processes of this host. The tested ones are returned by ways(),
-// of the file that this is linked with.
+// The requirements on transports between processes of this host. ways(), in the file that this one is linked
+// with, returns the transports to test.
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
@@ -296,9 +296,9 @@ struct ledger {
     }
 };
 
-// Rank 1 is killed with everything under way. It kills itself, between two calls: in one, it may hold a lock
-// of the provider's shared memory, and then the others hang, which is beyond this layer
-// (shared_test.cpp kills at any time).
+// Rank 1 is killed with all kinds of operations under way. It kills itself between two calls: within a call
+// it may hold a lock in the provider's shared memory, and then the others hang, which this layer cannot
+// prevent (shared_test.cpp kills at any time).
 TEST_P(transports, a_killed_rank_is_forgotten_and_the_others_go_on) {
     constexpr int ranks = 4;
     constexpr int victim = 1;

@@ -1,5 +1,5 @@
-// libFuzzer: everything that is read from the network. The input is cut into packets, which a rank gets as if
-// from the others, in between its own sends and receives.
+// libFuzzer: all input from the network. The input is cut into packets, which a rank receives as if from
+// other ranks, between its own sends and receives.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -7,11 +7,11 @@
 #include <utility>
 #include <vector>
 
-#include "comm/device.hpp"
-#include "comm/endpoint_state.hpp"
-#include "comm/loopback.hpp"
+#include "comm/device/device.hpp"
+#include "comm/endpoints/endpoint_state.hpp"
 #include "comm/one_sided/one_sided.hpp"
-#include "comm/wire.hpp"
+#include "comm/packets/wire.hpp"
+#include "comm/transport/loopback.hpp"
 
 extern "C" const char *__asan_default_options();
 extern "C" const char *__asan_default_options() {
@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     comm::detail::loopback_settings network;
     network.one_sided = (data[0] & 1) != 0;
     const auto hub = comm::detail::make_loopback_hub(2, network);
-    // A device alone: a job waits at its end for ranks that are not there.
+    // Only a device: a job would wait at its end for ranks that do not exist.
     comm::detail::device_settings of;
     of.size = 2;
     of.packets = 64;

@@ -6,10 +6,10 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "comm/base/strings.hpp"
 #include "comm/bootstrap/pmi1_wire.hpp"
 #include "comm/bootstrap/run_message.hpp"
-#include "comm/strings.hpp"
-#include "comm/wire.hpp"
+#include "comm/packets/wire.hpp"
 
 namespace {
 

@@ -222,7 +222,7 @@ TEST(match_table, a_bucket_may_be_several_levels_behind) {
         EXPECT_EQ(table.access(match_key(0, 1, each.number), each, kind::message), &early[each.number]);
 }
 
-// How a program may number its tags: the table must not chain them. It grows when it has to.
+// Tags as programs number them: the table must not chain them, and grows if necessary.
 TEST(match_table, regular_keys_are_spread) {
     constexpr unsigned n = 1 << 12, size = 1 << 12;
     for (unsigned shift = 0; shift <= 20; ++shift) {
@@ -256,7 +256,7 @@ TEST(match_table, regular_keys_are_spread) {
     EXPECT_EQ(full.buckets(), size);
 }
 
-// Random histories beside a map of queues, in tables that stay small and in such that grow.
+// Random histories compared with a map of queues, in tables that stay small and in tables that grow.
 TEST(match_table, does_what_a_map_of_queues_does) {
     std::mt19937 random(2);
     for (std::size_t round = 0; round < scaled(200) + 4; ++round) {

@@ -1,5 +1,5 @@
-// The match table under several threads: small histories that must be explained by a sequential table, and
-// large ones where each key's items must pair one to one and in order.
+// The match table with several threads: small histories must be linearizable to those of a sequential table;
+// in large ones the items of each key must pair one to one and in order.
 #include <array>
 #include <atomic>
 #include <barrier>
@@ -154,8 +154,8 @@ TEST(match_table_threads, small_histories_are_linearizable) {
     }
 }
 
-// Many threads, few keys at a time, a table that begins small. Each thread posts receives and delivers
-// messages of random keys, and takes some of its own back.
+// Many threads, few keys at a time, an initially small table. Each thread posts receives and delivers
+// messages with random keys, and cancels some of its own.
 TEST(match_table_threads, each_key_pairs_one_to_one_and_in_order) {
     constexpr unsigned threads = 8;
     const unsigned each_does = static_cast<unsigned>(scaled(100'000) + 2'000);

@@ -1,4 +1,4 @@
-// Wildcards beside a matcher that searches its queues from the oldest on.
+// Wildcards compared with a matcher that searches its queues from the oldest entry.
 #include <algorithm>
 #include <atomic>
 #include <barrier>
@@ -190,8 +190,8 @@ TEST(wildcards, random_histories) {
     }
 }
 
-// Several posting and sending threads: nothing is matched twice, each fits, and a receiver gets one sender's
-// messages of one tag in the order in which they were sent.
+// Several posting and sending threads: nothing is matched twice, each match is valid, and a receiver gets one
+// sender's messages of one tag in the order in which they were sent.
 TEST(wildcards, several_threads) {
     constexpr unsigned threads = 6, tags = 4;
     const unsigned each_does = static_cast<unsigned>(scaled(300'000) + 1'000);

@@ -133,7 +133,7 @@ TEST(packet_pool, the_reserve_is_for_receiving) {
     EXPECT_EQ(pool.in_reserve(), 3u);
 }
 
-// A part holds a fixed number; more are shared by all, and none is lost.
+// A part holds a fixed number of packets; further ones are shared by all, and none is lost.
 TEST(packet_pool, a_full_part_spills) {
     constexpr unsigned n = 1000;
     packet_pool pool(small(n, 10, 3));
@@ -207,7 +207,7 @@ TEST(packet_pool, goes_on_with_what_could_be_registered) {
     EXPECT_EQ(deregistered, 1u);
 }
 
-// More threads than processors; each writes its number into the packets that it has and finds it there still.
+// More threads than processors; each writes its number into its packets and still finds it there.
 TEST(packet_pool, no_packet_is_in_two_hands) {
     constexpr unsigned threads = 8, parts = 4; // so that some share a part
     const unsigned each_does = static_cast<unsigned>(scaled(100'000) + 2'000);
@@ -266,8 +266,8 @@ TEST(packet_pool, no_packet_is_in_two_hands) {
     }
 }
 
-// Senders take all that they can get; still a receiver always finds one of its reserve, as long as it has at
-// most that many itself.
+// Senders take all packets that they can get. A receiver still finds one of the reserve, unless it has that
+// many itself.
 TEST(packet_pool, senders_do_not_starve_the_receiver) {
     constexpr unsigned senders = 4, reserve = 3;
     const unsigned rounds = static_cast<unsigned>(scaled(30'000) + 500);
@@ -284,8 +284,8 @@ TEST(packet_pool, senders_do_not_starve_the_receiver) {
                         pool.give(t, *each);
             }
         });
-    // Until the reserve is full again a receiver may have to wait for a give; whatever it has it can have
-    // again.
+    // Until the reserve is full again a receiver may have to wait for a give; a packet that it returns it can
+    // take again.
     std::vector<packet *> mine;
     for (unsigned i = 0; i < rounds; ++i) {
         while (mine.size() < reserve) {

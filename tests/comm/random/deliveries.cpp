@@ -1,5 +1,5 @@
-// Endpoints whose messages no receive waits for: queued, handled, and a task each. Every rank sends to every
-// one; each message is seen once, those of one sender in order if the delivery is in order.
+// Endpoints without receives: messages are queued, handled, or run as tasks. Every rank sends to every other
+// one; each message arrives once, those of one sender in order if the delivery is ordered.
 #include <algorithm>
 #include <chrono>
 #include <mutex>
@@ -46,7 +46,7 @@ plan plan_of(const scene &in) {
            d.between(1U, 25U),
            d.chance(60) ? 500U : 60'000U,
            false};
-    // Of a rank that is lost no one knows which messages are still to be answered.
+    // It is unknown which messages of a lost rank must still be answered.
     p.answers = p.how != delivery::queued && d.chance(40) && in.victim < 0;
     return p;
 }
@@ -71,7 +71,7 @@ class arrivals {
         seen.resize(p_.count(about.source, own, h.lane));
         in_.expect(h.number < seen.size(), text + " was not sent");
         in_.expect(!seen[h.number], text + " has come twice");
-        // One whose bytes were still at a rank that is lost is lost with it, and leaves a gap.
+        // A message whose bytes were still at a lost rank is lost with it, and leaves a gap.
         in_.expect(!in_order || h.number == 0 || seen[h.number - 1] || in_.may_be_lost(about.source),
                    text + " has overtaken one");
         seen[h.number] = true;

@@ -1,6 +1,6 @@
-// Memory that all ranks write and read. Each lane of each rank has a slice of each rank's memory for itself,
-// and keeps what must lie there; owners compare in the end. Beside that signals, memory that may only be
-// read, accesses that are refused, and regions that end.
+// Memory that all ranks write and read. Each lane of each rank has a slice of each rank's memory of its own
+// and records the expected contents; the owners compare at the end. Also signals, read-only memory, accesses
+// that are refused, and regions that end.
 #include <algorithm>
 
 #include <fult/sync/latch.hpp>
@@ -283,7 +283,7 @@ void signals_from(actor &by, int source) {
     }
 }
 
-// Sends the regions to all others, waits until all lanes of all ranks are through, and compares.
+// Sends the regions to all others, waits until all lanes of all ranks have finished, and compares.
 class offering {
   public:
     explicit offering(actor &by) : by_(by), in_(by.in), m_(memory_of(in_)) {}

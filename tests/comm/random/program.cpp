@@ -10,7 +10,8 @@ namespace {
 std::vector<const act_kind *> kinds_of(const std::string &only) {
     std::vector<const act_kind *> all;
     for (const auto some :
-         {stream_acts(), wildcard_acts(), delivery_acts(), collective_acts(), one_sided_acts()})
+         {stream_acts(), wildcard_acts(), delivery_acts(), collective_acts(), one_sided_acts(),
+          c_stream_acts(), c_collective_acts(), c_one_sided_acts(), c_delivery_acts()})
         for (const act_kind &each : some)
             if (only.empty() || only == each.name)
                 all.push_back(&each);
@@ -59,6 +60,7 @@ program make_program(std::uint64_t seed, int ranks, const fault_plan &faults, co
     made.contexts.resize(faults.kill ? 1 : d.between(std::size_t{1}, std::size_t{2}));
     for (context_plan &each : made.contexts) {
         each.options = random_options(d, base, faults.scarce);
+        each.in_c = d.chance(50);
         for (int n = d.between(1, 4); n > 0; --n)
             each.phases.push_back(random_phase(d, kinds, each.options.devices, faults.slow));
     }

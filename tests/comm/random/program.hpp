@@ -1,5 +1,5 @@
-// A random program, as all ranks derive it from its seed: contexts one after the other, in each some phases,
-// in each phase acts that run at once. What happens within an act follows from its own seed.
+// A random program, which all ranks derive from its seed: a sequence of contexts, each with some phases, each
+// phase with acts that run concurrently. Each act has a seed of its own.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct act_kind {
     int endpoints;                                            // of its own
     endpoint_options (*endpoint)(scene &, std::uint64_t act); // how each is made; null: as by default
     void (*begin)(scene &);                                   // starts its actors on this rank
-    void (*check)(scene &);                                   // when all actors have ended; may be null
+    void (*end)(scene &);                                     // when all actors have ended; may be null
 };
 
 // All of them; the parts of the list are a file each.
@@ -28,6 +28,10 @@ std::span<const act_kind> wildcard_acts();
 std::span<const act_kind> delivery_acts();
 std::span<const act_kind> collective_acts();
 std::span<const act_kind> one_sided_acts();
+std::span<const act_kind> c_stream_acts(); // by fult/comm.h
+std::span<const act_kind> c_collective_acts();
+std::span<const act_kind> c_one_sided_acts();
+std::span<const act_kind> c_delivery_acts();
 
 struct act_plan {
     const act_kind *kind;
@@ -49,6 +53,7 @@ constexpr int stopper(const phase_plan &p, int ranks) { return p.stopped < 0 ? -
 
 struct context_plan {
     comm::options options;
+    bool in_c = false; // begun by fult_comm_init, where a process is one rank
     std::vector<phase_plan> phases;
 };
 

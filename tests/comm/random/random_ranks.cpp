@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "tests/comm/conformance/ranks.hpp"
-#include "tests/comm/random/scene.hpp"
+#include "tests/comm/random/in_c.hpp"
 #include "tests/support/scale.hpp"
 #include "tools/command_line.hpp"
 
@@ -150,8 +150,11 @@ void run_phase(member &me, const context_plan &with, std::size_t context, std::s
         std::raise(SIGKILL);
     for (std::thread &each : helpers)
         each.join();
-    for (scene *each : now)
-        each->own.clear();
+    for (std::size_t i = 0; i < now.size(); ++i) {
+        if (p.acts[i].kind->end)
+            p.acts[i].kind->end(*now[i]);
+        now[i]->own.clear();
+    }
 }
 
 // The remaining ranks continue with each other, and know of the loss.
@@ -178,6 +181,17 @@ void go_on_without(member &me, int victim) {
     }
 }
 
+// A receive from any source ends when all other ranks have left, though a message of this rank itself may
+// come.
+bool needs_all_ranks(const context_plan &with) {
+    for (const phase_plan &phase : with.phases)
+        for (const act_plan &act : phase.acts)
+            if (act.kind->name == std::string_view("wildcards") ||
+                act.kind->name == std::string_view("c_deliveries"))
+                return true;
+    return false;
+}
+
 void run_context(member &me, const program &all, std::size_t number, scenes &kept) {
     const context_plan &with = all.contexts[number];
     std::vector<pid_t> processes(static_cast<std::size_t>(me.size));
@@ -189,6 +203,8 @@ void run_context(member &me, const program &all, std::size_t number, scenes &kep
         if (with.phases[i].victim >= 0)
             go_on_without(me, with.phases[i].victim);
     }
+    if (with.phases.back().victim < 0 && needs_all_ranks(with))
+        me.barrier();
 }
 
 fult::options runtime_options(const arguments &a) {
@@ -206,7 +222,7 @@ std::string description(const arguments &a, const context_plan &c) {
            ", packets " + std::to_string(o.packets) + ", rendezvous " + std::to_string(o.rendezvous) +
            ", unexpected " + std::to_string(o.unexpected) + ", gather " + (o.gather ? "on" : "off") +
            ", devices " + std::to_string(o.devices) + ", server " +
-           (o.server == server_policy::dedicated ? "dedicated" : "workers");
+           (o.server == server_policy::dedicated ? "dedicated" : "workers") + (c.in_c ? ", in C" : "");
 }
 
 void use_one_device(context_plan &plan) {
@@ -251,6 +267,72 @@ void over_loopback(const arguments &a, watch &guard) {
         });
     }
 }
+
+// A context of the C++ interface or of that in C.
+class membership {
+  public:
+    membership(const context_plan &plan, watch &guard) : guard_(guard) {
+        if (!plan.in_c) {
+            net_ = &own_.emplace(plan.options);
+            return;
+        }
+        refuse_to_begin();
+        const comm::options &o = plan.options;
+        fult_comm_options given = FULT_COMM_OPTIONS_INIT;
+        given.packet_size = o.packet_size;
+        given.packets = o.packets;
+        given.rendezvous = o.rendezvous;
+        given.unexpected = o.unexpected;
+        given.gather = o.gather;
+        const std::string devices = std::to_string(o.devices); // which the structure does not have
+        ::setenv("FULT_COMM_DEVICES", devices.c_str(), 1);
+        if (fult_comm_init(&given) != FULT_SUCCESS)
+            throw std::runtime_error(fult_comm_error_text());
+        net_ = &detail::the_context()->it;
+    }
+    ~membership() {
+        if (own_)
+            return;
+        fult_comm_endpoint_t left = nullptr;
+        expect("endpoint_create", fult_comm_endpoint_create(&left, nullptr), FULT_SUCCESS);
+        expect("finalize with an endpoint", fult_comm_finalize(), FULT_COMM_ERR_IN_USE);
+        expect("endpoint_destroy", fult_comm_endpoint_destroy(left), FULT_SUCCESS);
+        expect("finalize", fult_comm_finalize(), FULT_SUCCESS);
+        expect("finalize again", fult_comm_finalize(), FULT_COMM_ERR_NO_CONTEXT);
+        expect("send without a context", fult_comm_send(fult_comm_world(), nullptr, 0, 0, 0),
+               FULT_COMM_ERR_NO_CONTEXT);
+        if (fult_comm_rank() != -1 || fult_comm_size() != 0 || fult_comm_launcher())
+            guard_.fail("a rank without a context");
+    }
+    membership(const membership &) = delete;
+    membership &operator=(const membership &) = delete;
+    context &net() const noexcept { return *net_; }
+
+  private:
+    void expect(const char *call, int status, int wanted) const {
+        if (status != wanted)
+            guard_.fail(std::string(call) + ": status " + std::to_string(status) + ": " +
+                        fult_comm_error_text());
+    }
+    // Wrong options: the next call begins as if there had been none.
+    void refuse_to_begin() const {
+        fult_comm_options wrong = FULT_COMM_OPTIONS_INIT;
+        wrong.size = 1;
+        expect("init with a wrong size", fult_comm_init(&wrong), FULT_ERR_INVALID);
+        wrong = FULT_COMM_OPTIONS_INIT;
+        wrong.packet_size = 1;
+        expect("init with packets of 1 byte", fult_comm_init(&wrong), FULT_ERR_INVALID);
+        wrong = FULT_COMM_OPTIONS_INIT;
+        wrong.server = "none";
+        expect("init with a wrong server", fult_comm_init(&wrong), FULT_ERR_INVALID);
+        if (fult_comm_world() || fult_comm_rank() != -1)
+            guard_.fail("a context that was refused is there");
+    }
+
+    watch &guard_;
+    std::optional<context> own_;
+    context *net_ = nullptr;
+};
 
 // While it lives, this process may open few more descriptors.
 class scarce_descriptors {
@@ -297,7 +379,8 @@ void between_processes(const arguments &a, watch &guard) {
     for (std::size_t i = 0; i < all.contexts.size(); ++i) {
         guard.describe(description(a, all.contexts[i]));
         make_descriptors_scarce(scarce, a, i);
-        context net(all.contexts[i].options);
+        const membership here(all.contexts[i], guard);
+        context &net = here.net();
         scarce.reset();
         if (net.size() != ranks)
             guard.fail("the job has " + std::to_string(net.size()) + " ranks");

@@ -4,7 +4,7 @@
 usage: random_test.py FULT_RUN PROGRAM [--seed N] [--count N] [--seconds N] [--ranks N] [--transport NAMES]
                       [--faults LIST] [--only KIND] [--threads 0|1] [--workers N] [--limit SECONDS] [--keep-on]
 
-Each program is printed before it runs, as the options that repeat it. Without --seed the clock gives one.
+Prints the options that repeat each program before it runs. Without --seed, the clock provides one.
 """
 import argparse
 import os
@@ -77,7 +77,7 @@ class Program:
         return [fult_run, '-n', self.ranks, '--keep-going', *own] if self.kills() else [fult_run, '-n', self.ranks, *own]
 
     def environment(self):
-        # A busy machine keeps a rank from its processor for seconds: that is no death.
+        # On a busy machine a rank may not run for seconds; it must not count as dead.
         return {'FULT_DUMP_SIGNAL': 'USR2', 'FULT_COMM_HEARTBEAT': '10' if self.kills() else '60',
                 'FULT_COMM_SERVER': self.server, **TRANSPORTS[self.transport]}
 
@@ -95,7 +95,7 @@ class Program:
         return '' if status == wanted else f'status {status} instead of {wanted}'
 
     def wrong_refusal(self, status, out, err, refused):
-        """Some ranks had too few descriptors to begin: they say so, and what helps; then no rank ends well."""
+        """Some ranks had too few descriptors to begin: they report it with the remedy, and no rank succeeds."""
         if status == 0 or 'well' in out or 'FAILED:' in err or 'HANGS:' in err:
             return f'status {status} where descriptors were refused'
         if self.kills():  # all ranks go on until they notice

@@ -7,7 +7,7 @@ namespace {
 
 using report = std::function<void(std::size_t, const outcome &)>;
 
-// A call that gives a status, or an error; nothing where it gives neither yet.
+// The status or the error of a call; empty if there is neither yet.
 template <class F> std::optional<outcome> outcome_of(F call) {
     try {
         std::optional<status> got = call();

@@ -8,8 +8,8 @@
 
 namespace fult::comm::testing {
 
-// What became of request i: its status, or an error. wait_all names neither for each one: `known` is false
-// then, and `failure` that of the first that failed.
+// The outcome of request i: its status, or an error. wait_all returns neither per request: then `known` is
+// false, and `failure` is that of the first request that failed.
 struct outcome {
     bool known = true;
     status about{};

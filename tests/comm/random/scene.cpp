@@ -62,8 +62,8 @@ void actor_group::add(scene &in, const std::string &what, std::function<void(act
 void actor_group::join() {
     join_all(tasks_);
     tasks_.clear();
-    // A join of a thread blocks the worker. The thread makes progress by itself, but it may need tasks: of
-    // another rank here, or those of messages. So others must be there to run them.
+    // Joining a thread blocks the worker. The thread makes progress by itself, but it may need tasks: of
+    // another rank in this process, or those that messages start. So another worker must be able to run them.
     const bool at_once = roll_.chance(30) && me_.own_workers && fult::worker_count() > 1;
     while (!at_once && threads_left_.load(std::memory_order_acquire) != 0)
         this_task::sleep_for(std::chrono::microseconds(100)); // between polls

@@ -1,5 +1,5 @@
-// What an act has at hand on a rank: the rank, its endpoints, its part of the random numbers, and actors,
-// which are tasks or threads of the system.
+// What an act uses on a rank: the rank, its endpoints, its part of the random numbers, and actors, which are
+// tasks or kernel threads.
 #pragma once
 
 #include <atomic>
@@ -91,7 +91,7 @@ struct actor {
     void pause();
     // Now and then: yields, sleeps for some microseconds, or computes.
     void dawdle();
-    // A call with that rank; false: its death has ended the call, which it may.
+    // Makes a call that involves that rank. Returns false if its death has ended the call, which is allowed.
     template <class F> bool attempt(int barrier_partner, const char *call, F f) {
         doing(call);
         try {

@@ -1,66 +1,12 @@
-// Flows of messages from one actor to one other, in order, by every call that there is for one, and pairs
-// that exchange.
+// Ordered streams of messages from one actor to another, by every call that sends or receives, and pairs that
+// exchange.
 #include <algorithm>
 
+#include "tests/comm/random/flows.hpp"
 #include "tests/comm/random/requests.hpp"
-#include "tests/comm/random/scene.hpp"
 
 namespace fult::comm::testing {
 namespace {
-
-struct flow {
-    int source;
-    int destination;
-    std::uint32_t tag;
-    std::uint64_t seed;
-    std::vector<std::size_t> sizes;
-    std::vector<std::size_t> rooms; // of the receives; one that is smaller than its message is an error
-
-    std::size_t count() const noexcept { return sizes.size(); }
-    bool too_long(std::size_t i) const noexcept { return rooms[i] < sizes[i]; }
-    std::uint64_t content(std::size_t i) const noexcept { return seed_of(seed, i); }
-};
-
-flow flow_of(const scene &in, std::uint32_t which) {
-    dice d = in.shared(which);
-    flow f{d.below(in.me.size), d.below(in.me.size), in.tag(which), d.next(), {}, {}};
-    const bool truncating = d.chance(25);
-    std::size_t left = 2'000'000;
-    const std::size_t most = d.chance(50) ? 3000 : 600'000;
-    for (std::size_t n = d.between(1U, d.chance(20) ? 300U : 40U); n > 0; --n) {
-        f.sizes.push_back(random_size(d, in.with.options, std::min(left, most)));
-        left -= f.sizes.back();
-        const std::size_t size = f.sizes.back();
-        f.rooms.push_back(truncating && size > 0 && d.chance(20) ? d.below(size)
-                          : d.chance(60)                         ? size
-                                                                 : size + d.below(std::size_t{500}));
-    }
-    return f;
-}
-
-std::vector<const_buffer> pieces_of(dice &d, const std::byte *data, std::size_t size) {
-    std::vector<const_buffer> all;
-    while (size > 0 && all.size() < 6) {
-        const std::size_t some = d.below(size + 1);
-        all.push_back({data, some});
-        data += some;
-        size -= some;
-    }
-    all.push_back({data, size});
-    return all;
-}
-
-std::vector<mutable_buffer> rooms_of(dice &d, std::byte *data, std::size_t size) {
-    std::vector<mutable_buffer> all;
-    for (const const_buffer &each : pieces_of(d, data, size))
-        all.push_back({data + (static_cast<const std::byte *>(each.data) - data), each.size});
-    return all;
-}
-
-// How many operations are begun before the first one is waited for.
-std::size_t batch_size(dice &d, std::size_t left) {
-    return std::min<std::size_t>(left, d.chance(70) ? d.between(1U, 4U) : d.between(1U, 32U));
-}
 
 class flow_sender {
   public:
@@ -224,7 +170,7 @@ class flow_receiver {
                std::to_string(f_.rooms[i]);
     }
 
-    // A long message is lost with its sender; shorter ones behind it may be here already. Then no more come.
+    // A long message is lost with its sender; shorter ones behind it may have arrived. No more follow.
     void take_what_came_before() {
         std::size_t more = 0;
         buffer b(600'000);
@@ -248,7 +194,7 @@ class flow_receiver {
             if (got.failure == errc::peer_failed)
                 return lose();
             by_.in.expect(got.failure == errc::none || got.failure == errc::truncated, "wait_all: an error");
-            // Behind one that was too long there may be one that the loss of its sender has ended.
+            // A message that was too long may be followed by one that the loss of its sender has ended.
             const bool unsure = got.failure != errc::none && by_.in.may_be_lost(f_.source);
             if (!f_.too_long(i) && !unsure)
                 check_content(i, b);

@@ -1,5 +1,5 @@
-// Ends a program that goes wrong, with all that is needed to repeat it: what was found, the seed, and what
-// every actor of this process was doing.
+// Ends a failing program with all information to repeat it: the error, the seed, and what every actor of this
+// process was doing.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ struct activity {
 
 class watch {
   public:
-    // Prints `program` with each report. Where no actor of this process has taken a step for so many seconds,
-    // it reports, has the tasks dumped, and ends the process. 0: never.
+    // Prints `program` with each report. If no actor of this process has made a step for this many seconds,
+    // it reports this, dumps the tasks, and ends the process. 0: never.
     watch(std::string program, unsigned seconds);
     watch(const watch &) = delete;
     watch &operator=(const watch &) = delete;

@@ -1,5 +1,5 @@
-// Receives that leave source or tag open. Each rank sends to each other one; a receiver posts batches of one
-// pattern, of which so many messages must still come.
+// Receives from any source or with any tag. Each rank sends to each other rank; a receiver posts a batch of
+// receives of one pattern if enough matching messages are still expected.
 #include <algorithm>
 #include <mutex>
 
@@ -74,7 +74,7 @@ class receiving {
                 left_ += all_.count(from, in.me.rank, t);
     }
 
-    // With everything open, as long as there is something: beside others that do the same.
+    // Any source and any tag, as long as messages are expected, concurrently with others that do the same.
     void any(actor &by) {
         endpoint &at = in_.own[0];
         for (;;) {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <vector>
 
-#include "comm/bells.hpp"
+#include "comm/shared/bells.hpp"
 
 namespace {
 
@@ -85,7 +85,7 @@ TEST(bells, leave_no_files) {
     EXPECT_TRUE(files_of(base).empty());
 }
 
-// Whatever the umask; and the abstract namespace, where every process may send, has none.
+// Whatever the umask is; no socket is in the abstract namespace, where every process could send.
 TEST(bells, are_out_of_the_reach_of_other_users) {
     const mode_t before = umask(0);
     pair_of_bells both;

@@ -1,4 +1,4 @@
-// The ring: every size and place, nonsense from the other side, and two threads at a time.
+// The ring: every size and position, invalid data from the peer, and two concurrent threads.
 #include <atomic>
 #include <cstdint>
 #include <gtest/gtest.h>
@@ -250,8 +250,8 @@ TEST(ring, no_reader_rests_on_a_message) {
     EXPECT_TRUE(out.unwatched());
 }
 
-// A reader that rests whenever it may, and a word that notifies it. tests/model/ring.pml is the same, for all
-// orders.
+// A reader that rests whenever it may, and a word that notifies it. tests/model/ring.pml checks this for all
+// interleavings.
 TEST(ring, a_resting_reader_is_notified) {
     constexpr std::size_t count = 20000;
     constexpr std::size_t writers = 2;

@@ -1,4 +1,4 @@
-// The shared transport: with transport_test.cpp what all must do, and here what only this one promises.
+// The shared transport: its own guarantees; transport_test.cpp checks those of all transports.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -90,8 +90,7 @@ struct together {
     std::vector<std::unique_ptr<transport>> nets;
 };
 
-// Everything that happens within so many polls; packets are posted again, so their bytes last until the next
-// poll.
+// All events of a number of polls; packets are posted again, so their bytes are valid until the next poll.
 std::vector<event> happens(transport &net, int polls) {
     std::vector<event> all;
     for (; polls != 0; --polls) {
@@ -106,7 +105,7 @@ std::vector<event> happens(transport &net, int polls) {
     return all;
 }
 
-// A rank is killed at any time, in the middle of whatever it does, by a process that is none of the ranks.
+// A rank is killed at any time by a process that is not a rank.
 void kill_at_random(const way &how, unsigned round) {
     constexpr int ranks = 3, victim = 1, killer = 3;
     constexpr std::size_t bytes = 1 << 20;
@@ -479,7 +478,7 @@ TEST(shared, what_is_under_way_to_a_forgotten_rank_is_lost_and_the_rest_is_not) 
                   static_cast<transfer *>(e.what)->rank == 1 ? event::kind::lost : event::kind::moved);
 }
 
-// However little room there is, messages go and the ring has place for several.
+// However small the memory is, messages are delivered, and the ring has space for several.
 TEST(shared, rings_fit_into_their_room) {
     const segment_shape wanted{63, 131072, 8192, 8};
     EXPECT_EQ(fit(wanted, wanted.bytes()), wanted);

@@ -115,6 +115,34 @@ TEST_P(descriptor, a_reader_and_a_writer_wait_for_one_descriptor) {
     writer.join();
 }
 
+// A wait that has timed out leaves its event behind. A worker may take that event from the kernel, and be
+// late: by then the byte has been read, and another wait has begun.
+TEST_P(descriptor, an_event_of_an_earlier_wait_ends_no_later_one) {
+    pair p, quiet;
+    auto other = fult::spawn([&quiet] { return wait_readable(quiet.ends[0]); }); // so that workers poll
+    std::atomic<bool> over{false};
+    std::vector<fult::handle<void>>
+        polling; // two tasks on each other worker that yield: it polls between them
+    for (unsigned i = 2; i < 2 * fult::worker_count(); ++i)
+        polling.push_back(fult::spawn_pinned(i / 2, [&over] {
+            while (!over)
+                fult::this_task::yield();
+        }));
+    int ready = 0;
+    for (std::size_t i = 0; i < scaled(500); ++i) {
+        EXPECT_EQ(wait_readable_for(p.ends[0], 1us), wait_status::timed_out);
+        send_byte(p.ends[1]);
+        char c = 0;
+        EXPECT_EQ(::read(p.ends[0], &c, 1), 1);
+        ready += wait_readable_for(p.ends[0], 20us) != wait_status::timed_out;
+    }
+    over = true;
+    fult::join_all(polling);
+    send_byte(quiet.ends[1]);
+    EXPECT_EQ(other.join(), wait_status::ready);
+    EXPECT_EQ(ready, 0);
+}
+
 TEST_P(descriptor, all_readers_hear_of_it) {
     const pair p;
     std::vector<fult::handle<wait_status>> readers;

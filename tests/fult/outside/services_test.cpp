@@ -191,4 +191,64 @@ TEST(services_limits, without_a_runtime_no_worker_polls) {
     EXPECT_FALSE(fult::detail::others_ready());
 }
 
+// Spawns a task for each ring.
+class spawning_service final : public fult::detail::service {
+  public:
+    spawning_service() : descriptor_(::eventfd(0, EFD_NONBLOCK)) {}
+    spawning_service(const spawning_service &) = delete;
+    spawning_service &operator=(const spawning_service &) = delete;
+    ~spawning_service() { ::close(descriptor_); }
+
+    void ring() { ::eventfd_write(descriptor_, 1); }
+    bool poll() noexcept override {
+        eventfd_t count = 0;
+        if (::eventfd_read(descriptor_, &count) != 0)
+            return false;
+        fult::spawn([this] {
+            ran.fetch_add(1);
+            if (const auto to = waiter.load())
+                fult::signal(fult::task_id::from_value(to));
+        }).detach();
+        return true;
+    }
+    bool prepare_sleep() noexcept override { return true; }
+    void end_sleep() noexcept override {}
+    int descriptor() const noexcept override { return descriptor_; }
+    int patience() const noexcept override { return -1; }
+
+    std::atomic<std::uintptr_t> waiter{0};
+    std::atomic<std::uint64_t> ran{0};
+
+  private:
+    int descriptor_;
+};
+
+// While the main task waits for the end of all others it counts the tasks of workers that sleep. The watcher
+// counts as asleep, and spawns.
+TEST_P(services, tasks_are_spawned_while_the_runtime_ends) {
+    const std::uint64_t rings = fult::testing::scaled(100);
+    for (int round = 0; round < 3; ++round) {
+        spawning_service bell;
+        std::thread outside([&] {
+            for (std::uint64_t i = 0; i < rings; ++i) {
+                while (bell.ran.load() != i || bell.waiter.load() == 0)
+                    std::this_thread::yield();
+                std::this_thread::sleep_for(std::chrono::microseconds(100 * (i % 8))); // the watcher sleeps
+                bell.ring();
+            }
+        });
+        {
+            fult::runtime rt(fult::testing::workers(GetParam()));
+            fult::spawn([&] {
+                fult::detail::add_service(bell);
+                bell.waiter = fult::this_task::id().value();
+                fult::this_task::wait([&] { return bell.ran.load() == rings; });
+                fult::detail::remove_service(bell);
+            }).detach();
+        }
+        outside.join();
+        EXPECT_EQ(bell.ran.load(), rings);
+    }
+}
+
 } // namespace

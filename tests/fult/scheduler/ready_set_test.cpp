@@ -31,9 +31,14 @@ struct ready_set_test : ::testing::Test {
         tasks->open(home.hot(), opts);
     }
     std::uint32_t request_flags() { return home.hot()->request_flags.load(); }
+    // As a decision of the home does: pinned words first.
+    task *take_public(bool started = false, bool gather = false) {
+        task *const t = tasks->take_pinned(started);
+        return t ? t : tasks->take_public(started, gather);
+    }
     std::set<std::uint32_t> everything_public() {
         std::set<std::uint32_t> slots;
-        while (task *t = tasks->take_public())
+        while (task *t = take_public())
             slots.insert(slot_of(t));
         return slots;
     }
@@ -47,7 +52,7 @@ TEST_F(ready_set_test, is_empty_at_first) {
     EXPECT_EQ(tasks->take_ready_in_turn(), nullptr);
     EXPECT_EQ(tasks->take_yielded_in_turn(), nullptr);
     EXPECT_EQ(tasks->take_yielded_at_turn(), nullptr);
-    EXPECT_EQ(tasks->take_public(), nullptr);
+    EXPECT_EQ(take_public(), nullptr);
     EXPECT_EQ(tasks->publish(), 0u);
     EXPECT_EQ(tasks->revoke(), 0u);
 }
@@ -211,7 +216,7 @@ TEST_F(ready_set_test, what_yielded_is_revoked_too) {
     tasks->add_yielded(suspended(70));
     EXPECT_EQ(tasks->revoke(), 0u) << "nothing that a thief could take";
     EXPECT_EQ(tasks->steal(forwarded), nullptr);
-    EXPECT_EQ(tasks->take_public(), at(70));
+    EXPECT_EQ(take_public(), at(70));
     at(9)->outer = outer_word::above(at(71)); // in place: above one that is in place above that one
     at(71)->outer = outer_word::above(at(70));
     tasks->add_yielded(suspended(9));
@@ -231,13 +236,13 @@ TEST_F(ready_set_test, a_thief_hands_over_what_is_pinned) {
     EXPECT_TRUE(forwarded);
     EXPECT_FALSE(tasks->seems_public());
     EXPECT_TRUE(tasks->seems_pinned());
-    EXPECT_EQ(tasks->take_public(), at(11));
+    EXPECT_EQ(take_public(), at(11));
 }
 
 TEST_F(ready_set_test, a_bit_of_a_running_task_becomes_its_token) {
     open();
     tasks->post(at(4), false);
-    EXPECT_EQ(tasks->take_public(), nullptr);
+    EXPECT_EQ(take_public(), nullptr);
     EXPECT_EQ(at(4)->pending_wakeup.load(), 1u);
     EXPECT_FALSE(tasks->seems_public()) << "nothing stays behind that others would look at again and again";
 }
@@ -249,9 +254,9 @@ TEST_F(ready_set_test, thieves_take_the_oldest_and_the_home_the_newest) {
         tasks->post(at(slot), false);
     }
     bool forwarded = false;
-    EXPECT_EQ(tasks->take_public(), at(half_slots + 2));
+    EXPECT_EQ(take_public(), at(half_slots + 2));
     EXPECT_EQ(tasks->steal(forwarded), at(10));
-    EXPECT_EQ(tasks->take_public(), at(600));
+    EXPECT_EQ(take_public(), at(600));
 }
 
 // If no worker searches, one poll takes all of a word: the newest is run, those that may be private
@@ -274,19 +279,19 @@ TEST_F(ready_set_test, a_swarm_is_gathered) {
     at(4)->state = busy;     // it runs: the signal is kept
     tasks->post(at(4), false);
     parked(5, free_stack);
-    EXPECT_EQ(tasks->take_public(false, false), at(5)); // not gathered: the others are still public
+    EXPECT_EQ(take_public(false, false), at(5)); // not gathered: the others are still public
     EXPECT_TRUE(tasks->seems_public());
     EXPECT_FALSE(tasks->any_private());
     parked(5, free_stack);
 
-    EXPECT_EQ(tasks->take_public(false, true), at(5));
+    EXPECT_EQ(take_public(false, true), at(5));
     EXPECT_FALSE(tasks->seems_public());
     EXPECT_TRUE(tasks->seems_pinned());
     EXPECT_EQ(at(4)->pending_wakeup, 1u);
     EXPECT_EQ(tasks->take_yielded_in_turn(), at(2));
     EXPECT_EQ(tasks->take_yielded_in_turn(), nullptr);
     EXPECT_EQ(tasks->take_ready(), at(1));
-    EXPECT_EQ(tasks->take_public(false, true), at(3));
+    EXPECT_EQ(take_public(false, true), at(3));
     EXPECT_FALSE(tasks->any_private() || tasks->seems_public() || tasks->seems_pinned());
 }
 
@@ -303,7 +308,7 @@ TEST_F(ready_set_test, what_was_revoked_is_gathered_and_not_lost) {
     EXPECT_EQ(tasks->revoke(), 1u);
     at(2)->state = ready;
     tasks->post(at(2), false);
-    EXPECT_EQ(tasks->take_public(false, true), at(2));
+    EXPECT_EQ(take_public(false, true), at(2));
     EXPECT_FALSE(tasks->seems_public());
     EXPECT_EQ(tasks->take_yielded_in_turn(), at(1));
     EXPECT_EQ(request_flags() & revoked, 0u);
@@ -316,10 +321,10 @@ TEST_F(ready_set_test, what_others_spawned_here_is_not_gathered) {
         at(slot)->state = ready;
         tasks->post(at(slot), false);
     }
-    EXPECT_EQ(tasks->take_public(false, true), at(half_slots + 4));
-    EXPECT_EQ(tasks->take_public(false, true), at(half_slots + 3));
+    EXPECT_EQ(take_public(false, true), at(half_slots + 4));
+    EXPECT_EQ(take_public(false, true), at(half_slots + 3));
     EXPECT_FALSE(tasks->any_private());
-    EXPECT_EQ(tasks->take_public(false, true), at(half_slots + 2));
+    EXPECT_EQ(take_public(false, true), at(half_slots + 2));
 }
 
 TEST_F(ready_set_test, one_level_sees_every_word_in_use) {
@@ -333,7 +338,7 @@ TEST_F(ready_set_test, one_level_sees_every_word_in_use) {
             at(slot)->state = only_home ? ready_pinned : ready;
             tasks->post(at(slot), only_home);
             EXPECT_TRUE(only_home ? tasks->seems_pinned() : tasks->seems_public()) << slot;
-            EXPECT_EQ(tasks->take_public(), at(slot));
+            EXPECT_EQ(take_public(), at(slot));
             EXPECT_FALSE(tasks->seems_pinned() || tasks->seems_public()) << slot;
         }
     }

@@ -57,7 +57,7 @@ TEST(claim, a_signal_and_a_park_meet) {
         t.state.store(busy);
         t.pending_wakeup.store(0);
         begun.store(i);
-        t.state.exchange(ready); // as worker::arrive does
+        t.state.exchange(ready); // as worker::finish_switch does
         const bool mine = t.pending_wakeup.load() != 0 && t.pending_wakeup.exchange(0) != 0;
         fult::testing::spin_until([&] { return over.load() == i; });
         const bool theirs = claimed.load() != before;

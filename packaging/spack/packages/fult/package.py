@@ -1,7 +1,7 @@
 # Copyright (c) 2026, The FULT authors
 # SPDX-License-Identifier: BSD-3-Clause
-"""Spack's recipe for FULT, of Spack 0.23 and later. `spack repo add CLONE/packaging/spack` makes it known; it builds what the
-branch main of that clone holds."""
+"""FULT's package for Spack 0.23 and later. Add it with `spack repo add CLONE/packaging/spack`; it builds the branch main of that
+clone."""
 
 import os
 
@@ -14,7 +14,7 @@ except ImportError:
 
 
 class Fult(MesonPackage):
-    """User-level tasks whose runnable set is a bit-vector, with blocking messages between processes."""
+    """User-level threads whose runnable set is a bit-vector, with blocking messages between processes."""
 
     license("BSD-3-Clause")
 
@@ -24,7 +24,7 @@ class Fult(MesonPackage):
     version("main", branch="main")
 
     variant("comm", default=True, description="Build fult-comm, messages between processes")
-    variant("pmix", default=True, when="+comm", description="Processes may be started by launchers that speak PMIx")
+    variant("pmix", default=True, when="+comm", description="Support launchers that use PMIx")
     variant(
         "buildtype",
         default="release",
@@ -47,7 +47,7 @@ class Fult(MesonPackage):
 
     conflicts("%gcc@:11", msg="FULT is C++20: g++ 12 or clang 14")
     conflicts("%clang@:13", msg="FULT is C++20: g++ 12 or clang 14")
-    requires("platform=linux", msg="FULT stands on futexes and membarrier")
+    requires("platform=linux", msg="FULT requires futexes and membarrier of Linux")
     requires("target=x86_64:", "target=aarch64:", policy="any_of", msg="FULT runs on x86-64 and aarch64")
 
     def meson_args(self):

@@ -1,0 +1,40 @@
+// Errors whose cause is the limit on file descriptors.
+#pragma once
+
+#include <cerrno>
+#include <string>
+#include <sys/eventfd.h>
+#include <system_error>
+#include <unistd.h>
+
+namespace fult::comm::detail {
+
+// True if only a few more descriptors can be opened.
+inline bool descriptors_are_few() noexcept {
+    constexpr int many = 32;
+    int probes[many], count = 0;
+    while (count < many && (probes[count] = ::eventfd(0, EFD_CLOEXEC)) >= 0)
+        ++count;
+    const bool few = count < many;
+    while (count > 0)
+        ::close(probes[--count]);
+    return few;
+}
+
+// The remedy if that limit is, or may be, the cause of `error`; else nullptr. Libraries report it as other
+// errors, too, after they have closed what they had opened. Preserves errno.
+inline const char *lack_of_descriptors(int error) noexcept {
+    const int saved = errno;
+    const bool few = error == EMFILE || descriptors_are_few();
+    errno = saved;
+    return few ? "this process may open few more descriptors, or none: raise `ulimit -n`" : nullptr;
+}
+
+// Throws std::system_error of errno: what is unavailable, and the remedy.
+[[noreturn]] inline void throw_lack(const std::string &what, const std::string &remedy) {
+    const char *lacking = lack_of_descriptors(errno);
+    throw std::system_error(errno, std::generic_category(),
+                            "fult-comm: " + what + "; " + (lacking ? lacking : remedy));
+}
+
+} // namespace fult::comm::detail

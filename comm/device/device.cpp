@@ -1,0 +1,207 @@
+#include "comm/device/device.hpp"
+
+#include <utility>
+
+#include "comm/endpoints/endpoint_state.hpp"
+#include "comm/requests/describe.hpp"
+
+namespace fult::comm::detail {
+
+device::device(const device_settings &settings, std::vector<std::unique_ptr<transport>> transports,
+               const std::vector<int> &routes)
+    : core_(settings, std::move(transports), routes),
+      packets_(core_),
+      sending_(core_, packets_, sleep_),
+      answers_(core_, sending_, sleep_),
+      rendezvous_(core_, sending_, answers_, sleep_),
+      handlers_(core_.callbacks, endpoints_, packets_),
+      flow_(core_, answers_),
+      deliveries_(core_, rendezvous_, flow_, endpoints_, sleep_),
+      arrivals_(core_, sending_, answers_, rendezvous_, flow_, endpoints_, deliveries_),
+      one_sided_(core_, sending_, arrivals_, sleep_, progress_),
+      departures_(core_, sending_, answers_, rendezvous_, endpoints_, arrivals_, one_sided_, probes_),
+      receiving_(core_, packets_, sleep_, arrivals_, rendezvous_, one_sided_, departures_, probes_,
+                 handlers_),
+      progress_({core_, sleep_, sending_, answers_, rendezvous_, flow_, deliveries_, arrivals_, one_sided_,
+                 probes_, receiving_}) {
+    core_.mutex.set_duties(*this);
+}
+
+device::~device() { packets_.end_transports(); }
+
+// What callbacks send goes out as after each progress, at the latest.
+void device::settle() noexcept {
+    departures_.fail_doomed();
+    callback *due = core_.callbacks.begin();
+    core_.mutex.release();
+    while (due) {
+        callback_queue::run(due);
+        core_.mutex.lock();
+        handlers_.reclaim();
+        sending_.flush_all();
+        departures_.fail_doomed();
+        due = core_.callbacks.take();
+        core_.mutex.release();
+    }
+}
+
+// Messages ------------------------------------------------------------------------------------------------------------
+
+bool device::send_now(endpoint_state &from, int to, std::uint32_t tag, const void *data, std::size_t size) {
+    peer &p = core_.peers.of(to);
+    if (!p.via) {
+        arrivals_.send_here(from, tag, data, size);
+        return true;
+    }
+    const std::lock_guard hold(core_.mutex);
+    if (!p.waiting.empty() || p.offers_only || p.doomed ||
+        !sending_.append(p, record::eager, 0, from.id, tag, {static_cast<const std::byte *>(data), size}))
+        return false;
+    sending_.flush_unless_others_run(p);
+    return true;
+}
+
+void device::send(sending &s) noexcept {
+    peer &p = core_.peers.of(s.rank);
+    if (!p.via) {
+        arrivals_.send_here(s);
+        return;
+    }
+    const std::lock_guard hold(core_.mutex);
+    s.kind = record::eager;
+    const bool is_eager = s.size <= sending_.eager_limit(s.rank) && !p.offers_only;
+    errc failure = p.doomed ? errc::peer_failed : errc::none;
+    if (failure == errc::none && !is_eager && !rendezvous_.offer(s))
+        failure = errc::retry;
+    if (failure != errc::none) {
+        sending_.end(s, failure);
+        return;
+    }
+    sending_.queue(s);
+    sending_.flush_unless_others_run(p);
+}
+
+bool device::cancel(receive &r) noexcept { return r.at->remove(r); }
+
+// Endpoints -----------------------------------------------------------------------------------------------------------
+
+void device::attach(endpoint_state &e, endpoint_state &companion) {
+    const std::lock_guard hold(core_.mutex);
+    deliveries_.reserve(2);
+    attach_locked(e);
+    attach_locked(companion);
+}
+
+void device::attach_locked(endpoint_state &e) noexcept {
+    endpoints_.attach(e.id, e);
+    if (e.is_collective_context && core_.peers.any_failed())
+        e.closed.store(true, std::memory_order_release); // pairs with arrivals::post
+    if (!arrivals_.admit_early(e))
+        deliveries_.note_undelivered();
+    if (e.closed.load(std::memory_order_relaxed))
+        arrivals_.discard_all(e.take_messages());
+}
+
+void device::detach(endpoint_state &e) noexcept {
+    {
+        const std::lock_guard hold(core_.mutex);
+        if (endpoints_.find(e.id) != &e)
+            return; // it was never attached: its id may be used again
+        endpoints_.detach(e.id);
+        arrivals_.drop_early_of(e.id);
+        deliveries_.detach(e);
+    }
+    handlers_.await_end_of(e.id);
+    // No more come, and the search through the table delays no other thread.
+    if (arrived *const messages = e.take_messages()) {
+        const std::lock_guard hold(core_.mutex);
+        arrivals_.discard_all(messages);
+    }
+}
+
+std::size_t device::endpoints() const noexcept {
+    std::size_t count = 0;
+    endpoints_.each([&](const endpoint_state &e) { count += e.is_collective_context ? 0 : 1; });
+    return count;
+}
+
+void device::close(endpoint_state &collective_context) noexcept {
+    const std::lock_guard hold(core_.mutex);
+    collective_context.closed.store(true, std::memory_order_release); // pairs with collective_call
+    arrivals_.discard_all(collective_context.take_messages());
+    sending_.flush_all();
+}
+
+void device::leave_at_sender(int source, const rts_body &offer) noexcept {
+    const std::lock_guard hold(core_.mutex);
+    rendezvous_.refuse(source, offer, core_.refusing ? id_never : id_too_long);
+    sending_.flush_all();
+}
+
+// Ranks that are gone -------------------------------------------------------------------------------------------------
+
+void device::fail_peer(int rank) noexcept {
+    const std::lock_guard hold(core_.mutex);
+    core_.peers.doom(core_.peers.of(rank));
+}
+
+void device::ignore_failures() noexcept {
+    progress_.inspect([&] { core_.peers.ignore_failures(); });
+}
+
+void device::tell_failures_to(liveness *who) noexcept {
+    const std::lock_guard hold(core_.mutex);
+    departures_.notify(who);
+}
+
+unsigned device::show_life(int rank) noexcept {
+    const std::lock_guard hold(core_.mutex);
+    answers_.send(rank, record::alive);
+    sending_.flush_all();
+    peer &to = core_.peers.of(rank);
+    if (receiving_.waits()) // the packets that carry signs of life may be among those
+        return to.quiet = 0;
+    return ++to.quiet;
+}
+
+void device::leave() noexcept {
+    const std::lock_guard hold(core_.mutex);
+    departures_.leave();
+}
+
+// The deadlock watch --------------------------------------------------------------------------------------------------
+
+void device::hear_probes(probe_listener *who) noexcept {
+    progress_.inspect([&] { probes_.connect(who); });
+}
+
+bool device::send_probe(int rank, const probe_body &body) noexcept {
+    return progress_.inspect(
+        [&] { return sending_.send_silently(core_.peers.of(rank), record::probe, bytes_of(body)); });
+}
+
+// Reports -------------------------------------------------------------------------------------------------------------
+
+std::string device::refused_sends() {
+    const std::lock_guard hold(core_.mutex);
+    return rendezvous_.refused_sends();
+}
+
+std::string device::pending_receives() {
+    const std::lock_guard hold(core_.mutex);
+    std::string text;
+    const auto note = [&](std::size_t count, const std::string &what) {
+        if (count != 0)
+            text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
+    };
+    endpoints_.each([&](endpoint_state &e) {
+        if (e.matches())
+            note(e.waiting_receives(), "receive(s) on " + endpoint_name(e.id));
+    });
+    note(rendezvous_.arriving(), "receive(s) whose message is coming in");
+    note(one_sided_.pending(), "put(s) and get(s)");
+    note(one_sided_.regions(), "region(s) that were not destroyed");
+    return text;
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,144 @@
+// A device: transports, and the packets and messages in flight on them. Source: section 5.2 of Dang's
+// dissertation.
+//
+// It consists of parts, each with its own state, in comm/device/. Those that come first know none of the
+// later ones.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include <fult/detail/service.hpp>
+#include <fult/sync/waiter.hpp>
+
+#include "comm/deadlock/probe.hpp"
+#include "comm/device/answers.hpp"
+#include "comm/device/arrivals.hpp"
+#include "comm/device/core.hpp"
+#include "comm/device/deliveries.hpp"
+#include "comm/device/departures.hpp"
+#include "comm/device/endpoint_table.hpp"
+#include "comm/device/flow_control.hpp"
+#include "comm/device/handler_calls.hpp"
+#include "comm/device/operation.hpp"
+#include "comm/device/packet_buffers.hpp"
+#include "comm/device/probe_port.hpp"
+#include "comm/device/progress.hpp"
+#include "comm/device/receive_path.hpp"
+#include "comm/device/rendezvous.hpp"
+#include "comm/device/send_path.hpp"
+#include "comm/device/sleep.hpp"
+#include "comm/one_sided/one_sided.hpp"
+
+namespace fult::comm::detail {
+
+class endpoint_state;
+class liveness;
+
+class device final : lock_duties {
+  public:
+    // The transports are connected. route[rank] is the index of the transport to that rank, -1 for this rank.
+    device(const device_settings &settings, std::vector<std::unique_ptr<transport>> transports,
+           const std::vector<int> &routes);
+    ~device();
+
+    int rank() const noexcept { return core_.settings.rank; }
+    int size() const noexcept { return core_.settings.size; }
+    const transport *route(int rank) const noexcept { return core_.peers.of(rank).via; }
+    bool transports_empty() const noexcept { return core_.transports.empty(); }
+
+    // Any thread; none of these suspends --------------------------------------------------------------------------
+
+    // Sends a message that fits a packet, if that is possible at once. Returns true if the bytes were copied.
+    bool send_now(endpoint_state &from, int to, std::uint32_t tag, const void *data, std::size_t size);
+    // Sends any message. s.finished is called, possibly before this returns.
+    void send(sending &s) noexcept;
+    std::size_t eager_limit(int rank) const noexcept { return sending_.eager_limit(rank); }
+    // Posts a receive. r.finished is called, possibly before this returns.
+    void post(receive &r) noexcept { arrivals_.post(r); }
+    // Withdraws a receive. Returns true if it was still posted; finished is not called then.
+    bool cancel(receive &r) noexcept;
+    match_table &matches() noexcept { return arrivals_.table(); }
+    one_sided &remote_memory() noexcept { return one_sided_; }
+    flow_control &flow() noexcept { return flow_; }
+    handler_calls &handlers() noexcept { return handlers_; }
+
+    // Number of endpoints, without collective contexts.
+    std::size_t endpoints() const noexcept;
+    // Both or neither: an endpoint and its companion. Messages for an endpoint that is not attached yet are
+    // held until it is.
+    void attach(endpoint_state &e, endpoint_state &companion); // throws std::bad_alloc
+    void detach(endpoint_state &e) noexcept;
+    // A collective cannot be completed here: no later one of that endpoint starts.
+    void close(endpoint_state &collective_context) noexcept;
+    void leave_at_sender(int source, const rts_body &offer) noexcept; // permanently
+
+    // Progress ------------------------------------------------------------------------------------------------------
+    progress_engine &engine() noexcept { return progress_; }
+    bool progress() noexcept { return progress_.progress(); }
+    void look() noexcept { progress_.look(); }
+    void pause() noexcept { progress_.pause(); }
+    void wait(fult::detail::waiter &w) noexcept { progress_.wait(w); }
+    void wait(fult::detail::waiter &w, const operation &what) noexcept { progress_.wait(w, what); }
+    void relieve() noexcept { progress_.relieve(); }
+    bool handed_over() noexcept { return progress_.handed_over(); }
+    bool quiet() noexcept { return progress_.quiet(); }
+    device_sleep &sleep() noexcept { return sleep_; }
+    // Once, before the first sleep. Throws std::system_error.
+    void set_bells(std::unique_ptr<doorbells> bells) { sleep_.open(core_.transports, std::move(bells)); }
+
+    // Ranks that are gone -------------------------------------------------------------------------------------------
+    const peer_table &peers() const noexcept { return core_.peers; }
+    bool has_failed(int rank) const noexcept { return core_.peers.has_failed(rank); }
+    bool has_left(int rank) const noexcept { return core_.peers.has_left(rank); }
+    void fail_peer(int rank) noexcept; // the rank has ended: all operations with it fail
+    // From now on no rank is reported as failed: this rank and the others are about to end.
+    void ignore_failures() noexcept;
+    // Sets what is notified of each rank that this device finds to have failed, or nullptr.
+    void tell_failures_to(liveness *who) noexcept;
+    // Sends a sign of life to that rank. Returns the number of such calls since its last packet arrived.
+    unsigned show_life(int rank) noexcept;
+    void leave() noexcept; // departures::leave
+
+    // For the deadlock watch ----------------------------------------------------------------------------------------
+    void hear_probes(probe_listener *who) noexcept; // or nullptr
+    device_traffic look_at_traffic() noexcept { return progress_.look_at_traffic(); }
+    // Returns false if there is no free packet.
+    bool send_probe(int rank, const probe_body &body) noexcept;
+
+    // Reports -------------------------------------------------------------------------------------------------------
+    // Packets from outside the job, which were refused.
+    std::uint64_t strange_packets() const noexcept { return receiving_.strange_packets(); }
+    // Describes messages of this rank that no receive took; empty if there are none.
+    std::string refused_sends(); // throws std::bad_alloc
+    // Describes pending operations.
+    std::string pending_receives(); // throws std::bad_alloc
+
+  private:
+    void settle() noexcept override; // lock_duties
+    void attach_locked(endpoint_state &e) noexcept;
+
+    device_core core_;
+    device_sleep sleep_;
+    packet_buffers packets_;
+    send_path sending_;
+    answer_queue answers_;
+    rendezvous rendezvous_;
+    endpoint_table endpoints_;
+    handler_calls handlers_;
+    flow_control flow_;
+    deliveries deliveries_;
+    arrivals arrivals_;
+    one_sided one_sided_;
+    probe_port probes_;
+    departures departures_;
+    receive_path receiving_;
+    progress_engine progress_;
+};
+
+} // namespace fult::comm::detail

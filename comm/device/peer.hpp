@@ -1,0 +1,52 @@
+// A device's state for one rank of the job.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "comm/base/linked_queue.hpp"
+#include "comm/device/operation.hpp"
+#include "comm/packets/packet.hpp"
+#include "comm/packets/wire.hpp"
+#include "comm/transport/transport.hpp"
+
+namespace fult::comm::detail {
+
+struct peer {
+    int rank = -1;
+    transport *via = nullptr; // nullptr for this rank itself
+    unsigned via_index = 0;
+    std::uint32_t head = sizeof(packet_head); // bytes of a packet's head
+    std::size_t inject = 0;                   // maximum bytes of an injected packet, which needs no buffer
+    std::size_t fills = 0;                    // bytes up to which packets are filled
+
+    std::atomic<bool> failed{false};
+    std::atomic<bool> left{false};             // its context has ended normally: it sends nothing more
+    bool doomed = false;                       // about to fail: nothing more is sent to it
+    bool offers_only = false;                  // it asked for RTS only: too many unexpected bytes
+    bool told_slower = false;                  // this rank asked it for that
+    std::atomic<std::ptrdiff_t> unexpected{0}; // bytes of its unexpected messages
+
+    // Under the device's lock.
+    packet *open = nullptr; // the packet being filled
+    unsigned gathered = 0;  // messages since the last check whether the peer waits for them
+    bool listed = false;    // in the device's list of peers with an open packet
+    peer *next_open = nullptr;
+    linked_queue<sending, &sending::next> waiting; // sends that wait for packets
+    unsigned held_answers = 0;                     // protocol records that wait for packets
+    std::uint64_t sent = 0;                        // counted records (wire.hpp)
+    std::uint64_t received = 0;                    // counted records that were handled
+    unsigned quiet = 0;                            // signs of life sent since its last packet arrived
+    bool blocked = false;                          // in the device's list of peers with waiting sends
+    peer *next_blocked = nullptr;
+    unsigned deferred = 0;  // its packets that wait for memory; later ones wait behind them
+    bool no_memory = false; // in this retry of deferred packets
+    bool no_room = false;   // in this retry of held answers
+
+    peer() = default;
+    peer(const peer &) = delete;
+    peer &operator=(const peer &) = delete;
+};
+
+} // namespace fult::comm::detail

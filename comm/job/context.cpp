@@ -1,0 +1,62 @@
+#include <cstdlib>
+#include <stdexcept>
+#include <utility>
+
+#include <fult/comm/context.hpp>
+#include <fult/runtime.hpp>
+#include <fult/this_task.hpp>
+
+#include "comm/job/job.hpp"
+#include "comm/job/option_table.hpp"
+
+namespace fult::comm {
+namespace {
+
+std::unique_ptr<detail::bootstrap> connect(const options &wanted) {
+    if (!in_task())
+        throw std::logic_error("fult-comm: a context is made by a task; start a fult::runtime first");
+    return detail::connect_bootstrap(std::chrono::seconds(wanted.timeout));
+}
+
+std::unique_ptr<detail::job> start(const options &wanted) {
+    fult::detail::require_valid(detail::comm_option_table(), wanted, "fult-comm");
+    auto begun = std::make_unique<detail::others_threads>();
+    auto boot = connect(wanted);
+    return std::make_unique<detail::job>(wanted, std::move(boot), std::move(begun));
+}
+
+} // namespace
+
+context::context(const options &wanted) : job_(start(wanted)) {}
+context::~context() = default;
+
+int context::rank() const noexcept { return job_->boot->rank(); }
+int context::size() const noexcept { return job_->boot->size(); }
+const char *context::launcher() const noexcept { return job_->boot->name(); }
+
+const char *context::route_to(int rank) const {
+    if (rank < 0 || rank >= size())
+        throw std::out_of_range("fult-comm: route_to: there is no rank " + std::to_string(rank));
+    const detail::transport *via = job_->on->route(rank);
+    return via ? via->name() : "self";
+}
+
+bool context::failed(int rank) const {
+    if (rank < 0 || rank >= size())
+        throw std::out_of_range("fult-comm: failed: there is no rank " + std::to_string(rank));
+    return job_->has_failed(rank);
+}
+
+std::uint64_t context::refused_packets() const noexcept { return job_->strange_packets(); }
+
+endpoint &context::world() noexcept { return job_->world; }
+endpoint context::make_endpoint(endpoint_options how) { return job_->make_endpoint(std::move(how)); }
+void context::barrier() { job_->barrier(); }
+bool context::progress() noexcept { return job_->progress(); }
+
+void context::abort(int status, const std::string &why) {
+    job_->boot->abort(status, why);
+    std::_Exit(status == 0 ? 1 : status);
+}
+
+} // namespace fult::comm

@@ -1,0 +1,298 @@
+#include "comm/job/joining.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <stdexcept>
+#include <sys/stat.h>
+#include <system_error>
+#include <unistd.h>
+
+#include "comm/base/random_number.hpp"
+#include "comm/base/strings.hpp"
+#include "comm/fabric/fabric.hpp"
+#include "comm/job/shares.hpp"
+#include "comm/shared/segment.hpp"
+#include "comm/shared/shared.hpp"
+#include "fult/base/numbers.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+// Identifies ranks that can access each other's processes and shared memory.
+std::string processes_and_memory() {
+    struct stat processes {
+    }, memory{};
+    ::stat("/proc/self/ns/pid", &processes);
+    ::stat("/dev/shm", &memory);
+    return std::to_string(processes.st_ino) + "/" + std::to_string(memory.st_dev);
+}
+
+// Identifies a host: containers of one host may have one name, and so may hosts of one image.
+std::string host_identity() {
+    char name[256] = {};
+    ::gethostname(name, sizeof name - 1);
+    std::string boot;
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+    return std::string(name) + "/" + boot + "/" + processes_and_memory();
+}
+
+std::string fresh_job_name() {
+    if (const char *given = std::getenv("FULT_RUN_JOB"))
+        return given;
+    std::random_device random;
+    return std::to_string(::getpid()) + "-" + std::to_string(random());
+}
+
+constexpr const char *bell_ending = "-bell"; // the name without it is the provider's
+
+// What the other ranks must know of a rank.
+struct introduction {
+    std::string host;
+    pid_t process = 0;
+    std::string job;
+    std::string packet_size;
+    std::string devices;
+    std::size_t free_memory = 0; // bytes of shared memory on its host
+    std::size_t shared_memory = 0;
+    std::string same_host;
+    std::string share; // shares.hpp
+    std::uint64_t secret = 0;
+};
+
+// Throws std::runtime_error if it is none.
+template <class Number> Number number_in(const std::string &part) {
+    const auto value = fult::detail::whole_number<Number>(part);
+    if (!value)
+        throw_unknown_strings();
+    return *value;
+}
+
+std::vector<introduction> introduce(bootstrap &boot, const options &wanted) {
+    const std::string mine =
+        join_strings({host_identity(), std::to_string(::getpid()), fresh_job_name(),
+                      std::to_string(wanted.packet_size), std::to_string(wanted.devices),
+                      std::to_string(free_shared_memory()), std::to_string(wanted.shared_memory),
+                      wanted.same_host, own_share(), std::to_string(random_number())});
+    std::vector<introduction> all;
+    for (const std::string &each : boot.exchange(mine)) {
+        const auto parts = split_strings(each, 10);
+        all.push_back({parts[0], number_in<pid_t>(parts[1]), parts[2], parts[3], parts[4],
+                       number_in<std::size_t>(parts[5]), number_in<std::size_t>(parts[6]), parts[7], parts[8],
+                       number_in<std::uint64_t>(parts[9])});
+    }
+    return all;
+}
+
+void require_same(const char *variable, std::size_t rank, const std::string &theirs,
+                  const std::string &ours) {
+    if (theirs != ours)
+        throw std::runtime_error("fult-comm: rank " + std::to_string(rank) + " was started with " + variable +
+                                 "=" + theirs + ", this one with " + ours + "; give all ranks the same");
+}
+
+} // namespace
+
+neighbours::neighbours(bootstrap &boot, const options &wanted)
+    : rank_(boot.rank()), devices_(wanted.devices) {
+    const std::vector<introduction> all = introduce(boot, wanted);
+    const auto self = static_cast<std::size_t>(rank_);
+    job_ = all[0].job;
+    secret_ = all[0].secret;
+    near_.resize(all.size());
+    std::vector<std::string> shares; // of this host
+    std::size_t own_among_them = 0;
+    processes_.resize(all.size(), 0);
+    free_ = all[self].free_memory;
+    allowed_ = all[self].shared_memory;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        require_same("FULT_COMM_PACKET_SIZE", i, all[i].packet_size, std::to_string(wanted.packet_size));
+        require_same("FULT_COMM_DEVICES", i, all[i].devices, std::to_string(wanted.devices));
+        if (all[i].host == all[self].host)
+            require_same("FULT_COMM_SAME_HOST", i, all[i].same_host, wanted.same_host);
+        if (i == self)
+            own_among_them = shares.size();
+        if (all[i].host == all[self].host)
+            shares.push_back(all[i].share);
+        near_[i] = wanted.same_host != "none" && all[i].host == all[self].host;
+        if (near_[i]) {
+            free_ = std::min(free_, all[i].free_memory);
+            allowed_ = std::min(allowed_, all[i].shared_memory);
+        }
+        if (i == self)
+            continue;
+        any_near_ = any_near_ || near_[i];
+        any_far_ = any_far_ || !near_[i];
+        processes_[i] = near_[i] ? all[i].process : 0;
+    }
+    processes_[self] = -1;
+    processors_are_short_ = more_workers_than_processors(shares, own_among_them);
+}
+
+std::string neighbours::name_of(std::size_t rank, unsigned device) const {
+    const std::string name = "fult-" + job_ + "-" + std::to_string(rank);
+    return device == 0 ? name : name + "-d" + std::to_string(device);
+}
+
+bool neighbours::is_first_here() const noexcept {
+    return std::find(near_.begin(), near_.begin() + rank_, true) == near_.begin() + rank_;
+}
+
+std::size_t neighbours::ranks_here() const noexcept {
+    return static_cast<std::size_t>(std::count(near_.begin(), near_.end(), true));
+}
+
+// A quarter of the free memory is left to other users, and to a rank's other objects there (a bell).
+std::size_t neighbours::room(bool free) const noexcept {
+    const std::size_t all = free ? free_ / 4 * 3 : allowed_;
+    return all / std::max<std::size_t>(ranks_here(), 1) / devices_;
+}
+
+joining::joining(const neighbours &all, const options &wanted, unsigned device)
+    : routes(all.size(), -1), all_(all), wanted_(wanted), device_(device) {
+    if (all.any_near())
+        open_near();
+    if (all.any_far())
+        far_ = open_fabric_for(false, wanted.network);
+}
+
+// The bell belongs to this transport, which has nothing else to sleep on.
+void joining::open_near() {
+    const std::string bell = all_.name_of(static_cast<std::size_t>(all_.rank()), device_) + bell_ending;
+    if (wanted_.same_host != "auto") {
+        near_ = open_fabric_for(true, wanted_.same_host);
+        bells = std::make_unique<doorbells>(bell, static_cast<int>(all_.size()));
+        return;
+    }
+    try {
+        near_ = open_shared_memory();
+        bells = std::make_unique<doorbells>(bell, static_cast<int>(all_.size()));
+    } catch (const std::system_error &none) {
+        near_ = -1;
+        transports.clear();
+        shortage_ = none.what();
+    }
+}
+
+int joining::open_shared_memory() {
+    shared_settings s;
+    s.name = all_.name_of(static_cast<std::size_t>(all_.rank()), device_);
+    s.rank = all_.rank();
+    s.ranks = static_cast<int>(all_.ranks_here());
+    s.message = wanted_.packet_size;
+    s.room = std::min(all_.room(true), all_.room(false));
+    transports.push_back(open_shared(s));
+    return static_cast<int>(transports.size() - 1);
+}
+
+// Once for each host, if lack of memory makes packets smaller than requested.
+void joining::say_what_is_short() const {
+    const std::size_t message = transports[static_cast<std::size_t>(near_)]->limits().message;
+    if (wanted_.same_host != "auto" || !all_.is_first_here() || device_ != 0 ||
+        message >= wanted_.packet_size || all_.room(true) >= all_.room(false))
+        return;
+    std::fprintf(
+        stderr,
+        "fult-comm: /dev/shm is small for the %zu ranks of this host: they send packets of %zu bytes "
+        "instead of %zu; make it larger (docker run --shm-size)\n",
+        all_.ranks_here(), message, wanted_.packet_size);
+}
+
+int joining::open_fabric_for(bool same_host, const std::string &provider) {
+    fabric_settings s;
+    s.where = same_host ? reach::same_host : reach::network;
+    s.provider = provider == "auto" ? "" : provider;
+    s.interface = wanted_.interface == "auto" ? "" : wanted_.interface;
+    s.name = all_.name_of(static_cast<std::size_t>(all_.rank()), device_);
+    s.rank = all_.rank();
+    s.expected_ranks = static_cast<int>(all_.size());
+    s.receive_packet_bytes = wanted_.packet_size;
+    s.descriptor = static_cast<unsigned>(transports.size());
+    transports.push_back(open_fabric(s));
+    return static_cast<int>(transports.size() - 1);
+}
+
+std::vector<std::string> joining::addresses() const {
+    const auto of = [&](int index) {
+        return index < 0 ? std::string() : transports[static_cast<std::size_t>(index)]->address();
+    };
+    return {of(near_), of(far_), shortage_};
+}
+
+bool joining::lacks_room(const std::vector<std::string> &of_rank) {
+    for (std::size_t i = 2; i < of_rank.size(); i += parts)
+        if (!of_rank[i].empty())
+            return true;
+    return false;
+}
+
+bool joining::lacks_room(const all_addresses &addresses) {
+    return std::any_of(addresses.begin(), addresses.end(),
+                       [](const auto &of_rank) { return lacks_room(of_rank); });
+}
+
+// True if messages to that rank go over the network.
+bool joining::is_far(const all_addresses &addresses, std::size_t rank) const {
+    return !all_.is_near(rank) || !shortage_.empty() || !part(addresses, rank, 2).empty();
+}
+
+void joining::go_far(const all_addresses &addresses) {
+    std::size_t lacking = 0, first = all_.size();
+    bool any_far = false;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+        if (!all_.is_near(i))
+            continue;
+        any_far = any_far || (static_cast<int>(i) != all_.rank() && is_far(addresses, i));
+        lacking += lacks_room(addresses[i]) ? 1 : 0;
+        if (!part(addresses, i, 2).empty())
+            first = std::min(first, i);
+    }
+    if (!any_far)
+        return;
+    if (static_cast<int>(first) == all_.rank() && is_first_shortage(addresses))
+        std::fprintf(stderr, "%s. Until then messages of %zu of the %zu ranks here go over the network\n",
+                     shortage_.c_str(), lacking, all_.ranks_here());
+    if (far_ < 0)
+        far_ = open_fabric_for(false, wanted_.network);
+}
+
+// True if all ranks of this host have the memory of their earlier devices.
+bool joining::is_first_shortage(const all_addresses &addresses) const {
+    for (std::size_t rank = 0; rank < all_.size(); ++rank)
+        for (unsigned i = 0; all_.is_near(rank) && i < device_; ++i)
+            if (!addresses[rank][i * parts + 2].empty())
+                return false;
+    return true;
+}
+
+void joining::connect(const all_addresses &addresses) {
+    std::vector<std::string> near(all_.size()), far(all_.size()), bell_names(all_.size());
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+        if (static_cast<int>(i) == all_.rank())
+            continue;
+        const bool over_network = is_far(addresses, i);
+        routes[i] = over_network ? far_ : near_;
+        (over_network ? far : near)[i] = part(addresses, i, over_network ? 1 : 0);
+        if (!over_network)
+            bell_names[i] = all_.name_of(i, device_) + bell_ending;
+    }
+    if (near_ >= 0)
+        transports[static_cast<std::size_t>(near_)]->connect(near);
+    if (near_ >= 0 && !lacks_room(addresses)) // go_far has reported more
+        say_what_is_short();
+    if (far_ >= 0)
+        transports[static_cast<std::size_t>(far_)]->connect(far);
+    if (bells)
+        bells->connect(bell_names);
+}
+
+void joining::hide() noexcept {
+    for (const auto &each : transports)
+        each->conceal();
+    if (bells)
+        bells->hide();
+}
+
+} // namespace fult::comm::detail

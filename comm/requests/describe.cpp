@@ -1,0 +1,115 @@
+#include "comm/requests/describe.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include <fult/inspect.hpp>
+
+#include "comm/one_sided/one_sided.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+constexpr std::size_t longest = 96; // maximum length of the texts that are combined below
+
+// Endpoints have two numbers each, the second for their collectives; the first pair is the context's own.
+bool has_tags(unsigned endpoint) noexcept { return endpoint >= 2 && endpoint % 2 == 0; }
+
+// ", tag 7, endpoint 0 (world)". Tags of the library's own messages mean nothing to a user.
+struct whereabouts_text {
+    char text[2 * longest];
+    whereabouts_text(unsigned endpoint, std::int64_t tag) noexcept {
+        char tag_text[longest / 2] = "";
+        if (has_tags(endpoint) && tag == any_tag)
+            std::snprintf(tag_text, sizeof tag_text, ", any tag");
+        else if (has_tags(endpoint))
+            std::snprintf(tag_text, sizeof tag_text, ", tag %lld", static_cast<long long>(tag));
+        std::snprintf(text, sizeof text, "%s, %s", tag_text, endpoint_text(endpoint).text);
+    }
+};
+
+struct rank_text {
+    char text[longest];
+    explicit rank_text(int rank) noexcept {
+        if (rank == any_source)
+            std::snprintf(text, sizeof text, "any rank");
+        else
+            std::snprintf(text, sizeof text, "rank %d", rank);
+    }
+};
+
+void describe(const receive &r, char *text, std::size_t size) noexcept {
+    std::snprintf(text, size, "a message from %s%s", rank_text(r.source).text,
+                  whereabouts_text(r.endpoint, r.tag).text);
+}
+
+void describe(const sending &s, char *text, std::size_t size) noexcept {
+    std::snprintf(text, size, "rank %d to take its message of %zu bytes%s", s.rank, s.size,
+                  whereabouts_text(s.endpoint, s.tag).text);
+}
+
+void describe(const access &a, char *text, std::size_t size) noexcept {
+    std::snprintf(text, size, "rank %d to answer a %s of %zu bytes", a.outgoing::rank,
+                  a.is_put ? "put" : "get", a.size);
+}
+
+} // namespace
+
+endpoint_text::endpoint_text(unsigned number) noexcept {
+    const unsigned made = number / 2 - 1;
+    if (number < 2)
+        std::snprintf(text, sizeof text, "the context");
+    else
+        std::snprintf(text, sizeof text, "%sendpoint %u%s", number % 2 == 0 ? "" : "the collectives of ",
+                      made, made == 0 ? " (world)" : "");
+}
+
+std::string endpoint_name(unsigned number) { return endpoint_text(number).text; }
+
+void describe_wait(const operation &what, char *text, std::size_t size) noexcept {
+    switch (what.is_a) {
+    case operation_kind::receive:
+        describe(static_cast<const receive &>(what), text, size);
+        break;
+    case operation_kind::send:
+        describe(static_cast<const sending &>(what), text, size);
+        break;
+    case operation_kind::access:
+        describe(static_cast<const access &>(what), text, size);
+        break;
+    case operation_kind::other:
+        std::snprintf(text, size, "%s", rank_text(what.about.source).text);
+        break;
+    }
+}
+
+std::string describe_departure(const operation &what) {
+    char waits_for[4 * longest];
+    describe_wait(what, waits_for, sizeof waits_for);
+    const int rank = what.about.source;
+    return std::string("it waits for ") + waits_for + ", but " +
+           (rank == any_source
+                ? "every other rank has left the job in good order: their contexts have ended"
+                : "rank " + std::to_string(rank) + " has left the job in good order: its context has ended") +
+           "; every rank makes the calls that others count on before its context ends";
+}
+
+std::string where_tasks_wait() {
+    const int number = fult::dump_signal();
+    const char *name = number != 0 ? ::sigabbrev_np(number) : "USR1";
+    const std::string kill =
+        "`kill -" + (name ? std::string(name) : std::to_string(number)) + "` of its process";
+    return number != 0
+               ? kill + " shows where all its tasks wait"
+               : "to see where all its tasks wait, start the program with FULT_DUMP_SIGNAL=USR1 and use " +
+                     kill;
+}
+
+error as_of(const error &how, const char *call) {
+    const std::string text = how.what(), prefix = "fult-comm: ";
+    const std::size_t end = text.find(": ", prefix.size());
+    return error(how.code(), prefix + call + (end == text.npos ? ": " + text : text.substr(end)));
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,28 @@
+// Descriptions of operations, for errors and for reports of what tasks wait for.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "comm/device/operation.hpp"
+
+namespace fult::comm::detail {
+
+// "endpoint 0 (world)"; endpoints of make_endpoint are 1, 2, ... in order. Does not allocate.
+struct endpoint_text {
+    char text[48];
+    explicit endpoint_text(unsigned number) noexcept;
+};
+std::string endpoint_name(unsigned number);
+
+// What a task waits for: "a message from rank 3, tag 7, endpoint 0 (world)". Does not allocate.
+void describe_wait(const operation &what, char *text, std::size_t size) noexcept;
+
+// Why an operation ended with errc::peer_left.
+std::string describe_departure(const operation &what);
+// Part of a message: how to see what the tasks of a rank wait for.
+std::string where_tasks_wait();
+// The same error as that of another call: "fult-comm: recv: ..." becomes "fult-comm: barrier: ...".
+error as_of(const error &how, const char *call);
+
+} // namespace fult::comm::detail

@@ -1,0 +1,86 @@
+#include "home_slots.hpp"
+
+#include <atomic>
+
+#include "fult/memory/home_memory.hpp"
+#include "fult/tasks/task.hpp"
+
+namespace fult::detail {
+namespace {
+
+// The state of a descriptor between two uses of its slot, for assertions.
+[[maybe_unused]] bool is_unused(const task *t) noexcept {
+    return t->state.load(std::memory_order_relaxed) == busy && !t->context && !t->extras && !t->pinned &&
+           t->join.load(std::memory_order_relaxed) == join_none && t->result == result_kind::none;
+}
+
+} // namespace
+
+void home_slots::open(worker_hot *home, bool hides_run, std::size_t max_tasks) noexcept {
+    const auto limit = static_cast<std::uint32_t>(words_for(max_tasks));
+    const std::uint64_t last = last_slots_for(max_tasks);
+    own_.open(home, hides_run ? &hidden_run_ : &home->run, 0, limit, last);
+    shared_.open(home, &shared_run_, half_words, limit, last);
+}
+
+task *home_slots::take_own() noexcept {
+    task *t = own_.take();
+    FULT_ASSERT(!t || is_unused(t));
+    // A slot that a thief ran and freed must not appear revoked when it is used again.
+    tasks_.reconcile_if_revoked();
+    tasks_.set_current_word(own_.current_word());
+    return t;
+}
+
+void home_slots::follow(const task *t) noexcept {
+    if (own_.follow(slot_of(t)))
+        tasks_.set_current_word(own_.current_word());
+}
+
+void home_slots::begin_apart() noexcept {
+    own_.begin_apart();
+    tasks_.set_current_word(own_.current_word());
+}
+
+void home_slots::return_to(const task *next) noexcept {
+    own_.return_to(next);
+    tasks_.set_current_word(own_.current_word());
+}
+
+// As in take_own: slots that other workers freed are collected.
+void home_slots::trim_own() noexcept {
+    own_.trim();
+    tasks_.reconcile_if_revoked();
+}
+
+task *home_slots::take_shared() noexcept {
+    lock_.lock();
+    task *t = shared_.take();
+    FULT_ASSERT(!t || (is_unused(t) && slot_of(t) >= half_slots));
+    if (t)
+        tasks_.mark_used(slot_of(t) >> 6);
+    lock_.unlock();
+    return t;
+}
+
+void home_slots::trim_shared() noexcept {
+    lock_.lock();
+    shared_.trim();
+    lock_.unlock();
+}
+
+std::uint64_t home_slots::living() noexcept {
+    lock_.lock();
+    const std::uint64_t shared = shared_.taken();
+    lock_.unlock();
+    return own_.taken() + shared;
+}
+
+std::uint64_t home_slots::ended() noexcept {
+    lock_.lock();
+    const std::uint64_t shared = shared_.ended();
+    lock_.unlock();
+    return own_.ended() + shared;
+}
+
+} // namespace fult::detail

@@ -1,0 +1,169 @@
+#include "idling.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <sched.h>
+
+#include <fult/detail/assertion.hpp>
+
+#include "fult/base/asymmetric_fence.hpp"
+#include "fult/outside/thread_waits.hpp"
+#include "processors.hpp"
+#include "worker.hpp"
+
+namespace fult::detail {
+namespace {
+
+using steady = std::chrono::steady_clock;
+
+// The end of a runtime is reached when all other workers sleep: then they search for at most this long.
+constexpr auto spin_at_end = std::chrono::microseconds(20);
+
+// Time for which a victim that reaches no scheduling point is left alone before its private words are
+// revoked.
+constexpr auto patience = std::chrono::microseconds(20);
+
+// If hand-offs continued during the search but none could be stolen, re-poll every 1 ms for 10 us.
+constexpr int poll_sleep_milliseconds = 1;
+constexpr auto poll_sleep_spin = std::chrono::microseconds(10);
+
+// Makes the next spawn of every other worker publish private tasks, and wake a worker if any sleeps then.
+void request_work(const worker &here) noexcept {
+    here.others.for_each([](worker &victim) {
+        if ((victim.request_flags.load(std::memory_order_seq_cst) & work_requested) == 0)
+            victim.request_flags.fetch_or(work_requested,
+                                          std::memory_order_seq_cst); // pairs with publish_work
+    });
+}
+
+// Sum of the other workers' hand-off counts; used to detect changes.
+std::uint32_t handoffs_of_others(const worker &here) noexcept {
+    std::uint32_t sum = 0;
+    here.others.for_each([&](const worker &victim) { sum += victim.handed_off().count(); });
+    return sum;
+}
+
+} // namespace
+
+// A worker that polled its own words continues with another task. Signalers that saw it polling have not
+// woken any worker, so if any worker sleeps, this one checks its public words once more. A worker that parks
+// later makes our store visible by its own fence, before its last check (park; WATCH in
+// tests/model/sleep.pml).
+void idling::end_polling(worker &here) noexcept {
+    worker_team &team = here.team;
+    if (team.private_words) {
+        polling_.store(0, std::memory_order_relaxed);
+        owner_barrier();
+        if (!team.asleep.any())
+            return;
+    }
+    polling_.exchange(0, std::memory_order_seq_cst); // pairs with is_polling
+    if (team.asleep.any() && here.tasks.seems_public())
+        team.wake_one(here.index);
+}
+
+void idling::sleep_until_woken(worker &here, std::uint32_t prepared) noexcept {
+    sleep.wait(prepared, long_sleep::begins_after(here.team));
+    while (!sleep.posted(prepared))
+        sleep.wait(prepared, in_long_sleep.step(here, false));
+    in_long_sleep.end(here);
+}
+
+// Parks the worker. The order matters (tests/model/sleep.pml): set the bit in the sleepers, request work from
+// all workers, check all sources once more, sleep. In a poll sleep, handed-off tasks are not checked, since
+// their worker is about to run them; a hand-off then wakes no worker, and this worker polls again when the
+// time is over.
+void idling::park(worker &here, park_mode how) noexcept {
+    FULT_ASSERT(this_worker() == &here && !here.current, "a worker parks between tasks");
+    worker_team &team = here.team;
+    const bool poll_sleep = how == park_mode::poll_sleep;
+    const std::uint32_t prepared = sleep.prepare();
+    if (poll_sleep) {
+        team.poll_sleeping.fetch_add(1, std::memory_order_seq_cst);
+        if (waiting_threads.any())
+            hand_off_polling(team);
+    }
+    team.asleep.add(here.index);
+    if (!team.stealing_disabled) {
+        request_work(here);
+        if (team.private_words)
+            // A spawn after the fence sees `work_requested`; a spawn before it is seen below
+            // (MUTANT_NO_MEMBARRIER of the model).
+            asymmetric_fence();
+    }
+    const bool nothing =
+        !team.stopping.load(std::memory_order_seq_cst) && !here.work_anywhere(!poll_sleep); // pairs with stop
+    const bool watched = nothing && !poll_sleep && team.outside.watch(here, prepared);
+    if (nothing && poll_sleep)
+        sleep.wait(prepared, poll_sleep_milliseconds);
+    else if (nothing && !watched)
+        sleep_until_woken(here, prepared);
+    if ((poll_sleep || watched || !nothing) &&
+        !team.asleep.remove(here.index)) // else the poster has removed this worker
+        sleep.wait(prepared); // a post has happened or is about to: consume it, or it would end a later sleep
+    if (poll_sleep)
+        // before the next check; pairs with notify
+        team.poll_sleeping.fetch_sub(1, std::memory_order_seq_cst);
+    team.counting.lock();
+    team.counting.unlock(); // pairs with drain, which may have counted this worker's tasks while it slept
+}
+
+task *idling::search(worker &here) noexcept {
+    FULT_ASSERT(this_worker() == &here);
+    worker_team &team = here.team;
+    task *found = nullptr;
+    team.searching.fetch_add(1, std::memory_order_seq_cst);
+    begin_polling();
+    auto start = steady::now();
+    const std::chrono::nanoseconds limit = std::chrono::microseconds(team.opts.idle_spin);
+    std::uint32_t handoffs = handoffs_of_others(here);
+    for (unsigned round = 0; !team.stopping.load(std::memory_order_acquire); ++round) {
+        if ((found = here.pick(false)) || (found = here.sources.steal(here)))
+            break;
+        if (team.outside.any() && team.outside.poll()) {
+            start = steady::now();
+            continue;
+        }
+        // More searching workers than processors only hinder each other: the surplus parks at once.
+        const bool surplus = team.searching.load(std::memory_order_relaxed) > team.processors;
+        if (!surplus)
+            request_work(here); // else in park
+        if (round % 16 != 15 && !surplus) {
+            relax();
+            continue;
+        }
+        if ((found = here.sources.steal_stalled(here)))
+            break;
+        const auto idle = steady::now() - start;
+        if (idle > patience && here.sources.reveal(here))
+            continue;
+        if (idle > limit || surplus || (idle > spin_at_end && team.ending.load(std::memory_order_relaxed))) {
+            // before its bit in the sleepers is set; pairs with wake_for
+            team.searching.fetch_sub(1, std::memory_order_seq_cst);
+            const std::uint32_t handoffs_now = surplus ? handoffs : handoffs_of_others(here);
+            const bool in_motion = handoffs_now != handoffs;
+            park(here, in_motion ? park_mode::poll_sleep : park_mode::until_unparked);
+            team.searching.fetch_add(1, std::memory_order_seq_cst);
+            round = 0;
+            start =
+                steady::now() - (in_motion ? std::max(limit - poll_sleep_spin, limit.zero()) : limit.zero());
+            handoffs = handoffs_now;
+        }
+    }
+    polling_.exchange(0, std::memory_order_seq_cst);
+    // Signalers that saw this worker search have not woken any worker. The last worker to stop searching
+    // checks for more work and wakes a worker for it.
+    if (team.searching.fetch_sub(1, std::memory_order_seq_cst) == 1 && found &&
+        team.asleep.any()) { // pairs with wake_for
+        if (here.work_anywhere(true))
+            team.wake_one(here.index);
+        else
+            request_work(here);
+    }
+    FULT_ASSERT(!found || found->state.load(std::memory_order_relaxed) == busy, "a found task is claimed");
+    if (found) // this worker may be busy for long (tests/model/poll.pml)
+        hand_off_polling(team);
+    return found;
+}
+
+} // namespace fult::detail

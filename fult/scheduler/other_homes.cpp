@@ -1,0 +1,111 @@
+#include "other_homes.hpp"
+
+#include <algorithm>
+
+#include <fult/detail/assertion.hpp>
+
+#include "worker.hpp"
+
+namespace fult::detail {
+namespace {
+
+// Private tasks of other workers are checked in one turn of this many: the check takes cache lines from their
+// owners.
+constexpr std::uint32_t turns_per_hidden_check = 16;
+
+// The other workers by number, beginning behind this one.
+worker &other_worker(const worker &here, unsigned number) noexcept {
+    FULT_ASSERT(number + 1 < here.team.count);
+    return *here.team.homes[(here.index + 1 + number) % here.team.count];
+}
+unsigned other_after(const worker &here, unsigned number) noexcept {
+    return (number + 1) % (here.team.count - 1);
+}
+
+// If no stack can be allocated, tasks that have one come first.
+task *steal_from(const worker &here, worker &victim) noexcept {
+    bool forwarded = false;
+    task *t = nullptr;
+    if (here.team.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
+        t = victim.tasks.steal(forwarded, true);
+    if (!t)
+        t = victim.tasks.steal(forwarded);
+    if (forwarded)
+        here.team.wake_for(victim, true);
+    return t;
+}
+
+// The next public task in a sweep over another home. At the end of the sweep returns nullptr and restarts it.
+task *steal_from_slot(const worker &here, worker &victim, std::uint32_t &slot) noexcept {
+    bool forwarded = false;
+    task *t = victim.tasks.steal(forwarded, false, slot);
+    if (forwarded)
+        here.team.wake_for(victim, true);
+    slot = t ? slot_of(t) + 1 : 0;
+    return t;
+}
+
+} // namespace
+
+// Foreign threads' ---------------------------------------------------------------------------------------------------------
+
+task *foreign_tasks::steal(worker &here) noexcept { return steal_from(here, here.team.foreign_home()); }
+
+task *foreign_tasks::take_fair(worker &here) noexcept {
+    const bool begins = slot_ == 0;
+    task *t = steal_from_slot(here, here.team.foreign_home(), slot_);
+    return t || begins ? t : steal_from_slot(here, here.team.foreign_home(), slot_);
+}
+
+bool foreign_tasks::maybe_elsewhere(const worker &here, bool soon_too) noexcept {
+    const worker &home = here.team.foreign_home();
+    return home.sources.maybe_stealable(home, soon_too);
+}
+
+// Other workers' -----------------------------------------------------------------------------------------------------------
+
+task *tasks_of_others::steal(worker &here) noexcept {
+    return here.others.find([&](worker &victim) { return steal_from(here, victim); });
+}
+
+task *tasks_of_others::take_fair(worker &here) noexcept {
+    if (here.team.stealing_disabled)
+        return nullptr;
+    task *t = steal_from_slot(here, other_worker(here, victim_), slot_);
+    if (!t)
+        victim_ = other_after(here, victim_);
+    return t;
+}
+
+bool tasks_of_others::maybe_elsewhere(const worker &here, bool soon_too) noexcept {
+    return here.others.any(
+        [&](const worker &victim) { return victim.sources.maybe_stealable(victim, soon_too); });
+}
+
+// Hidden --------------------------------------------------------------------------------------------------------------------
+
+bool hidden_tasks::reveal(worker &here) noexcept {
+    return here.team.private_words && here.others.any([](worker &victim) {
+        return victim.tasks.seems_private() && victim.tasks.revoke() != 0;
+    });
+}
+
+bool hidden_tasks::maybe_elsewhere(worker &here, bool) noexcept { return reveal(here); }
+
+// Tasks hidden by a worker that has made no decision since this worker's last check: its private tasks, and
+// those of the sources that are stolen from where there is no progress. A worker that makes decisions takes
+// them itself.
+task *hidden_tasks::take_fair(worker &here) noexcept {
+    if (here.team.stealing_disabled || ++turns_ % turns_per_hidden_check != 0)
+        return nullptr;
+    worker &victim = other_worker(here, victim_);
+    const bool still = victim.decisions.count() == decisions_;
+    victim_ = other_after(here, victim_);
+    decisions_ = other_worker(here, victim_).decisions.count();
+    if (still && here.team.private_words && victim.tasks.seems_private() && victim.tasks.revoke() != 0)
+        if (std::uint32_t first = 0; task *t = steal_from_slot(here, victim, first))
+            return t;
+    return here.sources.steal_stalled(here);
+}
+
+} // namespace fult::detail

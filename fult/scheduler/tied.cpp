@@ -1,0 +1,76 @@
+#include <new>
+#include <stdexcept>
+
+#include <fult/detail/assertion.hpp>
+#include <fult/detail/fast_path.hpp>
+#include <fult/detail/tied.hpp>
+
+#include "fult/base/check.hpp"
+#include "way_home.hpp"
+#include "worker.hpp"
+
+namespace fult::detail {
+
+bool tie_current() noexcept {
+    worker *const w = this_worker();
+    FULT_ASSERT(w && w->current);
+    task *const self = w->current;
+    if (home_of(self) != w || task_below(self))
+        return false;
+    FULT_ASSERT(!w->current_stack()->tied_to, "the first task of a stack is tied once");
+    self->pinned = true; // until release_joined
+    w->current_stack()->pinned = true;
+    w->current_stack()->tied_to = w;
+    return true;
+}
+
+void untie_current() noexcept {
+    FULT_ASSERT(this_worker()->current_stack()->tied_to == this_worker());
+    this_worker()->current_stack()->tied_to = nullptr;
+}
+
+void end_inline_row() noexcept {
+    if (stack_below(this_worker()->stack_limit))
+        this_worker()->end_row();
+}
+
+namespace {
+task *take_slot() noexcept {
+    try {
+        return take_slot_slow();
+    } catch (const std::exception &error) {
+        fatal("tied task", "%s", error.what());
+    }
+}
+} // namespace
+
+tied_above::tied_above(const task_ops *ops, void *stored) noexcept
+    : task_(take_slot()), below_(this_worker()->current) {
+    worker *const w = this_worker();
+    FULT_ASSERT(home_of(task_) == w && below_, "a slot of this worker, above a running task");
+    task_->ops = ops;
+    ::new (task_->storage) void *(stored);
+    task_->outer = outer_word::above(below_);
+    task_->pinned = true;
+    stack *const on = w->current_stack();
+    pinned_before_ = on->pinned;
+    tied_before_ = on->tied_to;
+    on->pinned = true;
+    on->tied_to = w;
+    run_as(w, task_);
+}
+
+tied_above::~tied_above() {
+    if (task_->outer != outer_word::above(below_)) [[unlikely]]
+        end_inline_slow(task_);
+    worker *const w = this_worker();
+    FULT_ASSERT(home_of(task_) == w, "a tied task stays on its worker");
+    stack *const on = w->current_stack();
+    on->pinned = pinned_before_;
+    on->tied_to = tied_before_;
+    task_->pinned = false;
+    run_as(w, below_);
+    release_slot(w, task_);
+}
+
+} // namespace fult::detail
