@@ -22,10 +22,10 @@ LOGS = BUILD / 'check-logs'
 JOBS = os.environ.get('FULT_CHECK_JOBS') or str(len(os.sched_getaffinity(0)))
 TESTS_AT_ONCE = str(int(JOBS) + 1)  # many spend their time waiting
 HEARTBEAT = 20  # seconds between signs of life
-# Seconds without a word from a configure, build or test run, after which it is ended. However long it takes, it may go on while
-# it says something. A test says nothing before its end, so this is more than the limit of any (see the meson.build files).
+# Seconds without output after which a configure, build or test run is ended; its total time is not limited. A test prints nothing
+# before its end, so this is more than the limit of any test (see the meson.build files).
 SILENCE_LIMIT = 2400
-# What each step is: a line a step, in their order. ./check reads it too, before Python is there.
+# The description of each step, in order, one per line. ./check reads the file, too, before Python is installed.
 WHAT = dict(line.split(None, 1) for line in (ROOT / 'tools' / 'check_steps.txt').read_text().splitlines())
 
 GCC = {'CC': 'gcc', 'CXX': 'g++'}
@@ -36,7 +36,7 @@ SEPARATE = ['model', 'soak', 'layout', 'install', 'tidy', 'docs']
 
 @dataclass
 class Config:
-    """A build directory. What it cannot be made without: programs, and a command that brings more (exit status 77: it cannot)."""
+    """A build directory, the programs it needs, and a command that provides more (exit status 77: not possible here)."""
     arguments: list
     compiler: dict = field(default_factory=lambda: GCC)
     programs: list = field(default_factory=list)
@@ -45,14 +45,14 @@ class Config:
 
 @dataclass
 class Step:
-    """A set of tests in a build directory, or in several; without `suites`, all that have no step of their own."""
+    """A set of tests in one or more build directories; without `suites`, all tests that have no step of their own."""
     name: str
     config: str | list
     suites: list = field(default_factory=list)
     build: bool = True
     setup: str = ''
-    targets: list = field(default_factory=list)  # of ninja; all if none
-    without: list = field(default_factory=list)  # suites of those, that are left out
+    targets: list = field(default_factory=list)  # of ninja; all if empty
+    without: list = field(default_factory=list)  # suites that are left out
     what: str = ''
 
     def __post_init__(self):
@@ -68,20 +68,22 @@ if os.uname().machine == 'x86_64':
     HARDENED += ' -fcf-protection'
 CONFIGS = {
     'gcc': Config(['-Dbuildtype=release', '-Ddocs=enabled']),
-    'clang': Config(['-Dbuildtype=release', '-Dbenchmarks=disabled', '-Dtidy=enabled'], CLANG),
-    # Compiling takes longest: with -O1 and line tables alone it takes less than half.
+    'clang': Config(['-Dbuildtype=release', '-Dbenchmarks=disabled', '-Dtidy=enabled', '-Domp=disabled'], CLANG),
+    # Compiling takes longest; with -O1 and only line tables it takes less than half.
     'asan': Config([*CHECKED, '-Db_sanitize=address,undefined']),
-    'tsan': Config([*CHECKED, '-Db_sanitize=thread']),
+    'tsan': Config([*CHECKED, '-Db_sanitize=thread', '-Domp=disabled']),
     # The flags of CHECKED would replace those of the cross file.
     'aarch64': Config(['--cross-file=build/arm64-root/root.txt', '--cross-file=tools/cross/aarch64.txt', '-Doptimization=1',
-                       '-Ddebug=false', '-Db_ndebug=false', '-Dbenchmarks=disabled', '-Dcomm=disabled'], {},
+                       '-Ddebug=false', '-Db_ndebug=false', '-Dbenchmarks=disabled', '-Dcomm=disabled', '-Domp=disabled'], {},
                       ['aarch64-linux-gnu-g++', 'qemu-aarch64-static'], ['tools/cross/sysroot', 'arm64']),
     # The step gcc has -O3. Without precompiled headers each file must include what it uses.
-    'O0': Config(['-Dbuildtype=plain', '-Doptimization=0', '-Db_pch=false', '-Db_ndebug=false', '-Dbenchmarks=disabled']),
-    'lto': Config(['-Dbuildtype=plain', '-Doptimization=2', '-Db_lto=true', '-Db_ndebug=true', '-Dbenchmarks=disabled']),
-    # Valgrind's tests run in it too: any build without sanitizers does for them.
+    'O0': Config(['-Dbuildtype=plain', '-Doptimization=0', '-Db_pch=false', '-Db_ndebug=false', '-Dbenchmarks=disabled',
+                  '-Domp=disabled']),
+    'lto': Config(['-Dbuildtype=plain', '-Doptimization=2', '-Db_lto=true', '-Db_ndebug=true', '-Dbenchmarks=disabled',
+                   '-Domp=disabled']),
+    # Valgrind's tests use it, too: they need a build without sanitizers.
     'hardened': Config(['-Dbuildtype=plain', '-Doptimization=2', '-Db_ndebug=false', '-Db_pie=true', '-Dbenchmarks=disabled',
-                        '-Dvalgrind=enabled',
+                        '-Dvalgrind=enabled', '-Domp=disabled',
                         f'-Dc_args={HARDENED}', f'-Dcpp_args={HARDENED} -D_GLIBCXX_ASSERTIONS',
                         '-Dc_link_args=-Wl,-z,relro,-z,now', '-Dcpp_link_args=-Wl,-z,relro,-z,now']),
 }
@@ -115,7 +117,7 @@ def minutes(seconds):
 
 
 def last_progress(log):
-    """What ninja or meson last counted, as in 12/80."""
+    """The last progress that ninja or meson printed, as in 12/80."""
     with open(log, 'rb') as f:
         f.seek(max(0, log.stat().st_size - 4000))
         found = re.findall(r'(?:^|\n|\r)\[?\s*(\d+/\d+)[\] ]', f.read().decode(errors='replace'))
@@ -123,7 +125,7 @@ def last_progress(log):
 
 
 class Silence:
-    """For how long nothing has been added to a log."""
+    """Measures for how long nothing has been added to a log."""
 
     def __init__(self, now):
         self.size = 0
@@ -140,7 +142,7 @@ def say_progress(phase, log, seconds):
 
 
 def run(command, log, phase, environment=None, silence_limit=SILENCE_LIMIT, heartbeat=HEARTBEAT, progress=say_progress):
-    """Runs a command with its output in a log, and shows progress; its exit status. None: it was silent for too long."""
+    """Runs a command with its output in a log, and shows progress. Returns its exit status; None if it was silent for too long."""
     with open(log, 'ab') as out:
         out.write(f'\n$ {" ".join(command)}\n'.encode())
         out.flush()
@@ -160,7 +162,7 @@ def run(command, log, phase, environment=None, silence_limit=SILENCE_LIMIT, hear
 
 
 def failure_of(phase, status):
-    """What to report of a phase that did not succeed."""
+    """The report of a failed phase."""
     return f'{phase} was silent for {minutes(SILENCE_LIMIT)} and was ended' if status is None else f'{phase} failed'
 
 
@@ -170,7 +172,7 @@ def last_line(log):
 
 
 def lacks(config, log, progress):
-    """Why a build directory cannot be made here; nothing where it can. None: it should be possible, but failed."""
+    """Why a build directory cannot be made here; empty if it can. None: it should be possible, but failed."""
     for program in config.programs:
         if not shutil.which(program):
             return f'no {program} here; tools/setup check installs it'
@@ -181,7 +183,7 @@ def lacks(config, log, progress):
 
 
 def configure(name, log, progress):
-    """The exit status of the set-up of a build directory; 0 where it is as it should be."""
+    """Sets up a build directory if necessary. Returns the exit status."""
     directory = BUILD / name
     config = CONFIGS[name]
     arguments = ['-Dwerror=true', '-Dtests=enabled', *config.arguments]
@@ -221,7 +223,7 @@ class Count:
 
 
 def count_results(base, count):
-    """Adds up what a run of meson test left: its log, one JSON object a test, and in JUnit's format the GoogleTest cases."""
+    """Adds up the results of a run of meson test: its log has one JSON object per test, the JUnit file the GoogleTest cases."""
     cases = {}  # "fult.<test>.<GoogleTest suite>", for TAP "fult.<test>" -> [(name, 'passed' | 'failed' | 'skipped')]
     junit = base.with_name(base.name + '.junit.xml')
     if junit.exists():
@@ -246,7 +248,7 @@ def count_results(base, count):
             else:
                 count.fail(f'{name}: {suite}.{case}')
         if failed and not any(verdict == 'failed' for _, _, verdict in inner):
-            # It crashed, hung, or a sanitizer spoke after the last case.
+            # It crashed, hung, or a sanitizer reported an error after the last case.
             count.fail(f'{name}: {result.lower()}, exit status {test["returncode"]}')
         elif not inner and result == 'SKIP':
             count.skipped += 1
@@ -288,7 +290,7 @@ def build(step, config, log, progress):
 
 
 def make(step, config, log, progress):
-    """What kept a build directory from being made; an empty count where it is ready to be tested in."""
+    """Makes a build directory. Returns the failures; an empty count if it is ready."""
     count = Count()
     reason = lacks(CONFIGS[config], log, progress)
     if reason:
@@ -359,7 +361,7 @@ def run_step(step, made):
 
 
 def excerpt(log, most=50):
-    """The lines of a log that tell what failed: from the first failure on, or else the last ones."""
+    """The lines of a log that show the failure: from the first failure on, or else the last ones."""
     lines = log.read_text(errors='replace').splitlines() if log.exists() else []
     for number, line in enumerate(lines):
         if re.match(r'FAILED: |\S*ERROR: |.*: ERROR: |\s*\d+/\d+ .* (FAIL|ERROR|TIMEOUT) ', line):
@@ -427,7 +429,7 @@ def main():
     parser.add_argument('--quick', action='store_true')
     parser.add_argument('steps', nargs='*', metavar='STEP', type=step_name)
     options = parser.parse_args()
-    # Being told to end, end what was started too: an exception runs the `finally` of run.
+    # When ended by a signal, end the running command, too: an exception runs the `finally` of run.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit('check: ended by a signal'))
     LOGS.mkdir(parents=True, exist_ok=True)

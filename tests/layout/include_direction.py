@@ -18,7 +18,7 @@ OWNERS = [
     (re.compile(r'^valgrind/'), {'base/sanitizer'}),
     (re.compile(r'^sanitizer/'), {'base/sanitizer'}),
     # for programs, not for the libraries
-    (re.compile(r'^tools/'), {'comm/run/arguments', 'comm/info/fult-comm-info'}),
+    (re.compile(r'^tools/'), {'launcher/arguments'}),
     (re.compile(r'^CLI/'), set()),
     (re.compile(r'^nlohmann/'), set()),
 ]
@@ -45,9 +45,9 @@ def level_of(name, levels):
 
 
 def core_files(root):
-    """(file, name in the table) for everything of the libraries, public and private."""
+    """(file, name in the table) for everything of the libraries, public and private, and of the launcher."""
     for base, prefix in ((root / 'include' / 'fult', ''), (root / 'fult', ''), (root / 'sync', 'sync/'),
-                         (root / 'comm', 'comm/')):
+                         (root / 'comm', 'comm/'), (root / 'launcher', 'launcher/'), (root / 'omp', 'omp/')):
         for path in sorted(base.rglob('*')):
             if path.suffix in ('.hpp', '.cpp', '.h', '.c', '.S'):
                 yield path, prefix + path.relative_to(base).with_suffix('').as_posix()
@@ -78,7 +78,7 @@ def check(root):
             other = None
             if target.startswith('fult/'):
                 other = Path(target[len('fult/'):]).with_suffix('').as_posix()
-            elif target.startswith('comm/'):
+            elif target.startswith(('comm/', 'launcher/')):
                 other = Path(target).with_suffix('').as_posix()
             elif (path.parent / target).exists():
                 other = Path(name).with_name(target).with_suffix('').as_posix()

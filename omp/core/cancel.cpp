@@ -1,0 +1,90 @@
+#include "cancel.hpp"
+
+namespace fult::omp {
+
+bool cancellation_enabled = false;
+
+namespace {
+// The innermost taskgroup around the running task; null: none. That of a parent is the one in which it
+// generated the task: it may have begun others since.
+group_scope *group_of(const frame *f) noexcept {
+    if (f->innermost->outer)
+        return static_cast<group_scope *>(f->innermost);
+    for (; f; f = f->parent)
+        if (f->counted_in && f->counted_in->outer)
+            return static_cast<group_scope *>(f->counted_in);
+    return nullptr;
+}
+
+bool group_cancelled(const frame *f) noexcept {
+    for (; f; f = f->parent)
+        for (const scope *s = f->counted_in; s; s = s->outer)
+            if (s->outer && static_cast<const group_scope *>(s)->cancelled.load(std::memory_order_relaxed))
+                return true;
+    return false;
+}
+} // namespace
+
+bool is_cancelled_slow(const frame *f) noexcept {
+    return f->in()->cancelled.load(std::memory_order_relaxed) || group_cancelled(f);
+}
+
+bool cancel(frame *me, int kinds, bool request) {
+    if (!cancellation_enabled)
+        return false;
+    if (!request)
+        return cancellation_point(me, kinds);
+    if ((kinds & (cancel_loop | cancel_sections)) != 0) {
+        if (me->self->work.share)
+            me->self->work.share->cancelled.store(true, std::memory_order_relaxed);
+    } else if ((kinds & cancel_taskgroup) != 0) {
+        if (group_scope *const s = group_of(me))
+            s->cancelled.store(true, std::memory_order_relaxed);
+    } else {
+        cancel_region(*me->in());
+    }
+    return true;
+}
+
+bool cancel_construct(frame *me, bool request) {
+    if (!cancellation_enabled)
+        return false;
+    std::atomic<bool> &cancelled = me->in()->construct_cancelled;
+    if (request) {
+        cancelled.store(true, std::memory_order_relaxed);
+        if (me->self->work.share)
+            me->self->work.share->cancelled.store(true, std::memory_order_relaxed);
+    }
+    return cancelled.load(std::memory_order_relaxed);
+}
+
+bool end_cancellable(frame *me) {
+    if (!cancellation_enabled)
+        return team_barrier(me->self);
+    if (me->self->work.share)
+        leave_work(me->self);
+    const bool region = team_barrier(me->self);
+    std::atomic<bool> &cancelled = me->in()->construct_cancelled;
+    if (cancelled.load(
+            std::memory_order_relaxed)) { // all members see the same: none may set it before the next barrier
+        team_barrier(me->self);
+        cancelled.store(false, std::memory_order_relaxed);
+        team_barrier(me->self);
+    }
+    return region;
+}
+
+bool cancellation_point(frame *me, int kinds) {
+    if (!cancellation_enabled)
+        return false;
+    if ((kinds & (cancel_loop | cancel_sections)) != 0 && work_cancelled(me->self))
+        return true;
+    if ((kinds & cancel_taskgroup) != 0) {
+        const group_scope *const s = group_of(me);
+        if (s && s->cancelled.load(std::memory_order_relaxed))
+            return true;
+    }
+    return me->in()->cancelled.load(std::memory_order_relaxed);
+}
+
+} // namespace fult::omp

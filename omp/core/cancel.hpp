@@ -1,0 +1,26 @@
+// Cancellation (OMP_CANCELLATION=true).
+#pragma once
+
+#include "frame.hpp"
+#include "icv.hpp"
+#include "team.hpp"
+
+namespace fult::omp {
+
+enum cancel_kind : int { cancel_parallel = 1, cancel_loop = 2, cancel_sections = 4, cancel_taskgroup = 8 };
+
+extern bool cancellation_enabled; // set when the control variables are read
+
+bool is_cancelled_slow(const frame *f) noexcept;
+// True if f must not start any more: its region, or a taskgroup around it, was cancelled.
+FULT_ALWAYS_INLINE bool is_cancelled(const frame *f) noexcept {
+    return cancellation_enabled && is_cancelled_slow(f);
+}
+bool cancel(frame *me, int kinds, bool request); // true: go to the end of the construct
+// The same for an interface whose loops may have no work share: all members meet in end_cancellable then.
+bool cancel_construct(frame *me, bool request);
+// The barrier of a construct that may be cancelled. Returns true if the region was cancelled.
+bool end_cancellable(frame *me);
+bool cancellation_point(frame *me, int kinds);
+
+} // namespace fult::omp

@@ -1,0 +1,24 @@
+// Changes of a task's control variables, and texts about it.
+#pragma once
+
+#include <string>
+
+#include "frame.hpp"
+#include "icv.hpp"
+
+namespace fult::omp {
+
+// A set equal to this one that is never freed or changed.
+const icv_set *kept_icvs(const icv_set &v);
+
+template <class Change> void change_icvs(const Change &change) {
+    frame *const me = current_frame();
+    icv_set v = *me->icvs();
+    change(v);
+    me->own_icvs = kept_icvs(v);
+}
+
+// OMP_AFFINITY_FORMAT for the calling thread.
+std::string affinity_text(const char *format);
+
+} // namespace fult::omp

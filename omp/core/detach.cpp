@@ -1,0 +1,40 @@
+#include "detach.hpp"
+
+#include <memory>
+
+#include "depend.hpp"
+#include "tasks.hpp"
+#include "threads.hpp"
+
+namespace fult::omp {
+namespace {
+
+void complete(frame *f, const place *at) noexcept {
+    delete std::exchange(f->more->event, nullptr);
+    if (f->more->node)
+        release_successors(f);
+    count_end(*f->counted_in, one_body, at);
+    count_end(f->base, one_tree, nullptr); // the tree that end_body_with_event has held
+}
+
+} // namespace
+
+detach_event *make_event(frame *f) { return f->attach().event = new detach_event(f); }
+
+// The descendants may end on this thread by plain stores as long as the task counts; the thread that
+// completes it may be elsewhere. So it becomes a zombie here, and holds one tree until it is complete.
+void end_body_with_event(frame *f) noexcept {
+    const place *const at = f->at;
+    detach_event *const e = f->more->event;
+    become_zombie(f, one_tree);
+    if (e->is_second())
+        complete(f, at);
+}
+
+void fulfill(detach_event *e) noexcept {
+    frame *const f = e->of();
+    if (e->is_second())
+        complete(f, nullptr);
+}
+
+} // namespace fult::omp

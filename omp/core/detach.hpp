@@ -1,0 +1,27 @@
+// Detached tasks: one is complete when its body has ended and its event is fulfilled, whichever is later.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "frame.hpp"
+
+namespace fult::omp {
+
+class detach_event {
+  public:
+    explicit detach_event(frame *f) noexcept : of_(f) {}
+    // Called by the end of the body and by the fulfilment; true for the later one, which completes the task.
+    bool is_second() noexcept { return steps_.fetch_add(1, std::memory_order_acq_rel) == 1; }
+    frame *of() const noexcept { return of_; }
+
+  private:
+    frame *of_;
+    std::atomic<unsigned> steps_{0};
+};
+
+detach_event *make_event(frame *f);
+void fulfill(detach_event *e) noexcept; // from any thread
+void end_body_with_event(frame *f) noexcept;
+
+} // namespace fult::omp

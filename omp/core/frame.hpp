@@ -1,0 +1,107 @@
+// A frame: one OpenMP task, implicit or explicit, from its generation to the end of its last descendant.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <fult/detail/fast_path.hpp>
+
+#include "blocks.hpp"
+#include "scope.hpp"
+
+namespace fult::omp {
+
+struct team;
+struct member;
+struct icv_set;
+struct dependences;
+struct dependence_node;
+class detach_event;
+
+// What belongs to one thread for as long as it lives: a worker, or a foreign thread that has opened a region.
+struct alignas(64) place {
+    block_cache blocks;
+    unsigned worker = no_worker; // its number
+    const int id = next_id();    // of this place among all of the process
+    static constexpr unsigned no_worker = ~0u;
+
+  private:
+    static int next_id() noexcept;
+};
+
+enum frame_flags : std::uint32_t {
+    is_implicit = 1,
+    is_final = 2,
+    is_untied = 4,
+    is_undeferred = 8,
+    generates_slowly = 32,      // its tasks are undeferred (no team, or a final task), or may be cancelled
+    is_ticket = 64,             // for the next task by priority (priority.hpp)
+    first_front_flag = 0x10000, // this and the bits above are the front end's
+};
+// What a task has from the one that generates it.
+inline constexpr std::uint32_t inherited_flags = is_final | generates_slowly;
+
+// What few tasks have.
+struct attachments {
+    dependence_node *node = nullptr;    // what waits for this task
+    detach_event *event = nullptr;      // its completion also needs this event
+    dependences *children = nullptr;    // dependences among its children
+    void (*on_end)(frame *f) = nullptr; // called when its tree has ended, before the memory is given back
+    void *block = nullptr;              // of malloc: its data
+    std::int32_t priority = 0;
+};
+
+struct frame {
+    scope base;
+    frame *parent;
+    scope *counted_in; // null: counted nowhere (an implicit task)
+    scope *innermost;  // &base, or the innermost open taskgroup
+    void (*function)(void *);
+    void *data;
+    std::uint32_t flags;
+    std::uint32_t block;               // class of this block
+    const icv_set *own_icvs = nullptr; // null: those of the parent
+    attachments *more = nullptr;
+    // From its start on:
+    member *self; // the thread of the team that runs it
+    place *at;    // that thread
+    // For front ends:
+    std::uint32_t data_size; // of one that copies tasks
+    frame *of_data;          // this one, if the front end knows tasks by their data: the word before the data
+
+    // The others are set by the generator, at the start, or where they are needed.
+    frame(frame *parent, scope *counted_in, std::uint32_t flags, std::uint32_t block) noexcept // NOLINT
+        : base(this), parent(parent), counted_in(counted_in), innermost(&base), flags(flags), block(block) {}
+    bool has(std::uint32_t f) const noexcept { return (flags & f) != 0; }
+    attachments &attach() { return *(more ? more : more = new attachments); }
+    const icv_set *icvs() const noexcept {
+        const frame *f = this;
+        while (!f->own_icvs)
+            f = f->parent;
+        return f->own_icvs;
+    }
+    inline team *in() const noexcept; // of a task that has started (team.hpp)
+};
+static_assert(sizeof(frame) % 16 == 0 && offsetof(frame, of_data) + sizeof(frame *) == sizeof(frame));
+
+// The operations of the runtime's tasks that run OpenMP tasks; their storage holds the frame.
+extern const detail::task_ops frame_ops;
+
+inline frame *&stored_frame(detail::task *t) noexcept { return detail::storage_as<frame *>(*t); }
+
+// The running OpenMP task, on a worker; null if the runtime's task is none, or on a foreign thread.
+FULT_ALWAYS_INLINE frame *frame_on_worker() noexcept {
+    detail::task *const t = detail::current_worker()->current;
+    return t && t->ops == &frame_ops ? stored_frame(t) : nullptr;
+}
+
+// The running OpenMP task. On a thread that has none, begins the thread's initial task.
+frame *initial_frame();
+FULT_ALWAYS_INLINE frame *current_frame() {
+    frame *const f = frame_on_worker();
+    return f ? f : initial_frame();
+}
+// Makes f the running task of this thread, in place of the present one.
+void set_current_frame(frame *f) noexcept;
+
+} // namespace fult::omp

@@ -1,0 +1,302 @@
+#include "icv.hpp"
+
+#include <cctype>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <sched.h>
+#include <string>
+#include <string_view>
+
+#include "cancel.hpp"
+#include "error.hpp"
+#include "priority.hpp"
+
+namespace fult::omp {
+
+int processors() noexcept {
+    static const int count = [] {
+        cpu_set_t set;
+        CPU_ZERO(&set);
+        return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    }();
+    return count;
+}
+
+namespace {
+
+void ignored(const char *name, const char *value) {
+    warn("%s=%s is not understood, and ignored", name, value);
+}
+
+std::string_view trimmed(std::string_view s) {
+    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front())))
+        s.remove_prefix(1);
+    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back())))
+        s.remove_suffix(1);
+    return s;
+}
+
+bool equals(std::string_view a, std::string_view b) {
+    if (a.size() != b.size())
+        return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (std::tolower(static_cast<unsigned char>(a[i])) != std::tolower(static_cast<unsigned char>(b[i])))
+            return false;
+    return true;
+}
+
+// Takes the text up to a comma off the front of s.
+std::string_view take_item(std::string_view &s) {
+    const std::size_t comma = s.find(',');
+    const std::string_view item = trimmed(s.substr(0, comma));
+    s = comma == s.npos ? std::string_view() : s.substr(comma + 1);
+    return item;
+}
+
+bool read_number(std::string_view s, long &value) {
+    const std::string text(s);
+    char *end = nullptr;
+    value = std::strtol(text.c_str(), &end, 10);
+    return !text.empty() && *end == '\0';
+}
+
+void read_int(const char *name, int least, int &into) {
+    const char *text = std::getenv(name);
+    if (!text)
+        return;
+    long value = 0;
+    if (read_number(trimmed(text), value) && value >= least && value <= 0x7fffffff)
+        into = static_cast<int>(value);
+    else
+        ignored(name, text);
+}
+
+void read_bool(const char *name, bool &into) {
+    const char *text = std::getenv(name);
+    if (!text)
+        return;
+    const std::string_view s = trimmed(text);
+    if (equals(s, "true") || s == "1")
+        into = true;
+    else if (equals(s, "false") || s == "0")
+        into = false;
+    else
+        ignored(name, text);
+}
+
+void read_threads(program_icvs &p) {
+    const char *text = std::getenv("OMP_NUM_THREADS");
+    if (!text)
+        return;
+    std::string_view rest = text;
+    while (!rest.empty() && p.thread_levels < 8) {
+        long value = 0;
+        if (!read_number(take_item(rest), value) || value < 1) {
+            ignored("OMP_NUM_THREADS", text);
+            p.thread_levels = 0;
+            return;
+        }
+        p.thread_list[p.thread_levels++] = static_cast<int>(value);
+    }
+    if (p.thread_levels > 0)
+        p.first.threads = p.thread_list[0];
+    if (p.thread_levels > 1)
+        p.first.max_active_levels = 0x7fffffff;
+}
+
+void read_schedule(program_icvs &p) {
+    const char *text = std::getenv("OMP_SCHEDULE");
+    if (!text)
+        return;
+    std::string_view s = trimmed(text);
+    bool monotonic = false;
+    if (const std::size_t colon = s.find(':'); colon != s.npos) {
+        monotonic = equals(trimmed(s.substr(0, colon)), "monotonic");
+        s = s.substr(colon + 1);
+    }
+    const std::string_view kind = take_item(s);
+    long chunk = 0;
+    if (!s.empty() && (!read_number(trimmed(s), chunk) || chunk < 1))
+        return ignored("OMP_SCHEDULE", text);
+    if (equals(kind, "static"))
+        p.first.schedule = schedule_kind::fixed;
+    else if (equals(kind, "dynamic"))
+        p.first.schedule = schedule_kind::dynamic;
+    else if (equals(kind, "guided"))
+        p.first.schedule = schedule_kind::guided;
+    else if (equals(kind, "auto"))
+        p.first.schedule = schedule_kind::automatic;
+    else
+        return ignored("OMP_SCHEDULE", text);
+    p.first.monotonic = monotonic;
+    p.first.chunk = chunk > 0 ? static_cast<int>(chunk) : p.first.schedule == schedule_kind::fixed ? 0 : 1;
+}
+
+void read_stack_size(program_icvs &p) {
+    const char *name = "OMP_STACKSIZE", *text = std::getenv(name);
+    if (!text && !(text = std::getenv(name = "GOMP_STACKSIZE")) &&
+        !(text = std::getenv(name = "KMP_STACKSIZE")))
+        return;
+    char *end = nullptr;
+    const unsigned long long value = std::strtoull(text, &end, 10);
+    const std::string_view unit = trimmed(end);
+    const unsigned long long factor = unit.empty() || equals(unit, "k") ? 1ull << 10
+                                      : equals(unit, "b")               ? 1
+                                      : equals(unit, "m")               ? 1ull << 20
+                                      : equals(unit, "g")               ? 1ull << 30
+                                                                        : 0;
+    if (end == text || factor == 0)
+        return ignored(name, text);
+    constexpr unsigned long long most = 1ull << 30, least = 1ull << 14;
+    const unsigned long long size = value * factor;
+    p.stack_size = static_cast<std::size_t>(size > most ? most : size < least ? least : size);
+}
+
+void read_bind(program_icvs &p) {
+    const char *text = std::getenv("OMP_PROC_BIND");
+    if (!text) {
+        p.first.bind = std::getenv("OMP_PLACES") ? 1 : 0;
+        return;
+    }
+    std::string_view rest = text;
+    while (!rest.empty() && p.bind_levels < 8) {
+        const std::string_view item = take_item(rest);
+        const int kind = equals(item, "false")                               ? 0
+                         : equals(item, "true")                              ? 1
+                         : equals(item, "primary") || equals(item, "master") ? 2
+                         : equals(item, "close")                             ? 3
+                         : equals(item, "spread")                            ? 4
+                                                                             : -1;
+        if (kind < 0)
+            return ignored("OMP_PROC_BIND", text);
+        p.bind_list[p.bind_levels++] = kind;
+    }
+    p.first.bind = p.bind_levels > 0 ? p.bind_list[0] : 0;
+}
+
+void read_allocator(program_icvs &p) {
+    const char *text = std::getenv("OMP_ALLOCATOR");
+    if (!text)
+        return;
+    constexpr const char *names[] = {
+        "omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc", "omp_high_bw_mem_alloc",
+        "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc",    "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
+    for (std::size_t i = 0; i < std::size(names); ++i)
+        if (equals(trimmed(text), names[i])) {
+            p.first.allocator = i + 1;
+            return;
+        }
+    ignored("OMP_ALLOCATOR", text);
+}
+
+program_icvs read_all() {
+    program_icvs p;
+    read_threads(p);
+    read_schedule(p);
+    read_stack_size(p);
+    read_bind(p);
+    read_allocator(p);
+    read_bool("OMP_DYNAMIC", p.first.dynamic);
+    read_bool("OMP_CANCELLATION", p.cancellation);
+    read_bool("OMP_DISPLAY_AFFINITY", p.display_affinity);
+    read_int("OMP_MAX_TASK_PRIORITY", 0, p.max_task_priority);
+    read_int("OMP_THREAD_LIMIT", 1, p.first.thread_limit);
+    read_int("OMP_TEAMS_THREAD_LIMIT", 1, p.first.teams_thread_limit);
+    read_int("OMP_NUM_TEAMS", 1, p.first.teams);
+    read_int("OMP_DEFAULT_DEVICE", 0, p.first.default_device);
+    bool nested = false;
+    read_bool("OMP_NESTED", nested);
+    if (nested)
+        p.first.max_active_levels = 0x7fffffff;
+    read_int("OMP_MAX_ACTIVE_LEVELS", 0, p.first.max_active_levels);
+    if (const char *text = std::getenv("OMP_WAIT_POLICY")) {
+        if (equals(trimmed(text), "active"))
+            p.wait_active = true;
+        else if (equals(trimmed(text), "passive"))
+            p.wait_passive = true;
+        else
+            ignored("OMP_WAIT_POLICY", text);
+    }
+    if (const char *text = std::getenv("OMP_AFFINITY_FORMAT"))
+        std::snprintf(p.affinity_format, sizeof p.affinity_format, "%s", text);
+    cancellation_enabled = p.cancellation;
+    priorities_enabled = p.max_task_priority > 0;
+    return p;
+}
+
+} // namespace
+
+program_icvs &icvs_of_program() {
+    static program_icvs p = read_all();
+    return p;
+}
+
+namespace {
+const char *name_of(schedule_kind k) {
+    switch (k) {
+    case schedule_kind::fixed:
+        return "STATIC";
+    case schedule_kind::dynamic:
+        return "DYNAMIC";
+    case schedule_kind::guided:
+        return "GUIDED";
+    default:
+        return "AUTO";
+    }
+}
+const char *truth(bool b) { return b ? "TRUE" : "FALSE"; }
+
+// Displays OMP_DISPLAY_ENV and reads the control variables when the library is loaded.
+struct at_load {
+    at_load() {
+        icvs_of_program();
+        processors(); // before a worker may be bound to one
+        if (const char *text = std::getenv("OMP_DISPLAY_ENV")) {
+            if (equals(trimmed(text), "verbose"))
+                display_environment(true);
+            else if (equals(trimmed(text), "true") || trimmed(text) == "1")
+                display_environment(false);
+        }
+    }
+} const at_load_;
+} // namespace
+
+void display_environment(bool verbose) {
+    const program_icvs &p = icvs_of_program();
+    const char *binds[] = {"FALSE", "TRUE", "PRIMARY", "CLOSE", "SPREAD"};
+    std::fprintf(stderr, "\nOPENMP DISPLAY ENVIRONMENT BEGIN\n");
+    std::fprintf(stderr, "  _OPENMP = '201511'\n");
+    std::fprintf(stderr, "  [host] OMP_DYNAMIC = '%s'\n", truth(p.first.dynamic));
+    std::fprintf(stderr, "  [host] OMP_NESTED = '%s'\n", truth(p.first.max_active_levels > 1));
+    std::fprintf(stderr, "  [host] OMP_NUM_THREADS = '");
+    if (p.thread_levels == 0)
+        std::fprintf(stderr, "%d", processors());
+    for (int i = 0; i < p.thread_levels; ++i)
+        std::fprintf(stderr, "%s%d", i ? "," : "", p.thread_list[i]);
+    std::fprintf(stderr, "'\n");
+    std::fprintf(stderr, "  [host] OMP_SCHEDULE = '%s", name_of(p.first.schedule));
+    if (p.first.chunk > 1)
+        std::fprintf(stderr, ",%d", p.first.chunk);
+    std::fprintf(stderr, "'\n");
+    std::fprintf(stderr, "  [host] OMP_PROC_BIND = '%s'\n", binds[p.first.bind]);
+    std::fprintf(stderr, "  [host] OMP_PLACES = '%s'\n",
+                 std::getenv("OMP_PLACES") ? std::getenv("OMP_PLACES") : "");
+    std::fprintf(stderr, "  [host] OMP_STACKSIZE = '%zu'\n", p.stack_size);
+    std::fprintf(stderr, "  [host] OMP_WAIT_POLICY = '%s'\n", p.wait_active ? "ACTIVE" : "PASSIVE");
+    std::fprintf(stderr, "  [host] OMP_THREAD_LIMIT = '%d'\n", p.first.thread_limit);
+    std::fprintf(stderr, "  [host] OMP_MAX_ACTIVE_LEVELS = '%d'\n", p.first.max_active_levels);
+    std::fprintf(stderr, "  [host] OMP_NUM_TEAMS = '%d'\n", p.first.teams);
+    std::fprintf(stderr, "  [host] OMP_TEAMS_THREAD_LIMIT = '%d'\n", p.first.teams_thread_limit);
+    std::fprintf(stderr, "  [host] OMP_CANCELLATION = '%s'\n", truth(p.cancellation));
+    std::fprintf(stderr, "  [host] OMP_DEFAULT_DEVICE = '%d'\n", p.first.default_device);
+    std::fprintf(stderr, "  [host] OMP_MAX_TASK_PRIORITY = '%d'\n", p.max_task_priority);
+    std::fprintf(stderr, "  [host] OMP_DISPLAY_AFFINITY = '%s'\n", truth(p.display_affinity));
+    std::fprintf(stderr, "  [host] OMP_AFFINITY_FORMAT = '%s'\n", p.affinity_format);
+    if (verbose)
+        std::fprintf(stderr, "  [host] FULT_OMP = 'workers of the runtime, each region on tasks'\n");
+    std::fprintf(stderr, "OPENMP DISPLAY ENVIRONMENT END\n");
+}
+
+} // namespace fult::omp

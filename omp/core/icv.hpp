@@ -1,0 +1,48 @@
+// Internal control variables (OpenMP 5.1, section 2.4): those of a data environment, and those of the
+// program.
+#pragma once
+
+#include <cstddef>
+
+namespace fult::omp {
+
+// As in omp.h.
+enum class schedule_kind : int { fixed = 1, dynamic = 2, guided = 3, automatic = 4 };
+inline constexpr unsigned monotonic_bit = 0x80000000u;
+
+// Immutable once tasks share it: a task that changes a variable gets a copy.
+struct icv_set {
+    int threads = 0; // of the next region; 0: the number of processors
+    bool dynamic = false;
+    schedule_kind schedule = schedule_kind::dynamic;
+    bool monotonic = false;
+    int chunk = 1;
+    int max_active_levels = 1;
+    int thread_limit = 0x7fffffff;
+    int default_device = 0;
+    int bind = 0; // omp_proc_bind_false
+    int teams = 0, teams_thread_limit = 0;
+    std::size_t allocator = 1; // omp_default_mem_alloc
+
+    friend bool operator==(const icv_set &, const icv_set &) noexcept = default;
+};
+
+struct program_icvs {
+    icv_set first;           // of the initial task
+    int thread_list[8] = {}; // OMP_NUM_THREADS by level
+    int thread_levels = 0;
+    int bind_list[8] = {}; // OMP_PROC_BIND by level
+    int bind_levels = 0;
+    bool cancellation = false;
+    int max_task_priority = 0;
+    bool wait_active = false, wait_passive = false;
+    std::size_t stack_size = 0; // OMP_STACKSIZE; 0: as for threads
+    bool display_affinity = false;
+    char affinity_format[256] = "level %L thread %i affinity %A";
+};
+
+program_icvs &icvs_of_program(); // read from the environment on the first call
+int processors() noexcept;       // that this process may use
+void display_environment(bool verbose);
+
+} // namespace fult::omp

@@ -1,0 +1,151 @@
+#include "locks.hpp"
+
+#include <atomic>
+
+#include <fult/detail/platform.hpp>
+#include <fult/detail/tied.hpp>
+#include <fult/detail/wait_record.hpp>
+#include <fult/task_id.hpp>
+#include <fult/this_task.hpp>
+
+#include "frame.hpp"
+#include "fult/base/spin_lock.hpp"
+
+namespace fult::omp {
+namespace {
+
+// A lock word is 0: free, 1: taken, 2: taken, and another may wait. Waiters are in a table by the lock's
+// address.
+struct waiter {
+    const simple_lock *lock;
+    task_id task; // empty: a foreign thread
+    std::atomic<std::uint32_t> woken{0};
+    waiter *next = nullptr;
+};
+
+struct alignas(64) bucket {
+    detail::spin_lock lock;
+    waiter *first = nullptr;
+    waiter **end = &first;
+};
+constexpr std::size_t buckets = 256;
+bucket table[buckets];
+
+bucket &bucket_of(const simple_lock *l) noexcept {
+    return table[(reinterpret_cast<std::uintptr_t>(l) >> 2) * 0x9e3779b97f4a7c15u >> 56];
+}
+
+std::atomic_ref<std::uint32_t> word(simple_lock *l) noexcept {
+    return std::atomic_ref<std::uint32_t>(l->word);
+}
+
+// Queues the caller, unless the lock is free meanwhile, and waits to be woken.
+void wait_for(simple_lock *l) {
+    bucket &b = bucket_of(l);
+    const bool on_worker = detail::current_worker()->current != nullptr;
+    waiter me{l, on_worker ? this_task::id() : task_id{}};
+    b.lock.lock();
+    std::uint32_t seen = word(l).load(std::memory_order_relaxed);
+    do
+        if (seen == 0) {
+            b.lock.unlock();
+            return;
+        }
+    while (seen != 2 && !word(l).compare_exchange_weak(seen, 2, std::memory_order_relaxed));
+    *b.end = &me;
+    b.end = &me.next;
+    b.lock.unlock();
+    if (!on_worker) {
+        me.woken.wait(0, std::memory_order_acquire);
+        return;
+    }
+    static constexpr detail::waiting_for what{"OpenMP lock"};
+    const detail::wait_record record(detail::current_worker()->current, what);
+    while (me.woken.load(std::memory_order_acquire) == 0)
+        this_task::wait();
+}
+
+} // namespace
+
+void lock_init(simple_lock *l) noexcept { l->word = 0; }
+
+bool lock_test(simple_lock *l) noexcept {
+    std::uint32_t free = 0;
+    return word(l).compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed);
+}
+
+void lock_set(simple_lock *l) {
+    for (unsigned i = 0; i < 32; ++i) {
+        if (lock_test(l))
+            return;
+        detail::cpu_relax();
+    }
+    // A woken waiter takes the lock with the mark of waiters: it does not know whether there are others.
+    while (word(l).exchange(2, std::memory_order_acquire) != 0)
+        wait_for(l);
+}
+
+void lock_unset(simple_lock *l) {
+    if (word(l).exchange(0, std::memory_order_seq_cst) != 2)
+        return;
+    bucket &b = bucket_of(l);
+    b.lock.lock();
+    waiter **at = &b.first;
+    while (*at && (*at)->lock != l)
+        at = &(*at)->next;
+    waiter *const found = *at;
+    if (found) {
+        *at = found->next;
+        if (!*at)
+            b.end = at;
+    }
+    b.lock.unlock();
+    if (!found)
+        return;
+    const task_id id = found->task;
+    found->woken.store(1, std::memory_order_release); // the waiter may be gone from here on
+    if (id)
+        detail::post_signal(id);
+    else
+        found->woken.notify_one();
+}
+
+void nested_init(nested_lock *l) noexcept {
+    lock_init(&l->lock);
+    l->count = 0;
+    l->owner = nullptr;
+}
+
+namespace {
+std::atomic_ref<const frame *> owner(nested_lock *l) noexcept {
+    return std::atomic_ref<const frame *>(l->owner);
+}
+} // namespace
+
+int nested_set(nested_lock *l) {
+    const frame *const me = current_frame();
+    if (owner(l).load(std::memory_order_relaxed) != me) {
+        lock_set(&l->lock);
+        owner(l).store(me, std::memory_order_relaxed);
+    }
+    return ++l->count;
+}
+
+int nested_test(nested_lock *l) {
+    const frame *const me = current_frame();
+    if (owner(l).load(std::memory_order_relaxed) != me) {
+        if (!lock_test(&l->lock))
+            return 0;
+        owner(l).store(me, std::memory_order_relaxed);
+    }
+    return ++l->count;
+}
+
+void nested_unset(nested_lock *l) {
+    if (--l->count != 0)
+        return;
+    owner(l).store(nullptr, std::memory_order_relaxed);
+    lock_unset(&l->lock);
+}
+
+} // namespace fult::omp

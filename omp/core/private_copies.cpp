@@ -1,0 +1,121 @@
+#include "private_copies.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "error.hpp"
+#include "taskgroup.hpp"
+#include "team.hpp"
+
+namespace fult::omp {
+
+private_copies::private_copies(std::vector<reduced_variable> variables, unsigned threads, unsigned sharers)
+    : threads_(threads), sharers_(sharers), left_(sharers) {
+    constexpr std::size_t line = 64; // threads write to their copies
+    for (const reduced_variable &v : variables) {
+        const std::size_t step = (v.size + line - 1) / line * line;
+        all_.push_back({v, step, std::make_unique<std::atomic<void *>[]>(sharers),
+                        std::make_unique<char[]>(step * threads),
+                        std::make_unique<std::atomic<bool>[]>(threads)});
+    }
+    share(0, variables);
+    for (const copies &c : all_)
+        for (unsigned i = 0; i < threads && !c.of.lazy; ++i)
+            make(c, i);
+}
+
+void private_copies::make(const copies &c, unsigned thread) const {
+    if (c.of.begin_with)
+        c.of.begin_with(c.of_thread(thread), c.of.original);
+    else if (c.of.begin)
+        c.of.begin(c.of_thread(thread));
+    c.made[thread].store(true, std::memory_order_relaxed);
+}
+
+void private_copies::share(unsigned sharer, const std::vector<reduced_variable> &variables) noexcept {
+    for (std::size_t i = 0; i < all_.size(); ++i)
+        all_[i].shared[sharer].store(variables[i].shared, std::memory_order_relaxed);
+}
+
+bool private_copies::is_shared(const copies &c, const void *address) const noexcept {
+    for (unsigned i = 0; i < sharers_; ++i)
+        if (c.shared[i].load(std::memory_order_relaxed) == address)
+            return true;
+    return false;
+}
+
+void *private_copies::find(const void *address, unsigned thread) {
+    const auto at = reinterpret_cast<std::uintptr_t>(address);
+    for (const copies &c : all_) {
+        const auto from = reinterpret_cast<std::uintptr_t>(c.memory.get());
+        if ((at < from || at >= from + c.step * threads_) && !is_shared(c, address))
+            continue;
+        if (!c.made[thread].load(std::memory_order_relaxed)) // only this thread makes it
+            make(c, thread);
+        return c.of_thread(thread);
+    }
+    return nullptr;
+}
+
+void private_copies::combine(unsigned sharer) noexcept {
+    for (const copies &c : all_)
+        for (unsigned i = 0; i < threads_; ++i) {
+            if (!c.made[i].load(std::memory_order_relaxed))
+                continue;
+            c.of.combine(c.shared[sharer].load(std::memory_order_relaxed), c.of_thread(i));
+            if (c.of.end)
+                c.of.end(c.of_thread(i));
+        }
+}
+
+void private_copies::leave(unsigned sharer) noexcept {
+    if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1)
+        return;
+    combine(sharer);
+    delete this;
+}
+
+namespace {
+constexpr std::uintptr_t mark = 1;
+} // namespace
+
+private_copies *copies_of(const scope *group) noexcept {
+    if (!group->outer) // no taskgroup
+        return nullptr;
+    const auto word = reinterpret_cast<std::uintptr_t>(static_cast<const group_scope *>(group)->reductions);
+    return (word & mark) != 0 ? reinterpret_cast<private_copies *>(word - mark) : nullptr;
+}
+
+void add_copies(group_scope *group, private_copies *c) noexcept {
+    if (group->reductions && !copies_of(group))
+        fail("two compilers' reductions in one taskgroup");
+    if (!c->next)
+        c->next = copies_of(group);
+    group->reductions = reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(c) | mark);
+}
+
+void *find_copy(const frame *me, const scope *from, const void *address) {
+    const unsigned thread = me->self->number;
+    const frame *task = from ? from->owner : me;
+    const scope *s = from ? from : me->innermost;
+    for (;; s = task->counted_in, task = task->parent) {
+        for (; s; s = s->outer)
+            for (private_copies *c = copies_of(s); c; c = c->next)
+                if (void *const copy = c->find(address, thread))
+                    return copy;
+        if (!task || !task->counted_in)
+            fail("a task has in_reduction for %p, which no enclosing taskgroup or construct reduces",
+                 address);
+    }
+}
+
+void end_taskgroup_with_copies(frame *me) {
+    private_copies *c = copies_of(me->innermost);
+    end_taskgroup(me);
+    while (c) {
+        private_copies *const each = std::exchange(c, c->next);
+        each->leave(each->sharers() > 1 ? me->self->number : 0);
+    }
+}
+
+} // namespace fult::omp

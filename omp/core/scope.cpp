@@ -1,0 +1,99 @@
+#include "scope.hpp"
+
+#include <fult/detail/assertion.hpp>
+#include <fult/detail/tied.hpp>
+#include <fult/detail/wait_record.hpp>
+#include <fult/this_task.hpp>
+
+#include "frame.hpp"
+#include "tasks.hpp"
+#include "threads.hpp"
+
+namespace fult::omp {
+namespace {
+
+bool is_over(wait_mode how, std::int64_t outstanding) noexcept {
+    return (how == wait_mode::for_bodies ? bodies_in(outstanding) : trees_in(outstanding)) == 0;
+}
+
+// The end that reaches zero. `notified` is its last access: the owner may leave, and the scope with it.
+void notify(scope &s) noexcept {
+    const auto waiter = task_id::from_value(s.waiter.load(std::memory_order_relaxed));
+    s.notified.store(1, std::memory_order_release); // pairs with wait
+    if (waiter)
+        detail::post_signal(waiter);
+    else
+        s.notified.notify_one();
+}
+
+void await(scope &s, wait_mode how) {
+    if (s.waiter.load(std::memory_order_relaxed) == 0) {
+        s.notified.wait(0, std::memory_order_acquire); // pairs with notify
+        return;
+    }
+    static constexpr detail::waiting_for taskwait{"OpenMP taskwait"}, descendants{"OpenMP tasks of this one"};
+    const detail::wait_record record(detail::current_worker()->current,
+                                     how == wait_mode::for_bodies ? taskwait : descendants);
+    this_task::wait([&s] { return s.notified.load(std::memory_order_acquire) != 0; }); // pairs with notify
+}
+
+} // namespace
+
+void scope::wait(wait_mode how) {
+    if (is_over(how, outstanding()))
+        return;
+    run_own_children(owner);
+    std::int64_t open = outstanding();
+    if (is_over(how, open))
+        return;
+    waiter.store(detail::current_worker()->current ? this_task::id().value() : 0, std::memory_order_relaxed);
+    notified.store(0, std::memory_order_relaxed);
+    mode.store(how, std::memory_order_relaxed);
+    const std::int64_t mine = std::exchange(live, 0);
+    // pairs with count_end, both ways
+    const std::int64_t ended = elsewhere.fetch_add(units_of(how) - mine, std::memory_order_acq_rel);
+    open = mine - ended;
+    if (!is_over(how, open))
+        await(*this, how);
+    mode.store(wait_mode::counting, std::memory_order_relaxed);
+    live = units_of(how) - elsewhere.exchange(0, std::memory_order_acq_rel); // pairs with count_end
+    FULT_ASSERT(is_over(how, live), "the last end has been counted");
+}
+
+namespace {
+
+// Returns the zombie whose last descendant has ended by this, or null.
+frame *count_one_end(scope &s, std::int64_t n) noexcept {
+    const std::int64_t before = s.elsewhere.fetch_add(n, std::memory_order_acq_rel); // pairs with wait
+    const wait_mode how = mode_of(before);
+    if (how == wait_mode::counting)
+        return nullptr;
+    const std::int64_t left = units_of(how) - before - n;
+    FULT_ASSERT(left >= 0, "no child ends twice");
+    const std::int64_t counted = how == wait_mode::for_bodies ? bodies_in(n) : trees_in(n);
+    if (counted == 0 || !is_over(how, left))
+        return nullptr;
+    if (how == wait_mode::zombie)
+        return s.owner;
+    notify(s);
+    return nullptr;
+}
+
+} // namespace
+
+// A loop, not a recursion: each task of a long chain may have generated the next one and ended.
+void count_end_elsewhere(scope &s, std::int64_t n, const place *at) noexcept {
+    frame *ended = count_one_end(s, n);
+    while (ended) {
+        scope &above = *ended->counted_in;
+        free_frame(ended, place_of_thread());
+        if (at && at == above.owner->at &&
+            above.mode.load(std::memory_order_relaxed) == wait_mode::counting) {
+            above.live -= one_tree;
+            return;
+        }
+        ended = count_one_end(above, one_tree);
+    }
+}
+
+} // namespace fult::omp

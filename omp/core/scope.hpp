@@ -1,0 +1,79 @@
+// Counting of children, for taskwait, taskgroup and barriers.
+//
+// A scope counts the tasks that were generated in it: those whose bodies have not ended, and those whose
+// whole tree (the task and all its descendants) has not ended. Its owner is tied to a thread. So children
+// that are generated and end there are counted by plain stores; only a child that ends elsewhere needs an
+// atomic operation.
+//
+// The word `elsewhere` has a mode:
+//   counting: the ends on other threads. outstanding = live - elsewhere
+//   waiting:  mode * mode_unit - outstanding, and live is 0. All ends are atomic now, so exactly one of them
+//             reaches zero; it notifies the owner, or ends the tree of a zombie.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include <fult/detail/platform.hpp>
+#include <fult/task_id.hpp>
+
+namespace fult::omp {
+
+struct frame;
+struct place;
+
+// One child, in the units of a scope's words.
+inline constexpr std::int64_t one_body = 1;
+inline constexpr std::int64_t one_tree = std::int64_t{1} << 32;
+inline constexpr std::int64_t one_task = one_body + one_tree;
+constexpr std::uint32_t bodies_in(std::int64_t n) noexcept { return static_cast<std::uint32_t>(n); }
+constexpr std::uint32_t trees_in(std::int64_t n) noexcept {
+    return static_cast<std::uint32_t>(static_cast<std::uint64_t>(n) >> 32);
+}
+
+enum class wait_mode : std::uint32_t {
+    counting,   // no wait
+    for_bodies, // the owner waits until the bodies of all children have ended
+    for_trees,  // the owner waits until all descendants have ended
+    zombie,     // the owner's body has ended; the last descendant ends its tree
+};
+
+// A waiting word is in ((mode - 1/2) * mode_unit, mode * mode_unit]; a counting one is below mode_unit / 2.
+inline constexpr std::int64_t mode_unit = std::int64_t{1} << 61;
+constexpr std::int64_t units_of(wait_mode m) noexcept { return static_cast<std::int64_t>(m) * mode_unit; }
+constexpr wait_mode mode_of(std::int64_t word) noexcept {
+    return static_cast<wait_mode>((word + mode_unit / 2 - 1) / mode_unit);
+}
+
+struct scope {
+    std::int64_t live = 0; // written by the owner's thread
+    std::atomic<std::int64_t> elsewhere{0};
+    frame *owner;
+    scope *outer; // innermost scope of the owner before this one; null: the owner's first
+    std::atomic<wait_mode> mode{wait_mode::counting};
+    // Set by wait:
+    std::atomic<std::uint32_t> notified; // set to 1 by the last end, its last access to the scope
+    std::atomic<std::uint64_t> waiter;   // task id; 0: a foreign thread, which waits on `notified`
+
+    // The last two are left as they are: a frame is made for each task, and few wait.
+    explicit scope(frame *owner, scope *outer = nullptr) noexcept : owner(owner), outer(outer) {} // NOLINT
+
+    std::int64_t outstanding() const noexcept { return live - elsewhere.load(std::memory_order_acquire); }
+    bool is_empty() const noexcept { return live == 0 && elsewhere.load(std::memory_order_relaxed) == 0; }
+
+    // The owner waits. Suspends, unless the count is zero. For a foreign thread: blocks it.
+    void wait(wait_mode how);
+};
+
+// That of a taskgroup.
+struct group_scope : scope {
+    void *reductions = nullptr; // a list of descriptors (reductions.hpp)
+    std::atomic<bool> cancelled{false};
+    using scope::scope;
+};
+
+// `n` (bodies, trees) of s have ended, on the thread of `at`; null: on a thread without a place.
+FULT_ALWAYS_INLINE void count_end(scope &s, std::int64_t n, const place *at) noexcept; // tasks.hpp
+void count_end_elsewhere(scope &s, std::int64_t n, const place *at) noexcept;
+
+} // namespace fult::omp

@@ -1,0 +1,23 @@
+#include "taskloop.hpp"
+
+#include <algorithm>
+
+namespace fult::omp {
+
+division divide_taskloop(std::uint64_t count, division_by how, std::uint64_t number,
+                         unsigned threads) noexcept {
+    if (how == division_by::threads || (how == division_by::tasks && number == 0)) {
+        how = division_by::tasks;
+        number = std::uint64_t{threads} * 8;
+    }
+    number = std::max<std::uint64_t>(number, 1);
+    if (how == division_by::strict_grain_size) {
+        const std::uint64_t tasks = count / number + (count % number != 0);
+        return {tasks, number, 0, count - (tasks - 1) * number};
+    }
+    std::uint64_t tasks = how == division_by::grain_size ? count / number : number;
+    tasks = std::clamp<std::uint64_t>(tasks, 1, count);
+    return {tasks, count / tasks, count % tasks, 0};
+}
+
+} // namespace fult::omp

@@ -1,0 +1,221 @@
+#include "tasks.hpp"
+
+#include <cstdlib>
+#include <exception>
+
+#include <fult/detail/assertion.hpp>
+#include <fult/detail/tied.hpp>
+#include <fult/spawn.hpp>
+#include <fult/this_task.hpp>
+
+#include "cancel.hpp"
+#include "depend.hpp"
+#include "detach.hpp"
+#include "error.hpp"
+#include "fult/base/sanitizer.hpp"
+#include "threads.hpp"
+
+namespace fult::omp {
+namespace {
+
+using detail::task;
+using detail::worker_hot;
+
+// On the thread of `m`, as its current frame.
+FULT_ALWAYS_INLINE void run_body(frame *f, member *m) {
+    f->self = m;
+    f->at = m->at;
+    if (!f->has(generates_slowly) || !is_cancelled(f)) [[likely]]
+        f->function(f->data);
+    end_body(f);
+}
+
+// The same for a child, from its parent, which is not waiting yet: the end is counted by plain stores.
+FULT_ALWAYS_INLINE void run_child(frame *f, const frame *me) {
+    f->self = me->self;
+    f->at = me->at;
+    if (f->has(generates_slowly)) [[unlikely]]
+        return run_body(f, me->self);
+    f->function(f->data);
+    if (f->more || !f->base.is_empty()) [[unlikely]]
+        return end_body_slowly(f);
+    f->counted_in->live -= one_task;
+    me->at->blocks.give(f->block, f);
+}
+
+// Runs the body on the runtime's task t, the first on its stack.
+void run_tied(frame *f, member *m) {
+    if (detail::tie_current()) {
+        run_body(f, m);
+        detail::untie_current();
+    } else {
+        const detail::tied_above here(&frame_ops, f);
+        run_body(f, m);
+    }
+}
+
+// A worker outside the team has stolen the task: it goes to one of the team.
+void pass_to_team(frame *f) {
+    const unsigned target = f->parent->in()->some_worker();
+    task *const t = detail::take_slot_with({.worker = static_cast<int>(target), .pinned = true});
+    t->ops = &frame_ops;
+    stored_frame(t) = f;
+    detail::make_ready_slow(t);
+}
+
+// Runs on a stack of its own.
+void run_frame(task &t) noexcept {
+    // No other thread touches the join word, so `complete` finds what is stored here.
+    t.join.store(detail::join_detached, std::memory_order_relaxed);
+    frame *f = stored_frame(&t);
+    if (f->has(is_implicit))
+        return run_member(f);
+    if (priorities_enabled && !(f = stored_frame(&t) = by_priority(f))) [[unlikely]]
+        return;
+    if (member *const m = f->parent->in()->member_on(this_task::worker())) [[likely]]
+        run_tied(f, m);
+    else
+        pass_to_team(f);
+}
+void drop_nothing(task &) noexcept {}
+
+#if defined(__SANITIZE_THREAD__) || defined(FULT_CLANG_TSAN)
+#define FULT_RACY_IF_TSAN FULT_RACY_READ
+#else
+#define FULT_RACY_IF_TSAN FULT_ALWAYS_INLINE
+#endif
+// The worker's newest private task, if it is a child of `me`. A thief may have taken the task, and the frame
+// may be another one by now: then the claim fails.
+FULT_RACY_IF_TSAN task *newest_child(worker_hot *w, const frame *me) noexcept {
+    task *const t = w->run.next - 1;
+    const std::uintptr_t distance = detail::distance_in_slots(w, t);
+    if (distance >= detail::slots_in_home || !detail::is_set(*detail::ready_byte_at(w, distance)) ||
+        t->ops != &frame_ops)
+        return nullptr;
+    return stored_frame(t)->parent == me ? t : nullptr;
+}
+
+} // namespace
+
+bool priorities_enabled = false;
+
+const detail::task_ops frame_ops{&run_frame, &drop_nothing};
+
+void run_own_children(frame *me) {
+    if (priorities_enabled) // the schedulers choose
+        return;
+    worker_hot *w = detail::current_worker();
+    while (task *const t = newest_child(w, me)) {
+        if (!detail::claim_private(w, t)) {
+            if (!detail::stack_below(w->stack_limit))
+                return;
+            detail::end_inline_row();
+            if (detail::stack_below(w->stack_limit))
+                return;
+            continue;
+        }
+        task *const below = w->current;
+        t->outer = detail::outer_word::above(below);
+        detail::run_as(w, t);
+        run_child(stored_frame(t), me);
+        if (t->outer != detail::outer_word::above(below)) [[unlikely]]
+            detail::end_inline_slow(t);
+        FULT_ASSERT(w == detail::current_worker(), "tied tasks stay on their worker");
+        w->current = below;
+        detail::release_slot(w, t);
+    }
+}
+
+void run_undeferred(frame *me, frame *f) {
+    f->flags |= is_undeferred;
+    if (detail::current_worker()->current && !frame_on_worker()) [[unlikely]] { // as in open_region
+        const detail::tied_above here(&frame_ops, f);
+        return run_body(f, me->self);
+    }
+    set_current_frame(f);
+    run_body(f, me->self);
+    set_current_frame(me);
+}
+
+void begin_undeferred(frame *me, frame *f) noexcept {
+    f->flags |= is_undeferred;
+    f->self = me->self;
+    f->at = me->at;
+    set_current_frame(f);
+}
+
+void end_undeferred(frame *me, frame *f) noexcept {
+    end_body(f);
+    set_current_frame(me);
+}
+
+void submit_slowly(frame *f) {
+    try {
+        task *const t = detail::take_slot_slow();
+        t->ops = &frame_ops;
+        stored_frame(t) = f;
+        detail::make_ready_slow(t);
+    } catch (const std::exception &error) {
+        fail("a task cannot be spawned: %s", error.what());
+    }
+}
+
+// The word in front of the data is the frame's address.
+frame *allocate_large_frame(frame *me, std::size_t size, std::size_t align, std::uint32_t flags) {
+    auto *const f =
+        ::new (me->at->blocks.take(0)) frame(me, me->innermost, flags | (me->flags & inherited_flags), 0);
+    if (align < 16)
+        align = 16;
+    void *const block = f->attach().block =
+        std::aligned_alloc(align, (size + align - 1) / align * align + align);
+    if (!block)
+        fail("no memory for the %zu bytes of data of a task", size);
+    f->data = static_cast<char *>(block) + align;
+    static_cast<frame **>(f->data)[-1] = f;
+    return f;
+}
+
+void free_attachments(frame *f) noexcept {
+    if (f->more->on_end)
+        f->more->on_end(f);
+    std::free(f->more->block);
+    if (f->more->children)
+        forget_dependences(f);
+    delete f->more;
+}
+
+void end_tree(frame *f, const place *at) noexcept {
+    scope &s = *f->counted_in;
+    free_frame(f, place_of_thread());
+    count_end(s, one_tree, at);
+}
+
+void end_body_slowly(frame *f) noexcept {
+    if (f->more) {
+        if (f->more->event)
+            return end_body_with_event(f);
+        if (f->more->node)
+            release_successors(f);
+    }
+    scope &s = *f->counted_in;
+    place *const at = f->at;
+    if (f->base.outstanding() == 0) {
+        free_frame(f, at);
+        count_end(s, one_task, at);
+        return;
+    }
+    count_end(s, one_body, at);
+    become_zombie(f, 0);
+}
+
+void become_zombie(frame *f, std::int64_t held) noexcept {
+    scope &own = f->base;
+    own.mode.store(wait_mode::zombie, std::memory_order_relaxed);
+    const std::int64_t mine = std::exchange(own.live, 0) + held;
+    const std::int64_t ended =
+        own.elsewhere.fetch_add(units_of(wait_mode::zombie) - mine, std::memory_order_acq_rel); // count_end
+    if (trees_in(mine - ended) == 0)
+        end_tree(f, f->at);
+}
+
+} // namespace fult::omp

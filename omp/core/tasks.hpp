@@ -1,0 +1,136 @@
+// Explicit tasks: generation, execution and end.
+#pragma once
+
+#include <new>
+
+#include <fult/detail/platform.hpp>
+
+#include "frame.hpp"
+#include "priority.hpp"
+#include "team.hpp"
+
+namespace fult::omp {
+
+// A frame with room for `size` bytes of data, counted in the innermost scope of `me`. Throws std::bad_alloc.
+FULT_ALWAYS_INLINE frame *new_frame(frame *me, std::size_t size, std::size_t align, std::uint32_t flags);
+// Both without a call: if can_submit_fast, for a task without flags whose data fit into a block of the least
+// size.
+FULT_ALWAYS_INLINE bool can_submit_fast(const frame *me) noexcept;
+FULT_ALWAYS_INLINE frame *new_small_frame(frame *me) noexcept;
+FULT_ALWAYS_INLINE void submit_fast(frame *f) noexcept;
+// The two halves of that. Between them the frame is the caller's alone, which may give it back by free_frame.
+FULT_ALWAYS_INLINE frame *allocate_frame(frame *me, std::size_t size, std::size_t align, std::uint32_t flags);
+FULT_ALWAYS_INLINE void count_child(frame *me, frame *f) noexcept;
+// Makes it runnable. From the thread of its generator, or when its last predecessor has ended.
+FULT_ALWAYS_INLINE void submit(frame *f);
+// Runs it in place of `me`, now.
+void run_undeferred(frame *me, frame *f);
+// The same for an interface that calls the body itself.
+void begin_undeferred(frame *me, frame *f) noexcept;
+void end_undeferred(frame *me, frame *f) noexcept;
+
+// Runs children of `me` that are private to this worker and were spawned last, above it on this stack.
+// Returns when there are no more of them, or others need a turn.
+void run_own_children(frame *me);
+
+// True if a task that `me` generates must be undeferred: there is no team, or a thread alone, outside the
+// runtime.
+inline bool runs_undeferred(const frame *me) noexcept { return me->in()->is_serial || me->has(is_final); }
+
+// Of a task whose body has returned on its thread.
+FULT_ALWAYS_INLINE void end_body(frame *f) noexcept;
+void end_body_slowly(frame *f) noexcept; // with dependences, an event, or living descendants
+// Of a task whose body has ended, and all whose descendants have.
+void end_tree(frame *f, const place *at) noexcept;
+void become_zombie(frame *f, std::int64_t held) noexcept; // its descendants end its tree
+void free_frame(frame *f, place *at) noexcept;
+void free_attachments(frame *f) noexcept;
+
+void submit_slowly(frame *f);
+frame *allocate_large_frame(frame *me, std::size_t size, std::size_t align, std::uint32_t flags);
+
+// Implementation ---------------------------------------------------------------------------------------------------------------
+
+FULT_ALWAYS_INLINE frame *allocate_frame(frame *me, std::size_t size, std::size_t align,
+                                         std::uint32_t flags) {
+    if (align > 16 || size > largest_block - sizeof(frame)) [[unlikely]]
+        return allocate_large_frame(me, size, align, flags);
+    const unsigned c = block_class(sizeof(frame) + size);
+    auto *const f =
+        ::new (me->at->blocks.take(c)) frame(me, me->innermost, flags | (me->flags & inherited_flags), c);
+    f->data = f + 1;
+    return f;
+}
+
+FULT_ALWAYS_INLINE void count_child(frame *me, frame *f) noexcept {
+    f->counted_in = me->innermost;
+    me->innermost->live += one_task;
+}
+
+FULT_ALWAYS_INLINE frame *new_frame(frame *me, std::size_t size, std::size_t align, std::uint32_t flags) {
+    frame *const f = allocate_frame(me, size, align, flags);
+    me->innermost->live += one_task;
+    return f;
+}
+
+FULT_ALWAYS_INLINE bool can_submit_fast(const frame *me) noexcept {
+    const detail::worker_hot *const w = detail::current_worker();
+    return w->run.next != w->run.end && !me->at->blocks.is_empty(0);
+}
+
+FULT_ALWAYS_INLINE frame *new_small_frame(frame *me) noexcept {
+    auto *const f = ::new (me->at->blocks.take_first()) frame(me, me->innermost, 0, 0);
+    f->data = f + 1;
+    me->innermost->live += one_task;
+    return f;
+}
+
+FULT_ALWAYS_INLINE void submit_fast(frame *f) noexcept {
+    detail::worker_hot *const w = detail::current_worker();
+    detail::task *const t = w->run.next;
+    w->run.next = t + 1;
+    w->stack_limit += detail::row_step;
+    __builtin_prefetch(t + detail::ahead, 1);
+    t->ops = &frame_ops;
+    ::new (static_cast<void *>(t->storage)) frame *(f);
+    // release: a thief that reads the byte (revoke) must see the frame
+    detail::ready_byte_at(w, detail::distance_in_slots(w, t))->store(1, std::memory_order_release);
+    detail::owner_barrier();
+    if (detail::is_set(w->request_flags)) [[unlikely]]
+        detail::poll_requests(w);
+}
+
+FULT_ALWAYS_INLINE void submit(frame *f) {
+    const detail::worker_hot *const w = detail::current_worker();
+    if (f->more && has_priority(f)) [[unlikely]]
+        submit_with_priority(f);
+    else if (w->run.next == w->run.end) [[unlikely]] // always so on foreign threads
+        submit_slowly(f);
+    else
+        submit_fast(f);
+}
+
+FULT_ALWAYS_INLINE void free_frame(frame *f, place *at) noexcept {
+    if (f->more) [[unlikely]]
+        free_attachments(f);
+    at->blocks.give(f->block, f);
+}
+
+FULT_ALWAYS_INLINE void end_body(frame *f) noexcept {
+    if (f->more || !f->base.is_empty()) [[unlikely]]
+        return end_body_slowly(f);
+    scope &s = *f->counted_in;
+    place *const at = f->at;
+    at->blocks.give(f->block, f);
+    count_end(s, one_task, at);
+}
+
+// Implementation of scope.hpp
+FULT_ALWAYS_INLINE void count_end(scope &s, std::int64_t n, const place *at) noexcept {
+    if (at && at == s.owner->at && s.mode.load(std::memory_order_relaxed) == wait_mode::counting) [[likely]]
+        s.live -= n;
+    else
+        count_end_elsewhere(s, n, at);
+}
+
+} // namespace fult::omp

@@ -1,0 +1,113 @@
+// A team: the threads of a parallel region. Its members are the region's implicit tasks. Each is tied to a
+// worker; the first runs where the region was opened, which may be a foreign thread.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include <fult/detail/tied.hpp>
+
+#include "frame.hpp"
+#include "fult/base/spin_lock.hpp"
+#include "workshare.hpp"
+
+namespace fult::omp {
+
+struct alignas(64) member {
+    team *in = nullptr;
+    unsigned number = 0;
+    place *at = nullptr;
+    frame *implicit = nullptr;
+    void *reductions = nullptr;           // of the whole region (GOMP_parallel_reductions)
+    work_position work;                   // in the current work-sharing construct
+    std::atomic<std::uint64_t> waiter{0}; // id of its task, suspended in a barrier
+};
+
+// Ready tasks with a priority: a heap.
+struct task_queue {
+    detail::spin_lock lock;
+    std::vector<frame *> tasks;
+    std::atomic<std::size_t> count{0};
+};
+
+// Which team of a league (teams construct) this is.
+struct league_position {
+    unsigned teams = 1, number = 0;
+};
+
+struct team {
+    unsigned size = 0;
+    int level = 0, active_level = 0;
+    bool is_serial = false; // one member, whose thread may be outside the runtime: its tasks are undeferred
+    // Worker 0 belongs to the initial thread, which may be in a call that blocks it: members of a foreign
+    // thread's team, and of those nested in it, stay away from it.
+    bool avoids_worker_0 = false;
+    frame *creator = nullptr;
+    league_position league; // that encloses it
+    std::atomic<bool> cancelled{false};
+    std::atomic<bool> construct_cancelled{false}; // the present work-sharing construct
+
+    std::unique_ptr<member[]> members;
+    std::unique_ptr<member *[]> on_worker; // by worker; null: the worker has no member
+    unsigned workers = 0;                  // length of on_worker
+    std::atomic<unsigned> next_target{0};
+
+    // Barrier.
+    alignas(64) std::atomic<unsigned> arrived{0};
+    alignas(64) std::atomic<unsigned> generation{0}; // the top bit changes when the region is cancelled
+
+    task_queue by_priority;
+    work_ring works;
+    void *copied = nullptr; // of single copyprivate
+    std::atomic<std::uint64_t> singles{0};
+
+    // The region's end: the caller waits for the others.
+    alignas(64) std::atomic<unsigned> running{0};
+    std::optional<detail::tied_above> above; // the caller's, if its task is not OpenMP's
+    void (*function)(void *) = nullptr;
+    void *data = nullptr;
+    frame *before = nullptr;                  // the caller's frame
+    std::atomic<unsigned> reductions_left{0}; // members that have left a construct with task reductions
+
+    member *member_on(unsigned worker) const noexcept {
+        return worker < workers ? on_worker[worker] : nullptr;
+    }
+    unsigned some_worker() noexcept;
+};
+
+inline team *frame::in() const noexcept { return self->in; }
+
+struct region_options {
+    void (*prepare)(team &t, void *with) = nullptr; // before any member runs
+    void *prepare_with = nullptr;
+    bool is_initial = false; // the team of an initial task: of a league, or of a target region
+    league_position league;  // of an initial task
+    int thread_limit = 0;    // of an initial task; 0: as before
+};
+
+void init_team(team &t, unsigned size);
+
+// A league of teams (teams construct), one after the other, each of one initial thread. 0: the default.
+void run_league(void (*function)(void *), void *data, unsigned teams, unsigned thread_limit);
+// `function` as the initial task of a team of its own: a target region, or a team of a league.
+void run_initial(void (*function)(void *), void *data, league_position league = {},
+                 unsigned thread_limit = 0);
+
+// The number of threads of the next region: asked 0: by the control variables, 1: alone.
+unsigned resolve_size(const frame *me, unsigned asked);
+// Opens a region: the caller becomes member 0 and returns; the others run function(data). close_region is
+// called by member 0 after its part, and returns when all have ended.
+team *open_region(void (*function)(void *), void *data, unsigned size, const region_options &with = {});
+void close_region(team *t);
+void run_member(frame *implicit) noexcept;
+unsigned open_regions() noexcept;
+
+// All members, with all their tasks; a scheduling point. Returns true if the region was cancelled.
+enum class barrier_kind { plain, cancellable }; // a cancellable one also ends when the region is cancelled
+bool team_barrier(member *m, barrier_kind kind = barrier_kind::plain);
+void cancel_region(team &t) noexcept;
+
+} // namespace fult::omp

@@ -1,0 +1,239 @@
+#include "threads.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <mutex>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <thread>
+#include <unistd.h>
+#include <vector>
+
+#include <fult/detail/service.hpp>
+#include <fult/fult.hpp>
+
+#include "error.hpp"
+#include "icv.hpp"
+#include "team.hpp"
+
+namespace fult::omp {
+namespace {
+
+constinit std::mutex starting;
+constinit std::atomic<unsigned> workers{0};
+fult::runtime *own = nullptr;               // started here, on the initial thread
+std::atomic<bool> started_elsewhere{false}; // started here, on a thread of its own
+pid_t started_in = 0;
+constexpr unsigned most_workers = 1024;
+std::atomic<place *> places[most_workers];
+
+bool is_initial_thread() noexcept { return ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid)); }
+
+// As deep as a thread's stack is by default: programs recurse in tasks as they do in threads.
+std::size_t default_stack() noexcept {
+    rlimit limit{};
+    constexpr std::size_t usual = std::size_t{8} << 20;
+    if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return usual;
+    return limit.rlim_cur < usual ? static_cast<std::size_t>(limit.rlim_cur) : usual;
+}
+
+fult::options options_for(unsigned threads) {
+    fult::options o = fult::read_options();
+    if (!std::getenv("FULT_WORKERS"))
+        o.workers = threads < most_workers ? threads : most_workers;
+    // The initial thread is a worker, and threads that it starts inherit its processors: by default none is
+    // bound.
+    if (!std::getenv("FULT_BIND"))
+        o.bind = icvs_of_program().first.bind != 0;
+    if (!std::getenv("FULT_STACK_SIZE"))
+        o.stack_size = icvs_of_program().stack_size ? icvs_of_program().stack_size : default_stack();
+    return o;
+}
+
+void start(unsigned threads) {
+    if (is_initial_thread()) {
+        own = new fult::runtime(options_for(threads));
+        return;
+    }
+    // Worker 0 is a thread of the library's: its main task never ends. There will be no other start, so
+    // there are threads enough for regions of the usual size.
+    const int usual = icvs_of_program().first.threads;
+    threads = std::max(threads, static_cast<unsigned>(usual > 0 ? usual : processors()));
+    std::atomic<int> done{0};
+    std::exception_ptr error;
+    std::thread([&done, &error, threads] {
+        try {
+            new fult::runtime(options_for(threads));
+        } catch (...) {
+            error = std::current_exception();
+        }
+        const bool failed = error != nullptr;
+        done.store(1, std::memory_order_release);
+        done.notify_one();
+        while (!failed)
+            fult::this_task::wait();
+    }).detach();
+    done.wait(0, std::memory_order_acquire);
+    if (error)
+        std::rethrow_exception(error);
+    started_elsewhere.store(true, std::memory_order_relaxed);
+}
+
+// In the child of a fork there are no workers, so the thread is none: its regions have one member, and their
+// tasks are undeferred.
+void leave_runtime_of_parent() noexcept { detail::current_worker()->current = nullptr; }
+
+// More workers than before: only where no task can be running, in the initial task of the initial thread.
+bool may_restart() noexcept { return own && is_initial_thread() && open_regions() == 0; }
+
+} // namespace
+
+unsigned ensure_workers(unsigned threads) {
+    const unsigned have = workers.load(std::memory_order_acquire);
+    if (have >= threads && started_in == ::getpid()) [[likely]]
+        return have;
+    const std::lock_guard lock(starting);
+    if (started_in != 0 && started_in != ::getpid())
+        return 0; // the child of a fork
+    try {
+        if (fult::worker_count() == 0) {
+            start(threads);
+        } else if (threads > workers.load(std::memory_order_relaxed) && may_restart()) {
+            delete std::exchange(own, nullptr);
+            start(threads);
+        }
+    } catch (const std::exception &error) {
+        if (fult::worker_count() == 0)
+            fail("the runtime cannot be started: %s", error.what());
+    }
+    if (started_in == 0)
+        ::pthread_atfork(nullptr, nullptr, &leave_runtime_of_parent);
+    started_in = ::getpid();
+    const unsigned now = fult::worker_count() < most_workers ? fult::worker_count() : most_workers;
+    for (unsigned i = 0; i < now; ++i)
+        if (!places[i].load(std::memory_order_relaxed)) {
+            auto *const p = new place;
+            p->worker = i;
+            places[i].store(p, std::memory_order_release);
+        }
+    // Members that outnumber the processors wait for each other's: an idle one gives its processor up between
+    // looks.
+    detail::share_processors(now > static_cast<unsigned>(processors()));
+    workers.store(now, std::memory_order_release);
+    return now;
+}
+
+int place::next_id() noexcept {
+    static std::atomic<int> next{0};
+    return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+unsigned started_workers() noexcept {
+    const unsigned have = workers.load(std::memory_order_acquire);
+    return have != 0 && started_in == ::getpid() ? have : 0;
+}
+
+void release_workers() noexcept {
+    const std::lock_guard lock(starting);
+    if (started_workers() == 0 || !may_restart() || frame_on_worker())
+        return;
+    workers.store(0, std::memory_order_relaxed);
+    delete std::exchange(own, nullptr);
+}
+
+unsigned workers_for_one() {
+    return started_workers() != 0 || !is_initial_thread() ? started_workers() : ensure_workers(1);
+}
+
+bool worker_0_may_block() noexcept { return !started_elsewhere.load(std::memory_order_relaxed); }
+
+place *place_of_worker(unsigned worker) { return places[worker].load(std::memory_order_acquire); }
+
+namespace {
+// Places outlive their threads: late readers may look at them. A new thread takes one that is unused.
+constinit std::mutex unused_lock;
+std::vector<place *> &unused() {
+    static auto *const list = new std::vector<place *>;
+    return *list;
+}
+
+struct place_of_foreign_thread {
+    place *p = nullptr;
+    ~place_of_foreign_thread() {
+        if (!p)
+            return;
+        const std::lock_guard lock(unused_lock);
+        unused().push_back(p);
+        p = nullptr;
+    }
+};
+thread_local place_of_foreign_thread foreign_place;
+
+FULT_NOINLINE place *own_foreign_place() {
+    if (!foreign_place.p) {
+        const std::lock_guard lock(unused_lock);
+        if (!unused().empty()) {
+            foreign_place.p = unused().back();
+            unused().pop_back();
+        } else {
+            foreign_place.p = new place;
+        }
+    }
+    return foreign_place.p;
+}
+} // namespace
+
+place *place_of_thread() noexcept {
+    if (detail::current_worker()->current && workers.load(std::memory_order_relaxed) != 0)
+        if (place *const p = places[this_task::worker()].load(std::memory_order_acquire))
+            return p;
+    return own_foreign_place();
+}
+
+// The initial task of a thread ------------------------------------------------------------------------------------------------
+
+namespace {
+struct initial_task {
+    team alone;
+    frame f;
+    frame *current = &f; // of a thread that runs no OpenMP task of the runtime's
+    initial_task() : f(nullptr, nullptr, is_implicit | generates_slowly, 0) {
+        f.own_icvs = &icvs_of_program().first;
+        init_team(alone, 1);
+        alone.is_serial = true;
+        alone.members[0].implicit = &f;
+        f.self = &alone.members[0];
+    }
+    void set_place(place *p) noexcept { f.at = alone.members[0].at = p; }
+};
+thread_local std::unique_ptr<initial_task> the_initial_task;
+
+FULT_NOINLINE initial_task &own_initial_task() {
+    if (!the_initial_task)
+        the_initial_task = std::make_unique<initial_task>();
+    return *the_initial_task;
+}
+} // namespace
+
+FULT_NOINLINE frame *initial_frame() {
+    initial_task &mine = own_initial_task();
+    // the thread may have become a worker, or have ceased to be one
+    place *const here = place_of_thread();
+    mine.set_place(here);
+    if (mine.current != &mine.f && mine.current->in()->level == 0) // in a target region or a league
+        mine.current->at = mine.current->self->at = here;
+    return mine.current;
+}
+
+void set_current_frame(frame *f) noexcept {
+    detail::task *const t = detail::current_worker()->current;
+    if (t && t->ops == &frame_ops)
+        stored_frame(t) = f;
+    else
+        own_initial_task().current = f;
+}
+
+} // namespace fult::omp

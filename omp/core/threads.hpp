@@ -1,0 +1,23 @@
+// The threads that run OpenMP tasks: the runtime's workers, started by the first region, and foreign threads.
+#pragma once
+
+#include "frame.hpp"
+
+namespace fult::omp {
+
+// Starts the runtime if none is running, with at least `threads` workers. The initial thread of the process
+// becomes worker 0; for a foreign thread, all workers are new threads. Returns the number of workers; 0 if no
+// runtime can be started here (after a fork): the region is serial.
+unsigned ensure_workers(unsigned threads);
+unsigned started_workers() noexcept; // without starting them; 0: there are none that this process can use
+void release_workers() noexcept;     // ends the runtime if it is this library's and no task can be running
+// For a region of one: starts workers on the initial thread alone, where the region's tasks run deferred.
+unsigned workers_for_one();
+// True if worker 0 is the initial thread, which may be blocked in a call: no other thread's team has members
+// there.
+bool worker_0_may_block() noexcept;
+
+place *place_of_worker(unsigned worker);
+place *place_of_thread() noexcept; // of the calling thread; makes one for a foreign thread
+
+} // namespace fult::omp

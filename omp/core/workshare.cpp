@@ -1,0 +1,278 @@
+#include "workshare.hpp"
+
+#include <algorithm>
+
+#include "team.hpp"
+#include "wait.hpp"
+
+namespace fult::omp {
+namespace {
+
+work_share &share_of(team &t, std::uint64_t construct) noexcept {
+    return t.works.shares[construct % work_ring::length];
+}
+
+std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept { return a / b + (a % b != 0); }
+
+// Block or chunks of a static loop, by the member's number.
+bool next_static(const member &m, const loop_shape &s, std::uint64_t trip, std::uint64_t &low,
+                 std::uint64_t &high) noexcept {
+    const std::uint64_t n = m.in->size, me = m.number;
+    if (s.chunk == 0) {
+        if (trip != 0)
+            return false;
+        static_block(s.space.count, n, me, low, high);
+        return low < high;
+    }
+    const std::uint64_t chunks = divide_up(s.space.count, s.chunk);
+    if (trip > (chunks - 1) / n || chunks == 0 || trip * n + me >= chunks)
+        return false;
+    low = (trip * n + me) * s.chunk;
+    high = std::min(s.space.count, low + s.chunk);
+    return true;
+}
+
+bool next_dynamic(work_share &w, std::uint64_t &low, std::uint64_t &high) noexcept {
+    const std::uint64_t count = w.shape.space.count, chunk = w.shape.chunk;
+    std::uint64_t seen = w.next.load(std::memory_order_relaxed);
+    if (count < (std::uint64_t{1} << 62) &&
+        chunk < (std::uint64_t{1} << 40)) { // no overflow by any number of members
+        if (seen >= count)
+            return false;
+        seen = w.next.fetch_add(chunk, std::memory_order_relaxed);
+        if (seen >= count)
+            return false;
+    } else {
+        do
+            if (seen >= count)
+                return false;
+        while (!w.next.compare_exchange_weak(seen, chunk < count - seen ? seen + chunk : count,
+                                             std::memory_order_relaxed));
+    }
+    low = seen;
+    high = chunk < count - seen ? seen + chunk : count;
+    return true;
+}
+
+bool next_guided(work_share &w, unsigned members, std::uint64_t &low, std::uint64_t &high) noexcept {
+    const std::uint64_t count = w.shape.space.count;
+    std::uint64_t seen = w.next.load(std::memory_order_relaxed), size;
+    do {
+        if (seen >= count)
+            return false;
+        const std::uint64_t left = count - seen;
+        size = std::min(left, std::max(divide_up(left, members), w.shape.chunk));
+    } while (!w.next.compare_exchange_weak(seen, seen + size, std::memory_order_relaxed));
+    low = seen;
+    high = seen + size;
+    return true;
+}
+
+} // namespace
+
+void static_block(std::uint64_t count, std::uint64_t members, std::uint64_t number, std::uint64_t &low,
+                  std::uint64_t &high) noexcept {
+    const std::uint64_t each = count / members, more = count % members;
+    low = number * each + std::min(number, more);
+    high = low + each + (number < more);
+}
+
+bool enter_work(member *m, const loop_shape &shape, void (*setup)(work_share &, void *), void *with) {
+    const std::uint64_t construct = m->work.constructs++;
+    work_share &w = share_of(*m->in, construct);
+    m->work.share = &w;
+    m->work.trip = m->work.low = m->work.high = 0;
+    if (w.turn.load(std::memory_order_acquire) != construct) // pairs with leave_work
+        poll_until([&] { return w.turn.load(std::memory_order_acquire) == construct; });
+    std::uint64_t free = construct;
+    if (w.ready.load(std::memory_order_acquire) != construct + 1 &&
+        w.claimed.compare_exchange_strong(free, construct + 1, std::memory_order_relaxed)) {
+        w.shape = shape;
+        if ((w.shape.kind == schedule_kind::dynamic || w.shape.kind == schedule_kind::guided) &&
+            w.shape.chunk == 0)
+            w.shape.chunk = 1;
+        if (w.shape.kind == schedule_kind::automatic)
+            w.shape.kind = schedule_kind::fixed;
+        w.next.store(0, std::memory_order_relaxed);
+        w.ordered_at.store(0, std::memory_order_relaxed);
+        w.cancelled.store(false, std::memory_order_relaxed);
+        if (setup)
+            setup(w, with);
+        w.ready.store(construct + 1, std::memory_order_release); // pairs with the load below
+        return true;
+    }
+    if (w.ready.load(std::memory_order_acquire) != construct + 1)
+        poll_until([&] { return w.ready.load(std::memory_order_acquire) == construct + 1; });
+    return false;
+}
+
+bool next_chunk(member *m, std::uint64_t &low, std::uint64_t &high) {
+    work_share &w = *m->work.share;
+    if (w.shape.ordered && m->work.high != m->work.low)
+        pass_ordered(m);
+    bool found = false;
+    if (!w.cancelled.load(std::memory_order_relaxed))
+        switch (w.shape.kind) {
+        case schedule_kind::dynamic:
+            found = next_dynamic(w, low, high);
+            break;
+        case schedule_kind::guided:
+            found = next_guided(w, m->in->size, low, high);
+            break;
+        default:
+            found = next_static(*m, w.shape, m->work.trip, low, high);
+        }
+    if (found) {
+        ++m->work.trip;
+        m->work.low = low;
+        m->work.high = high;
+    } else {
+        m->work.low = m->work.high = 0;
+    }
+    return found;
+}
+
+namespace {
+void leave_share(const member *m, work_share *w) {
+    const unsigned size = m->in->size;
+    if (size != 1 && w->left.fetch_add(1, std::memory_order_acq_rel) != size - 1)
+        return;
+    w->left.store(0, std::memory_order_relaxed);
+    w->across = {};
+    ::operator delete(std::exchange(w->memory, nullptr));
+    const std::uint64_t next = w->turn.load(std::memory_order_relaxed) + work_ring::length;
+    w->claimed.store(next, std::memory_order_relaxed);
+    w->turn.store(next, std::memory_order_release); // pairs with enter_work
+}
+} // namespace
+
+void leave_work(member *m) { leave_share(m, std::exchange(m->work.share, nullptr)); }
+
+bool work_cancelled(const member *m) noexcept {
+    return m->work.share && m->work.share->cancelled.load(std::memory_order_relaxed);
+}
+
+// Ordered ----------------------------------------------------------------------------------------------------------------------
+
+void await_ordered_iteration(member *m, std::uint64_t number) {
+    const std::atomic<std::uint64_t> &at = m->work.share->ordered_at;
+    if (at.load(std::memory_order_acquire) != number) // pairs with pass_ordered_iteration
+        poll_until([&] { return at.load(std::memory_order_acquire) == number; });
+}
+
+void pass_ordered_iteration(member *m, std::uint64_t number) {
+    await_ordered_iteration(m, number);
+    m->work.share->ordered_at.store(number + 1,
+                                    std::memory_order_release); // pairs with await_ordered_iteration
+}
+
+void begin_ordered(member *m) {
+    if (m->work.high != m->work.low)
+        await_ordered_iteration(m, m->work.low);
+}
+
+void pass_ordered(member *m) {
+    await_ordered_iteration(m, m->work.low);
+    m->work.share->ordered_at.store(m->work.high,
+                                    std::memory_order_release); // pairs with await_ordered_iteration
+}
+
+// Doacross ---------------------------------------------------------------------------------------------------------------------
+
+void setup_doacross(work_share &w, unsigned dimensions, const std::int64_t *counts, std::uint64_t chunk,
+                    unsigned members) {
+    doacross_state &a = w.across;
+    a.dimensions = dimensions;
+    a.counts = std::make_unique<std::int64_t[]>(dimensions);
+    std::copy_n(counts, dimensions, a.counts.get());
+    const auto outer = static_cast<std::uint64_t>(std::max<std::int64_t>(counts[0], 0));
+    // A guided chunk is at least as long as the least one: one position an outer iteration then.
+    if (w.shape.kind == schedule_kind::guided)
+        a.chunk = 1;
+    else
+        a.chunk = chunk != 0 ? chunk : std::max<std::uint64_t>(divide_up(outer, members), 1);
+    if (w.shape.kind == schedule_kind::fixed && chunk == 0)
+        a.chunk = 1; // blocks differ in size by one
+    a.posted = std::make_unique<std::atomic<std::uint64_t>[]>(divide_up(outer, a.chunk) + 1);
+}
+
+namespace {
+// The place of an iteration in the order of all collapsed loops but the outermost chunk, from 1 on.
+std::uint64_t position(const doacross_state &a, const std::int64_t *numbers) noexcept {
+    std::uint64_t at = static_cast<std::uint64_t>(numbers[0]) % a.chunk;
+    for (unsigned i = 1; i < a.dimensions; ++i)
+        at = at * static_cast<std::uint64_t>(a.counts[i]) + static_cast<std::uint64_t>(numbers[i]);
+    return at + 1;
+}
+} // namespace
+
+void enter_doacross(member *m, unsigned dimensions, const std::int64_t *counts, const doacross_first *first) {
+    struct dimension_list {
+        unsigned n;
+        const std::int64_t *counts;
+        const doacross_first *first;
+    } list{dimensions, counts, first};
+    static constexpr auto setup = [](work_share &w, void *with) {
+        const auto &[n, counts, first] = *static_cast<dimension_list *>(with);
+        std::uint64_t all = 1;
+        for (unsigned i = 0; i < n; ++i)
+            all *= static_cast<std::uint64_t>(counts[i]);
+        w.across.dimensions = n;
+        w.across.counts = std::make_unique<std::int64_t[]>(n);
+        std::copy_n(counts, n, w.across.counts.get());
+        w.across.first = std::make_unique<doacross_first[]>(n);
+        std::copy_n(first, n, w.across.first.get());
+        w.across.bits = std::make_unique<std::atomic<std::uint64_t>[]>(all / 64 + 1);
+    };
+    enter_work(m, {}, setup, &list);
+    m->work.across = std::exchange(m->work.share, nullptr);
+}
+
+void leave_doacross(member *m) { leave_share(m, std::exchange(m->work.across, nullptr)); }
+
+namespace {
+std::uint64_t number_of_all(const doacross_state &a, const std::int64_t *numbers) noexcept {
+    std::uint64_t at = 0;
+    for (unsigned i = 0; i < a.dimensions; ++i)
+        at = at * static_cast<std::uint64_t>(a.counts[i]) + static_cast<std::uint64_t>(numbers[i]);
+    return at;
+}
+} // namespace
+
+void post_doacross(member *m, const std::int64_t *numbers) {
+    doacross_state &a = m->work.across ? m->work.across->across : m->work.share->across;
+    if (a.bits) {
+        const std::uint64_t at = number_of_all(a, numbers);
+        a.bits[at / 64].fetch_or(std::uint64_t{1} << at % 64, std::memory_order_release); // await_doacross
+        return;
+    }
+    a.posted[static_cast<std::uint64_t>(numbers[0]) / a.chunk].store(
+        position(a, numbers),
+        std::memory_order_release); // await_doacross
+}
+
+void await_doacross(member *m, const std::int64_t *numbers) {
+    const doacross_state &a = m->work.across ? m->work.across->across : m->work.share->across;
+    for (unsigned i = 0; i < a.dimensions; ++i)
+        if (numbers[i] < 0 || numbers[i] >= a.counts[i])
+            return; // outside the iteration space: nothing to wait for
+    if (a.bits) {
+        const std::uint64_t at = number_of_all(a, numbers);
+        poll_until([&] { return (a.bits[at / 64].load(std::memory_order_acquire) >> at % 64 & 1) != 0; });
+        return;
+    }
+    const std::uint64_t until = position(a, numbers);
+    const std::atomic<std::uint64_t> &posted = a.posted[static_cast<std::uint64_t>(numbers[0]) / a.chunk];
+    poll_until([&] { return posted.load(std::memory_order_acquire) >= until; }); // pairs with post_doacross
+}
+
+// Single -----------------------------------------------------------------------------------------------------------------------
+
+bool take_single(member *m) {
+    std::uint64_t mine = m->work.singles++;
+    std::atomic<std::uint64_t> &taken = m->in->singles;
+    return taken.load(std::memory_order_relaxed) == mine &&
+           taken.compare_exchange_strong(mine, mine + 1, std::memory_order_acq_rel);
+}
+
+} // namespace fult::omp

@@ -1,0 +1,106 @@
+// Work-sharing constructs: loops and sections. Each member of a team meets the same constructs in the same
+// order, so a construct is found by its number, in a ring. A member that runs ahead of the slowest by a whole
+// ring waits.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "icv.hpp"
+
+namespace fult::omp {
+
+struct team;
+struct member;
+
+// An iteration space. Iterations are numbered from 0; value = first + number * step, modulo 2^64.
+struct iteration_space {
+    std::uint64_t first = 0, step = 1, count = 0;
+};
+
+struct loop_shape {
+    iteration_space space;
+    schedule_kind kind = schedule_kind::fixed;
+    std::uint64_t chunk = 0; // fixed: 0 is one block a member
+    bool ordered = false;
+};
+
+// The first value of a loop, and the step.
+struct doacross_first {
+    std::int64_t value, step;
+};
+
+// What a member posts and awaits in a doacross loop: per chunk of the outermost loop, the position after the
+// last iteration that was posted, in the order of all collapsed loops.
+struct doacross_state {
+    unsigned dimensions = 0;
+    std::uint64_t chunk = 1;
+    std::unique_ptr<std::int64_t[]> counts;
+    std::unique_ptr<doacross_first[]> first; // for the front end
+    std::unique_ptr<std::atomic<std::uint64_t>[]> posted;
+    std::unique_ptr<std::atomic<std::uint64_t>[]> bits; // instead: a bit an iteration of all dimensions
+};
+
+struct work_share {
+    // turn: the construct that may use this place of the ring; ready: turn + 1 once it is set up
+    std::atomic<std::uint64_t> turn{0}, claimed{0}, ready{0};
+    std::atomic<unsigned> left{0};
+    loop_shape shape;
+    alignas(64) std::atomic<std::uint64_t> next{0};       // the next iteration to be given out
+    alignas(64) std::atomic<std::uint64_t> ordered_at{0}; // the iteration that may enter its ordered region
+    std::atomic<bool> cancelled{false};
+    doacross_state across;
+    void *memory = nullptr;     // GOMP_loop_start's `mem`
+    void *reductions = nullptr; // those of the first member
+    std::uintptr_t first_reduction = 0;
+};
+
+struct work_ring {
+    static constexpr unsigned length = 16;
+    std::unique_ptr<work_share[]> shares;
+};
+
+// A member's position in the current construct.
+struct work_position {
+    std::uint64_t constructs = 0; // entered so far
+    std::uint64_t singles = 0;
+    work_share *share = nullptr;
+    work_share *across = nullptr;    // clang: of the doacross loop, which has a place of its own in the ring
+    std::uint64_t trip = 0;          // chunks taken, of a static loop
+    std::uint64_t low = 0, high = 0; // the present chunk
+    std::uint64_t ordered = 0;       // clang: the iteration whose ordered region comes next
+};
+
+// Enters the next construct; the first member sets it up by `shape`. Returns true for the first one.
+bool enter_work(member *m, const loop_shape &shape, void (*setup)(work_share &, void *) = nullptr,
+                void *with = nullptr);
+// The next chunk [low, high) of iteration numbers; false: there is none.
+bool next_chunk(member *m, std::uint64_t &low, std::uint64_t &high);
+// Leaves the construct, without a barrier.
+void leave_work(member *m);
+// The iterations of member `number` of `members` in a static loop of one block a member; empty: low == high.
+void static_block(std::uint64_t count, std::uint64_t members, std::uint64_t number, std::uint64_t &low,
+                  std::uint64_t &high) noexcept;
+bool work_cancelled(const member *m) noexcept;
+
+// The ordered region of the present chunk: waits until all earlier chunks have passed it.
+void begin_ordered(member *m);
+void pass_ordered(member *m); // at the chunk's end
+// For interfaces that announce each iteration.
+void await_ordered_iteration(member *m, std::uint64_t number);
+void pass_ordered_iteration(member *m, std::uint64_t number);
+
+// doacross. Vectors of iteration numbers.
+void setup_doacross(work_share &w, unsigned dimensions, const std::int64_t *counts, std::uint64_t chunk,
+                    unsigned members);
+// The same for an interface without the chunks of the loop.
+void enter_doacross(member *m, unsigned dimensions, const std::int64_t *counts, const doacross_first *first);
+void leave_doacross(member *m);
+void post_doacross(member *m, const std::int64_t *numbers);
+void await_doacross(member *m, const std::int64_t *numbers);
+
+// True for the member that executes the next `single`.
+bool take_single(member *m);
+
+} // namespace fult::omp

@@ -1,0 +1,380 @@
+// GOMP_*: loops and sections.
+#include <cstdarg>
+#include <cstring>
+#include <type_traits>
+
+#include "gnu.hpp"
+#include "omp/core/tasks.hpp"
+#include "omp/core/team.hpp"
+#include "omp/core/workshare.hpp"
+
+using namespace fult::omp;
+
+namespace {
+
+using ull = unsigned long long;
+
+member *self() { return current_frame()->self; }
+
+template <class T> iteration_space space_of(bool up, T start, T end, T step) noexcept {
+    const auto u = [](T v) { return static_cast<std::uint64_t>(v); };
+    iteration_space s{u(start), u(step), 0};
+    if (up ? start < end : start > end)
+        s.count = up ? (u(end) - u(start) - 1) / u(step) + 1 // rounded up, without overflow
+                     : (u(start) - u(end) - 1) / (0 - u(step)) + 1;
+    return s;
+}
+
+template <class T> iteration_space space_of(T start, T end, T step) noexcept {
+    return space_of<T>(step > 0, start, end, step);
+}
+
+// The values of the next chunk.
+template <class T> bool next_values(T *first, T *last) {
+    member *const m = self();
+    std::uint64_t low = 0, high = 0;
+    if (!next_chunk(m, low, high))
+        return false;
+    const iteration_space &s = m->work.share->shape.space;
+    *first = static_cast<T>(s.first + low * s.step);
+    *last = static_cast<T>(s.first + high * s.step);
+    return true;
+}
+
+// With schedule(runtime): what the control variable says.
+loop_shape runtime_shape(bool ordered) {
+    const icv_set &v = *current_frame()->icvs();
+    return {{}, v.schedule, static_cast<std::uint64_t>(v.chunk), ordered};
+}
+
+template <class T> bool start_loop(iteration_space space, loop_shape shape, T *first, T *last) {
+    shape.space = space;
+    enter_work(self(), shape);
+    return next_values(first, last);
+}
+
+loop_shape shape_of(schedule_kind kind, std::uint64_t chunk, bool ordered) noexcept {
+    return {{}, kind, chunk, ordered};
+}
+
+// gcc's number of a schedule: 0 runtime, 1 static, 2 dynamic, 3 guided, 4 auto; the top bit: monotonic.
+loop_shape shape_of_number(long schedule, std::uint64_t chunk, bool ordered) {
+    switch (schedule & 0xff) {
+    case 1:
+        return shape_of(schedule_kind::fixed, chunk, ordered);
+    case 2:
+        return shape_of(schedule_kind::dynamic, chunk, ordered);
+    case 3:
+        return shape_of(schedule_kind::guided, chunk, ordered);
+    case 4:
+        return shape_of(schedule_kind::fixed, 0, ordered);
+    default:
+        return runtime_shape(ordered);
+    }
+}
+
+// `mem`: in, the size of zeroed memory that the members share during the construct; out, the memory.
+struct shared_memory {
+    std::size_t size;
+};
+void set_up_memory(work_share &w, void *with) {
+    if (const std::size_t size = static_cast<shared_memory *>(with)->size; size != 0) {
+        w.memory = ::operator new(size);
+        std::memset(w.memory, 0, size);
+    }
+}
+
+void enter_with(const loop_shape &shape, std::uintptr_t *reductions, void **memory) {
+    frame *const me = current_frame();
+    if (reductions)
+        start_reductions(me, reductions);
+    shared_memory asked{memory ? reinterpret_cast<std::size_t>(*memory) : 0};
+    enter_work(me->self, shape, &set_up_memory, &asked);
+    if (memory)
+        *memory = me->self->work.share->memory;
+}
+
+template <class T>
+bool start_general(iteration_space space, loop_shape shape, T *first, T *last, std::uintptr_t *reductions,
+                   void **memory) {
+    shape.space = space;
+    enter_with(shape, reductions, memory);
+    return first ? next_values(first, last) : true;
+}
+
+// Leaves a loop: a chunk with an ordered region is passed on.
+void leave() {
+    member *const m = self();
+    leave_work(m);
+}
+
+// Doacross: the outermost loop's iterations are shared out; each iteration vector is posted and awaited.
+struct doacross_setup {
+    unsigned dimensions;
+    std::int64_t counts[64];
+    std::uint64_t chunk;
+    unsigned members;
+    std::size_t memory;
+};
+template <class T>
+bool start_doacross(unsigned dimensions, const T *counts, loop_shape shape, T *first, T *last,
+                    std::uintptr_t *reductions, void **memory) {
+    frame *const me = current_frame();
+    if (reductions)
+        start_reductions(me, reductions);
+    shape.space = {0, 1, static_cast<std::uint64_t>(counts[0])};
+    doacross_setup with{
+        dimensions, {}, shape.chunk, me->in()->size, memory ? reinterpret_cast<std::size_t>(*memory) : 0};
+    for (unsigned i = 0; i < dimensions && i < 64; ++i)
+        with.counts[i] = static_cast<std::int64_t>(counts[i]);
+    enter_work(
+        me->self, shape,
+        [](work_share &w, void *from) {
+            auto &s = *static_cast<doacross_setup *>(from);
+            setup_doacross(w, s.dimensions, s.counts,
+                           w.shape.kind == schedule_kind::dynamic ? w.shape.chunk : s.chunk, s.members);
+            shared_memory asked{s.memory};
+            set_up_memory(w, &asked);
+        },
+        &with);
+    if (memory)
+        *memory = me->self->work.share->memory;
+    return first ? next_values(first, last) : true;
+}
+
+template <class T> void post(const T *numbers) {
+    std::int64_t at[64];
+    member *const m = self();
+    for (unsigned i = 0; i < m->work.share->across.dimensions; ++i)
+        at[i] = static_cast<std::int64_t>(numbers[i]);
+    post_doacross(m, at);
+}
+
+struct parallel_loop {
+    loop_shape shape;
+};
+void run_parallel_loop(void (*fn)(void *), void *data, unsigned threads, const loop_shape &shape) {
+    region_options with;
+    loop_shape copy = shape;
+    with.prepare_with = &copy;
+    // The construct is set up, and entered by all members, before they run.
+    with.prepare = [](team &t, void *shape) {
+        for (unsigned i = 0; i < t.size; ++i)
+            enter_work(&t.members[i], *static_cast<loop_shape *>(shape));
+    };
+    team *const t = open_region(fn, data, resolve_size(current_frame(), threads), with);
+    fn(data);
+    close_region(t);
+}
+void start_parallel_loop(void (*fn)(void *), void *data, unsigned threads, const loop_shape &shape) {
+    region_options with;
+    loop_shape copy = shape;
+    with.prepare_with = &copy;
+    with.prepare = [](team &t, void *shape) {
+        for (unsigned i = 0; i < t.size; ++i)
+            enter_work(&t.members[i], *static_cast<loop_shape *>(shape));
+    };
+    open_region(fn, data, resolve_size(current_frame(), threads), with);
+}
+
+loop_shape with_space(loop_shape shape, iteration_space space) noexcept {
+    shape.space = space;
+    return shape;
+}
+
+loop_shape sections_shape(unsigned count) noexcept {
+    return {{1, 1, count}, schedule_kind::dynamic, 1, false};
+}
+
+unsigned next_section() {
+    long first = 0, last = 0;
+    return next_values(&first, &last) ? static_cast<unsigned>(first) : 0;
+}
+
+} // namespace
+
+#define FULT_LOOP(NAME, KIND, ORDERED)                                                                    \
+    bool GOMP_loop_##NAME##_start(long start, long end, long step, long chunk, long *first, long *last) { \
+        return start_loop(space_of(start, end, step),                                                     \
+                          shape_of(KIND, static_cast<std::uint64_t>(chunk), ORDERED), first, last);       \
+    }                                                                                                     \
+    bool GOMP_loop_##NAME##_next(long *first, long *last) { return next_values(first, last); }            \
+    bool GOMP_loop_ull_##NAME##_start(bool up, ull start, ull end, ull step, ull chunk, ull *first,       \
+                                      ull *last) {                                                        \
+        return start_loop(space_of(up, start, end, step), shape_of(KIND, chunk, ORDERED), first, last);   \
+    }                                                                                                     \
+    bool GOMP_loop_ull_##NAME##_next(ull *first, ull *last) { return next_values(first, last); }
+
+#define FULT_RUNTIME_LOOP(NAME, ORDERED)                                                              \
+    bool GOMP_loop_##NAME##_start(long start, long end, long step, long *first, long *last) {         \
+        return start_loop(space_of(start, end, step), runtime_shape(ORDERED), first, last);           \
+    }                                                                                                 \
+    bool GOMP_loop_##NAME##_next(long *first, long *last) { return next_values(first, last); }        \
+    bool GOMP_loop_ull_##NAME##_start(bool up, ull start, ull end, ull step, ull *first, ull *last) { \
+        return start_loop(space_of(up, start, end, step), runtime_shape(ORDERED), first, last);       \
+    }                                                                                                 \
+    bool GOMP_loop_ull_##NAME##_next(ull *first, ull *last) { return next_values(first, last); }
+
+#define FULT_DOACROSS(NAME, KIND)                                                                           \
+    bool GOMP_loop_doacross_##NAME##_start(unsigned n, long *counts, long chunk, long *first, long *last) { \
+        return start_doacross(n, counts, shape_of(KIND, static_cast<std::uint64_t>(chunk), false), first,   \
+                              last, nullptr, nullptr);                                                      \
+    }                                                                                                       \
+    bool GOMP_loop_ull_doacross_##NAME##_start(unsigned n, ull *counts, ull chunk, ull *first, ull *last) { \
+        return start_doacross(n, counts, shape_of(KIND, chunk, false), first, last, nullptr, nullptr);      \
+    }
+
+extern "C" {
+
+FULT_LOOP(static, schedule_kind::fixed, false)
+FULT_LOOP(dynamic, schedule_kind::dynamic, false)
+FULT_LOOP(guided, schedule_kind::guided, false)
+FULT_LOOP(nonmonotonic_dynamic, schedule_kind::dynamic, false)
+FULT_LOOP(nonmonotonic_guided, schedule_kind::guided, false)
+FULT_LOOP(ordered_static, schedule_kind::fixed, true)
+FULT_LOOP(ordered_dynamic, schedule_kind::dynamic, true)
+FULT_LOOP(ordered_guided, schedule_kind::guided, true)
+FULT_RUNTIME_LOOP(runtime, false)
+FULT_RUNTIME_LOOP(nonmonotonic_runtime, false)
+FULT_RUNTIME_LOOP(maybe_nonmonotonic_runtime, false)
+FULT_RUNTIME_LOOP(ordered_runtime, true)
+FULT_DOACROSS(static, schedule_kind::fixed)
+FULT_DOACROSS(dynamic, schedule_kind::dynamic)
+FULT_DOACROSS(guided, schedule_kind::guided)
+
+bool GOMP_loop_doacross_runtime_start(unsigned n, long *counts, long *first, long *last) {
+    return start_doacross(n, counts, runtime_shape(false), first, last, nullptr, nullptr);
+}
+bool GOMP_loop_ull_doacross_runtime_start(unsigned n, ull *counts, ull *first, ull *last) {
+    return start_doacross(n, counts, runtime_shape(false), first, last, nullptr, nullptr);
+}
+
+bool GOMP_loop_start(long start, long end, long step, long schedule, long chunk, long *first, long *last,
+                     std::uintptr_t *reductions, void **memory) {
+    return start_general(space_of(start, end, step),
+                         shape_of_number(schedule, static_cast<std::uint64_t>(chunk), false), first, last,
+                         reductions, memory);
+}
+bool GOMP_loop_ordered_start(long start, long end, long step, long schedule, long chunk, long *first,
+                             long *last, std::uintptr_t *reductions, void **memory) {
+    return start_general(space_of(start, end, step),
+                         shape_of_number(schedule, static_cast<std::uint64_t>(chunk), true), first, last,
+                         reductions, memory);
+}
+bool GOMP_loop_doacross_start(unsigned n, long *counts, long schedule, long chunk, long *first, long *last,
+                              std::uintptr_t *reductions, void **memory) {
+    return start_doacross(n, counts, shape_of_number(schedule, static_cast<std::uint64_t>(chunk), false),
+                          first, last, reductions, memory);
+}
+bool GOMP_loop_ull_start(bool up, ull start, ull end, ull step, long schedule, ull chunk, ull *first,
+                         ull *last, std::uintptr_t *reductions, void **memory) {
+    return start_general(space_of(up, start, end, step), shape_of_number(schedule, chunk, false), first, last,
+                         reductions, memory);
+}
+bool GOMP_loop_ull_ordered_start(bool up, ull start, ull end, ull step, long schedule, ull chunk, ull *first,
+                                 ull *last, std::uintptr_t *reductions, void **memory) {
+    return start_general(space_of(up, start, end, step), shape_of_number(schedule, chunk, true), first, last,
+                         reductions, memory);
+}
+bool GOMP_loop_ull_doacross_start(unsigned n, ull *counts, long schedule, ull chunk, ull *first, ull *last,
+                                  std::uintptr_t *reductions, void **memory) {
+    return start_doacross(n, counts, shape_of_number(schedule, chunk, false), first, last, reductions,
+                          memory);
+}
+
+void GOMP_doacross_post(long *numbers) { post(numbers); }
+void GOMP_doacross_ull_post(ull *numbers) { post(numbers); }
+
+void GOMP_doacross_wait(long first, ...) {
+    member *const m = self();
+    std::int64_t at[64] = {first};
+    std::va_list rest;
+    va_start(rest, first);
+    for (unsigned i = 1; i < m->work.share->across.dimensions; ++i)
+        at[i] = va_arg(rest, long);
+    va_end(rest);
+    await_doacross(m, at);
+}
+void GOMP_doacross_ull_wait(ull first, ...) {
+    member *const m = self();
+    std::int64_t at[64] = {static_cast<std::int64_t>(first)};
+    std::va_list rest;
+    va_start(rest, first);
+    for (unsigned i = 1; i < m->work.share->across.dimensions; ++i)
+        at[i] = static_cast<std::int64_t>(va_arg(rest, ull));
+    va_end(rest);
+    await_doacross(m, at);
+}
+
+void GOMP_loop_end() {
+    leave();
+    team_barrier(self());
+}
+bool GOMP_loop_end_cancel() {
+    leave();
+    return team_barrier(self(), barrier_kind::cancellable);
+}
+void GOMP_loop_end_nowait() { leave(); }
+
+void GOMP_ordered_start() { begin_ordered(self()); }
+void GOMP_ordered_end() {} // the next chunk may go on when this one is over: one region an iteration
+
+// Combined with parallel ------------------------------------------------------------------------------------------------------
+
+#define FULT_PARALLEL_LOOP(NAME, KIND)                                                                     \
+    void GOMP_parallel_loop_##NAME(void (*fn)(void *), void *data, unsigned threads, long start, long end, \
+                                   long step, long chunk, unsigned) {                                      \
+        run_parallel_loop(fn, data, threads,                                                               \
+                          with_space(shape_of(KIND, static_cast<std::uint64_t>(chunk), false),             \
+                                     space_of(start, end, step)));                                         \
+    }
+#define FULT_PARALLEL_LOOP_START(NAME, KIND)                                                             \
+    void GOMP_parallel_loop_##NAME##_start(void (*fn)(void *), void *data, unsigned threads, long start, \
+                                           long end, long step, long chunk) {                            \
+        start_parallel_loop(fn, data, threads,                                                           \
+                            with_space(shape_of(KIND, static_cast<std::uint64_t>(chunk), false),         \
+                                       space_of(start, end, step)));                                     \
+    }
+#define FULT_PARALLEL_RUNTIME_LOOP(NAME)                                                                    \
+    void GOMP_parallel_loop_##NAME(void (*fn)(void *), void *data, unsigned threads, long start, long end,  \
+                                   long step, unsigned) {                                                   \
+        run_parallel_loop(fn, data, threads, with_space(runtime_shape(false), space_of(start, end, step))); \
+    }
+
+FULT_PARALLEL_LOOP(static, schedule_kind::fixed)
+FULT_PARALLEL_LOOP(dynamic, schedule_kind::dynamic)
+FULT_PARALLEL_LOOP(guided, schedule_kind::guided)
+FULT_PARALLEL_LOOP(nonmonotonic_dynamic, schedule_kind::dynamic)
+FULT_PARALLEL_LOOP(nonmonotonic_guided, schedule_kind::guided)
+FULT_PARALLEL_RUNTIME_LOOP(runtime)
+FULT_PARALLEL_RUNTIME_LOOP(nonmonotonic_runtime)
+FULT_PARALLEL_RUNTIME_LOOP(maybe_nonmonotonic_runtime)
+FULT_PARALLEL_LOOP_START(static, schedule_kind::fixed)
+FULT_PARALLEL_LOOP_START(dynamic, schedule_kind::dynamic)
+FULT_PARALLEL_LOOP_START(guided, schedule_kind::guided)
+void GOMP_parallel_loop_runtime_start(void (*fn)(void *), void *data, unsigned threads, long start, long end,
+                                      long step) {
+    start_parallel_loop(fn, data, threads, with_space(runtime_shape(false), space_of(start, end, step)));
+}
+
+// Sections: a dynamic loop over 1 ... count; 0 says that there are no more.
+unsigned GOMP_sections_start(unsigned count) {
+    enter_work(self(), sections_shape(count));
+    return next_section();
+}
+unsigned GOMP_sections2_start(unsigned count, std::uintptr_t *reductions, void **memory) {
+    enter_with(sections_shape(count), reductions, memory);
+    return next_section();
+}
+unsigned GOMP_sections_next() { return next_section(); }
+void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned threads, unsigned count, unsigned) {
+    run_parallel_loop(fn, data, threads, sections_shape(count));
+}
+void GOMP_parallel_sections_start(void (*fn)(void *), void *data, unsigned threads, unsigned count) {
+    start_parallel_loop(fn, data, threads, sections_shape(count));
+}
+void GOMP_sections_end() { GOMP_loop_end(); }
+bool GOMP_sections_end_cancel() { return GOMP_loop_end_cancel(); }
+void GOMP_sections_end_nowait() { leave(); }
+
+} // extern "C"

@@ -1,0 +1,104 @@
+// GOMP_*: target regions fall back to the host, as they do without a device.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "gnu.hpp"
+#include "omp/core/depend.hpp"
+#include "omp/core/error.hpp"
+#include "omp/core/taskgroup.hpp"
+
+using namespace fult::omp;
+
+namespace {
+
+// Copies of the firstprivate variables of a target region, in place of the addresses of the originals.
+class private_copies {
+  public:
+    private_copies(std::size_t count, void **addresses, const std::size_t *sizes,
+                   const unsigned short *kinds) {
+        constexpr unsigned kind_mask = 0xff, firstprivate = 12;
+        for (std::size_t i = 0; i < count; ++i) {
+            if ((kinds[i] & kind_mask) != firstprivate)
+                continue;
+            const std::size_t align = std::max<std::size_t>(std::size_t{1} << (kinds[i] >> 8), 16);
+            void *const copy = std::aligned_alloc(align, (sizes[i] + align) / align * align);
+            if (!copy)
+                fail("no memory for the %zu bytes of a firstprivate variable", sizes[i]);
+            std::memcpy(copy, addresses[i], sizes[i]);
+            memory_.emplace_back(copy, &std::free);
+            addresses[i] = copy;
+        }
+    }
+
+  private:
+    std::vector<std::unique_ptr<void, void (*)(void *)>> memory_;
+};
+
+// Of the region's arguments: words of an identifier and its value, which may be in the next word.
+unsigned thread_limit_of(void **arguments) {
+    constexpr std::uintptr_t in_next = 1u << 7, what = 0xff00, thread_limit = 2u << 8;
+    for (void **at = arguments; at && *at; ++at) {
+        const auto word = reinterpret_cast<std::intptr_t>(*at);
+        const auto id = static_cast<std::uintptr_t>(word);
+        const std::intptr_t value = (id & in_next) != 0 ? reinterpret_cast<std::intptr_t>(*++at) : word >> 16;
+        if ((id & what) == thread_limit && value > 0)
+            return static_cast<unsigned>(std::min<std::intptr_t>(value, 0x7fffffff));
+    }
+    return 0;
+}
+
+} // namespace
+
+extern "C" {
+void GOMP_taskwait_depend(void **depend);
+
+void GOMP_target(int, void (*fn)(void *), const void *, std::size_t, void **addresses, std::size_t *,
+                 unsigned char *) {
+    run_initial(fn, addresses);
+}
+void GOMP_target_ext(int, void (*fn)(void *), std::size_t count, void **addresses, std::size_t *sizes,
+                     unsigned short *kinds, unsigned, void **depend, void **arguments) {
+    if (depend)
+        GOMP_taskwait_depend(depend);
+    const private_copies copies(count, addresses, sizes, kinds);
+    run_initial(fn, addresses, {}, thread_limit_of(arguments));
+}
+void GOMP_target_data(int, const void *, std::size_t, void **, std::size_t *, unsigned char *) {}
+void GOMP_target_data_ext(int, std::size_t, void **, std::size_t *, unsigned short *) {}
+void GOMP_target_end_data() {}
+void GOMP_target_update(int, const void *, std::size_t, void **, std::size_t *, unsigned char *) {}
+void GOMP_target_update_ext(int, std::size_t, void **, std::size_t *, unsigned short *, unsigned,
+                            void **depend) {
+    if (depend)
+        GOMP_taskwait_depend(depend);
+}
+void GOMP_target_enter_exit_data(int, std::size_t, void **, std::size_t *, unsigned short *, unsigned,
+                                 void **depend) {
+    if (depend)
+        GOMP_taskwait_depend(depend);
+}
+void GOMP_offload_register_ver(unsigned, const void *, int, const void *) {}
+void GOMP_offload_register(const void *, int, const void *) {}
+void GOMP_offload_unregister_ver(unsigned, const void *, int, const void *) {}
+void GOMP_offload_unregister(const void *, int, const void *) {}
+
+void *omp_aligned_alloc(std::size_t align, std::size_t size, std::uintptr_t allocator);
+void omp_free(void *p, std::uintptr_t allocator);
+void *GOMP_alloc(std::size_t align, std::size_t size, std::uintptr_t allocator) {
+    void *const p = omp_aligned_alloc(align, size ? size : 1, allocator);
+    if (!p)
+        fail("no memory for the %zu bytes of an allocate clause", size);
+    return p;
+}
+void GOMP_free(void *p, std::uintptr_t allocator) { omp_free(p, allocator); }
+
+void GOMP_warning(const char *text, std::size_t length) { warn("%.*s", static_cast<int>(length), text); }
+[[noreturn]] void GOMP_error(const char *text, std::size_t length) {
+    fail("%.*s", static_cast<int>(length), text);
+}
+}

@@ -1,0 +1,263 @@
+// GOMP_*: explicit tasks.
+#include "omp/core/tasks.hpp"
+
+#include <alloca.h>
+#include <cstring>
+#include <vector>
+
+#include <fult/this_task.hpp>
+
+#include "gnu.hpp"
+#include "omp/core/cancel.hpp"
+#include "omp/core/depend.hpp"
+#include "omp/core/detach.hpp"
+#include "omp/core/reductions.hpp"
+#include "omp/core/taskgroup.hpp"
+#include "omp/core/taskloop.hpp"
+#include "omp/core/team.hpp"
+
+using namespace fult::omp;
+
+namespace {
+
+enum task_flag : unsigned {
+    untied_flag = 1,
+    final_flag = 2,
+    mergeable_flag = 4,
+    depend_flag = 8,
+    priority_flag = 0x10,
+    up_flag = 0x100,
+    grainsize_flag = 0x200,
+    if_flag = 0x400,
+    nogroup_flag = 0x800,
+    reduction_flag = 0x1000,
+    detach_flag = 0x2000,
+    strict_flag = 0x4000,
+};
+
+std::uint32_t frame_flags_of(unsigned flags) noexcept {
+    return ((flags & final_flag) != 0 ? is_final | generates_slowly : 0u) |
+           ((flags & untied_flag) != 0 ? is_untied : 0u);
+}
+
+// The compiler's dependence array.
+class dependence_list {
+  public:
+    explicit dependence_list(void **d) {
+        const bool old = d[0] != nullptr;
+        const auto at = [d](std::size_t i) { return reinterpret_cast<std::size_t>(d[i]); };
+        const std::size_t count = old ? at(0) : at(1), outs = old ? at(1) : at(2), mutexes = old ? 0 : at(3),
+                          ins = old ? count - outs : at(4), from = old ? 2 : 5;
+        list_.reserve(count);
+        for (std::size_t i = 0; i < count; ++i)
+            if (i < outs)
+                list_.push_back({d[from + i], dependence_kind::out});
+            else if (i < outs + mutexes)
+                list_.push_back({d[from + i], dependence_kind::mutexinoutset});
+            else if (i < outs + mutexes + ins)
+                list_.push_back({d[from + i], dependence_kind::in});
+            else
+                list_.push_back(of_object(static_cast<void **>(d[from + i])));
+    }
+    const dependence *data() const noexcept { return list_.data(); }
+    std::size_t size() const noexcept { return list_.size(); }
+
+  private:
+    static dependence of_object(void **object) noexcept { // an omp_depend_t
+        switch (reinterpret_cast<std::uintptr_t>(object[1])) {
+        case 1:
+            return {object[0], dependence_kind::in};
+        case 4:
+            return {object[0], dependence_kind::mutexinoutset};
+        case 5:
+            return {object[0], dependence_kind::inoutset};
+        default:
+            return {object[0], dependence_kind::out};
+        }
+    }
+    std::vector<dependence> list_;
+};
+
+// The data of nearly all tasks: some words.
+constexpr std::size_t small_data = block_sizes[0] - sizeof(frame);
+FULT_ALWAYS_INLINE void copy_small(void *to, const void *from, std::size_t size) noexcept {
+    if (size % 8 != 0) [[unlikely]] {
+        std::memcpy(to, from, size);
+        return;
+    }
+    for (std::size_t i = 0; i < size; i += 8)
+        std::memcpy(static_cast<char *>(to) + i, static_cast<const char *>(from) + i, 8);
+}
+
+void copy_data(frame *f, void *data, void (*copy)(void *, void *), std::size_t size) {
+    if (copy)
+        copy(f->data, data);
+    else
+        std::memcpy(f->data, data, size);
+}
+
+// The arguments are GOMP_task's, so that a call is a jump.
+FULT_NOINLINE void task_with_clauses(void (*fn)(void *), void *data, void (*copy)(void *, void *), long bytes,
+                                     long alignment, bool deferred, unsigned flags, void **depend,
+                                     int priority, void *detach) {
+    const auto size = static_cast<std::size_t>(bytes), align = static_cast<std::size_t>(alignment);
+    frame *const me = current_frame();
+    if (is_cancelled(me))
+        return;
+    deferred = deferred && !runs_undeferred(me) && (flags & final_flag) == 0;
+    frame *const f = new_frame(me, size, align, frame_flags_of(flags));
+    if ((flags & priority_flag) != 0)
+        f->attach().priority = priority;
+    if ((flags & detach_flag) != 0) {
+        // the compiler's data holds the handle as well: it is copied below
+        void *const handle = make_event(f);
+        *static_cast<void **>(detach) = handle;
+        if (data)
+            *static_cast<void **>(data) = handle;
+    }
+    const bool depends = (flags & depend_flag) != 0;
+    if (!deferred) {
+        if (depends) {
+            const dependence_list list(depend);
+            await_dependences(me, list.data(), list.size());
+        }
+        f->function = fn;
+        if (copy || (f->more && f->more->block)) // freed with the frame
+            copy_data(f, data, copy, size);
+        else
+            f->data = data;
+        run_undeferred(me, f);
+        return;
+    }
+    f->function = fn;
+    copy_data(f, data, copy, size);
+    if (depends) {
+        const dependence_list list(depend);
+        if (!add_dependences(me, f, list.data(), list.size()))
+            return;
+    }
+    submit(f);
+}
+
+} // namespace
+
+extern "C" {
+
+void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
+               bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
+    frame *const me = frame_on_worker();
+    if (!me || me->has(generates_slowly) || !if_clause || copy ||
+        (flags & ~(mergeable_flag | untied_flag)) != 0 || static_cast<std::size_t>(size) > small_data ||
+        align > 16 || !can_submit_fast(me)) [[unlikely]]
+        return task_with_clauses(fn, data, copy, size, align, if_clause, flags, depend, priority, detach);
+    frame *const f = new_small_frame(me);
+    f->function = fn;
+    copy_small(f->data, data, static_cast<std::size_t>(size));
+    submit_fast(f);
+}
+
+void GOMP_taskwait() { taskwait(current_frame()); }
+void GOMP_taskwait_depend(void **depend) {
+    const dependence_list list(depend);
+    await_dependences(current_frame(), list.data(), list.size());
+}
+void GOMP_taskyield() {
+    if (frame_on_worker())
+        fult::this_task::yield();
+}
+
+void GOMP_taskgroup_start() { begin_taskgroup(current_frame()); }
+void GOMP_taskgroup_end() { end_taskgroup(current_frame()); }
+
+void GOMP_taskgroup_reduction_register(std::uintptr_t *data) {
+    frame *const me = current_frame();
+    register_reductions(taskgroup_of(me)->reductions, data, me->in()->size);
+}
+void GOMP_taskgroup_reduction_unregister(std::uintptr_t *data) { free_reductions(data); }
+void GOMP_task_reduction_remap(std::size_t count, std::size_t originals, void **pointers) {
+    remap_reductions(current_frame(), count, originals, pointers);
+}
+
+void GOMP_workshare_task_reduction_unregister(bool cancelled) {
+    end_work_reductions(current_frame(), cancelled);
+}
+
+} // extern "C"
+
+// taskloop --------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+division divide(std::uint64_t count, unsigned flags, std::uint64_t num, unsigned threads) {
+    const division_by how = (flags & grainsize_flag) == 0 ? division_by::tasks
+                            : (flags & strict_flag) != 0  ? division_by::strict_grain_size
+                                                          : division_by::grain_size;
+    return divide_taskloop(count, how, num, threads);
+}
+
+template <class T>
+void taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
+              unsigned flags, unsigned long num, int priority, T start, T end, T step) {
+    frame *const me = current_frame();
+    std::uint64_t count = 0;
+    if constexpr (std::is_signed_v<T>) {
+        const auto u = [](T v) { return static_cast<std::uint64_t>(v); };
+        if (step > 0 ? start < end : start > end)
+            count = step > 0 ? (u(end) - u(start) - 1) / u(step) + 1 // rounded up, without overflow
+                             : (u(start) - u(end) - 1) / (0 - u(step)) + 1;
+    } else {
+        const bool up = (flags & up_flag) != 0;
+        if (up ? start < end : start > end)
+            count = up ? (end - start - 1) / step + 1 : (start - end - 1) / (0 - step) + 1;
+    }
+    const bool group = (flags & nogroup_flag) == 0;
+    if (count == 0 || is_cancelled(me)) {
+        if ((flags & reduction_flag) != 0 &&
+            group) // the compiler's code after the loop: there is nothing to combine
+            (*reinterpret_cast<std::uintptr_t **>(static_cast<T *>(data) + 2))[2] = 0;
+        return;
+    }
+    if (group) {
+        begin_taskgroup(me);
+        if ((flags & reduction_flag) != 0)
+            register_reductions(taskgroup_of(me)->reductions,
+                                *reinterpret_cast<std::uintptr_t **>(static_cast<T *>(data) + 2),
+                                me->in()->size);
+    }
+    const division by = divide(count, flags, num, me->in()->size);
+    const bool deferred = (flags & if_flag) != 0 && !runs_undeferred(me) && (flags & final_flag) == 0;
+    T at = start;
+    for (std::uint64_t i = 0; i < by.tasks; ++i) {
+        const std::uint64_t n = by.iterations(i);
+        const T stop = static_cast<T>(static_cast<std::uint64_t>(at) + n * static_cast<std::uint64_t>(step));
+        frame *const f = new_frame(me, static_cast<std::size_t>(size), static_cast<std::size_t>(align),
+                                   frame_flags_of(flags));
+        f->function = fn;
+        if ((flags & priority_flag) != 0)
+            f->attach().priority = priority;
+        copy_data(f, data, copy, static_cast<std::size_t>(size));
+        static_cast<T *>(f->data)[0] = at;
+        static_cast<T *>(f->data)[1] = stop;
+        at = stop;
+        if (deferred)
+            submit(f);
+        else
+            run_undeferred(me, f);
+    }
+    if (group)
+        end_taskgroup(me);
+}
+
+} // namespace
+
+extern "C" {
+void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
+                   unsigned flags, unsigned long num, int priority, long start, long end, long step) {
+    taskloop<long>(fn, data, copy, size, align, flags, num, priority, start, end, step);
+}
+void GOMP_taskloop_ull(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
+                       unsigned flags, unsigned long num, int priority, unsigned long long start,
+                       unsigned long long end, unsigned long long step) {
+    taskloop<unsigned long long>(fn, data, copy, size, align, flags, num, priority, start, end, step);
+}
+}

@@ -1,0 +1,326 @@
+// __kmpc_*: explicit tasks. A task's memory is one block: its frame, then what the compiler knows of it.
+#include "omp/core/tasks.hpp"
+
+#include <alloca.h>
+#include <cstring>
+
+#include <fult/this_task.hpp>
+
+#include "kmp.hpp"
+#include "omp/core/cancel.hpp"
+#include "omp/core/depend.hpp"
+#include "omp/core/detach.hpp"
+#include "omp/core/private_copies.hpp"
+#include "omp/core/taskgroup.hpp"
+#include "omp/core/taskloop.hpp"
+#include "omp/core/team.hpp"
+
+using namespace fult::omp;
+using kmp::depend_info;
+using kmp::frame_of;
+using kmp::location;
+using kmp::task_entry;
+using kmp_task = kmp::task;
+
+namespace {
+
+void run_task(void *data) {
+    auto *const t = static_cast<kmp_task *>(data);
+    t->entry(kmp::thread_id(frame_of(t)->at), t);
+}
+
+// Private variables with destructors.
+void destroy_privates(frame *f) {
+    if (!f->has(kmp::has_destructors))
+        return;
+    f->flags &= ~std::uint32_t{kmp::has_destructors};
+    f->attach().on_end = nullptr;
+    auto *const t = static_cast<kmp_task *>(f->data);
+    t->destructors.destructors(f->at ? kmp::thread_id(f->at) : 0, t);
+}
+
+// An untied task submits itself before each of its scheduling points and returns; here it goes on at once.
+void run_other_parts(frame *f) {
+    while (f->has(kmp::has_next_part)) {
+        f->flags &= ~std::uint32_t{kmp::has_next_part};
+        run_task(f->data);
+    }
+}
+
+void run_task_in_parts(void *data) {
+    frame *const f = frame_of(static_cast<kmp_task *>(data));
+    run_task(data);
+    run_other_parts(f);
+    destroy_privates(f);
+}
+
+FULT_NOINLINE frame *with_clauses(frame *f, std::int32_t flags) {
+    f->function = run_task_in_parts;
+    if ((flags & kmp::final_flag) != 0)
+        f->flags |= is_final | generates_slowly;
+    if ((flags & kmp::tied_flag) == 0)
+        f->flags |= is_untied;
+    if ((flags & kmp::priority_flag) != 0)
+        f->flags |= kmp::has_priority;
+    if ((flags & kmp::destructors_flag) != 0) {
+        f->flags |= kmp::has_destructors;
+        f->attach().on_end = destroy_privates; // of a task that is cancelled before its start
+    }
+    if ((flags & kmp::proxy_flag) != 0)
+        make_event(f);
+    return f;
+}
+
+// `count` entries; list may be null then.
+class dependence_list {
+  public:
+    dependence_list(dependence *memory, int count, const depend_info *list, int more,
+                    const depend_info *others)
+        : list_(memory) {
+        add(count, list);
+        add(more, others);
+    }
+    const dependence *data() const noexcept { return list_; }
+    std::size_t size() const noexcept { return size_; }
+
+  private:
+    static constexpr std::uint8_t all_memory = 0x80;
+    void add(int count, const depend_info *list) {
+        for (int i = 0; i < count; ++i) {
+            const depend_info &d = list[i];
+            if ((d.kind & all_memory) != 0)
+                list_[size_++] = {nullptr, dependence_kind::out};
+            else if (d.address != 0)
+                list_[size_++] = {reinterpret_cast<const void *>(d.address), kind_of(d.kind)};
+        }
+    }
+    static dependence_kind kind_of(std::uint8_t kind) noexcept {
+        switch (kind & 0xf) {
+        case 1:
+            return dependence_kind::in;
+        case 4:
+            return dependence_kind::mutexinoutset;
+        case 8:
+            return dependence_kind::inoutset;
+        default:
+            return dependence_kind::out;
+        }
+    }
+    dependence *list_;
+    std::size_t size_ = 0;
+};
+// On the caller's stack.
+#define FULT_DEPENDENCES(name, count, list, more, others)                                              \
+    const dependence_list name(static_cast<dependence *>(::alloca(                                     \
+                                   sizeof(dependence) * static_cast<unsigned>((count) + (more) + 1))), \
+                               count, list, more, others)
+
+void start(frame *me, frame *f, const dependence_list *depends) {
+    count_child(me, f);
+    if (f->has(kmp::has_priority))
+        f->attach().priority = static_cast<kmp_task *>(f->data)->priority.priority;
+    if (runs_undeferred(me)) {
+        if (depends)
+            await_dependences(me, depends->data(), depends->size());
+        return run_undeferred(me, f);
+    }
+    if (!depends || add_dependences(me, f, depends->data(), depends->size()))
+        submit(f);
+}
+
+frame *allocate(std::int32_t flags, std::size_t size, std::size_t shareds, task_entry entry) {
+    frame *const me = current_frame();
+    size = (size + 7) & ~std::size_t{7};
+    frame *const f = allocate_frame(me, size + shareds, 16, 0);
+    f->of_data = f;
+    f->self = nullptr; // it has not started
+    f->at = nullptr;
+    f->function = run_task;
+    f->data_size = static_cast<std::uint32_t>(size + shareds);
+    auto *const t = static_cast<kmp_task *>(f->data);
+    t->shareds = shareds != 0 ? reinterpret_cast<char *>(t) + size : nullptr;
+    t->entry = entry;
+    t->part = 0;
+    if (flags != kmp::tied_flag) [[unlikely]]
+        return with_clauses(f, flags);
+    return f;
+}
+
+} // namespace
+
+extern "C" {
+
+kmp_task *__kmpc_omp_task_alloc(location *, int, std::int32_t flags, std::size_t size, std::size_t shareds,
+                                task_entry entry) {
+    return static_cast<kmp_task *>(allocate(flags, size, shareds, entry)->data);
+}
+kmp_task *__kmpc_omp_target_task_alloc(location *, int, std::int32_t flags, std::size_t size,
+                                       std::size_t shareds, task_entry entry, std::int64_t) {
+    return static_cast<kmp_task *>(allocate(flags, size, shareds, entry)->data);
+}
+int __kmpc_omp_reg_task_with_affinity(location *, int, kmp_task *, int, void *) { return 0; }
+
+int __kmpc_omp_task(location *, int, kmp_task *t) {
+    frame *const f = frame_of(t);
+    if (f->self) [[unlikely]] { // it runs: this is its next part
+        f->flags |= kmp::has_next_part;
+        return 0;
+    }
+    frame *const me = f->parent;
+    if (f->has(kmp::has_priority) || runs_undeferred(me)) [[unlikely]] {
+        start(me, f, nullptr);
+        return 0;
+    }
+    count_child(me, f);
+    submit(f);
+    return 0;
+}
+int __kmpc_omp_task_parts(location *where, int thread, kmp_task *t) {
+    return __kmpc_omp_task(where, thread, t);
+}
+
+int __kmpc_omp_task_with_deps(location *, int, kmp_task *t, int count, const depend_info *list, int more,
+                              const depend_info *others) {
+    frame *const f = frame_of(t);
+    FULT_DEPENDENCES(depends, count, list, more, others);
+    start(f->parent, f, depends.size() != 0 ? &depends : nullptr);
+    return 0;
+}
+
+void __kmpc_omp_task_begin_if0(location *, int, kmp_task *t) {
+    frame *const f = frame_of(t);
+    count_child(f->parent, f);
+    begin_undeferred(f->parent, f);
+}
+void __kmpc_omp_task_complete_if0(location *, int, kmp_task *t) {
+    frame *const f = frame_of(t);
+    run_other_parts(f);
+    destroy_privates(f);
+    end_undeferred(f->parent, f);
+}
+// For code that calls the entry itself.
+void __kmpc_invoke_task_func(int, kmp_task *t) { run_task(t); }
+
+int __kmpc_omp_taskwait(location *, int) {
+    taskwait(current_frame());
+    return 0;
+}
+void __kmpc_omp_wait_deps(location *, int, int count, const depend_info *list, int more,
+                          const depend_info *others) {
+    frame *const me = current_frame();
+    FULT_DEPENDENCES(depends, count, list, more, others);
+    await_dependences(me, depends.data(), depends.size());
+}
+void __kmpc_omp_taskwait_deps_51(location *where, int thread, int count, const depend_info *list, int more,
+                                 const depend_info *others, int) {
+    __kmpc_omp_wait_deps(where, thread, count, list, more, others);
+}
+int __kmpc_omp_taskyield(location *, int, int) {
+    if (frame_on_worker())
+        fult::this_task::yield();
+    return 0;
+}
+
+void __kmpc_taskgroup(location *, int) { begin_taskgroup(current_frame()); }
+void __kmpc_end_taskgroup(location *, int) { end_taskgroup_with_copies(current_frame()); }
+
+void *__kmpc_task_allow_completion_event(location *, int, kmp_task *t) { return make_event(frame_of(t)); }
+void __kmpc_proxy_task_completed(int, kmp_task *t) { fulfill(frame_of(t)->more->event); }
+void __kmpc_proxy_task_completed_ooo(kmp_task *t) { fulfill(frame_of(t)->more->event); }
+
+} // extern "C"
+
+// taskloop --------------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+using duplicate = void (*)(kmp_task *to, kmp_task *from, int last);
+
+frame *copy_task(frame *me, kmp_task *pattern, duplicate copy, bool last) {
+    const frame *const from = frame_of(pattern);
+    frame *const f = allocate_frame(me, from->data_size, 16, 0);
+    f->of_data = f;
+    f->self = nullptr; // it has not started
+    f->at = nullptr;
+    f->function = from->function;
+    f->data_size = from->data_size;
+    f->flags = from->flags;
+    if (from->more && from->more->on_end)
+        f->attach().on_end = from->more->on_end;
+    auto *const t = static_cast<kmp_task *>(f->data);
+    std::memcpy(static_cast<void *>(t), pattern, from->data_size);
+    if (pattern->shareds)
+        t->shareds = reinterpret_cast<char *>(t) +
+                     (static_cast<char *>(pattern->shareds) - reinterpret_cast<char *>(pattern));
+    if (copy)
+        copy(t, pattern, last);
+    return f;
+}
+
+std::uint64_t trip_count(std::uint64_t low, std::uint64_t high, std::int64_t step) noexcept {
+    return step > 0
+               ? (high - low + static_cast<std::uint64_t>(step)) / static_cast<std::uint64_t>(step)
+               : (low - high - static_cast<std::uint64_t>(step)) / (0 - static_cast<std::uint64_t>(step));
+}
+
+division divide(std::uint64_t count, int clause, std::uint64_t number, bool strict, unsigned threads) {
+    enum : int { grain_clause = 1, tasks_clause = 2 };
+    const division_by how = clause == grain_clause
+                                ? strict ? division_by::strict_grain_size : division_by::grain_size
+                            : clause == tasks_clause ? division_by::tasks
+                                                     : division_by::threads;
+    return divide_taskloop(count, how, number, threads);
+}
+
+// `pattern` has the loop's bounds at low and high.
+void run_taskloop(frame *me, kmp_task *pattern, bool deferred, std::uint64_t *low, std::uint64_t *high,
+                  std::int64_t step, const division &by, duplicate copy) {
+    const auto offset = [pattern](const std::uint64_t *p) {
+        return reinterpret_cast<const char *>(p) - reinterpret_cast<const char *>(pattern);
+    };
+    const auto low_at = offset(low), high_at = offset(high);
+    std::uint64_t at = *low;
+    for (std::uint64_t i = 0; i < by.tasks; ++i) {
+        const std::uint64_t next = at + by.iterations(i) * static_cast<std::uint64_t>(step);
+        frame *const f = copy_task(me, pattern, copy, i == by.tasks - 1);
+        std::memcpy(static_cast<char *>(f->data) + low_at, &at, sizeof at);
+        const std::uint64_t last = next - static_cast<std::uint64_t>(step);
+        std::memcpy(static_cast<char *>(f->data) + high_at, &last, sizeof last);
+        at = next;
+        if (deferred) {
+            start(me, f, nullptr);
+        } else {
+            count_child(me, f);
+            run_undeferred(me, f);
+        }
+    }
+}
+
+void taskloop(kmp_task *pattern, int if_clause, std::uint64_t *low, std::uint64_t *high, std::int64_t step,
+              int nogroup, int clause, std::uint64_t number, bool strict, void *copy) {
+    frame *const me = current_frame();
+    if (!nogroup)
+        begin_taskgroup(me);
+    if (const std::uint64_t count = trip_count(*low, *high, step); count != 0 && !is_cancelled(me))
+        run_taskloop(me, pattern, if_clause != 0 && me->in()->size > 1, low, high, step,
+                     divide(count, clause, number, strict, me->in()->size),
+                     reinterpret_cast<duplicate>(copy));
+    free_frame(frame_of(pattern), me->at); // with its private variables, which are the pattern's own
+    if (!nogroup)
+        end_taskgroup_with_copies(me);
+}
+
+} // namespace
+
+extern "C" {
+void __kmpc_taskloop(location *, int, kmp_task *pattern, int if_clause, std::uint64_t *low,
+                     std::uint64_t *high, std::int64_t step, int nogroup, int clause, std::uint64_t number,
+                     void *copy) {
+    taskloop(pattern, if_clause, low, high, step, nogroup, clause, number, false, copy);
+}
+void __kmpc_taskloop_5(location *, int, kmp_task *pattern, int if_clause, std::uint64_t *low,
+                       std::uint64_t *high, std::int64_t step, int nogroup, int clause, std::uint64_t number,
+                       int modifier, void *copy) {
+    taskloop(pattern, if_clause, low, high, step, nogroup, clause, number, modifier != 0, copy);
+}
+}

@@ -1,0 +1,48 @@
+#include <omp.h>
+
+#include "check.h"
+
+int main(void) {
+    enum { n = 200 };
+    int chain = 0, order = 1, left[n], readers = 0, x = 0, y = 0, mutual = 0;
+#pragma omp parallel num_threads(4)
+#pragma omp single
+    {
+        for (int i = 0; i < n; ++i) {
+#pragma omp task depend(inout : chain) shared(order, chain)
+            {
+                order = order && chain == i;
+                ++chain;
+            }
+        }
+        for (int i = 0; i < n; ++i) {
+#pragma omp task depend(out : left[i])
+            left[i] = i;
+        }
+        for (int i = 1; i < n; ++i) {
+#pragma omp task depend(in : left[i], left[i - 1]) shared(readers)
+            {
+                EXPECT(left[i] == i && left[i - 1] == i - 1);
+#pragma omp atomic
+                ++readers;
+            }
+        }
+#pragma omp task depend(out : x) shared(x)
+        x = 5;
+#pragma omp task depend(in : x) depend(out : y) shared(x, y) if (0)
+        y = x + 1;
+        EXPECT(y == 6);
+        for (int i = 0; i < 50; ++i) {
+#pragma omp task depend(mutexinoutset : mutual) shared(mutual)
+            ++mutual;
+        }
+#pragma omp task depend(in : mutual) shared(mutual)
+        EXPECT(mutual == 50);
+#pragma omp taskwait depend(in : mutual)
+        EXPECT(mutual == 50);
+#pragma omp taskwait
+    }
+    EXPECT(order && chain == n);
+    EXPECT(readers == n - 1);
+    return 0;
+}

@@ -1,0 +1,309 @@
+// Random OpenMP task programs with an oracle. A program is a tree that a seed determines: each task draws
+// what it does, generates children by that, and checks what OpenMP promises where it can see it.
+//   random_tasks [seconds] [first seed]
+// What is checked: each task runs once; taskwait returns after the bodies of all children, taskgroup and
+// barriers after all descendants; tasks with dependences run in an order that these allow; a tied task stays
+// on its thread, with that thread's threadprivate data; a cancelled taskgroup ends; reductions have the right
+// sum.
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <omp.h>
+
+namespace {
+
+int mine = -1; // the number of the thread in the outermost team
+#pragma omp threadprivate(mine)
+
+std::atomic<long> failures{0}, tasks_run{0};
+
+void expect(bool right, const char *what, std::uint64_t seed) {
+    if (right)
+        return;
+    if (failures.fetch_add(1) < 10)
+        std::fprintf(stderr, "seed %llu: %s\n", static_cast<unsigned long long>(seed), what);
+}
+
+struct draw {
+    std::uint64_t state;
+    std::uint64_t next() {
+        std::uint64_t z = state += 0x9e3779b97f4a7c15u;
+        z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+        z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+        return z ^ z >> 31;
+    }
+    unsigned below(unsigned n) { return static_cast<unsigned>(next() % n); }
+    bool one_in(unsigned n) { return below(n) == 0; }
+};
+
+struct program {
+    std::uint64_t seed;
+    bool nested; // threads of nested teams share threadprivate data
+};
+
+void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long> *count);
+
+// Checks that a task is on the thread where it began.
+class stays {
+  public:
+    explicit stays(const program &p) : p_(p), thread_(omp_get_thread_num()), mine_(mine) {}
+    ~stays() {
+        expect(omp_get_thread_num() == thread_, "a tied task has another thread number", p_.seed);
+        if (!p_.nested)
+            expect(mine == mine_ && mine == thread_, "a tied task sees another thread's data", p_.seed);
+    }
+    stays(const stays &) = delete;
+    stays &operator=(const stays &) = delete;
+
+  private:
+    const program &p_;
+    int thread_, mine_;
+};
+
+// The number of tasks that node() with this seed runs in all, itself included, by the same draws.
+long size_of(std::uint64_t seed, unsigned depth);
+
+void children(const program &p, draw d, unsigned depth, std::atomic<long> &bodies, std::atomic<long> &all) {
+    const unsigned n = 1 + d.below(4);
+    for (unsigned i = 0; i < n; ++i) {
+        const std::uint64_t s = d.next();
+        const unsigned how = d.below(5);
+        std::atomic<long> *const to = &all;
+        std::atomic<long> *const b = &bodies;
+        const program *const q = &p;
+        switch (how) {
+        case 0:
+#pragma omp task firstprivate(s, depth, to, b, q) if (s % 3 != 0)
+        {
+            node(*q, s, depth - 1, to);
+            ++*b;
+        } break;
+        case 1:
+#pragma omp task firstprivate(s, depth, to, b, q) final(s % 5 == 0) mergeable
+        {
+            node(*q, s, depth - 1, to);
+            ++*b;
+        } break;
+        case 2:
+#pragma omp task firstprivate(s, depth, to, b, q) priority(static_cast <int>(s % 7)) untied
+        {
+            node(*q, s, depth - 1, to);
+            ++*b;
+        } break;
+        default:
+#pragma omp task firstprivate(s, depth, to, b, q)
+        {
+            const stays here(*q);
+            node(*q, s, depth - 1, to);
+            ++*b;
+        }
+        }
+    }
+}
+
+long size_of_children(draw d, unsigned depth) {
+    const unsigned n = 1 + d.below(4);
+    long total = 0;
+    for (unsigned i = 0; i < n; ++i) {
+        const std::uint64_t s = d.next();
+        d.below(5);
+        total += size_of(s, depth - 1);
+    }
+    return total;
+}
+
+void with_taskwait(const program &p, draw d, unsigned depth, std::atomic<long> *count) {
+    std::atomic<long> bodies{0}, all{0};
+    draw look = d;
+    const long n = 1 + look.below(4);
+    // the descendants that are left after the taskwait still use these
+#pragma omp taskgroup
+    {
+        children(p, d, depth, bodies, all);
+#pragma omp taskwait
+        expect(bodies == n, "taskwait returned before its children", p.seed);
+    }
+    expect(all == size_of_children(d, depth), "taskgroup returned before its tasks", p.seed);
+    *count += all;
+}
+
+void with_dependences(const program &p, draw d) {
+    const unsigned n = 3 + d.below(30);
+    int a = 0, b = 0, sum = 0;
+    int readers = 0;
+    for (unsigned i = 0; i < n; ++i) {
+        if (d.one_in(3)) {
+#pragma omp task depend(in : a) depend(out : b) shared(a, b, readers)
+            {
+                b = a;
+#pragma omp atomic
+                ++readers;
+            }
+        } else if (d.one_in(4)) {
+#pragma omp task depend(mutexinoutset : sum) shared(sum)
+            {
+                const int before = sum;
+#pragma omp taskyield
+                sum = before + 1;
+            }
+        } else {
+#pragma omp task depend(inout : a) shared(a)
+            {
+                const int before = a;
+#pragma omp taskyield
+                a = before + 1;
+            }
+        }
+    }
+#pragma omp taskwait
+    expect(a + sum + readers == static_cast<int>(n), "tasks with dependences ran at the same time", p.seed);
+}
+
+void with_taskloop(const program &p, draw d) {
+    const int n = static_cast<int>(1 + d.below(200)), grain = static_cast<int>(1 + d.below(20));
+    long sum = 0;
+#pragma omp taskloop grainsize(grain) reduction(+ : sum)
+    for (int i = 0; i < n; ++i)
+        sum += i;
+    expect(sum == long{n} * (n - 1) / 2, "taskloop with a reduction", p.seed);
+}
+
+void with_cancel(const program &p, draw d) {
+    const unsigned n = 5 + d.below(50);
+    std::atomic<long> ran{0};
+#pragma omp taskgroup
+    for (unsigned i = 0; i < n; ++i)
+#pragma omp task shared(ran) firstprivate(i, n)
+    {
+        ++ran;
+        if (i == n / 2) {
+#pragma omp cancel taskgroup
+        }
+    }
+    expect(ran <= static_cast<long>(n) && (omp_get_cancellation() ? ran >= 1 : ran == static_cast<long>(n)),
+           "a cancelled taskgroup", p.seed);
+}
+
+void with_region(const program &p, draw d) {
+    const int n = static_cast<int>(1 + d.below(3));
+    std::atomic<long> ran{0}, meetings{0};
+#pragma omp parallel num_threads(n) shared(ran, meetings)
+    {
+        ++meetings;
+#pragma omp task shared(ran)
+        ++ran;
+#pragma omp barrier
+        expect(ran >= omp_get_num_threads() && meetings == omp_get_num_threads(),
+               "a barrier of a nested team", p.seed);
+#pragma omp task shared(ran)
+        ++ran;
+    }
+    expect(ran == 2 * meetings, "the end of a nested region", p.seed);
+}
+
+void with_detach(const program &p, draw d) {
+    std::atomic<long> step{0};
+    const bool early = d.one_in(2);
+#pragma omp taskgroup
+    {
+        omp_event_handle_t event;
+#pragma omp task detach(event) shared(step) firstprivate(early)
+        {
+            ++step;
+            if (early)
+                omp_fulfill_event(event);
+        }
+        if (!early) {
+#pragma omp task shared(step) firstprivate(event)
+            {
+                ++step;
+                omp_fulfill_event(event);
+            }
+        }
+    }
+    expect(step == (early ? 1 : 2), "a detached task", p.seed);
+}
+
+constexpr unsigned kinds = 8;
+
+void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long> *count) {
+    ++tasks_run;
+    draw d{seed};
+    const unsigned kind = depth == 0 ? kinds : d.below(kinds);
+    switch (kind) {
+    case 0:
+    case 1:
+        with_taskwait(p, d, depth, count);
+        break;
+    case 2:
+        with_dependences(p, d);
+        break;
+    case 3:
+        with_taskloop(p, d);
+        break;
+    case 4:
+        if (!omp_in_final())
+            with_cancel(p, d);
+        break;
+    case 5:
+        if (p.nested)
+            with_region(p, d);
+        break;
+    case 6:
+        with_detach(p, d);
+        break;
+    default: {
+#pragma omp taskyield
+    }
+    }
+    ++*count;
+}
+
+long size_of(std::uint64_t seed, unsigned depth) {
+    draw d{seed};
+    const unsigned kind = depth == 0 ? kinds : d.below(kinds);
+    return 1 + (kind < 2 ? size_of_children(d, depth) : 0);
+}
+
+void run(std::uint64_t seed) {
+    draw d{seed};
+    const program p{seed, d.one_in(2)};
+    omp_set_max_active_levels(p.nested ? 3 : 1);
+    const unsigned depth = 2 + d.below(5);
+    const int threads = static_cast<int>(1 + d.below(d.one_in(8) ? 8 : 3));
+    std::atomic<long> count{0};
+    long expected = 0;
+    const std::uint64_t root = d.next();
+#pragma omp parallel num_threads(threads)
+    {
+        mine = omp_get_thread_num();
+#pragma omp barrier
+#pragma omp single nowait
+        { expected = size_of(root, depth) * omp_get_num_threads(); }
+        const std::uint64_t own = root;
+        const program *const q = &p;
+        std::atomic<long> *const to = &count;
+#pragma omp task firstprivate(own, depth, q, to)
+        node(*q, own, depth, to);
+    }
+    expect(count == expected, "not every task ran once", seed);
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+    const double seconds = count > 1 ? std::atof(arguments[1]) : 5;
+    std::uint64_t seed = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 1;
+    const auto begin = std::chrono::steady_clock::now();
+    long programs = 0;
+    do {
+        run(seed++);
+        ++programs;
+    } while (failures == 0 &&
+             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < seconds);
+    std::printf("%ld programs, %ld tasks, the last seed is %llu, %ld failures\n", programs, tasks_run.load(),
+                static_cast<unsigned long long>(seed - 1), failures.load());
+    return failures == 0 ? 0 : 1;
+}
