@@ -4,6 +4,7 @@
 
 namespace fult::run {
 
+using comm::detail::run_failure;
 using comm::detail::run_kind;
 
 void rendezvous::arrive(int rank, comm::detail::run_message message, clock::time_point now) {
@@ -21,7 +22,7 @@ void rendezvous::arrive(int rank, comm::detail::run_message message, clock::time
     mine = std::move(message.body);
     ++count_;
     if (!failure_.empty())
-        fail(failure_);
+        fail(failure_, failure_kind_);
     else if (count_ == arrived_.size())
         complete();
 }
@@ -42,9 +43,11 @@ void rendezvous::complete() {
     count_ = 0;
 }
 
-void rendezvous::fail(const std::string &why) {
+void rendezvous::fail(const std::string &why, run_failure kind) {
     failure_ = why;
-    const auto bytes = std::make_shared<const std::string>(comm::detail::printed(run_kind::failed, 0, why));
+    failure_kind_ = kind;
+    const auto bytes = std::make_shared<const std::string>(
+        comm::detail::printed(run_kind::failed, static_cast<std::uint32_t>(kind), why));
     for (std::size_t rank = 0; rank < arrived_.size(); ++rank)
         if (arrived_[rank].has_value()) {
             answers_.push_back({static_cast<int>(rank), bytes});
@@ -69,8 +72,9 @@ void rendezvous::expire(clock::time_point now) {
     if (count_ == 0 || now < until_)
         return;
     fail(missing() + " did not come to " + (kind_ == run_kind::barrier ? "a barrier" : "an exchange") +
-         " within " + std::to_string(wait_.count()) +
-         " ms, where others wait: does every rank call the same?");
+             " within " + std::to_string(wait_.count()) +
+             " ms, where others wait: does every rank call the same?",
+         run_failure::rank_is_late);
 }
 
 std::string rendezvous::missing() const {

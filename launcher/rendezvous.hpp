@@ -39,7 +39,7 @@ class rendezvous {
 
   private:
     void complete();
-    void fail(const std::string &why);
+    void fail(const std::string &why, comm::detail::run_failure kind = comm::detail::run_failure::other);
     std::string missing() const;
 
     std::vector<std::optional<std::string>> arrived_;
@@ -48,6 +48,7 @@ class rendezvous {
     clock::time_point until_;
     std::chrono::milliseconds wait_{};
     std::string failure_; // why no further call can succeed
+    comm::detail::run_failure failure_kind_{};
     std::vector<answer> answers_;
 };
 

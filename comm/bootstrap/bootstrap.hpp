@@ -18,6 +18,12 @@ class bootstrap_error : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// A rank did not arrive in time, and none is known to have ended.
+class rank_is_late : public bootstrap_error {
+  public:
+    using bootstrap_error::bootstrap_error;
+};
+
 // Limit on waiting for the slowest rank in a collective call.
 constexpr std::chrono::milliseconds bootstrap_timeout{60'000};
 

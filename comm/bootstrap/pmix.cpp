@@ -151,7 +151,7 @@ class pmix_client final : public bootstrap {
         if (!result->done.wait_for(lock, timeout_, [&] { return result->answered; })) {
             broken_ = "fult: not every rank has come to a PMIx fence within " + printed(timeout_) +
                       ": has one ended, or does one not call as the others do?";
-            throw bootstrap_error(broken_);
+            throw rank_is_late(broken_);
         }
         if (result->status != pmix::success)
             broken_ = "fult: a rank has ended before it came to a PMIx fence";

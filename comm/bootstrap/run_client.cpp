@@ -71,6 +71,9 @@ class run_client final : public bootstrap {
             const deadline until(timeout_ + grace);
             send(printed(kind, wait, body), until);
             run_message answer = receive(until);
+            if (answer.kind == run_kind::failed &&
+                answer.value == static_cast<std::uint32_t>(run_failure::rank_is_late))
+                throw rank_is_late("fult: " + answer.body);
             if (answer.kind == run_kind::failed)
                 throw bootstrap_error("fult: " + answer.body);
             if (answer.kind != run_kind::done)

@@ -16,8 +16,13 @@ enum class run_kind : std::uint32_t {
     barrier = 2,  // rank: value as above
     abort = 3,    // rank: value is the status, body the reason
     done = 4,     // launcher: body is the input of unpack_all(), empty after a barrier
-    failed = 5,   // launcher: body is the reason
+    failed = 5,   // launcher: body is the reason, value a run_failure
     leave = 6,    // rank: it has closed its connection normally; its process may connect again
+};
+
+enum class run_failure : std::uint32_t {
+    other,
+    rank_is_late, // it may still arrive, and gets the same answer
 };
 
 struct run_message {

@@ -9,7 +9,7 @@ namespace fult::comm::detail {
 
 bool answer_queue::answer_bytes(int rank, record kind, std::span<const std::byte> body) noexcept {
     peer &to = core_.peers.of(rank);
-    if (to.doomed || (to.held_answers == 0 && sending_.append(to, kind, 0, 0, 0, body)))
+    if (to.is_doomed() || (to.held_answers == 0 && sending_.append(to, kind, 0, 0, 0, body)))
         return true;
     if (!promise())
         return false;
@@ -33,7 +33,7 @@ void answer_queue::hold_promised(int rank, record kind, std::span<const std::byt
     FULT_ASSERT(promised_ != 0 && held_.size() < held_.capacity(), "a promise reserves a place");
     --promised_;
     peer &to = core_.peers.of(rank);
-    if (to.doomed)
+    if (to.is_doomed())
         return;
     if (to.held_answers == 0 && sending_.append(to, kind, 0, 0, 0, body))
         return;
@@ -50,7 +50,7 @@ void answer_queue::retry() noexcept {
         core_.peers.of(each.rank).no_room = false;
     std::erase_if(held_, [&](const held &each) {
         peer &to = core_.peers.of(each.rank);
-        if (!to.doomed) {
+        if (!to.is_doomed()) {
             to.no_room = to.no_room || !sending_.append(to, each.kind, 0, 0, 0,
                                                         std::span<const std::byte>(each.body, each.size));
             if (to.no_room)

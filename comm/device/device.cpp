@@ -54,7 +54,7 @@ bool device::send_now(endpoint_state &from, int to, std::uint32_t tag, const voi
         return true;
     }
     const std::lock_guard hold(core_.mutex);
-    if (!p.waiting.empty() || p.offers_only || p.doomed ||
+    if (!p.waiting.empty() || p.offers_only || p.is_doomed() ||
         !sending_.append(p, record::eager, 0, from.id, tag, {static_cast<const std::byte *>(data), size}))
         return false;
     sending_.flush_unless_others_run(p);
@@ -70,7 +70,7 @@ void device::send(sending &s) noexcept {
     const std::lock_guard hold(core_.mutex);
     s.kind = record::eager;
     const bool is_eager = s.size <= sending_.eager_limit(s.rank) && !p.offers_only;
-    errc failure = p.doomed ? errc::peer_failed : errc::none;
+    errc failure = p.is_doomed() ? errc::peer_failed : errc::none;
     if (failure == errc::none && !is_eager && !rendezvous_.offer(s))
         failure = errc::retry;
     if (failure != errc::none) {

@@ -95,6 +95,7 @@ class device final : lock_duties {
     // Ranks that are gone -------------------------------------------------------------------------------------------
     const peer_table &peers() const noexcept { return core_.peers; }
     bool has_failed(int rank) const noexcept { return core_.peers.has_failed(rank); }
+    bool is_lost(int rank) const noexcept { return core_.peers.is_lost(rank); }
     bool has_left(int rank) const noexcept { return core_.peers.has_left(rank); }
     void fail_peer(int rank) noexcept; // the rank has ended: all operations with it fail
     // From now on no rank is reported as failed: this rank and the others are about to end.

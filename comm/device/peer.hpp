@@ -22,8 +22,10 @@ struct peer {
     std::size_t fills = 0;                    // bytes up to which packets are filled
 
     std::atomic<bool> failed{false};
-    std::atomic<bool> left{false};             // its context has ended normally: it sends nothing more
-    bool doomed = false;                       // about to fail: nothing more is sent to it
+    std::atomic<bool> left{false}; // its context has ended normally: it sends nothing more
+    // About to fail: nothing more is sent to it. Written under the device's lock, before any operation is
+    // finished for this reason.
+    std::atomic<bool> doomed{false};
     bool offers_only = false;                  // it asked for RTS only: too many unexpected bytes
     bool told_slower = false;                  // this rank asked it for that
     std::atomic<std::ptrdiff_t> unexpected{0}; // bytes of its unexpected messages
@@ -43,6 +45,8 @@ struct peer {
     unsigned deferred = 0;  // its packets that wait for memory; later ones wait behind them
     bool no_memory = false; // in this retry of deferred packets
     bool no_room = false;   // in this retry of held answers
+
+    bool is_doomed() const noexcept { return doomed.load(std::memory_order_relaxed); }
 
     peer() = default;
     peer(const peer &) = delete;

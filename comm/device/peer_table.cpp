@@ -36,9 +36,9 @@ bool peer_table::mark_left(peer &who) noexcept {
 }
 
 void peer_table::doom(peer &who) noexcept {
-    if (!who.via || who.doomed || ignores_failures_)
+    if (!who.via || who.is_doomed() || ignores_failures_)
         return;
-    who.doomed = true;
+    who.doomed.store(true, std::memory_order_release); // pairs with is_lost
     FULT_ASSERT(doomed_.size() < doomed_.capacity(), "a peer is doomed once");
     doomed_.push_back(&who);
     mutex_.note_duty();

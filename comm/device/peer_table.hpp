@@ -27,6 +27,10 @@ class peer_table {
     // Any thread --------------------------------------------------------------------------------------------------
 
     bool has_failed(int rank) const noexcept { return of(rank).failed.load(std::memory_order_acquire); }
+    // It has failed, or is about to: true for every rank with which an operation has ended in peer_failed.
+    bool is_lost(int rank) const noexcept {
+        return of(rank).doomed.load(std::memory_order_acquire) || has_failed(rank);
+    }
     bool has_left(int rank) const noexcept { return of(rank).left.load(std::memory_order_acquire); }
     bool any_failed() const noexcept { return any_failed_.load(std::memory_order_acquire); }
     // True if the job has other ranks and all of them have failed or left: any_source cannot be served.

@@ -80,9 +80,8 @@ void receive_path::lost(posted &what, std::size_t from) noexcept {
     case posted_kind::transfer: {
         --core_.under_way;
         auto &t = static_cast<transfer &>(what);
-        const int rank = t.rank; // moved may free the transfer
+        core_.peers.doom(core_.peers.of(t.rank)); // first: an operation that ends by this names a lost rank
         moved(t, false);
-        core_.peers.doom(core_.peers.of(rank));
         return;
     }
     }

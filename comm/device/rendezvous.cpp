@@ -180,8 +180,8 @@ void rendezvous::transfer_now(receive &r) noexcept {
         sleep_.press();
         return;
     case outcome::failed:
+        core_.peers.doom(from); // first: the receive that ends by this names a lost rank
         moved(r.move, false);
-        core_.peers.doom(from);
         return;
     }
 }

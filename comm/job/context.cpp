@@ -44,7 +44,7 @@ const char *context::route_to(int rank) const {
 bool context::failed(int rank) const {
     if (rank < 0 || rank >= size())
         throw std::out_of_range("fult-comm: failed: there is no rank " + std::to_string(rank));
-    return job_->has_failed(rank);
+    return job_->is_lost(rank);
 }
 
 std::uint64_t context::refused_packets() const noexcept { return job_->strange_packets(); }

@@ -141,9 +141,9 @@ bool job::progress() noexcept {
     return any;
 }
 
-bool job::has_failed(int rank) const noexcept {
+bool job::is_lost(int rank) const noexcept {
     for (const auto &each : devices_)
-        if (each->has_failed(rank))
+        if (each->is_lost(rank))
             return true;
     return false;
 }
@@ -168,17 +168,21 @@ void job::until(bool (device::*done)() noexcept) noexcept {
     }
 }
 
-// This rank makes progress until all have arrived: others may still wait for space in its queues.
+// This rank makes progress until all have arrived: others may still wait for space in its queues. A rank that
+// has failed is reported by the operations that depend on it. A late one is reported here in any case: others
+// that waited for it may have ended by now, and so have failed.
 void job::wait_for_all() {
     if (boot->size() == 1)
         return;
     std::atomic<bool> all_here{false};
     std::string missing;
+    bool is_late = false;
     std::thread waiting([&] {
         const own_thread here("fult-end");
         try {
             boot->barrier();
         } catch (const bootstrap_error &how) {
+            is_late = dynamic_cast<const rank_is_late *>(&how) != nullptr;
             or_end("comm::context", [&] { missing = how.what(); });
         }
         all_here.store(true, std::memory_order_release);
@@ -188,15 +192,18 @@ void job::wait_for_all() {
         on->pause();
     }
     waiting.join();
-    if (!missing.empty())
+    if (!missing.empty() && (is_late || !any_failed()))
         say_who_is_missing(missing);
 }
 
-// Once, and not if a rank has failed: operations that depend on it have reported that.
-void job::say_who_is_missing(const std::string &text) {
+bool job::any_failed() const noexcept {
     for (const auto &each : devices_)
         if (each->peers().any_failed())
-            return;
+            return true;
+    return false;
+}
+
+void job::say_who_is_missing(const std::string &text) {
     if (std::exchange(has_complained_, true))
         return;
     std::fprintf(stderr, "fult-comm: rank %d ends without the others: %s; %s\n", boot->rank(), text.c_str(),

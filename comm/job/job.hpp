@@ -52,7 +52,7 @@ class job {
     endpoint make_endpoint(endpoint_options how);
     void barrier();
     bool progress() noexcept;
-    bool has_failed(int rank) const noexcept;
+    bool is_lost(int rank) const noexcept;
     std::uint64_t strange_packets() const noexcept;
 
   private:
@@ -63,7 +63,8 @@ class job {
     void serve();
     void until(bool (device::*done)() noexcept) noexcept;
     void wait_for_all();
-    void say_who_is_missing(const std::string &text);
+    bool any_failed() const noexcept;
+    void say_who_is_missing(const std::string &text); // once
     void require_none(std::string (device::*left)(), const char *remedy);
     void require_no_endpoints();
 

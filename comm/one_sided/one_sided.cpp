@@ -44,7 +44,7 @@ bool one_sided::step(outgoing &o) noexcept {
         break;
     }
     auto &r = static_cast<reply &>(o);
-    if (!core_.peers.of(r.rank).doomed && !send_reply(r.rank, r.kind, r.body))
+    if (!core_.peers.of(r.rank).is_doomed() && !send_reply(r.rank, r.kind, r.body))
         return false;
     delete &r;
     return true;

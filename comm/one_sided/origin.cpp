@@ -19,8 +19,8 @@ void one_sided::begin(access &a) noexcept {
     }
     const std::lock_guard hold(core_.mutex);
     a.missing = a.size;
-    if (to.doomed || to.left.load(std::memory_order_relaxed)) {
-        finish(a, to.doomed ? errc::peer_failed : errc::peer_left);
+    if (to.is_doomed() || to.left.load(std::memory_order_relaxed)) {
+        finish(a, to.is_doomed() ? errc::peer_failed : errc::peer_left);
         return;
     }
     try {

@@ -95,7 +95,7 @@ bool one_sided::asked_for(int source, const record_view &r, bool is_put) noexcep
 bool one_sided::serve(int source, const access_body &asked, region_state &region, bool is_put,
                       const record_view &r) noexcept {
     const peer &from = core_.peers.of(source);
-    if (from.doomed)
+    if (from.is_doomed())
         return true;
     const transport_limits &limits = core_.limits_of(from);
     const bool direct = asked.direct != 0 && asked.size != 0 && limits.one_sided &&
@@ -143,7 +143,8 @@ bool one_sided::serve_at_once(int source, const access_body &asked, const region
 
 bool one_sided::step(serving &s) noexcept {
     if (s.moved) {
-        if (!core_.peers.of(s.rank).doomed && !send_reply(s.rank, one_sided_kind::ended, {s.asked.id, 0}))
+        if (!core_.peers.of(s.rank).is_doomed() &&
+            !send_reply(s.rank, one_sided_kind::ended, {s.asked.id, 0}))
             return false;
         release(s);
         return true;
@@ -255,7 +256,7 @@ bool one_sided::send_reply(int rank, one_sided_kind kind, const ended_body &body
 
 bool one_sided::answer(int rank, one_sided_kind kind, std::uint64_t id, bool refused) noexcept {
     const ended_body body{id, refused ? 1U : 0U};
-    if (core_.peers.of(rank).doomed || (is_clear(rank) && send_reply(rank, kind, body)))
+    if (core_.peers.of(rank).is_doomed() || (is_clear(rank) && send_reply(rank, kind, body)))
         return true;
     reply *const r = new (std::nothrow) reply;
     if (r)

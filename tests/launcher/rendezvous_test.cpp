@@ -11,6 +11,7 @@ using comm::detail::run_message;
 using std::chrono::milliseconds;
 
 const rendezvous::clock::time_point now{};
+constexpr auto late = static_cast<std::uint32_t>(comm::detail::run_failure::rank_is_late);
 
 // The answers by rank, read as a rank would read them.
 std::map<int, run_message> answers(rendezvous &meeting) {
@@ -63,9 +64,12 @@ TEST(rendezvous, names_the_late_ones) {
     EXPECT_EQ(all.at(1).kind, run_kind::failed);
     EXPECT_NE(all.at(1).body.find("ranks 0, 2, 3 did not come to a barrier within 250 ms"), std::string::npos)
         << all.at(1).body;
-    // they come late, and get an error
+    EXPECT_EQ(all.at(1).value, late);
+    // they come late, and get the same error
     meeting.arrive(0, {run_kind::barrier, 250, ""}, now);
-    EXPECT_EQ(answers(meeting).at(0).kind, run_kind::failed);
+    const auto answered = answers(meeting).at(0);
+    EXPECT_EQ(answered.kind, run_kind::failed);
+    EXPECT_EQ(answered.value, late);
 }
 
 TEST(rendezvous, fails_for_waiting_and_later_callers_when_one_is_gone) {
@@ -76,6 +80,7 @@ TEST(rendezvous, fails_for_waiting_and_later_callers_when_one_is_gone) {
     const auto first = answers(meeting);
     ASSERT_EQ(first.count(0), 1u);
     EXPECT_EQ(first.at(0).kind, run_kind::failed);
+    EXPECT_NE(first.at(0).value, late);
     EXPECT_NE(first.at(0).body.find("rank 1 has ended with status 0"), std::string::npos) << first.at(0).body;
     meeting.gone(0, "was ended by signal 9"); // the first reason stays
     meeting.arrive(2, {run_kind::exchange, 1000, "c"}, now);

@@ -3,8 +3,10 @@
 
 Every function with a docstring is a case. Prints TAP. Cases whose provider is missing are skipped.
 """
+import glob
 import os
 import random
+import signal
 import socket
 import subprocess
 import sys
@@ -124,11 +126,49 @@ def a_rank_leaves_over_the_network():
 
 def a_rank_that_does_not_come_to_the_end():
     """The others end without it after FULT_COMM_TIMEOUT, and name the missing rank and how to see what it waits for."""
-    for signal, wanted in ((None, 'start the program with FULT_DUMP_SIGNAL=USR1'), ('USR2', '`kill -USR2`')):
-        environment = {'FULT_COMM_TIMEOUT': '1', **({'FULT_DUMP_SIGNAL': signal} if signal else {})}
+    for name, wanted in ((None, 'start the program with FULT_DUMP_SIGNAL=USR1'), ('USR2', '`kill -USR2`')):
+        environment = {'FULT_COMM_TIMEOUT': '1', **({'FULT_DUMP_SIGNAL': name} if name else {})}
         status, out, err = run([FULT_RUN, '-n', 3, PROGRAM, 'late', 4], env=environment)
         expect(err.count('ends without the others: ') >= 2 and 'rank 2 did not come' in err and wanted in err,
                f'{status} {err}')
+
+
+# The process id of a rank, or None before its start and after its end.
+def process_of(job, rank):
+    mark = f'FULT_RUN_RANK={rank}'.encode()
+    for pid in job.left():
+        try:
+            with open(f'/proc/{pid}/environ', 'rb') as file:
+                if mark in file.read().split(b'\0'):
+                    return pid
+        except OSError:
+            pass  # it has just ended
+    return None
+
+
+def has_thread(pid, name):
+    for file in glob.glob(f'/proc/{pid}/task/*/comm'):
+        try:
+            if open(file).read().strip() == name:
+                return True
+        except OSError:
+            pass  # it has just ended
+    return False
+
+
+def a_late_rank_is_named_by_all():
+    """A rank that is not run when the others stop waiting, and finds that one of them has ended, still names the late one."""
+    job = Job([FULT_RUN, '-n', 3, PROGRAM, 'late', 6], env={'FULT_COMM_TIMEOUT': '2'})
+    until(lambda: process_of(job, 0) and process_of(job, 1), 'ranks 0 and 1 start')
+    first, second = process_of(job, 0), process_of(job, 1)
+    until(lambda: has_thread(second, 'fult-end'), 'rank 1 waits for the others')
+    os.kill(second, signal.SIGSTOP)
+    try:
+        until(lambda: process_of(job, 0) != first, 'rank 0 ends')
+    finally:
+        os.kill(second, signal.SIGCONT)
+    status, out, err = job.finish()
+    expect(err.count('ends without the others: ') >= 2 and err.count('rank 2 did not come') >= 2, f'{status} {err}')
 
 
 def different_same_host():
@@ -171,12 +211,12 @@ def crashes():
     """A rank crashes, with and without libfabric in use: it ends by the signal, and no other rank reports it."""
     if launching.LIMIT != 55:
         raise Skipped('sanitizers take the signals')
-    for signal in (11, 6, 15):
+    for number in (11, 6, 15):
         for environment in ({}, NETWORK):
-            status, out, err = run([FULT_RUN, '-n', 2, PROGRAM, 'crash', signal], env=environment)
+            status, out, err = run([FULT_RUN, '-n', 2, PROGRAM, 'crash', number], env=environment)
             if 'no provider' in err:
                 raise Skipped(err.splitlines()[0])
-            expect(status == 128 + signal and out == '', f'{signal}: status {status} {out} {err}')
+            expect(status == 128 + number and out == '', f'{number}: status {status} {out} {err}')
             expect(all(line.startswith('fult-run: ') for line in err.splitlines()), err)
 
 

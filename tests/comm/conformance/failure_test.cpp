@@ -61,6 +61,7 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
             tasks.push_back(spawn([&, call] {
                 ++waiting;
                 failed += ends_with(errc::peer_failed, call) ? 1 : 0;
+                EXPECT_TRUE(all.jobs[static_cast<std::size_t>(p.rank)]->on->is_lost(lost));
             }));
         };
         expect_failure([&] { p.world.recv(in, lost, 1); });
@@ -98,6 +99,7 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
                 p.world.send(1, lost, 7);
             } catch (const error &e) {
                 EXPECT_EQ(e.code(), errc::peer_failed);
+                EXPECT_TRUE(all.jobs[static_cast<std::size_t>(p.rank)]->on->is_lost(lost));
             }
             this_task::yield();
         }

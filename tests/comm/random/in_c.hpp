@@ -1,9 +1,7 @@
 // Calls of fult/comm.h in the acts: endpoints of C++ seen from C, and the statuses of calls.
 #pragma once
 
-#include <chrono>
 #include <string>
-#include <thread>
 
 #include <fult/comm.h>
 
@@ -35,9 +33,6 @@ inline bool went_well(const scene &in, int partner, const char *call, int status
               std::string(call) + " with rank " + std::to_string(partner) + ": status " +
                   std::to_string(status) + ": " + fult_comm_error_text());
     in.expect(*fult_comm_error_text() != '\0', std::string(call) + " failed without a reason");
-    // The report of one device may come before that of the next: known soon, at the latest.
-    for (int waits = 0; waits < 2000 && !in.me.failed(in.victim); ++waits)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     in.expect(in.me.failed(in.victim), "a peer has failed, but the rank is not known as failed");
     return false;
 }

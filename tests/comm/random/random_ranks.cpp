@@ -259,7 +259,7 @@ void over_loopback(const arguments &a, watch &guard) {
                 me = &members.emplace_back(
                     member{p.rank, p.size, own.world,
                            [&own](endpoint_options o) { return own.make_endpoint(std::move(o)); },
-                           [&own] { own.barrier(); }, [&own](int r) { return own.has_failed(r); },
+                           [&own] { own.barrier(); }, [&own](int r) { return own.is_lost(r); },
                            [&own] { return own.progress(); }, guard, a.seed, a.threads, false});
             }
             run_context(*me, all, i,
