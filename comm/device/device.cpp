@@ -53,11 +53,15 @@ bool device::send_now(endpoint_state &from, int to, std::uint32_t tag, const voi
         arrivals_.send_here(from, tag, data, size);
         return true;
     }
-    const std::lock_guard hold(core_.mutex);
+    std::unique_lock hold(core_.mutex);
     if (!p.waiting.empty() || p.offers_only || p.is_doomed() ||
         !sending_.append(p, record::eager, 0, from.id, tag, {static_cast<const std::byte *>(data), size}))
         return false;
     sending_.flush_unless_others_run(p);
+    if (sending_.owes_look()) [[unlikely]] {
+        hold.unlock();
+        progress_.progress();
+    }
     return true;
 }
 

@@ -22,6 +22,7 @@ bool progress_engine::needs_memory() const noexcept {
 }
 
 bool progress_engine::poll_transports() noexcept {
+    parts_.sending.looked();
     const bool any = parts_.receiving.poll();
     if (any)
         parts_.sending.tasks_woken();

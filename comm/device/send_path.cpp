@@ -44,11 +44,11 @@ bool send_path::append(peer &to, record kind, std::uint8_t flags, std::uint16_t 
                        std::span<const std::byte> first, std::span<const std::byte> second) noexcept {
     const std::size_t body = first.size() + second.size();
     const std::size_t need = record_bytes(body);
-    if (to.doomed)
+    if (to.is_doomed())
         return false;
     if (to.open && to.open->size + need > to.fills && !flush(to))
         return false;
-    if (to.doomed)
+    if (to.is_doomed())
         return false;
     if (!to.open) {
         to.open = free_packet();
@@ -83,11 +83,12 @@ bool send_path::append(peer &to, record kind, std::uint8_t flags, std::uint16_t 
 
 bool send_path::flush(peer &to) noexcept {
     packet *p = to.open;
-    if (!p || p->size == 0 || to.doomed)
+    if (!p || p->size == 0 || to.is_doomed())
         return true;
+    const std::size_t size = p->size;
     outcome how;
-    if (p->size <= to.inject) {
-        how = to.via->inject(to.rank, p->data(), p->size);
+    if (size <= to.inject) {
+        how = to.via->inject(to.rank, p->data(), size);
         if (how == outcome::done)
             p->size = 0;
     } else {
@@ -101,8 +102,10 @@ bool send_path::flush(peer &to) noexcept {
         core_.peers.doom(to);
         return true;
     }
-    if (how == outcome::done)
+    if (how == outcome::done) {
+        sent_since_look_ += size;
         sleep_.ring(to.rank);
+    }
     return how == outcome::done;
 }
 
@@ -133,10 +136,10 @@ void send_path::flush_unless_others_run(peer &to) noexcept {
 }
 
 bool send_path::send_silently(peer &to, record kind, std::span<const std::byte> body) noexcept {
-    if (to.doomed)
+    if (to.is_doomed())
         return true;
     if (!flush(to) || !append(to, kind, 0, 0, 0, body))
-        return to.doomed;
+        return to.is_doomed();
     to.open->is_silent = true; // until other records join it
     if (!flush(to))
         sleep_.press();

@@ -49,6 +49,10 @@ class send_path {
     void retry() noexcept;
     bool waits() const noexcept { return blocked_ != nullptr; }
 
+    // True if so much has been sent that this rank must look whether it is asked to send less.
+    bool owes_look() const noexcept { return sent_since_look_ >= most_without_look; }
+    void looked() noexcept { sent_since_look_ = 0; }
+
     bool is_any_open() const noexcept { return open_ != nullptr; }
     // True if gathered records have not been sent.
     bool has_gathered() const noexcept;
@@ -59,11 +63,15 @@ class send_path {
     bool write(sending &s) noexcept;
     void advance(peer &to) noexcept;
 
+    // Bytes. A receiver's limit on unexpected messages is exceeded by this and what is in flight.
+    static constexpr std::size_t most_without_look = 256 * 1024;
+
     device_core &core_;
     packet_buffers &packets_;
     device_sleep &sleep_;
-    peer *open_ = nullptr;     // peers with an open packet that was not empty when it was last looked at
-    peer *blocked_ = nullptr;  // those with sends that wait for packets
+    peer *open_ = nullptr;    // peers with an open packet that was not empty when it was last looked at
+    peer *blocked_ = nullptr; // those with sends that wait for packets
+    std::size_t sent_since_look_ = 0;
     unsigned still_alone_ = 0; // sends until it is checked again whether other tasks are ready
 };
 
