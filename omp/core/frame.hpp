@@ -32,10 +32,8 @@ struct alignas(64) place {
 enum frame_flags : std::uint32_t {
     is_implicit = 1,
     is_final = 2,
-    is_untied = 4,
-    is_undeferred = 8,
-    generates_slowly = 32,      // its tasks are undeferred (no team, or a final task), or may be cancelled
-    is_ticket = 64,             // for the next task by priority (priority.hpp)
+    generates_slowly = 4,       // its tasks are undeferred (no team, or a final task), or may be cancelled
+    is_ticket = 8,              // for the next task by priority (priority.hpp)
     first_front_flag = 0x10000, // this and the bits above are the front end's
 };
 // What a task has from the one that generates it.

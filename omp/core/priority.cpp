@@ -18,10 +18,20 @@ int priority_of(const frame *f) noexcept {
 
 bool runs_later(const frame *a, const frame *b) noexcept { return priority_of(a) < priority_of(b); }
 
-// A frame for the next one of the queue. It is counted nowhere.
-void spawn_ticket(frame *parent) {
-    auto *const ticket = ::new (place_of_thread()->blocks.take(0)) frame(parent, nullptr, is_ticket, 0);
-    submit_slowly(ticket);
+// A frame for the next one of the queue, beside f, which is not in the queue yet: counted in the same scope,
+// so that parent and team stay until the ticket has run, which may be long after the task.
+frame *ticket_beside(const frame *f) {
+    place *const at = place_of_thread();
+    auto *const ticket = ::new (at->blocks.take(0)) frame(f->parent, f->counted_in, is_ticket, 0);
+    count_end(*f->counted_in, -one_task, at);
+    return ticket;
+}
+
+void end_ticket(frame *ticket) noexcept {
+    scope &s = *ticket->counted_in;
+    place *const at = place_of_thread();
+    at->blocks.give(ticket->block, ticket);
+    count_end(s, one_task, at);
 }
 
 } // namespace
@@ -30,15 +40,14 @@ bool has_priority(const frame *f) noexcept { return f->more && f->more->priority
 
 void submit_with_priority(frame *f) {
     task_queue &q = f->parent->in()->by_priority;
-    // The parent may end before the ticket does, but the team's caller is there until the region ends.
-    frame *const implicit = f->parent->in()->members[0].implicit;
+    frame *const ticket = ticket_beside(f);
     {
         const std::lock_guard lock(q.lock);
         q.tasks.push_back(f);
         std::push_heap(q.tasks.begin(), q.tasks.end(), runs_later);
         q.count.store(q.tasks.size(), std::memory_order_relaxed);
     }
-    spawn_ticket(implicit);
+    submit_slowly(ticket);
 }
 
 frame *by_priority(frame *next) {
@@ -54,7 +63,7 @@ frame *by_priority(frame *next) {
         }
     }
     if (next->has(is_ticket)) {
-        place_of_thread()->blocks.give(next->block, next);
+        end_ticket(next);
         return first;
     }
     if (!first)

@@ -14,11 +14,9 @@
 #include "control.hpp"
 #include "error.hpp"
 #include "icv.hpp"
-#include "reductions.hpp"
 #include "tasks.hpp"
 #include "team.hpp"
 #include "threads.hpp"
-#include "wait.hpp"
 
 namespace fult::omp {
 namespace {
@@ -50,8 +48,7 @@ team *make_team(unsigned size) {
     return t;
 }
 
-} // namespace
-static void begin_afresh(team &t) noexcept {
+void begin_afresh(team &t) noexcept {
     for (unsigned i = 0; i < t.size; ++i) {
         t.members[i].work = {};
         t.members[i].waiter.store(0, std::memory_order_relaxed);
@@ -70,7 +67,6 @@ static void begin_afresh(team &t) noexcept {
     t.arrived.store(0, std::memory_order_relaxed);
 }
 
-namespace {
 void keep_team(team *t) noexcept {
     const std::lock_guard lock(kept().lock);
     kept().of_size[t->size].push_back(t);

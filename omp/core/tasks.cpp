@@ -127,7 +127,6 @@ void run_own_children(frame *me) {
 }
 
 void run_undeferred(frame *me, frame *f) {
-    f->flags |= is_undeferred;
     if (detail::current_worker()->current && !frame_on_worker()) [[unlikely]] { // as in open_region
         const detail::tied_above here(&frame_ops, f);
         return run_body(f, me->self);
@@ -138,7 +137,6 @@ void run_undeferred(frame *me, frame *f) {
 }
 
 void begin_undeferred(frame *me, frame *f) noexcept {
-    f->flags |= is_undeferred;
     f->self = me->self;
     f->at = me->at;
     set_current_frame(f);

@@ -93,11 +93,7 @@ FULT_ALWAYS_INLINE void submit_fast(frame *f) noexcept {
     __builtin_prefetch(t + detail::ahead, 1);
     t->ops = &frame_ops;
     ::new (static_cast<void *>(t->storage)) frame *(f);
-    // release: a thief that reads the byte (revoke) must see the frame
-    detail::ready_byte_at(w, detail::distance_in_slots(w, t))->store(1, std::memory_order_release);
-    detail::owner_barrier();
-    if (detail::is_set(w->request_flags)) [[unlikely]]
-        detail::poll_requests(w);
+    detail::make_ready_private(w, t);
 }
 
 FULT_ALWAYS_INLINE void submit(frame *f) {

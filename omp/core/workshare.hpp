@@ -53,7 +53,6 @@ struct work_share {
     doacross_state across;
     void *memory = nullptr;     // GOMP_loop_start's `mem`
     void *reductions = nullptr; // those of the first member
-    std::uintptr_t first_reduction = 0;
 };
 
 struct work_ring {

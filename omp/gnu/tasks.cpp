@@ -36,8 +36,7 @@ enum task_flag : unsigned {
 };
 
 std::uint32_t frame_flags_of(unsigned flags) noexcept {
-    return ((flags & final_flag) != 0 ? is_final | generates_slowly : 0u) |
-           ((flags & untied_flag) != 0 ? is_untied : 0u);
+    return (flags & final_flag) != 0 ? is_final | generates_slowly : 0u;
 }
 
 // The compiler's dependence array.

@@ -58,8 +58,6 @@ FULT_NOINLINE frame *with_clauses(frame *f, std::int32_t flags) {
     f->function = run_task_in_parts;
     if ((flags & kmp::final_flag) != 0)
         f->flags |= is_final | generates_slowly;
-    if ((flags & kmp::tied_flag) == 0)
-        f->flags |= is_untied;
     if ((flags & kmp::priority_flag) != 0)
         f->flags |= kmp::has_priority;
     if ((flags & kmp::destructors_flag) != 0) {

@@ -48,6 +48,15 @@ template <class C, class R> FULT_NOINLINE task *spawn_small_slow(C closure) {
 // prefetch, by their low twelve address bits.
 inline constexpr std::ptrdiff_t ahead = 80;
 
+// Makes t, a complete task in a private slot of the calling worker w, runnable there.
+FULT_ALWAYS_INLINE void make_ready_private(worker_hot *w, task *t) noexcept {
+    // release: a thief that reads the byte (revoke) must see what t will run
+    ready_byte_at(w, distance_in_slots(w, t))->store(1, std::memory_order_release);
+    owner_barrier();
+    if (is_set(w->request_flags)) [[unlikely]]
+        poll_requests(w);
+}
+
 // Spawns a task whose closure is constructed by `emplace` in the given storage. `emplace` must not throw or
 // suspend. The closure is constructed only there, and no call takes its address before, so the compiler may
 // keep its parts in registers.
@@ -71,11 +80,7 @@ template <class C, class R, class Emplace> FULT_ALWAYS_INLINE task *spawn_emplac
     __builtin_prefetch(t + ahead, 1);
     t->ops = &closure_ops<C, R>::table;
     emplace(static_cast<void *>(t->storage));
-    // release: a thief that reads the byte (revoke) must see the closure
-    ready_byte_at(w, distance_in_slots(w, t))->store(1, std::memory_order_release);
-    owner_barrier();
-    if (is_set(w->request_flags)) [[unlikely]]
-        poll_requests(w);
+    make_ready_private(w, t);
     return t;
 }
 

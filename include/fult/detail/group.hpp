@@ -157,11 +157,7 @@ template <class C> FULT_ALWAYS_INLINE void group_core::spawn(C &&closure) {
     t->ops = &group_closure_ops<closure_type>::table;
     ::new (static_cast<void *>(t->storage)) closure_type(std::move(closure));
     enter(w, t);
-    // release: a thief that reads the byte (revoke) must see the closure
-    ready_byte_at(w, distance_in_slots(w, t))->store(1, std::memory_order_release);
-    owner_barrier();
-    if (is_set(w->request_flags)) [[unlikely]]
-        poll_requests(w);
+    make_ready_private(w, t);
 }
 
 template <class C> void group_core::spawn_with(task *slot, C &&closure) noexcept {
