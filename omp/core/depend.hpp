@@ -1,8 +1,4 @@
 // Dependences among the children of a task (depend clauses).
-//
-// The parent keeps, for each address, the last writers and the readers since. Only the parent's thread reads
-// and changes that table, as only it generates the children. What a task waits for is a count of
-// predecessors; each task has a list of successors, which its end releases.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +14,9 @@ struct dependence {
     dependence_kind kind;
 };
 
-// Of the child f of `me`, whose dependences these are. Returns true if it may run at once; else the end of
-// its last predecessor submits it.
-bool add_dependences(frame *me, frame *f, const dependence *list, std::size_t count);
+// Submits the child f of `me`, whose dependences these are, or leaves that to the end of its last
+// predecessor. If very many children have not ended, other tasks run first.
+void submit_with_dependences(frame *me, frame *f, const dependence *list, std::size_t count);
 // Waits until a child with these dependences could run. Suspends.
 void await_dependences(frame *me, const dependence *list, std::size_t count);
 void release_successors(frame *f) noexcept;

@@ -10,6 +10,7 @@
 
 #include "cancel.hpp"
 #include "depend.hpp"
+#include "dependence_node.hpp"
 #include "detach.hpp"
 #include "error.hpp"
 #include "fult/base/sanitizer.hpp"
@@ -179,7 +180,11 @@ void free_attachments(frame *f) noexcept {
     std::free(f->more->block);
     if (f->more->children)
         forget_dependences(f);
-    delete f->more;
+    dependence_node *const n = f->more->node;
+    if (!n || f->more != &n->more)
+        delete f->more;
+    if (n)
+        drop_node(n, place_of_thread());
 }
 
 void end_tree(frame *f, const place *at) noexcept {

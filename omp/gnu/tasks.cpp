@@ -3,7 +3,7 @@
 
 #include <alloca.h>
 #include <cstring>
-#include <vector>
+#include <memory>
 
 #include <fult/this_task.hpp>
 
@@ -47,21 +47,27 @@ class dependence_list {
         const auto at = [d](std::size_t i) { return reinterpret_cast<std::size_t>(d[i]); };
         const std::size_t count = old ? at(0) : at(1), outs = old ? at(1) : at(2), mutexes = old ? 0 : at(3),
                           ins = old ? count - outs : at(4), from = old ? 2 : 5;
-        list_.reserve(count);
+        if (count > few) {
+            others_ = std::make_unique<dependence[]>(count);
+            list_ = others_.get();
+        }
         for (std::size_t i = 0; i < count; ++i)
             if (i < outs)
-                list_.push_back({d[from + i], dependence_kind::out});
+                add({d[from + i], dependence_kind::out});
             else if (i < outs + mutexes)
-                list_.push_back({d[from + i], dependence_kind::mutexinoutset});
+                add({d[from + i], dependence_kind::mutexinoutset});
             else if (i < outs + mutexes + ins)
-                list_.push_back({d[from + i], dependence_kind::in});
+                add({d[from + i], dependence_kind::in});
             else
-                list_.push_back(of_object(static_cast<void **>(d[from + i])));
+                add(of_object(static_cast<void **>(d[from + i])));
     }
-    const dependence *data() const noexcept { return list_.data(); }
-    std::size_t size() const noexcept { return list_.size(); }
+    dependence_list(const dependence_list &) = delete;
+    dependence_list &operator=(const dependence_list &) = delete;
+    const dependence *data() const noexcept { return list_; }
+    std::size_t size() const noexcept { return size_; }
 
   private:
+    void add(dependence d) noexcept { list_[size_++] = d; }
     static dependence of_object(void **object) noexcept { // an omp_depend_t
         switch (reinterpret_cast<std::uintptr_t>(object[1])) {
         case 1:
@@ -74,7 +80,11 @@ class dependence_list {
             return {object[0], dependence_kind::out};
         }
     }
-    std::vector<dependence> list_;
+    static constexpr std::size_t few = 16;
+    dependence first_[few];
+    std::unique_ptr<dependence[]> others_; // all, if they are more
+    dependence *list_ = first_;
+    std::size_t size_ = 0;
 };
 
 // The data of nearly all tasks: some words.
@@ -132,10 +142,10 @@ FULT_NOINLINE void task_with_clauses(void (*fn)(void *), void *data, void (*copy
     copy_data(f, data, copy, size);
     if (depends) {
         const dependence_list list(depend);
-        if (!add_dependences(me, f, list.data(), list.size()))
-            return;
+        submit_with_dependences(me, f, list.data(), list.size());
+    } else {
+        submit(f);
     }
-    submit(f);
 }
 
 } // namespace

@@ -122,7 +122,9 @@ void start(frame *me, frame *f, const dependence_list *depends) {
             await_dependences(me, depends->data(), depends->size());
         return run_undeferred(me, f);
     }
-    if (!depends || add_dependences(me, f, depends->data(), depends->size()))
+    if (depends)
+        submit_with_dependences(me, f, depends->data(), depends->size());
+    else
         submit(f);
 }
 

@@ -1,5 +1,5 @@
-// Tasks with a priority in many short regions: an entry of the queue may be looked at long after its task has run,
-// but not after its region has ended.
+// Tasks with a priority in many short regions: an entry of the queue may be looked at long after its task has
+// run, but not after its region has ended.
 #include <stdio.h>
 
 enum { regions = 3000, threads = 4, tasks = 5 };

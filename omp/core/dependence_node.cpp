@@ -1,0 +1,50 @@
+#include "dependence_node.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "tasks.hpp"
+
+namespace fult::omp {
+
+static_assert(sizeof(dependence_node) <= block_sizes[0]);
+
+void dependence_node::follow_living(dependence_node &before) {
+    const std::lock_guard hold(before.lock);
+    if (before.is_done())
+        return;
+    const std::uint32_t n = before.successors;
+    // An address may be in several clauses of a task.
+    if (n != 0 && (n <= few ? before.first[n - 1] : before.others.back()) == this)
+        return;
+    if (n < few)
+        before.first[n] = this;
+    else
+        before.others.push_back(this);
+    ++before.successors;
+    waits_for.fetch_add(1, std::memory_order_relaxed);
+}
+
+void dependence_node::end() noexcept {
+    lock.lock();
+    done.store(true, std::memory_order_release); // pairs with is_done
+    const std::uint32_t n = std::exchange(successors, 0);
+    lock.unlock();
+    // Only this thread reads them now.
+    for (std::uint32_t i = 0; i < std::min(n, few); ++i)
+        first[i]->predecessor_ended();
+    for (dependence_node *each : others)
+        each->predecessor_ended();
+}
+
+void dependence_node::predecessor_ended() noexcept {
+    if (waits_for.fetch_sub(1, std::memory_order_acq_rel) != 1)
+        return;
+    if (of)
+        submit(of);
+    else
+        count_end(*gate, one_task, nullptr);
+}
+
+} // namespace fult::omp
