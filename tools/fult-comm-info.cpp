@@ -1,6 +1,5 @@
 // fult-comm-info: prints the options of the communication library and their values in this environment.
 #include <cstdio>
-#include <exception>
 #include <string>
 
 #include <fult/comm/context.hpp>
@@ -29,21 +28,9 @@ void print_all() {
 } // namespace
 
 int main(int count, char **arguments) {
-    fult::tools::command_line line(
+    return fult::tools::list_options(
+        count, arguments, "fult-comm-info",
         "Prints the version, and each option of messages with its value, where it comes from, and its "
         "meaning.",
-        "fult-comm-info");
-    bool markdown = false;
-    line.add_switch("--markdown", markdown,
-                    "print the table of options as docs/communication-options.md has it");
-    line.set_version_flag("--version", fult_version(), "print the version alone");
-    if (const auto status = line.read(count, arguments))
-        return *status;
-    try {
-        markdown ? print_table() : print_all();
-        return std::fflush(stdout) == 0 ? 0 : 1;
-    } catch (const std::exception &error) {
-        std::fprintf(stderr, "fult-comm-info: %s\n", error.what());
-        return 1;
-    }
+        "docs/communication-options.md", print_table, print_all);
 }

@@ -1,6 +1,5 @@
 // fult-info: version, machine and options of the library.
 #include <cstdio>
-#include <exception>
 #include <string>
 
 #include <fult/fult.h>
@@ -37,20 +36,9 @@ void print_all() {
 } // namespace
 
 int main(int count, char **arguments) {
-    fult::tools::command_line line(
+    return fult::tools::list_options(
+        count, arguments, "fult-info",
         "Prints the version, the machine as FULT sees it, and each option with its value, the origin of the "
         "value, and its meaning.",
-        "fult-info");
-    bool markdown = false;
-    line.add_switch("--markdown", markdown, "print the table of options, docs/environment.md");
-    line.set_version_flag("--version", fult_version(), "print only the version");
-    if (const auto status = line.read(count, arguments))
-        return *status;
-    try {
-        markdown ? print_table() : print_all();
-        return std::fflush(stdout) == 0 ? 0 : 1;
-    } catch (const std::exception &error) {
-        std::fprintf(stderr, "fult-info: %s\n", error.what());
-        return 1;
-    }
+        "docs/environment.md", print_table, print_all);
 }

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdio>
+#include <exception>
 #include <functional>
 #include <span>
 #include <string>
+
+#include <fult/fult.h>
 
 #include "fult/base/option_row.hpp"
 #include "tools/command_line.hpp"
@@ -36,6 +39,24 @@ void print_values(std::span<const detail::option_row<Options>> rows, const Optio
         std::printf("  %-24s %-12s %-12s %s [%s]\n", row.variable,
                     (row.print(now) + remark(row.variable)).c_str(),
                     detail::in_environment(row) ? "environment" : "default", row.help, row.values().c_str());
+}
+
+// The main function of such a program; `document` has the table of --markdown. Returns the exit status.
+inline int list_options(int count, char **arguments, const char *program, const char *purpose,
+                        const char *document, void (*print_table)(), void (*print_all)()) {
+    command_line line(purpose, program);
+    bool markdown = false;
+    line.add_switch("--markdown", markdown, std::string("print the table of options, ") + document);
+    line.set_version_flag("--version", fult_version(), "print only the version");
+    if (const auto status = line.read(count, arguments))
+        return *status;
+    try {
+        markdown ? print_table() : print_all();
+        return std::fflush(stdout) == 0 ? 0 : 1;
+    } catch (const std::exception &error) {
+        std::fprintf(stderr, "%s: %s\n", program, error.what());
+        return 1;
+    }
 }
 
 } // namespace fult::tools

@@ -9,7 +9,7 @@
 namespace bench::omp {
 namespace {
 
-constexpr int repetitions = 2000, iterations = 128, samples = 15;
+constexpr int repetitions = 400, iterations = 128, samples = 15;
 
 // A tenth of a microsecond, more or less.
 void delay() {

@@ -150,31 +150,20 @@ template <class T> void post(const T *numbers) {
     post_doacross(m, at);
 }
 
-struct parallel_loop {
-    loop_shape shape;
-};
-void run_parallel_loop(void (*fn)(void *), void *data, unsigned threads, const loop_shape &shape) {
+// The construct is set up, and entered by all members, before they run.
+team *start_parallel_loop(void (*fn)(void *), void *data, unsigned threads, loop_shape shape) {
     region_options with;
-    loop_shape copy = shape;
-    with.prepare_with = &copy;
-    // The construct is set up, and entered by all members, before they run.
+    with.prepare_with = &shape;
     with.prepare = [](team &t, void *shape) {
         for (unsigned i = 0; i < t.size; ++i)
             enter_work(&t.members[i], *static_cast<loop_shape *>(shape));
     };
-    team *const t = open_region(fn, data, resolve_size(current_frame(), threads), with);
+    return open_region(fn, data, resolve_size(current_frame(), threads), with);
+}
+void run_parallel_loop(void (*fn)(void *), void *data, unsigned threads, const loop_shape &shape) {
+    team *const t = start_parallel_loop(fn, data, threads, shape);
     fn(data);
     close_region(t);
-}
-void start_parallel_loop(void (*fn)(void *), void *data, unsigned threads, const loop_shape &shape) {
-    region_options with;
-    loop_shape copy = shape;
-    with.prepare_with = &copy;
-    with.prepare = [](team &t, void *shape) {
-        for (unsigned i = 0; i < t.size; ++i)
-            enter_work(&t.members[i], *static_cast<loop_shape *>(shape));
-    };
-    open_region(fn, data, resolve_size(current_frame(), threads), with);
 }
 
 loop_shape with_space(loop_shape shape, iteration_space space) noexcept {

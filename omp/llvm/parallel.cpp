@@ -82,6 +82,14 @@ void gather(void **arguments, int count, int length, std::va_list rest) {
         arguments[i] = va_arg(rest, void *);
     std::fill(arguments + count, arguments + length, nullptr);
 }
+// A call with the variable arguments behind `function`, on the caller's stack.
+#define FULT_REGION_CALL(name, count, function)                                                           \
+    region_call name{function, length_for(count), nullptr};                                               \
+    name.arguments = static_cast<void **>(::alloca(sizeof(void *) * static_cast<unsigned>(name.length))); \
+    std::va_list rest;                                                                                    \
+    va_start(rest, function);                                                                             \
+    gather(name.arguments, count, name.length, rest);                                                     \
+    va_end(rest)
 
 } // namespace
 
@@ -119,13 +127,7 @@ void __kmpc_push_num_teams_51(location *, int, int low, int high, int threads) {
 void __kmpc_set_thread_limit(location *, int, int threads) { pushed.thread_limit = positive(threads); }
 
 void __kmpc_fork_call(location *, int count, microtask function, ...) {
-    const int length = length_for(count);
-    region_call c{function, length,
-                  static_cast<void **>(::alloca(sizeof(void *) * static_cast<unsigned>(length)))};
-    std::va_list rest;
-    va_start(rest, function);
-    gather(c.arguments, count, length, rest);
-    va_end(rest);
+    FULT_REGION_CALL(c, count, function);
     run_region(c);
 }
 
@@ -143,13 +145,7 @@ void __kmpc_serialized_parallel(location *, int) { kmp::begin_serial_region(); }
 void __kmpc_end_serialized_parallel(location *, int) { kmp::end_serial_region(); }
 
 void __kmpc_fork_teams(location *, int count, microtask function, ...) {
-    const int length = length_for(count);
-    region_call c{function, length,
-                  static_cast<void **>(::alloca(sizeof(void *) * static_cast<unsigned>(length)))};
-    std::va_list rest;
-    va_start(rest, function);
-    gather(c.arguments, count, length, rest);
-    va_end(rest);
+    FULT_REGION_CALL(c, count, function);
     run_league(run_part, &c, std::exchange(pushed.teams, 0), std::exchange(pushed.thread_limit, 0));
 }
 
