@@ -55,7 +55,7 @@ void submit_with_dependences(frame *me, frame *f, const dependence *list, std::s
 void await_dependences(frame *me, const dependence *list, std::size_t count) {
     if (!me->more || !me->more->children)
         return;
-    scope gate(me, nullptr);
+    scope gate(me, nullptr, me->at);
     dependence_node n;
     n.gate = &gate;
     gate.live = one_task;

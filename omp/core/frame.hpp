@@ -49,9 +49,13 @@ struct attachments {
     std::int32_t priority = 0;
 };
 
+// Blocks are aligned to cache lines. The first line is that of other threads: they start children, and end
+// them. The second is the generator's.
 struct frame {
-    scope base;
+    member *self; // from its start on: the thread of the team that runs it
     frame *parent;
+    scope base;        // its last member begins the second line
+    place *at;         // from its start on: that thread
     scope *counted_in; // null: counted nowhere (an implicit task)
     scope *innermost;  // &base, or the innermost open taskgroup
     void (*function)(void *);
@@ -60,16 +64,19 @@ struct frame {
     std::uint32_t block;               // class of this block
     const icv_set *own_icvs = nullptr; // null: those of the parent
     attachments *more = nullptr;
-    // From its start on:
-    member *self; // the thread of the team that runs it
-    place *at;    // that thread
     // For front ends:
-    std::uint32_t data_size; // of one that copies tasks
+    alignas(16) std::uint64_t data_size; // of one that copies tasks
     frame *of_data;          // this one, if the front end knows tasks by their data: the word before the data
 
     // The others are set by the generator, at the start, or where they are needed.
     frame(frame *parent, scope *counted_in, std::uint32_t flags, std::uint32_t block) noexcept // NOLINT
-        : base(this), parent(parent), counted_in(counted_in), innermost(&base), flags(flags), block(block) {}
+        : parent(parent), base(this), counted_in(counted_in), innermost(&base), flags(flags), block(block) {}
+    // It starts as a task of m, on that thread.
+    void start(member *m, place *thread) noexcept {
+        self = m;
+        at = thread;
+        base.at = thread;
+    }
     bool has(std::uint32_t f) const noexcept { return (flags & f) != 0; }
     attachments &attach() { return *(more ? more : more = new attachments); }
     const icv_set *icvs() const noexcept {
@@ -80,6 +87,7 @@ struct frame {
     }
     inline team *in() const noexcept; // of a task that has started (team.hpp)
 };
+static_assert(offsetof(frame, base) + offsetof(scope, live) == 64);
 static_assert(sizeof(frame) % 16 == 0 && offsetof(frame, of_data) + sizeof(frame *) == sizeof(frame));
 
 // The operations of the runtime's tasks that run OpenMP tasks; their storage holds the frame.

@@ -117,8 +117,7 @@ frame *make_implicit(team &t, member &m, const icv_set *icvs, place *at) {
         nullptr, nullptr, is_implicit | (t.is_serial || cancellation_enabled ? generates_slowly : 0u), 0);
     f->own_icvs = icvs;
     m.reductions = nullptr;
-    f->self = &m;
-    f->at = m.at;
+    f->start(&m, m.at);
     f->function = t.function;
     f->data = t.data;
     m.implicit = f;

@@ -87,8 +87,7 @@ void count_end_elsewhere(scope &s, std::int64_t n, const place *at) noexcept {
     while (ended) {
         scope &above = *ended->counted_in;
         free_frame(ended, place_of_thread());
-        if (at && at == above.owner->at &&
-            above.mode.load(std::memory_order_relaxed) == wait_mode::counting) {
+        if (at && at == above.at && above.mode.load(std::memory_order_relaxed) == wait_mode::counting) {
             above.live -= one_tree;
             return;
         }

@@ -45,8 +45,9 @@ constexpr wait_mode mode_of(std::int64_t word) noexcept {
     return static_cast<wait_mode>((word + mode_unit / 2 - 1) / mode_unit);
 }
 
+// In a frame, the owner's thread writes the last member for each child, and other threads use the rest: they
+// are in different cache lines there.
 struct scope {
-    std::int64_t live = 0; // written by the owner's thread
     std::atomic<std::int64_t> elsewhere{0};
     frame *owner;
     scope *outer; // innermost scope of the owner before this one; null: the owner's first
@@ -54,9 +55,14 @@ struct scope {
     // Set by wait:
     std::atomic<std::uint32_t> notified; // set to 1 by the last end, its last access to the scope
     std::atomic<std::uint64_t> waiter;   // task id; 0: a foreign thread, which waits on `notified`
+    const place *at;                     // the owner's, once it has started
+    std::int64_t live = 0;               // written by the owner's thread
 
-    // The last two are left as they are: a frame is made for each task, and few wait.
-    explicit scope(frame *owner, scope *outer = nullptr) noexcept : owner(owner), outer(outer) {} // NOLINT
+    // Of a frame. What is not set here is set when it is needed: a frame is made for each task, and few wait.
+    explicit scope(frame *owner) noexcept : owner(owner), outer(nullptr) {} // NOLINT
+    // Within a task that has started.
+    scope(frame *owner, scope *outer, const place *at) noexcept
+        : owner(owner), outer(outer), at(at) {} // NOLINT
 
     std::int64_t outstanding() const noexcept { return live - elsewhere.load(std::memory_order_acquire); }
     bool is_empty() const noexcept { return live == 0 && elsewhere.load(std::memory_order_relaxed) == 0; }

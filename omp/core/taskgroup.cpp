@@ -7,7 +7,7 @@
 namespace fult::omp {
 
 void begin_taskgroup(frame *me) {
-    me->innermost = ::new (me->at->blocks.take(0)) group_scope(me, me->innermost);
+    me->innermost = ::new (me->at->blocks.take(0)) group_scope(me, me->innermost, me->at);
 }
 
 void end_taskgroup(frame *me) {

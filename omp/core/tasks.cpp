@@ -24,8 +24,7 @@ using detail::worker_hot;
 
 // On the thread of `m`, as its current frame.
 FULT_ALWAYS_INLINE void run_body(frame *f, member *m) {
-    f->self = m;
-    f->at = m->at;
+    f->start(m, m->at);
     if (!f->has(generates_slowly) || !is_cancelled(f)) [[likely]]
         f->function(f->data);
     end_body(f);
@@ -33,8 +32,7 @@ FULT_ALWAYS_INLINE void run_body(frame *f, member *m) {
 
 // The same for a child, from its parent, which is not waiting yet: the end is counted by plain stores.
 FULT_ALWAYS_INLINE void run_child(frame *f, const frame *me) {
-    f->self = me->self;
-    f->at = me->at;
+    f->start(me->self, me->at);
     if (f->has(generates_slowly)) [[unlikely]]
         return run_body(f, me->self);
     f->function(f->data);
@@ -138,8 +136,7 @@ void run_undeferred(frame *me, frame *f) {
 }
 
 void begin_undeferred(frame *me, frame *f) noexcept {
-    f->self = me->self;
-    f->at = me->at;
+    f->start(me->self, me->at);
     set_current_frame(f);
 }
 

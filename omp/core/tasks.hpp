@@ -123,7 +123,7 @@ FULT_ALWAYS_INLINE void end_body(frame *f) noexcept {
 
 // Implementation of scope.hpp
 FULT_ALWAYS_INLINE void count_end(scope &s, std::int64_t n, const place *at) noexcept {
-    if (at && at == s.owner->at && s.mode.load(std::memory_order_relaxed) == wait_mode::counting) [[likely]]
+    if (at && at == s.at && s.mode.load(std::memory_order_relaxed) == wait_mode::counting) [[likely]]
         s.live -= n;
     else
         count_end_elsewhere(s, n, at);

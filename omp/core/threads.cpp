@@ -207,7 +207,10 @@ struct initial_task {
         alone.members[0].implicit = &f;
         f.self = &alone.members[0];
     }
-    void set_place(place *p) noexcept { f.at = alone.members[0].at = p; }
+    void set_place(place *p) noexcept {
+        alone.members[0].at = p;
+        f.start(&alone.members[0], p);
+    }
 };
 thread_local std::unique_ptr<initial_task> the_initial_task;
 
@@ -223,8 +226,10 @@ FULT_NOINLINE frame *initial_frame() {
     // the thread may have become a worker, or have ceased to be one
     place *const here = place_of_thread();
     mine.set_place(here);
-    if (mine.current != &mine.f && mine.current->in()->level == 0) // in a target region or a league
-        mine.current->at = mine.current->self->at = here;
+    if (mine.current != &mine.f && mine.current->in()->level == 0) { // in a target region or a league
+        mine.current->self->at = here;
+        mine.current->start(mine.current->self, here);
+    }
     return mine.current;
 }
 

@@ -136,7 +136,7 @@ frame *allocate(std::int32_t flags, std::size_t size, std::size_t shareds, task_
     f->self = nullptr; // it has not started
     f->at = nullptr;
     f->function = run_task;
-    f->data_size = static_cast<std::uint32_t>(size + shareds);
+    f->data_size = size + shareds;
     auto *const t = static_cast<kmp_task *>(f->data);
     t->shareds = shareds != 0 ? reinterpret_cast<char *>(t) + size : nullptr;
     t->entry = entry;
