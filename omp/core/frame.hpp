@@ -7,6 +7,7 @@
 #include <fult/detail/fast_path.hpp>
 
 #include "blocks.hpp"
+#include "dock.hpp"
 #include "scope.hpp"
 
 namespace fult::omp {
@@ -21,6 +22,7 @@ class detach_event;
 // What belongs to one thread for as long as it lives: a worker, or a foreign thread that has opened a region.
 struct alignas(64) place {
     block_cache blocks;
+    dock docked;
     unsigned worker = no_worker; // its number
     const int id = next_id();    // of this place among all of the process
     static constexpr unsigned no_worker = ~0u;
@@ -66,7 +68,7 @@ struct frame {
     attachments *more = nullptr;
     // For front ends:
     alignas(16) std::uint64_t data_size; // of one that copies tasks
-    frame *of_data;          // this one, if the front end knows tasks by their data: the word before the data
+    frame *of_data; // this one, if the front end knows tasks by their data: the word before the data
 
     // The others are set by the generator, at the start, or where they are needed.
     frame(frame *parent, scope *counted_in, std::uint32_t flags, std::uint32_t block) noexcept // NOLINT

@@ -17,6 +17,7 @@
 #include "tasks.hpp"
 #include "team.hpp"
 #include "threads.hpp"
+#include "wait.hpp"
 
 namespace fult::omp {
 namespace {
@@ -125,6 +126,8 @@ frame *make_implicit(team &t, member &m, const icv_set *icvs, place *at) {
 }
 
 void start_member(const member &m) {
+    if (m.at->docked.offer(m.implicit))
+        return;
     try {
         detail::task *const t = detail::take_slot_with(
             {.stack_size = 0, .worker = static_cast<int>(m.at->worker), .pinned = true});
@@ -248,9 +251,11 @@ void close_region(team *t) {
         const bool on_worker = detail::current_worker()->current != nullptr;
         const auto over = [t] { return t->running.load(std::memory_order_acquire) == 0; };
         if (on_worker) {
-            static constexpr detail::waiting_for end{"the end of an OpenMP region"};
-            const detail::wait_record record(detail::current_worker()->current, end);
-            suspend_until(mine, over);
+            if (!comes_soon(over)) {
+                static constexpr detail::waiting_for end{"the end of an OpenMP region"};
+                const detail::wait_record record(detail::current_worker()->current, end);
+                suspend_until(mine, over);
+            }
         } else {
             for (unsigned left; (left = t->running.load(std::memory_order_acquire)) != 0;)
                 t->running.wait(left, std::memory_order_acquire);
@@ -305,9 +310,7 @@ template <class Condition> void await_release(const team &t, member &m, const Co
             t.generation.wait(seen, std::memory_order_seq_cst);
         }
     }
-    for (unsigned i = 0; i < 64 && !released(); ++i)
-        detail::cpu_relax();
-    if (released())
+    if (comes_soon(released))
         return;
     static constexpr detail::waiting_for barrier{"OpenMP barrier"};
     const detail::wait_record record(detail::current_worker()->current, barrier);

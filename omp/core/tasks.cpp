@@ -62,13 +62,21 @@ void pass_to_team(frame *f) {
     detail::make_ready_slow(t);
 }
 
+// A member of a team, and of the next ones that find this task docked. Values of the task end with it.
+void run_members(task &t) noexcept {
+    place *const at = stored_frame(&t)->at;
+    do
+        run_member(stored_frame(&t));
+    while (!t.extras && (stored_frame(&t) = at->docked.await()));
+}
+
 // Runs on a stack of its own.
 void run_frame(task &t) noexcept {
     // No other thread touches the join word, so `complete` finds what is stored here.
     t.join.store(detail::join_detached, std::memory_order_relaxed);
     frame *f = stored_frame(&t);
     if (f->has(is_implicit))
-        return run_member(f);
+        return run_members(t);
     if (priorities_enabled && !(f = stored_frame(&t) = by_priority(f))) [[unlikely]]
         return;
     if (member *const m = f->parent->in()->member_on(this_task::worker())) [[likely]]

@@ -1,13 +1,28 @@
-// Short waits of a member for another one: polls, and lets other tasks run.
+// Short waits of a member for another one.
 #pragma once
 
 #include <sched.h>
 
+#include <fult/detail/layout.hpp>
 #include <fult/detail/platform.hpp>
+#include <fult/detail/service.hpp>
 #include <fult/this_task.hpp>
 
 namespace fult::omp {
 
+// A short wait on a worker: true if the condition comes to hold while nothing else is ready there.
+template <class Condition> bool comes_soon(const Condition &condition) noexcept {
+    for (unsigned i = 0; i < 64; ++i) {
+        if (condition())
+            return true;
+        if (i % 8 == 0 && detail::others_ready())
+            return false;
+        detail::cpu_relax();
+    }
+    return condition();
+}
+
+// Polls, and lets other tasks run.
 template <class Condition> void poll_until(const Condition &condition) {
     for (unsigned i = 0; !condition(); ++i) {
         if (i < 100)
