@@ -44,8 +44,11 @@ void submit_with_dependences(frame *me, frame *f, const dependence *list, std::s
     place *const at = me->at;
     dependence_table &table = table_of(me);
     dependence_node *const n = give_node(f, at);
-    // No other thread drops references before the last predecessor has ended, and that waits for this count.
-    n->references.store(1 + table.add(n, list, count, true, at), std::memory_order_relaxed);
+    // The table drops some again if an address is in the list several times. No other thread does so before
+    // the last predecessor has ended, and that waits for this thread.
+    const int most = static_cast<int>(count);
+    n->references.store(1 + most, std::memory_order_relaxed);
+    n->references.fetch_sub(most - table.add(n, list, count, true, at), std::memory_order_relaxed);
     n->predecessor_ended(); // the one that it was made with
     if (table.is_time_to_look() && bodies_in(me->innermost->outstanding()) > many_children * me->in()->size &&
         frame_on_worker())

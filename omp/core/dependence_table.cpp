@@ -7,30 +7,14 @@ namespace fult::omp {
 
 // Nodes ---------------------------------------------------------------------------------------------------------------
 
-node_list::node_list(node_list &&other) noexcept : one_(nullptr) { *this = std::move(other); }
-
-node_list &node_list::operator=(node_list &&other) noexcept {
-    std::swap(many_, other.many_); // or one_: both are a pointer
-    std::swap(count_, other.count_);
-    std::swap(capacity_, other.capacity_);
-    return *this;
-}
-
-node_list::~node_list() {
-    if (capacity_ != 1)
-        delete[] many_;
-}
-
 void node_list::make_room(place *at) {
     forget_ended(at);
     if (2 * count_ <= capacity_ && count_ != capacity_)
         return;
     const std::uint32_t capacity = 4 * capacity_;
-    auto *const larger = new dependence_node *[capacity];
-    std::copy_n(nodes(), count_, larger);
-    if (capacity_ != 1)
-        delete[] many_;
-    many_ = larger;
+    auto larger = std::make_unique<dependence_node *[]>(capacity);
+    std::copy_n(nodes(), count_, larger.get());
+    many_ = std::move(larger);
     capacity_ = capacity;
 }
 

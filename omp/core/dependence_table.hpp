@@ -16,11 +16,6 @@ namespace fult::omp {
 // Nodes, with a reference to each. Few have more than one.
 class node_list {
   public:
-    node_list() noexcept : one_(nullptr) {}
-    node_list(node_list &&other) noexcept;
-    node_list &operator=(node_list &&other) noexcept;
-    ~node_list();
-
     bool is_empty() const noexcept { return count_ == 0; }
     // Takes over a reference that the caller has counted.
     void add(dependence_node *n, place *at) {
@@ -38,14 +33,12 @@ class node_list {
     dependence_node *const *end() const noexcept { return nodes() + count_; }
 
   private:
-    dependence_node **nodes() noexcept { return capacity_ == 1 ? &one_ : many_; }
-    dependence_node *const *nodes() const noexcept { return capacity_ == 1 ? &one_ : many_; }
+    dependence_node **nodes() noexcept { return many_ ? many_.get() : &one_; }
+    dependence_node *const *nodes() const noexcept { return many_ ? many_.get() : &one_; }
     void make_room(place *at);
 
-    union {
-        dependence_node *one_;
-        dependence_node **many_;
-    };
+    dependence_node *one_ = nullptr;
+    std::unique_ptr<dependence_node *[]> many_; // null: the list is one_
     std::uint32_t count_ = 0, capacity_ = 1;
 };
 

@@ -45,6 +45,61 @@ static void readers(void) {
     }
 }
 
+// An address several times in one task, in each order, between others that write it.
+static void repeated(void) {
+    int x = 0, y = 0;
+#pragma omp parallel
+#pragma omp single
+    for (int i = 0; i < 2000; i += 4) {
+#pragma omp task depend(out : x) depend(out : x) depend(out : x) shared(x) firstprivate(i)
+        {
+            CHECK(x == i);
+            x = i + 1;
+        }
+#pragma omp task depend(in : x, x) depend(inout : x) depend(in : x) shared(x) firstprivate(i)
+        {
+            CHECK(x == i + 1);
+            x = i + 2;
+        }
+#pragma omp task depend(inout : x, y, x, y) shared(x, y) firstprivate(i)
+        {
+            CHECK(x == i + 2);
+            x = i + 3;
+            y = i;
+        }
+#pragma omp task depend(in : y, y, y) depend(out : x, x) shared(x, y) firstprivate(i)
+        {
+            CHECK(x == i + 3 && y == i);
+            x = i + 4;
+        }
+    }
+    CHECK(x == 2000);
+}
+
+// Many addresses, most of which are used once; some tasks have a long list.
+static void many_addresses(void) {
+    enum { count = 20000 };
+    static int cells[count + 20];
+#pragma omp parallel
+#pragma omp single
+    {
+        for (int i = 0; i < count; ++i) {
+            int *const c = &cells[i];
+#pragma omp task depend(out : c[0])
+            c[0] = i;
+            if (i % 100 == 99) {
+#pragma omp task depend(in                                                                             \
+                        : c[0], c[-1], c[-2], c[-3], c[-4], c[-5], c[-6], c[-7], c[-8], c[-9], c[-10], \
+                          c[-11], c[-12], c[-13], c[-14], c[-15], c[-16], c[-17], c[-18], c[-19])      \
+    depend(out                                                                                         \
+           : c[1])
+                for (int j = 0; j < 20; ++j)
+                    CHECK(c[-j] == i - j);
+            }
+        }
+    }
+}
+
 static void exclusive(void) {
     int sum = 0, inside = 0;
 #pragma omp parallel
@@ -170,6 +225,8 @@ static void iterators(void) {
 int main(void) {
     chain();
     readers();
+    repeated();
+    many_addresses();
     exclusive();
     objects();
     undeferred();
