@@ -20,9 +20,11 @@ struct dependence_node;
 class detach_event;
 
 // What belongs to one thread for as long as it lives: a worker, or a foreign thread that has opened a region.
+// Never deleted: another thread takes it over.
 struct alignas(64) place {
     block_cache blocks;
     dock docked;
+    team *spare = nullptr;       // for the next region that the thread opens
     unsigned worker = no_worker; // its number
     const int id = next_id();    // of this place among all of the process
     static constexpr unsigned no_worker = ~0u;

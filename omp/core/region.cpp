@@ -35,7 +35,9 @@ kept_teams &kept() {
     return *k;
 }
 
-team *make_team(unsigned size) {
+team *make_team(unsigned size, place *at) {
+    if (at->spare && at->spare->size == size) [[likely]]
+        return std::exchange(at->spare, nullptr);
     {
         const std::lock_guard lock(kept().lock);
         if (auto &list = kept().of_size[size]; !list.empty()) {
@@ -49,11 +51,7 @@ team *make_team(unsigned size) {
     return t;
 }
 
-void begin_afresh(team &t) noexcept {
-    for (unsigned i = 0; i < t.size; ++i) {
-        t.members[i].work = {};
-        t.members[i].waiter.store(0, std::memory_order_relaxed);
-    }
+void begin_works_afresh(const team &t) noexcept {
     for (unsigned i = 0; i < work_ring::length; ++i) {
         work_share &w = t.works.shares[i];
         w.turn.store(i, std::memory_order_relaxed);
@@ -61,6 +59,18 @@ void begin_afresh(team &t) noexcept {
         w.ready.store(0, std::memory_order_relaxed);
         w.left.store(0, std::memory_order_relaxed);
     }
+}
+
+void begin_afresh(team &t) noexcept {
+    bool used = false;
+    for (unsigned i = 0; i < t.size; ++i) {
+        member &m = t.members[i];
+        used = used || m.work.constructs != 0;
+        m.work = {};
+        m.waiter.store(0, std::memory_order_relaxed);
+    }
+    if (used)
+        begin_works_afresh(t);
     t.cancelled.store(false, std::memory_order_relaxed);
     t.construct_cancelled.store(false, std::memory_order_relaxed);
     t.singles.store(0, std::memory_order_relaxed);
@@ -68,7 +78,11 @@ void begin_afresh(team &t) noexcept {
     t.arrived.store(0, std::memory_order_relaxed);
 }
 
-void keep_team(team *t) noexcept {
+void keep_team(team *t, place *at) noexcept {
+    if (!at->spare) {
+        at->spare = t;
+        return;
+    }
     const std::lock_guard lock(kept().lock);
     kept().of_size[t->size].push_back(t);
 }
@@ -168,6 +182,7 @@ void init_team(team &t, unsigned size) {
         t.members[i].in = &t;
         t.members[i].number = i;
     }
+    begin_works_afresh(t);
     begin_afresh(t);
 }
 
@@ -204,7 +219,7 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     if (workers == 0 || (foreign && workers == 1 && worker_0_may_block()))
         size = 1;
     regions.fetch_add(1, std::memory_order_relaxed);
-    team *const t = make_team(size);
+    team *const t = make_team(size, here);
     t->is_serial = size == 1 && foreign;
     t->avoids_worker_0 = foreign || me->in()->avoids_worker_0;
     t->level = with.is_initial ? 0 : me->in()->level + 1;
@@ -265,9 +280,10 @@ void close_region(team *t) {
         t->above.reset();
     else
         set_current_frame(t->before);
-    free_frame(f, mine.at);
+    place *const at = mine.at;
+    free_frame(f, at);
     regions.fetch_sub(1, std::memory_order_relaxed);
-    keep_team(t);
+    keep_team(t, at);
 }
 
 void run_member(frame *f) noexcept {
