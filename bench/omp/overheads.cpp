@@ -64,56 +64,50 @@ double parallel_with_reduction(int threads) {
     });
 }
 
-double barrier(int threads) {
-    return seconds_of([threads] {
+// The construct is bound to the region around its call.
+template <class Construct> double in_region(int threads, Construct construct) {
+    return seconds_of([threads, construct] {
 #pragma omp parallel num_threads(threads)
-        for (int i = 0; i < repetitions; ++i) {
-            delay();
+        for (int i = 0; i < repetitions; ++i)
+            construct();
+    });
+}
+
+double barrier(int threads) {
+    return in_region(threads, [] {
+        delay();
 #pragma omp barrier
-        }
     });
 }
 
 double single(int threads) {
-    return seconds_of([threads] {
-#pragma omp parallel num_threads(threads)
-        for (int i = 0; i < repetitions; ++i) {
+    return in_region(threads, [] {
 #pragma omp single
-            delay();
-        }
+        delay();
     });
 }
 
 double static_loop(int threads) {
-    return seconds_of([threads] {
-#pragma omp parallel num_threads(threads)
-        for (int i = 0; i < repetitions; ++i) {
+    return in_region(threads, [threads] {
 #pragma omp for schedule(static)
-            for (int j = 0; j < iterations * threads; ++j)
-                delay();
-        }
+        for (int j = 0; j < iterations * threads; ++j)
+            delay();
     });
 }
 
 double dynamic_loop(int threads) {
-    return seconds_of([threads] {
-#pragma omp parallel num_threads(threads)
-        for (int i = 0; i < repetitions; ++i) {
+    return in_region(threads, [threads] {
 #pragma omp for schedule(dynamic)
-            for (int j = 0; j < iterations * threads; ++j)
-                delay();
-        }
+        for (int j = 0; j < iterations * threads; ++j)
+            delay();
     });
 }
 
 double guided_loop(int threads) {
-    return seconds_of([threads] {
-#pragma omp parallel num_threads(threads)
-        for (int i = 0; i < repetitions; ++i) {
+    return in_region(threads, [threads] {
 #pragma omp for schedule(guided)
-            for (int j = 0; j < iterations * threads; ++j)
-                delay();
-        }
+        for (int j = 0; j < iterations * threads; ++j)
+            delay();
     });
 }
 

@@ -49,7 +49,7 @@ class send_path {
     void retry() noexcept;
     bool waits() const noexcept { return blocked_ != nullptr; }
 
-    // True if so much has been sent that this rank must look whether it is asked to send less.
+    // True if so much has been sent since the last poll that a request to send less may wait unseen.
     bool owes_look() const noexcept { return sent_since_look_ >= most_without_look; }
     void looked() noexcept { sent_since_look_ = 0; }
 

@@ -1,5 +1,5 @@
 // A source of work: a place where a worker looks for ready tasks. Each kind of runnable task has one;
-// work_sources.hpp has the list, and all that is asked of all of them.
+// work_sources.hpp has the list, and the operations on all of them.
 //
 // A source is derived from one of the three types at the end, and has the functions whose defaults below are
 // not right for it. The functions are not virtual: a fold over the list calls the one of the source. Where a

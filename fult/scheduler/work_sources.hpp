@@ -1,4 +1,4 @@
-// The sources of work of a worker, in the order of its choice, and what is asked of all of them.
+// The sources of work of a worker, in the order of its choice, and the operations on all of them.
 // docs/scheduler.md, "Adding a kind of runnable task".
 #pragma once
 

@@ -159,15 +159,12 @@ std::size_t omp_get_affinity_format(char *buffer, std::size_t size) {
     return std::strlen(p.affinity_format);
 }
 std::size_t omp_capture_affinity(char *buffer, std::size_t size, const char *format) {
-    const std::string text = affinity_text(format && *format ? format : icvs_of_program().affinity_format);
+    const std::string text = affinity_text(format);
     if (size != 0)
         std::snprintf(buffer, size, "%s", text.c_str());
     return text.size();
 }
-void omp_display_affinity(const char *format) {
-    std::printf("%s\n",
-                affinity_text(format && *format ? format : icvs_of_program().affinity_format).c_str());
-}
+void omp_display_affinity(const char *format) { std::printf("%s\n", affinity_text(format).c_str()); }
 void omp_display_env(int verbose) { display_environment(verbose != 0); }
 
 // Devices: the host alone ---------------------------------------------------------------------------------------------------

@@ -137,10 +137,13 @@ std::uintptr_t omp_get_default_allocator_() { return omp_get_default_allocator()
 
 // Characters come with a hidden length, and are padded with blanks.
 void omp_set_affinity_format(const char *);
+static std::string from_fortran(const char *text, std::size_t length) {
+    std::string trimmed(text, length);
+    trimmed.erase(trimmed.find_last_not_of(' ') + 1);
+    return trimmed;
+}
 void omp_set_affinity_format_(const char *format, std::size_t length) {
-    std::string text(format, length);
-    text.erase(text.find_last_not_of(' ') + 1);
-    omp_set_affinity_format(text.c_str());
+    omp_set_affinity_format(from_fortran(format, length).c_str());
 }
 static void to_fortran(const std::string &text, char *buffer, std::size_t size) {
     std::memset(buffer, ' ', size);
@@ -151,19 +154,12 @@ int4 omp_get_affinity_format_(char *buffer, std::size_t size) {
     to_fortran(text, buffer, size);
     return static_cast<int4>(text.size());
 }
-static std::string affinity_of(const char *format, std::size_t length) {
-    std::string text(format, length);
-    text.erase(text.find_last_not_of(' ') + 1);
-    return affinity_text(text.empty() ? icvs_of_program().affinity_format : text.c_str());
-}
 void omp_display_affinity(const char *);
 void omp_display_affinity_(const char *format, std::size_t length) {
-    std::string text(format, length);
-    text.erase(text.find_last_not_of(' ') + 1);
-    omp_display_affinity(text.c_str());
+    omp_display_affinity(from_fortran(format, length).c_str());
 }
 int4 omp_capture_affinity_(char *buffer, const char *format, std::size_t size, std::size_t length) {
-    const std::string text = affinity_of(format, length);
+    const std::string text = affinity_text(from_fortran(format, length).c_str());
     to_fortran(text, buffer, size);
     return static_cast<int4>(text.size());
 }

@@ -65,8 +65,8 @@ bool end_cancellable(frame *me) {
         leave_work(me->self);
     const bool region = team_barrier(me->self);
     std::atomic<bool> &cancelled = me->in()->construct_cancelled;
-    if (cancelled.load(
-            std::memory_order_relaxed)) { // all members see the same: none may set it before the next barrier
+    // All members see the same: none may set it before the next barrier.
+    if (cancelled.load(std::memory_order_relaxed)) {
         team_barrier(me->self);
         cancelled.store(false, std::memory_order_relaxed);
         team_barrier(me->self);

@@ -90,6 +90,8 @@ std::string value_of(char letter) {
 
 // %[0][.][width]letter, or %...{name}.
 std::string affinity_text(const char *format) {
+    if (!format || !*format)
+        format = icvs_of_program().affinity_format;
     std::string text;
     for (const char *at = format; *at; ++at) {
         if (*at != '%') {

@@ -13,6 +13,7 @@ namespace fult::omp {
 // Of a parent with dependent children.
 struct dependences {
     dependence_table table;
+    unsigned generated = 0;
 };
 
 namespace {
@@ -21,12 +22,13 @@ namespace {
 // queued, their memory stays in the cache, and most predecessors have ended. It never waits for its children:
 // they may wait for what it does next.
 constexpr std::uint32_t many_children = 64;
+constexpr unsigned look_after = 16; // children, until it looks again how many there are
 
-dependence_table &table_of(frame *parent) {
+dependences &dependences_of(frame *parent) {
     dependences *&d = parent->attach().children;
     if (!d)
         d = new dependences;
-    return d->table;
+    return *d;
 }
 
 dependence_node *give_node(frame *f, place *at) {
@@ -42,16 +44,16 @@ dependence_node *give_node(frame *f, place *at) {
 
 void submit_with_dependences(frame *me, frame *f, const dependence *list, std::size_t count) {
     place *const at = me->at;
-    dependence_table &table = table_of(me);
+    dependences &d = dependences_of(me);
     dependence_node *const n = give_node(f, at);
     // The table drops some again if an address is in the list several times. No other thread does so before
     // the last predecessor has ended, and that waits for this thread.
     const int most = static_cast<int>(count);
     n->references.store(1 + most, std::memory_order_relaxed);
-    n->references.fetch_sub(most - table.add(n, list, count, true, at), std::memory_order_relaxed);
+    n->references.fetch_sub(most - d.table.add(n, list, count, true, at), std::memory_order_relaxed);
     n->predecessor_ended(); // the one that it was made with
-    if (table.is_time_to_look() && bodies_in(me->innermost->outstanding()) > many_children * me->in()->size &&
-        frame_on_worker())
+    if (++d.generated % look_after == 0 &&
+        bodies_in(me->innermost->outstanding()) > many_children * me->in()->size && frame_on_worker())
         this_task::yield();
 }
 

@@ -55,8 +55,6 @@ class dependence_table {
     // references that the table has taken: the caller counts them.
     int add(dependence_node *n, const dependence *list, std::size_t count, bool record, place *at);
     void clear(place *at) noexcept;
-    // One task more; true for each so many.
-    bool is_time_to_look() noexcept { return ++generated_ % 16 == 0; }
 
   private:
     static std::size_t hash_of(const void *address) noexcept {
@@ -83,7 +81,6 @@ class dependence_table {
 
     std::unique_ptr<address_entry[]> entries_; // open addressing
     std::size_t capacity_ = 0, used_ = 0;
-    unsigned generated_ = 0;
     node_list all_; // the last task that depends on all memory
 };
 

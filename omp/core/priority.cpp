@@ -36,8 +36,6 @@ void end_ticket(frame *ticket) noexcept {
 
 } // namespace
 
-bool has_priority(const frame *f) noexcept { return f->more && f->more->priority > 0 && priority_of(f) > 0; }
-
 void submit_with_priority(frame *f) {
     task_queue &q = f->parent->in()->by_priority;
     frame *const ticket = ticket_beside(f);

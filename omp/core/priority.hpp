@@ -11,7 +11,9 @@
 namespace fult::omp {
 
 extern bool priorities_enabled; // set when the control variables are read
-bool has_priority(const frame *f) noexcept;
+inline bool has_priority(const frame *f) noexcept {
+    return f->more && f->more->priority > 0 && priorities_enabled;
+}
 void submit_with_priority(frame *f);
 // Called by a worker that starts `next`. Returns the task that it runs instead, or `next`; null: `next` was a
 // ticket, and its task has run already.

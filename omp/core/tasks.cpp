@@ -86,14 +86,9 @@ void run_frame(task &t) noexcept {
 }
 void drop_nothing(task &) noexcept {}
 
-#if defined(__SANITIZE_THREAD__) || defined(FULT_CLANG_TSAN)
-#define FULT_RACY_IF_TSAN FULT_RACY_READ
-#else
-#define FULT_RACY_IF_TSAN FULT_ALWAYS_INLINE
-#endif
 // The worker's newest private task, if it is a child of `me`. A thief may have taken the task, and the frame
 // may be another one by now: then the claim fails.
-FULT_RACY_IF_TSAN task *newest_child(worker_hot *w, const frame *me) noexcept {
+FULT_RACY_READ task *newest_child(worker_hot *w, const frame *me) noexcept {
     task *const t = w->run.next - 1;
     const std::uintptr_t distance = detail::distance_in_slots(w, t);
     if (distance >= detail::slots_in_home || !detail::is_set(*detail::ready_byte_at(w, distance)) ||

@@ -98,7 +98,7 @@ FULT_ALWAYS_INLINE void submit_fast(frame *f) noexcept {
 
 FULT_ALWAYS_INLINE void submit(frame *f) {
     const detail::worker_hot *const w = detail::current_worker();
-    if (f->more && has_priority(f)) [[unlikely]]
+    if (has_priority(f)) [[unlikely]]
         submit_with_priority(f);
     else if (w->run.next == w->run.end) [[unlikely]] // always so on foreign threads
         submit_slowly(f);

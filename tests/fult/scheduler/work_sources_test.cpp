@@ -1,4 +1,4 @@
-// What is asked of all sources of work, with sources of this test.
+// The operations on all sources of work, with sources of this test.
 #include <cstddef>
 #include <gtest/gtest.h>
 #include <string>
