@@ -373,8 +373,6 @@ def report(step, count, seconds):
     verdict = 'ok  ' if count.failed == 0 else 'FAIL'
     skipped = f', {count.skipped} skipped' if count.skipped else ''
     say(f'      {verdict}  {step.name}: {count.passed} passed, {count.failed} failed{skipped} ({minutes(seconds)})')
-    for name in count.skips:
-        say(f'        skipped: {name}')
     if count.failed:
         for name in count.failures:
             say(f'        failed:  {name}')
@@ -382,6 +380,8 @@ def report(step, count, seconds):
         say(f'        from {log.relative_to(ROOT)}:')
         for line in excerpt(log):
             say(f'        | {line[:300]}')
+    for name in count.skips:
+        say(f'        skipped: {name}')
 
 
 def summary(results):

@@ -1,5 +1,7 @@
 #include "home_memory.hpp"
 
+#include <array>
+#include <atomic>
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -33,6 +35,19 @@ constexpr std::size_t head_bytes = std::size_t{2} << 20; // the worker and its h
 static_assert(worker_room <= runnable_offsets.top);
 static_assert(returned_offsets.summary + 0x1000 <= head_bytes && head_bytes <= runnable_offsets.words);
 
+// Where the homes of each number were last. A new one goes there again: an emulator keeps books on every
+// address that was ever mapped, gigabytes after some hundred runtimes at different addresses.
+constinit std::array<std::atomic<std::byte *>, 64> last_places{};
+
+std::byte *reserve_home(unsigned number) noexcept {
+    std::atomic<std::byte *> *last = number < last_places.size() ? &last_places[number] : nullptr;
+    void *preferred = last ? last->load(std::memory_order_relaxed) : nullptr;
+    auto *home = static_cast<std::byte *>(reserve_aligned(home_size, home_size, preferred));
+    if (home && last)
+        last->store(home, std::memory_order_relaxed);
+    return home;
+}
+
 bool make_pages_usable(std::byte *begin, std::size_t bytes) noexcept {
     const std::size_t before = address_of(begin) % page_size();
     return make_usable(begin - before, bytes + before);
@@ -63,7 +78,7 @@ std::byte *map_home(std::size_t max_tasks, unsigned number, unsigned count) {
                                 "fult: no " + what + " (" + std::to_string(number + 1) + " of " +
                                     std::to_string(count) + "; one is for foreign threads)");
     };
-    auto *home = static_cast<std::byte *>(reserve_aligned(home_size, home_size));
+    std::byte *home = reserve_home(number);
     if (!home)
         lacks(errno, "address space for a table of tasks, which needs 4 GiB whatever FULT_MAX_TASKS is, and "
                      "temporarily twice that; raise `ulimit -v`, or lower FULT_WORKERS");

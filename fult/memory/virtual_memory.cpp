@@ -25,7 +25,14 @@ void unmap_pages(void *begin, std::size_t bytes) noexcept { ::munmap(begin, byte
 
 void discard_pages(void *begin, std::size_t bytes) noexcept { ::madvise(begin, bytes, MADV_DONTNEED); }
 
-void *reserve_aligned(std::size_t bytes, std::size_t alignment) noexcept {
+void *reserve_aligned(std::size_t bytes, std::size_t alignment, void *preferred) noexcept {
+    if (preferred) {
+        void *there = ::mmap(preferred, bytes, PROT_NONE, flags, -1, 0);
+        if (there != MAP_FAILED && address_of(there) % alignment == 0)
+            return there;
+        if (there != MAP_FAILED)
+            ::munmap(there, bytes);
+    }
     void *raw = ::mmap(nullptr, bytes + alignment, PROT_NONE, flags, -1, 0);
     if (raw == MAP_FAILED)
         return nullptr;

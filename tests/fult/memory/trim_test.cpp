@@ -190,4 +190,19 @@ TEST(trim_and_revoke, trees_while_another_thread_trims) {
     EXPECT_EQ(runs.load(), 2 * tasks);
 }
 
+// An emulator keeps books on each address that was ever mapped: runtimes at new addresses each took 120 MB
+// there.
+TEST(memory, of_runtimes_that_ended_is_not_kept) {
+    const auto run = [] {
+        const fult::runtime rt(fult::testing::workers(4));
+        EXPECT_EQ(fult::spawn([] { return 7; }).join(), 7);
+    };
+    for (int i = 0; i < 4; ++i)
+        run();
+    const std::size_t before = resident();
+    for (int i = 0; i < 16; ++i)
+        run();
+    EXPECT_LT(resident(), before + 256 * mebibyte);
+}
+
 } // namespace

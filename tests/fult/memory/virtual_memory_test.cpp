@@ -43,4 +43,22 @@ TEST(virtual_memory, reserved_ranges_are_aligned_and_usable_in_part) {
     }
 }
 
+TEST(virtual_memory, a_range_lies_where_it_is_preferred_if_that_is_aligned_and_free) {
+    constexpr std::size_t bytes = std::size_t{1} << 30;
+    void *first = reserve_aligned(bytes, bytes);
+    ASSERT_NE(first, nullptr);
+    unmap_pages(first, bytes);
+    EXPECT_EQ(reserve_aligned(bytes, bytes, first), first);
+    auto *second = static_cast<char *>(reserve_aligned(bytes, bytes, first));
+    ASSERT_NE(second, nullptr);
+    EXPECT_NE(second, first) << "this address is in use";
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(second) % bytes, 0u);
+    unmap_pages(second, bytes);
+    auto *third = static_cast<char *>(reserve_aligned(bytes, bytes, second + page_size()));
+    ASSERT_NE(third, nullptr);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(third) % bytes, 0u);
+    unmap_pages(third, bytes);
+    unmap_pages(first, bytes);
+}
+
 } // namespace
