@@ -14,7 +14,7 @@ namespace {
 
 // Read by tools/gdb/fult.py, which knows the order of the members. A change of meaning changes the version.
 struct debug_table {
-    std::uint64_t version = 1;
+    std::uint64_t version = 2;
     std::uint64_t homes = 0;      // number of homes, the last one for foreign threads; 0: no runtime
     std::uint64_t first_home = 0; // the address of an array of pointers to them
     std::uint64_t task_size = sizeof(fult::detail::task);
@@ -33,7 +33,9 @@ struct debug_table {
     std::uint64_t outer = offsetof(fult::detail::task, outer);
     std::uint64_t stack_base = offsetof(fult::detail::stack, base); // offsets in a stack record:
     std::uint64_t stack_size = offsetof(fult::detail::stack, size);
-    std::uint64_t name = 0; // offset of a std::string in a task's extras
+    std::uint64_t name = 0;                                // offset of a std::string in a task's extras
+    std::uint64_t ops = offsetof(fult::detail::task, ops); // offsets in a task:
+    std::uint64_t storage = offsetof(fult::detail::task, storage);
 };
 
 } // namespace

@@ -19,6 +19,7 @@
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
 #include "fult/tasks/task_state.hpp"
+#include "task_subject.hpp"
 
 namespace fult {
 namespace detail {
@@ -89,12 +90,14 @@ struct seen {
         about.worker = -1;
         about.spawned_at = {site, home.sites.of(slot_of(t), site)};
     }
-    void set_name(const task *t) noexcept {
-        const bool main = about.home == 0 && about.slot == main_slot;
-        std::string_view text = main ? "main" : t->extras ? std::string_view(t->extras->name) : "";
+    void set_name(std::string_view text) noexcept {
         text = text.substr(0, sizeof name);
         std::memcpy(name, text.data(), text.size());
         about.name = {name, text.size()};
+    }
+    void set_name(const task *t) noexcept {
+        const bool main = about.home == 0 && about.slot == main_slot;
+        set_name(main ? "main" : t->extras ? std::string_view(t->extras->name) : std::string_view());
     }
     // For a task that may end at the same time: it releases its extras under the lock.
     void set_name_of_busy(const task *t) noexcept {
@@ -124,6 +127,8 @@ class walk {
 
   private:
     void report(seen &s) {
+        if (s.about.name.empty())
+            s.set_name(subjects_.of(to_task(s.about.id)));
         ++count_;
         visitor_(s.about);
     }
@@ -274,6 +279,7 @@ class walk {
     worker_team &team_;
     const std::function<void(const task_description &)> &visitor_;
     const descriptor_ranges descriptors_;
+    subject_names subjects_;
     std::vector<const task *> busy_; // tasks that were running when the walk began
     std::size_t count_ = 0;
 };

@@ -25,7 +25,7 @@ enum class task_status {
 /// A snapshot of one task. Its views and pointers are valid until the visitor returns.
 struct task_description {
     task_id id;                        ///< of a living task
-    std::string_view name;             ///< as given at spawn; "main" for the main task
+    std::string_view name;             ///< as given at spawn; "main"; or "OpenMP task of FUNCTION"
     task_status status;                ///< its state
     bool started;                      ///< it has run before
     bool pinned;                       ///< false if unknown, as for running tasks

@@ -3,11 +3,13 @@
 #include <alloca.h>
 #include <atomic>
 #include <cstdarg>
+#include <cstddef>
 #include <utility>
 
 #include "kmp.hpp"
 #include "omp/core/cancel.hpp"
 #include "omp/core/error.hpp"
+#include "omp/core/subjects.hpp"
 #include "omp/core/tasks.hpp"
 #include "omp/core/team.hpp"
 
@@ -61,6 +63,10 @@ void run_part(void *data) {
     const frame *const me = current_frame();
     int id = kmp::thread_id(me->at), number = static_cast<int>(me->self->number);
     call(function, &id, &number, length, arguments);
+}
+
+[[gnu::constructor]] void announce_regions() noexcept {
+    find_function_in_data(run_part, offsetof(region_call, function));
 }
 
 // Clauses of the construct that comes next, on this thread.

@@ -2,6 +2,7 @@
 #include "omp/core/tasks.hpp"
 
 #include <alloca.h>
+#include <cstddef>
 #include <cstring>
 
 #include <fult/this_task.hpp>
@@ -11,6 +12,7 @@
 #include "omp/core/depend.hpp"
 #include "omp/core/detach.hpp"
 #include "omp/core/private_copies.hpp"
+#include "omp/core/subjects.hpp"
 #include "omp/core/taskgroup.hpp"
 #include "omp/core/taskloop.hpp"
 #include "omp/core/team.hpp"
@@ -52,6 +54,11 @@ void run_task_in_parts(void *data) {
     run_task(data);
     run_other_parts(f);
     destroy_privates(f);
+}
+
+[[gnu::constructor]] void announce_entries() noexcept {
+    find_function_in_data(run_task, offsetof(kmp_task, entry));
+    find_function_in_data(run_task_in_parts, offsetof(kmp_task, entry));
 }
 
 FULT_NOINLINE frame *with_clauses(frame *f, std::int32_t flags) {

@@ -13,7 +13,9 @@ import gdb
 
 FIELDS = ('version', 'homes', 'first_home', 'task_size', 'tasks', 'ready_bytes', 'slot_words', 'current', 'lines',
           'upper_lines', 'upper_slot', 'state', 'context', 'stack', 'extras', 'wait_record', 'outer', 'stack_base',
-          'stack_size', 'name_in_extras')
+          'stack_size', 'name_in_extras', 'ops', 'storage')
+OPENMP_FIELDS = ('version', 'ops', 'function', 'data', 'flags', 'implicit')
+OPENMP_CALLERS = 4
 SLOTS_IN_LINE = 512
 BUSY = 0
 
@@ -61,11 +63,15 @@ class Task:
         extras = word(self.address + self.team.extras)
         try:
             if not extras:
-                return ''
+                return self.team.openmp.name(word(self.address + self.team.storage)) if self.is_openmp else ''
             text = extras + self.team.name_in_extras
             return read(word(text), min(word(text + 8), 128)).decode(errors='replace')
         except gdb.MemoryError:  # it ends just now
             return ''
+
+    @property
+    def is_openmp(self):
+        return self.team.openmp is not None and word(self.address + self.team.ops) == self.team.openmp.ops
 
     @property
     def waits_for(self):
@@ -100,6 +106,37 @@ class Task:
         return f'waits for {self.waits_for}'
 
 
+class OpenMP:
+    """What libfult-omp's symbol fult_omp_debug says of the records of OpenMP tasks (frames)."""
+
+    def __init__(self, table):
+        count = len(OPENMP_FIELDS)
+        values = struct.unpack(f'<{count + 2 * OPENMP_CALLERS}Q', read(table, 8 * (count + 2 * OPENMP_CALLERS)))
+        self.__dict__.update(zip(OPENMP_FIELDS, values))
+        callers = values[count:]
+        self.callers = {callers[i]: callers[i + 1] for i in range(0, len(callers), 2) if callers[i]}
+
+    @staticmethod
+    def loaded():
+        try:
+            found = OpenMP(int(gdb.parse_and_eval('(unsigned long)&fult_omp_debug')))
+        except gdb.error:
+            return None
+        return found if found.version == 1 else None
+
+    def name(self, frame):
+        kind = 'OpenMP region' if half(frame + self.flags) & self.implicit else 'OpenMP task'
+        function = word(frame + self.function)
+        if function in self.callers:
+            function = word(word(frame + self.data) + self.callers[function])
+        symbol = symbol_at(function)
+        line = gdb.find_pc_line(function)
+        place = f' at {line.symtab.filename}:{line.line}' if line.symtab else ''
+        if '._omp_fn' in symbol:
+            return f'{kind} of {symbol.partition("._omp_fn")[0]}{place}'
+        return kind + (place or f' {symbol}')  # clang's names of outlined functions do not have the source's
+
+
 class Team:
     """The runtime of the process."""
 
@@ -110,12 +147,13 @@ class Team:
             raise gdb.GdbError('libfult is not loaded here: start the program first') from error
         values = struct.unpack(f'<{len(FIELDS)}Q', read(table, 8 * len(FIELDS)))
         self.__dict__.update(zip(FIELDS, values))
-        if self.version != 1:
-            raise gdb.GdbError(f'this fult.py knows libfult\'s table of version 1, not {self.version}')
+        if self.version != 2:
+            raise gdb.GdbError(f'this fult.py knows libfult\'s table of version 2, not {self.version}')
         count, self.homes = values[1], []
         if count == 0:
             raise gdb.GdbError('no runtime is running')
         self.homes = [word(self.first_home + 8 * i) for i in range(count)]
+        self.openmp = OpenMP.loaded()
 
     def task(self, text):
         task = self.named(text)

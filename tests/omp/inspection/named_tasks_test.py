@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""OpenMP tasks have the name of their source function in reports, and its line in gdb.
+
+usage: named_tasks_test.py LIBRARY_FOLDER PROGRAM.c COMPILER [GDB SCRIPT]     exit status 77: the compiler has no OpenMP here
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+# gcc names an outlined function after that of the source, clang does not.
+IN_REPORT = {'gcc': ("'OpenMP task of generate'", "'OpenMP region of main'"),
+             'clang': (r"'OpenMP task \.omp_task_entry", r"'OpenMP region \.omp_outlined")}
+IN_GDB = {'gcc': (r"'OpenMP task of generate at \S*named_tasks\.c:\d+'", r"'OpenMP region of main at \S*named_tasks\.c:\d+'"),
+          'clang': (r"'OpenMP task at \S*named_tasks\.c:\d+'", r"'OpenMP region at \S*named_tasks\.c:\d+'")}
+
+
+def missing(patterns, text):
+    for pattern in patterns:
+        if not re.search(pattern, text):
+            print(f'{pattern} is missing in:\n{text}')
+            return 1
+    return 0
+
+
+def in_report(program, family, environment):
+    process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=environment)
+    try:
+        text = os.read(process.stderr.fileno(), 1 << 16).decode()  # waits for the report, which is one write
+        output, rest = process.communicate('\n', timeout=60)
+    finally:
+        process.kill()
+    if process.returncode != 0 or output != '4\n':
+        print(f'exit status {process.returncode}:\n{output}{text}{rest}')
+        return 1
+    return missing(IN_REPORT[family], text + rest)
+
+
+def in_gdb(program, family, gdb, script, environment):
+    commands = ['set debuginfod enabled off', f'source {script}', 'break stop_here', 'run', 'fult tasks', 'kill']
+    done = subprocess.run([gdb, '-nx', '-batch', *(word for c in commands for word in ('-ex', c)), program],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False, env=environment)
+    text = done.stdout + done.stderr
+    if 'ptrace' in text or 'Could not trace' in text or 'not being run' in text or 'scripting is not' in text:
+        print('gdb cannot be used here:', text)
+        return 77
+    return missing(IN_GDB[family], text)
+
+
+def main():
+    _, library, source, compiler, *debugger = sys.argv
+    family = 'clang' if 'clang' in compiler else 'gcc'
+    environment = dict(os.environ, LD_LIBRARY_PATH=str(pathlib.Path(library).resolve()), FULT_DUMP_SIGNAL='USR1')
+    with tempfile.TemporaryDirectory() as folder:
+        program = str(pathlib.Path(folder) / 'named_tasks')
+        try:
+            built = subprocess.run([compiler, '-g', '-O1', '-fopenmp', f'-L{library}', '-o', program, source],
+                                   capture_output=True, text=True, check=False)
+        except FileNotFoundError:
+            return 77
+        if built.returncode != 0:
+            print(built.stderr)
+            return 77
+        status = in_report(program, family, environment)
+        if status == 0 and debugger:
+            status = in_gdb(program, family, *debugger, environment)
+    return status
+
+
+if __name__ == '__main__':
+    sys.exit(main())
