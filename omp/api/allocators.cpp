@@ -1,9 +1,12 @@
 // The omp_* functions of memory: plain memory of malloc, with the traits alignment, pool_size and fallback.
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+
+#include <fult/detail/assertion.hpp>
 
 #include "omp/core/control.hpp"
 #include "omp/core/error.hpp"
@@ -20,6 +23,7 @@ struct trait {
     int key;
     std::uintptr_t value;
 };
+static_assert(sizeof(trait) == 16 && offsetof(trait, value) == 8, "omp_alloctrait_t");
 enum trait_key : int { alignment_key = 2, pool_size_key = 4, fallback_key = 5, data_key = 6, pinned_key = 7 };
 enum class on_failure : std::uintptr_t { default_memory = 11, null = 12, abort = 13, other_allocator = 14 };
 constexpr std::uintptr_t default_value = ~std::uintptr_t{0};
@@ -36,6 +40,7 @@ struct allocator {
         if (pool == SIZE_MAX)
             return true;
         std::size_t before = used.load(std::memory_order_relaxed);
+        FULT_ASSERT(before <= pool);
         do
             if (size > pool - before)
                 return false;
@@ -43,8 +48,10 @@ struct allocator {
         return true;
     }
     void give_back(std::size_t size) noexcept {
-        if (pool != SIZE_MAX)
-            used.fetch_sub(size, std::memory_order_relaxed);
+        if (pool == SIZE_MAX)
+            return;
+        const std::size_t before = used.fetch_sub(size, std::memory_order_relaxed);
+        FULT_ASSERT(before >= size, "what was reserved is given back once");
     }
 };
 
@@ -56,9 +63,11 @@ struct alignas(16) header {
     std::size_t size;
     handle from;
 };
+static_assert(sizeof(header) % alignof(header) == 0 && alignof(header) >= alignof(std::max_align_t));
 header &header_of(void *p) noexcept { return static_cast<header *>(p)[-1]; }
 
 void *allocate_plain(std::size_t align, std::size_t size, handle from) {
+    FULT_ASSERT(align != 0 && (align & (align - 1)) == 0);
     align = std::max(align, alignof(header));
     if (size > SIZE_MAX / 2 - align)
         return nullptr;

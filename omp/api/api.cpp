@@ -8,6 +8,8 @@
 #include <string>
 #include <unistd.h>
 
+#include <fult/detail/assertion.hpp>
+
 #include "omp/core/cancel.hpp"
 #include "omp/core/control.hpp"
 #include "omp/core/detach.hpp"
@@ -21,7 +23,9 @@
 using namespace fult::omp;
 
 namespace {
-enum : int { kind_static = 1, kind_auto = 4 };
+enum : int { kind_static = 1, kind_auto = 4 }; // omp_sched_t
+static_assert(kind_static == static_cast<int>(schedule_kind::fixed) &&
+              kind_auto == static_cast<int>(schedule_kind::automatic));
 
 const icv_set &icvs() { return *current_frame()->icvs(); }
 
@@ -30,8 +34,10 @@ const team *team_at(int level) {
     const team *t = current_frame()->in();
     if (level < 0 || level > t->level)
         return nullptr;
-    while (t->level > level)
+    while (t->level > level) {
+        FULT_ASSERT(t->creator && t->creator->in()->level < t->level, "levels count the enclosing regions");
         t = t->creator->in();
+    }
     return t;
 }
 } // namespace

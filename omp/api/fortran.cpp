@@ -11,6 +11,7 @@
 using namespace fult::omp;
 using int4 = std::int32_t;
 using int8 = std::int64_t;
+static_assert(sizeof(int) == sizeof(int4) && sizeof(void *) == sizeof(std::uintptr_t), "Fortran's kinds");
 
 extern "C" {
 

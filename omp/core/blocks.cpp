@@ -18,6 +18,7 @@ struct depot {
     free_block *batches = nullptr;
 };
 depot depots[block_classes];
+static_assert(sizeof(free_block) <= block_sizes[0]);
 
 free_block *take_batch(unsigned c) {
     const std::lock_guard lock(depots[c].lock);
@@ -31,9 +32,11 @@ free_block *take_batch(unsigned c) {
 
 void block_cache::refill(unsigned c) {
     list &l = lists_[c];
+    FULT_ASSERT(l.count == 0, "no block is overwritten");
     if (free_block *b = take_batch(c)) {
         for (; b; b = b->next)
             l.blocks[l.count++] = b;
+        FULT_ASSERT(l.count == batch, "the depot has whole batches");
         return;
     }
     const std::size_t size = block_sizes[c];
@@ -45,6 +48,7 @@ void block_cache::refill(unsigned c) {
 // The blocks that were given back first.
 void block_cache::return_batch(unsigned c) noexcept {
     list &l = lists_[c];
+    FULT_ASSERT(l.count == 2 * batch, "only a full list has a batch too many");
     free_block *chain = nullptr;
     for (unsigned i = 0; i < batch; ++i)
         chain = ::new (l.blocks[i]) free_block{chain, nullptr};

@@ -30,6 +30,7 @@ bool is_cancelled_slow(const frame *f) noexcept {
 }
 
 bool cancel(frame *me, int kinds, bool request) {
+    FULT_ASSERT(is_cancel_kind(kinds), "one construct is cancelled");
     if (!cancellation_enabled)
         return false;
     if (!request)
@@ -38,8 +39,10 @@ bool cancel(frame *me, int kinds, bool request) {
         if (me->self->work.share)
             me->self->work.share->cancelled.store(true, std::memory_order_relaxed);
     } else if ((kinds & cancel_taskgroup) != 0) {
-        if (group_scope *const s = group_of(me))
+        if (group_scope *const s = group_of(me)) {
+            FULT_ASSERT(s->outer, "the scope of a taskgroup has another one around it");
             s->cancelled.store(true, std::memory_order_relaxed);
+        }
     } else {
         cancel_region(*me->in());
     }
@@ -59,6 +62,7 @@ bool cancel_construct(frame *me, bool request) {
 }
 
 bool end_cancellable(frame *me) {
+    FULT_ASSERT(me == me->self->implicit, "all members end a construct, by their implicit tasks");
     if (!cancellation_enabled)
         return team_barrier(me->self);
     if (me->self->work.share)
@@ -75,6 +79,7 @@ bool end_cancellable(frame *me) {
 }
 
 bool cancellation_point(frame *me, int kinds) {
+    FULT_ASSERT(is_cancel_kind(kinds), "one construct is cancelled");
     if (!cancellation_enabled)
         return false;
     if ((kinds & (cancel_loop | cancel_sections)) != 0 && work_cancelled(me->self))

@@ -9,6 +9,12 @@ namespace fult::omp {
 
 enum cancel_kind : int { cancel_parallel = 1, cancel_loop = 2, cancel_sections = 4, cancel_taskgroup = 8 };
 
+// As in gcc's calls, which pass one of them.
+constexpr bool is_cancel_kind(int kind) noexcept {
+    return kind == cancel_parallel || kind == cancel_loop || kind == cancel_sections ||
+           kind == cancel_taskgroup;
+}
+
 extern bool cancellation_enabled; // set when the control variables are read
 
 bool is_cancelled_slow(const frame *f) noexcept;

@@ -7,12 +7,15 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <fult/detail/assertion.hpp>
+
 #include "team.hpp"
 
 namespace fult::omp {
 
 // Programs have few different sets, and tasks that point to one may live long.
 const icv_set *kept_icvs(const icv_set &v) {
+    FULT_ASSERT(v.is_valid());
     static std::mutex lock;
     static auto *const sets = new std::forward_list<icv_set>;
     const std::lock_guard guard(lock);

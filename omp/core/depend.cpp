@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/this_task.hpp>
 
 #include "dependence_table.hpp"
@@ -36,6 +37,7 @@ dependence_node *give_node(frame *f, place *at) {
     n->of = f;
     if (!f->more)
         f->more = &n->more;
+    FULT_ASSERT(!f->more->node, "a task has one node");
     f->more->node = n;
     return n;
 }
@@ -43,6 +45,7 @@ dependence_node *give_node(frame *f, place *at) {
 } // namespace
 
 void submit_with_dependences(frame *me, frame *f, const dependence *list, std::size_t count) {
+    FULT_ASSERT(f->parent == me && is_here(me->at), "dependences are among the children of the running task");
     place *const at = me->at;
     dependences &d = dependences_of(me);
     dependence_node *const n = give_node(f, at);
@@ -50,7 +53,9 @@ void submit_with_dependences(frame *me, frame *f, const dependence *list, std::s
     // the last predecessor has ended, and that waits for this thread.
     const int most = static_cast<int>(count);
     n->references.store(1 + most, std::memory_order_relaxed);
-    n->references.fetch_sub(most - d.table.add(n, list, count, true, at), std::memory_order_relaxed);
+    const int taken = d.table.add(n, list, count, true, at);
+    FULT_ASSERT(taken >= 0 && taken <= most, "the references that the table takes have been counted");
+    n->references.fetch_sub(most - taken, std::memory_order_relaxed);
     n->predecessor_ended(); // the one that it was made with
     if (++d.generated % look_after == 0 &&
         bodies_in(me->innermost->outstanding()) > many_children * me->in()->size && frame_on_worker())
@@ -60,6 +65,7 @@ void submit_with_dependences(frame *me, frame *f, const dependence *list, std::s
 void await_dependences(frame *me, const dependence *list, std::size_t count) {
     if (!me->more || !me->more->children)
         return;
+    FULT_ASSERT(is_here(me->at), "the table is the parent's");
     scope gate(me, nullptr, me->at);
     dependence_node n;
     n.gate = &gate;
@@ -67,12 +73,15 @@ void await_dependences(frame *me, const dependence *list, std::size_t count) {
     me->more->children->table.add(&n, list, count, false, me->at);
     if (n.waits_for.fetch_sub(1, std::memory_order_acq_rel) != 1)
         gate.wait(wait_mode::for_bodies);
+    FULT_ASSERT(n.waits_for.load(std::memory_order_relaxed) == 0 && n.successors == 0,
+                "no task waits for a wait, nor ends later than it");
 }
 
 void release_successors(frame *f) noexcept { f->more->node->end(); }
 
 void forget_dependences(frame *parent) noexcept {
     dependences *const d = std::exchange(parent->more->children, nullptr);
+    FULT_ASSERT(parent->base.has_ended(), "children may have to follow others of the table");
     d->table.clear(place_of_thread());
     delete d;
 }

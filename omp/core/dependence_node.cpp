@@ -14,7 +14,10 @@ void dependence_node::follow_living(dependence_node &before) {
     const std::lock_guard hold(before.lock);
     if (before.is_done())
         return;
+    FULT_ASSERT(waits_for.load(std::memory_order_relaxed) > 0, "it does not run before all are found");
     const std::uint32_t n = before.successors;
+    FULT_ASSERT(before.others.size() == (n < few ? 0 : n - few),
+                "the first successors have places of their own");
     // An address may be in several clauses of a task.
     if (n != 0 && (n <= few ? before.first[n - 1] : before.others.back()) == this)
         return;
@@ -27,7 +30,9 @@ void dependence_node::follow_living(dependence_node &before) {
 }
 
 void dependence_node::end() noexcept {
+    FULT_ASSERT(waits_for.load(std::memory_order_relaxed) == 0, "a task ends after its predecessors");
     lock.lock();
+    FULT_ASSERT(!is_done(), "a task ends once");
     done.store(true, std::memory_order_release); // pairs with is_done
     const std::uint32_t n = std::exchange(successors, 0);
     lock.unlock();
@@ -39,8 +44,11 @@ void dependence_node::end() noexcept {
 }
 
 void dependence_node::predecessor_ended() noexcept {
-    if (waits_for.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    const int before = waits_for.fetch_sub(1, std::memory_order_acq_rel);
+    FULT_ASSERT(before > 0, "each predecessor ends once");
+    if (before != 1)
         return;
+    FULT_ASSERT((of == nullptr) != (gate == nullptr), "a task or a wait");
     if (of)
         submit(of);
     else

@@ -7,6 +7,7 @@
 #include <new>
 #include <vector>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/spin_lock.hpp>
 
 #include "frame.hpp"
@@ -27,6 +28,10 @@ struct dependence_node {
     attachments more; // those of the task, if it had none before
 
     dependence_node() noexcept {} // NOLINT: `first` is filled as successors come
+    // The task has ended, and all that waited for it know: no thread uses it any more.
+    bool has_ended() const noexcept {
+        return is_done() && successors == 0 && waits_for.load(std::memory_order_relaxed) == 0;
+    }
     bool is_done() const noexcept { return done.load(std::memory_order_acquire); } // pairs with end
     // This one waits for `before`, unless that has ended.
     void follow(dependence_node &before) {
@@ -45,9 +50,12 @@ inline dependence_node *make_node(place *at) { return ::new (at->blocks.take(0))
 
 // Gives one reference back, on the thread of `at`.
 FULT_ALWAYS_INLINE void drop_node(dependence_node *n, place *at) noexcept {
+    FULT_ASSERT(is_here(at));
+    FULT_ASSERT(n->references.load(std::memory_order_relaxed) > 0, "one of them is the caller's");
     if (n->references.load(std::memory_order_acquire) != 1 &&
         n->references.fetch_sub(1, std::memory_order_acq_rel) != 1)
         return;
+    FULT_ASSERT(n->has_ended(), "a task has a reference to its node until it ends");
     n->~dependence_node();
     at->blocks.give(0, n);
 }

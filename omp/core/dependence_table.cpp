@@ -1,6 +1,7 @@
 #include "dependence_table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace fult::omp {
@@ -12,6 +13,7 @@ void node_list::make_room(place *at) {
     if (2 * count_ <= capacity_ && count_ != capacity_)
         return;
     const std::uint32_t capacity = 4 * capacity_;
+    FULT_ASSERT(capacity > count_ && capacity > capacity_, "32 bits count the tasks of an address");
     auto larger = std::make_unique<dependence_node *[]>(capacity);
     std::copy_n(nodes(), count_, larger.get());
     many_ = std::move(larger);
@@ -45,8 +47,10 @@ address_entry &dependence_table::entry_elsewhere(const void *address, place *at)
         make_room(at);
         e = find(address);
     }
+    FULT_ASSERT(e && !e->address, "a quarter of the entries is free");
     e->address = address;
     ++used_;
+    FULT_ASSERT(4 * used_ <= 3 * capacity_, "a search ends at a free entry");
     for (dependence_node *n : all_) {
         n->references.fetch_add(1, std::memory_order_relaxed);
         e->latest.add(n, at);
@@ -65,6 +69,8 @@ void dependence_table::make_room(place *at) {
     std::size_t capacity = std::max<std::size_t>(capacity_, 16);
     while (4 * live >= capacity)
         capacity *= 2;
+    FULT_ASSERT(std::has_single_bit(capacity), "a hash is masked");
+    FULT_ASSERT(live <= used_, "entries in use have an address");
     auto const old = std::exchange(entries_, std::make_unique<address_entry[]>(capacity));
     const std::size_t old_capacity = std::exchange(capacity_, capacity);
     used_ = live;
@@ -108,6 +114,7 @@ int dependence_table::add_all_memory(dependence_node *n, bool record, place *at)
     if (!record)
         return 0;
     clear(at);
+    FULT_ASSERT(used_ == 0 && all_.is_empty(), "all that came before is before the new task");
     all_.add(n, at);
     return 1;
 }

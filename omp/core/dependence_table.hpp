@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <memory>
 
+#include <fult/detail/assertion.hpp>
+
 #include "depend.hpp"
 #include "dependence_node.hpp"
 
@@ -21,6 +23,7 @@ class node_list {
     void add(dependence_node *n, place *at) {
         if (count_ == capacity_) [[unlikely]]
             make_room(at);
+        FULT_ASSERT(count_ < capacity_);
         nodes()[count_++] = n;
     }
     void clear(place *at) noexcept {
@@ -63,6 +66,7 @@ class dependence_table {
     }
     address_entry *find(const void *address) noexcept; // its entry, or a free one; null: no room is left
     FULT_ALWAYS_INLINE address_entry &entry(const void *address, place *at) {
+        FULT_ASSERT(address, "null marks a free entry");
         if (capacity_ != 0)
             if (address_entry &e = entries_[hash_of(address) & (capacity_ - 1)]; e.address == address)
                 [[likely]]

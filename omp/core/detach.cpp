@@ -10,6 +10,8 @@ namespace fult::omp {
 namespace {
 
 void complete(frame *f, const place *at) noexcept {
+    FULT_ASSERT(f->base.mode.load(std::memory_order_relaxed) == wait_mode::zombie, "the body has ended");
+    FULT_ASSERT(f->counted_in, "an implicit task has no event");
     delete std::exchange(f->more->event, nullptr);
     if (f->more->node)
         release_successors(f);
@@ -19,7 +21,10 @@ void complete(frame *f, const place *at) noexcept {
 
 } // namespace
 
-detach_event *make_event(frame *f) { return f->attach().event = new detach_event(f); }
+detach_event *make_event(frame *f) {
+    FULT_ASSERT(!f->more || !f->more->event, "a task has one event");
+    return f->attach().event = new detach_event(f);
+}
 
 // The descendants may end on this thread by plain stores as long as the task counts; the thread that
 // completes it may be elsewhere. So it becomes a zombie here, and holds one tree until it is complete.
@@ -33,6 +38,7 @@ void end_body_with_event(frame *f) noexcept {
 
 void fulfill(detach_event *e) noexcept {
     frame *const f = e->of();
+    FULT_ASSERT(f->more && f->more->event == e, "the task is not complete before");
     if (e->is_second())
         complete(f, nullptr);
 }

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include <fult/detail/assertion.hpp>
+
 #include "frame.hpp"
 
 namespace fult::omp {
@@ -12,7 +14,11 @@ class detach_event {
   public:
     explicit detach_event(frame *f) noexcept : of_(f) {}
     // Called by the end of the body and by the fulfilment; true for the later one, which completes the task.
-    bool is_second() noexcept { return steps_.fetch_add(1, std::memory_order_acq_rel) == 1; }
+    bool is_second() noexcept {
+        const unsigned before = steps_.fetch_add(1, std::memory_order_acq_rel);
+        FULT_ASSERT(before < 2, "an event is fulfilled once");
+        return before == 1;
+    }
     frame *of() const noexcept { return of_; }
 
   private:

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include <fult/detail/assertion.hpp>
+
 namespace fult::omp {
 
 struct frame;
@@ -13,6 +15,7 @@ class dock {
   public:
     // By a thread that opens a region. Returns true if a docked task runs f.
     bool offer(frame *f) noexcept {
+        FULT_ASSERT(f && f != waits());
         frame *expected = waits();
         return state_.load(std::memory_order_relaxed) == expected &&
                state_.compare_exchange_strong(expected, f, std::memory_order_acq_rel); // pairs with await

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/fast_path.hpp>
 
 #include "blocks.hpp"
@@ -33,6 +34,10 @@ struct alignas(64) place {
     static int next_id() noexcept;
 };
 
+static_assert(sizeof(place) % 64 == 0 && alignof(place) == 64, "no two threads' in one cache line");
+// True on the thread of this place. For assertions: unlike place_of_thread, it makes none.
+bool is_here(const place *at) noexcept;
+
 enum frame_flags : std::uint32_t {
     is_implicit = 1,
     is_final = 2,
@@ -42,6 +47,7 @@ enum frame_flags : std::uint32_t {
 };
 // What a task has from the one that generates it.
 inline constexpr std::uint32_t inherited_flags = is_final | generates_slowly;
+static_assert((is_implicit | is_final | generates_slowly | is_ticket) < first_front_flag);
 
 // What few tasks have.
 struct attachments {
@@ -77,21 +83,28 @@ struct frame {
         : parent(parent), base(this), counted_in(counted_in), innermost(&base), flags(flags), block(block) {}
     // It starts as a task of m, on that thread.
     void start(member *m, place *thread) noexcept {
+        FULT_ASSERT(m && is_here_or_implicit(thread), "an explicit task starts on its thread");
         self = m;
         at = thread;
         base.at = thread;
+    }
+    bool is_here_or_implicit(const place *thread) const noexcept {
+        return has(is_implicit) || is_here(thread);
     }
     bool has(std::uint32_t f) const noexcept { return (flags & f) != 0; }
     attachments &attach() { return *(more ? more : more = new attachments); }
     const icv_set *icvs() const noexcept {
         const frame *f = this;
-        while (!f->own_icvs)
+        while (!f->own_icvs) {
+            FULT_ASSERT(f->parent, "an implicit task has control variables");
             f = f->parent;
+        }
         return f->own_icvs;
     }
     inline team *in() const noexcept; // of a task that has started (team.hpp)
 };
 static_assert(offsetof(frame, base) + offsetof(scope, live) == 64);
+static_assert(sizeof(frame) <= block_sizes[0] && sizeof(group_scope) <= block_sizes[0]);
 static_assert(sizeof(frame) % 16 == 0 && offsetof(frame, of_data) + sizeof(frame *) == sizeof(frame));
 
 // The operations of the runtime's tasks that run OpenMP tasks; their storage holds the frame.

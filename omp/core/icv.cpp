@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include <fult/detail/assertion.hpp>
+
 #include "cancel.hpp"
 #include "error.hpp"
 #include "priority.hpp"
@@ -86,12 +88,15 @@ void read_bool(const char *name, bool &into) {
         ignored(name, text);
 }
 
+constexpr int levels = std::size(decltype(program_icvs::thread_list){});
+static_assert(levels == std::size(decltype(program_icvs::bind_list){}));
+
 void read_threads(program_icvs &p) {
     const char *text = std::getenv("OMP_NUM_THREADS");
     if (!text)
         return;
     std::string_view rest = text;
-    while (!rest.empty() && p.thread_levels < 8) {
+    while (!rest.empty() && p.thread_levels < levels) {
         long value = 0;
         if (!read_number(take_item(rest), value) || value < 1) {
             ignored("OMP_NUM_THREADS", text);
@@ -161,7 +166,7 @@ void read_bind(program_icvs &p) {
         return;
     }
     std::string_view rest = text;
-    while (!rest.empty() && p.bind_levels < 8) {
+    while (!rest.empty() && p.bind_levels < levels) {
         const std::string_view item = take_item(rest);
         const int kind = equals(item, "false")                               ? 0
                          : equals(item, "true")                              ? 1
@@ -169,8 +174,10 @@ void read_bind(program_icvs &p) {
                          : equals(item, "close")                             ? 3
                          : equals(item, "spread")                            ? 4
                                                                              : -1;
-        if (kind < 0)
+        if (kind < 0) {
+            p.bind_levels = 0;
             return ignored("OMP_PROC_BIND", text);
+        }
         p.bind_list[p.bind_levels++] = kind;
     }
     p.first.bind = p.bind_levels > 0 ? p.bind_list[0] : 0;
@@ -183,6 +190,7 @@ void read_allocator(program_icvs &p) {
     constexpr const char *names[] = {
         "omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc", "omp_high_bw_mem_alloc",
         "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc",    "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
+    static_assert(std::size(names) == 8, "omp.h numbers them from 1 to 8");
     for (std::size_t i = 0; i < std::size(names); ++i)
         if (equals(trimmed(text), names[i])) {
             p.first.allocator = i + 1;
@@ -223,6 +231,8 @@ program_icvs read_all() {
         std::snprintf(p.affinity_format, sizeof p.affinity_format, "%s", text);
     cancellation_enabled = p.cancellation;
     priorities_enabled = p.max_task_priority > 0;
+    FULT_ASSERT(p.first.is_valid() && p.max_task_priority >= 0);
+    FULT_ASSERT(p.thread_levels <= levels && p.bind_levels <= levels);
     return p;
 }
 

@@ -24,6 +24,11 @@ struct icv_set {
     int teams = 0, teams_thread_limit = 0;
     std::size_t allocator = 1; // omp_default_mem_alloc
 
+    bool is_valid() const noexcept {
+        return threads >= 0 && schedule >= schedule_kind::fixed && schedule <= schedule_kind::automatic &&
+               chunk >= 0 && max_active_levels >= 0 && thread_limit >= 1 && default_device >= 0 &&
+               bind >= 0 && bind <= 4 && teams >= 0 && teams_thread_limit >= 0 && allocator != 0;
+    }
     friend bool operator==(const icv_set &, const icv_set &) noexcept = default;
 };
 

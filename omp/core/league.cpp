@@ -7,6 +7,7 @@
 namespace fult::omp {
 
 void run_initial(void (*function)(void *), void *data, league_position league, unsigned thread_limit) {
+    FULT_ASSERT(league.number < league.teams);
     region_options with;
     with.is_initial = true;
     with.league = league;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/platform.hpp>
 #include <fult/detail/tied.hpp>
 #include <fult/detail/wait_record.hpp>
@@ -30,6 +31,7 @@ struct alignas(64) bucket {
 };
 constexpr std::size_t buckets = 256;
 bucket table[buckets];
+static_assert(buckets == std::size_t{1} << (64 - 56), "a hash of 64 bits is shifted by 56");
 
 bucket &bucket_of(const simple_lock *l) noexcept {
     return table[(reinterpret_cast<std::uintptr_t>(l) >> 2) * 0x9e3779b97f4a7c15u >> 56];
@@ -46,12 +48,14 @@ void wait_for(simple_lock *l) {
     waiter me{l, on_worker ? this_task::id() : task_id{}};
     b.lock.lock();
     std::uint32_t seen = word(l).load(std::memory_order_relaxed);
+    FULT_ASSERT(seen <= 2);
     do
         if (seen == 0) {
             b.lock.unlock();
             return;
         }
     while (seen != 2 && !word(l).compare_exchange_weak(seen, 2, std::memory_order_relaxed));
+    FULT_ASSERT(!*b.end, "the list ends where the next waiter comes");
     *b.end = &me;
     b.end = &me.next;
     b.lock.unlock();
@@ -86,7 +90,9 @@ void lock_set(simple_lock *l) {
 }
 
 void lock_unset(simple_lock *l) {
-    if (word(l).exchange(0, std::memory_order_seq_cst) != 2)
+    const std::uint32_t before = word(l).exchange(0, std::memory_order_seq_cst);
+    FULT_ASSERT(before == 1 || before == 2, "a lock that is released was taken");
+    if (before != 2)
         return;
     bucket &b = bucket_of(l);
     b.lock.lock();
@@ -126,6 +132,8 @@ int nested_set(nested_lock *l) {
     const frame *const me = current_frame();
     if (owner(l).load(std::memory_order_relaxed) != me) {
         lock_set(&l->lock);
+        FULT_ASSERT(l->count == 0,
+                    "a lock is passed on when its owner has released it as often as it took it");
         owner(l).store(me, std::memory_order_relaxed);
     }
     return ++l->count;
@@ -136,12 +144,15 @@ int nested_test(nested_lock *l) {
     if (owner(l).load(std::memory_order_relaxed) != me) {
         if (!lock_test(&l->lock))
             return 0;
+        FULT_ASSERT(l->count == 0,
+                    "a lock is passed on when its owner has released it as often as it took it");
         owner(l).store(me, std::memory_order_relaxed);
     }
     return ++l->count;
 }
 
 void nested_unset(nested_lock *l) {
+    FULT_ASSERT(l->count > 0 && owner(l).load(std::memory_order_relaxed), "its owner releases it");
     if (--l->count != 0)
         return;
     owner(l).store(nullptr, std::memory_order_relaxed);

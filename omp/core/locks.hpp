@@ -12,6 +12,8 @@ struct frame;
 struct simple_lock {
     std::uint32_t word;
 };
+// gcc's omp_lock_t; the first word of clang's, and of a critical section's name.
+static_assert(sizeof(simple_lock) == 4 && alignof(simple_lock) == 4);
 void lock_init(simple_lock *l) noexcept;
 void lock_set(simple_lock *l);
 bool lock_test(simple_lock *l) noexcept;
@@ -23,6 +25,8 @@ struct nested_lock {
     std::int32_t count;
     const frame *owner;
 };
+// gcc's omp_nest_lock_t. clang's is a pointer.
+static_assert(sizeof(nested_lock) == 8 + sizeof(void *) && alignof(nested_lock) == alignof(void *));
 void nested_init(nested_lock *l) noexcept;
 int nested_set(nested_lock *l);
 int nested_test(nested_lock *l);

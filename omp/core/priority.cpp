@@ -4,6 +4,8 @@
 #include <mutex>
 #include <new>
 
+#include <fult/detail/assertion.hpp>
+
 #include "icv.hpp"
 #include "tasks.hpp"
 #include "team.hpp"
@@ -28,6 +30,7 @@ frame *ticket_beside(const frame *f) {
 }
 
 void end_ticket(frame *ticket) noexcept {
+    FULT_ASSERT(!ticket->more && ticket->base.has_ended(), "a ticket has no body");
     scope &s = *ticket->counted_in;
     place *const at = place_of_thread();
     at->blocks.give(ticket->block, ticket);
@@ -37,6 +40,7 @@ void end_ticket(frame *ticket) noexcept {
 } // namespace
 
 void submit_with_priority(frame *f) {
+    FULT_ASSERT(has_priority(f) && !f->has(is_ticket | is_implicit));
     task_queue &q = f->parent->in()->by_priority;
     frame *const ticket = ticket_beside(f);
     {
@@ -58,6 +62,8 @@ frame *by_priority(frame *next) {
             first = q.tasks.back();
             q.tasks.pop_back();
             q.count.store(q.tasks.size(), std::memory_order_relaxed);
+            FULT_ASSERT(q.tasks.empty() || !runs_later(first, q.tasks.front()), "the highest priority first");
+            FULT_ASSERT(first->parent->in() == next->parent->in(), "a team has a queue of its own");
         }
     }
     if (next->has(is_ticket)) {

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <utility>
 
+#include <fult/detail/assertion.hpp>
+
 #include "error.hpp"
 #include "taskgroup.hpp"
 #include "team.hpp"
@@ -11,6 +13,7 @@ namespace fult::omp {
 
 private_copies::private_copies(std::vector<reduced_variable> variables, unsigned threads, unsigned sharers)
     : threads_(threads), sharers_(sharers), left_(sharers) {
+    FULT_ASSERT(threads != 0 && sharers != 0);
     constexpr std::size_t line = 64; // threads write to their copies
     for (const reduced_variable &v : variables) {
         const std::size_t step = (v.size + line - 1) / line * line;
@@ -25,6 +28,7 @@ private_copies::private_copies(std::vector<reduced_variable> variables, unsigned
 }
 
 void private_copies::make(const copies &c, unsigned thread) const {
+    FULT_ASSERT(!c.made[thread].load(std::memory_order_relaxed), "a copy is made once");
     if (c.of.begin_with)
         c.of.begin_with(c.of_thread(thread), c.of.original);
     else if (c.of.begin)
@@ -33,6 +37,8 @@ void private_copies::make(const copies &c, unsigned thread) const {
 }
 
 void private_copies::share(unsigned sharer, const std::vector<reduced_variable> &variables) noexcept {
+    FULT_ASSERT(sharer < sharers_ && variables.size() == all_.size(),
+                "all sharers reduce the same variables");
     for (std::size_t i = 0; i < all_.size(); ++i)
         all_[i].shared[sharer].store(variables[i].shared, std::memory_order_relaxed);
 }
@@ -45,6 +51,7 @@ bool private_copies::is_shared(const copies &c, const void *address) const noexc
 }
 
 void *private_copies::find(const void *address, unsigned thread) {
+    FULT_ASSERT(thread < threads_, "a task of the team");
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     for (const copies &c : all_) {
         const auto from = reinterpret_cast<std::uintptr_t>(c.memory.get());
@@ -69,7 +76,10 @@ void private_copies::combine(unsigned sharer) noexcept {
 }
 
 void private_copies::leave(unsigned sharer) noexcept {
-    if (left_.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    FULT_ASSERT(sharer < sharers_);
+    const unsigned before = left_.fetch_sub(1, std::memory_order_acq_rel);
+    FULT_ASSERT(before != 0 && before <= sharers_, "each sharer leaves once");
+    if (before != 1)
         return;
     combine(sharer);
     delete this;
@@ -77,6 +87,7 @@ void private_copies::leave(unsigned sharer) noexcept {
 
 namespace {
 constexpr std::uintptr_t mark = 1;
+static_assert(alignof(private_copies) > mark && alignof(std::uintptr_t) > mark);
 } // namespace
 
 private_copies *copies_of(const scope *group) noexcept {
@@ -89,6 +100,8 @@ private_copies *copies_of(const scope *group) noexcept {
 void add_copies(group_scope *group, private_copies *c) noexcept {
     if (group->reductions && !copies_of(group))
         fail("two compilers' reductions in one taskgroup");
+    FULT_ASSERT(group->outer, "the first scope of a task is no taskgroup's");
+    FULT_ASSERT(c->sharers() == 1 || !copies_of(group), "shared copies are the first of their taskgroups");
     if (!c->next)
         c->next = copies_of(group);
     group->reductions = reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(c) | mark);

@@ -1,8 +1,11 @@
 #include "reductions.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
+
+#include <fult/detail/assertion.hpp>
 
 #include "error.hpp"
 #include "private_copies.hpp"
@@ -45,6 +48,7 @@ void register_reductions(void *&list, std::uintptr_t *descriptors, unsigned thre
     std::uintptr_t *last = descriptors;
     for (std::uintptr_t *d = descriptors; d; last = d, d = next_of(d)) {
         const std::size_t align = std::max<std::size_t>(d[memory], alignof(std::max_align_t));
+        FULT_ASSERT(std::has_single_bit(align) && d[bytes] != 0 && threads != 0);
         const std::size_t size = (d[bytes] * threads + align - 1) / align * align;
         void *const at = std::aligned_alloc(align, std::max(size, align));
         if (!at)
@@ -60,6 +64,7 @@ void register_reductions(void *&list, std::uintptr_t *descriptors, unsigned thre
 void share_reductions(void *&list, std::uintptr_t *descriptors, const std::uintptr_t *with) noexcept {
     std::uintptr_t *last = descriptors;
     for (std::uintptr_t *d = descriptors; d != with && d; last = d, d = next_of(d), with = next_of(with)) {
+        FULT_ASSERT(d[variables] == with[variables] && d[bytes] == with[bytes], "of the same construct");
         d[memory] = with[memory];
         d[end] = with[end];
     }
@@ -77,6 +82,7 @@ void free_reductions(std::uintptr_t *descriptors) noexcept {
 
 void remap_reductions(const frame *me, std::size_t count, std::size_t originals, void **pointers) {
     const unsigned thread = me->self ? me->self->number : 0;
+    FULT_ASSERT(originals <= count && (!me->self || thread < me->in()->size));
     for (std::size_t i = 0; i < count; ++i) {
         found f;
         const auto look = [&](const void *list) {

@@ -95,6 +95,7 @@ void assign_places(team &t, place *caller, unsigned workers) {
         t.workers = workers;
     }
     std::fill_n(t.on_worker.get(), workers, nullptr);
+    FULT_ASSERT(t.size == 1 || workers != 0);
     const bool on_worker = caller->worker != place::no_worker;
     for (unsigned i = t.size; i-- > 0;) {
         member &m = t.members[i];
@@ -106,6 +107,8 @@ void assign_places(team &t, place *caller, unsigned workers) {
             m.at = place_of_worker((caller->worker + i) % workers);
         else
             m.at = place_of_worker(1 + ((on_worker ? caller->worker : 0) + i - 1) % (workers - 1));
+        FULT_ASSERT(i == 0 || m.at->worker != place::no_worker, "the first alone may be a foreign thread");
+        FULT_ASSERT(m.at->worker == place::no_worker || m.at->worker < workers);
         if (m.at->worker != place::no_worker)
             t.on_worker[m.at->worker] = &m;
     }
@@ -128,6 +131,7 @@ const icv_set *member_icvs(const team &t, const icv_set &creators, const region_
 }
 
 frame *make_implicit(team &t, member &m, const icv_set *icvs, place *at) {
+    FULT_ASSERT(is_here(at) && m.in == &t && m.number < t.size);
     auto *const f = ::new (at->blocks.take(0)) frame(
         nullptr, nullptr, is_implicit | (t.is_serial || cancellation_enabled ? generates_slowly : 0u), 0);
     f->own_icvs = icvs;
@@ -140,6 +144,7 @@ frame *make_implicit(team &t, member &m, const icv_set *icvs, place *at) {
 }
 
 void start_member(const member &m) {
+    FULT_ASSERT(m.number != 0 && m.implicit->self == &m, "the first is the caller");
     if (m.at->docked.offer(m.implicit))
         return;
     try {
@@ -175,6 +180,7 @@ template <class Condition> void suspend_until(member &m, const Condition &condit
 } // namespace
 
 void init_team(team &t, unsigned size) {
+    FULT_ASSERT(size != 0 && t.size == 0, "a team keeps its size");
     t.size = size;
     t.members = std::make_unique<member[]>(size);
     t.works.shares = std::make_unique<work_share[]>(work_ring::length);
@@ -189,6 +195,7 @@ void init_team(team &t, unsigned size) {
 unsigned open_regions() noexcept { return regions.load(std::memory_order_relaxed); }
 
 unsigned team::some_worker() noexcept {
+    FULT_ASSERT(size > 1 || members[0].at->worker != place::no_worker, "a foreign thread alone is no worker");
     for (;;) {
         const member &m = members[next_target.fetch_add(1, std::memory_order_relaxed) % size];
         if (m.at->worker != place::no_worker)
@@ -218,8 +225,11 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     const bool foreign = here->worker == place::no_worker;
     if (workers == 0 || (foreign && workers == 1 && worker_0_may_block()))
         size = 1;
+    FULT_ASSERT(size != 0 && is_here(here));
     regions.fetch_add(1, std::memory_order_relaxed);
     team *const t = make_team(size, here);
+    FULT_ASSERT(t->size == size && t->running.load(std::memory_order_relaxed) == 0 && !t->above,
+                "the last region of this team is over");
     t->is_serial = size == 1 && foreign;
     t->avoids_worker_0 = foreign || me->in()->avoids_worker_0;
     t->level = with.is_initial ? 0 : me->in()->level + 1;
@@ -252,6 +262,8 @@ namespace {
 // The end of an implicit task: its descendants first.
 void end_member(frame *f) {
     f->base.wait(wait_mode::for_trees);
+    FULT_ASSERT(f->innermost == &f->base || f->in()->cancelled.load(std::memory_order_relaxed),
+                "a task ends its taskgroups");
     place *const at = f->at;
     free_frame(f, at);
 }
@@ -261,6 +273,7 @@ void end_member(frame *f) {
 void close_region(team *t) {
     member &mine = t->members[0];
     frame *const f = mine.implicit;
+    FULT_ASSERT(!frame_on_worker() || frame_on_worker() == f, "the first member closes its region");
     f->base.wait(wait_mode::for_trees);
     if (t->running.load(std::memory_order_acquire) != 0) { // pairs with run_member
         const bool on_worker = detail::current_worker()->current != nullptr;
@@ -276,17 +289,21 @@ void close_region(team *t) {
                 t->running.wait(left, std::memory_order_acquire);
         }
     }
+    FULT_ASSERT(t->by_priority.count.load(std::memory_order_relaxed) == 0,
+                "all tasks of the region have run");
     if (t->above)
         t->above.reset();
     else
         set_current_frame(t->before);
     place *const at = mine.at;
     free_frame(f, at);
-    regions.fetch_sub(1, std::memory_order_relaxed);
+    const unsigned open = regions.fetch_sub(1, std::memory_order_relaxed);
+    FULT_ASSERT(open != 0, "a region is closed once");
     keep_team(t, at);
 }
 
 void run_member(frame *f) noexcept {
+    FULT_ASSERT(f->has(is_implicit) && f->self->implicit == f && is_here(f->at));
     team *const t = f->in();
     member &first = t->members[0];
     const bool tied = detail::tie_current();
@@ -297,7 +314,9 @@ void run_member(frame *f) noexcept {
     // The team may be used again as soon as the count is zero, but a member is never moved: at worst a task
     // that waits in another barrier is woken without need.
     const bool foreign = first.at->worker == place::no_worker;
-    if (t->running.fetch_sub(1, std::memory_order_seq_cst) != 1) // pairs with close_region
+    const unsigned running = t->running.fetch_sub(1, std::memory_order_seq_cst); // pairs with close_region
+    FULT_ASSERT(running != 0, "each member ends once");
+    if (running != 1)
         return;
     if (foreign)
         t->running.notify_one();
@@ -339,12 +358,16 @@ template <class Condition> void await_release(const team &t, member &m, const Co
 // descendants: then all tasks of the team have ended when all have arrived.
 bool team_barrier(member *m, barrier_kind kind) {
     team &t = *m->in;
+    FULT_ASSERT(is_here(m->at) && (!frame_on_worker() || frame_on_worker() == m->implicit),
+                "a member arrives by its implicit task");
     for (scope *s = m->implicit->innermost; s; s = s->outer) // more than one: that of task reductions
         s->wait(wait_mode::for_trees);
     if (t.size == 1)
         return t.cancelled.load(std::memory_order_relaxed);
     const unsigned now = t.generation.load(std::memory_order_relaxed);
-    if (t.arrived.fetch_add(1, std::memory_order_acq_rel) == t.size - 1) {
+    const unsigned before = t.arrived.fetch_add(1, std::memory_order_acq_rel);
+    FULT_ASSERT(before < t.size, "a member arrives once");
+    if (before == t.size - 1) {
         t.arrived.store(0, std::memory_order_relaxed);
         t.generation.fetch_add(1, std::memory_order_seq_cst); // pairs with the checks below
         wake_others(t, m);
@@ -360,6 +383,7 @@ bool team_barrier(member *m, barrier_kind kind) {
 }
 
 void cancel_region(team &t) noexcept {
+    FULT_ASSERT(cancellation_enabled);
     t.cancelled.store(true, std::memory_order_seq_cst); // pairs with team_barrier
     t.generation.fetch_xor(cancel_bit, std::memory_order_seq_cst);
     wake_others(t, nullptr);

@@ -19,6 +19,7 @@ bool is_over(wait_mode how, std::int64_t outstanding) noexcept {
 // The end that reaches zero. `notified` is its last access: the owner may leave, and the scope with it.
 void notify(scope &s) noexcept {
     const auto waiter = task_id::from_value(s.waiter.load(std::memory_order_relaxed));
+    FULT_ASSERT(s.notified.load(std::memory_order_relaxed) == 0, "one end reaches zero");
     s.notified.store(1, std::memory_order_release); // pairs with wait
     if (waiter)
         detail::post_signal(waiter);
@@ -40,6 +41,9 @@ void await(scope &s, wait_mode how) {
 } // namespace
 
 void scope::wait(wait_mode how) {
+    FULT_ASSERT(how == wait_mode::for_bodies || how == wait_mode::for_trees);
+    FULT_ASSERT(is_here(owner->at) && mode.load(std::memory_order_relaxed) == wait_mode::counting,
+                "the owner waits, for one thing at a time");
     if (is_over(how, outstanding()))
         return;
     run_own_children(owner);
@@ -53,28 +57,33 @@ void scope::wait(wait_mode how) {
     // pairs with count_end, both ways
     const std::int64_t ended = elsewhere.fetch_add(units_of(how) - mine, std::memory_order_acq_rel);
     open = mine - ended;
+    FULT_ASSERT(mode_of(ended) == wait_mode::counting && is_count(open));
     if (!is_over(how, open))
         await(*this, how);
     mode.store(wait_mode::counting, std::memory_order_relaxed);
     live = units_of(how) - elsewhere.exchange(0, std::memory_order_acq_rel); // pairs with count_end
-    FULT_ASSERT(is_over(how, live), "the last end has been counted");
+    FULT_ASSERT(is_count(live) && is_over(how, live), "the last end has been counted");
 }
 
 namespace {
 
 // Returns the zombie whose last descendant has ended by this, or null.
 frame *count_one_end(scope &s, std::int64_t n) noexcept {
+    FULT_ASSERT(n == one_body || n == one_tree || n == one_task || n == -one_task,
+                "the end of one, or a ticket");
     const std::int64_t before = s.elsewhere.fetch_add(n, std::memory_order_acq_rel); // pairs with wait
     const wait_mode how = mode_of(before);
     if (how == wait_mode::counting)
         return nullptr;
     const std::int64_t left = units_of(how) - before - n;
-    FULT_ASSERT(left >= 0, "no child ends twice");
+    FULT_ASSERT(is_count(left), "no child ends twice");
     const std::int64_t counted = how == wait_mode::for_bodies ? bodies_in(n) : trees_in(n);
     if (counted == 0 || !is_over(how, left))
         return nullptr;
-    if (how == wait_mode::zombie)
+    if (how == wait_mode::zombie) {
+        FULT_ASSERT(&s == &s.owner->base, "a task ends after its taskgroups");
         return s.owner;
+    }
     notify(s);
     return nullptr;
 }
@@ -85,6 +94,8 @@ frame *count_one_end(scope &s, std::int64_t n) noexcept {
 void count_end_elsewhere(scope &s, std::int64_t n, const place *at) noexcept {
     frame *ended = count_one_end(s, n);
     while (ended) {
+        FULT_ASSERT(ended->counted_in && !ended->has(is_implicit),
+                    "an implicit task waits for its descendants");
         scope &above = *ended->counted_in;
         free_frame(ended, place_of_thread());
         if (at && at == above.at && above.mode.load(std::memory_order_relaxed) == wait_mode::counting) {

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/platform.hpp>
 #include <fult/task_id.hpp>
 
@@ -31,6 +32,11 @@ constexpr std::uint32_t trees_in(std::int64_t n) noexcept {
     return static_cast<std::uint32_t>(static_cast<std::uint64_t>(n) >> 32);
 }
 
+// A number of children: a body is over before its tree is.
+constexpr bool is_count(std::int64_t n) noexcept { return n >= 0 && bodies_in(n) <= trees_in(n); }
+static_assert(bodies_in(3 * one_task) == 3 && trees_in(3 * one_task) == 3);
+static_assert(is_count(one_task) && is_count(one_tree) && !is_count(one_body) && !is_count(-one_tree));
+
 enum class wait_mode : std::uint32_t {
     counting,   // no wait
     for_bodies, // the owner waits until the bodies of all children have ended
@@ -44,6 +50,14 @@ constexpr std::int64_t units_of(wait_mode m) noexcept { return static_cast<std::
 constexpr wait_mode mode_of(std::int64_t word) noexcept {
     return static_cast<wait_mode>((word + mode_unit / 2 - 1) / mode_unit);
 }
+
+inline constexpr std::int64_t most_children = (std::int64_t{1} << 27) * one_task;
+static_assert(mode_of(0) == wait_mode::counting && mode_of(most_children) == wait_mode::counting &&
+              mode_of(-most_children) == wait_mode::counting);
+static_assert(mode_of(units_of(wait_mode::for_bodies)) == wait_mode::for_bodies &&
+              mode_of(units_of(wait_mode::for_bodies) - most_children) == wait_mode::for_bodies);
+static_assert(mode_of(units_of(wait_mode::zombie)) == wait_mode::zombie &&
+              mode_of(units_of(wait_mode::zombie) - most_children) == wait_mode::zombie);
 
 // In a frame, the owner's thread writes the last member for each child, and other threads use the rest: they
 // are in different cache lines there.
@@ -64,8 +78,19 @@ struct scope {
     scope(frame *owner, scope *outer, const place *at) noexcept
         : owner(owner), outer(outer), at(at) {} // NOLINT
 
-    std::int64_t outstanding() const noexcept { return live - elsewhere.load(std::memory_order_acquire); }
+    std::int64_t outstanding() const noexcept { // on the owner's thread
+        const std::int64_t n = live - elsewhere.load(std::memory_order_acquire);
+        FULT_ASSERT(is_count(n), "no child ends twice");
+        return n;
+    }
     bool is_empty() const noexcept { return live == 0 && elsewhere.load(std::memory_order_relaxed) == 0; }
+
+    // None of its tasks is left, and no other thread uses it: for assertions.
+    bool has_ended() const noexcept {
+        const std::int64_t word = elsewhere.load(std::memory_order_acquire);
+        return mode_of(word) == wait_mode::counting ? live == word
+                                                    : live == 0 && word == units_of(wait_mode::zombie);
+    }
 
     // The owner waits. Suspends, unless the count is zero. For a foreign thread: blocks it.
     void wait(wait_mode how);

@@ -14,7 +14,9 @@ void end_taskgroup(frame *me) {
     auto *const s = static_cast<group_scope *>(me->innermost);
     if (!s->outer)
         return;
+    FULT_ASSERT(s->owner == me, "a task ends its own taskgroups");
     s->wait(wait_mode::for_trees);
+    FULT_ASSERT(s->has_ended(), "nothing refers to a scope that ends");
     me->innermost = s->outer;
     s->~group_scope();
     me->at->blocks.give(0, s);

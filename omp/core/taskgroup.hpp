@@ -6,6 +6,7 @@ namespace fult::omp {
 
 void begin_taskgroup(frame *me);
 inline group_scope *taskgroup_of(const frame *me) noexcept { // that it has begun last
+    FULT_ASSERT(me->innermost->outer, "the first scope of a task is no taskgroup's");
     return static_cast<group_scope *>(me->innermost);
 }
 void end_taskgroup(frame *me); // waits for all descendants generated in it

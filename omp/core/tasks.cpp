@@ -1,5 +1,6 @@
 #include "tasks.hpp"
 
+#include <bit>
 #include <cstdlib>
 #include <exception>
 
@@ -25,6 +26,8 @@ using detail::worker_hot;
 // On the thread of `m`, as its current frame.
 FULT_ALWAYS_INLINE void run_body(frame *f, member *m) {
     f->start(m, m->at);
+    FULT_ASSERT(f->base.has_ended() && f->innermost == &f->base, "a task that starts has generated none");
+    FULT_ASSERT(!f->has(is_final) || f->has(generates_slowly), "a final task generates final ones");
     if (!f->has(generates_slowly) || !is_cancelled(f)) [[likely]]
         f->function(f->data);
     end_body(f);
@@ -32,12 +35,16 @@ FULT_ALWAYS_INLINE void run_body(frame *f, member *m) {
 
 // The same for a child, from its parent, which is not waiting yet: the end is counted by plain stores.
 FULT_ALWAYS_INLINE void run_child(frame *f, const frame *me) {
+    FULT_ASSERT(f->parent == me && !f->has(is_ticket), "claimed, so it is the one that was found");
     f->start(me->self, me->at);
     if (f->has(generates_slowly)) [[unlikely]]
         return run_body(f, me->self);
     f->function(f->data);
     if (f->more || !f->base.is_empty()) [[unlikely]]
         return end_body_slowly(f);
+    FULT_ASSERT(f->counted_in->owner == me &&
+                    me->base.mode.load(std::memory_order_relaxed) == wait_mode::counting,
+                "it counts for its parent, which runs it and does not wait");
     f->counted_in->live -= one_task;
     me->at->blocks.give(f->block, f);
 }
@@ -55,6 +62,7 @@ void run_tied(frame *f, member *m) {
 
 // A worker outside the team has stolen the task: it goes to one of the team.
 void pass_to_team(frame *f) {
+    FULT_ASSERT(!f->has(is_implicit), "a member is never stolen");
     const unsigned target = f->parent->in()->some_worker();
     task *const t = detail::take_slot_with({.worker = static_cast<int>(target), .pinned = true});
     t->ops = &frame_ops;
@@ -65,6 +73,7 @@ void pass_to_team(frame *f) {
 // A member of a team, and of the next ones that find this task docked. Values of the task end with it.
 void run_members(task &t) noexcept {
     place *const at = stored_frame(&t)->at;
+    FULT_ASSERT(is_here(at), "a member starts on its worker");
     do
         run_member(stored_frame(&t));
     while (!t.extras && (stored_frame(&t) = at->docked.await()));
@@ -139,6 +148,7 @@ void run_undeferred(frame *me, frame *f) {
 }
 
 void begin_undeferred(frame *me, frame *f) noexcept {
+    FULT_ASSERT(f->parent == me, "the parent runs it");
     f->start(me->self, me->at);
     set_current_frame(f);
 }
@@ -165,6 +175,7 @@ frame *allocate_large_frame(frame *me, std::size_t size, std::size_t align, std:
         ::new (me->at->blocks.take(0)) frame(me, me->innermost, flags | (me->flags & inherited_flags), 0);
     if (align < 16)
         align = 16;
+    FULT_ASSERT(std::has_single_bit(align), "the alignment of a type");
     void *const block = f->attach().block =
         std::aligned_alloc(align, (size + align - 1) / align * align + align);
     if (!block)
@@ -188,6 +199,7 @@ void free_attachments(frame *f) noexcept {
 }
 
 void end_tree(frame *f, const place *at) noexcept {
+    FULT_ASSERT(f->base.mode.load(std::memory_order_relaxed) == wait_mode::zombie, "its body has ended");
     scope &s = *f->counted_in;
     free_frame(f, place_of_thread());
     count_end(s, one_tree, at);
@@ -213,10 +225,13 @@ void end_body_slowly(frame *f) noexcept {
 
 void become_zombie(frame *f, std::int64_t held) noexcept {
     scope &own = f->base;
+    FULT_ASSERT(own.mode.load(std::memory_order_relaxed) == wait_mode::counting, "a task ends once");
+    FULT_ASSERT(held == 0 || held == one_tree);
     own.mode.store(wait_mode::zombie, std::memory_order_relaxed);
     const std::int64_t mine = std::exchange(own.live, 0) + held;
     const std::int64_t ended =
         own.elsewhere.fetch_add(units_of(wait_mode::zombie) - mine, std::memory_order_acq_rel); // count_end
+    FULT_ASSERT(mode_of(ended) == wait_mode::counting && is_count(mine - ended));
     if (trees_in(mine - ended) == 0)
         end_tree(f, f->at);
 }

@@ -3,6 +3,7 @@
 
 #include <new>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/platform.hpp>
 
 #include "frame.hpp"
@@ -53,6 +54,7 @@ frame *allocate_large_frame(frame *me, std::size_t size, std::size_t align, std:
 
 FULT_ALWAYS_INLINE frame *allocate_frame(frame *me, std::size_t size, std::size_t align,
                                          std::uint32_t flags) {
+    FULT_ASSERT(is_here(me->at), "a task generates others on its thread");
     if (align > 16 || size > largest_block - sizeof(frame)) [[unlikely]]
         return allocate_large_frame(me, size, align, flags);
     const unsigned c = block_class(sizeof(frame) + size);
@@ -63,6 +65,7 @@ FULT_ALWAYS_INLINE frame *allocate_frame(frame *me, std::size_t size, std::size_
 }
 
 FULT_ALWAYS_INLINE void count_child(frame *me, frame *f) noexcept {
+    FULT_ASSERT(f->parent == me && is_here(me->at), "a child is counted by its generator");
     f->counted_in = me->innermost;
     me->innermost->live += one_task;
 }
@@ -79,6 +82,7 @@ FULT_ALWAYS_INLINE bool can_submit_fast(const frame *me) noexcept {
 }
 
 FULT_ALWAYS_INLINE frame *new_small_frame(frame *me) noexcept {
+    FULT_ASSERT(!me->has(inherited_flags), "this task has none");
     auto *const f = ::new (me->at->blocks.take_first()) frame(me, me->innermost, 0, 0);
     f->data = f + 1;
     me->innermost->live += one_task;
@@ -88,6 +92,7 @@ FULT_ALWAYS_INLINE frame *new_small_frame(frame *me) noexcept {
 FULT_ALWAYS_INLINE void submit_fast(frame *f) noexcept {
     detail::worker_hot *const w = detail::current_worker();
     detail::task *const t = w->run.next;
+    FULT_ASSERT(t != w->run.end, "the caller has looked");
     w->run.next = t + 1;
     w->stack_limit += detail::row_step;
     __builtin_prefetch(t + detail::ahead, 1);
@@ -97,6 +102,7 @@ FULT_ALWAYS_INLINE void submit_fast(frame *f) noexcept {
 }
 
 FULT_ALWAYS_INLINE void submit(frame *f) {
+    FULT_ASSERT(f->parent && f->counted_in && f->function, "an explicit task that its parent has counted");
     const detail::worker_hot *const w = detail::current_worker();
     if (has_priority(f)) [[unlikely]]
         submit_with_priority(f);
@@ -107,12 +113,17 @@ FULT_ALWAYS_INLINE void submit(frame *f) {
 }
 
 FULT_ALWAYS_INLINE void free_frame(frame *f, place *at) noexcept {
+    FULT_ASSERT(is_here(at) && f->block < block_classes);
+    FULT_ASSERT(f->base.has_ended(), "a frame is used again when all descendants have ended");
     if (f->more) [[unlikely]]
         free_attachments(f);
     at->blocks.give(f->block, f);
 }
 
 FULT_ALWAYS_INLINE void end_body(frame *f) noexcept {
+    FULT_ASSERT(!f->has(is_implicit) && f->counted_in, "the others end with their regions");
+    FULT_ASSERT(is_here(f->at), "a tied task ends where it started");
+    FULT_ASSERT(f->innermost == &f->base, "a task ends its taskgroups");
     if (f->more || !f->base.is_empty()) [[unlikely]]
         return end_body_slowly(f);
     scope &s = *f->counted_in;
@@ -123,6 +134,7 @@ FULT_ALWAYS_INLINE void end_body(frame *f) noexcept {
 
 // Implementation of scope.hpp
 FULT_ALWAYS_INLINE void count_end(scope &s, std::int64_t n, const place *at) noexcept {
+    FULT_ASSERT(!at || is_here(at));
     if (at && at == s.at && s.mode.load(std::memory_order_relaxed) == wait_mode::counting) [[likely]]
         s.live -= n;
     else

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/tied.hpp>
 
 #include "frame.hpp"
@@ -78,7 +79,12 @@ struct team {
     unsigned some_worker() noexcept;
 };
 
-inline team *frame::in() const noexcept { return self->in; }
+static_assert(sizeof(member) % 64 == 0 && alignof(team) == 64, "no two members in one cache line");
+
+inline team *frame::in() const noexcept {
+    FULT_ASSERT(self && self->in, "a task is of a team from its start on");
+    return self->in;
+}
 
 struct region_options {
     void (*prepare)(team &t, void *with) = nullptr; // before any member runs

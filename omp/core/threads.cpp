@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/service.hpp>
 #include <fult/fult.hpp>
 
@@ -95,6 +96,7 @@ unsigned ensure_workers(unsigned threads) {
     const unsigned have = workers.load(std::memory_order_acquire);
     if (have >= threads && started_in == ::getpid()) [[likely]]
         return have;
+    FULT_ASSERT(threads != 0);
     const std::lock_guard lock(starting);
     if (started_in != 0 && started_in != ::getpid())
         return 0; // the child of a fork
@@ -150,7 +152,10 @@ unsigned workers_for_one() {
 
 bool worker_0_may_block() noexcept { return !started_elsewhere.load(std::memory_order_relaxed); }
 
-place *place_of_worker(unsigned worker) { return places[worker].load(std::memory_order_acquire); }
+place *place_of_worker(unsigned worker) {
+    FULT_ASSERT(worker < workers.load(std::memory_order_relaxed), "a worker that was started has a place");
+    return places[worker].load(std::memory_order_acquire);
+}
 
 namespace {
 // Places outlive their threads: late readers may look at them. A new thread takes one that is unused.
@@ -193,6 +198,12 @@ place *place_of_thread() noexcept {
     return own_foreign_place();
 }
 
+bool is_here(const place *at) noexcept {
+    if (at->worker == place::no_worker)
+        return at == foreign_place.p;
+    return detail::current_worker()->current && this_task::worker() == at->worker;
+}
+
 // The initial task of a thread ------------------------------------------------------------------------------------------------
 
 namespace {
@@ -208,6 +219,7 @@ struct initial_task {
         f.self = &alone.members[0];
     }
     void set_place(place *p) noexcept {
+        FULT_ASSERT(is_here(p));
         alone.members[0].at = p;
         f.start(&alone.members[0], p);
     }
@@ -222,6 +234,7 @@ FULT_NOINLINE initial_task &own_initial_task() {
 } // namespace
 
 FULT_NOINLINE frame *initial_frame() {
+    FULT_ASSERT(!frame_on_worker(), "the thread has no task yet");
     initial_task &mine = own_initial_task();
     // the thread may have become a worker, or have ceased to be one
     place *const here = place_of_thread();

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fult/detail/assertion.hpp>
+
 #include "team.hpp"
 #include "wait.hpp"
 
@@ -34,6 +36,7 @@ bool next_static(const member &m, const loop_shape &s, std::uint64_t trip, std::
 
 bool next_dynamic(work_share &w, std::uint64_t &low, std::uint64_t &high) noexcept {
     const std::uint64_t count = w.shape.space.count, chunk = w.shape.chunk;
+    FULT_ASSERT(chunk != 0, "each call takes some");
     std::uint64_t seen = w.next.load(std::memory_order_relaxed);
     if (count < (std::uint64_t{1} << 62) &&
         chunk < (std::uint64_t{1} << 40)) { // no overflow by any number of members
@@ -55,6 +58,7 @@ bool next_dynamic(work_share &w, std::uint64_t &low, std::uint64_t &high) noexce
 }
 
 bool next_guided(work_share &w, unsigned members, std::uint64_t &low, std::uint64_t &high) noexcept {
+    FULT_ASSERT(members != 0 && w.shape.chunk != 0, "each call takes some");
     const std::uint64_t count = w.shape.space.count;
     std::uint64_t seen = w.next.load(std::memory_order_relaxed), size;
     do {
@@ -73,13 +77,18 @@ bool next_guided(work_share &w, unsigned members, std::uint64_t &low, std::uint6
 void static_block(std::uint64_t count, std::uint64_t members, std::uint64_t number, std::uint64_t &low,
                   std::uint64_t &high) noexcept {
     const std::uint64_t each = count / members, more = count % members;
+    FULT_ASSERT(number < members);
     low = number * each + std::min(number, more);
     high = low + each + (number < more);
+    FULT_ASSERT(low <= high && high <= count);
 }
 
 bool enter_work(member *m, const loop_shape &shape, void (*setup)(work_share &, void *), void *with) {
+    FULT_ASSERT(!m->work.share, "a member leaves a construct before it enters the next one");
     const std::uint64_t construct = m->work.constructs++;
     work_share &w = share_of(*m->in, construct);
+    FULT_ASSERT(w.turn.load(std::memory_order_relaxed) <= construct,
+                "it is not passed on without this member");
     m->work.share = &w;
     m->work.trip = m->work.low = m->work.high = 0;
     if (w.turn.load(std::memory_order_acquire) != construct) // pairs with leave_work
@@ -87,6 +96,8 @@ bool enter_work(member *m, const loop_shape &shape, void (*setup)(work_share &, 
     std::uint64_t free = construct;
     if (w.ready.load(std::memory_order_acquire) != construct + 1 &&
         w.claimed.compare_exchange_strong(free, construct + 1, std::memory_order_relaxed)) {
+        FULT_ASSERT(w.left.load(std::memory_order_relaxed) == 0 && !w.memory && w.across.dimensions == 0,
+                    "all members have left what was here");
         w.shape = shape;
         if ((w.shape.kind == schedule_kind::dynamic || w.shape.kind == schedule_kind::guided) &&
             w.shape.chunk == 0)
@@ -107,6 +118,7 @@ bool enter_work(member *m, const loop_shape &shape, void (*setup)(work_share &, 
 }
 
 bool next_chunk(member *m, std::uint64_t &low, std::uint64_t &high) {
+    FULT_ASSERT(m->work.share, "within a construct");
     work_share &w = *m->work.share;
     if (w.shape.ordered && m->work.high != m->work.low)
         pass_ordered(m);
@@ -123,6 +135,7 @@ bool next_chunk(member *m, std::uint64_t &low, std::uint64_t &high) {
             found = next_static(*m, w.shape, m->work.trip, low, high);
         }
     if (found) {
+        FULT_ASSERT(low < high && high <= w.shape.space.count);
         ++m->work.trip;
         m->work.low = low;
         m->work.high = high;
@@ -134,9 +147,15 @@ bool next_chunk(member *m, std::uint64_t &low, std::uint64_t &high) {
 
 namespace {
 void leave_share(const member *m, work_share *w) {
+    FULT_ASSERT(w && w->ready.load(std::memory_order_relaxed) == w->turn.load(std::memory_order_relaxed) + 1,
+                "a construct that is left was set up");
     const unsigned size = m->in->size;
-    if (size != 1 && w->left.fetch_add(1, std::memory_order_acq_rel) != size - 1)
-        return;
+    if (size != 1) {
+        const unsigned before = w->left.fetch_add(1, std::memory_order_acq_rel);
+        FULT_ASSERT(before < size, "each member leaves once");
+        if (before != size - 1)
+            return;
+    }
     w->left.store(0, std::memory_order_relaxed);
     w->across = {};
     ::operator delete(std::exchange(w->memory, nullptr));
@@ -156,11 +175,13 @@ bool work_cancelled(const member *m) noexcept {
 
 void await_ordered_iteration(member *m, std::uint64_t number) {
     const std::atomic<std::uint64_t> &at = m->work.share->ordered_at;
+    FULT_ASSERT(at.load(std::memory_order_relaxed) <= number, "its turn is passed on by this member alone");
     if (at.load(std::memory_order_acquire) != number) // pairs with pass_ordered_iteration
         poll_until([&] { return at.load(std::memory_order_acquire) == number; });
 }
 
 void pass_ordered_iteration(member *m, std::uint64_t number) {
+    FULT_ASSERT(number < m->work.share->shape.space.count);
     await_ordered_iteration(m, number);
     m->work.share->ordered_at.store(number + 1,
                                     std::memory_order_release); // pairs with await_ordered_iteration
@@ -172,6 +193,7 @@ void begin_ordered(member *m) {
 }
 
 void pass_ordered(member *m) {
+    FULT_ASSERT(m->work.low < m->work.high);
     await_ordered_iteration(m, m->work.low);
     m->work.share->ordered_at.store(m->work.high,
                                     std::memory_order_release); // pairs with await_ordered_iteration
@@ -181,6 +203,7 @@ void pass_ordered(member *m) {
 
 void setup_doacross(work_share &w, unsigned dimensions, const std::int64_t *counts, std::uint64_t chunk,
                     unsigned members) {
+    FULT_ASSERT(dimensions != 0 && members != 0);
     doacross_state &a = w.across;
     a.dimensions = dimensions;
     a.counts = std::make_unique<std::int64_t[]>(dimensions);
@@ -193,6 +216,7 @@ void setup_doacross(work_share &w, unsigned dimensions, const std::int64_t *coun
         a.chunk = chunk != 0 ? chunk : std::max<std::uint64_t>(divide_up(outer, members), 1);
     if (w.shape.kind == schedule_kind::fixed && chunk == 0)
         a.chunk = 1; // blocks differ in size by one
+    FULT_ASSERT(a.chunk != 0);
     a.posted = std::make_unique<std::atomic<std::uint64_t>[]>(divide_up(outer, a.chunk) + 1);
 }
 
@@ -231,6 +255,12 @@ void enter_doacross(member *m, unsigned dimensions, const std::int64_t *counts, 
 void leave_doacross(member *m) { leave_share(m, std::exchange(m->work.across, nullptr)); }
 
 namespace {
+bool is_inside(const doacross_state &a, const std::int64_t *numbers) noexcept {
+    for (unsigned i = 0; i < a.dimensions; ++i)
+        if (numbers[i] < 0 || numbers[i] >= a.counts[i])
+            return false;
+    return true;
+}
 std::uint64_t number_of_all(const doacross_state &a, const std::int64_t *numbers) noexcept {
     std::uint64_t at = 0;
     for (unsigned i = 0; i < a.dimensions; ++i)
@@ -241,6 +271,7 @@ std::uint64_t number_of_all(const doacross_state &a, const std::int64_t *numbers
 
 void post_doacross(member *m, const std::int64_t *numbers) {
     doacross_state &a = m->work.across ? m->work.across->across : m->work.share->across;
+    FULT_ASSERT(is_inside(a, numbers), "an iteration posts itself");
     if (a.bits) {
         const std::uint64_t at = number_of_all(a, numbers);
         a.bits[at / 64].fetch_or(std::uint64_t{1} << at % 64, std::memory_order_release); // await_doacross
@@ -253,9 +284,8 @@ void post_doacross(member *m, const std::int64_t *numbers) {
 
 void await_doacross(member *m, const std::int64_t *numbers) {
     const doacross_state &a = m->work.across ? m->work.across->across : m->work.share->across;
-    for (unsigned i = 0; i < a.dimensions; ++i)
-        if (numbers[i] < 0 || numbers[i] >= a.counts[i])
-            return; // outside the iteration space: nothing to wait for
+    if (!is_inside(a, numbers))
+        return; // nothing to wait for
     if (a.bits) {
         const std::uint64_t at = number_of_all(a, numbers);
         poll_until([&] { return (a.bits[at / 64].load(std::memory_order_acquire) >> at % 64 & 1) != 0; });
@@ -271,6 +301,7 @@ void await_doacross(member *m, const std::int64_t *numbers) {
 bool take_single(member *m) {
     std::uint64_t mine = m->work.singles++;
     std::atomic<std::uint64_t> &taken = m->in->singles;
+    FULT_ASSERT(taken.load(std::memory_order_relaxed) >= mine, "those that this member has passed are taken");
     return taken.load(std::memory_order_relaxed) == mine &&
            taken.compare_exchange_strong(mine, mine + 1, std::memory_order_acq_rel);
 }

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include <fult/detail/assertion.hpp>
+
 #include "gnu.hpp"
 #include "omp/core/tasks.hpp"
 #include "omp/core/team.hpp"
@@ -18,6 +20,7 @@ member *self() { return current_frame()->self; }
 
 template <class T> iteration_space space_of(bool up, T start, T end, T step) noexcept {
     const auto u = [](T v) { return static_cast<std::uint64_t>(v); };
+    FULT_ASSERT(step != 0);
     iteration_space s{u(start), u(step), 0};
     if (up ? start < end : start > end)
         s.count = up ? (u(end) - u(start) - 1) / u(step) + 1 // rounded up, without overflow
@@ -109,9 +112,10 @@ void leave() {
 }
 
 // Doacross: the outermost loop's iterations are shared out; each iteration vector is posted and awaited.
+constexpr unsigned most_dimensions = 64;
 struct doacross_setup {
     unsigned dimensions;
-    std::int64_t counts[64];
+    std::int64_t counts[most_dimensions];
     std::uint64_t chunk;
     unsigned members;
     std::size_t memory;
@@ -122,10 +126,11 @@ bool start_doacross(unsigned dimensions, const T *counts, loop_shape shape, T *f
     frame *const me = current_frame();
     if (reductions)
         start_reductions(me, reductions);
+    FULT_ASSERT(dimensions != 0 && dimensions <= most_dimensions);
     shape.space = {0, 1, static_cast<std::uint64_t>(counts[0])};
     doacross_setup with{
         dimensions, {}, shape.chunk, me->in()->size, memory ? reinterpret_cast<std::size_t>(*memory) : 0};
-    for (unsigned i = 0; i < dimensions && i < 64; ++i)
+    for (unsigned i = 0; i < dimensions && i < most_dimensions; ++i)
         with.counts[i] = static_cast<std::int64_t>(counts[i]);
     enter_work(
         me->self, shape,
@@ -143,8 +148,9 @@ bool start_doacross(unsigned dimensions, const T *counts, loop_shape shape, T *f
 }
 
 template <class T> void post(const T *numbers) {
-    std::int64_t at[64];
+    std::int64_t at[most_dimensions];
     member *const m = self();
+    FULT_ASSERT(m->work.share && m->work.share->across.dimensions != 0, "within a doacross loop");
     for (unsigned i = 0; i < m->work.share->across.dimensions; ++i)
         at[i] = static_cast<std::int64_t>(numbers[i]);
     post_doacross(m, at);
@@ -276,7 +282,7 @@ void GOMP_doacross_ull_post(ull *numbers) { post(numbers); }
 
 void GOMP_doacross_wait(long first, ...) {
     member *const m = self();
-    std::int64_t at[64] = {first};
+    std::int64_t at[most_dimensions] = {first};
     std::va_list rest;
     va_start(rest, first);
     for (unsigned i = 1; i < m->work.share->across.dimensions; ++i)
@@ -286,7 +292,7 @@ void GOMP_doacross_wait(long first, ...) {
 }
 void GOMP_doacross_ull_wait(ull first, ...) {
     member *const m = self();
-    std::int64_t at[64] = {static_cast<std::int64_t>(first)};
+    std::int64_t at[most_dimensions] = {static_cast<std::int64_t>(first)};
     std::va_list rest;
     va_start(rest, first);
     for (unsigned i = 1; i < m->work.share->across.dimensions; ++i)

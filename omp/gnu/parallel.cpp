@@ -66,6 +66,7 @@ bool GOMP_teams4(unsigned least, unsigned, unsigned thread_limit, bool first) {
         return false;
     }
     ++here.number;
+    FULT_ASSERT(here.number < here.teams);
     return true;
 }
 
@@ -96,7 +97,8 @@ void GOMP_single_copy_end(void *data) {
 
 namespace {
 simple_lock unnamed_critical, atomic_lock;
-}
+static_assert(sizeof(simple_lock) <= sizeof(void *), "the name of a critical section is a pointer");
+} // namespace
 void GOMP_critical_start() { lock_set(&unnamed_critical); }
 void GOMP_critical_end() { lock_unset(&unnamed_critical); }
 void GOMP_critical_name_start(void **name) { lock_set(reinterpret_cast<simple_lock *>(name)); }

@@ -20,9 +20,11 @@ void start_reductions(frame *me, std::uintptr_t *reductions) {
         w.reductions = descriptors;
     };
     reduction_setup with{taskgroup_of(me), reductions, me->in()->size};
-    if (!enter_work(me->self, {}, setup, &with))
+    if (!enter_work(me->self, {}, setup, &with)) {
+        FULT_ASSERT(me->self->work.share->reductions, "the first member has registered them");
         share_reductions(taskgroup_of(me)->reductions, reductions,
                          static_cast<std::uintptr_t *>(me->self->work.share->reductions));
+    }
     leave_work(me->self);
 }
 
@@ -32,7 +34,9 @@ void end_work_reductions(frame *me, bool cancelled) {
     end_taskgroup(me);
     if (!cancelled)
         team_barrier(me->self);
-    if (me->in()->reductions_left.fetch_add(1, std::memory_order_acq_rel) == me->in()->size - 1) {
+    const unsigned before = me->in()->reductions_left.fetch_add(1, std::memory_order_acq_rel);
+    FULT_ASSERT(before < me->in()->size, "each member leaves once");
+    if (before == me->in()->size - 1) {
         me->in()->reductions_left.store(0, std::memory_order_relaxed);
         free_reductions(descriptors);
     }

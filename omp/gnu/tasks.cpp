@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/this_task.hpp>
 
 #include "gnu.hpp"
@@ -47,6 +48,8 @@ class dependence_list {
         const auto at = [d](std::size_t i) { return reinterpret_cast<std::size_t>(d[i]); };
         const std::size_t count = old ? at(0) : at(1), outs = old ? at(1) : at(2), mutexes = old ? 0 : at(3),
                           ins = old ? count - outs : at(4), from = old ? 2 : 5;
+        FULT_ASSERT(outs + mutexes <= count && outs + mutexes + ins <= count,
+                    "the kinds of the array add up");
         if (count > few) {
             others_ = std::make_unique<dependence[]>(count);
             list_ = others_.get();
@@ -89,6 +92,7 @@ class dependence_list {
 
 // The data of nearly all tasks: some words.
 constexpr std::size_t small_data = block_sizes[0] - sizeof(frame);
+static_assert(block_class(sizeof(frame) + small_data) == 0 && sizeof(frame) % 16 == 0);
 FULT_ALWAYS_INLINE void copy_small(void *to, const void *from, std::size_t size) noexcept {
     if (size % 8 != 0) [[unlikely]] {
         std::memcpy(to, from, size);
@@ -219,6 +223,7 @@ void taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long
         if (up ? start < end : start > end)
             count = up ? (end - start - 1) / step + 1 : (start - end - 1) / (0 - step) + 1;
     }
+    FULT_ASSERT(step != 0);
     const bool group = (flags & nogroup_flag) == 0;
     if (count == 0 || is_cancelled(me)) {
         if ((flags & reduction_flag) != 0 &&
@@ -253,6 +258,9 @@ void taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long
         else
             run_undeferred(me, f);
     }
+    FULT_ASSERT(static_cast<std::uint64_t>(at) ==
+                    static_cast<std::uint64_t>(start) + count * static_cast<std::uint64_t>(step),
+                "the tasks have all iterations");
     if (group)
         end_taskgroup(me);
 }

@@ -78,6 +78,9 @@ using c4 = _Complex float;
 using c8 = _Complex double;
 using c10 = _Complex long double;
 
+static_assert(sizeof(f10) == 16 && sizeof(c8) == 16 && sizeof(c10) == 32, "the interface's values");
+static_assert(fits_word<c4> && fits_word<f8> && !fits_word<c8>, "larger values are under a lock");
+
 namespace op {
 // By the processor's rules, without undefined overflows and shifts.
 template <class T> using modular = std::conditional_t<std::is_integral_v<T>, u8, T>;

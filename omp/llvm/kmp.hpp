@@ -1,8 +1,11 @@
 // clang's OpenMP interface: what the compiler and this front end agree on.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+
+#include <fult/detail/assertion.hpp>
 
 #include "omp/core/frame.hpp"
 
@@ -13,6 +16,8 @@ struct location {
     std::int32_t reserved_1, flags, reserved_2, reserved_3;
     const char *source; // ";file;function;line;column;;"
 };
+static_assert(sizeof(location) == 24 && offsetof(location, flags) == 4 && offsetof(location, source) == 16,
+              "ident_t");
 inline constexpr std::int32_t atomic_reduce = 0x10; // of location::flags: the code for atomics exists
 
 // The number that the compiler's code passes back to most calls. Ours do not need it, but for the caches of
@@ -33,6 +38,9 @@ struct task {
     std::int32_t part; // of an untied task
     clause_data destructors, priority;
 };
+static_assert(sizeof(task) == 40 && offsetof(task, entry) == 8 && offsetof(task, part) == 16 &&
+                  offsetof(task, destructors) == 24 && offsetof(task, priority) == 32,
+              "kmp_task_t");
 
 enum task_flag : std::int32_t {
     tied_flag = 1,
@@ -50,8 +58,13 @@ enum frame_flag : std::uint32_t {
     has_priority = first_front_flag << 2,
 };
 
+static_assert(std::popcount(std::uint32_t{has_destructors} | has_next_part | has_priority) == 3,
+              "a bit each");
+
 inline frame *frame_of(const task *t) noexcept {
-    return static_cast<frame *const *>(static_cast<const void *>(t))[-1];
+    frame *const f = static_cast<frame *const *>(static_cast<const void *>(t))[-1];
+    FULT_ASSERT(f->data == t, "the word before a task is its frame's address");
+    return f;
 }
 
 // The element of a dependence list.
@@ -60,6 +73,10 @@ struct depend_info {
     std::size_t length;
     std::uint8_t kind;
 };
+
+static_assert(sizeof(depend_info) == 24 && offsetof(depend_info, length) == 8 &&
+                  offsetof(depend_info, kind) == 16,
+              "kmp_depend_info_t");
 
 // Of a loop's schedule.
 enum : std::int32_t {

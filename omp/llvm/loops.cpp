@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include <fult/detail/assertion.hpp>
+
 #include "kmp.hpp"
 #include "omp/core/error.hpp"
 #include "omp/core/tasks.hpp"
@@ -23,6 +25,7 @@ constexpr int modifiers = 3 << 29; // monotonic, nonmonotonic
 
 // Iterations low ... high, both included. Iterations are counted in 64 bits; a space of 2^64 has none.
 template <class T> iteration_space space_of(T low, T high, step_of<T> step) noexcept {
+    FULT_ASSERT(step != 0);
     iteration_space s{static_cast<u8>(low), static_cast<u8>(static_cast<i8>(step)), 0};
     using u = std::make_unsigned_t<T>;
     if (step > 0 ? low <= high : low >= high) {
@@ -58,6 +61,7 @@ template <class T> void make_empty(const static_part<T> &p, step_of<T> step) noe
 
 template <class T>
 void divide(int schedule, const static_part<T> &p, step_of<T> step, step_of<T> chunk, u8 party, u8 parties) {
+    FULT_ASSERT(party < parties, "one of the team, or a team of the league");
     const iteration_space s = space_of<T>(*p.low, *p.high, step);
     int ignored = 0;
     int &last = p.last ? *p.last : ignored;
@@ -284,12 +288,14 @@ namespace {
 struct dimension {
     i8 low, high, step;
 };
+static_assert(sizeof(dimension) == 24, "kmp_dim");
 constexpr int most_dimensions = 64;
 
 // Vectors hold the iterations' values; the core wants their numbers.
 struct iteration_numbers {
     i8 of[most_dimensions];
     iteration_numbers(const doacross_state &a, const i8 *values) {
+        FULT_ASSERT(a.dimensions != 0 && a.dimensions <= most_dimensions, "within a doacross loop");
         for (unsigned i = 0; i < a.dimensions; ++i)
             of[i] = (values[i] - a.first[i].value) / a.first[i].step;
     }

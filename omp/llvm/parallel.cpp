@@ -30,6 +30,9 @@ void call_with(microtask f, int *id, int *number, void **arguments, std::index_s
 // Arguments beyond those that a function takes do no harm in the C calling conventions: a few lengths serve
 // all. The array is as long as the least of them that suffices.
 constexpr int lengths[] = {4, 14, 30, 62, 254};
+static_assert(lengths[0] == 4 && lengths[1] == 14 && lengths[2] == 30 && lengths[3] == 62 &&
+                  lengths[4] == 254,
+              "those of call");
 int length_for(int count) {
     for (const int n : lengths)
         if (count <= n)
@@ -47,6 +50,7 @@ void call(microtask f, int *id, int *number, int length, void **arguments) {
     case 62:
         return call_with(f, id, number, arguments, std::make_index_sequence<62>{});
     default:
+        FULT_ASSERT(length == lengths[4]);
         return call_with(f, id, number, arguments, std::make_index_sequence<254>{});
     }
 }
@@ -84,6 +88,7 @@ void run_region(region_call &c) {
 }
 
 void gather(void **arguments, int count, int length, std::va_list rest) {
+    FULT_ASSERT(count >= 0 && count <= length);
     for (int i = 0; i < count; ++i)
         arguments[i] = va_arg(rest, void *);
     std::fill(arguments + count, arguments + length, nullptr);

@@ -1,5 +1,9 @@
 // __kmpc_*: task reductions.
+#include <cstddef>
+#include <utility>
 #include <vector>
+
+#include <fult/detail/assertion.hpp>
 
 #include "kmp.hpp"
 #include "omp/core/private_copies.hpp"
@@ -32,6 +36,10 @@ struct input {
     combine_function combine;
     std::uint32_t flags;
 };
+
+static_assert(sizeof(old_input) == 48 && offsetof(old_input, combine) == 32, "kmp_task_red_input_t");
+static_assert(sizeof(input) == 56 && offsetof(input, size) == 16 && offsetof(input, combine) == 40,
+              "kmp_taskred_input_t");
 
 reduced_variable variable_of(const old_input &v) {
     return {v.shared, nullptr, v.size, v.begin, nullptr, v.end, v.combine, (v.flags & 1) != 0};
@@ -82,9 +90,10 @@ template <class Input> void *begin_shared(int count, const Input *list) {
         const auto &[variables, members] = *static_cast<input_list *>(with);
         w.reductions = new private_copies(variables, members, members);
     };
-    work_share *const outer = me->self->work.share;
+    work_share *const outer = std::exchange(me->self->work.share, nullptr);
     enter_work(me->self, {}, setup, &from);
     auto *const copies = static_cast<private_copies *>(me->self->work.share->reductions);
+    FULT_ASSERT(copies && copies->sharers() == me->in()->size, "the first member has made them");
     copies->share(me->self->number, from.variables); // each member has its own
     leave_work(me->self);
     me->self->work.share = outer;

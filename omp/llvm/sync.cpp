@@ -12,6 +12,8 @@ namespace {
 
 // A named critical section's 32 zeroed bytes, of which we use the first word.
 using critical_name = simple_lock;
+static_assert(sizeof(critical_name) <= 32, "kmp_critical_name");
+static_assert(sizeof(simple_lock) <= sizeof(void *), "omp_lock_t is a pointer");
 
 // How a reduction is combined. All members and both calls of one construct find the same.
 enum class method { alone, locked, atomics };

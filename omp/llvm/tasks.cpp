@@ -121,6 +121,7 @@ class dependence_list {
                                count, list, more, others)
 
 void start(frame *me, frame *f, const dependence_list *depends) {
+    FULT_ASSERT(!f->self, "a task is submitted once");
     count_child(me, f);
     if (f->has(kmp::has_priority))
         f->attach().priority = static_cast<kmp_task *>(f->data)->priority.priority;
@@ -144,6 +145,7 @@ frame *allocate(std::int32_t flags, std::size_t size, std::size_t shareds, task_
     f->at = nullptr;
     f->function = run_task;
     f->data_size = size + shareds;
+    FULT_ASSERT(size >= sizeof(kmp_task), "the compiler's part comes first");
     auto *const t = static_cast<kmp_task *>(f->data);
     t->shareds = shareds != 0 ? reinterpret_cast<char *>(t) + size : nullptr;
     t->entry = entry;
@@ -170,6 +172,7 @@ int __kmpc_omp_reg_task_with_affinity(location *, int, kmp_task *, int, void *) 
 int __kmpc_omp_task(location *, int, kmp_task *t) {
     frame *const f = frame_of(t);
     if (f->self) [[unlikely]] { // it runs: this is its next part
+        FULT_ASSERT(!f->has(kmp::has_next_part), "a part submits one other");
         f->flags |= kmp::has_next_part;
         return 0;
     }
@@ -196,11 +199,13 @@ int __kmpc_omp_task_with_deps(location *, int, kmp_task *t, int count, const dep
 
 void __kmpc_omp_task_begin_if0(location *, int, kmp_task *t) {
     frame *const f = frame_of(t);
+    FULT_ASSERT(!f->self, "a task begins once");
     count_child(f->parent, f);
     begin_undeferred(f->parent, f);
 }
 void __kmpc_omp_task_complete_if0(location *, int, kmp_task *t) {
     frame *const f = frame_of(t);
+    FULT_ASSERT(f->self == f->parent->self, "it has begun, undeferred");
     run_other_parts(f);
     destroy_privates(f);
     end_undeferred(f->parent, f);
@@ -245,6 +250,7 @@ using duplicate = void (*)(kmp_task *to, kmp_task *from, int last);
 
 frame *copy_task(frame *me, kmp_task *pattern, duplicate copy, bool last) {
     const frame *const from = frame_of(pattern);
+    FULT_ASSERT(!from->self && from->parent == me, "a pattern never runs");
     frame *const f = allocate_frame(me, from->data_size, 16, 0);
     f->of_data = f;
     f->self = nullptr; // it has not started
@@ -265,6 +271,7 @@ frame *copy_task(frame *me, kmp_task *pattern, duplicate copy, bool last) {
 }
 
 std::uint64_t trip_count(std::uint64_t low, std::uint64_t high, std::int64_t step) noexcept {
+    FULT_ASSERT(step != 0);
     return step > 0
                ? (high - low + static_cast<std::uint64_t>(step)) / static_cast<std::uint64_t>(step)
                : (low - high - static_cast<std::uint64_t>(step)) / (0 - static_cast<std::uint64_t>(step));
@@ -286,6 +293,9 @@ void run_taskloop(frame *me, kmp_task *pattern, bool deferred, std::uint64_t *lo
         return reinterpret_cast<const char *>(p) - reinterpret_cast<const char *>(pattern);
     };
     const auto low_at = offset(low), high_at = offset(high);
+    FULT_ASSERT(low_at > 0 && high_at > 0 &&
+                    static_cast<std::uint64_t>(high_at) < frame_of(pattern)->data_size,
+                "the bounds are private variables of the task");
     std::uint64_t at = *low;
     for (std::uint64_t i = 0; i < by.tasks; ++i) {
         const std::uint64_t next = at + by.iterations(i) * static_cast<std::uint64_t>(step);

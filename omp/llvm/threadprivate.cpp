@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <fult/detail/assertion.hpp>
+
 #include "kmp.hpp"
 
 using namespace fult::omp;
@@ -69,8 +71,10 @@ void *make_copy(void *data, std::size_t size) {
         v.construct(at);
     else if (v.construct_from)
         v.construct_from(at, data);
-    else
+    else {
+        FULT_ASSERT(v.has_image && v.image.size() >= size, "a variable has one size");
         std::memcpy(at, v.image.data(), size);
+    }
     mine.of[data] = {std::move(memory), v.destroy};
     return at;
 }
