@@ -71,7 +71,7 @@ CONFIGS = {
     'clang': Config(['-Dbuildtype=release', '-Dbenchmarks=disabled', '-Dtidy=enabled', '-Domp=disabled'], CLANG),
     # Compiling takes longest; with -O1 and only line tables it takes less than half.
     'asan': Config([*CHECKED, '-Db_sanitize=address,undefined']),
-    'tsan': Config([*CHECKED, '-Db_sanitize=thread', '-Domp=disabled']),
+    'tsan': Config([*CHECKED, '-Db_sanitize=thread']),
     # The flags of CHECKED would replace those of the cross file.
     'aarch64': Config(['--cross-file=build/arm64-root/root.txt', '--cross-file=tools/cross/aarch64.txt', '-Doptimization=1',
                        '-Ddebug=false', '-Db_ndebug=false', '-Dbenchmarks=disabled', '-Dcomm=disabled', '-Domp=disabled'], {},

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles programs with a compiler's own OpenMP option, and runs them with this library in place of the compiler's.
 
-run.py LIBRARY_FOLDER PROGRAM... [--compiler NAME] [--own]
+run.py LIBRARY_FOLDER PROGRAM... [--compiler NAME] [--threads LIST] [--flags FLAGS] [--own]
 
 A program passes if its status is 0 with 1, 2 and 8 threads. A comment `environment: NAME=VALUE ...` in its first lines sets
 variables; `arguments: WORD` runs it once more with that argument; `libraries: FLAG ...` is for the compiler.
@@ -61,7 +61,7 @@ def failures_of(program, options, folder):
     version = ["-fopenmp-version=51"] if options.compiler == "clang" else []
     command = [compiler, "-O2", "-g", "-fopenmp", *version, "-J", folder] if program.suffix == ".f90" else [
         compiler, "-O2", "-g", "-fopenmp", *version]
-    built = subprocess.run([*command, "-o", binary, program, *directives(text, "libraries")], capture_output=True, text=True)
+    built = subprocess.run([*command, *shlex.split(options.flags), "-o", binary, program, *directives(text, "libraries")], capture_output=True, text=True)
     if built.returncode != 0:
         return [f"{program.name}: does not compile\n{built.stderr[-2000:]}"]
     failures = []
@@ -82,6 +82,7 @@ def main():
     parser.add_argument("programs", type=pathlib.Path, nargs="+")
     parser.add_argument("--compiler", default="gcc", choices=compilers)
     parser.add_argument("--threads", default="1,2,8")
+    parser.add_argument("--flags", default="", help="for the compiler")
     parser.add_argument("--own", action="store_true", help="with the compiler's own library")
     options = parser.parse_args()
     failures = []

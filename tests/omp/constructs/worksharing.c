@@ -75,7 +75,7 @@ static void exclusion(void) {
     long double wide = 0;
     _Complex double z = 0;
     short s = 0;
-    double d = 1, old = 0;
+    double d = 1;
 #pragma omp parallel
     for (int i = 0; i < 500; ++i) {
 #pragma omp critical
@@ -90,6 +90,7 @@ static void exclusion(void) {
         z += 1;
 #pragma omp atomic
         s ^= 3;
+        double old;
 #pragma omp atomic capture
         {
             old = d;
