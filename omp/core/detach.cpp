@@ -1,6 +1,6 @@
 #include "detach.hpp"
 
-#include <memory>
+#include <utility>
 
 #include "depend.hpp"
 #include "tasks.hpp"
@@ -36,11 +36,21 @@ void end_body_with_event(frame *f) noexcept {
         complete(f, at);
 }
 
-void fulfill(detach_event *e) noexcept {
-    frame *const f = e->of();
-    FULT_ASSERT(f->more && f->more->event == e, "the task is not complete before");
+// It remains until it is fulfilled.
+void discard_event(frame *f) noexcept {
+    detach_event *const e = std::exchange(f->more->event, nullptr);
+    e->discard();
     if (e->is_second())
+        delete e;
+}
+
+void fulfill(detach_event *e) noexcept {
+    if (!e->is_second())
+        return;
+    if (frame *const f = e->of())
         complete(f, nullptr);
+    else
+        delete e;
 }
 
 } // namespace fult::omp

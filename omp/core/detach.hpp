@@ -19,7 +19,9 @@ class detach_event {
         FULT_ASSERT(before < 2, "an event is fulfilled once");
         return before == 1;
     }
-    frame *of() const noexcept { return of_; }
+    // Of the later one.
+    frame *of() const noexcept { return of_; } // null: the task was discarded
+    void discard() noexcept { of_ = nullptr; }
 
   private:
     frame *of_;
@@ -29,5 +31,7 @@ class detach_event {
 detach_event *make_event(frame *f);
 void fulfill(detach_event *e) noexcept; // from any thread
 void end_body_with_event(frame *f) noexcept;
+// The task does not start, as it was cancelled: it completes without its event, which may never be fulfilled.
+void discard_event(frame *f) noexcept;
 
 } // namespace fult::omp

@@ -125,6 +125,31 @@ static void tasks_of_a_cancelled_region(void) {
     CHECK(ran <= 100 * omp_get_max_threads());
 }
 
+// A task that does not start completes without its event, which its body would have fulfilled.
+static void detached_task(void) {
+    for (int round = 0; round < 50; ++round) {
+        int x = 0, ran = 0;
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskgroup
+        {
+#pragma omp task depend(out : x)
+            {
+#pragma omp cancel taskgroup
+            }
+            for (int i = 0; i < 4; ++i) {
+                omp_event_handle_t event;
+#pragma omp task depend(inout : x) detach(event) shared(ran)
+                {
+                    ++ran;
+                    omp_fulfill_event(event);
+                }
+            }
+        }
+        CHECK(ran == 0);
+    }
+}
+
 int main(void) {
     CHECK(omp_get_cancellation());
     waits_in_barrier();
@@ -133,5 +158,6 @@ int main(void) {
     sections();
     taskgroup();
     tasks_of_a_cancelled_region();
+    detached_task();
     return 0;
 }
