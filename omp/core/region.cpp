@@ -192,7 +192,7 @@ void init_team(team &t, unsigned size) {
     begin_afresh(t);
 }
 
-unsigned open_regions() noexcept { return regions.load(std::memory_order_relaxed); }
+unsigned open_regions() noexcept { return regions.load(std::memory_order_seq_cst); }
 
 unsigned team::some_worker() noexcept {
     FULT_ASSERT(size > 1 || members[0].at->worker != place::no_worker, "a foreign thread alone is no worker");
@@ -216,6 +216,7 @@ unsigned resolve_size(const frame *me, unsigned asked) {
 
 team *open_region(void (*function)(void *), void *data, unsigned size, const region_options &with) {
     frame *me = current_frame();
+    regions.fetch_add(1, std::memory_order_seq_cst); // before it asks for workers: they do not end then
     const unsigned workers = with.is_initial ? started_workers()
                              : size == 1     ? workers_for_one()
                                              : ensure_workers(me->in()->level > 0 ? 1 : size);
@@ -226,7 +227,6 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     if (workers == 0 || (foreign && workers == 1 && worker_0_may_block()))
         size = 1;
     FULT_ASSERT(size != 0 && is_here(here));
-    regions.fetch_add(1, std::memory_order_relaxed);
     team *const t = make_team(size, here);
     FULT_ASSERT(t->size == size && t->running.load(std::memory_order_relaxed) == 0 && !t->above,
                 "the last region of this team is over");
@@ -297,7 +297,7 @@ void close_region(team *t) {
         set_current_frame(t->before);
     place *const at = mine.at;
     free_frame(f, at);
-    const unsigned open = regions.fetch_sub(1, std::memory_order_relaxed);
+    const unsigned open = regions.fetch_sub(1, std::memory_order_release); // pairs with open_regions
     FULT_ASSERT(open != 0, "a region is closed once");
     keep_team(t, at);
 }

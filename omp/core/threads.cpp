@@ -24,6 +24,7 @@ namespace {
 
 constinit std::mutex starting;
 constinit std::atomic<unsigned> workers{0};
+constinit std::atomic<unsigned> ready{0};   // workers, or 0 while the runtime may be about to end
 fult::runtime *own = nullptr;               // started here, on the initial thread
 std::atomic<bool> started_elsewhere{false}; // started here, on a thread of its own
 pid_t started_in = 0;
@@ -87,13 +88,29 @@ void start(unsigned threads) {
 // tasks are undeferred.
 void leave_runtime_of_parent() noexcept { detail::current_worker()->current = nullptr; }
 
-// More workers than before: only where no task can be running, in the initial task of the initial thread.
-bool may_restart() noexcept { return own && is_initial_thread() && open_regions() == 0; }
+// The end of the runtime: only where no task can be running, in the initial task of the initial thread.
+// `mine`: the region that it is about to open, which is counted already. A foreign thread counts its region
+// before it asks for workers, and waits for `starting` if it finds none ready: so one of the two sees the
+// other.
+bool stop(unsigned mine) noexcept {
+    if (!own || !is_initial_thread())
+        return false;
+    ready.store(0, std::memory_order_seq_cst); // pairs with ensure_workers
+    if (open_regions() == mine) {
+        delete std::exchange(own, nullptr);
+        return true;
+    }
+    ready.store(workers.load(std::memory_order_relaxed), std::memory_order_release);
+    return false;
+}
 
 } // namespace
 
 unsigned ensure_workers(unsigned threads) {
-    const unsigned have = workers.load(std::memory_order_acquire);
+    // The runtime of a task does not end before it.
+    const unsigned have = detail::current_worker()->current
+                              ? workers.load(std::memory_order_acquire)
+                              : ready.load(std::memory_order_seq_cst); // pairs with stop
     if (have >= threads && started_in == ::getpid()) [[likely]]
         return have;
     FULT_ASSERT(threads != 0);
@@ -103,8 +120,7 @@ unsigned ensure_workers(unsigned threads) {
     try {
         if (fult::worker_count() == 0) {
             start(threads);
-        } else if (threads > workers.load(std::memory_order_relaxed) && may_restart()) {
-            delete std::exchange(own, nullptr);
+        } else if (threads > workers.load(std::memory_order_relaxed) && stop(1)) {
             start(threads);
         }
     } catch (const std::exception &error) {
@@ -125,6 +141,7 @@ unsigned ensure_workers(unsigned threads) {
     // looks.
     detail::share_processors(now > static_cast<unsigned>(processors()));
     workers.store(now, std::memory_order_release);
+    ready.store(now, std::memory_order_release);
     return now;
 }
 
@@ -140,10 +157,8 @@ unsigned started_workers() noexcept {
 
 void release_workers() noexcept {
     const std::lock_guard lock(starting);
-    if (started_workers() == 0 || !may_restart() || frame_on_worker())
-        return;
-    workers.store(0, std::memory_order_relaxed);
-    delete std::exchange(own, nullptr);
+    if (started_workers() != 0 && !frame_on_worker() && stop(0))
+        workers.store(0, std::memory_order_relaxed);
 }
 
 unsigned workers_for_one() {
