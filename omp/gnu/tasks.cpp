@@ -44,7 +44,7 @@ std::uint32_t frame_flags_of(unsigned flags) noexcept {
 class dependence_list {
   public:
     explicit dependence_list(void **d) {
-        const bool old = d[0] != nullptr;
+        const bool old = d[0] || !d[1]; // both zero: empty iterators, and no word follows
         const auto at = [d](std::size_t i) { return reinterpret_cast<std::size_t>(d[i]); };
         const std::size_t count = old ? at(0) : at(1), outs = old ? at(1) : at(2), mutexes = old ? 0 : at(3),
                           ins = old ? count - outs : at(4), from = old ? 2 : 5;
@@ -105,7 +105,7 @@ FULT_ALWAYS_INLINE void copy_small(void *to, const void *from, std::size_t size)
 void copy_data(frame *f, void *data, void (*copy)(void *, void *), std::size_t size) {
     if (copy)
         copy(f->data, data);
-    else
+    else if (size != 0)
         std::memcpy(f->data, data, size);
 }
 

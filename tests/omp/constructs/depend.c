@@ -218,6 +218,11 @@ static void iterators(void) {
 #pragma omp task depend(iterator(i = 0 : 10), in : v[i]) shared(v, sum)
         for (int i = 0; i < 10; ++i)
             sum += v[i];
+        for (int n = 2; n >= 0; --n) { // 0: no dependences
+#pragma omp task depend(iterator(i = 0 : n), inout : v[i])
+            {}
+#pragma omp taskwait depend(iterator(i = 0 : n), in : v[i])
+        }
     }
     CHECK(sum == 45);
 }
