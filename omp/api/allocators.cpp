@@ -181,7 +181,21 @@ void *omp_realloc(void *p, std::size_t size, handle to, handle from) {
         return nullptr;
     }
     const header before = header_of(p);
-    void *const fresh = omp_alloc(size, to != null_allocator ? to : before.from);
+    if (to == null_allocator)
+        to = before.from;
+    allocator *const a = to == before.from ? own(to) : nullptr;
+    // within an allocator's pool, the new memory takes the place of the old
+    const std::size_t more = size > before.size ? size - before.size : 0;
+    if (a && a->reserve(more)) {
+        if (void *const fresh = allocate_plain(a->alignment, size, to)) {
+            std::memcpy(fresh, p, std::min(before.size, size));
+            std::free(before.block);
+            a->give_back(before.size + more - size);
+            return fresh;
+        }
+        a->give_back(more);
+    }
+    void *const fresh = a ? fall_back(*a, 1, size) : omp_alloc(size, to);
     if (fresh) {
         std::memcpy(fresh, p, std::min(before.size, size));
         omp_free(p, from);

@@ -8,11 +8,11 @@ namespace {
 // The innermost taskgroup around the running task; null: none. That of a parent is the one in which it
 // generated the task: it may have begun others since.
 group_scope *group_of(const frame *f) noexcept {
-    if (f->innermost->outer)
-        return static_cast<group_scope *>(f->innermost);
-    for (; f; f = f->parent)
-        if (f->counted_in && f->counted_in->outer)
-            return static_cast<group_scope *>(f->counted_in);
+    scope *s = f->innermost;
+    for (; f; s = f->counted_in, f = f->parent)
+        for (; s && s->outer; s = s->outer)
+            if (auto *const group = static_cast<group_scope *>(s); !group->of_construct)
+                return group;
     return nullptr;
 }
 

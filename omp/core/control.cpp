@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <forward_list>
 #include <mutex>
 #include <sched.h>
@@ -57,6 +58,8 @@ constexpr field fields[] = {{'t', "team_num"},       {'T', "num_teams"},   {'L',
                             {'n', "thread_num"},     {'N', "num_threads"}, {'a', "ancestor_tnum"},
                             {'H', "host"},           {'P', "process_id"},  {'i', "native_thread_id"},
                             {'A', "thread_affinity"}};
+
+bool is_number(char letter) { return std::strchr("tTLnNaPi", letter) != nullptr; }
 
 std::string value_of(char letter) {
     const frame *const f = current_frame();
@@ -125,8 +128,11 @@ std::string affinity_text(const char *format) {
         if (!*at)
             break;
         std::string value = value_of(letter);
-        if (value.size() < width)
-            value.insert(right ? 0 : value.size(), width - value.size(), zeros && right ? '0' : ' ');
+        if (value.size() < width) {
+            const bool filled = zeros && right && is_number(letter);
+            const std::size_t at_sign = filled && value.front() == '-' ? 1 : 0;
+            value.insert(right ? at_sign : value.size(), width - value.size(), filled ? '0' : ' ');
+        }
         text += value;
     }
     return text;

@@ -43,6 +43,7 @@ enum frame_flags : std::uint32_t {
     is_final = 2,
     generates_slowly = 4,       // its tasks are undeferred (no team, or a final task), or may be cancelled
     is_ticket = 8,              // for the next task by priority (priority.hpp)
+    owns_objects = 16,          // its body destroys them: it runs even if it is cancelled
     first_front_flag = 0x10000, // this and the bits above are the front end's
 };
 // What a task has from the one that generates it.

@@ -10,6 +10,8 @@ namespace fult::omp {
 enum class schedule_kind : int { fixed = 1, dynamic = 2, guided = 3, automatic = 4 };
 inline constexpr unsigned monotonic_bit = 0x80000000u;
 
+inline constexpr int no_thread_limit = 0x7fffffff;
+
 // Immutable once tasks share it: a task that changes a variable gets a copy.
 struct icv_set {
     int threads = 0; // of the next region; 0: the number of processors
@@ -18,7 +20,7 @@ struct icv_set {
     bool monotonic = false;
     int chunk = 1;
     int max_active_levels = 1;
-    int thread_limit = 0x7fffffff;
+    int thread_limit = no_thread_limit;
     int default_device = 0;
     int bind = 0; // omp_proc_bind_false
     int teams = 0, teams_thread_limit = 0;

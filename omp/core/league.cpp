@@ -6,15 +6,21 @@
 
 namespace fult::omp {
 
-void run_initial(void (*function)(void *), void *data, league_position league, unsigned thread_limit) {
-    FULT_ASSERT(league.number < league.teams);
-    region_options with;
+namespace {
+void run_initial(void (*function)(void *), void *data, unsigned thread_limit, region_options with) {
+    FULT_ASSERT(with.league.number < with.league.teams);
     with.is_initial = true;
-    with.league = league;
     with.thread_limit = static_cast<int>(std::min(thread_limit, 0x7fffffffu));
     team *const t = open_region(function, data, 1, with);
     function(data);
     close_region(t);
+}
+} // namespace
+
+void run_target(void (*function)(void *), void *data, unsigned thread_limit) {
+    region_options with;
+    with.on_device = true;
+    run_initial(function, data, thread_limit, with);
 }
 
 void run_league(void (*function)(void *), void *data, unsigned teams, unsigned thread_limit) {
@@ -23,8 +29,11 @@ void run_league(void (*function)(void *), void *data, unsigned teams, unsigned t
         teams = v.teams > 0 ? static_cast<unsigned>(v.teams) : 1;
     if (thread_limit == 0)
         thread_limit = static_cast<unsigned>(v.teams_thread_limit);
-    for (unsigned i = 0; i < teams; ++i)
-        run_initial(function, data, {teams, i}, thread_limit);
+    for (unsigned i = 0; i < teams; ++i) {
+        region_options with;
+        with.league = {teams, i};
+        run_initial(function, data, thread_limit, with);
+    }
 }
 
 } // namespace fult::omp

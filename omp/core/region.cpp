@@ -117,17 +117,35 @@ void assign_places(team &t, place *caller, unsigned workers) {
 // Those of the creator, but OMP_NUM_THREADS and OMP_PROC_BIND may list values by level.
 const icv_set *member_icvs(const team &t, const icv_set &creators, const region_options &with) {
     const program_icvs &p = icvs_of_program();
-    const bool lists = t.level < p.thread_levels || t.level < p.bind_levels;
-    if (!lists && !with.is_initial) [[likely]]
+    const bool lists = t.level > 0 && (t.level < p.thread_levels || t.level < p.bind_levels);
+    const bool binds = with.bind != 0 && creators.bind != 0; // OMP_PROC_BIND=false overrides a clause
+    if (!lists && !with.is_initial && !binds) [[likely]]
         return &creators;
-    icv_set v = creators;
-    if (t.level < p.thread_levels)
+    icv_set v = with.on_device ? p.first : creators;
+    if (binds)
+        v.bind = with.bind;
+    if (lists && t.level < p.thread_levels)
         v.threads = p.thread_list[t.level];
-    if (t.level < p.bind_levels)
+    if (lists && t.level < p.bind_levels)
         v.bind = p.bind_list[t.level];
     if (with.thread_limit > 0)
         v.thread_limit = with.thread_limit;
     return v == creators ? &creators : kept_icvs(v);
+}
+
+// How many of the `wanted` threads, which join the caller's, the limit leaves.
+unsigned take_threads(const frame &me, unsigned limit, unsigned wanted) noexcept {
+    std::atomic<unsigned> &used = me.in()->group->in_group;
+    unsigned before = used.load(std::memory_order_relaxed), n = 0;
+    do
+        n = before < limit ? std::min(wanted, limit - 1 - before) : 0;
+    while (!used.compare_exchange_weak(before, before + n, std::memory_order_relaxed));
+    return n;
+}
+
+void give_threads(const team &t) noexcept {
+    if (t.counted != 0) [[unlikely]]
+        t.group->in_group.fetch_sub(t.counted, std::memory_order_relaxed);
 }
 
 frame *make_implicit(team &t, member &m, const icv_set *icvs, place *at) {
@@ -182,6 +200,7 @@ template <class Condition> void suspend_until(member &m, const Condition &condit
 void init_team(team &t, unsigned size) {
     FULT_ASSERT(size != 0 && t.size == 0, "a team keeps its size");
     t.size = size;
+    t.group = &t;
     t.members = std::make_unique<member[]>(size);
     t.works.shares = std::make_unique<work_share[]>(work_ring::length);
     for (unsigned i = 0; i < size; ++i) {
@@ -226,10 +245,18 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     const bool foreign = here->worker == place::no_worker;
     if (workers == 0 || (foreign && workers == 1 && worker_0_may_block()))
         size = 1;
+    unsigned counted = 0;
+    const int limit = me->icvs()->thread_limit;
+    if (size > 1 && limit != no_thread_limit) [[unlikely]] {
+        counted = take_threads(*me, static_cast<unsigned>(limit), size - 1);
+        size = counted + 1;
+    }
     FULT_ASSERT(size != 0 && is_here(here));
     team *const t = make_team(size, here);
     FULT_ASSERT(t->size == size && t->running.load(std::memory_order_relaxed) == 0 && !t->above,
                 "the last region of this team is over");
+    t->group = with.is_initial ? t : me->in()->group;
+    t->counted = counted;
     t->is_serial = size == 1 && foreign;
     t->avoids_worker_0 = foreign || me->in()->avoids_worker_0;
     t->level = with.is_initial ? 0 : me->in()->level + 1;
@@ -297,6 +324,7 @@ void close_region(team *t) {
         set_current_frame(t->before);
     place *const at = mine.at;
     free_frame(f, at);
+    give_threads(*t);
     const unsigned open = regions.fetch_sub(1, std::memory_order_release); // pairs with open_regions
     FULT_ASSERT(open != 0, "a region is closed once");
     keep_team(t, at);

@@ -100,6 +100,8 @@ struct scope {
 struct group_scope : scope {
     void *reductions = nullptr; // a list of descriptors (reductions.hpp)
     std::atomic<bool> cancelled{false};
+    // Of the task reductions of a work-sharing construct: `cancel taskgroup` means the one around it.
+    bool of_construct = false;
     using scope::scope;
 };
 

@@ -28,7 +28,7 @@ FULT_ALWAYS_INLINE void run_body(frame *f, member *m) {
     f->start(m, m->at);
     FULT_ASSERT(f->base.has_ended() && f->innermost == &f->base, "a task that starts has generated none");
     FULT_ASSERT(!f->has(is_final) || f->has(generates_slowly), "a final task generates final ones");
-    if (!f->has(generates_slowly) || !is_cancelled(f)) [[likely]]
+    if (!f->has(generates_slowly) || f->has(owns_objects) || !is_cancelled(f)) [[likely]]
         f->function(f->data);
     else if (f->more && f->more->event)
         discard_event(f);

@@ -48,6 +48,10 @@ struct team {
     bool avoids_worker_0 = false;
     frame *creator = nullptr;
     league_position league; // that encloses it
+    // A thread limit is for all threads in the regions of one initial task, nested ones too.
+    team *group = nullptr;             // that task's team
+    std::atomic<unsigned> in_group{0}; // in that team: these threads, without the initial one
+    unsigned counted = 0;              // those of them that this region has begun
     std::atomic<bool> cancelled{false};
     std::atomic<bool> construct_cancelled{false}; // the present work-sharing construct
 
@@ -89,18 +93,19 @@ inline team *frame::in() const noexcept {
 struct region_options {
     void (*prepare)(team &t, void *with) = nullptr; // before any member runs
     void *prepare_with = nullptr;
+    int bind = 0;            // of a proc_bind clause; 0: none
     bool is_initial = false; // the team of an initial task: of a league, or of a target region
     league_position league;  // of an initial task
     int thread_limit = 0;    // of an initial task; 0: as before
+    bool on_device = false;  // of an initial task: its control variables are those of the program's start
 };
 
 void init_team(team &t, unsigned size);
 
 // A league of teams (teams construct), one after the other, each of one initial thread. 0: the default.
 void run_league(void (*function)(void *), void *data, unsigned teams, unsigned thread_limit);
-// `function` as the initial task of a team of its own: a target region, or a team of a league.
-void run_initial(void (*function)(void *), void *data, league_position league = {},
-                 unsigned thread_limit = 0);
+// `function` as the initial task of a team of its own: a target region.
+void run_target(void (*function)(void *), void *data, unsigned thread_limit = 0);
 
 // The number of threads of the next region: asked 0: by the control variables, 1: alone.
 unsigned resolve_size(const frame *me, unsigned asked);

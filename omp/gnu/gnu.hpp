@@ -17,4 +17,7 @@ struct reduction_setup {
 };
 void end_work_reductions(frame *me, bool cancelled);
 
+// A region's proc_bind clause.
+constexpr int bind_of(unsigned flags) noexcept { return static_cast<int>(flags & 7); }
+
 } // namespace fult::omp

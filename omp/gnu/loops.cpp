@@ -157,8 +157,10 @@ template <class T> void post(const T *numbers) {
 }
 
 // The construct is set up, and entered by all members, before they run.
-team *start_parallel_loop(void (*fn)(void *), void *data, unsigned threads, loop_shape shape) {
+team *start_parallel_loop(void (*fn)(void *), void *data, unsigned threads, loop_shape shape,
+                          unsigned flags = 0) {
     region_options with;
+    with.bind = bind_of(flags);
     with.prepare_with = &shape;
     with.prepare = [](team &t, void *shape) {
         for (unsigned i = 0; i < t.size; ++i)
@@ -166,8 +168,9 @@ team *start_parallel_loop(void (*fn)(void *), void *data, unsigned threads, loop
     };
     return open_region(fn, data, resolve_size(current_frame(), threads), with);
 }
-void run_parallel_loop(void (*fn)(void *), void *data, unsigned threads, const loop_shape &shape) {
-    team *const t = start_parallel_loop(fn, data, threads, shape);
+void run_parallel_loop(void (*fn)(void *), void *data, unsigned threads, const loop_shape &shape,
+                       unsigned flags) {
+    team *const t = start_parallel_loop(fn, data, threads, shape, flags);
     fn(data);
     close_region(t);
 }
@@ -318,10 +321,11 @@ void GOMP_ordered_end() {} // the next chunk may go on when this one is over: on
 
 #define FULT_PARALLEL_LOOP(NAME, KIND)                                                                     \
     void GOMP_parallel_loop_##NAME(void (*fn)(void *), void *data, unsigned threads, long start, long end, \
-                                   long step, long chunk, unsigned) {                                      \
+                                   long step, long chunk, unsigned flags) {                                \
         run_parallel_loop(fn, data, threads,                                                               \
                           with_space(shape_of(KIND, static_cast<std::uint64_t>(chunk), false),             \
-                                     space_of(start, end, step)));                                         \
+                                     space_of(start, end, step)),                                          \
+                          flags);                                                                          \
     }
 #define FULT_PARALLEL_LOOP_START(NAME, KIND)                                                             \
     void GOMP_parallel_loop_##NAME##_start(void (*fn)(void *), void *data, unsigned threads, long start, \
@@ -330,10 +334,11 @@ void GOMP_ordered_end() {} // the next chunk may go on when this one is over: on
                             with_space(shape_of(KIND, static_cast<std::uint64_t>(chunk), false),         \
                                        space_of(start, end, step)));                                     \
     }
-#define FULT_PARALLEL_RUNTIME_LOOP(NAME)                                                                    \
-    void GOMP_parallel_loop_##NAME(void (*fn)(void *), void *data, unsigned threads, long start, long end,  \
-                                   long step, unsigned) {                                                   \
-        run_parallel_loop(fn, data, threads, with_space(runtime_shape(false), space_of(start, end, step))); \
+#define FULT_PARALLEL_RUNTIME_LOOP(NAME)                                                                   \
+    void GOMP_parallel_loop_##NAME(void (*fn)(void *), void *data, unsigned threads, long start, long end, \
+                                   long step, unsigned flags) {                                            \
+        run_parallel_loop(fn, data, threads, with_space(runtime_shape(false), space_of(start, end, step)), \
+                          flags);                                                                          \
     }
 
 FULT_PARALLEL_LOOP(static, schedule_kind::fixed)
@@ -362,8 +367,9 @@ unsigned GOMP_sections2_start(unsigned count, std::uintptr_t *reductions, void *
     return next_section();
 }
 unsigned GOMP_sections_next() { return next_section(); }
-void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned threads, unsigned count, unsigned) {
-    run_parallel_loop(fn, data, threads, sections_shape(count));
+void GOMP_parallel_sections(void (*fn)(void *), void *data, unsigned threads, unsigned count,
+                            unsigned flags) {
+    run_parallel_loop(fn, data, threads, sections_shape(count), flags);
 }
 void GOMP_parallel_sections_start(void (*fn)(void *), void *data, unsigned threads, unsigned count) {
     start_parallel_loop(fn, data, threads, sections_shape(count));

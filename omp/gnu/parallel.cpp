@@ -14,8 +14,10 @@ using namespace fult::omp;
 
 extern "C" {
 
-void GOMP_parallel(void (*fn)(void *), void *data, unsigned threads, unsigned) {
-    team *const t = open_region(fn, data, resolve_size(current_frame(), threads));
+void GOMP_parallel(void (*fn)(void *), void *data, unsigned threads, unsigned flags) {
+    region_options with;
+    with.bind = bind_of(flags);
+    team *const t = open_region(fn, data, resolve_size(current_frame(), threads), with);
     fn(data);
     close_region(t);
 }
@@ -26,22 +28,24 @@ void GOMP_parallel_start(void (*fn)(void *), void *data, unsigned threads) {
 }
 void GOMP_parallel_end() { close_region(current_frame()->in()); }
 
-unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned threads, unsigned) {
+unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned threads, unsigned flags) {
     frame *const me = current_frame();
     const unsigned size = resolve_size(me, threads);
     auto *const descriptors = *static_cast<std::uintptr_t **>(data);
     void *list = nullptr;
     register_reductions(list, descriptors, size);
     region_options with;
+    with.bind = bind_of(flags);
     with.prepare = [](team &t, void *from) {
         for (unsigned i = 0; i < t.size; ++i)
             t.members[i].reductions = from;
     };
     with.prepare_with = descriptors;
     team *const t = open_region(fn, data, size, with);
+    const unsigned members = t->size; // less than the size where a limit of threads is reached
     fn(data);
     close_region(t);
-    return size;
+    return members;
 }
 
 void GOMP_teams_reg(void (*fn)(void *), void *data, unsigned teams, unsigned thread_limit, unsigned) {

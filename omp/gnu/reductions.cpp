@@ -14,6 +14,7 @@ namespace fult::omp {
 // member's, which travel through a work share of the team.
 void start_reductions(frame *me, std::uintptr_t *reductions) {
     begin_taskgroup(me);
+    taskgroup_of(me)->of_construct = true;
     static constexpr auto setup = [](work_share &w, void *with) {
         auto &[group, descriptors, threads] = *static_cast<reduction_setup *>(with);
         register_reductions(group->reductions, descriptors, threads);

@@ -23,7 +23,7 @@ class private_copies {
                    const unsigned short *kinds) {
         constexpr unsigned kind_mask = 0xff, firstprivate = 12;
         for (std::size_t i = 0; i < count; ++i) {
-            if ((kinds[i] & kind_mask) != firstprivate)
+            if ((kinds[i] & kind_mask) != firstprivate || !addresses[i]) // null: an absent argument
                 continue;
             const std::size_t align = std::max<std::size_t>(std::size_t{1} << (kinds[i] >> 8), 16);
             void *const copy = std::aligned_alloc(align, (sizes[i] + align) / align * align);
@@ -59,14 +59,14 @@ void GOMP_taskwait_depend(void **depend);
 
 void GOMP_target(int, void (*fn)(void *), const void *, std::size_t, void **addresses, std::size_t *,
                  unsigned char *) {
-    run_initial(fn, addresses);
+    run_target(fn, addresses);
 }
 void GOMP_target_ext(int, void (*fn)(void *), std::size_t count, void **addresses, std::size_t *sizes,
                      unsigned short *kinds, unsigned, void **depend, void **arguments) {
     if (depend)
         GOMP_taskwait_depend(depend);
     const private_copies copies(count, addresses, sizes, kinds);
-    run_initial(fn, addresses, {}, thread_limit_of(arguments));
+    run_target(fn, addresses, thread_limit_of(arguments));
 }
 void GOMP_target_data(int, const void *, std::size_t, void **, std::size_t *, unsigned char *) {}
 void GOMP_target_data_ext(int, std::size_t, void **, std::size_t *, unsigned short *) {}
@@ -97,8 +97,15 @@ void *GOMP_alloc(std::size_t align, std::size_t size, std::uintptr_t allocator) 
 }
 void GOMP_free(void *p, std::uintptr_t allocator) { omp_free(p, allocator); }
 
-void GOMP_warning(const char *text, std::size_t length) { warn("%.*s", static_cast<int>(length), text); }
+// The error directive. The length is SIZE_MAX for a text that ends with a zero.
+void GOMP_warning(const char *text, std::size_t length) {
+    const int most = static_cast<int>(std::min<std::size_t>(length, 0x7fffffff));
+    warn("error directive encountered%s%.*s", text ? ": " : "", text ? most : 0, text ? text : "");
+}
 [[noreturn]] void GOMP_error(const char *text, std::size_t length) {
-    fail("%.*s", static_cast<int>(length), text);
+    const int most = static_cast<int>(std::min<std::size_t>(length, 0x7fffffff));
+    warn("fatal error: error directive encountered%s%.*s", text ? ": " : "", text ? most : 0,
+         text ? text : "");
+    std::exit(EXIT_FAILURE);
 }
 }

@@ -103,10 +103,12 @@ FULT_ALWAYS_INLINE void copy_small(void *to, const void *from, std::size_t size)
 }
 
 void copy_data(frame *f, void *data, void (*copy)(void *, void *), std::size_t size) {
-    if (copy)
+    if (copy) {
         copy(f->data, data);
-    else if (size != 0)
+        f->flags |= owns_objects;
+    } else if (size != 0) {
         std::memcpy(f->data, data, size);
+    }
 }
 
 // The arguments are GOMP_task's, so that a call is a jump.

@@ -32,6 +32,20 @@ static void pool(void) {
     void *const q = omp_alloc(3000, a);
     CHECK(q);
     omp_free(q, a);
+    // the new memory takes the place of the old one
+    char *s = omp_alloc(2500, a);
+    CHECK(s);
+    s[2499] = 7;
+    s = omp_realloc(s, 3500, a, a);
+    CHECK(s && s[2499] == 7);
+    CHECK(!omp_realloc(s, 5000, a, a));
+    CHECK(!omp_alloc(1000, a));
+    s = omp_realloc(s, 1000, a, a);
+    CHECK(s);
+    void *const beside = omp_alloc(2500, a);
+    CHECK(beside);
+    omp_free(beside, a);
+    omp_free(s, a);
     const omp_alloctrait_t chained[] = {{omp_atk_pool_size, 64},
                                         {omp_atk_fallback, omp_atv_allocator_fb},
                                         {omp_atk_fb_data, (omp_uintptr_t)a}};

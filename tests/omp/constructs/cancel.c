@@ -111,6 +111,41 @@ static void taskgroup(void) {
     }
 }
 
+// A task reduction of a loop is no taskgroup of its own here: the one around it is cancelled.
+static void reducing_loop(void) {
+    int sum = 0, ran = 0;
+#pragma omp parallel shared(sum)
+#pragma omp taskgroup
+    {
+#pragma omp for reduction(task, + : sum)
+        for (int i = 0; i < 64; ++i) {
+            ++sum;
+#pragma omp task in_reduction(+ : sum)
+            {
+                sum += 0;
+#pragma omp cancel taskgroup
+                CHECK(0);
+            }
+        }
+    }
+    CHECK(sum == 64);
+#pragma omp parallel num_threads(1) shared(sum, ran)
+#pragma omp taskgroup
+    {
+#pragma omp for reduction(task, + : sum)
+        for (int i = 0; i < 4; ++i) {
+#pragma omp task in_reduction(+ : sum)
+            {
+                ++sum;
+#pragma omp cancel taskgroup
+            }
+        }
+#pragma omp task shared(ran)
+        ran = 1;
+    }
+    CHECK(ran == 0);
+}
+
 static void tasks_of_a_cancelled_region(void) {
     int ran = 0;
 #pragma omp parallel
@@ -157,6 +192,7 @@ int main(void) {
     static_loop();
     sections();
     taskgroup();
+    reducing_loop();
     tasks_of_a_cancelled_region();
     detached_task();
     return 0;

@@ -54,6 +54,9 @@ int main(void) {
     omp_set_schedule(omp_sched_static, 0);
     omp_get_schedule(&kind, &chunk);
     CHECK(kind == omp_sched_static);
+    char text[64];
+    CHECK(omp_capture_affinity(text, sizeof text, "%0.5a|%0.4L|%.3L|%3Lx") == 19);
+    CHECK(strcmp(text, "-0001|0000|  0|0  x") == 0);
     omp_display_env(1);
     return 0;
 }

@@ -57,4 +57,18 @@ program loops
     values = 1.0d0
     !$omp end parallel workshare
     if (sum(values) /= 100.0d0) stop 5
+
+    total = 3
+    call on_device()
+    call on_device(total)
+    if (total /= 8) stop 6
+contains
+    subroutine on_device(given)
+        integer, optional :: given
+        logical :: is_given
+        is_given = present(given)
+        !$omp target has_device_addr(given)
+        if (is_given) given = given + 5
+        !$omp end target
+    end subroutine
 end program loops
