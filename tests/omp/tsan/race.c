@@ -1,5 +1,5 @@
-// The threads of a team add to the same variable: the race that ThreadSanitizer must find. With an argument each
-// addition is in a task that depends on the one before it: there is no race.
+// The threads of a team add to the same variable: the race that ThreadSanitizer must find. With an argument
+// each addition is in a task that depends on the one before it: there is no race.
 #include <stdio.h>
 
 int main(int arguments, char **argument) {
