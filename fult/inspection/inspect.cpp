@@ -91,9 +91,7 @@ struct seen {
         about.spawned_at = {site, home.sites.of(slot_of(t), site)};
     }
     void set_name(std::string_view text) noexcept {
-        text = text.substr(0, sizeof name);
-        std::memcpy(name, text.data(), text.size());
-        about.name = {name, text.size()};
+        about.name = {name, text.copy(name, sizeof name)};
     }
     void set_name(const task *t) noexcept {
         const bool main = about.home == 0 && about.slot == main_slot;
