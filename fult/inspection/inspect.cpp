@@ -90,9 +90,7 @@ struct seen {
         about.worker = -1;
         about.spawned_at = {site, home.sites.of(slot_of(t), site)};
     }
-    void set_name(std::string_view text) noexcept {
-        about.name = {name, text.copy(name, sizeof name)};
-    }
+    void set_name(std::string_view text) noexcept { about.name = {name, text.copy(name, sizeof name)}; }
     void set_name(const task *t) noexcept {
         const bool main = about.home == 0 && about.slot == main_slot;
         set_name(main ? "main" : t->extras ? std::string_view(t->extras->name) : std::string_view());
