@@ -48,7 +48,7 @@ enum frame_flags : std::uint32_t {
 };
 // What a task has from the one that generates it.
 inline constexpr std::uint32_t inherited_flags = is_final | generates_slowly;
-static_assert((is_implicit | is_final | generates_slowly | is_ticket) < first_front_flag);
+static_assert((is_implicit | is_final | generates_slowly | is_ticket | owns_objects) < first_front_flag);
 
 // What few tasks have.
 struct attachments {

@@ -10,7 +10,7 @@ namespace {
 void run_initial(void (*function)(void *), void *data, unsigned thread_limit, region_options with) {
     FULT_ASSERT(with.league.number < with.league.teams);
     with.is_initial = true;
-    with.thread_limit = static_cast<int>(std::min(thread_limit, 0x7fffffffu));
+    with.thread_limit = static_cast<int>(std::min(thread_limit, unsigned{no_thread_limit}));
     team *const t = open_region(function, data, 1, with);
     function(data);
     close_region(t);

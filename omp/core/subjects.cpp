@@ -38,21 +38,18 @@ FULT_API __attribute__((used)) debug_table fult_omp_debug;
 
 namespace {
 
-struct head {
+// A part of a frame. That may be given back at the same time: its words may have any value.
+struct frame_part {
     std::uintptr_t function, data;
     std::uint32_t flags;
 };
-
-// The frame may be given back at the same time: its words may have any value.
-bool read_head(std::uintptr_t f, head &into) noexcept {
-    return detail::read_if_mapped(f + offsetof(frame, function), &into.function, sizeof into.function) &&
-           detail::read_if_mapped(f + offsetof(frame, data), &into.data, sizeof into.data) &&
-           detail::read_if_mapped(f + offsetof(frame, flags), &into.flags, sizeof into.flags);
-}
+constexpr std::size_t part_begin = offsetof(frame, function);
+static_assert(offsetof(frame, data) - part_begin == offsetof(frame_part, data) &&
+              offsetof(frame, flags) - part_begin == offsetof(frame_part, flags));
 
 detail::task_subject find_subject(std::uintptr_t stored) noexcept {
-    head seen{};
-    if (!read_head(stored, seen))
+    frame_part seen{};
+    if (!detail::read_if_mapped(stored + part_begin, &seen, sizeof seen))
         return {};
     for (const debug_table::caller &each : fult_omp_debug.callers)
         if (each.function != 0 && each.function == seen.function &&

@@ -7,8 +7,8 @@ namespace fult::omp {
 
 // Starts the runtime if none is running, with at least `threads` workers. The initial thread of the process
 // becomes worker 0; for a foreign thread, all workers are new threads. The caller has counted the region that
-// they are for. Returns the number of workers; 0 if no
-// runtime can be started here (after a fork): the region is serial.
+// they are for. Returns the number of workers; 0 if no runtime can be started here (after a fork): the region
+// is serial.
 unsigned ensure_workers(unsigned threads);
 unsigned started_workers() noexcept; // without starting them; 0: there are none that this process can use
 void release_workers() noexcept;     // ends the runtime if it is this library's and no task can be running

@@ -52,6 +52,13 @@ unsigned thread_limit_of(void **arguments) {
     return 0;
 }
 
+// The error directive. The length is SIZE_MAX for a text that ends with a zero.
+void report_directive(const char *severity, const char *text, std::size_t length) {
+    const int most = static_cast<int>(std::min<std::size_t>(length, 0x7fffffff));
+    warn("%serror directive encountered%s%.*s", severity, text ? ": " : "", text ? most : 0,
+         text ? text : "");
+}
+
 } // namespace
 
 extern "C" {
@@ -97,15 +104,9 @@ void *GOMP_alloc(std::size_t align, std::size_t size, std::uintptr_t allocator) 
 }
 void GOMP_free(void *p, std::uintptr_t allocator) { omp_free(p, allocator); }
 
-// The error directive. The length is SIZE_MAX for a text that ends with a zero.
-void GOMP_warning(const char *text, std::size_t length) {
-    const int most = static_cast<int>(std::min<std::size_t>(length, 0x7fffffff));
-    warn("error directive encountered%s%.*s", text ? ": " : "", text ? most : 0, text ? text : "");
-}
+void GOMP_warning(const char *text, std::size_t length) { report_directive("", text, length); }
 [[noreturn]] void GOMP_error(const char *text, std::size_t length) {
-    const int most = static_cast<int>(std::min<std::size_t>(length, 0x7fffffff));
-    warn("fatal error: error directive encountered%s%.*s", text ? ": " : "", text ? most : 0,
-         text ? text : "");
+    report_directive("fatal error: ", text, length);
     std::exit(EXIT_FAILURE);
 }
 }

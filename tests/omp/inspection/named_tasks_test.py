@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """OpenMP tasks have the name of their source function in reports, and its line in gdb.
 
-usage: named_tasks_test.py LIBRARY_FOLDER PROGRAM.c COMPILER [GDB SCRIPT]     exit status 77: the compiler has no OpenMP here
+usage: named_tasks_test.py LIBRARY_FOLDER PROGRAM.c COMPILER [GDB SCRIPT]     exit status 77: there is no such compiler
 """
 import os
 import pathlib
@@ -63,7 +63,7 @@ def main():
             return 77
         if built.returncode != 0:
             print(built.stderr)
-            return 77
+            return 1
         status = in_report(program, family, environment)
         if status == 0 and debugger:
             status = in_gdb(program, family, *debugger, environment)
