@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fult/detail/assertion.hpp>
+#include <fult/spawn.hpp>
 
 #include "error.hpp"
 #include "taskgroup.hpp"
@@ -64,24 +65,43 @@ void *private_copies::find(const void *address, unsigned thread) {
     return nullptr;
 }
 
-void private_copies::combine(unsigned sharer) noexcept {
-    for (const copies &c : all_)
-        for (unsigned i = 0; i < threads_; ++i) {
-            if (!c.made[i].load(std::memory_order_relaxed))
-                continue;
-            c.of.combine(c.shared[sharer].load(std::memory_order_relaxed), c.of_thread(i));
-            if (c.of.end)
-                c.of.end(c.of_thread(i));
-        }
+const member &private_copies::combines(const copies &c, const member &here) const noexcept {
+    if (!c.of.lazy || c.made[here.number].load(std::memory_order_relaxed))
+        return here;
+    for (unsigned i = 0; i < threads_; ++i)
+        if (const member &other = here.in->members[i];
+            c.made[i].load(std::memory_order_relaxed) && other.at->worker != place::no_worker)
+            return other;
+    return here;
 }
 
-void private_copies::leave(unsigned sharer) noexcept {
+void private_copies::combine(const copies &c, unsigned sharer) const noexcept {
+    for (unsigned i = 0; i < threads_; ++i) {
+        if (!c.made[i].load(std::memory_order_relaxed))
+            continue;
+        c.of.combine(c.shared[sharer].load(std::memory_order_relaxed), c.of_thread(i));
+        if (c.of.end)
+            c.of.end(c.of_thread(i));
+    }
+}
+
+void private_copies::combine(unsigned sharer, const member &here) const {
+    for (const copies &c : all_) {
+        const member &there = combines(c, here);
+        if (there.at == here.at)
+            combine(c, sharer);
+        else
+            spawn_pinned(there.at->worker, [&] { combine(c, sharer); }).join();
+    }
+}
+
+void private_copies::leave(unsigned sharer, const member &here) {
     FULT_ASSERT(sharer < sharers_);
     const unsigned before = left_.fetch_sub(1, std::memory_order_acq_rel);
     FULT_ASSERT(before != 0 && before <= sharers_, "each sharer leaves once");
     if (before != 1)
         return;
-    combine(sharer);
+    combine(sharer, here);
     delete this;
 }
 
@@ -127,7 +147,7 @@ void end_taskgroup_with_copies(frame *me) {
     end_taskgroup(me);
     while (c) {
         private_copies *const each = std::exchange(c, c->next);
-        each->leave(each->sharers() > 1 ? me->self->number : 0);
+        each->leave(each->sharers() > 1 ? me->self->number : 0, *me->self);
     }
 }
 

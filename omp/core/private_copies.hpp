@@ -20,7 +20,10 @@ struct reduced_variable {
     void (*begin_with)(void *copy, const void *original); // instead of begin
     void (*end)(void *copy);                              // null: nothing to destroy
     void (*combine)(void *shared, void *copy);
-    bool lazy; // a copy is made by the thread that first asks for it
+    // A copy is made by the thread that first asks for it. clang sets this for a variable whose length is
+    // known at run time only: before a task asks, it stores the length in a variable of its thread, which
+    // these functions read.
+    bool lazy;
 };
 
 // The copies of a taskgroup's reductions, for each thread of the team.
@@ -33,8 +36,8 @@ class private_copies {
     void *find(const void *address, unsigned thread);
     // A sharer's own addresses of the shared variables, in the same order; the constructor's are sharer 0's.
     void share(unsigned sharer, const std::vector<reduced_variable> &variables) noexcept;
-    // Of the last sharer: combines into its variables, and deletes this.
-    void leave(unsigned sharer) noexcept;
+    // Of the last sharer: combines into its variables, and deletes this. May suspend.
+    void leave(unsigned sharer, const member &here);
     unsigned sharers() const noexcept { return sharers_; }
 
     private_copies *next = nullptr; // others of the same taskgroup
@@ -50,7 +53,10 @@ class private_copies {
     };
     void make(const copies &c, unsigned thread) const;
     bool is_shared(const copies &c, const void *address) const noexcept;
-    void combine(unsigned sharer) noexcept;
+    void combine(unsigned sharer, const member &here) const;
+    void combine(const copies &c, unsigned sharer) const noexcept;
+    // A thread where the functions of a lazy variable know its length: `here` if possible.
+    const member &combines(const copies &c, const member &here) const noexcept;
     std::vector<copies> all_;
     unsigned threads_;
     unsigned sharers_;

@@ -74,9 +74,9 @@ using u8 = std::uint64_t;
 using f4 = float;
 using f8 = double;
 using f10 = long double;
-using c4 = _Complex float;
-using c8 = _Complex double;
-using c10 = _Complex long double;
+__extension__ typedef _Complex float c4;        // of C
+__extension__ typedef _Complex double c8;       // of C
+__extension__ typedef _Complex long double c10; // of C
 
 static_assert(sizeof(f10) == 16 && sizeof(c8) == 16 && sizeof(c10) == 32, "the interface's values");
 static_assert(fits_word<c4> && fits_word<f8> && !fits_word<c8>, "larger values are under a lock");
