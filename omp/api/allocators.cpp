@@ -50,7 +50,7 @@ struct allocator {
     void give_back(std::size_t size) noexcept {
         if (pool == SIZE_MAX)
             return;
-        const std::size_t before = used.fetch_sub(size, std::memory_order_relaxed);
+        [[maybe_unused]] const std::size_t before = used.fetch_sub(size, std::memory_order_relaxed);
         FULT_ASSERT(before >= size, "what was reserved is given back once");
     }
 };
@@ -63,7 +63,8 @@ struct alignas(16) header {
     std::size_t size;
     handle from;
 };
-static_assert(sizeof(header) % alignof(header) == 0 && alignof(header) >= alignof(std::max_align_t));
+static_assert(sizeof(header) == 32, "what follows it is aligned as it is");
+static_assert(alignof(std::max_align_t) <= alignof(header));
 header &header_of(void *p) noexcept { return static_cast<header *>(p)[-1]; }
 
 void *allocate_plain(std::size_t align, std::size_t size, handle from) {

@@ -12,7 +12,8 @@
 
 namespace fult::omp {
 
-private_copies::private_copies(std::vector<reduced_variable> variables, unsigned threads, unsigned sharers)
+private_copies::private_copies(const std::vector<reduced_variable> &variables, unsigned threads,
+                               unsigned sharers)
     : threads_(threads), sharers_(sharers), left_(sharers) {
     FULT_ASSERT(threads != 0 && sharers != 0);
     constexpr std::size_t line = 64; // threads write to their copies

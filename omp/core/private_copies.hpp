@@ -30,7 +30,7 @@ struct reduced_variable {
 class private_copies {
   public:
     // sharers: how many taskgroups use it; the end of the last one combines.
-    private_copies(std::vector<reduced_variable> variables, unsigned threads, unsigned sharers);
+    private_copies(const std::vector<reduced_variable> &variables, unsigned threads, unsigned sharers);
     // The thread's copy of the variable at `address`, which may be shared or a copy; null: it is not one of
     // them.
     void *find(const void *address, unsigned thread);

@@ -325,7 +325,8 @@ void close_region(team *t) {
     place *const at = mine.at;
     free_frame(f, at);
     give_threads(*t);
-    const unsigned open = regions.fetch_sub(1, std::memory_order_release); // pairs with open_regions
+    [[maybe_unused]] const unsigned open =
+        regions.fetch_sub(1, std::memory_order_release); // pairs with open_regions
     FULT_ASSERT(open != 0, "a region is closed once");
     keep_team(t, at);
 }
@@ -334,7 +335,7 @@ void run_member(frame *f) noexcept {
     FULT_ASSERT(f->has(is_implicit) && f->self->implicit == f && is_here(f->at));
     team *const t = f->in();
     member &first = t->members[0];
-    const bool tied = detail::tie_current();
+    [[maybe_unused]] const bool tied = detail::tie_current();
     FULT_ASSERT(tied, "a member starts on its worker");
     f->function(f->data);
     end_member(f);

@@ -75,7 +75,9 @@ void start(unsigned threads) {
         const bool failed = error != nullptr;
         done.store(1, std::memory_order_release);
         done.notify_one();
-        while (!failed)
+        if (failed)
+            return;
+        for (;;)
             fult::this_task::wait();
     }).detach();
     done.wait(0, std::memory_order_acquire);
@@ -118,11 +120,8 @@ unsigned ensure_workers(unsigned threads) {
     if (started_in != 0 && started_in != ::getpid())
         return 0; // the child of a fork
     try {
-        if (fult::worker_count() == 0) {
+        if (fult::worker_count() == 0 || (threads > workers.load(std::memory_order_relaxed) && stop(1)))
             start(threads);
-        } else if (threads > workers.load(std::memory_order_relaxed) && stop(1)) {
-            start(threads);
-        }
     } catch (const std::exception &error) {
         if (fult::worker_count() == 0)
             fail("the runtime cannot be started: %s", error.what());

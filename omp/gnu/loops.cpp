@@ -39,8 +39,9 @@ template <class T> bool next_values(T *first, T *last) {
     if (!next_chunk(m, low, high))
         return false;
     const iteration_space &s = m->work.share->shape.space;
-    *first = static_cast<T>(s.first + low * s.step);
-    *last = static_cast<T>(s.first + high * s.step);
+    const std::uint64_t begin = s.first + low * s.step, end = s.first + high * s.step;
+    *first = static_cast<T>(begin);
+    *last = static_cast<T>(end);
     return true;
 }
 

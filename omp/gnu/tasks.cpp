@@ -245,7 +245,8 @@ void taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long
     T at = start;
     for (std::uint64_t i = 0; i < by.tasks; ++i) {
         const std::uint64_t n = by.iterations(i);
-        const T stop = static_cast<T>(static_cast<std::uint64_t>(at) + n * static_cast<std::uint64_t>(step));
+        const std::uint64_t next = static_cast<std::uint64_t>(at) + n * static_cast<std::uint64_t>(step);
+        const T stop = static_cast<T>(next);
         frame *const f = new_frame(me, static_cast<std::size_t>(size), static_cast<std::size_t>(align),
                                    frame_flags_of(flags));
         f->function = fn;

@@ -136,6 +136,7 @@ simple_lock start_lock;
 
 } // namespace
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types
 #define FULT_PLAIN(TYPE, T, NAME, OP)                                  \
     void __kmpc_atomic_##TYPE##_##NAME(location *, int, T *at, T by) { \
         change(at, [by](T value) { return op::OP(value, by); });       \
@@ -223,6 +224,7 @@ simple_lock start_lock;
         *seen = exchange_if(at, expected, desired) ? desired : expected;                               \
         return expected;                                                                               \
     }
+// NOLINTEND(bugprone-macro-parentheses)
 
 extern "C" {
 

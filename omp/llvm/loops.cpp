@@ -229,6 +229,7 @@ void dist_dispatch_init(int schedule, int *last, T low, T high, step_of<T> step,
 
 } // namespace
 
+// NOLINTBEGIN(bugprone-macro-parentheses): types
 #define FULT_LOOPS(SUFFIX, T)                                                                              \
     void __kmpc_for_static_init_##SUFFIX(location *, int, int schedule, int *last, T *low, T *high,        \
                                          step_of<T> *stride, step_of<T> step, step_of<T> chunk) {          \
@@ -255,6 +256,7 @@ void dist_dispatch_init(int schedule, int *last, T low, T high, step_of<T> step,
         return dispatch_next<T>(last, low, high, step);                                                    \
     }                                                                                                      \
     void __kmpc_dispatch_fini_##SUFFIX(location *, int) { end_iteration(); }
+// NOLINTEND(bugprone-macro-parentheses)
 
 extern "C" {
 

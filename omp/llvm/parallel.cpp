@@ -95,6 +95,7 @@ void gather(void **arguments, int count, int length, std::va_list rest) {
     std::fill(arguments + count, arguments + length, nullptr);
 }
 // A call with the variable arguments behind `function`, on the caller's stack.
+// NOLINTBEGIN(bugprone-macro-parentheses): a declared name
 #define FULT_REGION_CALL(name, count, function)                                                           \
     region_call name{function, length_for(count), nullptr};                                               \
     name.arguments = static_cast<void **>(::alloca(sizeof(void *) * static_cast<unsigned>(name.length))); \
@@ -102,6 +103,7 @@ void gather(void **arguments, int count, int length, std::va_list rest) {
     va_start(rest, function);                                                                             \
     gather(name.arguments, count, name.length, rest);                                                     \
     va_end(rest)
+// NOLINTEND(bugprone-macro-parentheses)
 
 } // namespace
 

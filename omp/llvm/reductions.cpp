@@ -62,6 +62,7 @@ reduced_variable variable_of(const input &v) {
 
 template <class Input> std::vector<reduced_variable> variables_of(int count, const Input *list) {
     std::vector<reduced_variable> variables;
+    variables.reserve(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i)
         variables.push_back(variable_of(list[i]));
     return variables;
