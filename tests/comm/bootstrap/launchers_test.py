@@ -171,7 +171,11 @@ def slurm():
             for each in daemons:
                 each.process.terminate()
             for each in daemons:
-                each.process.wait(30)
+                try:
+                    each.process.wait(30)
+                except subprocess.TimeoutExpired: # on a busy machine slurmd may wait for longer
+                    each.process.kill()
+                    each.process.wait(30)
                 until(lambda: not each.left(), 'the end of what Slurm started')
 
 
