@@ -14,7 +14,7 @@
 namespace fult::comm::detail {
 namespace {
 
-constexpr std::align_val_t cache_line{64};
+constexpr std::align_val_t line_alignment{64};
 constexpr unsigned in_slab = 128; // blocks; the unit of moves between threads
 constexpr unsigned most_kept = 4 * in_slab;
 static_assert(most_kept >= in_slab, "a cache has a chain to hand back");
@@ -41,7 +41,7 @@ class common_pieces {
                 return std::exchange(chains_, chains_->next_chain);
         }
         static_assert(sizeof(slab) <= 64 && request_bytes % 64 == 0);
-        auto *memory = static_cast<std::byte *>(::operator new(64 + in_slab * request_bytes, cache_line));
+        auto *memory = static_cast<std::byte *>(::operator new(64 + in_slab * request_bytes, line_alignment));
         piece *first = nullptr;
         for (unsigned i = in_slab; i-- > 0;) // the lowest address comes first
             first = ::new (memory + 64 + i * request_bytes) piece{first, nullptr};

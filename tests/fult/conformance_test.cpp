@@ -76,19 +76,20 @@ class conformance : public ::testing::TestWithParam<mode> {
 INSTANTIATE_TEST_SUITE_P(modes, conformance, ::testing::ValuesIn(modes()),
                          [](const auto &info) { return info.param.name; });
 
-long tree(int depth) {
+long ternary_tree(int depth) {
     if (depth == 0)
         return 1;
     if (depth % 3 == 0)
         this_task::yield();
-    auto left = spawn([=] { return tree(depth - 1); });
-    handle<long> middle = spawn([=] { return tree(depth - 1); });
-    const long right = tree(depth - 1);
+    auto left = spawn([=] { return ternary_tree(depth - 1); });
+    handle<long> middle = spawn([=] { return ternary_tree(depth - 1); });
+    const long right = ternary_tree(depth - 1);
     return left.join() + middle.join() + right;
 }
 
 TEST_P(conformance, a_tree_of_tasks) {
-    EXPECT_EQ(tree(fult::testing::under_valgrind() ? 4 : 7), fult::testing::under_valgrind() ? 81 : 2187);
+    EXPECT_EQ(ternary_tree(fult::testing::under_valgrind() ? 4 : 7),
+              fult::testing::under_valgrind() ? 81 : 2187);
 }
 
 TEST_P(conformance, more_living_tasks_than_a_line_of_slots) {

@@ -25,14 +25,14 @@ using fult::task_local_ptr;
 namespace this_task = fult::this_task;
 
 std::atomic<int> living{0};
-struct counted {
+struct counted_value {
     int number;
-    explicit counted(int n) : number(n) { ++living; }
-    counted(const counted &other) : number(other.number + 1000) { ++living; }
-    ~counted() { --living; }
+    explicit counted_value(int n) : number(n) { ++living; }
+    counted_value(const counted_value &other) : number(other.number + 1000) { ++living; }
+    ~counted_value() { --living; }
 };
-void end(counted *value) { delete value; }
-counted *copy(const counted *value) { return new counted(*value); }
+void end(counted_value *value) { delete value; }
+counted_value *copy(const counted_value *value) { return new counted_value(*value); }
 
 class task_local_test : public ::testing::TestWithParam<unsigned> {
   protected:
@@ -42,10 +42,10 @@ class task_local_test : public ::testing::TestWithParam<unsigned> {
 INSTANTIATE_TEST_SUITE_P(workers, task_local_test, ::testing::Values(1u, 2u, 3u));
 
 TEST_P(task_local_test, each_task_has_its_own_and_it_ends_with_the_task) {
-    task_local_ptr<counted> key(&end);
+    task_local_ptr<counted_value> key(&end);
     const auto body = [&](int i) {
         EXPECT_EQ(key.get(), nullptr);
-        key.set(new counted(i));
+        key.set(new counted_value(i));
         for (int k = 0; k < i % 3; ++k) {
             this_task::yield();
             EXPECT_EQ(key.get()->number, i);
@@ -64,19 +64,19 @@ TEST_P(task_local_test, each_task_has_its_own_and_it_ends_with_the_task) {
 }
 
 TEST_P(task_local_test, in_place_in_groups_and_detached) {
-    task_local_ptr<counted> key(&end);
-    key.set(new counted(-1));
+    task_local_ptr<counted_value> key(&end);
+    key.set(new counted_value(-1));
     auto typed = spawn([&] { // a join that knows the type runs it without the descriptor's operations
         EXPECT_EQ(key.get(), nullptr);
-        key.set(new counted(1));
-        spawn([&] { key.set(new counted(2)); }).join();
+        key.set(new counted_value(1));
+        spawn([&] { key.set(new counted_value(2)); }).join();
         EXPECT_EQ(key.get()->number, 1);
         return key.get()->number;
     });
     EXPECT_EQ(typed.join(), 1);
     EXPECT_EQ(living, 1);
     EXPECT_THROW(spawn([&] {
-                     key.set(new counted(3));
+                     key.set(new counted_value(3));
                      throw std::runtime_error("with locals");
                  }).join(),
                  std::runtime_error);
@@ -84,7 +84,7 @@ TEST_P(task_local_test, in_place_in_groups_and_detached) {
     for (int i = 0; i < 50; ++i)
         group.spawn([&, i] {
             EXPECT_EQ(key.get(), nullptr);
-            key.set(new counted(i));
+            key.set(new counted_value(i));
             if (i % 3 == 0)
                 this_task::yield();
             EXPECT_EQ(key.get()->number, i);
@@ -93,7 +93,7 @@ TEST_P(task_local_test, in_place_in_groups_and_detached) {
     EXPECT_EQ(living, 1);
     fult::latch done(1);
     spawn([&] {
-        key.set(new counted(4));
+        key.set(new counted_value(4));
         done.count_down();
     }).detach();
     done.wait();
@@ -103,11 +103,11 @@ TEST_P(task_local_test, in_place_in_groups_and_detached) {
 }
 
 TEST_P(task_local_test, given_at_spawn_and_inherited) {
-    task_local_ptr<counted> own(&end), copied(&end, &copy);
+    task_local_ptr<counted_value> own(&end), copied(&end, &copy);
     task_local_ptr<int> plain;
     int n = 5;
-    own.set(new counted(1));
-    copied.set(new counted(2));
+    own.set(new counted_value(1));
+    copied.set(new counted_value(2));
     plain.set(&n);
     spawn({.inherit_locals = true}, [&] {
         EXPECT_EQ(own.get(), nullptr); // it has a destructor, and cannot be copied
@@ -117,13 +117,16 @@ TEST_P(task_local_test, given_at_spawn_and_inherited) {
         EXPECT_EQ(copied.get()->number, 1002);
     }).join();
     EXPECT_EQ(living, 2);
-    spawn({.inherit_locals = true, .locals = {own.with(new counted(7)), copied.with(new counted(8))}}, [&] {
-        EXPECT_EQ(own.get()->number, 7);
-        EXPECT_EQ(copied.get()->number, 8);
-        EXPECT_EQ(plain.get(), &n);
-    }).join();
+    spawn({.inherit_locals = true,
+           .locals = {own.with(new counted_value(7)), copied.with(new counted_value(8))}},
+          [&] {
+              EXPECT_EQ(own.get()->number, 7);
+              EXPECT_EQ(copied.get()->number, 8);
+              EXPECT_EQ(plain.get(), &n);
+          })
+        .join();
     spawn([&] { EXPECT_EQ(plain.get(), nullptr); }).join();
-    const auto mine = std::make_unique<counted>(9);
+    const auto mine = std::make_unique<counted_value>(9);
     EXPECT_THROW(spawn({.worker = 1000, .inherit_locals = true, .locals = {own.with(mine.get())}}, [] {}),
                  std::out_of_range); // it is still ours
     for (const bool inherits : {true, false})
@@ -141,50 +144,50 @@ TEST_P(task_local_test, given_at_spawn_and_inherited) {
 }
 
 TEST_P(task_local_test, many_keys_and_keys_that_come_again) {
-    std::vector<std::unique_ptr<task_local_ptr<counted>>> keys;
+    std::vector<std::unique_ptr<task_local_ptr<counted_value>>> keys;
     for (int i = 0; i < 100; ++i)
-        keys.push_back(std::make_unique<task_local_ptr<counted>>(&end));
+        keys.push_back(std::make_unique<task_local_ptr<counted_value>>(&end));
     spawn([&] {
         for (int i = 99; i >= 0; --i)
-            keys[std::size_t(i)]->set(new counted(i));
+            keys[std::size_t(i)]->set(new counted_value(i));
         this_task::yield();
         for (int i = 0; i < 100; ++i)
             EXPECT_EQ(keys[std::size_t(i)]->get()->number, i);
-        std::unique_ptr<counted> left(keys[0]->get());
+        std::unique_ptr<counted_value> left(keys[0]->get());
         keys[0].reset();
-        keys[0] = std::make_unique<task_local_ptr<counted>>(&end); // the same place, perhaps
+        keys[0] = std::make_unique<task_local_ptr<counted_value>>(&end); // the same place, perhaps
         EXPECT_EQ(keys[0]->get(), nullptr);
     }).join();
     EXPECT_EQ(living, 0);
     EXPECT_THROW(
         {
             for (int i = 0; i < 2000; ++i)
-                keys.push_back(std::make_unique<task_local_ptr<counted>>(&end));
+                keys.push_back(std::make_unique<task_local_ptr<counted_value>>(&end));
         },
         std::system_error);
 }
 
-task_local_ptr<counted> *second = nullptr;
+task_local_ptr<counted_value> *second_key = nullptr;
 std::atomic<int> ends_late{0};
-void end_late(counted *value) {
+void end_late(counted_value *value) {
     ++ends_late;
     this_task::yield(); // it runs on the task, which may suspend
     if (value->number < 3)
-        second->set(new counted(value->number + 1));
+        second_key->set(new counted_value(value->number + 1));
     delete value;
 }
 
 TEST_P(task_local_test, an_end_may_suspend_and_set_values_again) {
-    task_local_ptr<counted> key(&end_late);
-    second = &key;
+    task_local_ptr<counted_value> key(&end_late);
+    second_key = &key;
     ends_late = 0;
     for (int i = 0; i < 10; ++i)
-        spawn([&] { key.set(new counted(1)); }).join();
+        spawn([&] { key.set(new counted_value(1)); }).join();
     EXPECT_EQ(ends_late, 10 * 3);
     std::vector<fult::handle<void>> all;
     for (int i = 0; i < 20; ++i)
         all.push_back(spawn([&] {
-            key.set(new counted(0));
+            key.set(new counted_value(0));
             this_task::yield();
         }));
     join_all(all);
@@ -193,11 +196,11 @@ TEST_P(task_local_test, an_end_may_suspend_and_set_values_again) {
 }
 
 TEST_P(task_local_test, foreign_threads_have_theirs) {
-    task_local_ptr<counted> key(&end);
-    key.set(new counted(1));
+    task_local_ptr<counted_value> key(&end);
+    key.set(new counted_value(1));
     std::thread([&] {
         EXPECT_EQ(key.get(), nullptr);
-        key.set(new counted(2));
+        key.set(new counted_value(2));
         EXPECT_EQ(key.get()->number, 2);
     }).join();
     EXPECT_EQ(key.get()->number, 1);
@@ -229,7 +232,7 @@ TEST_P(task_local_test, in_c) {
 
 // Values follow their tasks through steals and hand-offs.
 TEST_P(task_local_test, stress) {
-    task_local_ptr<counted> first(&end), other(&end);
+    task_local_ptr<counted_value> first(&end), other(&end);
     const std::size_t rounds = fult::testing::scaled(200) + 2;
     fult::qlock lock;
     for (std::size_t round = 0; round < rounds; ++round) {
@@ -237,7 +240,7 @@ TEST_P(task_local_test, stress) {
         for (int i = 0; i < 30; ++i)
             group.spawn([&, i] {
                 if (i % 2)
-                    first.set(new counted(i));
+                    first.set(new counted_value(i));
                 for (int k = 0; k < 5; ++k) {
                     if (k % 2) {
                         this_task::yield();
@@ -247,7 +250,7 @@ TEST_P(task_local_test, stress) {
                     }
                     ASSERT_EQ(first.get() ? first.get()->number : 0, i % 2 ? i : 0);
                 }
-                other.set(new counted(i));
+                other.set(new counted_value(i));
             });
         group.wait();
         ASSERT_EQ(living, 0);
@@ -262,8 +265,8 @@ class look_again {
         EXPECT_EQ(near_.get(), nullptr);
         const int mine = ++numbers_;
         if (mine % 4 != 0) // else a task without values checks, too
-            near_.set(new counted(mine));
-        far_->set(new counted(-mine));
+            near_.set(new counted_value(mine));
+        far_->set(new counted_value(-mine));
         const auto look = [&] {
             for (int twice = 0; twice < 2; ++twice) {
                 ASSERT_EQ(near_.get() ? near_.get()->number : 0, mine % 4 != 0 ? mine : 0);
@@ -294,14 +297,14 @@ class look_again {
     }
 
   private:
-    task_local_ptr<counted> near_{&end};
-    std::vector<std::unique_ptr<task_local_ptr<counted>>> many_ = [] {
-        std::vector<std::unique_ptr<task_local_ptr<counted>>> all;
+    task_local_ptr<counted_value> near_{&end};
+    std::vector<std::unique_ptr<task_local_ptr<counted_value>>> many_ = [] {
+        std::vector<std::unique_ptr<task_local_ptr<counted_value>>> all;
         for (int i = 0; i < 8; ++i)
-            all.push_back(std::make_unique<task_local_ptr<counted>>(&end));
+            all.push_back(std::make_unique<task_local_ptr<counted_value>>(&end));
         return all;
     }();
-    task_local_ptr<counted> *const far_ = many_.back().get();
+    task_local_ptr<counted_value> *const far_ = many_.back().get();
     std::atomic<int> numbers_{0};
     fult::qlock lock_;
 };
@@ -316,7 +319,8 @@ TEST_P(task_local_test, are_the_own_ones_after_others_ran) {
 
 TEST_P(task_local_test, values_are_made_when_they_are_asked_for) {
     int made = 0;
-    fult::task_local<counted> value([&] { return counted(++made); }, &fult::copy_of<counted>);
+    fult::task_local<counted_value> value([&] { return counted_value(++made); },
+                                          &fult::copy_of<counted_value>);
     EXPECT_FALSE(value.has_value());
     EXPECT_EQ(value->number, 1);
     EXPECT_EQ(&*value, &value.get());
@@ -336,7 +340,7 @@ TEST_P(task_local_test, values_are_made_when_they_are_asked_for) {
 }
 
 TEST_P(task_local_test, values_that_cannot_be_made_are_not_there) {
-    fult::task_local<counted> value([]() -> counted { throw std::runtime_error("not made"); });
+    fult::task_local<counted_value> value([]() -> counted_value { throw std::runtime_error("not made"); });
     EXPECT_THROW(static_cast<void>(value.get()), std::runtime_error);
     EXPECT_FALSE(value.has_value());
     const fult::task_local<std::vector<std::unique_ptr<int>>> of_many; // appears copyable
@@ -349,17 +353,17 @@ TEST_P(task_local_test, values_that_cannot_be_made_are_not_there) {
 
 TEST_P(task_local_test, a_copy_may_suspend) {
     struct slow {
-        static counted *copy(const counted *value) {
+        static counted_value *copy(const counted_value *value) {
             for (int i = 0; i < 3; ++i)
                 this_task::yield();
-            return new counted(*value);
+            return new counted_value(*value);
         }
     };
-    task_local_ptr<counted> key(&end, &slow::copy);
+    task_local_ptr<counted_value> key(&end, &slow::copy);
     std::vector<fult::handle<void>> parents;
     for (int i = 0; i < 20; ++i)
         parents.push_back(spawn([&, i] {
-            key.set(new counted(i));
+            key.set(new counted_value(i));
             for (std::size_t k = 0; k < fult::testing::scaled(50) + 2; ++k)
                 EXPECT_EQ(spawn({.inherit_locals = true}, [&] { return key.get()->number; }).join(),
                           i + 1000);
@@ -394,15 +398,15 @@ TEST_P(task_local_test, a_copy_may_set_values) {
 }
 
 TEST_P(task_local_test, what_a_dropped_result_sets_ends_too) {
-    task_local_ptr<counted> key(&end);
+    task_local_ptr<counted_value> key(&end);
     struct setter {
-        task_local_ptr<counted> *key;
-        explicit setter(task_local_ptr<counted> *k) : key(k) {}
+        task_local_ptr<counted_value> *key;
+        explicit setter(task_local_ptr<counted_value> *k) : key(k) {}
         setter(setter &&other) noexcept : key(std::exchange(other.key, nullptr)) {}
         setter(const setter &) = delete;
         ~setter() {
             if (key && !key->get())
-                key->set(new counted(1));
+                key->set(new counted_value(1));
         }
     };
     for (int i = 0; i < 20; ++i)
@@ -415,11 +419,11 @@ TEST_P(task_local_test, what_a_dropped_result_sets_ends_too) {
 }
 
 TEST_P(task_local_test, of_a_blocking_call_end_with_it) {
-    task_local_ptr<counted> key(&end);
+    task_local_ptr<counted_value> key(&end);
     for (int i = 0; i < 3; ++i)
         fult::blocking([&] {
             EXPECT_EQ(key.get(), nullptr);
-            key.set(new counted(i));
+            key.set(new counted_value(i));
         });
     running.reset();
     EXPECT_EQ(living, 0);

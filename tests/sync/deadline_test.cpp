@@ -40,18 +40,18 @@ template <class Duration, auto Present = 0> struct user_clock {
 };
 
 // A class that counts, as a safe-integer library has it.
-struct counted {
+struct counted_ticks {
     long value = 0;
-    constexpr counted() = default;
-    constexpr counted(long v) : value(v) {}
+    constexpr counted_ticks() = default;
+    constexpr counted_ticks(long v) : value(v) {}
     explicit constexpr operator long double() const { return static_cast<long double>(value); }
 };
 
 } // namespace
 
-template <> struct std::common_type<counted, long double> { using type = long double; };
-template <> struct std::common_type<long double, counted> { using type = long double; };
-template <> struct std::common_type<counted, std::intmax_t> { using type = counted; };
+template <> struct std::common_type<counted_ticks, long double> { using type = long double; };
+template <> struct std::common_type<long double, counted_ticks> { using type = long double; };
+template <> struct std::common_type<counted_ticks, std::intmax_t> { using type = counted_ticks; };
 
 namespace {
 
@@ -68,7 +68,7 @@ TEST(deadline, rounds_in_the_direction_that_is_never_early) {
     EXPECT_EQ(up(duration<double, std::nano>(1.5)), 2);
     EXPECT_EQ(down(duration<double, std::nano>(1.5)), 1);
     EXPECT_EQ(down(duration<double, std::nano>(-1.5)), -2);
-    EXPECT_EQ(up(duration<counted>(counted(3))), 3'000'000'000);
+    EXPECT_EQ(up(duration<counted_ticks>(counted_ticks(3))), 3'000'000'000);
     EXPECT_EQ(up(duration<bool>(true)), 1'000'000'000);
 }
 
@@ -87,7 +87,7 @@ TEST(deadline, saturates) {
     EXPECT_EQ(up(duration<float>(-static_cast<float>(infinity))), -endless);
     EXPECT_EQ(up(duration<double>(not_a_number)), -endless) << "has passed";
     EXPECT_EQ(up(duration<double>(1e300)), endless);
-    EXPECT_EQ(up(duration<counted, ages>(counted(most))), endless);
+    EXPECT_EQ(up(duration<counted_ticks, ages>(counted_ticks(most))), endless);
 }
 
 TEST(deadline, durations) {

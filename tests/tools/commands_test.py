@@ -6,6 +6,7 @@ dpkg-query and apt-get are programs of the test's own: nothing is installed. Pri
 import contextlib
 import importlib
 import io
+import json
 import os
 import re
 import select
@@ -77,10 +78,15 @@ def refuses(scratch, command, words, **environment):
 
 
 def check_reads_arguments_first(scratch):
-    refuses(scratch, ['./check', '--lst'], ["unknown option '--lst'", 'did you mean --list?', '--quick --list'])
-    refuses(scratch, ['./check', 'assan'], ["no step 'assan'", 'did you mean asan?', 'gcc clang asan tsan'])
+    refuses(scratch, ['./check', '--lit'], ["unknown option '--lit'", 'did you mean --list?', '--quick --full'])
+    refuses(scratch, ['./check', 'assan'], ["no step 'assan'", 'did you mean asan?', 'gcc layout docs'])
     refuses(scratch, ['./check', 'gcc', 'nonsense'], ["no step 'nonsense'"])
-    refuses(scratch, ['./check', '--quick', 'gcc'], ['leave out gcc'])
+    refuses(scratch, ['./check', '--quick', 'asan'], ["no folder 'asan'"])
+    refuses(scratch, ['./check', '--quick', 'fult', 'sync'], ['--quick takes one folder, not fult sync'])
+    refuses(scratch, ['./check', '--quick', '--full'], ['--quick and --full exclude each other'])
+    for wrong in ('0', '-1', 'twice', ''):
+        refuses(scratch, ['./check', '--repeat', wrong], [f"--repeat is '{wrong}'"])
+    refuses(scratch, ['./check', '--repeat'], ['--repeat needs a number'])
     refuses(scratch, ['./check', 'gcc'], ["FULT_CHECK_JOBS is 'all'"], FULT_CHECK_JOBS='all')
 
 
@@ -94,7 +100,7 @@ def demo_reads_arguments_first(scratch):
 
 
 def lists_without_installing(scratch):
-    for command in (['./check', '--list'], ['./check', '--help'], ['./demo', '--help']):
+    for command in (['./check', '--list'], ['./check', '--help'], ['./check', '--full', '--help'], ['./demo', '--help']):
         result = subprocess.run(command, cwd=ROOT, env=scratch.environment, capture_output=True, text=True, timeout=LIMIT)
         expect(result.returncode == 0 and len(result.stdout.splitlines()) > 5, f'{command} said:\n{result.stdout}{result.stderr}')
         expect(not scratch.calls.exists(), f'{command} called apt-get')
@@ -191,31 +197,83 @@ def table_of_the_demo_fits(scratch):
 
 
 def check_limits_silence_not_length(scratch):
-    check = imported('check')
-    silence = check.Silence(now=100)
+    commands = imported('checks.commands')
+    silence = commands.Silence(now=100)
     expect(silence.seconds(size=0, now=5000) == 4900, 'silence is counted from the start')
     expect(silence.seconds(size=10, now=5001) == 0, 'output ends silence')
     expect(silence.seconds(size=10, now=6001) == 1000, 'silence is counted from the last output')
-    builds = [path for folder in ('tests', 'examples', 'docs') for path in (ROOT / folder).rglob('meson.build')]
-    longest = max(int(limit) for build in builds for limit in re.findall(r'timeout: (\d+)', build.read_text()))
-    expect(longest < check.SILENCE_LIMIT, f'a test may be silent for {longest} s, and ./check ends it before')
     log = scratch.folder / 'log'
-    begin = time.monotonic()
     with contextlib.redirect_stdout(io.StringIO()):
-        status = check.run(['sleep', '1000'], log, 'sleeping', silence_limit=0.1, heartbeat=0.1)
-    expect(status is None and time.monotonic() - begin < 900, 'a silent command is ended')
+        status = commands.run(['sleep', '1000000'], log, 'sleeping', silence_limit=0.1, heartbeat=0.1)
+    expect(status is None, 'a silent command is ended')
     expect('without output' in log.read_text(), 'the log does not say why the command was ended')
-    expect(check.run(['sh', '-c', 'exit 3'], log, 'failing') == 3, 'the exit status is handed on')
+    expect(commands.run(['sh', '-c', 'exit 3'], log, 'failing') == 3, 'the exit status is handed on')
+
+
+def a_silent_test_is_shown_and_ended(scratch):
+    """Also what it has started; and a test that speaks is not disturbed."""
+    limited = [ROOT / 'tools' / 'limited']
+    said = subprocess.run([*limited, '1000', 'sh', '-c', 'echo out; echo err >&2; exit 7'], capture_output=True, text=True)
+    expect((said.returncode, said.stdout, said.stderr) == (7, 'out\n', 'err\n'), f'not handed on: {said}')
+    said = subprocess.run([*limited, '1000', 'sh', '-c', 'kill -SEGV $$'], capture_output=True, text=True)
+    expect(said.returncode == 128 + signal.SIGSEGV, f'a crash is not handed on: {said}')
+    for script, status in (('sleep 1000000 & echo $!; wait', 124), ('sleep 1000000 & echo $!', 0)):
+        said = subprocess.run([*limited, '0.5', 'sh', '-c', script], capture_output=True, text=True)
+        expect(said.returncode == status, f'exit status {said.returncode}, not {status}: {said.stdout}{said.stderr}')
+        gone(int(said.stdout.split()[0]))
+        if status:
+            expect('has printed nothing for 0.5 seconds' in said.stdout and ': sleep 1000000' in said.stdout, f'no report: {said.stdout}')
+
+
+def check_counts_what_meson_writes(scratch):
+    """A test counts once, for the first step that takes its suites; a failure comes with the command that repeats it."""
+    counts, plan = imported('checks.counts'), imported('checks.plan')
+    base = scratch.folder / 'log'
+    tests = [('fult:unit+core / switch', 'FAIL', 1), ('fult:layout / words', 'OK', 0), ('fult:timed / sleep_timed', 'OK', 0),
+             ('fult:omp / omp_tasks', 'TIMEOUT', 124), ('fult:omp / omp_clang', 'SKIP', 77)]
+    base.with_name('log.json').write_text(''.join(json.dumps({'name': name, 'result': result, 'returncode': status, 'duration': 1.5}) + '\n'
+                                                  for name, result, status in tests))
+    base.with_name('log.junit.xml').write_text(
+        '<testsuites><testsuite name="fult.fult:unit+core / switch.a"><testcase name="b"/><testcase name="c"><failure/></testcase>'
+        '<testcase name="d"><skipped/></testcase></testsuite></testsuites>')
+    gcc, layout, asan = (next(step for step in plan.STEPS if step.name == name) for name in ('gcc', 'layout', 'asan'))
+    found = {step.name: counts.Count() for step in (gcc, layout, asan)}
+    counts.count_results(base, 'build/gcc', [(step, found[step.name]) for step in (gcc, layout, asan)])
+    shown = {name: (count.passed, count.failed, count.skipped, count.seconds) for name, count in found.items()}
+    expect(shown == {'gcc': (1, 2, 2, 4.5), 'layout': (1, 0, 0, 1.5), 'asan': (0, 0, 0, 0)}, f'counted {shown}')
+    expect(found['gcc'].alone == ['meson test -C build/gcc -v switch --test-args=--gtest_filter=a.c', 'meson test -C build/gcc -v omp_tasks'],
+           f'by itself: {found["gcc"].alone}')
+    expect(found['gcc'].failures == ['switch: a.c', 'omp_tasks: timeout, exit status 124'], f'failures: {found["gcc"].failures}')
+
+
+def every_test_has_one_step_of_each_tier(scratch):
+    """What the gate leaves out, --full runs; and steps of a directory are one run, what runs alone the last one."""
+    plan, runs = imported('checks.plan'), imported('checks.runs')
+    suites = {suite for build in (ROOT / 'tests').rglob('meson.build')
+              for suite in re.findall(r"suite: \[?'([^']+)'", build.read_text())} | {'unit', 'regression', 'stress', 'timed'}
+    for tier in ('gate', 'full'):
+        steps = [step for step in plan.steps_of(tier, []) if not step.setup and step.config in ('gcc', 'release', 'clang')]
+        for suite in sorted(suites):
+            for config in {'gcc', 'release', 'clang'}:
+                taking = [step.name for step in steps if step.config == config and step.takes({suite})]
+                expect(len(taking) <= 1 or taking[0] == 'models-all', f'{tier}: {suite} runs in {taking}')
+            expect(tier == 'gate' or any(step.takes({suite}) for step in steps), f'no step of --full runs the suite {suite}')
+    gate = runs.runs_of(plan.steps_of('gate', []))
+    expect([run.config for run in gate] == ['gcc', 'asan'], f'the gate builds {[run.config for run in gate]}')
+    expect(runs.runs_of(plan.steps_of('full', []))[-1].name == 'timed', 'tests of time do not run last')
+    expect({name for name, *_ in plan.LINES} == {step.name for step in plan.STEPS},
+           'tools/check_steps.txt lists other steps than tools/checks/plan.py')
 
 
 def check_ends_with_a_table(scratch):
-    check = imported('check')
-    lines = list(check.summary([(check.STEPS[0], check.Count(passed=120, failed=1), 75.2, 30),
-                                (check.QUICK[1], check.Count(9), 0.2, 3.4)]))
+    counts, result = imported('checks.counts'), imported('checks.result')
+    found = result.outcome('gate', {'commit': 'c', 'clean': True}, {'gcc': (counts.Count(120, 1, 0, 30), 75.2),
+                                                                   'layout': (counts.Count(9, 0, 0, 3.4), 0.2)}, 200.04)
+    lines = list(result.table(found))
     expect([line.split() for line in lines] == [['step', 'passed', 'failed', 'skipped', 'build', 'tests'],
                                                 ['gcc', '120', '1', '0', '1m15s', '30s'],
                                                 ['layout', '9', '0', '0', '0s', '3s']], '\n'.join(lines))
-    expect([step.name for step in check.STEPS] == list(check.WHAT), 'tools/check_steps.txt lists other steps than tools/check.py')
+    expect((found['passed'], found['failed'], found['seconds'], found['clean']) == (129, 1, 200.0, True), str(found))
 
 
 def pictures_are_of_their_data(scratch):
@@ -232,7 +290,8 @@ def pictures_are_of_their_data(scratch):
 def main():
     checks = (check_reads_arguments_first, demo_reads_arguments_first, lists_without_installing, installing_shows_progress,
               interrupted_demo_ends_cleanly, interrupted_build_ends_cleanly, table_of_the_demo_fits,
-              check_limits_silence_not_length, check_ends_with_a_table, pictures_are_of_their_data)
+              check_limits_silence_not_length, a_silent_test_is_shown_and_ended, check_counts_what_meson_writes,
+              every_test_has_one_step_of_each_tier, check_ends_with_a_table, pictures_are_of_their_data)
     print(f'1..{len(checks)}')
     failed = 0
     for number, check in enumerate(checks, 1):

@@ -253,7 +253,7 @@ void refused_endpoint(party &p) {
     require_equal(next.recv<int>(p.previous(), 1), p.previous(), "value");
 }
 
-constexpr conformance_case cases[] = {
+constexpr conformance_case all_basic_cases[] = {
     {"sizes_expected", sizes_expected},
     {"sizes_unexpected", sizes_unexpected},
     {"sizes_blocking", sizes_blocking},
@@ -268,6 +268,6 @@ constexpr conformance_case cases[] = {
 
 } // namespace
 
-std::span<const conformance_case> basic_cases() { return cases; }
+std::span<const conformance_case> basic_cases() { return all_basic_cases; }
 
 } // namespace fult::comm::testing

@@ -149,7 +149,7 @@ void notifies_handlers(party &p) {
     p.barrier();
 }
 
-constexpr conformance_case cases[] = {
+constexpr conformance_case all_completion_cases[] = {
     {"synchronized", synchronized},
     {"listed", listed},
     {"notifies_handlers", notifies_handlers},
@@ -157,6 +157,6 @@ constexpr conformance_case cases[] = {
 
 } // namespace
 
-std::span<const conformance_case> completion_cases() { return cases; }
+std::span<const conformance_case> completion_cases() { return all_completion_cases; }
 
 } // namespace fult::comm::testing

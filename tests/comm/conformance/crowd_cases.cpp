@@ -92,7 +92,7 @@ void foreign_threads(party &p) {
     require(!wrong, "what the threads saw");
 }
 
-void barriers(party &p) {
+void barriers_of_a_crowd(party &p) {
     outbox out(p.world);
     for (int i = 0; i < 100; ++i)
         p.barrier();
@@ -104,16 +104,16 @@ void barriers(party &p) {
     }
 }
 
-constexpr conformance_case cases[] = {
+constexpr conformance_case all_crowd_cases[] = {
     {"many_tasks", many_tasks},
     {"one_queue_for_all", one_queue_for_all},
     {"foreign_threads", foreign_threads},
-    {"barriers", barriers},
+    {"barriers", barriers_of_a_crowd},
 };
 
 } // namespace
 
-std::span<const conformance_case> crowd_cases() { return cases; }
+std::span<const conformance_case> crowd_cases() { return all_crowd_cases; }
 
 std::span<const conformance_case> conformance_cases() {
     static const std::vector<conformance_case> all = [] {

@@ -191,13 +191,13 @@ void wildcards(party &p) {
     p.barrier();
 }
 
-constexpr conformance_case cases[] = {
+constexpr conformance_case all_delivery_cases[] = {
     {"queued", queued},       {"handled", handled},     {"handler_that_answers", handler_that_answers},
     {"as_a_task", as_a_task}, {"wildcards", wildcards},
 };
 
 } // namespace
 
-std::span<const conformance_case> delivery_cases() { return cases; }
+std::span<const conformance_case> delivery_cases() { return all_delivery_cases; }
 
 } // namespace fult::comm::testing

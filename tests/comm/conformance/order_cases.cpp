@@ -117,7 +117,7 @@ void late_endpoint(party &p) {
     }
 }
 
-constexpr conformance_case cases[] = {
+constexpr conformance_case all_order_cases[] = {
     {"one_tag", one_tag},
     {"many_tags", many_tags},
     {"several_endpoints", several_endpoints},
@@ -126,6 +126,6 @@ constexpr conformance_case cases[] = {
 
 } // namespace
 
-std::span<const conformance_case> order_cases() { return cases; }
+std::span<const conformance_case> order_cases() { return all_order_cases; }
 
 } // namespace fult::comm::testing

@@ -169,7 +169,7 @@ void probing(party &p) {
     }
 }
 
-constexpr conformance_case cases[] = {
+constexpr conformance_case all_request_cases[] = {
     {"wait_for_all", wait_for_all},
     {"wait_for_any", wait_for_any},
     {"wait_for_any_that_left_at_once", wait_for_any_that_left_at_once},
@@ -181,6 +181,6 @@ constexpr conformance_case cases[] = {
 
 } // namespace
 
-std::span<const conformance_case> request_cases() { return cases; }
+std::span<const conformance_case> request_cases() { return all_request_cases; }
 
 } // namespace fult::comm::testing

@@ -213,11 +213,11 @@ int do_alltoallv(const c_call &c) {
     return status;
 }
 
-struct operation {
+struct typed_operation {
     const char *name;
     int (*run)(const c_call &);
 };
-constexpr operation operations[] = {
+constexpr typed_operation typed_operations[] = {
     {"fult_comm_barrier", do_barrier},         {"fult_comm_broadcast", do_broadcast},
     {"fult_comm_reduce", do_reduce},           {"fult_comm_reduce", do_reduce},
     {"fult_comm_reduce_with", do_reduce_with}, {"fult_comm_gather", do_gather},
@@ -225,13 +225,13 @@ constexpr operation operations[] = {
     {"fult_comm_alltoallv", do_alltoallv},
 };
 
-void run_sequence(actor &by) {
+void run_sequence_in_c(actor &by) {
     scene &in = by.in;
     dice d = in.shared(1);
     as_in_c at(in.own[0]);
     bool lost = false;
     for (int n = d.between(1, 15); n > 0; --n) {
-        const operation &what = d.one_of(operations);
+        const typed_operation &what = d.one_of(typed_operations);
         const std::uint64_t seed = d.next();
         const int root = d.below(in.me.size);
         const std::size_t count = d.chance(60) ? d.below(std::size_t{40}) : d.below(std::size_t{20000});
@@ -245,12 +245,12 @@ void run_sequence(actor &by) {
     }
 }
 
-void begin_c_collectives(scene &in) { in.all->add(in, "collectives in C", run_sequence); }
+void begin_c_collectives(scene &in) { in.all->add(in, "collectives in C", run_sequence_in_c); }
 
-constexpr act_kind kinds[] = {{"c_collectives", 1, nullptr, begin_c_collectives, nullptr}};
+constexpr act_kind c_collectives_kinds[] = {{"c_collectives", 1, nullptr, begin_c_collectives, nullptr}};
 
 } // namespace
 
-std::span<const act_kind> c_collective_acts() { return kinds; }
+std::span<const act_kind> c_collective_acts() { return c_collectives_kinds; }
 
 } // namespace fult::comm::testing

@@ -148,10 +148,11 @@ void end_c_deliveries(scene &in) {
         static_cast<c_mail *>(in.state.get())->destroy();
 }
 
-constexpr act_kind kinds[] = {{"c_deliveries", 0, nullptr, begin_c_deliveries, end_c_deliveries}};
+constexpr act_kind c_deliveries_kinds[] = {
+    {"c_deliveries", 0, nullptr, begin_c_deliveries, end_c_deliveries}};
 
 } // namespace
 
-std::span<const act_kind> c_delivery_acts() { return kinds; }
+std::span<const act_kind> c_delivery_acts() { return c_deliveries_kinds; }
 
 } // namespace fult::comm::testing

@@ -212,10 +212,10 @@ void begin_c_one_sided(scene &in) {
         in.all->add(in, "memory in C", run_memory);
 }
 
-constexpr act_kind kinds[] = {{"c_one_sided", 1, nullptr, begin_c_one_sided, nullptr}};
+constexpr act_kind c_one_sided_kinds[] = {{"c_one_sided", 1, nullptr, begin_c_one_sided, nullptr}};
 
 } // namespace
 
-std::span<const act_kind> c_one_sided_acts() { return kinds; }
+std::span<const act_kind> c_one_sided_acts() { return c_one_sided_kinds; }
 
 } // namespace fult::comm::testing

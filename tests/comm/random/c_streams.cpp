@@ -345,13 +345,13 @@ void begin_c_exchanges(scene &in) {
     }
 }
 
-constexpr act_kind kinds[] = {
+constexpr act_kind c_streams_kinds[] = {
     {"c_streams", 1, nullptr, begin_c_streams, nullptr},
     {"c_exchanges", 1, nullptr, begin_c_exchanges, nullptr},
 };
 
 } // namespace
 
-std::span<const act_kind> c_stream_acts() { return kinds; }
+std::span<const act_kind> c_stream_acts() { return c_streams_kinds; }
 
 } // namespace fult::comm::testing

@@ -197,10 +197,10 @@ endpoint_options of_any_delivery(scene &in, std::uint64_t) {
 
 void begin_collectives(scene &in) { in.all->add(in, "collectives", run_sequence); }
 
-constexpr act_kind kinds[] = {{"collectives", 1, of_any_delivery, begin_collectives, nullptr}};
+constexpr act_kind collectives_kinds[] = {{"collectives", 1, of_any_delivery, begin_collectives, nullptr}};
 
 } // namespace
 
-std::span<const act_kind> collective_acts() { return kinds; }
+std::span<const act_kind> collective_acts() { return collectives_kinds; }
 
 } // namespace fult::comm::testing

@@ -240,10 +240,10 @@ void begin_deliveries(scene &in) {
         });
 }
 
-constexpr act_kind kinds[] = {{"deliveries", 2, delivered, begin_deliveries, nullptr}};
+constexpr act_kind deliveries_kinds[] = {{"deliveries", 2, delivered, begin_deliveries, nullptr}};
 
 } // namespace
 
-std::span<const act_kind> delivery_acts() { return kinds; }
+std::span<const act_kind> delivery_acts() { return deliveries_kinds; }
 
 } // namespace fult::comm::testing

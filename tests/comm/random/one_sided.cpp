@@ -370,10 +370,10 @@ void begin_one_sided(scene &in) {
         }
 }
 
-constexpr act_kind kinds[] = {{"one_sided", 1, nullptr, begin_one_sided, nullptr}};
+constexpr act_kind one_sided_kinds[] = {{"one_sided", 1, nullptr, begin_one_sided, nullptr}};
 
 } // namespace
 
-std::span<const act_kind> one_sided_acts() { return kinds; }
+std::span<const act_kind> one_sided_acts() { return one_sided_kinds; }
 
 } // namespace fult::comm::testing

@@ -402,7 +402,7 @@ void begin_exchanges(scene &in) {
     }
 }
 
-constexpr act_kind kinds[] = {
+constexpr act_kind streams_kinds[] = {
     {"streams", 1, nullptr, begin_streams, nullptr},
     {"streams", 1, nullptr, begin_streams, nullptr}, // twice as often
     {"exchanges", 1, nullptr, begin_exchanges, nullptr},
@@ -410,6 +410,6 @@ constexpr act_kind kinds[] = {
 
 } // namespace
 
-std::span<const act_kind> stream_acts() { return kinds; }
+std::span<const act_kind> stream_acts() { return streams_kinds; }
 
 } // namespace fult::comm::testing

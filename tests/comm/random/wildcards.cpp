@@ -269,10 +269,10 @@ void begin_wildcards(scene &in) {
         in.all->add(in, "receives any", [all](actor &by) { all->any(by); });
 }
 
-constexpr act_kind kinds[] = {{"wildcards", 1, open_endpoint, begin_wildcards, nullptr}};
+constexpr act_kind wildcards_kinds[] = {{"wildcards", 1, open_endpoint, begin_wildcards, nullptr}};
 
 } // namespace
 
-std::span<const act_kind> wildcard_acts() { return kinds; }
+std::span<const act_kind> wildcard_acts() { return wildcards_kinds; }
 
 } // namespace fult::comm::testing

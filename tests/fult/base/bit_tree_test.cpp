@@ -7,21 +7,21 @@
 namespace {
 
 constexpr std::uint32_t capacity = 64 * 4096;
-using tree = fult::detail::bit_tree<capacity>;
+using tested_tree = fult::detail::bit_tree<capacity>;
 
 TEST(bit_tree, is_empty_at_first) {
-    tree t;
-    EXPECT_EQ(t.lowest(), tree::none);
-    EXPECT_EQ(t.highest(), tree::none);
-    EXPECT_EQ(t.single(), tree::none);
-    EXPECT_EQ(t.at_least(0), tree::none);
-    EXPECT_EQ(t.at_most(capacity - 1), tree::none);
+    tested_tree t;
+    EXPECT_EQ(t.lowest(), tested_tree::none);
+    EXPECT_EQ(t.highest(), tested_tree::none);
+    EXPECT_EQ(t.single(), tested_tree::none);
+    EXPECT_EQ(t.at_least(0), tested_tree::none);
+    EXPECT_EQ(t.at_most(capacity - 1), tested_tree::none);
 }
 
 TEST(bit_tree, finds_members_at_the_borders_of_every_level) {
     for (const std::uint32_t i :
          {0u, 1u, 63u, 64u, 65u, 4095u, 4096u, 4097u, capacity - 65, capacity - 64, capacity - 1}) {
-        tree t;
+        tested_tree t;
         t.insert(i);
         const int member = static_cast<int>(i);
         EXPECT_TRUE(t.contains(i));
@@ -29,35 +29,35 @@ TEST(bit_tree, finds_members_at_the_borders_of_every_level) {
         EXPECT_EQ(t.highest(), member);
         EXPECT_EQ(t.at_least(0), member);
         EXPECT_EQ(t.at_least(i), member);
-        EXPECT_EQ(t.at_least(i + 1), tree::none);
+        EXPECT_EQ(t.at_least(i + 1), tested_tree::none);
         EXPECT_EQ(t.at_most(capacity - 1), member);
         EXPECT_EQ(t.at_most(i), member);
         if (i > 0) {
-            EXPECT_EQ(t.at_most(i - 1), tree::none);
+            EXPECT_EQ(t.at_most(i - 1), tested_tree::none);
         }
-        EXPECT_EQ(t.single(), i < 64 ? member : tree::none);
+        EXPECT_EQ(t.single(), i < 64 ? member : tested_tree::none);
         t.erase(i);
         EXPECT_FALSE(t.contains(i));
-        EXPECT_EQ(t.highest(), tree::none);
+        EXPECT_EQ(t.highest(), tested_tree::none);
     }
 }
 
 TEST(bit_tree, single_is_only_the_only_member) {
-    tree t;
+    tested_tree t;
     t.insert(5);
     EXPECT_EQ(t.single(), 5);
     t.insert(6);
-    EXPECT_EQ(t.single(), tree::none);
+    EXPECT_EQ(t.single(), tested_tree::none);
     t.erase(6);
     t.insert(100);
-    EXPECT_EQ(t.single(), tree::none);
+    EXPECT_EQ(t.single(), tested_tree::none);
     t.erase(100);
     EXPECT_EQ(t.single(), 5);
 }
 
 TEST(bit_tree, agrees_with_an_ordered_set) {
     auto random = fult::testing::seeded(20180901);
-    tree t;
+    tested_tree t;
     std::set<std::uint32_t> model;
     for (std::size_t round = 0; round < fult::testing::scaled(200000); ++round) {
         // numbers of all magnitudes, so that some share a word
@@ -71,12 +71,12 @@ TEST(bit_tree, agrees_with_an_ordered_set) {
         }
         const auto probe = static_cast<std::uint32_t>(random() % capacity);
         const auto above = model.lower_bound(probe);
-        ASSERT_EQ(t.at_least(probe), above == model.end() ? tree::none : static_cast<int>(*above));
+        ASSERT_EQ(t.at_least(probe), above == model.end() ? tested_tree::none : static_cast<int>(*above));
         auto below = model.upper_bound(probe);
         ASSERT_EQ(t.at_most(probe),
-                  below == model.begin() ? tree::none : static_cast<int>(*std::prev(below)));
-        ASSERT_EQ(t.lowest(), model.empty() ? tree::none : static_cast<int>(*model.begin()));
-        ASSERT_EQ(t.highest(), model.empty() ? tree::none : static_cast<int>(*model.rbegin()));
+                  below == model.begin() ? tested_tree::none : static_cast<int>(*std::prev(below)));
+        ASSERT_EQ(t.lowest(), model.empty() ? tested_tree::none : static_cast<int>(*model.begin()));
+        ASSERT_EQ(t.highest(), model.empty() ? tested_tree::none : static_cast<int>(*model.rbegin()));
         ASSERT_EQ(t.contains(probe), model.count(probe) != 0);
     }
 }

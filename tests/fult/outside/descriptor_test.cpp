@@ -28,7 +28,7 @@ using fult::wait_status;
 using fult::wait_writable;
 using fult::testing::scaled;
 
-constexpr auto long_time = 5min;
+constexpr auto ample_time = 5min;
 
 struct pair {
     int ends[2];
@@ -162,13 +162,13 @@ TEST_P(descriptor, waits_end_with_time_and_stop) {
     EXPECT_EQ(wait_readable_until(p.ends[0], std::chrono::system_clock::now() + 1ms), wait_status::timed_out);
     std::stop_source source;
     auto first = spawn([&] { return wait_readable(p.ends[0], source.get_token()); });
-    auto second = spawn([&] { return wait_readable_for(p.ends[0], long_time, source.get_token()); });
+    auto second = spawn([&] { return wait_readable_for(p.ends[0], ample_time, source.get_token()); });
     fult::this_task::yield();
     source.request_stop();
     EXPECT_EQ(first.join(), wait_status::stopped);
     EXPECT_EQ(second.join(), wait_status::stopped);
     // Nothing of this is left behind.
-    auto third = spawn([&] { return wait_readable_for(p.ends[0], long_time); });
+    auto third = spawn([&] { return wait_readable_for(p.ends[0], ample_time); });
     fult::this_task::yield();
     send_byte(p.ends[1]);
     EXPECT_EQ(third.join(), wait_status::ready);
