@@ -15,11 +15,6 @@
 #include "fult/tasks/locals.hpp"
 
 namespace fult::detail {
-namespace {
-
-constexpr int idle_milliseconds = 10'000;
-
-} // namespace
 
 void throw_no_thread(int error) {
     throw std::system_error(error, std::generic_category(),
@@ -142,7 +137,7 @@ blocking_request *blocking_pool::next_request(idle_thread &me) noexcept {
         idle_ = &me;
         idle_count_.fetch_add(1, std::memory_order_release); // pairs with only_tasks_can_wake
         lock_.unlock();
-        me.sleep.wait(prepared, idle_milliseconds);
+        me.sleep.wait(prepared, idle_thread_milliseconds);
         lock_.lock();
         if (blocking_request *request = std::exchange(me.request, nullptr)) {
             lock_.unlock();

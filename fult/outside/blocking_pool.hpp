@@ -21,6 +21,9 @@ struct blocking_request {
 
 [[noreturn]] void throw_no_thread(int error); // throws std::system_error
 
+// For how long a thread stays without a call; a test sets it before the first call.
+inline int idle_thread_milliseconds = 10'000;
+
 class blocking_pool {
   public:
     // `idle` counts the threads of this pool that run no call.

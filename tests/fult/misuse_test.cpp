@@ -50,8 +50,8 @@ TEST(ended_tasks, may_be_joined_by_another_thread_while_the_runtime_ends) {
         outer = spawn([] { return 1; });
         joiner = std::thread([&there, &outer] {
             there = true;
-            std::this_thread::sleep_for(std::chrono::milliseconds(
-                50)); // the end mostly waits for it by then; joining before is right too
+            // The end mostly waits for it by then.
+            std::this_thread::sleep_for(std::chrono::milliseconds(50)); // time: either order is right
             EXPECT_EQ(outer.join(), 1);
         });
         fult::testing::spin_until([&] { return there.load(); });

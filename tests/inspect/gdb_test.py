@@ -9,7 +9,7 @@ import sys
 
 
 def gdb(*arguments):
-    return subprocess.run([sys.argv[1], '-nx', '-batch', *arguments], capture_output=True, text=True, timeout=100,
+    return subprocess.run([sys.argv[1], '-nx', '-batch', *arguments], capture_output=True, text=True,
                           check=False, env={'FULT_WORKERS': '2', 'FULT_BIND': 'off', 'PATH': '/usr/bin:/bin'})
 
 

@@ -1,6 +1,8 @@
 // Everything that takes memory, again and again: the resident size must stay flat.
 //
-// usage: soak [SECONDS]        an hour by hand: soak 3600
+// usage: soak --seconds SECONDS   what is resident at a time is judged; an hour by hand: soak --seconds 3600
+//        soak --rounds ROUNDS     so often; then it waits until no more is resident than at first, and never
+//                                 ends if memory is lost
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -9,6 +11,7 @@
 #include <fcntl.h>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -108,11 +111,12 @@ void detached(std::size_t count) {
 }
 
 void from_outside(std::size_t count) {
-    std::thread([count] {
+    std::thread foreign([count] {
         for (std::size_t i = 0; i < count; ++i)
             if (spawn([i] { return i; }).join() != i)
                 fail("a foreign thread's task was lost");
-    }).join();
+    });
+    fult::blocking([&] { foreign.join(); }); // this worker may be the only one
 }
 
 void pipeline(int count) {
@@ -225,17 +229,35 @@ void once() {
     locals(few);
 }
 
-} // namespace
+// What may be resident where `early` was.
+std::size_t most_of(std::size_t early) { return early + 8 * 1024 + early / 20; }
 
-int main(int count, char **arguments) {
-    const auto seconds = std::chrono::duration<double>(count > 1 ? std::atof(arguments[1]) : 10);
-    fult::options options = fult::read_options();
-    options.bind = false;
-    options.trim_after = 50; // often, in a short test
-    const fult::runtime running(options);
+// Workers trim their own parts, each when it is its turn: the size is waited for.
+void for_rounds(std::size_t rounds) {
+    std::size_t early = 0;
+    for (std::size_t i = 0; i < rounds; ++i) {
+        once();
+        fult::trim();
+        this_task::yield();
+        if (i < rounds / 2)
+            early = std::max(early, resident_kib());
+    }
+    std::printf("%zu rounds: %zu KiB resident at most in the first half, %zu KiB now", rounds, early,
+                resident_kib());
+    if (!fult::testing::sanitized && !fult::testing::under_valgrind()) {
+        std::printf("; waiting for %zu KiB\n", most_of(early));
+        std::fflush(stdout);
+        while (resident_kib() > most_of(early)) {
+            fult::trim();
+            this_task::sleep_for(std::chrono::milliseconds(1)); // time: between polls
+        }
+    }
+    std::printf("done\n");
+}
+
+// The first quarter warms up; then what is resident after each round, in the second quarter and in the last.
+void for_time(std::chrono::duration<double> seconds) {
     const auto start = clock::now();
-    // The first quarter warms up; then what is resident after each round, in the second quarter and in the
-    // last.
     std::size_t early = 0, late = 0, rounds = 0;
     for (double done = 0; done < 1 || early == 0 || late == 0; ++rounds) {
         once();
@@ -250,8 +272,23 @@ int main(int count, char **arguments) {
     }
     std::printf("%zu rounds: %zu KiB resident at most in the second quarter, %zu KiB in the last\n", rounds,
                 early, late);
-    const std::size_t noise = 8 * 1024 + early / 20;
-    if (!fult::testing::sanitized && !fult::testing::under_valgrind() && late > early + noise)
+    if (!fult::testing::sanitized && !fult::testing::under_valgrind() && late > most_of(early))
         fail("the resident size grows");
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+    fult::options options = fult::read_options();
+    options.bind = false;
+    options.trim_after = 50; // often, in a short test
+    const std::string_view how = count == 3 ? arguments[1] : "";
+    const fult::runtime running(options);
+    if (how == "--rounds")
+        for_rounds(std::strtoul(arguments[2], nullptr, 10));
+    else if (how == "--seconds")
+        for_time(std::chrono::duration<double>(std::atof(arguments[2])));
+    else
+        fail("usage: soak --rounds ROUNDS, or soak --seconds SECONDS");
     return 0;
 }

@@ -20,7 +20,7 @@ class Failure(Exception):
 
 def run(command, **options):
     """A command's standard output; Failure with all its output if it does not succeed."""
-    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, **{'timeout': 600, **options})
+    result = subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
     if result.returncode != 0:
         raise Failure(f'$ {" ".join(map(str, command))}\n{result.stdout}{result.stderr}exit status {result.returncode}')
     return result.stdout

@@ -3,6 +3,7 @@
 
 `sudo` is a program of the test's own: it installs below a staging folder, and counts ldconfig. Prints TAP.
 usage: readme_test.py --build DIR --source DIR --cxx COMMAND... --cc COMMAND...
+       readme_test.py --shown DIR    only that README of that source shows what is tested
 """
 import json
 import os
@@ -15,7 +16,6 @@ from pathlib import Path
 
 from install_test import Failure, one, options_of, run, run_checks
 
-LIMIT = 1500  # seconds for a command: it may compile the library beside other builds
 SOURCES = ('include', 'fult', 'sync', 'comm', 'launcher', 'omp', 'tools', 'apps', 'bench', 'examples', 'meson.build', 'meson_options.txt',
            'fult.map', 'fult-comm.map', 'LICENSE')
 SUDO = '''#!/bin/sh
@@ -51,7 +51,7 @@ class Readme:
 
     def shell(self, commands):
         """Runs commands as a user types them, and keeps what they export."""
-        said = run(['sh', '-ec', commands + '\nenv -0 >"$STAGE/environment"'], cwd=self.copy, env=self.environment, timeout=LIMIT)
+        said = run(['sh', '-ec', commands + '\nenv -0 >"$STAGE/environment"'], cwd=self.copy, env=self.environment)
         kept = (self.stage / 'environment').read_text().split('\0')
         self.environment |= dict(entry.split('=', 1) for entry in kept if '=' in entry)
         return said
@@ -91,12 +91,15 @@ def said_hello(text):
         raise Failure(f'hello said:\n{text}')
 
 
-def shows_what_is_tested(readme):
+def shows_what_is_tested(source):
     """The blocks of commands, two projects; and ./demo sets the folder up as README does."""
-    if len(readme.first_program) != 1 or len(readme.commands) != 3 or sorted(readme.files) != ['cmake', 'meson']:
-        raise Failure(f'other blocks than expected: {readme.commands} {sorted(readme.files)}')
-    setup = readme.commands[0].splitlines()[0]
-    if setup not in (readme.options.source / 'demo').read_text():
+    text = (source / 'README.md').read_text()
+    _, first_program = shown(text, 'A first program')
+    files, commands = shown(text, 'Building, installing, using')
+    if len(first_program) != 1 or len(commands) != 3 or sorted(files) != ['cmake', 'meson']:
+        raise Failure(f'other blocks than expected: {commands} {sorted(files)}')
+    setup = commands[0].splitlines()[0]
+    if setup not in (source / 'demo').read_text():
         raise Failure(f'./demo sets up its folder otherwise than `{setup}`, so README does not work after it')
 
 
@@ -152,8 +155,7 @@ def by_meson_in_cxx17(readme):
     text = readme.files['meson'].replace("'cpp_std=c++20', ", '')
     folder = readme.project('cxx17', **{'meson.build': text})
     run(['meson', 'setup', 'build'], cwd=folder, env=readme.environment)
-    result = subprocess.run(['ninja', '-C', 'build'], cwd=folder, env=readme.environment, capture_output=True, text=True,
-                            timeout=LIMIT)
+    result = subprocess.run(['ninja', '-C', 'build'], cwd=folder, env=readme.environment, capture_output=True, text=True)
     errors = re.findall(r'^.*\berror: .*$', result.stdout, re.M)
     if result.returncode == 0 or len(errors) != 2 or 'FULT needs C++20: add -std=c++20' not in errors[0] \
             or 'fatal error: ' not in errors[1]:
@@ -167,24 +169,25 @@ def by_meson_without_installing(readme):
     copy_source(readme.options.source, folder / 'subprojects' / 'fult')
     environment = {k: v for k, v in readme.environment.items()
                    if k not in ('PKG_CONFIG_PATH', 'CMAKE_PREFIX_PATH', 'LD_LIBRARY_PATH')}
-    run(['meson', 'setup', 'build', '--force-fallback-for=fult'], cwd=folder, env=environment, timeout=LIMIT)
-    run(['ninja', '-C', 'build', 'hello'], cwd=folder, env=environment, timeout=LIMIT)
+    run(['meson', 'setup', 'build', '--force-fallback-for=fult'], cwd=folder, env=environment)
+    run(['ninja', '-C', 'build', 'hello'], cwd=folder, env=environment)
     said_hello(run(['build/hello'], cwd=folder, env=environment))
 
 
 def without_programs(readme):
     """A project that contains FULT needs no CLI11: the libraries remain."""
     folder = readme.scratch / 'fallback'
-    run(['meson', 'setup', 'bare', '--force-fallback-for=fult', '-Dfult:programs=disabled'], cwd=folder, env=readme.environment,
-        timeout=LIMIT)
+    run(['meson', 'setup', 'bare', '--force-fallback-for=fult', '-Dfult:programs=disabled'], cwd=folder, env=readme.environment)
     targets = {target['name'] for target in json.loads(run(['meson', 'introspect', 'bare', '--targets'], cwd=folder))}
     if 'fult' not in targets or targets & {'fult-info', 'fult-run', 'fult-comm-info'}:
         raise Failure(f'without programs the targets are {sorted(targets)}')
 
 
 def main():
-    checks = (shows_what_is_tested, install_as_root, configured_again, first_program, install_at_home, by_plain_compiler, by_meson,
-              by_cmake, by_meson_in_cxx17, by_meson_without_installing, without_programs)
+    if sys.argv[1:2] == ['--shown']:
+        return run_checks(Path(sys.argv[2]), (shows_what_is_tested,))
+    checks = (install_as_root, configured_again, first_program, install_at_home, by_plain_compiler, by_meson, by_cmake,
+              by_meson_in_cxx17, by_meson_without_installing, without_programs)
     with tempfile.TemporaryDirectory(prefix='fult-readme-') as scratch:
         return run_checks(Readme(options_of(), Path(scratch)), checks)
 

@@ -39,11 +39,12 @@ def tests(root):
                 continue
             where = path.relative_to(root)
             inside = path.relative_to(root / 'tests' / directory)
+            name = inside.with_name(path.stem.removesuffix('_test')).as_posix()
             if not path.stem.endswith('_test'):
                 # a helper of the tests; it must be named where it is used
                 if path.name not in names and f'{directory}/{inside}' not in names:
                     yield f'{where} is not built: name a test NAME_test.cpp, a helper in tests/meson.build'
-            elif names.isdisjoint({inside.with_name(path.stem.removesuffix('_test')).as_posix(), path.name, f'{directory}/{inside}'}):
+            elif names.isdisjoint({name, f'{directory}/{name}', path.name, f'{directory}/{inside}'}):
                 yield f'{where} never runs: add its name to tests/meson.build'
 
 

@@ -2,8 +2,7 @@
 """Each test expects something: a GoogleTest body has an EXPECT_, ASSERT_ or the like, or calls a helper that has one.
 
 A helper is a function, a named lambda, a member function or a macro of the same file, of a header below tests/ that the file
-includes, or of the source beside that header. A test that can fail only by hanging uses expect_ends (tests/support/ends.hpp),
-which expects the end within a time.
+includes, or of the source beside that header. A test that can fail only by hanging uses expect_ends (tests/support/ends.hpp).
 
 usage: expectations.py ROOT
        expectations.py --self-test    bodies without an expectation, which must be found, and others, which must not

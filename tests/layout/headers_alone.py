@@ -19,14 +19,14 @@ WARNINGS = ['-Wall', '-Wextra', '-Wpedantic', '-Werror']
 def compile_one(command, text, include_dirs, arguments):
     """The compiler's complaints about a text given on its standard input; empty when it has none."""
     full = command + WARNINGS + [f'-I{d}' for d in include_dirs] + arguments + ['-']
-    run = subprocess.run(full, input=text, capture_output=True, text=True, timeout=900)
+    run = subprocess.run(full, input=text, capture_output=True, text=True)
     return '' if run.returncode == 0 else (run.stdout + run.stderr or 'failed silently')
 
 
 def wrong_language(command, text, include_dirs):
     """What is wrong with the complaint about C++17: it should be one #error with the remedy, and nothing after it."""
     full = [*command, '-x', 'c++', '-std=c++17', '-fsyntax-only', *(f'-I{d}' for d in include_dirs), '-']
-    run = subprocess.run(full, input=text, capture_output=True, text=True, timeout=900)
+    run = subprocess.run(full, input=text, capture_output=True, text=True)
     errors = [line for line in run.stderr.splitlines() if re.search(r'\berror: ', line)]
     ends = len(errors) == 2 and 'fatal error: ' in errors[1] and 'C++20' in errors[1]
     if run.returncode != 0 and ends and 'FULT needs C++20: add -std=c++20' in errors[0]:
@@ -76,7 +76,7 @@ def main():
                                                                                  [public_dir])), cpp_only)
         if not any(complaint for _, complaint in results):
             link = subprocess.run(options.cxx + ['-nostdlib', '-r', '-o', os.path.join(scratch, 'both.o')] + objects,
-                                  capture_output=True, text=True, timeout=900)
+                                  capture_output=True, text=True)
             results.append(('all together, linked', link.stdout + link.stderr if link.returncode else ''))
 
     failed = [(name, complaint) for name, complaint in results if complaint]

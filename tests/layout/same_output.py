@@ -8,7 +8,7 @@ from pathlib import Path
 
 def main():
     path, command = Path(sys.argv[1]), sys.argv[2:]
-    printed = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     held = path.read_text() if path.exists() else ''
     if printed and printed == held:
         return 0

@@ -247,6 +247,7 @@ TEST(FromArgobots, cond_create) {
     cond.notify_one(); // no task waits: a notification is not kept
     fult::qlock mutex;
     std::unique_lock guard(mutex);
+    // time: a lower bound
     EXPECT_FALSE(cond.wait_for(guard, std::chrono::milliseconds(1), [] { return false; }));
 }
 
@@ -392,7 +393,7 @@ TEST(FromArgobots, key_set) {
 }
 
 TEST(FromArgobots, get_wtime) {
-    const auto start = std::chrono::steady_clock::now();
-    EXPECT_GE(std::chrono::steady_clock::now(), start);
+    const auto start = std::chrono::steady_clock::now(); // time: a lower bound
+    EXPECT_GE(std::chrono::steady_clock::now(), start);  // time: a lower bound
 }
 } // namespace

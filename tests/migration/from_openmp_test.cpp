@@ -69,8 +69,8 @@ TEST(FromOpenmp, in_parallel) {
 }
 
 TEST(FromOpenmp, wtime) {
-    const auto start = std::chrono::steady_clock::now();
-    EXPECT_GE(std::chrono::steady_clock::now(), start);
+    const auto start = std::chrono::steady_clock::now(); // time: a lower bound
+    EXPECT_GE(std::chrono::steady_clock::now(), start);  // time: a lower bound
 }
 
 TEST(FromOpenmp, parallel) {

@@ -338,7 +338,7 @@ TEST(FromQthreads, blocking) {
 }
 
 TEST(FromQthreads, timer) {
-    const auto start = std::chrono::steady_clock::now();
-    EXPECT_GE(std::chrono::steady_clock::now(), start);
+    const auto start = std::chrono::steady_clock::now(); // time: a lower bound
+    EXPECT_GE(std::chrono::steady_clock::now(), start);  // time: a lower bound
 }
 } // namespace

@@ -1,6 +1,7 @@
 // Random OpenMP task programs with an oracle. A program is a tree that a seed determines: each task draws
 // what it does, generates children by that, and checks what OpenMP promises where it can see it.
-//   random_tasks [seconds] [first seed]
+//   random_tasks SEED PROGRAMS           so many, the first one by this seed
+//   random_tasks --seconds SECONDS      for a time, with a first seed from the clock, which is printed
 // What is checked: each task runs once; taskwait returns after the bodies of all children, taskgroup and
 // barriers after all descendants; tasks with dependences run in an order that these allow; a tied task stays
 // on its thread, with that thread's threadprivate data; a cancelled taskgroup ends; reductions have the right
@@ -10,6 +11,8 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <ctime>
 #include <omp.h>
 
 namespace {
@@ -294,15 +297,23 @@ void run(std::uint64_t seed) {
 } // namespace
 
 int main(int count, char **arguments) {
-    const double seconds = count > 1 ? std::atof(arguments[1]) : 5;
-    std::uint64_t seed = count > 2 ? std::strtoull(arguments[2], nullptr, 10) : 1;
-    const auto begin = std::chrono::steady_clock::now();
+    const bool for_time = count == 3 && std::strcmp(arguments[1], "--seconds") == 0;
+    if (!for_time && count != 3) {
+        std::fprintf(stderr, "usage: random_tasks SEED PROGRAMS, or random_tasks --seconds SECONDS\n");
+        return 2;
+    }
+    using clock = std::chrono::steady_clock;
+    const auto end = clock::now() + std::chrono::seconds(for_time ? std::atol(arguments[2]) : 0);
+    std::uint64_t seed =
+        for_time ? static_cast<std::uint64_t>(std::time(nullptr)) : std::strtoull(arguments[1], nullptr, 10);
+    const long wanted = for_time ? 0 : std::atol(arguments[2]);
+    std::printf("the first seed is %llu\n", static_cast<unsigned long long>(seed));
+    std::fflush(stdout);
     long programs = 0;
     do {
         run(seed++);
         ++programs;
-    } while (failures == 0 &&
-             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() < seconds);
+    } while (failures == 0 && (for_time ? clock::now() < end : programs < wanted));
     std::printf("%ld programs, %ld tasks, the last seed is %llu, %ld failures\n", programs, tasks_run.load(),
                 static_cast<unsigned long long>(seed - 1), failures.load());
     return failures == 0 ? 0 : 1;

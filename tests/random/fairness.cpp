@@ -36,10 +36,11 @@ void wait_for_a_moment(actor &a) {
     case 1:
         return check(!none.try_acquire_for(0ns), "an empty semaphore gives something");
     case 2:
-        return this_task::sleep_for(1ns);
+        return this_task::sleep_for(1ns); // time: either order is right
     case 3:
-        return this_task::sleep_for(microseconds(a.random.between(1, 5)));
+        return this_task::sleep_for(microseconds(a.random.between(1, 5))); // time: either order is right
     default:
+        // time: either order is right
         return check(!never.wait_until(steady_clock::now() - 1s), "an event is set that was never set");
     }
 }
@@ -139,8 +140,9 @@ void fair_short_waits(actor &a) {
 
 void fair_to_timers(actor &a) {
     const flag ran = lowered();
+    // time: either order is right
     auto sleeper = spawn_somehow(a, [ran, time = std::chrono::microseconds(a.random.below(2000))] {
-        this_task::sleep_for(time);
+        this_task::sleep_for(time); // time: either order is right
         raise(ran);
     });
     sleeper.valid() ? sleeper.detach() : raise(ran);

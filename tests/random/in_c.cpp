@@ -102,6 +102,7 @@ void c_objects(actor &a) {
     int target = 0;
     actor_group senders(a, a.random.between(1, 4), [&](actor &self, unsigned) {
         check(fult_sem_acquire(permits) == FULT_SUCCESS, "fult_sem_acquire fails");
+        // time: either order is right
         while (fult_qlock_timedlock(guard, self.random.below(2000)) != FULT_SUCCESS)
             self.pause();
         ++count;
@@ -110,12 +111,14 @@ void c_objects(actor &a) {
         int status = FULT_ERR_TIMEOUT;
         while (status == FULT_ERR_TIMEOUT)
             status = self.random.one_in(2) ? fult_channel_send(line, &target)
+                                           // time: either order is right
                                            : fult_channel_timedsend(line, &target, self.random.below(2000));
         check(status == FULT_SUCCESS, "fult_channel_send: %d", status);
     });
     senders.open();
     for (unsigned got = 0; got < senders.size();) {
         void *value = nullptr;
+        // time: either order is right
         const int status = fult_channel_timedreceive(line, &value, a.random.one_in(2) ? -1 : 1000);
         check(status == FULT_ERR_TIMEOUT || (status == FULT_SUCCESS && value == &target),
               "fult_channel_timedreceive: %d", status);

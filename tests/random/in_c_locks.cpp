@@ -203,6 +203,7 @@ void c_event(actor &a) {
     all.join();
     expect_in_c("fult_event_wait", fult_event_wait(go));
     expect_in_c("fult_event_reset", fult_event_reset(go));
+    // time: either order is right
     expect_in_c("fult_event_timedwait", fult_event_timedwait(go, 1000), FULT_ERR_TIMEOUT);
 }
 

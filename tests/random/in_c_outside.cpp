@@ -39,7 +39,7 @@ void *blocks(void *argument) {
     expect_in_c("fult_yield", fult_yield(), FULT_ERR_NOT_A_TASK);
     ++what->calls;
     if (what->number % 3 == 0)
-        ::usleep(what->number * 20);
+        ::usleep(what->number * 20); // time: either order is right
     errno = static_cast<int>(what->number) + 1;
     return what;
 }
@@ -65,11 +65,12 @@ struct pipe_in_c {
 } // namespace
 
 void c_sleep(actor &a) {
-    const auto before = steady_clock::now();
+    const auto before = steady_clock::now(); // time: a lower bound
     const std::int64_t time =
         a.random.one_in(4) ? -std::int64_t{a.random.below(1000)} : a.random.below(2'000'000);
     const int status = fult_sleep_for(time);
     check(status == FULT_SUCCESS || status == FULT_ERR_NO_MEMORY, "fult_sleep_for: %d", status);
+    // time: a lower bound
     check(status != FULT_SUCCESS || steady_clock::now() - before >= std::chrono::nanoseconds(time),
           "a sleep in C was too short");
 }

@@ -130,7 +130,8 @@ void c_channel(actor &a) {
         for (;;) {
             void *value = nullptr;
             const unsigned form = self.random.below(4);
-            const int status = form == 0   ? fult_channel_tryreceive(line, &value)
+            const int status = form == 0 ? fult_channel_tryreceive(line, &value)
+                               // time: either order is right
                                : form == 1 ? fult_channel_timedreceive(line, &value, self.random.below(2000))
                                : form == 2 ? fult_channel_timedreceive(line, &value, -1)
                                            : fult_channel_receive(line, &value);

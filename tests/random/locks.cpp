@@ -67,6 +67,7 @@ void lock_in_order(actor &a) {
             if (form == 0)
                 guard.lock();
             else if (form == 1)
+                // time: given, never reached
                 check(guard.try_lock_for(std::chrono::hours(1000)), "a try_lock_for has given up");
             else
                 check(guard.lock(std::stop_token()), "a lock has given up");
@@ -171,6 +172,7 @@ void notifications(actor &a) {
         std::unique_lock hold(guard);
         if (self.random.one_in(3)) {
             while (items == 0)
+                // time: either order is right
                 if (there.wait_for(hold, std::chrono::microseconds(self.random.below(200))) ==
                     std::cv_status::timeout)
                     hold.unlock(), self.pause(), hold.lock();

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <system_error>
@@ -111,7 +112,8 @@ void declare(fult::tools::command_line &options, command_line &line) {
     };
     CLI::Option *const without = names("--without", false, "leave acts out; the others stay as they were");
     names("--only", true, "leave all others out")->excludes(without);
-    number("--stall", line.stall, "fail where no act and no task ends for N seconds")->capture_default_str();
+    number("--stall", line.stall, "fail where no act and no task ends for N seconds; 0: wait for good")
+        ->capture_default_str();
     options
         .add_option("--reports", line.reports,
                     "standard error while a program raises FULT_DUMP_SIGNAL or reports detached tasks")
@@ -226,7 +228,9 @@ int main(int count, char **arguments) {
                 line.config.c_str(), line.left_out.c_str());
     const auto start = clock::now();
     const auto passed = [&] { return std::chrono::duration<double>(clock::now() - start).count(); };
-    const watchdog watching(line.stall);
+    std::optional<watchdog> watching;
+    if (line.stall != 0)
+        watching.emplace(line.stall);
     std::uint64_t done = 0, tasks = 0;
     while ((line.programs == 0 || done < line.programs) &&
            (line.seconds == 0 || passed() < double(line.seconds)))

@@ -57,6 +57,7 @@ struct watchdog::state {
         std::unique_lock hold(lock);
         std::uint64_t seen = moves();
         for (unsigned still = 0; !over;) {
+            // time: between polls
             if (ended.wait_for(hold, std::chrono::seconds(1), [this] { return over; }))
                 return;
             const std::uint64_t now = moves();

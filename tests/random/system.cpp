@@ -78,7 +78,7 @@ bool is_waiting(const std::string &name) {
 
 void sleep(actor &a) {
     using namespace std::chrono;
-    const auto before = steady_clock::now();
+    const auto before = steady_clock::now(); // time: a lower bound
     std::stop_source stop;
     const unsigned form = a.random.below(8);
     switch (form < 5 && !a.in.how.extreme_times ? form + 3 : form) {
@@ -90,6 +90,7 @@ void sleep(actor &a) {
         return this_task::sleep_until(system_clock::time_point::min());
     case 3:
         stop.request_stop();
+        // time: given, never reached
         check(!this_task::sleep_for(1000h, stop.get_token()), "a sleep of 1,000 hours is over");
         return;
     case 4: {
@@ -101,16 +102,19 @@ void sleep(actor &a) {
         return stopper.join();
     }
     case 5:
+        // time: a lower bound
         check(this_task::sleep_for(microseconds(100), stop.get_token()),
               "a sleep was stopped without a request");
+        // time: a lower bound
         return check(steady_clock::now() - before >= microseconds(100), "a sleep was too short");
     case 6:
-        this_task::sleep_until(before + microseconds(300));
+        this_task::sleep_until(before + microseconds(300)); // time: a lower bound
+        // time: a lower bound
         return check(steady_clock::now() - before >= microseconds(300), "a sleep was too short");
     default: {
-        const auto time = microseconds(a.random.below(2000));
-        this_task::sleep_for(time);
-        return check(steady_clock::now() - before >= time, "a sleep was too short");
+        const auto time = microseconds(a.random.below(2000));                        // time: a lower bound
+        this_task::sleep_for(time);                                                  // time: a lower bound
+        return check(steady_clock::now() - before >= time, "a sleep was too short"); // time: a lower bound
     }
     }
 }
@@ -129,7 +133,7 @@ void blocking(actor &a) {
             const unsigned got = call([&]() -> unsigned {
                 check(!fult::in_task(), "a call that blocks runs as a task");
                 if (self.random.one_in(3))
-                    ::usleep(self.random.below(300));
+                    ::usleep(self.random.below(300)); // time: either order is right
                 if (number % 3 == 2)
                     throw ordered(number);
                 errno = static_cast<int>(number) + 1;
@@ -183,6 +187,7 @@ void closed_descriptor(actor &a) {
     two_ends ends(a.random);
     if (!ends.are_open())
         return;
+    // time: either order is right
     check(fult::wait_readable_for(ends.to_read, std::chrono::microseconds(a.random.below(50))) ==
               fult::wait_status::timed_out,
           "an empty pipe is readable");
@@ -190,6 +195,7 @@ void closed_descriptor(actor &a) {
     const std::string name = "waits for descriptor " + std::to_string(ends.to_read);
     const auto body = [from = ends.to_read, timed] {
         const auto status =
+            // time: given, never reached
             timed ? fult::wait_readable_for(from, std::chrono::hours(1000)) : fult::wait_readable(from);
         check(status == fult::wait_status::closed, "a wait for a closed descriptor returns %d",
               static_cast<int>(status));
@@ -234,8 +240,9 @@ void visit(actor &a) {
     const std::size_t count = fult::visit_tasks([&](const fult::task_description &task) {
         ++seen;
         if (slow > 0)
+            // time: either order is right
             for (const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(30 * slow--);
-                 std::chrono::steady_clock::now() < end;) {
+                 std::chrono::steady_clock::now() < end;) { // time: either order is right
             }
         for (const char c : task.name)
             sum += static_cast<unsigned char>(c);

@@ -240,8 +240,9 @@ void burst(actor &a) {
             break;
         }
         if (computes && i % 100 == 99)
+            // time: either order is right
             for (const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(60);
-                 std::chrono::steady_clock::now() < end;) {
+                 std::chrono::steady_clock::now() < end;) { // time: either order is right
             }
         if (trims && i % 256 == 255)
             fult::trim();

@@ -23,6 +23,7 @@ using line = fult::channel<item>;
 std::chrono::system_clock::time_point far_time(actor &a) {
     using std::chrono::system_clock;
     return a.in.how.extreme_times ? system_clock::time_point::max()
+                                  // time: given, never reached
                                   : system_clock::now() + std::chrono::hours(1000);
 }
 
@@ -32,9 +33,12 @@ waited send(actor &a, line &to, item &what) {
     case 0:
         return {to.try_send(std::move(what)), false};
     case 1:
+        // time: either order is right
         return {to.try_send_for(std::move(what), std::chrono::microseconds(a.random.below(100))), false};
     case 2:
+        // time: either order is right
         return {to.try_send_until(std::move(what), std::chrono::system_clock::now() +
+                                                       // time: either order is right
                                                        std::chrono::microseconds(a.random.below(100))),
                 false};
     case 3:
@@ -59,13 +63,14 @@ received receive(actor &a, line &from) {
     case 0:
         return {from.try_receive(), false};
     case 1:
+        // time: either order is right
         return {from.try_receive_for(std::chrono::microseconds(a.random.below(100))), false};
     case 2:
         return {from.try_receive_until(std::chrono::steady_clock::time_point::min()), false};
     case 3:
         return {from.try_receive_until(far_time(a)), true};
     case 4:
-        return {from.try_receive_for(std::chrono::hours(1000)), true};
+        return {from.try_receive_for(std::chrono::hours(1000)), true}; // time: given, never reached
     case 5:
         return {from.receive(std::stop_token()), true};
     case 6: {
@@ -149,13 +154,16 @@ void channel_closed_early(actor &a) { trade(a, true); }
 void closed_channel(actor &a) {
     fult::channel<int> line(a.random.below(2));
     actor_group waiting(a, a.random.between(1, 4), [&](actor &self, unsigned) {
+        // time: given, never reached
         const auto far = std::chrono::steady_clock::now() + std::chrono::hours(1000);
         switch (self.random.below(4)) {
         case 0:
             return check(!line.try_receive_until(far), "a closed channel gives something");
         case 1:
+            // time: given, never reached
             return check(!line.try_receive_for(std::chrono::hours(1000)), "a closed channel gives something");
         case 2:
+            // time: given, never reached
             return check(!line.try_receive_until(std::chrono::system_clock::now() + std::chrono::hours(1000)),
                          "a closed channel gives something");
         default:
@@ -167,10 +175,13 @@ void closed_channel(actor &a) {
         a.pause();
     line.close();
     waiting.join();
+    // time: given, never reached
     const auto far = std::chrono::system_clock::now() + std::chrono::hours(1000);
+    // time: given, never reached
     check(!line.try_send_until(1, far) && !line.try_send_for(1, std::chrono::hours(1000)) && !line.send(1) &&
               !line.try_send(1),
           "a closed channel takes something");
+    // time: given, never reached
     check(!line.try_receive_until(far) && !line.try_receive_for(std::chrono::hours(1000)) && !line.receive(),
           "a closed channel gives something");
 }

@@ -42,13 +42,13 @@ waited wait_in_some_form(actor &a, const Plain &plain, const Look &look, const F
         case 2:
             return may(for_time(-1h));
         case 3:
-            return may(for_time(nanoseconds(a.random.below(2000))));
+            return may(for_time(nanoseconds(a.random.below(2000)))); // time: either order is right
         case 4:
-            return may(for_time(microseconds(a.random.below(300))));
+            return may(for_time(microseconds(a.random.below(300)))); // time: either order is right
         case 5:
             return may(for_time(duration<double, std::micro>(0.5)));
         case 6:
-            return must(for_time(1000h));
+            return must(for_time(1000h)); // time: given, never reached
         case first_extreme:
             return must(for_time(nanoseconds::max()));
         case 8:
@@ -68,9 +68,10 @@ waited wait_in_some_form(actor &a, const Plain &plain, const Look &look, const F
         case 15:
             return must(until(hour_clock_time::max()));
         case first_near:
+            // time: either order is right
             return may(until(steady_clock::now() + microseconds(a.random.below(200))));
         case 17:
-            return must(until(system_clock::now() + 1000h));
+            return must(until(system_clock::now() + 1000h)); // time: given, never reached
         case 18: {
             std::stop_source stop;
             stop.request_stop();

@@ -23,6 +23,7 @@ class delays {
             else
                 std::this_thread::yield();
         } else if (kind == 4) {
+            // time: either order is right
             EXPECT_FALSE(never_.wait_for(std::chrono::microseconds(below(30))));
         } else {
             std::atomic<std::uint64_t> left{below(50)};

@@ -63,7 +63,7 @@ TEST_P(channel_test, trying) {
 TEST_P(channel_test, timed_and_stopped_waits) {
     channel<std::unique_ptr<int>> one(1);
     EXPECT_FALSE(one.try_receive_for(short_time));
-    EXPECT_FALSE(one.try_receive_until(std::chrono::system_clock::now() + short_time));
+    EXPECT_FALSE(one.try_receive_until(std::chrono::system_clock::now() + short_time)); // time: a lower bound
     EXPECT_TRUE(one.send(std::make_unique<int>(1)));
     auto kept = std::make_unique<int>(2);
     EXPECT_FALSE(one.try_send_for(std::move(kept), short_time));
@@ -75,6 +75,7 @@ TEST_P(channel_test, timed_and_stopped_waits) {
     ASSERT_TRUE(kept);
     EXPECT_EQ(**one.receive(source.get_token()), 1) << "it is there: no wait";
     EXPECT_FALSE(one.receive(source.get_token()));
+    // time: given, never reached
     EXPECT_FALSE(one.try_send_until(std::move(kept), std::chrono::system_clock::now() + long_time) && kept);
     EXPECT_EQ(**one.try_receive_for(long_time), 2);
 }
@@ -85,7 +86,7 @@ TEST_P(channel_test, timeouts_race_with_partners) {
     const std::size_t rounds = fult::testing::scaled(300);
     all([&](unsigned i) {
         for (std::size_t r = 0; r < rounds; ++r) {
-            const auto limit = std::chrono::microseconds((r + i * 3) % 40);
+            const auto limit = std::chrono::microseconds((r + i * 3) % 40); // time: either order is right
             if (i % 2)
                 sent += direct.try_send_for(1, limit);
             else
@@ -123,7 +124,7 @@ struct frozen_clock {
 };
 
 TEST_P(channel_test, close_ends_timed_calls_at_once) {
-    const auto never = frozen_clock::now() + long_time;
+    const auto never = frozen_clock::now() + long_time; // time: given, never reached
     channel<int> full(1), none(1);
     ASSERT_TRUE(full.send(1));
     std::atomic<unsigned> there{0};

@@ -60,9 +60,9 @@ inline handle<void> signaling_child(std::atomic<bool> &ended) {
     });
 }
 
-// Longer than any test: for a timed wait that is expected to end before its deadline.
-inline constexpr auto long_time = std::chrono::minutes(5);
-inline constexpr auto short_time = std::chrono::milliseconds(5);
+// For a timed wait that is expected to end before its deadline, and for one that is expected to end by it.
+inline constexpr auto long_time = std::chrono::hours(1000);      // time: given, never reached
+inline constexpr auto short_time = std::chrono::milliseconds(5); // time: a lower bound
 
 #define FULT_TEST_CROWDS(test)                                                              \
     INSTANTIATE_TEST_SUITE_P(                                                               \

@@ -56,7 +56,7 @@ template <> struct std::common_type<counted_ticks, std::intmax_t> { using type =
 namespace {
 
 TEST(deadline, rounds_in_the_direction_that_is_never_early) {
-    EXPECT_EQ(up(1us), 1000);
+    EXPECT_EQ(up(1us), 1000); // time: a lower bound
     EXPECT_EQ(up(duration<int, std::pico>(1)), 1);
     EXPECT_EQ(down(duration<int, std::pico>(1)), 0);
     EXPECT_EQ(up(duration<int, std::pico>(-1)), 0);
@@ -91,11 +91,11 @@ TEST(deadline, saturates) {
 }
 
 TEST(deadline, durations) {
-    const auto before = steady::now();
+    const auto before = steady::now(); // time: a lower bound
     const auto expect_now = [&](auto d) {
         const auto deadline = deadline_after(d);
         EXPECT_GE(deadline, before);
-        EXPECT_LE(deadline, steady::now());
+        EXPECT_LE(deadline, steady::now()); // time: a lower bound
     };
     const auto expect_never = [](auto d) { EXPECT_EQ(deadline_after(d), steady::time_point::max()); };
     expect_now(0s);
@@ -108,6 +108,7 @@ TEST(deadline, durations) {
     expect_never(std::chrono::nanoseconds::max());
     expect_never(duration<double>(infinity));
     expect_never(duration<float, std::pico>(std::numeric_limits<float>::max()));
+    // time: given, never reached
     EXPECT_GE(deadline_after(duration<std::int32_t, std::milli>::max()), before + 24 * 24h);
     EXPECT_LT(deadline_after(duration<std::int32_t, std::milli>::max()), steady::time_point::max());
 }
@@ -117,14 +118,16 @@ TEST(deadline, times_of_any_clock) {
         user_clock<duration<std::int32_t, std::ratio<3600>>, std::numeric_limits<std::int32_t>::max() - 1>;
     EXPECT_TRUE(has_come(small::time_point::min())) << "min() - now() does not fit in 32 bits";
     EXPECT_FALSE(has_come(small::time_point::max()));
-    EXPECT_GE(steady_deadline(small::time_point::max()), steady::now() + 30min);
+    EXPECT_GE(steady_deadline(small::time_point::max()), steady::now() + 30min); // time: given, never reached
     using far_epoch =
-        user_clock<duration<std::int64_t>, std::int64_t{1} << 55>; // a thousand million years ago
-    EXPECT_FALSE(has_come(far_epoch::now() + 1s))
-        << "beyond 64 bits of nanoseconds, to the second nevertheless";
-    EXPECT_TRUE(has_come(far_epoch::now() - 1s));
-    const auto in_an_hour = steady_deadline(far_epoch::now() + 1h);
-    EXPECT_LE(in_an_hour, steady::now() + 1h);
+        user_clock<duration<std::int64_t>, std::int64_t{1} << 55>;       // a thousand million years ago
+    EXPECT_FALSE(has_come(far_epoch::now() + 1h));                       // time: given, never reached
+    EXPECT_TRUE(has_come(far_epoch::now() - 1s));                        // time: a lower bound
+    const auto before = steady::now();                                   // time: a lower bound
+    const auto in_an_hour = steady_deadline(far_epoch::now() + 1h + 1s); // time: given, never reached
+    // time: given, never reached
+    EXPECT_GE(in_an_hour, before + 1h + 1s) << "beyond 64 bits of nanoseconds, to the second nevertheless";
+    EXPECT_LE(in_an_hour, steady::now() + 1h + 1s); // time: given, never reached
     using unsigned_clock = user_clock<duration<std::uint32_t>, 5u>;
     EXPECT_TRUE(has_come(unsigned_clock::time_point::min())) << "now() is behind it: no wrap-around";
     using fractions = user_clock<duration<double>>;
@@ -182,8 +185,8 @@ struct timed_calls {
         EXPECT_FALSE(vacant.readFE_until(time));
         EXPECT_FALSE(taken.writeEF_until(2, time));
         EXPECT_EQ(fult::wait_readable_until(ends[0], time), fult::wait_status::timed_out);
-        fult::this_task::sleep_until(time);
-        EXPECT_TRUE(fult::this_task::sleep_until(time, std::stop_token()));
+        fult::this_task::sleep_until(time);                                 // time: a lower bound
+        EXPECT_TRUE(fult::this_task::sleep_until(time, std::stop_token())); // time: a lower bound
         own.unlock();
     }
 
@@ -242,6 +245,7 @@ struct timed_calls {
             [&] { EXPECT_EQ(::write(ends[1], "x", 1), 1); });
         std::stop_source stop;
         expect(
+            // time: a lower bound
             "sleep_until", [&] { return !fult::this_task::sleep_until(time, stop.get_token()); },
             [&] { stop.request_stop(); });
     }

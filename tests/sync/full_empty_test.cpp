@@ -21,8 +21,8 @@ template <class T>
 concept can_be_read = requires(full_empty<T> &v, std::stop_token stop) {
     v.readFF();
     v.try_readFF();
-    v.readFF_for(1s);
-    v.readFF_until(std::chrono::steady_clock::now());
+    v.readFF_for(1s);                                 // time: a lower bound
+    v.readFF_until(std::chrono::steady_clock::now()); // time: a lower bound
     v.readFF(stop);
 };
 template <class T>
@@ -30,7 +30,9 @@ concept some_read = requires(full_empty<T> &v) {
     v.readFF();
 }
 || requires(full_empty<T> &v) { v.try_readFF(); }
+// time: a lower bound
 || requires(full_empty<T> &v) { v.readFF_for(1s); }
+// time: a lower bound
 || requires(full_empty<T> &v) { v.readFF_until(std::chrono::steady_clock::now()); }
 || requires(full_empty<T> &v, std::stop_token stop) { v.readFF(stop); };
 template <class T>
@@ -125,7 +127,7 @@ TEST_P(full_empty_test, fill_purge_and_trying) {
 TEST_P(full_empty_test, timed_and_stopped_waits) {
     full_empty<int> v;
     EXPECT_FALSE(v.readFF_for(short_time));
-    EXPECT_FALSE(v.readFE_until(std::chrono::system_clock::now() + short_time));
+    EXPECT_FALSE(v.readFE_until(std::chrono::system_clock::now() + short_time)); // time: a lower bound
     std::stop_source source;
     auto stopper = spawn([&] { source.request_stop(); });
     EXPECT_FALSE(v.readFE(source.get_token()));
@@ -134,8 +136,9 @@ TEST_P(full_empty_test, timed_and_stopped_waits) {
     EXPECT_FALSE(v.writeEF_for(2, short_time));
     EXPECT_FALSE(v.writeEF(2, source.get_token()));
     EXPECT_EQ(v.readFE_for(long_time), 1);
+    // time: given, never reached
     EXPECT_TRUE(v.writeEF_until(3, std::chrono::steady_clock::now() + long_time));
-    EXPECT_EQ(v.readFF_until(std::chrono::steady_clock::now()), 3);
+    EXPECT_EQ(v.readFF_until(std::chrono::steady_clock::now()), 3); // time: a lower bound
 }
 
 } // namespace

@@ -60,6 +60,7 @@ TEST_P(future_test, timed_and_stopped_waits) {
     promise<int> later;
     auto value = later.get_future();
     EXPECT_EQ(value.wait_for(short_time), future_status::timeout);
+    // time: a lower bound
     EXPECT_EQ(value.wait_until(std::chrono::system_clock::now() + short_time), future_status::timeout);
     std::stop_source source;
     auto stopper = spawn([&] { source.request_stop(); });

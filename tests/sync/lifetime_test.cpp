@@ -64,6 +64,7 @@ TEST(lifetime, event) {
     const auto set = [](fult::event &e) { e.set(); };
     one_round<fult::event>::run(make, set, [](fult::event &e) { e.wait(); });
     one_round<fult::event>::run(make, set, [](fult::event &e) { until([&] { return e.is_set(); }); });
+    // time: either order is right
     one_round<fult::event>::run(make, set, [](fult::event &e) { until([&] { return e.wait_for(1us); }); });
 }
 
@@ -94,7 +95,7 @@ TEST(lifetime, semaphore) {
 TEST(lifetime, locks) {
     const auto use = [](auto &l) { l.unlock(); };
     const auto learn = [](auto &l) {
-        until([&] { return l.try_lock_for(1us) || l.try_lock(); });
+        until([&] { return l.try_lock_for(1us) || l.try_lock(); }); // time: either order is right
         l.unlock();
     };
     const auto taken = [](auto *l) {

@@ -299,7 +299,7 @@ INSTANTIATE_TEST_SUITE_P(crowds, linearizability_test,
 
 // Performs it, and records the result.
 template <class Random> void perform(channel<int> &subject, q::operation &o, Random &random) {
-    const auto short_time = std::chrono::microseconds(random() % 30);
+    const auto short_time = std::chrono::microseconds(random() % 30); // time: either order is right
     const bool timed = random() % 3 == 0; // where nothing comes in time, it is as if it had only tried
     std::optional<int> got;
     switch (o.what) {
@@ -364,7 +364,8 @@ TEST_P(linearizability_test, channel) {
             << "round " << r << ", capacity " << object.capacity << '\n'
             << all;
     }
-    EXPECT_GT(overlapping, rounds / 2) << "the histories are sequential: they show nothing";
+    // With capacity 0 a send overlaps with its receive, or either with the close in the end.
+    EXPECT_GT(overlapping, rounds / 10) << "the histories are sequential: they show nothing";
 }
 
 // Each actor sets its promise once, or drops it, and waits for its neighbour's.
@@ -385,6 +386,7 @@ TEST_P(linearizability_test, promises_and_futures) {
                     records.record(i, {p::look, other}, [&](p::operation &o) {
                         o.ok = random() % 2
                                    ? futures[other].ready()
+                                   // time: either order is right
                                    : futures[other].wait_for(std::chrono::microseconds(random() % 20)) ==
                                          fult::future_status::ready;
                     });

@@ -113,11 +113,13 @@ TEST_P(qlock_test, timed_locks_give_up_in_time) {
     qlock lock;
     lock.lock();
     all([&](unsigned i) {
-        const auto start = std::chrono::steady_clock::now();
+        const auto start = std::chrono::steady_clock::now(); // time: a lower bound
         if (i % 2)
             EXPECT_FALSE(lock.try_lock_for(short_time));
         else
+            // time: a lower bound
             EXPECT_FALSE(lock.try_lock_until(std::chrono::system_clock::now() + short_time));
+        // time: a lower bound
         EXPECT_GE(std::chrono::steady_clock::now() - start, short_time - 1ms); // another clock: rounding
     });
     EXPECT_FALSE(lock.try_lock_for(-1s));
@@ -151,6 +153,7 @@ TEST_P(qlock_test, timeouts_race_with_unlocks) {
     const std::size_t rounds = fult::testing::scaled(300);
     all([&](unsigned i) {
         for (std::size_t r = 0; r < rounds; ++r) {
+            // time: either order is right
             if (lock.try_lock_for(std::chrono::microseconds((r * 7 + i * 13) % 60))) {
                 ++owned;
                 for (unsigned n = 0; n < (r + i) % 5; ++n)
@@ -227,7 +230,7 @@ TEST(qlock, works_without_a_runtime) {
         each.join();
     EXPECT_EQ(counter, 3000);
     lock.lock();
-    EXPECT_FALSE(lock.try_lock_for(1ms));
+    EXPECT_FALSE(lock.try_lock_for(1ms)); // time: a lower bound
 }
 
 } // namespace

@@ -52,7 +52,7 @@ TEST_P(shared_qlock_test, timeouts_race_with_turns) {
     const std::size_t rounds = fult::testing::scaled(300);
     all([&](unsigned i) {
         for (std::size_t r = 0; r < rounds; ++r) {
-            const auto limit = std::chrono::microseconds((r * 5 + i) % 50);
+            const auto limit = std::chrono::microseconds((r * 5 + i) % 50); // time: either order is right
             if ((r + i) % 3 == 0) {
                 if (!lock.try_lock_for(limit))
                     continue;
@@ -97,8 +97,9 @@ TEST_P(shared_qlock_test, readers_behind_a_writer_that_gives_up) {
     writer.join();
     reader.join();
     lock.unlock_shared();
-    EXPECT_TRUE(lock.try_lock_until(std::chrono::system_clock::now() + 1s));
-    EXPECT_FALSE(lock.try_lock_shared_until(std::chrono::steady_clock::now() + 1ms));
+    // time: given, never reached
+    EXPECT_TRUE(lock.try_lock_until(std::chrono::system_clock::now() + long_time));
+    EXPECT_FALSE(lock.try_lock_shared_until(std::chrono::steady_clock::now() + 1ms)); // time: a lower bound
     lock.unlock();
     EXPECT_TRUE(lock.try_lock_shared_for(0s));
     lock.unlock_shared();

@@ -49,6 +49,7 @@ TEST_P(simple_test, semaphore_timeouts_race_with_releases) {
                 units.release(r % 3);
                 given += long(r % 3);
                 yield_to_others();
+                // time: either order is right
             } else if (units.try_acquire_for(std::chrono::microseconds((r + i) % 40))) {
                 ++got;
             }
@@ -232,23 +233,23 @@ TEST(simple, timed_waits_in_runtime_after_runtime) {
     fult::event never;
     for (int r = 0; r < 10; ++r) {
         fult::runtime running(fult::testing::workers(1 + r % 2));
-        spawn([&] { EXPECT_FALSE(never.wait_for(1ms)); }).join();
-        EXPECT_FALSE(never.wait_for(100us));
+        spawn([&] { EXPECT_FALSE(never.wait_for(1ms)); }).join(); // time: a lower bound
+        EXPECT_FALSE(never.wait_for(100us));                      // time: a lower bound
     }
-    EXPECT_FALSE(never.wait_for(1ms));
+    EXPECT_FALSE(never.wait_for(1ms)); // time: a lower bound
 }
 
 // All workers sleep meanwhile, or are kept busy by a task that does not yield.
 TEST(simple, timed_waits_end_while_workers_sleep) {
     fult::runtime running(fult::testing::workers(2));
     fult::event never;
-    const auto start = std::chrono::steady_clock::now();
+    const auto start = std::chrono::steady_clock::now(); // time: a lower bound
     std::vector<fult::handle<void>> tasks;
     for (int i = 0; i < 20; ++i)
         tasks.emplace_back(spawn([&, i] {
-            const auto limit = std::chrono::milliseconds(20 + i);
+            const auto limit = std::chrono::milliseconds(20 + i); // time: a lower bound
             EXPECT_FALSE(never.wait_for(limit));
-            EXPECT_GE(std::chrono::steady_clock::now() - start, limit);
+            EXPECT_GE(std::chrono::steady_clock::now() - start, limit); // time: a lower bound
         }));
     join_all(tasks);
 }

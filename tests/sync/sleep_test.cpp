@@ -18,12 +18,12 @@ FULT_TEST_CROWDS(sleep_test);
 
 TEST_P(sleep_test, lasts_as_long_as_asked_for) {
     all([](unsigned i) {
-        const auto start = clock_type::now();
-        this_task::sleep_for(std::chrono::microseconds(300 * (i + 1)));
-        EXPECT_GE(clock_type::now() - start, std::chrono::microseconds(300 * (i + 1)));
-        const auto until = std::chrono::system_clock::now() + 1ms;
-        this_task::sleep_until(until);
-        EXPECT_GE(std::chrono::system_clock::now(), until);
+        const auto start = clock_type::now();                                           // time: a lower bound
+        this_task::sleep_for(std::chrono::microseconds(300 * (i + 1)));                 // time: a lower bound
+        EXPECT_GE(clock_type::now() - start, std::chrono::microseconds(300 * (i + 1))); // time: a lower bound
+        const auto until = std::chrono::system_clock::now() + 1ms;                      // time: a lower bound
+        this_task::sleep_until(until);                                                  // time: a lower bound
+        EXPECT_GE(std::chrono::system_clock::now(), until);                             // time: a lower bound
     });
 }
 
@@ -32,7 +32,7 @@ TEST_P(sleep_test, none_where_the_time_has_passed) {
         this_task::sleep_for(-1h);
         this_task::sleep_for(0ns);
         this_task::sleep_until(clock_type::time_point::min());
-        this_task::sleep_until(std::chrono::system_clock::now() - 24h);
+        this_task::sleep_until(std::chrono::system_clock::now() - 24h); // time: given, never reached
         EXPECT_TRUE(this_task::sleep_for(-1s, std::stop_token()));
     });
 }
@@ -42,7 +42,7 @@ TEST_P(sleep_test, ends_with_a_stop) {
     std::atomic<unsigned> ended{0};
     all([&](unsigned i) {
         if (i == 0) {
-            this_task::sleep_for(1ms);
+            this_task::sleep_for(1ms); // time: a lower bound
             source.request_stop();
         } else if (i % 2) {
             EXPECT_FALSE(this_task::sleep_for(long_time, source.get_token()));
@@ -65,6 +65,7 @@ TEST_P(sleep_test, races_with_stops) {
                 return;
             }
             const bool over =
+                // time: either order is right
                 this_task::sleep_for(std::chrono::microseconds((r + i) % 30), source.get_token());
             EXPECT_TRUE(over || source.stop_requested());
         });
@@ -95,23 +96,23 @@ TEST_P(sleep_test, ends_beside_busy_tasks) {
                 this_task::yield();
         }));
     auto sleeper = spawn([&] {
-        const auto start = clock_type::now();
-        this_task::sleep_for(2ms);
+        const auto start = clock_type::now(); // time: a lower bound
+        this_task::sleep_for(2ms);            // time: a lower bound
         woken = true;
-        return clock_type::now() - start;
+        return clock_type::now() - start; // time: a lower bound
     });
-    EXPECT_GE(sleeper.join(), 2ms);
+    EXPECT_GE(sleeper.join(), 2ms); // time: a lower bound
     fult::join_all(others);
 }
 
 // A signal to a sleeping task is not taken for the end of its sleep.
 TEST_P(sleep_test, is_not_ended_by_signals) {
-    const auto start = clock_type::now();
+    const auto start = clock_type::now(); // time: a lower bound
     std::atomic<bool> over{false};
     auto sleeper = spawn([&] {
-        this_task::sleep_for(3ms);
+        this_task::sleep_for(3ms); // time: a lower bound
         over = true;
-        EXPECT_GE(clock_type::now() - start, 3ms);
+        EXPECT_GE(clock_type::now() - start, 3ms); // time: a lower bound
     });
     for (int i = 0; i < 100 && !over.load(); ++i) {
         fult::signal(sleeper.id());
@@ -123,13 +124,15 @@ TEST_P(sleep_test, is_not_ended_by_signals) {
 TEST(sleeping_crowd, many_deadlines_at_once_and_scattered) {
     fult::runtime rt(fult::testing::workers(2));
     const std::size_t count = fult::testing::scaled(20000);
-    const auto start = clock_type::now();
+    const auto start = clock_type::now(); // time: a lower bound
     std::atomic<std::size_t> early{0};
     std::vector<fult::handle<void>> tasks;
     for (std::size_t i = 0; i < count; ++i)
         tasks.push_back(spawn([&, i] {
+            // time: a lower bound
             const auto until = start + 20ms + std::chrono::microseconds(i % 2 ? 5000 : i * 7919 % 50000);
-            this_task::sleep_until(until);
+            this_task::sleep_until(until); // time: a lower bound
+            // time: a lower bound
             if (clock_type::now() < until)
                 ++early;
         }));
@@ -146,7 +149,7 @@ TEST(sleeping_crowd, a_sleeping_worker_hears_of_an_earlier_deadline) {
         std::atomic<bool> armed{false}, woken{false};
         auto early = spawn([&] {
             armed = true;
-            this_task::sleep_for(r % 2 ? 100us : 2ms);
+            this_task::sleep_for(r % 2 ? 100us : 2ms); // time: a lower bound
             woken = true;
         });
         while (!armed.load())
@@ -166,7 +169,7 @@ TEST(sleeping_crowd, a_runtime_waits_for_sleepers) {
         {
             fult::runtime rt(fult::testing::workers(2));
             spawn([&] {
-                this_task::sleep_for(3ms);
+                this_task::sleep_for(3ms); // time: a lower bound
                 woken = true;
             }).detach();
         }

@@ -358,6 +358,7 @@ TEST(inspect, any_moment_will_do) {
             });
         group.spawn({.name = "a name too long to lie within its string"}, [] {});
         auto timed =
+            // time: either order is right
             spawn({.stack_size = 1 << 18}, [] { this_task::sleep_for(std::chrono::microseconds(1)); });
         auto inner = spawn([&] { spawn([&] { local.set(&value); }).join(); });
         if (i % 2 == 0)

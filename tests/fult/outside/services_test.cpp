@@ -233,6 +233,7 @@ TEST_P(services, tasks_are_spawned_while_the_runtime_ends) {
             for (std::uint64_t i = 0; i < rings; ++i) {
                 while (bell.ran.load() != i || bell.waiter.load() == 0)
                     std::this_thread::yield();
+                // time: either order is right
                 std::this_thread::sleep_for(std::chrono::microseconds(100 * (i % 8))); // the watcher sleeps
                 bell.ring();
             }

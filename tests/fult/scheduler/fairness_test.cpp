@@ -180,7 +180,9 @@ void no_time_for_an_event() {
     static const fult::event never;
     EXPECT_FALSE(never.wait_for(-1s));
 }
+// time: either order is right
 void a_nanosecond() { this_task::sleep_for(1ns); }
+// time: either order is right
 void a_time_in_the_past() { this_task::sleep_until(std::chrono::steady_clock::time_point{} + 1s); }
 void a_signal_to_itself() {
     signal(this_task::id());
@@ -243,12 +245,13 @@ TEST_P(never_waits, a_timer) {
     std::atomic<bool> ran{false}, sleeps{false};
     auto other = spawn([&] {
         sleeps = true;
-        this_task::sleep_for(1ms);
+        this_task::sleep_for(1ms); // time: either order is right
         ran = true;
     });
     while (!sleeps.load())
         this_task::yield();
-    const auto due = std::chrono::steady_clock::now() + 1ms;
+    const auto due = std::chrono::steady_clock::now() + 1ms; // time: either order is right
+    // time: either order is right
     EXPECT_TRUE(repeat_until(ran, [&] { return std::chrono::steady_clock::now() > due; }));
     other.join();
 }
@@ -300,7 +303,7 @@ TEST(fairness, foreign_tasks_have_their_turn) {
         over = true;
     });
     while (!over.load())
-        this_task::sleep_for(1ms);
+        this_task::sleep_for(1ms); // time: between polls
     foreign.join();
     EXPECT_EQ(gave_up, 0);
 }
@@ -335,7 +338,7 @@ TEST(fairness, waits_that_are_polled_for) {
     join_all(a, b);
     EXPECT_TRUE(ran);
     while (!ran.load())
-        this_task::sleep_for(1ms);
+        this_task::sleep_for(1ms); // time: between polls
     foreign.join();
 }
 

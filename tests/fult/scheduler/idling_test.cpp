@@ -1,15 +1,13 @@
-// No work is hidden, and no worker spins for long without any.
+// No work is hidden, and no worker beyond the processors searches for it.
 #include <atomic>
-#include <chrono>
-#include <ctime>
 #include <gtest/gtest.h>
-#include <thread>
 #include <vector>
 
 #include <fult/fult.hpp>
 
 #include "fult/scheduler/team.hpp"
 #include "tests/support/asleep.hpp"
+#include "tests/support/ends.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -87,56 +85,25 @@ TEST_P(hidden_work, several_generations) {
     }
 }
 
-double cpu_seconds() {
-    timespec t{};
-    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
-}
-
-// The elapsed time does not matter, only the processor time of the workers.
-// While a search lasts for a second, only as many workers search as there are processors for them.
+// While a search lasts, only as many workers search as there are processors for them. A search without an end
+// shows it: where all searched, they would not sleep before the hour is over.
 TEST(idle, workers_beyond_the_processors_sleep_at_once) {
-    if (fult::testing::emulated())
-        GTEST_SKIP() << "starting the workers takes as long as they would spin";
-    constexpr auto look = std::chrono::seconds(1);
     fult::options o =
         workers(fult::testing::under_valgrind() ? 16 : 32); // its address space holds no more tables
-    o.idle_spin = 1'000'000;
-    bool slept = false;
-    for (int attempt = 0; attempt < 5 && !slept; ++attempt) { // a start may be slow on a busy machine
-        const auto start = std::chrono::steady_clock::now();
-        const fult::runtime running(o);
-        const fult::detail::worker_team &team = *fult::detail::running_team();
-        if (team.processors >= team.count / 2)
-            GTEST_SKIP() << "not so many workers";
-        const unsigned most_awake = 1 + team.processors; // main computes here
-        do
-            slept = team.asleep.count() >= team.count - most_awake;
-        while (!slept && std::chrono::steady_clock::now() - start < look);
-    }
-    EXPECT_TRUE(slept);
-}
-
-TEST(idle, workers_sleep) {
-    if (fult::testing::under_valgrind() || fult::testing::sanitized)
-        GTEST_SKIP() << "the tools' own threads use time";
-    const fult::runtime running(workers(4));
-    spawn([] {}).join();
-    const fult::task_id me = this_task::id();
-    double used = 0;
-    std::atomic<bool> over{false};
-    std::thread foreign([&] {
-        fult::testing::spin_until_asleep(4);
-        used = cpu_seconds();
-        std::this_thread::sleep_for(std::chrono::milliseconds(500)); // the time that is measured
-        used = cpu_seconds() - used;
-        over = true;
-        signal(me);
-    });
-    while (!over.load())
-        this_task::wait();
-    foreign.join();
-    EXPECT_LT(used, 0.02) << "seconds of processor time in half a second of idling";
+    o.idle_spin = 0;
+    const fult::runtime running(o);
+    fult::detail::worker_team &team = *fult::detail::running_team();
+    if (team.processors >= team.count / 2)
+        GTEST_SKIP() << "not so many workers";
+    fult::testing::spin_until_asleep(team.count - 1);
+    team.opts.idle_spin = ~0u; // no worker reads it: a search does when it begins
+    std::vector<fult::handle<void>> all;
+    for (unsigned i = 1; i < team.count; ++i)
+        all.push_back(fult::spawn_pinned(i, [] {}));
+    for (const auto &each : all)
+        spin_until([&] { return each.done(); }); // main computes here
+    fult::testing::expect_ends([&] { fult::testing::spin_until_asleep(team.count - 1 - team.processors); });
+    join_all(all);
 }
 
 } // namespace

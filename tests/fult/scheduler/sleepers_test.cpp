@@ -61,6 +61,8 @@ TEST(sleepers, one_that_comes_and_goes_hides_none) {
             if (s.remove(3)) {
                 hidden += s.any() ? 0 : 1; // a signaler's check
                 ++woken;
+            } else {
+                std::this_thread::yield();
             }
     });
     for (std::size_t i = 0; i < rounds; ++i) {

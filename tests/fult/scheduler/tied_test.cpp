@@ -8,6 +8,7 @@
 #include <fult/sync.hpp>
 
 #include "tests/support/scale.hpp"
+#include "tests/support/support.hpp"
 
 namespace {
 
@@ -83,8 +84,7 @@ TEST(tied, a_stolen_task_is_tied_above_itself) {
         stolen = !at_home;
         stolen.notify_one();
     });
-    while (!task.done()) // worker 0 computes: worker 1 takes the task
-        detail::cpu_relax();
+    fult::testing::spin_until([&] { return task.done(); }); // worker 0 computes: worker 1 takes the task
     task.join();
     EXPECT_TRUE(stolen && above);
 }
@@ -101,9 +101,11 @@ TEST(tied, an_inline_child_waits_for_its_worker) {
                 began = this_task::worker();
                 spawn_pinned(0, [&, self = this_task::id()] {
                     signal(self);
+                    // time: either order is right
                     const auto limit = std::chrono::steady_clock::now() + std::chrono::milliseconds(100);
+                    // time: either order is right
                     while (!resumed && std::chrono::steady_clock::now() < limit)
-                        detail::cpu_relax();
+                        ::sched_yield();
                 }).detach();
                 this_task::wait();
                 resumed = true;

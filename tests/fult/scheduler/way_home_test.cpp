@@ -20,13 +20,10 @@ using fult::spawn;
 using fult::spawn_pinned;
 using fult::testing::workers;
 namespace this_task = fult::this_task;
-using steady = std::chrono::steady_clock;
 
-// Computes, without a scheduling decision. The limit is for a library that is wrong.
+// Computes, without a scheduling decision.
 void compute_until(const std::atomic<bool> &over) {
-    const auto limit = steady::now() + std::chrono::seconds(20);
-    while (!over.load() && steady::now() < limit)
-        ;
+    fult::testing::spin_until([&] { return over.load(); });
 }
 
 // A task joined in place on worker `home` suspends; then that worker computes until the task has resumed.
@@ -128,7 +125,7 @@ struct tree {
             this_task::yield();
             break;
         case 1:
-            this_task::sleep_for(std::chrono::microseconds(1));
+            this_task::sleep_for(std::chrono::microseconds(1)); // time: either order is right
             break;
         case 2: {
             const std::lock_guard held(lock);

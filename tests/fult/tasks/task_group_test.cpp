@@ -324,7 +324,7 @@ TEST_P(task_group_test, outlives_its_maker) {
                     group->spawn([&] { this_task::yield(), ++sum; });
                     this_task::yield();
                 }
-                this_task::sleep_for(std::chrono::microseconds(50));
+                this_task::sleep_for(std::chrono::microseconds(50)); // time: either order is right
                 ++sum;
             };
             if (round % 2 == 0)

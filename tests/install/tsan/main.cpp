@@ -98,7 +98,7 @@ static bool right() {
         good = false;
     } catch (const std::runtime_error &) {
     }
-    fult::this_task::sleep_for(std::chrono::milliseconds(1));
+    fult::this_task::sleep_for(std::chrono::milliseconds(1)); // time: either order is right
     return good;
 }
 

@@ -20,7 +20,7 @@ int main(void) {
     omp_set_schedule(omp_sched_dynamic, 5);
     omp_get_schedule(&kind, &chunk);
     EXPECT((kind & 7) == omp_sched_dynamic && chunk == 5);
-    EXPECT(omp_get_wtime() > 0 && omp_get_wtick() > 0);
+    EXPECT(omp_get_wtime() > 0 && omp_get_wtick() > 0); // time: a lower bound
     EXPECT(omp_get_level() == 0 && !omp_in_parallel() && omp_get_thread_num() == 0);
     EXPECT(omp_get_num_procs() >= 1);
     int *p = (int *)omp_alloc(100 * sizeof(int), omp_default_mem_alloc);

@@ -21,13 +21,15 @@ static void waits_in_barrier(void) {
     }
 }
 
+// Without the cancellation it would take years: however late the member is that cancels.
 static void loop(void) {
+    const long years = 1L << 60;
     for (int round = 0; round < 100; ++round) {
-        int done = 0, after = 0;
+        long done = 0, after = 0;
 #pragma omp parallel shared(done)
         {
 #pragma omp for schedule(dynamic, 1)
-            for (int i = 0; i < 100000; ++i) {
+            for (long i = 0; i < years; ++i) {
 #pragma omp atomic
                 ++done;
                 if (i == 10) {
@@ -38,7 +40,7 @@ static void loop(void) {
 #pragma omp atomic
             ++after;
         }
-        CHECK(done < 100000);
+        CHECK(done < years);
         CHECK(after >= 1);
 #pragma omp parallel for reduction(+ : after)
         for (int i = 0; i < 100; ++i)

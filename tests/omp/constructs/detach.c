@@ -10,7 +10,7 @@ static omp_event_handle_t handed;
 static int late;
 
 static void *fulfill_later(void *argument) {
-    usleep(*(int *)argument);
+    usleep(*(int *)argument); // time: either order is right
     __atomic_store_n(&late, 1, __ATOMIC_RELEASE);
     omp_fulfill_event(handed);
     return NULL;

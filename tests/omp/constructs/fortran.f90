@@ -167,6 +167,7 @@ contains
         call check(omp_get_max_threads() == 3, 44)
         call omp_set_max_active_levels(2)
         call check(omp_get_max_active_levels() == 2, 45)
+        ! time: a lower bound
         call check(omp_get_wtime() > 0d0 .and. omp_get_wtick() > 0d0, 46)
         call check(omp_get_num_procs() >= 1, 47)
         call omp_set_affinity_format('level %L!')

@@ -19,7 +19,7 @@ static void nested(int limit) {
         CHECK(now <= limit);
 #pragma omp critical
         most = now > most ? now : most;
-        usleep(1000);
+        usleep(1000); // time: either order is right
 #pragma omp atomic read
         seen = inside;
         CHECK(seen <= limit);

@@ -56,8 +56,8 @@ int main(void) {
     omp_destroy_lock(&hinted);
     omp_destroy_nest_lock(&nest);
 
-    const double from = omp_get_wtime();
-    CHECK(omp_get_wtick() > 0 && omp_get_wtime() >= from);
+    const double from = omp_get_wtime();                   // time: a lower bound
+    CHECK(omp_get_wtick() > 0 && omp_get_wtime() >= from); // time: a lower bound
     CHECK(omp_get_num_procs() >= 1 && omp_get_num_devices() == 0);
     CHECK(omp_is_initial_device() && omp_get_initial_device() == omp_get_num_devices());
     CHECK(omp_get_team_num() == 0 && omp_get_num_teams() == 1);

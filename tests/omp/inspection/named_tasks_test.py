@@ -30,7 +30,7 @@ def in_report(program, family, environment):
                                env=environment)
     try:
         text = os.read(process.stderr.fileno(), 1 << 16).decode()  # waits for the report, which is one write
-        output, rest = process.communicate('\n', timeout=60)
+        output, rest = process.communicate('\n')
     finally:
         process.kill()
     if process.returncode != 0 or output != '4\n':
@@ -42,7 +42,7 @@ def in_report(program, family, environment):
 def in_gdb(program, family, gdb, script, environment):
     commands = ['set debuginfod enabled off', f'source {script}', 'break stop_here', 'run', 'fult tasks', 'kill']
     done = subprocess.run([gdb, '-nx', '-batch', *(word for c in commands for word in ('-ex', c)), program],
-                          stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=100, check=False, env=environment)
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, env=environment)
     text = done.stdout + done.stderr
     if 'ptrace' in text or 'Could not trace' in text or 'not being run' in text or 'scripting is not' in text:
         print('gdb cannot be used here:', text)
