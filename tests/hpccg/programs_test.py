@@ -16,7 +16,7 @@ FIELDS = ['Mini-Application Name: hpccg', 'Mini-Application Version: 1.0', 'Para
 
 
 def run(*command, **more):
-    return subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=120, **more)
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, **more)
 
 
 def expect(condition, what):

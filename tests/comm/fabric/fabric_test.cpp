@@ -46,8 +46,7 @@ namespace {
 using namespace fabric_ranks;
 
 TEST(fabric_settings_test, says_what_there_is_where_nothing_fits) {
-    for (const int status :
-         fork_ranks(1, {"none", "", reach::network, true, open_fabric}, bound, [](board &, int) {
+    for (const int status : fork_ranks(1, {"none", "", reach::network, true, open_fabric}, [](board &, int) {
              fabric_settings settings;
              settings.provider = "no_such_network";
              settings.interface = "no_such_interface";
@@ -66,8 +65,7 @@ TEST(fabric_settings_test, says_what_there_is_where_nothing_fits) {
 
 // A datagram from anywhere ends a program that uses them.
 TEST(fabric_settings_test, unsafe_datagrams_are_used_by_name_only) {
-    for (const int status :
-         fork_ranks(1, {"none", "", reach::network, true, open_fabric}, bound, [](board &, int) {
+    for (const int status : fork_ranks(1, {"none", "", reach::network, true, open_fabric}, [](board &, int) {
              setenv("FI_PROVIDER", "udp;ofi_rxd", 1); // nothing else is there
              fabric_settings settings;
              settings.interface = "127.0.0.1";
@@ -95,7 +93,7 @@ TEST(fabric_settings_test, unsafe_datagrams_are_used_by_name_only) {
 
 TEST(fabric_settings_test, ranks_with_different_providers_get_an_error) {
     for (const int status :
-         fork_ranks(1, {"none", "", reach::same_host, true, open_fabric}, bound, [](board &, int) {
+         fork_ranks(1, {"none", "", reach::same_host, true, open_fabric}, [](board &, int) {
              fabric_settings settings;
              settings.where = reach::same_host;
              settings.name = job();
