@@ -56,4 +56,10 @@ inline bool are_bytes(std::uint64_t seed, std::size_t first, const void *found, 
     return all;
 }
 
+// Whether each of them is this value.
+inline bool all_are(std::byte value, const void *found, std::size_t size) {
+    const auto *const bytes = static_cast<const std::byte *>(found);
+    return size == 0 || (bytes[0] == value && std::memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
 } // namespace fult::testing

@@ -16,7 +16,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bootstrap'))
 from launching import Job, Skipped, cases_of, expect, main, run, take_option, until  # noqa: E402
 
-LONG = take_option('long')  # all cases in every way
+LONG = take_option('long')  # all cases where others are enough to show that a way works
 FULT_RUN, PROGRAM, STRANGER = (os.path.abspath(a) for a in sys.argv[1:4])
 SLOW = sys.argv[4:] == ['slow']
 NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
@@ -45,17 +45,17 @@ def shared_memory_two_ranks():
 
 def shared_memory_four_ranks_two_workers():
     """4 ranks of 2 workers over shared memory, small messages not gathered."""
-    conforms(4, FULT_WORKERS='2', FULT_COMM_GATHER='off')
+    conforms(4, *MANY, FULT_WORKERS='2', FULT_COMM_GATHER='off')
 
 
 def shared_memory_of_the_fabric():
     """2 ranks over libfabric's own shared memory."""
-    conforms(2, FULT_COMM_SAME_HOST='shm')
+    conforms(2, *MANY, FULT_COMM_SAME_HOST='shm')
 
 
 def shared_memory_dedicated():
     """3 ranks over shared memory, each with a dedicated server, and eight packets."""
-    conforms(3, FULT_COMM_SERVER='dedicated', FULT_COMM_PACKETS='8')
+    conforms(3, *MANY, FULT_COMM_SERVER='dedicated', FULT_COMM_PACKETS='8')
 
 
 def network_two_ranks():
@@ -76,7 +76,7 @@ def network_dedicated():
 
 def two_devices():
     """2 ranks, on the second of two devices, over shared memory with either kind of server, and the network."""
-    conforms(2, FULT_COMM_DEVICES='2')
+    conforms(2, *MANY, FULT_COMM_DEVICES='2')
     conforms(2, *SOME, FULT_COMM_DEVICES='2', FULT_COMM_SERVER='dedicated')
     conforms(2, *SOME, FULT_COMM_DEVICES='2', **NETWORK)
 
@@ -274,7 +274,7 @@ def no_room_in_shared_memory():
     expect(err.count('fult-comm:') == 1 and 'of the 4 ranks here go over the network' in err, out + err)
     # Timing determines which of the devices have room. There is one line, however many lack it.
     counts = []
-    for size in range(36, 68, 4):
+    for size in range(36, 68, 4 if LONG else 8):
         out, err = little_shared_memory(f'{size}k', 2, SOME[0], FULT_COMM_DEVICES='4')
         counts.append(err.count('go over the network'))
     expect(max(counts) == 1, f'{counts}: {out} {err}')

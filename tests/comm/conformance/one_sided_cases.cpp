@@ -29,18 +29,17 @@ void put_and_get(party &p) {
     for (const std::size_t size : sizes) {
         const auto seed = static_cast<std::uint64_t>(p.rank) * 100'000 + size;
         const auto theirs = static_cast<std::uint64_t>(p.previous()) * 100'000 + size;
-        std::fill(memory.begin(), memory.end(), std::byte{0xee});
+        std::memset(memory.data(), 0xee, memory.size());
         p.barrier();
         put(p.world, bytes_of(seed, size), of(all, p.next()), gap);
         p.barrier(); // a put that is complete is there
         require(are_bytes_of(theirs, std::span(memory).subspan(gap, size)), "put of " + std::to_string(size));
         const auto untouched = [&](std::size_t from, std::size_t to) {
-            return std::all_of(memory.begin() + static_cast<std::ptrdiff_t>(from),
-                               memory.begin() + static_cast<std::ptrdiff_t>(to),
-                               [](std::byte b) { return b == std::byte{0xee}; });
+            return fult::testing::all_are(std::byte{0xee}, memory.data() + from, to - from);
         };
         require(untouched(0, gap) && untouched(gap + size, memory.size()), "nothing else was written");
-        std::vector<std::byte> in(size + 1, std::byte{0x11});
+        std::vector<std::byte> in(size + 1);
+        in.back() = std::byte{0x11};
         get(p.world, std::span(in).first(size), of(all, p.next()), gap);
         require(are_bytes_of(seed, std::span(in).first(size)), "get of " + std::to_string(size));
         require(in.back() == std::byte{0x11}, "nothing behind it was written");

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Deadlocks of several ranks between processes. usage: deadlock_test.py FULT_RUN PROGRAM [slow] [--part=K/N]
+"""Deadlocks of several ranks between processes. usage: deadlock_test.py FULT_RUN PROGRAM [--part=K/N]
 
 Every function with a docstring is a case. Prints TAP. Cases whose provider is missing are skipped.
 """
@@ -13,7 +13,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'
 from launching import Job, Skipped, cases_of, expect, main, run, until  # noqa: E402
 
 FULT_RUN, PROGRAM = (os.path.abspath(a) for a in sys.argv[1:3])
-SLOW = sys.argv[3:] == ['slow']
 NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
 DEDICATED = {'FULT_COMM_SERVER': 'dedicated'}
 FIRST_LINE = 'deadlock across ranks: every task of all'

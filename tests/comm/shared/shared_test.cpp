@@ -204,11 +204,11 @@ void kill_at_random(const way &how, unsigned round) {
         while (sent[other] < goal || reads < reads_before + 2)
             step();
         open.fill(false);
-        while (reading)
+        for (; reading; sched_yield())
             take();
         values[static_cast<std::size_t>(12 + rank)] = sent[other];
         values[done].fetch_add(1);
-        while (values[done].load() < 2 || in.next[other] < values[12 + other].load())
+        for (; values[done].load() < 2 || in.next[other] < values[12 + other].load(); sched_yield())
             take();
     });
     for (int rank = 0; rank <= ranks; ++rank) {
