@@ -11,7 +11,7 @@ import time
 import traceback
 import uuid
 
-# Ranks need not come, nor show life, within any time, unless a test says so: the largest values that there are.
+# Ranks need not come, nor show life, within any time, unless a test sets other limits: these are the largest.
 PATIENT = {'FULT_COMM_TIMEOUT': '86400', 'FULT_COMM_HEARTBEAT': '3600'}
 
 
