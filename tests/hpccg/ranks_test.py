@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def run(*command):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=100)
+    done = subprocess.run([str(c) for c in command], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f'{command}: status {done.returncode}\n{done.stdout}\n{done.stderr}')
     return done.stdout

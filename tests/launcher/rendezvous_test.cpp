@@ -55,10 +55,10 @@ TEST(rendezvous, a_barrier_has_no_body) {
 TEST(rendezvous, names_the_late_ones) {
     rendezvous meeting(4);
     meeting.arrive(1, {run_kind::barrier, 250, ""}, now);
-    EXPECT_EQ(meeting.deadline(), now + milliseconds(250));
-    meeting.expire(now + milliseconds(249));
+    EXPECT_EQ(meeting.deadline(), now + milliseconds(250)); // time: a lower bound
+    meeting.expire(now + milliseconds(249));                // time: a lower bound
     EXPECT_TRUE(answers(meeting).empty());
-    meeting.expire(now + milliseconds(250));
+    meeting.expire(now + milliseconds(250)); // time: a lower bound
     const auto all = answers(meeting);
     ASSERT_EQ(all.size(), 1u);
     EXPECT_EQ(all.at(1).kind, run_kind::failed);

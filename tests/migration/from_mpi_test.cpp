@@ -523,8 +523,8 @@ TEST(FromMpi, failed) {
 }
 
 TEST(FromMpi, wtime) {
-    const auto start = std::chrono::steady_clock::now();
-    EXPECT_GE(std::chrono::steady_clock::now(), start);
+    const auto start = std::chrono::steady_clock::now(); // time: a lower bound
+    EXPECT_GE(std::chrono::steady_clock::now(), start);  // time: a lower bound
 }
 
 } // namespace

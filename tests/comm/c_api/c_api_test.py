@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The C interface between processes. usage: c_api_test.py FULT_RUN PROGRAM [slow]
+"""The C interface between processes. usage: c_api_test.py FULT_RUN PROGRAM
 
 Every function with a docstring is a case. Prints TAP. Cases whose provider is missing are skipped.
 """
@@ -7,11 +7,9 @@ import os
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bootstrap'))
-import launching  # noqa: E402
 from launching import Skipped, cases_of, expect, main, run  # noqa: E402
 
 FULT_RUN, PROGRAM = (os.path.abspath(a) for a in sys.argv[1:3])
-launching.LIMIT = 170 if sys.argv[3:] == ['slow'] else 55
 NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
 
 
@@ -46,11 +44,14 @@ def network():
     all_of_it(2, False, **NETWORK)
 
 
+def dies(**environment):
+    status, out, err = ranks(2, 'killed', options=['--keep-going'], **environment)
+    expect('killed: 0 failures' in out and status == 128 + 9, f'status {status}: {out} {err[-3000:]}')
+
+
 def killed():
-    """A rank kills itself while another one waits for it, over both."""
-    for environment in {}, {'FULT_COMM_HEARTBEAT': '1', **NETWORK}:
-        status, out, err = ranks(2, 'killed', options=['--keep-going'], **environment)
-        expect('killed: 0 failures' in out and status == 128 + 9, f'status {status}: {out} {err[-3000:]}')
+    """A rank kills itself while another one waits for it."""
+    dies()
 
 
 def departs():
@@ -72,4 +73,5 @@ def left():
     expect(status != 0 and 'ended with operations pending' in err, f'status {status}: {out} {err[-3000:]}')
 
 
-sys.exit(main(cases_of(__name__)))
+if __name__ == '__main__':
+    sys.exit(main(cases_of('__main__')))

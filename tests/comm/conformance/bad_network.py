@@ -87,7 +87,7 @@ class Network:
 
     def __init__(self, size, loss=0.0, delay=0.0, jitter=0.0, seed=1):
         self.loss, self.delay, self.jitter = loss, delay, jitter
-        self.random = random.Random(seed)
+        self.dice = random.Random(seed)
         self.carried = self.lost = 0
         self.cut = set()  # numbers whose packets are all lost
         self.holders, self.connections, self.ends = [], [], []
@@ -132,7 +132,7 @@ class Network:
             watch.register(each, select.POLLIN)
         waiting, order = [], 0
         while True:
-            now = time.monotonic()
+            now = time.monotonic()  # time: either order is right
             while waiting and waiting[0][0] <= now:
                 _, _, to, packet = heapq.heappop(waiting)
                 try:
@@ -149,13 +149,14 @@ class Network:
                     except BlockingIOError:
                         break
                     to = packet[19] - 1 if packet[0] >> 4 == 4 else -1
-                    lost = self.random.random() < self.loss or not 0 <= to < len(self.ends)
+                    lost = self.dice.random() < self.loss or not 0 <= to < len(self.ends)
                     if lost or to in self.cut or self.ends.index(descriptor) in self.cut:
                         self.lost += 1
                         continue
                     self.carried += 1
                     order += 1
-                    at = time.monotonic() + self.delay + self.random.random() * self.jitter
+                    now = time.monotonic()  # time: either order is right
+                    at = now + self.delay + self.dice.random() * self.jitter
                     heapq.heappush(waiting, (at, order, to, packet))
 
     def __enter__(self):

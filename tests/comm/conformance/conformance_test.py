@@ -1,29 +1,29 @@
 #!/usr/bin/env python3
-"""The conformance program between processes. usage: conformance_test.py FULT_RUN PROGRAM STRANGER [slow]
+"""The conformance program between processes.
+
+usage: conformance_test.py FULT_RUN PROGRAM STRANGER [slow] [--part=K/N] [--long]
 
 Every function with a docstring is a case. Prints TAP. Cases whose provider is missing are skipped.
 """
-import contextlib
-import glob
 import os
 import random
 import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'bootstrap'))
-import launching  # noqa: E402
-from launching import Job, Skipped, cases_of, expect, main, run, until  # noqa: E402
+from launching import Job, Skipped, cases_of, expect, main, run, take_option, until  # noqa: E402
 
+LONG = take_option('long')  # all cases where others are enough to show that a way works
 FULT_RUN, PROGRAM, STRANGER = (os.path.abspath(a) for a in sys.argv[1:4])
-launching.LIMIT = 170 if sys.argv[4:] == ['slow'] else 55
+SLOW = sys.argv[4:] == ['slow']
 NETWORK = {'FULT_COMM_SAME_HOST': 'none', 'FULT_COMM_INTERFACE': '127.0.0.1'}
 # If ranks share processors, each message over the network costs a process switch or two.
 SOME = ['sizes_unexpected', 'pieces', 'truncation', 'wait_for_any', 'one_tag', 'late_endpoint', 'queued', 'wildcards',
         'put_with_signal', 'refused_accesses', 'region_ends_in_use', 'listed']
+MANY = [] if LONG else SOME
 NAMES = run([PROGRAM, 'list'])[1].split()
 
 
@@ -45,17 +45,17 @@ def shared_memory_two_ranks():
 
 def shared_memory_four_ranks_two_workers():
     """4 ranks of 2 workers over shared memory, small messages not gathered."""
-    conforms(4, FULT_WORKERS='2', FULT_COMM_GATHER='off')
+    conforms(4, *MANY, FULT_WORKERS='2', FULT_COMM_GATHER='off')
 
 
 def shared_memory_of_the_fabric():
     """2 ranks over libfabric's own shared memory."""
-    conforms(2, FULT_COMM_SAME_HOST='shm')
+    conforms(2, *MANY, FULT_COMM_SAME_HOST='shm')
 
 
 def shared_memory_dedicated():
     """3 ranks over shared memory, each with a dedicated server, and eight packets."""
-    conforms(3, FULT_COMM_SERVER='dedicated', FULT_COMM_PACKETS='8')
+    conforms(3, *MANY, FULT_COMM_SERVER='dedicated', FULT_COMM_PACKETS='8')
 
 
 def network_two_ranks():
@@ -76,7 +76,7 @@ def network_dedicated():
 
 def two_devices():
     """2 ranks, on the second of two devices, over shared memory with either kind of server, and the network."""
-    conforms(2, FULT_COMM_DEVICES='2')
+    conforms(2, *MANY, FULT_COMM_DEVICES='2')
     conforms(2, *SOME, FULT_COMM_DEVICES='2', FULT_COMM_SERVER='dedicated')
     conforms(2, *SOME, FULT_COMM_DEVICES='2', **NETWORK)
 
@@ -88,12 +88,10 @@ def one_rank():
 
 
 def dies(ranks, **environment):
-    begin = time.monotonic()
     status, out, err = run([FULT_RUN, '-n', ranks, '--keep-going', PROGRAM, 'killed'], env=environment)
     if 'no provider' in err:
         raise Skipped(err.splitlines()[0])
     expect('killed: ok' in out and status == 128 + 9, f'status {status}: {out} {err[-3000:]}')
-    expect(time.monotonic() - begin < 30, 'within a bounded time')
 
 
 def killed_over_shared_memory():
@@ -103,13 +101,8 @@ def killed_over_shared_memory():
     dies(3, FULT_COMM_DEVICES='2')
 
 
-def killed_over_the_network():
-    """The same over the network's provider, where silence shows it."""
-    dies(3, FULT_COMM_HEARTBEAT='3', **NETWORK)
-
-
 def departs(ranks, **environment):
-    conforms(ranks, 'departs', FULT_COMM_TIMEOUT='600', **environment)  # silence alone would take that long
+    conforms(ranks, 'departs', **environment)  # silence alone would take hours
 
 
 def a_rank_leaves_over_shared_memory():
@@ -123,56 +116,6 @@ def a_rank_leaves_over_the_network():
     """The same over the network's provider."""
     departs(2, **NETWORK)
     departs(4, **NETWORK)
-
-
-def a_rank_that_does_not_come_to_the_end():
-    """The others end without it after FULT_COMM_TIMEOUT, and name the missing rank and how to see what it waits for."""
-    for name, wanted in ((None, 'start the program with FULT_DUMP_SIGNAL=USR1'), ('USR2', '`kill -USR2`')):
-        environment = {'FULT_COMM_TIMEOUT': '1', **({'FULT_DUMP_SIGNAL': name} if name else {})}
-        status, out, err = run([FULT_RUN, '-n', 3, PROGRAM, 'late', 4], env=environment)
-        expect(err.count('ends without the others: ') >= 2 and 'rank 2 did not come' in err and wanted in err,
-               f'{status} {err}')
-
-
-# The process id of a rank, or None before its start and after its end.
-def process_of(job, rank):
-    mark = f'FULT_RUN_RANK={rank}'.encode()
-    for pid in job.left():
-        try:
-            with open(f'/proc/{pid}/environ', 'rb') as file:
-                if mark in file.read().split(b'\0'):
-                    return pid
-        except OSError:
-            pass  # it has just ended
-    return None
-
-
-def has_thread(pid, name):
-    for file in glob.glob(f'/proc/{pid}/task/*/comm'):
-        try:
-            if open(file).read().strip() == name:
-                return True
-        except OSError:
-            pass  # it has just ended
-    return False
-
-
-def a_late_rank_is_named_by_all():
-    """A rank that is not run when the others stop waiting, and finds that one of them has ended, still names the late one."""
-    job = Job([FULT_RUN, '-n', 3, PROGRAM, 'late', 6], env={'FULT_COMM_TIMEOUT': '2'})
-    until(lambda: process_of(job, 0) and process_of(job, 1), 'ranks 0 and 1 start')
-    first, second = process_of(job, 0), process_of(job, 1)
-    # On a busy machine it may have ended before it is seen: then it has not been stopped.
-    until(lambda: has_thread(second, 'fult-end') or process_of(job, 1) != second, 'rank 1 waits for the others')
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(second, signal.SIGSTOP)
-    try:
-        until(lambda: process_of(job, 0) != first, 'rank 0 ends')
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(second, signal.SIGCONT)
-    status, out, err = job.finish()
-    expect(err.count('ends without the others: ') >= 2 and err.count('rank 2 did not come') >= 2, f'{status} {err}')
 
 
 def different_same_host():
@@ -197,7 +140,8 @@ def launcher_and_guard_are_killed():
         return ([n for n in name.values() if n.startswith('comm_conf')] + [''])[0] and 'fult-run-guard' in name.values()
 
     until(started, 'the ranks')
-    time.sleep(0.5)  # they are more likely within their contexts by then; they must end in either case
+    # They are more likely within their contexts by then.
+    time.sleep(0.5)  # time: either order is right
     for pid in [p for p, n in name.items() if n == 'fult-run-guard']:
         os.kill(pid, 9)
     job.process.kill()
@@ -213,7 +157,7 @@ def exits_without_an_end():
 
 def crashes():
     """A rank crashes, with and without libfabric in use: it ends by the signal, and no other rank reports it."""
-    if launching.LIMIT != 55:
+    if SLOW:
         raise Skipped('sanitizers take the signals')
     for number in (11, 6, 15):
         for environment in ({}, NETWORK):
@@ -236,20 +180,22 @@ def ports_of(job):
             links = [os.readlink(f'/proc/{pid}/fd/{fd}') for fd in os.listdir(f'/proc/{pid}/fd')]
         except OSError:
             continue  # it has just ended
+        if not rank:
+            continue  # a process of fult-run that becomes a rank
         for port in (sockets[link[8:-1]] for link in links if link[8:-1] in sockets):
             ports[int(rank[0].split(b'=')[1])] = port
     return ports
 
 
 # Random bytes in connections of their own, of which some stay.
-def send_what_is_nothing(port, held):
+def send_what_is_nothing(port, held, choice):
     for _ in range(20):
-        one = socket.create_connection(('127.0.0.1', port), timeout=launching.LIMIT)
+        one = socket.create_connection(('127.0.0.1', port))
         try:
-            one.sendall(random.randbytes(random.choice((0, 1, 7, 16, 100, 10_000))))
+            one.sendall(choice.randbytes(choice.choice((0, 1, 7, 16, 100, 10_000))))
         except OSError:
             pass  # closed by the rank, which is fine
-        if random.random() < 0.5:
+        if choice.random() < 0.5:
             held.append(one)
         else:
             one.close()
@@ -262,7 +208,7 @@ def send_as_strangers(job, provider):
         try:
             strangers = [subprocess.Popen([STRANGER, provider, str(port), str(1 - rank)], stderr=subprocess.PIPE)
                          for rank, port in ports_of(job).items()]
-            job.process.wait(5)
+            job.process.wait(5)  # time: between polls
         except subprocess.TimeoutExpired:
             pass
         finally:
@@ -275,17 +221,15 @@ def send_as_strangers(job, provider):
 def strangers_send_over(provider):
     job = Job([FULT_RUN, '-n', 2, PROGRAM, 'attacked', 200],
               env={'FULT_WORKERS': '1', 'FULT_COMM_NETWORK': provider, **NETWORK})
-    end = threading.Timer(launching.LIMIT, job.process.kill)
-    end.start()
     held = []
     try:
         until(lambda: len(ports_of(job)) == 2 or job.process.poll() is not None, 'the ports of the ranks')
+        choice = random.Random(1)
         for port in ports_of(job).values():
-            send_what_is_nothing(port, held)
+            send_what_is_nothing(port, held, choice)
         said = send_as_strangers(job, provider)
         status, out, err = job.finish()
     finally:
-        end.cancel()
         job.process.kill()
         for one in held:
             one.close()
@@ -330,7 +274,7 @@ def no_room_in_shared_memory():
     expect(err.count('fult-comm:') == 1 and 'of the 4 ranks here go over the network' in err, out + err)
     # Timing determines which of the devices have room. There is one line, however many lack it.
     counts = []
-    for size in range(36, 68, 4):
+    for size in range(36, 68, 4 if LONG else 8):
         out, err = little_shared_memory(f'{size}k', 2, SOME[0], FULT_COMM_DEVICES='4')
         counts.append(err.count('go over the network'))
     expect(max(counts) == 1, f'{counts}: {out} {err}')
@@ -355,4 +299,5 @@ def never_received():
     conforms(2, 'never_received', FULT_COMM_UNEXPECTED='200K', FULT_COMM_PACKETS='64', **NETWORK)
 
 
-sys.exit(main(cases_of(__name__)))
+if __name__ == '__main__':
+    sys.exit(main(cases_of('__main__')))

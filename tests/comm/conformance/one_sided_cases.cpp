@@ -24,23 +24,23 @@ const remote_region &of(const std::vector<remote_region> &all, int rank) {
 void put_and_get(party &p) {
     const std::vector<std::size_t> sizes = border_sizes();
     constexpr std::size_t gap = 24; // only the requested bytes change
-    const std::vector<std::byte> filler(sizes.back() + 2 * gap, std::byte{0xee});
-    std::vector<std::byte> memory(filler.size());
+    std::vector<std::byte> memory(sizes.back() + 2 * gap);
     region own(p.world, memory);
     const auto all = reported_by_all(p, own.remote());
     for (const std::size_t size : sizes) {
         const auto seed = static_cast<std::uint64_t>(p.rank) * 100'000 + size;
         const auto theirs = static_cast<std::uint64_t>(p.previous()) * 100'000 + size;
-        std::memcpy(memory.data(), filler.data(), filler.size());
+        std::memset(memory.data(), 0xee, memory.size());
         p.barrier();
         put(p.world, bytes_of(seed, size), of(all, p.next()), gap);
         p.barrier(); // a put that is complete is there
         require(are_bytes_of(theirs, std::span(memory).subspan(gap, size)), "put of " + std::to_string(size));
         const auto untouched = [&](std::size_t from, std::size_t to) {
-            return std::memcmp(memory.data() + from, filler.data(), to - from) == 0;
+            return fult::testing::all_are(std::byte{0xee}, memory.data() + from, to - from);
         };
         require(untouched(0, gap) && untouched(gap + size, memory.size()), "nothing else was written");
-        std::vector<std::byte> in(size + 1, std::byte{0x11});
+        std::vector<std::byte> in(size + 1);
+        in.back() = std::byte{0x11};
         get(p.world, std::span(in).first(size), of(all, p.next()), gap);
         require(are_bytes_of(seed, std::span(in).first(size)), "get of " + std::to_string(size));
         require(in.back() == std::byte{0x11}, "nothing behind it was written");

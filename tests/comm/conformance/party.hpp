@@ -17,6 +17,7 @@
 
 #include <fult/comm.hpp>
 
+#include "tests/support/bytes.hpp"
 #include "tests/support/scale.hpp"
 
 namespace fult::comm::testing {
@@ -101,21 +102,14 @@ template <class Exception, class F> void require_throw(F call, place where = pla
     require(false, "no exception", where);
 }
 
-// Bytes that show where they belong.
-inline std::byte byte_at(std::uint64_t seed, std::size_t i) {
-    return static_cast<std::byte>((seed * 0x9e3779b97f4a7c15U + i * 0x2545f491U) >> 13);
-}
+// See tests/support/bytes.hpp.
 inline std::vector<std::byte> bytes_of(std::uint64_t seed, std::size_t size) {
     std::vector<std::byte> all(size);
-    for (std::size_t i = 0; i < size; ++i)
-        all[i] = byte_at(seed, i);
+    fult::testing::fill_bytes(seed, 0, all.data(), size);
     return all;
 }
 inline bool are_bytes_of(std::uint64_t seed, std::span<const std::byte> bytes) {
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-        if (bytes[i] != byte_at(seed, i))
-            return false;
-    return true;
+    return fult::testing::are_bytes(seed, 0, bytes.data(), bytes.size());
 }
 
 // Sends that continue without a receive: any send may wait for its receive, if the receiver has asked for

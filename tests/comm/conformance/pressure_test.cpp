@@ -22,13 +22,14 @@ world_settings small_share(int ranks, bool one_sided = true) {
     return settings;
 }
 
-// Waits until nothing changes. No event reports that: 100 polls without a change, some time apart.
+// Waits until nothing changes. No event reports that: 100 polls without a change, some time apart. On a busy
+// machine it may change afterwards.
 template <class F> void until_still(F progress) {
     for (int quiet = 0, before = -1; quiet < 100;) {
         const int now = progress();
         quiet = now == before && now > 0 ? quiet + 1 : 0;
         before = now;
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        std::this_thread::sleep_for(std::chrono::microseconds(200)); // time: between polls
         this_task::yield();
     }
 }
@@ -123,8 +124,9 @@ TEST(queues, refuse_what_finds_no_room_at_the_sender) {
                     refused = 0;
                 } else {
                     ++refused;
-                    std::this_thread::sleep_for(
-                        std::chrono::microseconds(500)); // 20 refusals in 10 ms are final
+                    // 20 refusals in 10 ms are mostly final.
+                    // time: either order is right
+                    std::this_thread::sleep_for(std::chrono::microseconds(500));
                     this_task::yield();
                 }
                 EXPECT_LE(all.jobs[0]->on->flow().copied(), 2 * share);

@@ -83,7 +83,7 @@ int main(int, char **arguments) {
         const std::vector<std::string> addresses{
             address_of(settings.provider, static_cast<std::uint16_t>(std::atoi(arguments[2]))), ""};
         network->connect(addresses);
-        std::mt19937_64 random{std::random_device{}()};
+        std::mt19937_64 random{1};
         const auto source = static_cast<std::uint32_t>(std::atoi(arguments[3]));
         for (;; poll(*network))
             for (const bytes &each : kinds_of_packets(source, random)) {

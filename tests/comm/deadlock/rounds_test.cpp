@@ -46,6 +46,7 @@ struct world {
     std::deque<letter> letters;
     std::map<probe, int> sent;
 
+    // time: given, never reached
     explicit world(int size, clock::duration pause = std::chrono::hours(1)) {
         for (int r = 0; r < size; ++r) {
             ranks.push_back(std::make_unique<one_rank>(*this, r));

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +16,7 @@
 #include <stdexcept>
 #include <string>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -50,8 +52,6 @@ struct way {
 
 // The tested transports: from the file that transport_test.cpp is linked with.
 std::vector<way> ways();
-
-inline constexpr unsigned bound = 120; // seconds for a process, far above what it needs on a busy machine
 
 inline std::string job() { return "fult-test-" + std::to_string(getppid()); }
 
@@ -168,9 +168,9 @@ class rank_process {
 
 inline constexpr int absent = 77; // exit status: this machine has no such provider
 
-// Forks `size` ranks that run `body`, each for `seconds` at most. Returns their wait statuses.
-inline std::vector<int> fork_ranks(int size, const way &how, unsigned seconds,
-                                   const std::function<void(board &, int)> &body) {
+// Forks `size` ranks that run `body`. Returns their wait statuses. One that fails ends the others, which
+// would wait for it; one that is killed does not.
+inline std::vector<int> fork_ranks(int size, const way &how, const std::function<void(board &, int)> &body) {
     void *const room =
         mmap(nullptr, sizeof(board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     require(room != MAP_FAILED, "mmap of the board");
@@ -181,7 +181,7 @@ inline std::vector<int> fork_ranks(int size, const way &how, unsigned seconds,
         const pid_t child = fork();
         require(child >= 0, "fork");
         if (child == 0) {
-            alarm(seconds);
+            prctl(PR_SET_PDEATHSIG, SIGKILL); // no rank outlives the test
             setenv("FI_SHM_DISABLE_CMA", how.copies_by_cma ? "0" : "1", 1);
             int status = 0;
             try {
@@ -195,11 +195,20 @@ inline std::vector<int> fork_ranks(int size, const way &how, unsigned seconds,
         }
         processes.push_back(child);
     }
-    std::vector<int> statuses;
-    for (const pid_t child : processes) {
+    std::vector<int> statuses(processes.size());
+    for (std::size_t left = processes.size(); left != 0; --left) {
         int status = 0;
-        waitpid(child, &status, 0);
-        statuses.push_back(status);
+        const pid_t ended = waitpid(-1, &status, 0);
+        for (std::size_t rank = 0; rank < processes.size(); ++rank)
+            if (processes[rank] == ended) {
+                statuses[rank] = status;
+                processes[rank] = 0;
+            }
+        const bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+        if (status != 0 && !killed)
+            for (const pid_t each : processes)
+                if (each != 0)
+                    kill(each, SIGKILL);
     }
     munmap(room, sizeof(board));
     return statuses;

@@ -41,8 +41,8 @@ TEST_P(server, nothing_waits_for_the_end_of_a_sleep) {
                 this_task::yield();
         });
         for (int i = 0; i < 200; ++i) {
-            if (i % 20 == 0) // the server mostly goes to sleep; both cases are right
-                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            if (i % 20 == 0)                                               // the server mostly goes to sleep
+                std::this_thread::sleep_for(std::chrono::milliseconds(1)); // time: either order is right
             request sent = p.world.isend(std::span(&i, 1), p.next(), 1);
             p.world.recv<int>(p.previous(), 1);
             sent.wait();
@@ -93,7 +93,8 @@ TEST(foreign_threads, exchange_messages_while_every_worker_is_blocked) {
         for (std::uint32_t tag = 0; tag < 3; ++tag)
             some.emplace_back([&, tag] {
                 for (int i = 0; i < rounds; ++i) {
-                    if (i % 10 == 0 && p.rank == 0) // the others mostly go to sleep; both cases are right
+                    if (i % 10 == 0 && p.rank == 0) // the others mostly go to sleep
+                        // time: either order is right
                         std::this_thread::sleep_for(std::chrono::milliseconds(1));
                     if (p.rank == 0)
                         p.world.send(i, p.next(), tag);

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "comm/match/wildcards.hpp"
+#include "tests/support/long.hpp"
 #include "tests/support/scale.hpp"
 
 namespace {
 
 using namespace fult::comm::detail;
 using kind = wildcard_matcher::kind;
+using fult::testing::rounds;
 using fult::testing::scaled;
 
 struct numbered : wildcard_message {
@@ -119,7 +121,7 @@ TEST(wildcards, an_open_half_of_a_key_is_not_looked_at) {
 
 TEST(wildcards, random_histories) {
     std::mt19937 random(3);
-    for (std::size_t round = 0; round < scaled(300) + 6; ++round) {
+    for (std::size_t round = 0; round < scaled(rounds(50, 300)) + 6; ++round) {
         wildcard_matcher matcher;
         simple_matcher simple;
         std::vector<numbered> items(round % 10 == 0 ? 3000 : 200);
@@ -194,7 +196,7 @@ TEST(wildcards, random_histories) {
 // sender's messages of one tag in the order in which they were sent.
 TEST(wildcards, several_threads) {
     constexpr unsigned threads = 6, tags = 4;
-    const unsigned each_does = static_cast<unsigned>(scaled(300'000) + 1'000);
+    const unsigned each_does = static_cast<unsigned>(scaled(rounds(100'000, 300'000)) + 1'000);
     struct traced : wildcard_message {
         match_pattern wanted;
         std::uint64_t sent = 0;

@@ -9,7 +9,7 @@ struct matrix {
     std::uint64_t a, b, c, d;
     bool operator==(const matrix &) const = default;
 };
-constexpr auto times = [](const matrix &x, const matrix &y) -> matrix {
+constexpr auto multiplied = [](const matrix &x, const matrix &y) -> matrix {
     return {x.a * y.a + x.b * y.c, x.a * y.b + x.b * y.d, x.c * y.a + x.d * y.c, x.c * y.b + x.d * y.d};
 };
 
@@ -44,7 +44,7 @@ struct call {
         std::vector<matrix> all = matrices(0);
         for (int of = 1; of < size(); ++of)
             for (std::size_t i = 0; i < count; ++i)
-                all[i] = times(all[i], matrix_of(of, i));
+                all[i] = multiplied(all[i], matrix_of(of, i));
         return all;
     }
     void expect(bool holds, const char *what) const {
@@ -68,7 +68,7 @@ void do_broadcast(const call &c) {
 void do_reduce(const call &c) {
     const std::vector<matrix> in = c.matrices(c.rank());
     std::vector<matrix> out(c.rank() == c.root ? c.count : 0);
-    reduce(c.at, in, out, c.root, times);
+    reduce(c.at, in, out, c.root, multiplied);
     c.expect(in == c.matrices(c.rank()), "reduce, its input");
     c.expect(c.rank() != c.root || out == c.product(), "reduce");
 }
@@ -76,12 +76,12 @@ void do_reduce(const call &c) {
 void do_allreduce(const call &c) {
     std::vector<matrix> in = c.matrices(c.rank());
     if (c.seed % 3 == 0) {
-        allreduce(c.at, in, in, times); // in its place
+        allreduce(c.at, in, in, multiplied); // in its place
         c.expect(in == c.product(), "allreduce in place");
         return;
     }
     std::vector<matrix> out(c.count);
-    allreduce(c.at, in, out, times);
+    allreduce(c.at, in, out, multiplied);
     c.expect(out == c.product(), "allreduce");
 }
 

@@ -118,7 +118,7 @@ void in_a_task(scene &in, const status &about, std::span<const std::byte> bytes)
     if (d.chance(30))
         this_task::yield();
     if (d.chance(5))
-        this_task::sleep_for(std::chrono::microseconds(d.below(200)));
+        this_task::sleep_for(std::chrono::microseconds(d.below(200))); // time: either order is right
     arrivals &all = arrived(in);
     if (all.planned().answers)
         in.own[0].send(&about.size, sizeof about.size, about.source, about.tag);

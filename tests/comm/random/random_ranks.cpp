@@ -58,7 +58,8 @@ void declare(tools::command_line &line, arguments &a) {
             "some of kill, stop, slow, scarce, fds with commas between them, or none")
         ->type_name("LIST");
     line.add_option("--only", a.only, "one kind of act")->type_name("KIND");
-    line.add_option("--limit", a.limit, "seconds without a step that count as a hang")->type_name("SECONDS");
+    line.add_option("--limit", a.limit, "seconds without a step that count as a hang; 0: none do")
+        ->type_name("SECONDS");
     line.add_option("--workers", a.workers, "of each rank; else as the seed says")->type_name("N");
     line.add_option("--threads", a.threads, "0: no foreign threads")->type_name("0|1");
 }
@@ -69,6 +70,7 @@ using scenes = std::list<scene>;
 // A rank that is stopped for a while, by the next one.
 void stop_and_go_on(pid_t process, dice d) {
     ::kill(process, SIGSTOP);
+    // time: either order is right
     std::this_thread::sleep_for(std::chrono::milliseconds(d.between(1, 400)));
     ::kill(process, SIGCONT);
 }
@@ -77,8 +79,9 @@ void stop_and_go_on(pid_t process, dice d) {
 void compute(std::uint64_t seed) {
     dice d(seed);
     for (int i = d.between(1, 4); i > 0; --i) {
-        const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(d.below(15'000));
-        while (std::chrono::steady_clock::now() < until)
+        const auto now = &std::chrono::steady_clock::now; // time: either order is right
+        // time: either order is right
+        for (const auto until = now() + std::chrono::microseconds(d.below(15'000)); now() < until;)
             ;
         this_task::yield();
     }
@@ -96,8 +99,9 @@ void begin_faults(member &me, const phase_plan &p, const std::vector<pid_t> &pro
     if (d.chance(50))
         steps_to_live = d.between(1, d.chance(50) ? 30 : 1000);
     else
+        // time: either order is right
         helpers.emplace_back([time = std::chrono::microseconds(d.below(d.chance(50) ? 3000 : 40'000))] {
-            std::this_thread::sleep_for(time);
+            std::this_thread::sleep_for(time); // time: either order is right
             std::raise(SIGKILL);
         });
 }

@@ -24,11 +24,11 @@ void actor::dawdle() {
     if (what < 8)
         pause();
     else if (what < 10) {
-        const auto time = std::chrono::microseconds(roll.below(300));
+        const auto time = std::chrono::microseconds(roll.below(300)); // time: either order is right
         if (foreign)
-            std::this_thread::sleep_for(time);
+            std::this_thread::sleep_for(time); // time: either order is right
         else
-            this_task::sleep_for(time);
+            this_task::sleep_for(time); // time: either order is right
     } else if (what < 11) {
         in.me.progress();
     }
@@ -66,7 +66,7 @@ void actor_group::join() {
     // another rank in this process, or those that messages start. So another worker must be able to run them.
     const bool at_once = roll_.chance(30) && me_.own_workers && fult::worker_count() > 1;
     while (!at_once && threads_left_.load(std::memory_order_acquire) != 0)
-        this_task::sleep_for(std::chrono::microseconds(100)); // between polls
+        this_task::sleep_for(std::chrono::microseconds(100)); // time: between polls
     for (std::thread &each : threads_)
         each.join();
     threads_.clear();

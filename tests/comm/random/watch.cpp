@@ -60,16 +60,17 @@ void watch::fail(const std::string &what) {
 }
 
 void watch::look() {
-    using clock = std::chrono::steady_clock;
+    constexpr auto now = &std::chrono::steady_clock::now; // time: given, never reached
+    const std::chrono::seconds limit(seconds_);           // time: given, never reached
     std::uint64_t seen = 0;
-    clock::time_point since = clock::now();
+    auto since = now();
     while (!over_.load(std::memory_order_relaxed)) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(20)); // between polls
-        const std::uint64_t now = steps_.load(std::memory_order_relaxed);
-        if (now != seen) {
-            seen = now;
-            since = clock::now();
-        } else if (clock::now() - since > std::chrono::seconds(seconds_)) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20)); // time: between polls
+        const std::uint64_t made = steps_.load(std::memory_order_relaxed);
+        if (made != seen) {
+            seen = made;
+            since = now();
+        } else if (now() - since > limit) {
             std::fprintf(stderr, "HANGS: nothing has moved for %u s\n", seconds_);
             print_activities();
             std::fflush(nullptr);
