@@ -108,7 +108,7 @@ TEST(match_table_threads, small_histories_are_linearizable) {
     // these three are in one bucket of eight, and move apart when it is split
     std::array<std::uint64_t, 3> keys{};
     // Threads overlap as the machine has it: those of one processor only where one is preempted, or yields.
-    for (std::size_t round = 0; round < scaled(rounds(500, 2000)) + 20; ++round) {
+    for (std::size_t round = 0; round < scaled(rounds(300, 2000)) + 20; ++round) {
         match_table table(8, 8u << round % 4);
         std::mt19937 seeds(static_cast<unsigned>(round));
         for (auto &key : keys)
@@ -233,7 +233,7 @@ TEST(match_table_threads, each_key_pairs_one_to_one_and_in_order) {
 // the owner may free it then.
 TEST(match_table_threads, an_item_is_matched_or_removed) {
     match_table table(8, 64);
-    const unsigned all = static_cast<unsigned>(scaled(rounds(50'000, 200'000)) + 2'000);
+    const unsigned all = static_cast<unsigned>(scaled(rounds(10'000, 200'000)) + 2'000);
     std::atomic<unsigned> expected{0}, taken{0};
     on_threads(3, [&](unsigned thread) {
         std::mt19937 random(thread);
