@@ -20,7 +20,7 @@ using kind = wildcard_matcher::kind;
 using fult::testing::rounds;
 using fult::testing::scaled;
 
-struct numbered : wildcard_message {
+struct numbered_wildcard : wildcard_message {
     unsigned number = 0;
     match_pattern wanted;   // of a receive
     std::uint64_t sent = 0; // of a message
@@ -36,10 +36,10 @@ bool fits(const match_pattern &what, std::uint64_t key) {
 // The MPI standard's rule of two queues, literally.
 class simple_matcher {
   public:
-    numbered *post(const match_pattern &what, numbered &receive) {
+    numbered_wildcard *post(const match_pattern &what, numbered_wildcard &receive) {
         for (auto at = messages.begin(); at != messages.end(); ++at)
             if (fits(what, (*at)->sent)) {
-                numbered *const found = *at;
+                numbered_wildcard *const found = *at;
                 messages.erase(at);
                 return found;
             }
@@ -47,10 +47,10 @@ class simple_matcher {
         receives.push_back(&receive);
         return nullptr;
     }
-    numbered *arrive(std::uint64_t key, numbered &message) {
+    numbered_wildcard *arrive(std::uint64_t key, numbered_wildcard &message) {
         for (auto at = receives.begin(); at != receives.end(); ++at)
             if (fits((*at)->wanted, key)) {
-                numbered *const found = *at;
+                numbered_wildcard *const found = *at;
                 receives.erase(at);
                 return found;
             }
@@ -58,15 +58,17 @@ class simple_matcher {
         messages.push_back(&message);
         return nullptr;
     }
-    bool remove(numbered &item) { return std::erase(receives, &item) + std::erase(messages, &item) == 1; }
-    numbered *look(const match_pattern &what) const {
-        for (numbered *each : messages)
+    bool remove(numbered_wildcard &item) {
+        return std::erase(receives, &item) + std::erase(messages, &item) == 1;
+    }
+    numbered_wildcard *look(const match_pattern &what) const {
+        for (numbered_wildcard *each : messages)
             if (fits(what, each->sent))
                 return each;
         return nullptr;
     }
 
-    std::vector<numbered *> receives, messages;
+    std::vector<numbered_wildcard *> receives, messages;
 };
 
 TEST(wildcards, each_pattern_takes_the_oldest_that_fits) {
@@ -77,8 +79,8 @@ TEST(wildcards, each_pattern_takes_the_oldest_that_fits) {
     const unsigned expected[] = {5, 1, 2, 0};
     for (unsigned p = 0; p < 4; ++p) {
         wildcard_matcher matcher;
-        std::vector<numbered> messages(7);
-        numbered receive;
+        std::vector<numbered_wildcard> messages(7);
+        numbered_wildcard receive;
         const std::uint64_t keys[] = {key_of(1, 1), key_of(2, 7), key_of(3, 8), key_of(4, 7),
                                       key_of(3, 9), key_of(3, 7), key_of(3, 7)};
         for (unsigned i = 0; i < 7; ++i)
@@ -100,7 +102,7 @@ TEST(wildcards, a_message_takes_the_receive_posted_first) {
                                       {0, true, true}};
     do {
         wildcard_matcher matcher;
-        std::vector<numbered> receives(4), messages(5);
+        std::vector<numbered_wildcard> receives(4), messages(5);
         for (unsigned i = 0; i < 4; ++i)
             ASSERT_EQ(matcher.post(patterns[order[i]], receives[i]), nullptr);
         for (unsigned i = 0; i < 4; ++i)
@@ -111,7 +113,7 @@ TEST(wildcards, a_message_takes_the_receive_posted_first) {
 
 TEST(wildcards, an_open_half_of_a_key_is_not_looked_at) {
     wildcard_matcher matcher;
-    numbered receive, message;
+    numbered_wildcard receive, message;
     EXPECT_EQ(matcher.post({key_of(999, 7), true, false}, receive), nullptr);
     EXPECT_EQ(matcher.arrive(key_of(5, 8), message), nullptr);
     EXPECT_TRUE(matcher.remove(message));
@@ -124,8 +126,8 @@ TEST(wildcards, random_histories) {
     for (std::size_t round = 0; round < scaled(rounds(50, 300)) + 6; ++round) {
         wildcard_matcher matcher;
         simple_matcher simple;
-        std::vector<numbered> items(round % 10 == 0 ? 3000 : 200);
-        std::vector<numbered *> idle;
+        std::vector<numbered_wildcard> items(round % 10 == 0 ? 3000 : 200);
+        std::vector<numbered_wildcard *> idle;
         for (auto &each : items) {
             each.number = static_cast<unsigned>(&each - items.data());
             idle.push_back(&each);
@@ -135,24 +137,25 @@ TEST(wildcards, random_histories) {
         const unsigned open = random() % 5; // how often a half is
         const unsigned more_messages = 1 + random() % 7;
         const auto number_of = [](wildcard_item *i) {
-            return i ? int(static_cast<numbered *>(i)->number) : -1;
+            return i ? int(static_cast<numbered_wildcard *>(i)->number) : -1;
         };
         for (unsigned step = 0; step < 10 * items.size(); ++step) {
             const std::uint64_t key = key_of(random() % sources, random() % tags);
             const match_pattern pattern{key, random() % 5 < open, random() % 5 < open};
             const unsigned choice = random() % 10;
             if (choice < 8 && !idle.empty()) {
-                numbered &own = *idle.back();
+                numbered_wildcard &own = *idle.back();
                 const bool sends = random() % 8 < more_messages;
                 wildcard_item *const met = sends ? matcher.arrive(key, own) : matcher.post(pattern, own);
-                numbered *const expected = sends ? simple.arrive(key, own) : simple.post(pattern, own);
+                numbered_wildcard *const expected =
+                    sends ? simple.arrive(key, own) : simple.post(pattern, own);
                 ASSERT_EQ(number_of(met), number_of(expected)) << "round " << round << ", step " << step;
                 if (expected)
                     idle.push_back(expected);
                 else
                     idle.erase(std::find(idle.begin(), idle.end(), &own));
             } else if (choice < 9) {
-                numbered &one = items[random() % items.size()];
+                numbered_wildcard &one = items[random() % items.size()];
                 const bool in = simple.remove(one);
                 ASSERT_EQ(matcher.remove(one), in);
                 if (in)
@@ -167,18 +170,19 @@ TEST(wildcards, random_histories) {
                 const kind k = random() % 2 ? kind::receive : kind::message;
                 const unsigned rest = random() % 3;
                 const auto unwanted = [&](wildcard_item &i) {
-                    return static_cast<numbered &>(i).number % 3 == rest;
+                    return static_cast<numbered_wildcard &>(i).number % 3 == rest;
                 };
-                std::vector<numbered *> &queue = k == kind::receive ? simple.receives : simple.messages;
-                std::vector<numbered *> expected, got;
-                std::erase_if(queue, [&](numbered *i) {
+                std::vector<numbered_wildcard *> &queue =
+                    k == kind::receive ? simple.receives : simple.messages;
+                std::vector<numbered_wildcard *> expected, got;
+                std::erase_if(queue, [&](numbered_wildcard *i) {
                     const bool goes = unwanted(*i);
                     if (goes)
                         expected.push_back(i);
                     return goes;
                 });
                 for (match_item *each = matcher.remove_if(k, unwanted); each; each = each->next)
-                    got.push_back(static_cast<numbered *>(each));
+                    got.push_back(static_cast<numbered_wildcard *>(each));
                 idle.insert(idle.end(), got.begin(), got.end());
                 if (k == kind::receive) {
                     std::sort(expected.begin(), expected.end());
