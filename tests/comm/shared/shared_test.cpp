@@ -204,12 +204,16 @@ void kill_at_random(const way &how, unsigned round) {
         while (sent[other] < goal || reads < reads_before + 2)
             step();
         open.fill(false);
-        for (; reading; sched_yield())
+        while (reading) {
             take();
+            sched_yield();
+        }
         values[static_cast<std::size_t>(12 + rank)] = sent[other];
         values[done].fetch_add(1);
-        for (; values[done].load() < 2 || in.next[other] < values[12 + other].load(); sched_yield())
+        while (values[done].load() < 2 || in.next[other] < values[12 + other].load()) {
             take();
+            sched_yield();
+        }
     });
     for (int rank = 0; rank <= ranks; ++rank) {
         const int status = statuses[static_cast<std::size_t>(rank)];
