@@ -14,7 +14,6 @@ from pathlib import Path
 
 MARKERS = ('either order is right', 'a lower bound', 'given, never reached', 'between polls', 'measured, not judged')
 FOLDERS = ('tests', 'examples')
-UNCHECKED = ('tests/comm/', 'tests/launcher/', 'tests/hpccg/ranks_test.py', 'tests/migration/from_mpi_')  # without markers so far
 # They have a clock for `--seconds`.
 RUN_FOR_A_TIME = ('tests/inspect/soak.cpp', 'tests/omp/random_tasks.cpp', 'tests/random/main.cpp')
 FOR_A_TIME = ('fresh', 'soak', 'timed')
@@ -74,8 +73,7 @@ def errors_of_build(text):
 
 
 def is_checked(name):
-    return not (name.startswith(UNCHECKED) or name in RUN_FOR_A_TIME or
-                name == 'tests/layout/time.py' or re.search(r'_timed_test\.\w+$', name))
+    return not (name in RUN_FOR_A_TIME or name == 'tests/layout/time.py' or re.search(r'_timed_test\.\w+$', name))
 
 
 def check(root):
