@@ -64,7 +64,7 @@ def make(run_, log, progress):
     elif (status := configure(config, log, progress)) != 0:
         count.fail(f'{name}: {failure_of("configuring", status)}')
     elif targets is not None:
-        command = ['nice', '-n', '19', 'ninja', '-k', '0', '-C', str(BUILD / config), '-j', JOBS, *targets]
+        command = ['ninja', '-k', '0', '-C', str(BUILD / config), '-j', JOBS, *targets]
         if (status := run(command, log, 'building', progress=progress)) != 0:
             count.fail(f'{name}: {failure_of("the build", status)}')
     return count
@@ -73,8 +73,7 @@ def make(run_, log, progress):
 class Builds:
     """Makes the build directories of all runs in their order, beside the tests and ahead of them: tests often wait.
 
-    Compilers have the lowest priority, and take what processor time the tests leave. Where tests are to run alone, nothing is built
-    any more: such a run is the last one.
+    Where tests are to run alone, nothing is built any more: such a run is the last one.
     """
 
     def __init__(self, runs):
