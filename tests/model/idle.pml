@@ -15,7 +15,7 @@
  * Proved: a report is true, and a wait of all ranks that never ends is reported.
  *
  * @true   two -DRANKS=2 -DBUDGET=4
- * @true   three -DRANKS=3 -DBUDGET=1
+ * @large  three -DRANKS=3 -DBUDGET=1
  * @deep   three_more -DRANKS=3 -DBUDGET=2
  * @mutant ONE_WAVE -DRANKS=2 -DBUDGET=3       reported after the first wave
  * @mutant SUMS_ONCE -DRANKS=2 -DBUDGET=3      the second wave asks only for idleness

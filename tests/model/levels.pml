@@ -1,7 +1,7 @@
 /* Three levels: words, summary, top hint. Hints may be wrong for a moment, never for good.
  *
  *   @true   each_level
- *   @true   stop_early -DSTOP_EARLY   a signaler that finds the summary bit set leaves without a look at the top hint
+ *   @large  stop_early -DSTOP_EARLY   a signaler that finds the summary bit set leaves without a look at the top hint
  *   @deep   longer -DPASSES=3
  *   @mutant HINT_FIRST              signal: summary before word
  *   @mutant HINT_LOAD_FIRST         signal: the load of the summary overtakes the atomic OR on the word

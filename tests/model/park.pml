@@ -1,7 +1,7 @@
 /* Suspending a task: wait, signal, claim, publish, yield, the retained signal (pending_wakeup), the pinned state.
  *
  *   @true   safety
- *   @true   no_livelock np -DTHIEVES=1
+ *   @large  no_livelock np -DTHIEVES=1
  *   @mutant NO_WAKEUP_CHECK       the next context does not check pending_wakeup after state = ready
  *   @mutant NO_WAKEUP_STORE       a claim that fails forgets the signal
  *   @mutant CLAIM_ONCE            a claim that took pending_wakeup back and fails again stores it and leaves

@@ -1,11 +1,11 @@
 /* The lock with a queue, and the waiter that all of fult::sync waits with.
  *
  *   @true   plain
- *   @true   timed -DTIMED=1
- *   @true   two_timed -DTIMED=2
- *   @true   never_free -DTIMED=2 -DHOLD
+ *   @large  timed -DTIMED=1
+ *   @large  two_timed -DTIMED=2
+ *   @large  never_free -DTIMED=2 -DHOLD
  *   @true   defer -DDEFER
- *   @true   defer_timed -DDEFER -DTIMED=1
+ *   @large  defer_timed -DDEFER -DTIMED=1
  *   @mutant TRUST_CONTENDED -DTIMED=1      unlock has seen `contended` and relies on a first waiter under the queue's lock
  *   @mutant UNLOCK_IN_PLACE -DTIMED=1      ... finds none there, and stores `unlocked` while it still holds that lock
  *   @mutant GRANT_INSIDE                   the next owner is granted before the queue's lock is released

@@ -1,9 +1,9 @@
 /* Revocation: a thief takes private tasks back from a worker that reaches no scheduling point.
  *
- *   @true   two_words
+ *   @large  two_words
  *   @true   one_word -DWORDS=1
- *   @true   exchange -DEXCHANGE -DSPAWNS=2    poll_requests() with exchange(0) whose result is heeded
- *   @true   trimmed -DTRIMS -DSPAWNS=2 -DREVOCATIONS=2
+ *   @large  exchange -DEXCHANGE -DSPAWNS=2    poll_requests() with exchange(0) whose result is heeded
+ *   @large  trimmed -DTRIMS -DSPAWNS=2 -DREVOCATIONS=2
  *   @deep   longer -DSPAWNS=4
  *   @mutant NO_MEMBARRIER       the thief reads the private words without a membarrier
  *   @mutant NO_LOAD             the owner does not load request_flags after it has cleared a private bit

@@ -1,8 +1,9 @@
 #!/bin/bash
-# Checks the Promela models in this directory with spin: run.sh [--deep] [MODEL...]   (MODEL: park, revoke, ...; default all)
+# Checks the Promela models in this directory with spin: run.sh [--small|--deep] [MODEL...]   (MODEL: park, revoke, ...; default all)
 #
 # The head of each model lists its runs, one a line:
-#     @true   NAME [np] [-Dflag...]    must be searched completely, without an error
+#     @true   NAME [np] [-Dflag...]    must be searched completely, without an error: seconds. --small runs these alone
+#     @large  NAME [np] [-Dflag...]    likewise, but larger: not with --small
 #     @deep   NAME [np] [-Dflag...]    likewise, but large: only with --deep (minutes, up to 6 GB each)
 #     @mutant NAME [np] [-Dflag...]    one line is wrong (MUTANT_NAME): the search must find an error
 # np: searches for non-progress cycles, else for assertions and invalid end states.
@@ -69,8 +70,11 @@ for tool in spin "${cc%% *}"; do
 done
 
 all='park revoke levels sleep join qlock barrier condition_variable group any match ring timer fair poll idle dock'
-kinds='true\|mutant'
-if [ "${1:-}" = --deep ]; then kinds='true\|mutant\|deep'; shift; fi
+kinds='true\|large\|mutant'
+case ${1:-} in
+--small) kinds=true; shift ;;
+--deep) kinds+='\|deep'; shift ;;
+esac
 if [ $# = 0 ]; then set -- $all; fi
 
 work=$(mktemp -d) || exit 1

@@ -3,10 +3,10 @@
  *   @true   signals -DWORKERS=2 -DSIGNALS=2
  *   @true   busy_home -DWORKERS=3 -DSIGNALS=2 -DBUSY
  *   @true   both_homes -DWORKERS=2 -DSIGNALS=1 -DSIGNALS1=1
- *   @true   private -DWORKERS=3 -DSPAWNS=3
- *   @true   mixed -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=1 -DPINNED
- *   @true   watch -DWORKERS=2 -DSIGNALS=2 -DWATCH
- *   @true   poll_sleep -DWORKERS=2 -DSIGNALS=2 -DPOLL_SLEEP
+ *   @large  private -DWORKERS=3 -DSPAWNS=3
+ *   @large  mixed -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=1 -DPINNED
+ *   @large  watch -DWORKERS=2 -DSIGNALS=2 -DWATCH
+ *   @large  poll_sleep -DWORKERS=2 -DSIGNALS=2 -DPOLL_SLEEP
  *   @true   poll_sleep_busy -DWORKERS=3 -DSIGNALS=1 -DBUSY -DPOLL_SLEEP
  *   @deep   watch_both -DWORKERS=2 -DSIGNALS=1 -DSIGNALS1=1 -DWATCH
  *   @deep   watch_three -DWORKERS=3 -DSIGNALS=2 -DWATCH

@@ -92,7 +92,7 @@ STEPS = [
     Step('release', 'release'),
     Step('long', 'release', ['long', 'fresh', 'slurm']),
     Step('readme', 'release', ['readme'], build=False),
-    Step('models-all', 'release', ['model', 'model-large'], build=False),
+    Step('models-all', 'release', ['model-large'], build=False),
     Step('clang', 'clang', ['unit', 'regression', 'fuzz'],
          targets=['libraries', 'unit-tests', 'load-tests', 'fuzz-programs']),
     Step('tidy', 'clang', ['tidy'], build=False),

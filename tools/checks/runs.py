@@ -12,6 +12,7 @@ from .counts import Count, count_results
 from .plan import ROOT, SEPARATE
 
 LOGS = BUILD / 'check-logs'
+LIMITED = ROOT / 'tools' / 'limited'
 TESTS_AT_ONCE = str(int(JOBS) + 1)  # many spend their time waiting
 TEST_SILENCE = '600'  # seconds without output after which a test hangs
 
@@ -75,15 +76,16 @@ def test(run_):
     """Runs the tests; run_.counts has the outcome of each step."""
     first = run_.steps[0]
     directory = BUILD / run_.config
-    base = directory / 'meson-logs' / (f'check-{run_.name}' + (f'-{first.setup}' if first.setup else ''))
-    for old in base.parent.glob(f'check-{run_.name}*'):
+    # Meson adds the setup or the wrapper to the name.
+    base = directory / 'meson-logs' / f'check-{run_.name}-{first.setup or LIMITED.name}'
+    for old in base.parent.glob(f'{base.name}*'):
         old.unlink()
     command = ['meson', 'test', '-C', str(directory), '--no-rebuild', '--print-errorlogs', '--num-processes',
                '1' if first.alone else TESTS_AT_ONCE, '--logbase', f'check-{run_.name}']
     if first.setup:
         command += ['--setup', first.setup]
     else:
-        command += ['--timeout-multiplier', '0', '--wrapper', f'{ROOT / "tools" / "limited"} {TEST_SILENCE}']
+        command += ['--timeout-multiplier', '0', '--wrapper', f'{LIMITED} {TEST_SILENCE}']
     command += suites_arguments(run_.steps)
     if run_.config == 'tsan':
         command = without_aslr() + command
