@@ -260,10 +260,15 @@ class linearizability_test : public fult::testing::sync_test {
         }
     }
 
-    // So that even with fewer cores than threads and workers the others get on.
-    static void let_others_run() {
-        yield_to_others();
-        std::this_thread::yield();
+    // So that even with fewer cores than threads and workers the others get on. The kernel is asked rarely:
+    // beside busy processes, it returns only after a turn of each of them.
+    static void let_others_run(unsigned round) {
+        if (fult::in_task())
+            fult::this_task::yield();
+        if (round % 256 == 255)
+            std::this_thread::yield();
+        else
+            fult::detail::cpu_relax();
     }
 
     // Runs body(actor, random) in all actors, and meanwhile(all_ended) here once they have begun.
@@ -272,8 +277,8 @@ class linearizability_test : public fult::testing::sync_test {
         std::atomic<unsigned> there{0}, ended{0};
         const auto act = [&](unsigned i) {
             ++there;
-            while (there.load() != actors)
-                let_others_run();
+            for (unsigned round = 0; there.load() != actors; ++round)
+                let_others_run(round);
             generator random(static_cast<generator::result_type>(seed * actors + i + 1));
             body(i, random);
             ++ended;
@@ -284,8 +289,8 @@ class linearizability_test : public fult::testing::sync_test {
             threads.emplace_back([&act, number = GetParam().tasks + i] { act(number); });
         for (unsigned i = 0; i < GetParam().tasks; ++i)
             tasks.emplace_back(spawn([&act, i] { act(i); }));
-        while (there.load() != actors)
-            let_others_run();
+        for (unsigned round = 0; there.load() != actors; ++round)
+            let_others_run(round);
         meanwhile([&] { return ended.load() == actors; });
         join_all(tasks);
         for (std::thread &each : threads)
@@ -351,7 +356,7 @@ TEST_P(linearizability_test, channel) {
             },
             [&](const auto &all_ended) { // actors that still wait for a partner can continue in the end
                 for (unsigned left = random() % 400; left != 0 && !all_ended(); --left)
-                    let_others_run();
+                    let_others_run(left);
                 one(actors, {q::close}, random);
             });
         do // the items that were not received are there
