@@ -1,10 +1,10 @@
 /* A barrier over several queues: phases, tokens, dropping, the chain of waiters of another worker, destruction.
  *
  *   @true   wait_all -DROUNDS=2
- *   @true   one_token -DA=TOKEN
+ *   @large  one_token -DA=TOKEN
  *   @true   two_tokens -DA=TOKEN -DB=TOKEN
- *   @true   dropped -DA=DROP
- *   @true   dropped_token -DA=DROP -DB=TOKEN
+ *   @large  dropped -DA=DROP
+ *   @large  dropped_token -DA=DROP -DB=TOKEN
  *   @mutant NO_TAG -DA=TOKEN           the sweep takes every queued waiter, whatever phase it waits for
  *   @mutant LATE_PENDING -DA=TOKEN     the next phase begins before its count is there
  *   @mutant LINE_LATE                  enqueues after its arrival

@@ -1,12 +1,12 @@
 /* A condition variable: queueing against unlocking, one waiter a notification, waits that end by their time.
  *
- *   @true   one_by_one
+ *   @large  one_by_one
  *   @true   one_by_one_timed -DTIMED=1
  *   @true   two_timed -DTIMED=2
- *   @true   all -DALL
+ *   @large  all -DALL
  *   @true   all_timed -DALL -DTIMED=1
- *   @true   destroyed -DDESTROY
- *   @true   all_destroyed -DALL -DDESTROY
+ *   @large  destroyed -DDESTROY
+ *   @large  all_destroyed -DALL -DDESTROY
  *   @mutant ENTER_LATE                    the waiter unlocks before it enqueues
  *   @mutant NOTIFY_LOOKS                  notify_one grants the first one, which leaves the queue itself
  *   @mutant NOTIFY_TWO                    notify_one takes out all

@@ -1,7 +1,7 @@
 /* A member of an OpenMP team that has ended waits a moment for the next region: each frame runs once (omp/core/dock.hpp).
  *
- *   @true   one_opener -DOPENERS=1
- *   @true   two_openers -DOPENERS=2
+ *   @large  one_opener -DOPENERS=1
+ *   @large  two_openers -DOPENERS=2
  *   @true   three_openers -DOPENERS=3
  *   @mutant LEAVES_BLINDLY -DOPENERS=1   a docked task whose time is up leaves without a look at what was offered
  *   @mutant TAKES_ANY -DOPENERS=2        an opener overwrites what another one has offered

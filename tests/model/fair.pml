@@ -1,10 +1,10 @@
 /* Fairness: a ready task runs after a bounded number of decisions of any worker that decides.
  *
  *   @true   public -DVICTIM=PUBLIC       the task is among the public words of a worker that computes
- *   @true   private -DVICTIM=PRIVATE     ... among the private ones
+ *   @large  private -DVICTIM=PRIVATE     ... among the private ones
  *   @true   handed -DVICTIM=HANDED_OFF       ... was handed off there
- *   @true   foreign -DVICTIM=FOREIGN     ... was spawned by a foreign thread
- *   @true   own -DVICTIM=OWN             ... is one of the decider's own that newer ones always precede
+ *   @large  foreign -DVICTIM=FOREIGN     ... was spawned by a foreign thread
+ *   @large  own -DVICTIM=OWN             ... is one of the decider's own that newer ones always precede
  *   @mutant LOWEST_FIRST -DVICTIM=PUBLIC     a thief always takes the lowest bit
  *   @mutant LOWEST_FOREIGN -DVICTIM=FOREIGN  the same of foreign threads' tasks
  *   @mutant OWN_ONLY -DVICTIM=PUBLIC         the rotation has the worker's own sources alone

@@ -4,7 +4,7 @@
  *   @true   foreign -DFOREIGN
  *   @true   linked -DLINKED
  *   @true   stale -DSTALE
- *   @true   stale_thread -DSTALE -DFOREIGN
+ *   @large  stale_thread -DSTALE -DFOREIGN
  *   @mutant TWO_STEPS -DSTALE           the last task subtracts first and then stores the zero
  *   @mutant FORGET_LATE -DSTALE         the waiter adds what the owner has spawned before the wait alone
  *   @mutant COUNT_ONCE -DSTALE          ... looks again only where it has suspended

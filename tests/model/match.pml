@@ -1,13 +1,13 @@
 /* A receive meets its message: match or park, and taking a receive back.
  *
- *   @true   plain
- *   @true   timed -DTIMED=1
- *   @true   all_timed -DTIMED=2
- *   @true   failed -DREAP
+ *   @large  plain
+ *   @large  timed -DTIMED=1
+ *   @large  all_timed -DTIMED=2
+ *   @large  failed -DREAP
  *   @true   failed_timed -DREAP -DTIMED=1
- *   @true   two_servers -DSERVERS=2
+ *   @large  two_servers -DSERVERS=2
  *   @true   two_servers_timed -DSERVERS=2 -DTIMED=1
- *   @true   strangers -DSTRANGER
+ *   @large  strangers -DSTRANGER
  *   @true   strangers_timed -DSTRANGER -DTIMED=1
  *   @mutant ACCESS_TWICE               looks and inserts under the bucket's lock, but takes it twice
  *   @mutant TAKE_UNLOCKED -DSERVERS=2  takes the oldest one out after the lock was released

@@ -1,6 +1,7 @@
 /* Suspending a task: wait, signal, claim, publish, yield, the retained signal (pending_wakeup), the pinned state.
  *
- *   @true   safety
+ *   @true   one_thief -DTHIEVES=1
+ *   @large  safety
  *   @large  no_livelock np -DTHIEVES=1
  *   @mutant NO_WAKEUP_CHECK       the next context does not check pending_wakeup after state = ready
  *   @mutant NO_WAKEUP_STORE       a claim that fails forgets the signal

@@ -1,6 +1,6 @@
 /* Polling for messages, timers and descriptors: while a foreign thread waits or a worker sleeps, some thread polls.
  *
- *   @true   one_each -DWORKERS=1 -DTHREADS=1 -DEVENTS=2
+ *   @large  one_each -DWORKERS=1 -DTHREADS=1 -DEVENTS=2
  *   @true   two_threads -DWORKERS=1 -DTHREADS=2 -DEVENTS=2
  *   @true   two_workers -DWORKERS=2 -DTHREADS=1 -DEVENTS=2
  *   @deep   both -DWORKERS=2 -DTHREADS=2 -DEVENTS=2

@@ -4,7 +4,7 @@
  *   @large  timed -DTIMED=1
  *   @large  two_timed -DTIMED=2
  *   @large  never_free -DTIMED=2 -DHOLD
- *   @true   defer -DDEFER
+ *   @large  defer -DDEFER
  *   @large  defer_timed -DDEFER -DTIMED=1
  *   @mutant TRUST_CONTENDED -DTIMED=1      unlock has seen `contended` and relies on a first waiter under the queue's lock
  *   @mutant UNLOCK_IN_PLACE -DTIMED=1      ... finds none there, and stores `unlocked` while it still holds that lock

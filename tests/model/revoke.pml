@@ -1,7 +1,8 @@
 /* Revocation: a thief takes private tasks back from a worker that reaches no scheduling point.
  *
  *   @large  two_words
- *   @true   one_word -DWORDS=1
+ *   @true   one_revocation -DSPAWNS=2 -DREVOCATIONS=1
+ *   @large  one_word -DWORDS=1
  *   @large  exchange -DEXCHANGE -DSPAWNS=2    poll_requests() with exchange(0) whose result is heeded
  *   @large  trimmed -DTRIMS -DSPAWNS=2 -DREVOCATIONS=2
  *   @deep   longer -DSPAWNS=4

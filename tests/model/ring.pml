@@ -1,7 +1,7 @@
 /* Messages through a ring of shared memory, and the bit that shows them to the reader.
  *
- *   @true   one
- *   @true   one_small -DWORDS=3
+ *   @large  one
+ *   @large  one_small -DWORDS=3
  *   @true   two -DWRITERS=2 -DMESSAGES=2
  *   @true   killed -DKILL
  *   @deep   killed_two -DKILL -DWRITERS=2 -DMESSAGES=2

@@ -1,7 +1,7 @@
 /* Sleeping and waking: no task waits while a worker that could run it sleeps.
  *
  *   @true   signals -DWORKERS=2 -DSIGNALS=2
- *   @true   busy_home -DWORKERS=3 -DSIGNALS=2 -DBUSY
+ *   @large  busy_home -DWORKERS=3 -DSIGNALS=2 -DBUSY
  *   @true   both_homes -DWORKERS=2 -DSIGNALS=1 -DSIGNALS1=1
  *   @large  private -DWORKERS=3 -DSPAWNS=3
  *   @large  mixed -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=1 -DPINNED

@@ -1,8 +1,8 @@
 /* Deadlines: a timed wait that is ended by its grant, its time or a stop; and the worker that sleeps for deadlines.
  *
- *   @true   wait
+ *   @large  wait
  *   @true   wait_twice -DTWICE
- *   @true   watch -DWATCH
+ *   @large  watch -DWATCH
  *   @true   watch_equal -DWATCH -DSECOND=1
  *   @mutant NOT_FIRING           the entry leaves the queue as idle: the task that disarms it does not wait for the nudge
  *   @mutant IDLE_FIRST           the entry is idle again before its function is called
