@@ -21,7 +21,9 @@ constexpr choice<spawn_order> orders[] = {{"depth", spawn_order::depth_first},
 constexpr choice<fp_mode> fp_modes[] = {{"shared", fp_mode::shared}, {"own", fp_mode::own}};
 constexpr choice<deadlock_mode> deadlocks[] = {
     {"report", deadlock_mode::report}, {"abort", deadlock_mode::abort}, {"off", deadlock_mode::off}};
-constexpr choice<int> signals[] = {{"off", 0}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"QUIT", SIGQUIT}};
+constexpr choice<int> signals[] = {{"off", 0},          {"USR1", SIGUSR1},    {"USR2", SIGUSR2},
+                                   {"QUIT", SIGQUIT},   {"SIGUSR1", SIGUSR1}, {"SIGUSR2", SIGUSR2},
+                                   {"SIGQUIT", SIGQUIT}};
 
 // The named signals and the real-time signals.
 struct signal_option : named_option<&options::dump_signal, signals> {

@@ -64,6 +64,13 @@ bool services::add_own(service &s, own which) {
     return parker::open_bell() && add_at(places_[capacity + static_cast<unsigned>(which)], s);
 }
 
+bool services::has_added() const noexcept {
+    for (unsigned i = 0; i < capacity; ++i)
+        if (places_[i].who.load(std::memory_order_relaxed))
+            return true;
+    return false;
+}
+
 // True if the predicate holds for any service.
 template <class Is> bool services::any_is(const Is &is) noexcept {
     bool any = false;
@@ -216,9 +223,7 @@ bool services::watch(const worker_team &team, thread_wait &who) noexcept {
     for (unsigned idle = 0; !is_over();)
         if (poll()) {
             idle = 0;
-        } else if (++idle < looks_of_a_thread) {
-            relax();
-        } else {
+        } else if (++idle >= looks_of_a_thread || relax()) {
             sleep_once(who.deadline(), sleep);
             idle = 0;
         }
@@ -239,6 +244,11 @@ void add_service(service &s) {
                                 " communication devices");
     team->wake_one(0); // a worker that already sleeps is not a watcher
     waiting_threads.unpark_one();
+}
+
+bool has_services() noexcept {
+    const worker_team *team = running_team();
+    return team && team->outside.has_added();
 }
 
 void remove_service(service &s) noexcept {

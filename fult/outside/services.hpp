@@ -30,6 +30,7 @@ class services {
     // first service: the caller must wake one.
     bool add_own(service &s, own which);
     void remove(service &s) noexcept;
+    bool has_added() const noexcept; // the runtime's own do not count
 
     // Polls all services; true if any did something.
     bool poll() noexcept;

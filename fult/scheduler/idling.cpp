@@ -117,19 +117,21 @@ task *idling::search(worker &here) noexcept {
     auto start = steady::now();
     const std::chrono::nanoseconds limit = std::chrono::microseconds(team.opts.idle_spin);
     std::uint32_t handoffs = handoffs_of_others(here);
+    bool had_better_sleep = false; // unless the next round finds something
     for (unsigned round = 0; !team.stopping.load(std::memory_order_acquire); ++round) {
         if ((found = here.pick(false)) || (found = here.sources.steal(here)))
             break;
         if (team.outside.any() && team.outside.poll()) {
             start = steady::now();
+            had_better_sleep = false;
             continue;
         }
         // More searching workers than processors only hinder each other: the surplus parks at once.
         const bool surplus = team.searching.load(std::memory_order_relaxed) > team.processors;
         if (!surplus)
             request_work(here); // else in park
-        if (round % 16 != 15 && !surplus) {
-            relax();
+        if (round % 16 != 15 && !surplus && !had_better_sleep) {
+            had_better_sleep = relax();
             continue;
         }
         if ((found = here.sources.steal_stalled(here)))
@@ -137,7 +139,8 @@ task *idling::search(worker &here) noexcept {
         const auto idle = steady::now() - start;
         if (idle > patience && here.sources.reveal(here))
             continue;
-        if (idle > limit || surplus || (idle > spin_at_end && team.ending.load(std::memory_order_relaxed))) {
+        if (idle > limit || surplus || had_better_sleep ||
+            (idle > spin_at_end && team.ending.load(std::memory_order_relaxed))) {
             // before its bit in the sleepers is set; pairs with wake_for
             team.searching.fetch_sub(1, std::memory_order_seq_cst);
             const std::uint32_t handoffs_now = surplus ? handoffs : handoffs_of_others(here);
@@ -145,6 +148,7 @@ task *idling::search(worker &here) noexcept {
             park(here, in_motion ? park_mode::poll_sleep : park_mode::until_unparked);
             team.searching.fetch_add(1, std::memory_order_seq_cst);
             round = 0;
+            had_better_sleep = false;
             start =
                 steady::now() - (in_motion ? std::max(limit - poll_sleep_spin, limit.zero()) : limit.zero());
             handoffs = handoffs_now;

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <atomic>
-#include <sched.h>
 
 #include <fult/detail/platform.hpp>
 
@@ -14,12 +13,16 @@ extern constinit std::atomic<bool> processors_shared;
 
 inline bool shares_processors() noexcept { return processors_shared.load(std::memory_order_relaxed); }
 
-// Called between two polls of an idle thread.
-inline void relax() noexcept {
+// Gives the processor to others. True if they have kept it for so long that to poll on is a loss: a sleeper
+// is run as soon as the event wakes it, a thread that yields comes behind all others each time.
+bool yields_for_long() noexcept;
+
+// Called between two polls of an idle thread. True if it had better sleep.
+inline bool relax() noexcept {
     if (shares_processors()) [[unlikely]]
-        ::sched_yield();
-    else
-        cpu_relax();
+        return yields_for_long();
+    cpu_relax();
+    return false;
 }
 
 } // namespace fult::detail

@@ -85,8 +85,8 @@ bool poller::step() noexcept {
     if (left_ == 0 || w->has_work())
         return false;
     --left_;
-    if (shares_processors()) [[unlikely]]
-        ::sched_yield();
+    if (shares_processors() && yields_for_long()) [[unlikely]]
+        left_ = 0; // the condition is checked once more
     return true;
 }
 

@@ -123,6 +123,47 @@ std::vector<std::vector<unsigned>> topology::neighbours(unsigned index, unsigned
     return groups;
 }
 
+namespace {
+hwloc_obj_type_t type_of(processor_level level, hwloc_topology_t machine) {
+    switch (level) {
+    case processor_level::thread:
+        return HWLOC_OBJ_PU;
+    case processor_level::core:
+        return HWLOC_OBJ_CORE;
+    case processor_level::last_cache:
+        for (const hwloc_obj_type_t cache :
+             {HWLOC_OBJ_L5CACHE, HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE})
+            if (hwloc_get_nbobjs_by_type(machine, cache) > 0)
+                return cache;
+        return HWLOC_OBJ_CORE;
+    case processor_level::numa_node:
+        return HWLOC_OBJ_NUMANODE;
+    case processor_level::package:
+        return HWLOC_OBJ_PACKAGE;
+    }
+    return HWLOC_OBJ_MACHINE;
+}
+} // namespace
+
+std::vector<std::vector<unsigned>> topology::groups(processor_level level) const {
+    hwloc_obj_type_t type = type_of(level, impl_->machine);
+    // Virtual machines may not describe their cores.
+    if (hwloc_get_nbobjs_by_type(impl_->machine, type) <= 0)
+        type = level == processor_level::core ? HWLOC_OBJ_PU : HWLOC_OBJ_MACHINE;
+    std::vector<std::vector<unsigned>> groups;
+    hwloc_obj_t part = nullptr;
+    while ((part = hwloc_get_next_obj_by_type(impl_->machine, type, part))) {
+        std::vector<unsigned> group;
+        unsigned processor = 0;
+        hwloc_bitmap_foreach_begin(processor, part->cpuset) if (hwloc_bitmap_isset(impl_->allowed, processor))
+            group.push_back(processor);
+        hwloc_bitmap_foreach_end();
+        if (!group.empty())
+            groups.push_back(std::move(group));
+    }
+    return groups;
+}
+
 std::string topology::describe() const {
     const auto count = [&](hwloc_obj_type_t type) { return hwloc_get_nbobjs_by_type(impl_->machine, type); };
     char text[160];

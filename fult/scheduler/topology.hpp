@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <fult/detail/processor_groups.hpp>
+
 namespace fult::detail {
 
 class topology {
@@ -26,6 +28,9 @@ class topology {
     // For each worker the other workers in groups of equal distance, nearest first (shared cache, NUMA node,
     // the rest).
     std::vector<std::vector<unsigned>> neighbours(unsigned index, unsigned count) const;
+
+    // The processors of this process's mask, by the part of the machine at this level.
+    std::vector<std::vector<unsigned>> groups(processor_level level) const;
 
     // "1 package, 2 cores, 2 processing units, ..."
     std::string describe() const;

@@ -1,5 +1,6 @@
 // The omp_* functions of C, and their Fortran names. Compiled into each front end: the loader looks for them
 // there, under the front end's symbol versions.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -10,12 +11,14 @@
 
 #include <fult/detail/assertion.hpp>
 
+#include "omp/core/binding.hpp"
 #include "omp/core/cancel.hpp"
 #include "omp/core/control.hpp"
 #include "omp/core/detach.hpp"
 #include "omp/core/error.hpp"
 #include "omp/core/icv.hpp"
 #include "omp/core/locks.hpp"
+#include "omp/core/place_list.hpp"
 #include "omp/core/tasks.hpp"
 #include "omp/core/team.hpp"
 #include "omp/core/threads.hpp"
@@ -40,6 +43,8 @@ const team *team_at(int level) {
     }
     return t;
 }
+
+bool has_place(int place) { return place >= 0 && place < places().size(); }
 } // namespace
 
 extern "C" {
@@ -144,15 +149,24 @@ int omp_test_lock(simple_lock *l) { return lock_test(l); }
 
 void omp_fulfill_event(std::uintptr_t event) { fulfill(reinterpret_cast<detach_event *>(event)); }
 
-// Places and binding: one place with all processors ------------------------------------------------------------------------
+// Places and binding ------------------------------------------------------------------------
 
 int omp_get_proc_bind() { return icvs().bind; }
-int omp_get_num_places() { return 0; }
-int omp_get_place_num_procs(int) { return 0; }
-void omp_get_place_proc_ids(int, int *) {}
-int omp_get_place_num() { return -1; }
-int omp_get_partition_num_places() { return 0; }
-void omp_get_partition_place_nums(int *) {}
+int omp_get_num_places() { return places().size(); }
+int omp_get_place_num_procs(int place) {
+    return has_place(place) ? static_cast<int>(places().processors_of(place).size()) : 0;
+}
+void omp_get_place_proc_ids(int place, int *ids) {
+    if (has_place(place))
+        std::ranges::copy(places().processors_of(place), ids);
+}
+int omp_get_place_num() { return current_frame()->at->bound.load(std::memory_order_relaxed); }
+int omp_get_partition_num_places() { return partition_of(*current_frame()->self).count; }
+void omp_get_partition_place_nums(int *numbers) {
+    const place_partition p = partition_of(*current_frame()->self);
+    for (int i = 0; i < p.count; ++i)
+        numbers[i] = p.first + i;
+}
 
 void omp_set_affinity_format(const char *format) {
     program_icvs &p = icvs_of_program();

@@ -1,8 +1,10 @@
 // The Fortran names: arguments by reference, logicals as four bytes, `_8_` for eight-byte integers.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "omp/core/control.hpp"
 #include "omp/core/icv.hpp"
@@ -12,6 +14,15 @@ using namespace fult::omp;
 using int4 = std::int32_t;
 using int8 = std::int64_t;
 static_assert(sizeof(int) == sizeof(int4) && sizeof(void *) == sizeof(std::uintptr_t), "Fortran's kinds");
+
+namespace {
+// Numbers of four bytes, from `get`, as numbers of eight.
+template <class Get> void widen(int count, int8 *into, const Get &get) {
+    std::vector<int> numbers(static_cast<std::size_t>(count));
+    get(numbers.data());
+    std::copy(numbers.begin(), numbers.end(), into);
+}
+} // namespace
 
 extern "C" {
 
@@ -102,10 +113,17 @@ void omp_set_nest_lock_(nested_lock **l) { nested_set(*l); }
 void omp_unset_nest_lock_(nested_lock **l) { nested_unset(*l); }
 int4 omp_test_nest_lock_(nested_lock **l) { return nested_test(*l); }
 
-void omp_get_place_proc_ids_(const int4 *, int4 *) {}
-void omp_get_place_proc_ids_8_(const int8 *, int8 *) {}
-void omp_get_partition_place_nums_(int4 *) {}
-void omp_get_partition_place_nums_8_(int8 *) {}
+void omp_get_place_proc_ids(int place, int *ids);
+void omp_get_partition_place_nums(int *numbers);
+void omp_get_place_proc_ids_(const int4 *place, int4 *ids) { omp_get_place_proc_ids(*place, ids); }
+void omp_get_place_proc_ids_8_(const int8 *place, int8 *ids) {
+    const int number = static_cast<int>(*place);
+    widen(omp_get_place_num_procs(number), ids, [number](int *to) { omp_get_place_proc_ids(number, to); });
+}
+void omp_get_partition_place_nums_(int4 *numbers) { omp_get_partition_place_nums(numbers); }
+void omp_get_partition_place_nums_8_(int8 *numbers) {
+    widen(omp_get_partition_num_places(), numbers, omp_get_partition_place_nums);
+}
 
 void omp_fulfill_event(std::uintptr_t event);
 void omp_fulfill_event_(std::uintptr_t event) {

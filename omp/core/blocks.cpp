@@ -4,6 +4,8 @@
 #include <mutex>
 #include <new>
 
+#include "fork.hpp"
+
 namespace fult::omp {
 namespace {
 
@@ -13,18 +15,18 @@ struct free_block {
     free_block *next_batch; // of the first block of a batch
 };
 
-struct depot {
-    std::mutex lock;
-    free_block *batches = nullptr;
-};
-depot depots[block_classes];
+free_block *depots[block_classes]; // batches
+std::mutex &mutex_of_depot(unsigned c) noexcept {
+    FULT_ASSERT(c < block_classes);
+    return mutex_of(static_cast<shared_state>(static_cast<unsigned>(shared_state::blocks) + c));
+}
 static_assert(sizeof(free_block) <= block_sizes[0]);
 
 free_block *take_batch(unsigned c) {
-    const std::lock_guard lock(depots[c].lock);
-    free_block *const first = depots[c].batches;
+    const std::lock_guard lock(mutex_of_depot(c));
+    free_block *const first = depots[c];
     if (first)
-        depots[c].batches = first->next_batch;
+        depots[c] = first->next_batch;
     return first;
 }
 
@@ -54,9 +56,9 @@ void block_cache::return_batch(unsigned c) noexcept {
         chain = ::new (l.blocks[i]) free_block{chain, nullptr};
     std::copy(l.blocks + batch, l.blocks + 2 * batch, l.blocks);
     l.count = batch;
-    const std::lock_guard lock(depots[c].lock);
-    chain->next_batch = depots[c].batches;
-    depots[c].batches = chain;
+    const std::lock_guard lock(mutex_of_depot(c));
+    chain->next_batch = depots[c];
+    depots[c] = chain;
 }
 
 } // namespace fult::omp

@@ -49,33 +49,27 @@ bool cancel(frame *me, int kinds, bool request) {
     return true;
 }
 
+// All members meet the same barriers of this kind, so a construct is found by its number: that of the barrier
+// at its end. A member that comes to the next one does not disturb one that is late.
 bool cancel_construct(frame *me, bool request) {
     if (!cancellation_enabled)
         return false;
-    std::atomic<bool> &cancelled = me->in()->construct_cancelled;
+    std::atomic<std::uint64_t> &cancelled = me->in()->construct_cancelled;
+    const std::uint64_t mine = me->self->work.ends + 1;
     if (request) {
-        cancelled.store(true, std::memory_order_relaxed);
+        cancelled.store(mine, std::memory_order_relaxed);
         if (me->self->work.share)
             me->self->work.share->cancelled.store(true, std::memory_order_relaxed);
     }
-    return cancelled.load(std::memory_order_relaxed);
+    return cancelled.load(std::memory_order_relaxed) == mine;
 }
 
 bool end_cancellable(frame *me) {
     FULT_ASSERT(me == me->self->implicit, "all members end a construct, by their implicit tasks");
-    if (!cancellation_enabled)
-        return team_barrier(me->self);
-    if (me->self->work.share)
+    if (cancellation_enabled && me->self->work.share)
         leave_work(me->self);
-    const bool region = team_barrier(me->self);
-    std::atomic<bool> &cancelled = me->in()->construct_cancelled;
-    // All members see the same: none may set it before the next barrier.
-    if (cancelled.load(std::memory_order_relaxed)) {
-        team_barrier(me->self);
-        cancelled.store(false, std::memory_order_relaxed);
-        team_barrier(me->self);
-    }
-    return region;
+    ++me->self->work.ends;
+    return team_barrier(me->self, barrier_kind::cancellable);
 }
 
 bool cancellation_point(frame *me, int kinds) {

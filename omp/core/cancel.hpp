@@ -25,7 +25,8 @@ FULT_ALWAYS_INLINE bool is_cancelled(const frame *f) noexcept {
 bool cancel(frame *me, int kinds, bool request); // true: go to the end of the construct
 // The same for an interface whose loops may have no work share: all members meet in end_cancellable then.
 bool cancel_construct(frame *me, bool request);
-// The barrier of a construct that may be cancelled. Returns true if the region was cancelled.
+// The barrier of a construct that may be cancelled. Returns true if the region was cancelled, also while
+// other members are elsewhere.
 bool end_cancellable(frame *me);
 bool cancellation_point(frame *me, int kinds);
 

@@ -10,6 +10,7 @@
 
 #include <fult/detail/assertion.hpp>
 
+#include "fork.hpp"
 #include "team.hpp"
 
 namespace fult::omp {
@@ -17,9 +18,8 @@ namespace fult::omp {
 // Programs have few different sets, and tasks that point to one may live long.
 const icv_set *kept_icvs(const icv_set &v) {
     FULT_ASSERT(v.is_valid());
-    static std::mutex lock;
     static auto *const sets = new std::forward_list<icv_set>;
-    const std::lock_guard guard(lock);
+    const std::lock_guard lock(mutex_of(shared_state::control_sets));
     for (const icv_set &each : *sets)
         if (each == v)
             return &each;

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include <fult/detail/assertion.hpp>
-#include <fult/this_task.hpp>
 
 #include "dependence_table.hpp"
 #include "tasks.hpp"
+#include "taskyield.hpp"
 #include "threads.hpp"
 
 namespace fult::omp {
@@ -32,7 +32,7 @@ dependences &dependences_of(frame *parent) {
     return *d;
 }
 
-dependence_node *give_node(frame *f, place *at) {
+dependence_node *give_node(frame *f, thread_state *at) {
     dependence_node *const n = make_node(at);
     n->of = f;
     if (!f->more)
@@ -46,7 +46,7 @@ dependence_node *give_node(frame *f, place *at) {
 
 void submit_with_dependences(frame *me, frame *f, const dependence *list, std::size_t count) {
     FULT_ASSERT(f->parent == me && is_here(me->at), "dependences are among the children of the running task");
-    place *const at = me->at;
+    thread_state *const at = me->at;
     dependences &d = dependences_of(me);
     dependence_node *const n = give_node(f, at);
     // The table drops some again if an address is in the list several times. No other thread does so before
@@ -59,7 +59,7 @@ void submit_with_dependences(frame *me, frame *f, const dependence *list, std::s
     n->predecessor_ended(); // the one that it was made with
     if (++d.generated % look_after == 0 &&
         bodies_in(me->innermost->outstanding()) > many_children * me->in()->size && frame_on_worker())
-        this_task::yield();
+        let_one_run(me);
 }
 
 void await_dependences(frame *me, const dependence *list, std::size_t count) {
@@ -82,7 +82,7 @@ void release_successors(frame *f) noexcept { f->more->node->end(); }
 void forget_dependences(frame *parent) noexcept {
     dependences *const d = std::exchange(parent->more->children, nullptr);
     FULT_ASSERT(parent->base.has_ended(), "children may have to follow others of the table");
-    d->table.clear(place_of_thread());
+    d->table.clear(this_thread());
     delete d;
 }
 

@@ -46,10 +46,10 @@ struct dependence_node {
     void follow_living(dependence_node &before);
 };
 
-inline dependence_node *make_node(place *at) { return ::new (at->blocks.take(0)) dependence_node; }
+inline dependence_node *make_node(thread_state *at) { return ::new (at->blocks.take(0)) dependence_node; }
 
 // Gives one reference back, on the thread of `at`.
-FULT_ALWAYS_INLINE void drop_node(dependence_node *n, place *at) noexcept {
+FULT_ALWAYS_INLINE void drop_node(dependence_node *n, thread_state *at) noexcept {
     FULT_ASSERT(is_here(at));
     FULT_ASSERT(n->references.load(std::memory_order_relaxed) > 0, "one of them is the caller's");
     if (n->references.load(std::memory_order_acquire) != 1 &&

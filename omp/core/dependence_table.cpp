@@ -8,7 +8,7 @@ namespace fult::omp {
 
 // Nodes ---------------------------------------------------------------------------------------------------------------
 
-void node_list::make_room(place *at) {
+void node_list::make_room(thread_state *at) {
     forget_ended(at);
     if (2 * count_ <= capacity_ && count_ != capacity_)
         return;
@@ -20,7 +20,7 @@ void node_list::make_room(place *at) {
     capacity_ = capacity;
 }
 
-void node_list::forget_ended(place *at) noexcept {
+void node_list::forget_ended(thread_state *at) noexcept {
     std::uint32_t kept = 0;
     for (std::uint32_t i = 0; i < count_; ++i)
         if (dependence_node *const n = nodes()[i]; n->is_done())
@@ -39,7 +39,7 @@ address_entry *dependence_table::find(const void *address) noexcept {
     return nullptr;
 }
 
-address_entry &dependence_table::entry_elsewhere(const void *address, place *at) {
+address_entry &dependence_table::entry_elsewhere(const void *address, thread_state *at) {
     address_entry *e = find(address);
     if (e && e->address)
         return *e;
@@ -59,7 +59,7 @@ address_entry &dependence_table::entry_elsewhere(const void *address, place *at)
 }
 
 // Keeps the entries with tasks that have not ended.
-void dependence_table::make_room(place *at) {
+void dependence_table::make_room(thread_state *at) {
     std::size_t live = 0;
     each_entry([&](address_entry &e) {
         e.latest.forget_ended(at);
@@ -79,7 +79,7 @@ void dependence_table::make_room(place *at) {
             *find(e.address) = std::move(e);
 }
 
-int dependence_table::add_one(dependence_node *n, const dependence &d, bool record, place *at) {
+int dependence_table::add_one(dependence_node *n, const dependence &d, bool record, thread_state *at) {
     address_entry *e = record ? &entry(d.address, at) : find(d.address);
     if (!e || !e->address) { // a wait for an address that no task has named
         for (dependence_node *each : all_)
@@ -102,7 +102,7 @@ int dependence_table::add_one(dependence_node *n, const dependence &d, bool reco
     return 1;
 }
 
-int dependence_table::add_all_memory(dependence_node *n, bool record, place *at) {
+int dependence_table::add_all_memory(dependence_node *n, bool record, thread_state *at) {
     for (dependence_node *each : all_)
         n->follow(*each);
     each_entry([&](const address_entry &e) {
@@ -120,14 +120,14 @@ int dependence_table::add_all_memory(dependence_node *n, bool record, place *at)
 }
 
 int dependence_table::add(dependence_node *n, const dependence *list, std::size_t count, bool record,
-                          place *at) {
+                          thread_state *at) {
     int taken = 0;
     for (std::size_t i = 0; i < count; ++i)
         taken += list[i].address ? add_one(n, list[i], record, at) : add_all_memory(n, record, at);
     return taken;
 }
 
-void dependence_table::clear(place *at) noexcept {
+void dependence_table::clear(thread_state *at) noexcept {
     each_entry([at](address_entry &e) {
         e.latest.clear(at);
         e.before.clear(at);

@@ -20,25 +20,25 @@ class node_list {
   public:
     bool is_empty() const noexcept { return count_ == 0; }
     // Takes over a reference that the caller has counted.
-    void add(dependence_node *n, place *at) {
+    void add(dependence_node *n, thread_state *at) {
         if (count_ == capacity_) [[unlikely]]
             make_room(at);
         FULT_ASSERT(count_ < capacity_);
         nodes()[count_++] = n;
     }
-    void clear(place *at) noexcept {
+    void clear(thread_state *at) noexcept {
         for (dependence_node *n : *this)
             drop_node(n, at);
         count_ = 0;
     }
-    void forget_ended(place *at) noexcept;
+    void forget_ended(thread_state *at) noexcept;
     dependence_node *const *begin() const noexcept { return nodes(); }
     dependence_node *const *end() const noexcept { return nodes() + count_; }
 
   private:
     dependence_node **nodes() noexcept { return many_ ? many_.get() : &one_; }
     dependence_node *const *nodes() const noexcept { return many_ ? many_.get() : &one_; }
-    void make_room(place *at);
+    void make_room(thread_state *at);
 
     dependence_node *one_ = nullptr;
     std::unique_ptr<dependence_node *[]> many_; // null: the list is one_
@@ -56,8 +56,8 @@ class dependence_table {
   public:
     // n waits for its predecessors by this list; if `record`, later ones wait for it. Returns the number of
     // references that the table has taken: the caller counts them.
-    int add(dependence_node *n, const dependence *list, std::size_t count, bool record, place *at);
-    void clear(place *at) noexcept;
+    int add(dependence_node *n, const dependence *list, std::size_t count, bool record, thread_state *at);
+    void clear(thread_state *at) noexcept;
 
   private:
     static std::size_t hash_of(const void *address) noexcept {
@@ -65,7 +65,7 @@ class dependence_table {
             (reinterpret_cast<std::uintptr_t>(address) >> 3) * 0x9e3779b97f4a7c15 >> 20);
     }
     address_entry *find(const void *address) noexcept; // its entry, or a free one; null: no room is left
-    FULT_ALWAYS_INLINE address_entry &entry(const void *address, place *at) {
+    FULT_ALWAYS_INLINE address_entry &entry(const void *address, thread_state *at) {
         FULT_ASSERT(address, "null marks a free entry");
         if (capacity_ != 0)
             if (address_entry &e = entries_[hash_of(address) & (capacity_ - 1)]; e.address == address)
@@ -73,10 +73,10 @@ class dependence_table {
                 return e;
         return entry_elsewhere(address, at);
     }
-    address_entry &entry_elsewhere(const void *address, place *at);
-    void make_room(place *at);
-    int add_one(dependence_node *n, const dependence &d, bool record, place *at);
-    int add_all_memory(dependence_node *n, bool record, place *at);
+    address_entry &entry_elsewhere(const void *address, thread_state *at);
+    void make_room(thread_state *at);
+    int add_one(dependence_node *n, const dependence &d, bool record, thread_state *at);
+    int add_all_memory(dependence_node *n, bool record, thread_state *at);
     template <class F> void each_entry(F f) {
         for (std::size_t i = 0; i < capacity_; ++i)
             if (entries_[i].address)

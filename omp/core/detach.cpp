@@ -9,7 +9,7 @@
 namespace fult::omp {
 namespace {
 
-void complete(frame *f, const place *at) noexcept {
+void complete(frame *f, const thread_state *at) noexcept {
     FULT_ASSERT(f->base.mode.load(std::memory_order_relaxed) == wait_mode::zombie, "the body has ended");
     FULT_ASSERT(f->counted_in, "an implicit task has no event");
     delete std::exchange(f->more->event, nullptr);
@@ -29,7 +29,7 @@ detach_event *make_event(frame *f) {
 // The descendants may end on this thread by plain stores as long as the task counts; the thread that
 // completes it may be elsewhere. So it becomes a zombie here, and holds one tree until it is complete.
 void end_body_with_event(frame *f) noexcept {
-    const place *const at = f->at;
+    const thread_state *const at = f->at;
     detach_event *const e = f->more->event;
     become_zombie(f, one_tree);
     if (e->is_second())

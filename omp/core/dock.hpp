@@ -1,36 +1,55 @@
-// A member of a team that has ended stays on its thread for a moment: the next region starts one there by a
-// store, without the scheduler. Model: tests/model/dock.pml.
+// Where a member of a team and the opener of its regions meet: the next region starts the member by a store,
+// without the scheduler, and the member's end is a store. Model: tests/model/dock.pml.
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include <fult/detail/assertion.hpp>
 
 namespace fult::omp {
 
-struct frame;
-
-// Of one worker.
+// Of one member. Only one thread at a time opens regions of its team, so an offer competes with the member's
+// leaving alone. All that the two exchange is in this line: a region costs two transfers of it, there and
+// back.
 class dock {
   public:
-    // By a thread that opens a region. Returns true if a docked task runs f.
-    bool offer(frame *f) noexcept {
-        FULT_ASSERT(f && f != waits());
-        frame *expected = waits();
-        return state_.load(std::memory_order_relaxed) == expected &&
-               state_.compare_exchange_strong(expected, f, std::memory_order_acq_rel); // pairs with await
+    // By the opener, before a region: true if the member's task is here, and runs now. What the opener has
+    // written is seen by it.
+    bool offer() noexcept {
+        FULT_ASSERT(has_ended(), "a member runs once a region");
+        unsigned seen = state_.load(std::memory_order_relaxed);
+        return (seen & kinds) == waits &&
+               state_.compare_exchange_strong(seen, (seen & ~kinds) | runs,
+                                              std::memory_order_acq_rel); // pairs with await
     }
-    // By the docked task, on the worker. Waits a few microseconds, and only while no other task is ready
-    // there. Returns the next frame to run; null: the task should end.
-    frame *await() noexcept;
+    // By the opener, if it made no offer or none was taken: it starts a task. One that is still here leaves.
+    void start() noexcept {
+        FULT_ASSERT(has_ended(), "a member runs once a region");
+        const unsigned seen = state_.load(std::memory_order_relaxed);
+        state_.store((seen & ~kinds) + next_task + runs, std::memory_order_relaxed);
+    }
+    bool has_ended() const noexcept {
+        return (state_.load(std::memory_order_seq_cst) & kinds) != runs; // pairs with end
+    }
+    // By the opener: suspends, or blocks a foreign thread, until the member has ended.
+    void join();
+    void join_on_foreign_thread() const noexcept;
+
+    // By the member's task, at its end: whether it stays. If not, it does not look at the team again. The
+    // opener may go on at once; `foreign`: it is a foreign thread. Returns what `await` wants.
+    unsigned end(bool stays, bool foreign) noexcept;
+    // By the member's task that stays. Waits a few microseconds, and only while no other task is ready on its
+    // worker. True: it runs again. False: it has left.
+    bool await(unsigned since) noexcept;
+    // How long: if the threads share processors, they do not keep them.
+    static void set_patience(bool shares_processors) noexcept;
 
   private:
-    // The address of no frame.
-    static frame *waits() noexcept { return reinterpret_cast<frame *>(&mark_); }
-    alignas(16) static inline char mark_ = 0;
-
-    // waits(): a task is docked. Else none is; the word may hold the last frame that was offered.
-    std::atomic<frame *> state_{nullptr};
+    // The number of the member's task, and what that does.
+    enum : unsigned { away, runs, waits, kinds = 3, next_task = 4 };
+    std::atomic<unsigned> state_{away};
+    std::atomic<std::uint64_t> joiner_{0}; // id of the opener's task, suspended in join
 };
 
 } // namespace fult::omp

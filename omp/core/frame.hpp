@@ -1,6 +1,7 @@
 // A frame: one OpenMP task, implicit or explicit, from its generation to the end of its last descendant.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -8,7 +9,6 @@
 #include <fult/detail/fast_path.hpp>
 
 #include "blocks.hpp"
-#include "dock.hpp"
 #include "scope.hpp"
 
 namespace fult::omp {
@@ -22,21 +22,23 @@ class detach_event;
 
 // What belongs to one thread for as long as it lives: a worker, or a foreign thread that has opened a region.
 // Never deleted: another thread takes it over.
-struct alignas(64) place {
+struct alignas(64) thread_state {
     block_cache blocks;
-    dock docked;
-    team *spare = nullptr;       // for the next region that the thread opens
-    unsigned worker = no_worker; // its number
-    const int id = next_id();    // of this place among all of the process
+    team *spare = nullptr;             // for the next region that the thread opens
+    std::uint64_t ticks_of_stolen = 0; // an average of what dependent tasks of other threads have taken here
+    unsigned worker = no_worker;       // its number
+    std::atomic<int> bound{-1}; // number of the place to which it is bound (binding.hpp); -1: not bound
+    const int id = next_id();   // of this thread among all of the process
     static constexpr unsigned no_worker = ~0u;
 
   private:
     static int next_id() noexcept;
 };
 
-static_assert(sizeof(place) % 64 == 0 && alignof(place) == 64, "no two threads' in one cache line");
-// True on the thread of this place. For assertions: unlike place_of_thread, it makes none.
-bool is_here(const place *at) noexcept;
+static_assert(sizeof(thread_state) % 64 == 0 && alignof(thread_state) == 64,
+              "no two threads' in one cache line");
+// True on that thread. For assertions: unlike this_thread, it makes none.
+bool is_here(const thread_state *at) noexcept;
 
 enum frame_flags : std::uint32_t {
     is_implicit = 1,
@@ -44,11 +46,13 @@ enum frame_flags : std::uint32_t {
     generates_slowly = 4,       // its tasks are undeferred (no team, or a final task), or may be cancelled
     is_ticket = 8,              // for the next task by priority (priority.hpp)
     owns_objects = 16,          // its body destroys them: it runs even if it is cancelled
+    is_untied = 32,             // it stays on its thread, but does not constrain what starts there
     first_front_flag = 0x10000, // this and the bits above are the front end's
 };
 // What a task has from the one that generates it.
 inline constexpr std::uint32_t inherited_flags = is_final | generates_slowly;
-static_assert((is_implicit | is_final | generates_slowly | is_ticket | owns_objects) < first_front_flag);
+static_assert((is_implicit | is_final | generates_slowly | is_ticket | owns_objects | is_untied) <
+              first_front_flag);
 
 // What few tasks have.
 struct attachments {
@@ -66,7 +70,7 @@ struct frame {
     member *self; // from its start on: the thread of the team that runs it
     frame *parent;
     scope base;        // its last member begins the second line
-    place *at;         // from its start on: that thread
+    thread_state *at;  // from its start on: that thread
     scope *counted_in; // null: counted nowhere (an implicit task)
     scope *innermost;  // &base, or the innermost open taskgroup
     void (*function)(void *);
@@ -83,13 +87,13 @@ struct frame {
     frame(frame *parent, scope *counted_in, std::uint32_t flags, std::uint32_t block) noexcept // NOLINT
         : parent(parent), base(this), counted_in(counted_in), innermost(&base), flags(flags), block(block) {}
     // It starts as a task of m, on that thread.
-    void start(member *m, place *thread) noexcept {
+    void start(member *m, thread_state *thread) noexcept {
         FULT_ASSERT(m && is_here_or_implicit(thread), "an explicit task starts on its thread");
         self = m;
         at = thread;
         base.at = thread;
     }
-    bool is_here_or_implicit(const place *thread) const noexcept {
+    bool is_here_or_implicit(const thread_state *thread) const noexcept {
         return has(is_implicit) || is_here(thread);
     }
     bool has(std::uint32_t f) const noexcept { return (flags & f) != 0; }

@@ -1,6 +1,5 @@
 #include "icv.hpp"
 
-#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -11,82 +10,33 @@
 
 #include <fult/detail/assertion.hpp>
 
+#include "binding.hpp"
 #include "cancel.hpp"
+#include "environment.hpp"
 #include "error.hpp"
+#include "place_list.hpp"
 #include "priority.hpp"
+#include "threads.hpp"
 
 namespace fult::omp {
 
-int processors() noexcept {
-    static const int count = [] {
+const cpu_set_t &processors_at_start() noexcept {
+    static const cpu_set_t at_start = [] {
         cpu_set_t set;
         CPU_ZERO(&set);
-        return ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+        if (::sched_getaffinity(0, sizeof set, &set) != 0)
+            CPU_SET(0, &set);
+        return set;
     }();
+    return at_start;
+}
+
+int processors() noexcept {
+    static const int count = CPU_COUNT(&processors_at_start());
     return count;
 }
 
 namespace {
-
-void ignored(const char *name, const char *value) {
-    warn("%s=%s is not understood, and ignored", name, value);
-}
-
-std::string_view trimmed(std::string_view s) {
-    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front())))
-        s.remove_prefix(1);
-    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back())))
-        s.remove_suffix(1);
-    return s;
-}
-
-bool equals(std::string_view a, std::string_view b) {
-    if (a.size() != b.size())
-        return false;
-    for (std::size_t i = 0; i < a.size(); ++i)
-        if (std::tolower(static_cast<unsigned char>(a[i])) != std::tolower(static_cast<unsigned char>(b[i])))
-            return false;
-    return true;
-}
-
-// Takes the text up to a comma off the front of s.
-std::string_view take_item(std::string_view &s) {
-    const std::size_t comma = s.find(',');
-    const std::string_view item = trimmed(s.substr(0, comma));
-    s = comma == s.npos ? std::string_view() : s.substr(comma + 1);
-    return item;
-}
-
-bool read_number(std::string_view s, long &value) {
-    const std::string text(s);
-    char *end = nullptr;
-    value = std::strtol(text.c_str(), &end, 10);
-    return !text.empty() && *end == '\0';
-}
-
-void read_int(const char *name, int least, int &into) {
-    const char *text = std::getenv(name);
-    if (!text)
-        return;
-    long value = 0;
-    if (read_number(trimmed(text), value) && value >= least && value <= 0x7fffffff)
-        into = static_cast<int>(value);
-    else
-        ignored(name, text);
-}
-
-void read_bool(const char *name, bool &into) {
-    const char *text = std::getenv(name);
-    if (!text)
-        return;
-    const std::string_view s = trimmed(text);
-    if (equals(s, "true") || s == "1")
-        into = true;
-    else if (equals(s, "false") || s == "0")
-        into = false;
-    else
-        ignored(name, text);
-}
 
 constexpr int levels = std::size(decltype(program_icvs::thread_list){});
 static_assert(levels == std::size(decltype(program_icvs::bind_list){}));
@@ -159,12 +109,7 @@ void read_stack_size(program_icvs &p) {
     p.stack_size = static_cast<std::size_t>(size > most ? most : size < least ? least : size);
 }
 
-void read_bind(program_icvs &p) {
-    const char *text = std::getenv("OMP_PROC_BIND");
-    if (!text) {
-        p.first.bind = std::getenv("OMP_PLACES") ? 1 : 0;
-        return;
-    }
+void read_bind_list(program_icvs &p, const char *text) {
     std::string_view rest = text;
     while (!rest.empty() && p.bind_levels < levels) {
         const std::string_view item = take_item(rest);
@@ -181,6 +126,20 @@ void read_bind(program_icvs &p) {
         p.bind_list[p.bind_levels++] = kind;
     }
     p.first.bind = p.bind_levels > 0 ? p.bind_list[0] : 0;
+}
+
+// Places alone mean that threads are bound; a policy alone, that each core is a place.
+void read_bind(program_icvs &p) {
+    const char *const policy = std::getenv("OMP_PROC_BIND"), *const listed = std::getenv("OMP_PLACES");
+    const bool has_places = listed && places().read(listed, processors_at_start());
+    if (policy)
+        read_bind_list(p, policy);
+    else
+        p.first.bind = has_places;
+    if (p.first.bind == 0)
+        places().clear();
+    else if (!has_places)
+        places().use_cores();
 }
 
 void read_allocator(program_icvs &p) {
@@ -262,7 +221,9 @@ const char *truth(bool b) { return b ? "TRUE" : "FALSE"; }
 struct at_load {
     at_load() {
         icvs_of_program();
-        processors(); // before a worker may be bound to one
+        processors(); // before a thread may be bound
+        if (binds_threads())
+            bind_thread(this_thread(), 0);
         if (const char *text = std::getenv("OMP_DISPLAY_ENV")) {
             if (equals(trimmed(text), "verbose"))
                 display_environment(true);
@@ -291,8 +252,7 @@ void display_environment(bool verbose) {
         std::fprintf(stderr, ",%d", p.first.chunk);
     std::fprintf(stderr, "'\n");
     std::fprintf(stderr, "  [host] OMP_PROC_BIND = '%s'\n", binds[p.first.bind]);
-    std::fprintf(stderr, "  [host] OMP_PLACES = '%s'\n",
-                 std::getenv("OMP_PLACES") ? std::getenv("OMP_PLACES") : "");
+    std::fprintf(stderr, "  [host] OMP_PLACES = '%s'\n", places().text().c_str());
     std::fprintf(stderr, "  [host] OMP_STACKSIZE = '%zu'\n", p.stack_size);
     std::fprintf(stderr, "  [host] OMP_WAIT_POLICY = '%s'\n", p.wait_active ? "ACTIVE" : "PASSIVE");
     std::fprintf(stderr, "  [host] OMP_THREAD_LIMIT = '%d'\n", p.first.thread_limit);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <sched.h>
 
 namespace fult::omp {
 
@@ -48,8 +49,9 @@ struct program_icvs {
     char affinity_format[256] = "level %L thread %i affinity %A";
 };
 
-program_icvs &icvs_of_program(); // read from the environment on the first call
-int processors() noexcept;       // that this process may use
+program_icvs &icvs_of_program();                 // read from the environment on the first call
+int processors() noexcept;                       // that this process may use
+const cpu_set_t &processors_at_start() noexcept; // these: the mask before any thread was bound
 void display_environment(bool verbose);
 
 } // namespace fult::omp

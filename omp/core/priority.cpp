@@ -23,7 +23,7 @@ bool runs_later(const frame *a, const frame *b) noexcept { return priority_of(a)
 // A frame for the next one of the queue, beside f, which is not in the queue yet: counted in the same scope,
 // so that parent and team stay until the ticket has run, which may be long after the task.
 frame *ticket_beside(const frame *f) {
-    place *const at = place_of_thread();
+    thread_state *const at = this_thread();
     auto *const ticket = ::new (at->blocks.take(0)) frame(f->parent, f->counted_in, is_ticket, 0);
     count_end(*f->counted_in, -one_task, at);
     return ticket;
@@ -32,7 +32,7 @@ frame *ticket_beside(const frame *f) {
 void end_ticket(frame *ticket) noexcept {
     FULT_ASSERT(!ticket->more && ticket->base.has_ended(), "a ticket has no body");
     scope &s = *ticket->counted_in;
-    place *const at = place_of_thread();
+    thread_state *const at = this_thread();
     at->blocks.give(ticket->block, ticket);
     count_end(s, one_task, at);
 }

@@ -71,7 +71,7 @@ const member &private_copies::combines(const copies &c, const member &here) cons
         return here;
     for (unsigned i = 0; i < threads_; ++i)
         if (const member &other = here.in->members[i];
-            c.made[i].load(std::memory_order_relaxed) && other.at->worker != place::no_worker)
+            c.made[i].load(std::memory_order_relaxed) && other.at->worker != thread_state::no_worker)
             return other;
     return here;
 }

@@ -1,5 +1,6 @@
 // Parallel regions: a team is made, its members start, and the region's end waits for them.
 #include <algorithm>
+#include <cstdio>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -13,7 +14,9 @@
 #include "cancel.hpp"
 #include "control.hpp"
 #include "error.hpp"
+#include "fork.hpp"
 #include "icv.hpp"
+#include "placement.hpp"
 #include "tasks.hpp"
 #include "team.hpp"
 #include "threads.hpp"
@@ -25,22 +28,18 @@ namespace {
 std::atomic<unsigned> regions{0};
 
 // Teams are used again: a region costs less than a microsecond. Kept by size, per process.
-// They are never deleted: the last member to end may look at its team when that is in use again.
-struct kept_teams {
-    std::mutex lock;
-    std::unordered_map<unsigned, std::vector<team *>> of_size;
-};
-kept_teams &kept() {
-    static auto *const k = new kept_teams;
-    return *k;
+// They are never deleted: a member that has ended may look at its team when that is in use again.
+std::vector<team *> &kept_teams(unsigned size) {
+    static auto *const kept = new std::unordered_map<unsigned, std::vector<team *>>;
+    return (*kept)[size];
 }
 
-team *make_team(unsigned size, place *at) {
+team *make_team(unsigned size, thread_state *at) {
     if (at->spare && at->spare->size == size) [[likely]]
         return std::exchange(at->spare, nullptr);
     {
-        const std::lock_guard lock(kept().lock);
-        if (auto &list = kept().of_size[size]; !list.empty()) {
+        const std::lock_guard lock(mutex_of(shared_state::teams));
+        if (auto &list = kept_teams(size); !list.empty()) {
             team *const t = list.back();
             list.pop_back();
             return t;
@@ -48,7 +47,15 @@ team *make_team(unsigned size, place *at) {
     }
     auto *const t = new team;
     init_team(*t, size);
+    for (unsigned i = 0; i < size; ++i)
+        t->members[i].implicit = new (std::align_val_t{64}) frame(nullptr, nullptr, is_implicit, 0);
     return t;
+}
+
+// A line that other threads read is written only if that changes something.
+template <class T> void set(T &to, const T &value) noexcept {
+    if (!(to == value))
+        to = value;
 }
 
 void begin_works_afresh(const team &t) noexcept {
@@ -62,68 +69,59 @@ void begin_works_afresh(const team &t) noexcept {
 }
 
 void begin_afresh(team &t) noexcept {
-    bool used = false;
-    for (unsigned i = 0; i < t.size; ++i) {
-        member &m = t.members[i];
-        used = used || m.work.constructs != 0;
-        m.work = {};
-        m.waiter.store(0, std::memory_order_relaxed);
-    }
-    if (used)
-        begin_works_afresh(t);
-    t.cancelled.store(false, std::memory_order_relaxed);
-    t.construct_cancelled.store(false, std::memory_order_relaxed);
+    for (unsigned i = 0; i < t.size; ++i)
+        t.members[i].work = {};
+    begin_works_afresh(t);
     t.singles.store(0, std::memory_order_relaxed);
-    t.copied = nullptr;
     t.arrived.store(0, std::memory_order_relaxed);
+    t.cancelled.store(false, std::memory_order_relaxed);
+    t.construct_cancelled.store(0, std::memory_order_relaxed);
 }
 
-void keep_team(team *t, place *at) noexcept {
+// All members have met the same constructs, and left them: their next one has the same number.
+bool are_together(const team &t) noexcept {
+    const member &first = t.members[0];
+    for (unsigned i = 0; i < t.size; ++i)
+        if (const member &m = t.members[i];
+            m.constructs == member::astray || m.constructs != first.constructs || m.singles != first.singles)
+            return false;
+    return !t.cancelled.load(std::memory_order_relaxed) &&
+           t.construct_cancelled.load(std::memory_order_relaxed) == 0;
+}
+
+void keep_team(team *t, thread_state *at) noexcept {
     if (!at->spare) {
         at->spare = t;
         return;
     }
-    const std::lock_guard lock(kept().lock);
-    kept().of_size[t->size].push_back(t);
+    const std::lock_guard lock(mutex_of(shared_state::teams));
+    kept_teams(t->size).push_back(t);
 }
 
-// Member 0 is on the caller's thread. The others follow on the next workers: at the outermost level always on
-// the same ones, which keep their thread-local data from one region to the next.
-void assign_places(team &t, place *caller, unsigned workers) {
-    if (t.workers != workers) {
-        t.on_worker = std::make_unique<member *[]>(workers);
-        t.workers = workers;
-    }
-    std::fill_n(t.on_worker.get(), workers, nullptr);
-    FULT_ASSERT(t.size == 1 || workers != 0);
-    const bool on_worker = caller->worker != place::no_worker;
-    for (unsigned i = t.size; i-- > 0;) {
-        member &m = t.members[i];
-        if (i == 0)
-            m.at = caller;
-        else if (workers == 1)
-            m.at = place_of_worker(0);
-        else if (!t.avoids_worker_0)
-            m.at = place_of_worker((caller->worker + i) % workers);
-        else
-            m.at = place_of_worker(1 + ((on_worker ? caller->worker : 0) + i - 1) % (workers - 1));
-        FULT_ASSERT(i == 0 || m.at->worker != place::no_worker, "the first alone may be a foreign thread");
-        FULT_ASSERT(m.at->worker == place::no_worker || m.at->worker < workers);
-        if (m.at->worker != place::no_worker)
-            t.on_worker[m.at->worker] = &m;
-    }
+// At the first region, and at each that has another size or policy; then at all regions in it.
+bool shows_affinity(const team &t, int policy) noexcept {
+    if (t.level > 1)
+        return t.creator->in()->displays_affinity;
+    static std::atomic<unsigned> shown{0}; // size and policy
+    const unsigned now = t.size << 3 | static_cast<unsigned>(policy);
+    return shown.exchange(now, std::memory_order_relaxed) != now;
+}
+
+bool has_ended(const team &t) noexcept {
+    for (unsigned i = 1; i < t.size; ++i)
+        if (!t.members[i].docked.has_ended())
+            return false;
+    return true;
 }
 
 // Those of the creator, but OMP_NUM_THREADS and OMP_PROC_BIND may list values by level.
 const icv_set *member_icvs(const team &t, const icv_set &creators, const region_options &with) {
     const program_icvs &p = icvs_of_program();
     const bool lists = t.level > 0 && (t.level < p.thread_levels || t.level < p.bind_levels);
-    const bool binds = with.bind != 0 && creators.bind != 0; // OMP_PROC_BIND=false overrides a clause
-    if (!lists && !with.is_initial && !binds) [[likely]]
+    if (!lists && !with.is_initial && policy_of(creators, with) == creators.bind) [[likely]]
         return &creators;
     icv_set v = with.on_device ? p.first : creators;
-    if (binds)
-        v.bind = with.bind;
+    v.bind = policy_of(creators, with);
     if (lists && t.level < p.thread_levels)
         v.threads = p.thread_list[t.level];
     if (lists && t.level < p.bind_levels)
@@ -148,23 +146,13 @@ void give_threads(const team &t) noexcept {
         t.group->in_group.fetch_sub(t.counted, std::memory_order_relaxed);
 }
 
-frame *make_implicit(team &t, member &m, const icv_set *icvs, place *at) {
-    FULT_ASSERT(is_here(at) && m.in == &t && m.number < t.size);
-    auto *const f = ::new (at->blocks.take(0)) frame(
-        nullptr, nullptr, is_implicit | (t.is_serial || cancellation_enabled ? generates_slowly : 0u), 0);
-    f->own_icvs = icvs;
-    m.reductions = nullptr;
-    f->start(&m, m.at);
-    f->function = t.function;
-    f->data = t.data;
-    m.implicit = f;
-    return f;
-}
-
-void start_member(const member &m) {
-    FULT_ASSERT(m.number != 0 && m.implicit->self == &m, "the first is the caller");
-    if (m.at->docked.offer(m.implicit))
+void start_member(member &m) {
+    FULT_ASSERT(m.number != 0, "the first is the caller");
+    if (m.started_at == m.at && m.docked.offer()) [[likely]]
         return;
+    m.started_at = m.at;
+    begin_member(m);
+    m.docked.start();
     try {
         detail::task *const t = detail::take_slot_with(
             {.stack_size = 0, .worker = static_cast<int>(m.at->worker), .pinned = true});
@@ -174,6 +162,16 @@ void start_member(const member &m) {
     } catch (const std::exception &error) {
         fail("a thread of a team cannot start: %s", error.what());
     }
+}
+
+// On the member's thread, before its part.
+FULT_NOINLINE void begin_at_place(const member &m) {
+    const team &t = *m.in;
+    const int bound = m.at->bound.load(std::memory_order_relaxed);
+    if (t.begins_bound && m.bind.place >= 0 && bound != m.bind.place && (t.level == 1 || bound < 0))
+        bind_thread(m.at, m.bind.place);
+    if (t.displays_affinity)
+        std::fprintf(stderr, "%s\n", affinity_text(nullptr).c_str());
 }
 
 void wake(member &m) noexcept {
@@ -195,7 +193,35 @@ template <class Condition> void suspend_until(member &m, const Condition &condit
     m.waiter.store(0, std::memory_order_relaxed);
 }
 
+// After its descendants: as at the beginning. For the opener, what it has met.
+void end_implicit(member &m) noexcept {
+    frame *const f = m.implicit;
+    FULT_ASSERT(f->base.outstanding() == 0, "its descendants have ended");
+    FULT_ASSERT(f->innermost == &f->base || m.in->cancelled.load(std::memory_order_relaxed),
+                "a task ends its taskgroups");
+    if (f->base.live != 0) {
+        f->base.live = 0;
+        f->base.elsewhere.store(0, std::memory_order_relaxed);
+    }
+    f->innermost = &f->base;
+    if (f->more) [[unlikely]] {
+        free_attachments(f);
+        f->more = nullptr;
+    }
+    m.constructs = m.work.share || m.work.across ? member::astray : m.work.constructs;
+    m.singles = m.work.singles;
+}
+
 } // namespace
+
+void begin_member(member &m) noexcept {
+    frame *const f = m.implicit;
+    f->start(&m, m.at);
+    f->function = m.function;
+    f->data = m.data;
+    f->own_icvs = m.icvs;
+    f->flags = is_implicit | (m.in->is_serial || cancellation_enabled ? generates_slowly : 0u);
+}
 
 void init_team(team &t, unsigned size) {
     FULT_ASSERT(size != 0 && t.size == 0, "a team keeps its size");
@@ -207,17 +233,17 @@ void init_team(team &t, unsigned size) {
         t.members[i].in = &t;
         t.members[i].number = i;
     }
-    begin_works_afresh(t);
     begin_afresh(t);
 }
 
 unsigned open_regions() noexcept { return regions.load(std::memory_order_seq_cst); }
 
 unsigned team::some_worker() noexcept {
-    FULT_ASSERT(size > 1 || members[0].at->worker != place::no_worker, "a foreign thread alone is no worker");
+    FULT_ASSERT(size > 1 || members[0].at->worker != thread_state::no_worker,
+                "a foreign thread alone is no worker");
     for (;;) {
         const member &m = members[next_target.fetch_add(1, std::memory_order_relaxed) % size];
-        if (m.at->worker != place::no_worker)
+        if (m.at->worker != thread_state::no_worker)
             return m.at->worker;
     }
 }
@@ -233,16 +259,31 @@ unsigned resolve_size(const frame *me, unsigned asked) {
     return std::max(1u, std::min(asked, static_cast<unsigned>(me->icvs()->thread_limit)));
 }
 
+namespace {
+// Enough for the regions nested in it as well, as far as there are processors.
+unsigned workers_for(const frame &me, unsigned size) noexcept {
+    const icv_set &v = *me.icvs();
+    if (v.max_active_levels < 2)
+        return size;
+    const program_icvs &p = icvs_of_program();
+    const long most = std::min(processors(), v.thread_limit);
+    long product = p.thread_levels > 1 ? 1 : most;
+    for (int i = 0; i < p.thread_levels && product < most; ++i)
+        product *= p.thread_list[i];
+    return std::max(size, static_cast<unsigned>(std::min(product, most)));
+}
+} // namespace
+
 team *open_region(void (*function)(void *), void *data, unsigned size, const region_options &with) {
     frame *me = current_frame();
     regions.fetch_add(1, std::memory_order_seq_cst); // before it asks for workers: they do not end then
     const unsigned workers = with.is_initial ? started_workers()
                              : size == 1     ? workers_for_one()
-                                             : ensure_workers(me->in()->level > 0 ? 1 : size);
+                                         : ensure_workers(me->in()->level > 0 ? 1 : workers_for(*me, size));
     if (me->in()->level == 0) // the runtime may have started: this thread is a worker now
         me = current_frame();
-    place *const here = me->at;
-    const bool foreign = here->worker == place::no_worker;
+    thread_state *const here = me->at;
+    const bool foreign = here->worker == thread_state::no_worker;
     if (workers == 0 || (foreign && workers == 1 && worker_0_may_block()))
         size = 1;
     unsigned counted = 0;
@@ -253,46 +294,67 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     }
     FULT_ASSERT(size != 0 && is_here(here));
     team *const t = make_team(size, here);
-    FULT_ASSERT(t->size == size && t->running.load(std::memory_order_relaxed) == 0 && !t->above,
-                "the last region of this team is over");
-    t->group = with.is_initial ? t : me->in()->group;
-    t->counted = counted;
-    t->is_serial = size == 1 && foreign;
-    t->avoids_worker_0 = foreign || me->in()->avoids_worker_0;
-    t->level = with.is_initial ? 0 : me->in()->level + 1;
-    t->active_level = with.is_initial ? 0 : me->in()->active_level + (size > 1);
-    t->league = with.is_initial ? with.league : me->in()->league;
-    t->creator = me;
-    t->function = function;
-    t->data = data;
-    begin_afresh(*t);
-    assign_places(*t, here, workers);
+    FULT_ASSERT(t->size == size && has_ended(*t) && !t->above, "the last region of this team is over");
+    const team &around = *me->in();
+    set(t->group, with.is_initial ? t : around.group);
+    set(t->counted, counted);
+    set(t->is_serial, size == 1 && foreign);
+    set(t->is_foreign, foreign);
+    set(t->avoids_worker_0, foreign || around.avoids_worker_0);
+    set(t->level, with.is_initial ? 0 : around.level + 1);
+    set(t->active_level, with.is_initial ? 0 : around.active_level + (size > 1));
+    set(t->league, with.is_initial ? with.league : around.league);
+    set(t->creator, me);
+    set(t->begins_bound, false);
+    if (!are_together(*t)) [[unlikely]]
+        begin_afresh(*t);
+    assign_threads(*t, here, workers);
     const icv_set *const icvs = member_icvs(*t, *me->icvs(), with);
-    for (unsigned i = 0; i < size; ++i)
-        make_implicit(*t, t->members[i], icvs, here);
+    if (binds_threads()) [[unlikely]] {
+        if (here->bound.load(std::memory_order_relaxed) < 0)
+            bind_thread(here, 0);
+        if (with.is_initial)
+            t->members[0].bind = {-1, partition_of(*me->self)};
+        else
+            bind_members(*t, static_cast<bind_policy>(policy_of(*me->icvs(), with)));
+    }
+    set(t->displays_affinity,
+        icvs_of_program().display_affinity && !with.is_initial && shows_affinity(*t, icvs->bind));
+    for (unsigned i = 0; i < size; ++i) {
+        member &m = t->members[i];
+        m.function = function;
+        m.data = data;
+        m.icvs = icvs;
+        m.reductions = nullptr;
+    }
     if (with.prepare)
         with.prepare(*t, with.prepare_with);
-    t->running.store(size - 1, std::memory_order_relaxed);
     for (unsigned i = 1; i < size; ++i)
         start_member(t->members[i]);
     t->before = me;
+    begin_member(t->members[0]);
     frame *const mine = t->members[0].implicit;
     if (detail::current_worker()->current && !frame_on_worker())
         t->above.emplace(&frame_ops, mine);
     else
         set_current_frame(mine);
+    if (t->begins_bound || t->displays_affinity) [[unlikely]]
+        begin_at_place(t->members[0]);
     return t;
 }
 
 namespace {
 
-// The end of an implicit task: its descendants first.
-void end_member(frame *f) {
-    f->base.wait(wait_mode::for_trees);
-    FULT_ASSERT(f->innermost == &f->base || f->in()->cancelled.load(std::memory_order_relaxed),
-                "a task ends its taskgroups");
-    place *const at = f->at;
-    free_frame(f, at);
+// The opener waits for the members.
+void join_members(team &t) {
+    const bool on_worker = detail::current_worker()->current != nullptr;
+    if (has_ended(t) || (on_worker && comes_soon([&t] { return has_ended(t); })))
+        return;
+    for (unsigned i = 1; i < t.size; ++i)
+        if (dock &d = t.members[i].docked; on_worker)
+            d.join();
+        else
+            d.join_on_foreign_thread();
 }
 
 } // namespace
@@ -302,28 +364,15 @@ void close_region(team *t) {
     frame *const f = mine.implicit;
     FULT_ASSERT(!frame_on_worker() || frame_on_worker() == f, "the first member closes its region");
     f->base.wait(wait_mode::for_trees);
-    if (t->running.load(std::memory_order_acquire) != 0) { // pairs with run_member
-        const bool on_worker = detail::current_worker()->current != nullptr;
-        const auto over = [t] { return t->running.load(std::memory_order_acquire) == 0; };
-        if (on_worker) {
-            if (!comes_soon(over)) {
-                static constexpr detail::waiting_for end{"the end of an OpenMP region"};
-                const detail::wait_record record(detail::current_worker()->current, end);
-                suspend_until(mine, over);
-            }
-        } else {
-            for (unsigned left; (left = t->running.load(std::memory_order_acquire)) != 0;)
-                t->running.wait(left, std::memory_order_acquire);
-        }
-    }
+    join_members(*t);
     FULT_ASSERT(t->by_priority.count.load(std::memory_order_relaxed) == 0,
                 "all tasks of the region have run");
     if (t->above)
         t->above.reset();
     else
         set_current_frame(t->before);
-    place *const at = mine.at;
-    free_frame(f, at);
+    thread_state *const at = mine.at;
+    end_implicit(mine);
     give_threads(*t);
     [[maybe_unused]] const unsigned open =
         regions.fetch_sub(1, std::memory_order_release); // pairs with open_regions
@@ -331,26 +380,17 @@ void close_region(team *t) {
     keep_team(t, at);
 }
 
-void run_member(frame *f) noexcept {
-    FULT_ASSERT(f->has(is_implicit) && f->self->implicit == f && is_here(f->at));
-    team *const t = f->in();
-    member &first = t->members[0];
+void run_member(member &m) noexcept {
+    frame *const f = m.implicit;
+    FULT_ASSERT(f->has(is_implicit) && f->self == &m && is_here(f->at));
     [[maybe_unused]] const bool tied = detail::tie_current();
     FULT_ASSERT(tied, "a member starts on its worker");
+    if (m.in->begins_bound || m.in->displays_affinity) [[unlikely]]
+        begin_at_place(m);
     f->function(f->data);
-    end_member(f);
+    f->base.wait(wait_mode::for_trees);
+    end_implicit(m);
     detail::untie_current();
-    // The team may be used again as soon as the count is zero, but a member is never moved: at worst a task
-    // that waits in another barrier is woken without need.
-    const bool foreign = first.at->worker == place::no_worker;
-    const unsigned running = t->running.fetch_sub(1, std::memory_order_seq_cst); // pairs with close_region
-    FULT_ASSERT(running != 0, "each member ends once");
-    if (running != 1)
-        return;
-    if (foreign)
-        t->running.notify_one();
-    else
-        wake(first);
 }
 
 namespace {
@@ -358,7 +398,7 @@ namespace {
 constexpr unsigned cancel_bit = 1u << 31; // of team::generation
 
 void wake_others(team &t, const member *m) noexcept {
-    if (t.members[0].at->worker == place::no_worker)
+    if (t.members[0].at->worker == thread_state::no_worker)
         t.generation.notify_all();
     for (unsigned i = 0; i < t.size; ++i)
         if (&t.members[i] != m)

@@ -91,13 +91,13 @@ frame *count_one_end(scope &s, std::int64_t n) noexcept {
 } // namespace
 
 // A loop, not a recursion: each task of a long chain may have generated the next one and ended.
-void count_end_elsewhere(scope &s, std::int64_t n, const place *at) noexcept {
+void count_end_elsewhere(scope &s, std::int64_t n, const thread_state *at) noexcept {
     frame *ended = count_one_end(s, n);
     while (ended) {
         FULT_ASSERT(ended->counted_in && !ended->has(is_implicit),
                     "an implicit task waits for its descendants");
         scope &above = *ended->counted_in;
-        free_frame(ended, place_of_thread());
+        free_frame(ended, this_thread());
         if (at && at == above.at && above.mode.load(std::memory_order_relaxed) == wait_mode::counting) {
             above.live -= one_tree;
             return;

@@ -21,7 +21,7 @@
 namespace fult::omp {
 
 struct frame;
-struct place;
+struct thread_state;
 
 // One child, in the units of a scope's words.
 inline constexpr std::int64_t one_body = 1;
@@ -69,13 +69,13 @@ struct scope {
     // Set by wait:
     std::atomic<std::uint32_t> notified; // set to 1 by the last end, its last access to the scope
     std::atomic<std::uint64_t> waiter;   // task id; 0: a foreign thread, which waits on `notified`
-    const place *at;                     // the owner's, once it has started
+    const thread_state *at;              // the owner's, once it has started
     std::int64_t live = 0;               // written by the owner's thread
 
     // Of a frame. What is not set here is set when it is needed: a frame is made for each task, and few wait.
     explicit scope(frame *owner) noexcept : owner(owner), outer(nullptr) {} // NOLINT
     // Within a task that has started.
-    scope(frame *owner, scope *outer, const place *at) noexcept
+    scope(frame *owner, scope *outer, const thread_state *at) noexcept
         : owner(owner), outer(outer), at(at) {} // NOLINT
 
     std::int64_t outstanding() const noexcept { // on the owner's thread
@@ -105,8 +105,8 @@ struct group_scope : scope {
     using scope::scope;
 };
 
-// `n` (bodies, trees) of s have ended, on the thread of `at`; null: on a thread without a place.
-FULT_ALWAYS_INLINE void count_end(scope &s, std::int64_t n, const place *at) noexcept; // tasks.hpp
-void count_end_elsewhere(scope &s, std::int64_t n, const place *at) noexcept;
+// `n` (bodies, trees) of s have ended, on the thread of `at`; null: on a thread that has none.
+FULT_ALWAYS_INLINE void count_end(scope &s, std::int64_t n, const thread_state *at) noexcept; // tasks.hpp
+void count_end_elsewhere(scope &s, std::int64_t n, const thread_state *at) noexcept;
 
 } // namespace fult::omp

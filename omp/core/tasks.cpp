@@ -1,11 +1,13 @@
 #include "tasks.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <exception>
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/tied.hpp>
+#include <fult/loops/ticks.hpp>
 #include <fult/spawn.hpp>
 #include <fult/this_task.hpp>
 
@@ -15,13 +17,17 @@
 #include "detach.hpp"
 #include "error.hpp"
 #include "fult/base/sanitizer.hpp"
+#include "taskyield.hpp"
 #include "threads.hpp"
+#include "wait.hpp"
 
 namespace fult::omp {
 namespace {
 
 using detail::task;
 using detail::worker_hot;
+
+constexpr auto worth_stealing = static_cast<std::uint64_t>(detail::ticks_worth_a_task / 2);
 
 // On the thread of `m`, as its current frame.
 FULT_ALWAYS_INLINE void run_body(frame *f, member *m) {
@@ -62,6 +68,19 @@ void run_tied(frame *f, member *m) {
     }
 }
 
+// A task with dependences of another thread's. Its way here costs that thread some hundred nanoseconds too:
+// its memory, its node and the table of its parent change hands. While such tasks take less than that, this
+// thread takes few of them: it pauses in between, if it has nothing else to do.
+FULT_NOINLINE void run_stolen_dependent(frame *f, member *m) {
+    thread_state *const at = m->at;
+    const std::uint64_t begin = detail::ticks();
+    run_tied(f, m);
+    const std::uint64_t took = std::min(detail::ticks() - begin, 16 * worth_stealing);
+    at->ticks_of_stolen = (7 * at->ticks_of_stolen + took) / 8;
+    if (at->ticks_of_stolen < worth_stealing)
+        comes_soon([] { return false; }, 4 * few_looks);
+}
+
 // A worker outside the team has stolen the task: it goes to one of the team.
 void pass_to_team(frame *f) {
     FULT_ASSERT(!f->has(is_implicit), "a member is never stolen");
@@ -74,11 +93,15 @@ void pass_to_team(frame *f) {
 
 // A member of a team, and of the next ones that find this task docked. Values of the task end with it.
 void run_members(task &t) noexcept {
-    place *const at = stored_frame(&t)->at;
-    FULT_ASSERT(is_here(at), "a member starts on its worker");
-    do
-        run_member(stored_frame(&t));
-    while (!t.extras && (stored_frame(&t) = at->docked.await()));
+    member &m = *stored_frame(&t)->self;
+    for (;;) {
+        run_member(m);
+        const bool stays = !t.extras;
+        const unsigned ended = m.docked.end(stays, m.in->is_foreign);
+        if (!stays || !m.docked.await(ended))
+            return;
+        begin_member(m);
+    }
 }
 
 // Runs on a stack of its own.
@@ -90,10 +113,14 @@ void run_frame(task &t) noexcept {
         return run_members(t);
     if (priorities_enabled && !(f = stored_frame(&t) = by_priority(f))) [[unlikely]]
         return;
-    if (member *const m = f->parent->in()->member_on(this_task::worker())) [[likely]]
-        run_tied(f, m);
-    else
-        pass_to_team(f);
+    member *const m = f->parent->in()->member_on(this_task::worker());
+    if (!m) [[unlikely]]
+        return pass_to_team(f);
+    if (m->yielding && yielding_task::hold_back(*m, f)) [[unlikely]]
+        return;
+    if (f->more && f->more->node && f->parent->base.at != m->at)
+        return run_stolen_dependent(f, m);
+    run_tied(f, m);
 }
 void drop_nothing(task &) noexcept {}
 
@@ -119,6 +146,8 @@ void run_own_children(frame *me) {
         return;
     worker_hot *w = detail::current_worker();
     while (task *const t = newest_child(w, me)) {
+        if (me->self->yielding && yielding_task::excludes_children_of(me)) [[unlikely]]
+            return; // they start by run_frame, which holds them back
         if (!detail::claim_private(w, t)) {
             if (!detail::stack_below(w->stack_limit))
                 return;
@@ -197,13 +226,13 @@ void free_attachments(frame *f) noexcept {
     if (!n || f->more != &n->more)
         delete f->more;
     if (n)
-        drop_node(n, place_of_thread());
+        drop_node(n, this_thread());
 }
 
-void end_tree(frame *f, const place *at) noexcept {
+void end_tree(frame *f, const thread_state *at) noexcept {
     FULT_ASSERT(f->base.mode.load(std::memory_order_relaxed) == wait_mode::zombie, "its body has ended");
     scope &s = *f->counted_in;
-    free_frame(f, place_of_thread());
+    free_frame(f, this_thread());
     count_end(s, one_tree, at);
 }
 
@@ -215,7 +244,7 @@ void end_body_slowly(frame *f) noexcept {
             release_successors(f);
     }
     scope &s = *f->counted_in;
-    place *const at = f->at;
+    thread_state *const at = f->at;
     if (f->base.outstanding() == 0) {
         free_frame(f, at);
         count_end(s, one_task, at);

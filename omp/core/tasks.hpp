@@ -42,9 +42,9 @@ inline bool runs_undeferred(const frame *me) noexcept { return me->in()->is_seri
 FULT_ALWAYS_INLINE void end_body(frame *f) noexcept;
 void end_body_slowly(frame *f) noexcept; // with dependences, an event, or living descendants
 // Of a task whose body has ended, and all whose descendants have.
-void end_tree(frame *f, const place *at) noexcept;
+void end_tree(frame *f, const thread_state *at) noexcept;
 void become_zombie(frame *f, std::int64_t held) noexcept; // its descendants end its tree
-void free_frame(frame *f, place *at) noexcept;
+void free_frame(frame *f, thread_state *at) noexcept;
 void free_attachments(frame *f) noexcept;
 
 void submit_slowly(frame *f);
@@ -112,7 +112,7 @@ FULT_ALWAYS_INLINE void submit(frame *f) {
         submit_fast(f);
 }
 
-FULT_ALWAYS_INLINE void free_frame(frame *f, place *at) noexcept {
+FULT_ALWAYS_INLINE void free_frame(frame *f, thread_state *at) noexcept {
     FULT_ASSERT(is_here(at) && f->block < block_classes);
     FULT_ASSERT(f->base.has_ended(), "a frame is used again when all descendants have ended");
     if (f->more) [[unlikely]]
@@ -127,13 +127,13 @@ FULT_ALWAYS_INLINE void end_body(frame *f) noexcept {
     if (f->more || !f->base.is_empty()) [[unlikely]]
         return end_body_slowly(f);
     scope &s = *f->counted_in;
-    place *const at = f->at;
+    thread_state *const at = f->at;
     at->blocks.give(f->block, f);
     count_end(s, one_task, at);
 }
 
 // Implementation of scope.hpp
-FULT_ALWAYS_INLINE void count_end(scope &s, std::int64_t n, const place *at) noexcept {
+FULT_ALWAYS_INLINE void count_end(scope &s, std::int64_t n, const thread_state *at) noexcept {
     FULT_ASSERT(!at || is_here(at));
     if (at && at == s.at && s.mode.load(std::memory_order_relaxed) == wait_mode::counting) [[likely]]
         s.live -= n;

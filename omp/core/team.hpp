@@ -11,19 +11,37 @@
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/tied.hpp>
 
+#include "binding.hpp"
+#include "dock.hpp"
 #include "frame.hpp"
 #include "fult/base/spin_lock.hpp"
 #include "workshare.hpp"
 
 namespace fult::omp {
 
+class yielding_task;
+
+// Three parts, each in lines of its own: what changes with each region, what seldom changes, and what the
+// member alone writes.
 struct alignas(64) member {
-    team *in = nullptr;
+    dock docked;
+    void (*function)(void *) = nullptr;
+    void *data = nullptr;
+    const icv_set *icvs = nullptr;
+    void *reductions = nullptr;   // of the whole region (GOMP_parallel_reductions)
+    std::uint64_t constructs = 0; // at its end: what it has met in all regions, or `astray`
+    std::uint64_t singles = 0;
+    static constexpr std::uint64_t astray = ~std::uint64_t{0};
+
+    alignas(64) team *in = nullptr;
     unsigned number = 0;
-    place *at = nullptr;
-    frame *implicit = nullptr;
-    void *reductions = nullptr;           // of the whole region (GOMP_parallel_reductions)
-    work_position work;                   // in the current work-sharing construct
+    thread_state *at = nullptr;
+    const thread_state *started_at = nullptr; // its last task
+    frame *implicit = nullptr;                // the same in all regions of the team
+    binding bind;                             // if binds_threads()
+
+    alignas(64) work_position work;       // in the current work-sharing construct
+    yielding_task *yielding = nullptr;    // its tied tasks in a taskyield, the last one first
     std::atomic<std::uint64_t> waiter{0}; // id of its task, suspended in a barrier
 };
 
@@ -37,8 +55,19 @@ struct task_queue {
 // Which team of a league (teams construct) this is.
 struct league_position {
     unsigned teams = 1, number = 0;
+    bool operator==(const league_position &) const = default;
 };
 
+// What the choice of workers for the members depends on.
+struct placement_input {
+    const thread_state *caller = nullptr; // null: no choice has been made
+    unsigned workers = 0, stride = 0;
+    bool avoids_worker_0 = false;
+    bool operator==(const placement_input &) const = default;
+};
+
+// A team is used again by the next region: what that does not change is not written, so that the members'
+// copies of these lines stay valid.
 struct team {
     unsigned size = 0;
     int level = 0, active_level = 0;
@@ -46,6 +75,9 @@ struct team {
     // Worker 0 belongs to the initial thread, which may be in a call that blocks it: members of a foreign
     // thread's team, and of those nested in it, stay away from it.
     bool avoids_worker_0 = false;
+    bool begins_bound = false;      // members bind their threads as they begin, or
+    bool displays_affinity = false; // print where they run
+    bool is_foreign = false;        // the first member is on a foreign thread
     frame *creator = nullptr;
     league_position league; // that encloses it
     // A thread limit is for all threads in the regions of one initial task, nested ones too.
@@ -53,7 +85,7 @@ struct team {
     std::atomic<unsigned> in_group{0}; // in that team: these threads, without the initial one
     unsigned counted = 0;              // those of them that this region has begun
     std::atomic<bool> cancelled{false};
-    std::atomic<bool> construct_cancelled{false}; // the present work-sharing construct
+    std::atomic<std::uint64_t> construct_cancelled{0}; // clang: number of the work-sharing construct; 0: none
 
     std::unique_ptr<member[]> members;
     std::unique_ptr<member *[]> on_worker; // by worker; null: the worker has no member
@@ -69,12 +101,9 @@ struct team {
     void *copied = nullptr; // of single copyprivate
     std::atomic<std::uint64_t> singles{0};
 
-    // The region's end: the caller waits for the others.
-    alignas(64) std::atomic<unsigned> running{0};
-    std::optional<detail::tied_above> above; // the caller's, if its task is not OpenMP's
-    void (*function)(void *) = nullptr;
-    void *data = nullptr;
-    frame *before = nullptr;                  // the caller's frame
+    alignas(64) std::optional<detail::tied_above> above; // the caller's, if its task is not OpenMP's
+    frame *before = nullptr;                             // the caller's frame
+    placement_input placed_by;
     std::atomic<unsigned> reductions_left{0}; // members that have left a construct with task reductions
 
     member *member_on(unsigned worker) const noexcept {
@@ -113,7 +142,9 @@ unsigned resolve_size(const frame *me, unsigned asked);
 // called by member 0 after its part, and returns when all have ended.
 team *open_region(void (*function)(void *), void *data, unsigned size, const region_options &with = {});
 void close_region(team *t);
-void run_member(frame *implicit) noexcept;
+// On the member's thread: its part, without its end. `begin` comes first, if the opener has not called it.
+void begin_member(member &m) noexcept;
+void run_member(member &m) noexcept;
 unsigned open_regions() noexcept;
 
 // All members, with all their tasks; a scheduling point. Returns true if the region was cancelled.

@@ -9,27 +9,30 @@
 #include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/service.hpp>
 #include <fult/fult.hpp>
 
+#include "binding.hpp"
 #include "error.hpp"
+#include "fork.hpp"
 #include "icv.hpp"
 #include "team.hpp"
 
 namespace fult::omp {
 namespace {
 
-constinit std::mutex starting;
 constinit std::atomic<unsigned> workers{0};
 constinit std::atomic<unsigned> ready{0};   // workers, or 0 while the runtime may be about to end
 fult::runtime *own = nullptr;               // started here, on the initial thread
 std::atomic<bool> started_elsewhere{false}; // started here, on a thread of its own
-pid_t started_in = 0;
+std::atomic<bool> is_child{false};          // of a fork: the threads are the parent's
 constexpr unsigned most_workers = 1024;
-std::atomic<place *> places[most_workers];
+constinit std::atomic<unsigned> worker_limit{most_workers}; // FULT_WORKERS
+std::atomic<thread_state *> worker_threads[most_workers];
 
 bool is_initial_thread() noexcept { return ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid)); }
 
@@ -42,20 +45,33 @@ std::size_t default_stack() noexcept {
     return limit.rlim_cur < usual ? static_cast<std::size_t>(limit.rlim_cur) : usual;
 }
 
+// Microseconds by OMP_WAIT_POLICY. Threads that outnumber the processors never spin for long.
+unsigned idle_spin(unsigned usual, unsigned threads) noexcept {
+    constexpr unsigned active = 10'000;
+    if (icvs_of_program().wait_passive)
+        return 0;
+    return icvs_of_program().wait_active && threads <= static_cast<unsigned>(processors()) ? active : usual;
+}
+
 fult::options options_for(unsigned threads) {
     fult::options o = fult::read_options();
     if (!std::getenv("FULT_WORKERS"))
         o.workers = threads < most_workers ? threads : most_workers;
-    // The initial thread is a worker, and threads that it starts inherit its processors: by default none is
-    // bound.
+    // Regions bind their threads (binding.hpp). By default none is bound: the initial thread is a worker, and
+    // threads that it starts inherit its processors.
     if (!std::getenv("FULT_BIND"))
-        o.bind = icvs_of_program().first.bind != 0;
+        o.bind = false;
+    if (!std::getenv("FULT_IDLE_SPIN"))
+        o.idle_spin = idle_spin(o.idle_spin, threads);
     if (!std::getenv("FULT_STACK_SIZE"))
         o.stack_size = icvs_of_program().stack_size ? icvs_of_program().stack_size : default_stack();
     return o;
 }
 
 void start(unsigned threads) {
+    // New threads inherit this one's processors.
+    if (binds_threads())
+        unbind_thread(this_thread());
     if (is_initial_thread()) {
         own = new fult::runtime(options_for(threads));
         return;
@@ -86,16 +102,27 @@ void start(unsigned threads) {
     started_elsewhere.store(true, std::memory_order_relaxed);
 }
 
+// Those of the last runtime's threads.
+void forget_bindings() noexcept {
+    for (unsigned i = 0; i < most_workers; ++i)
+        if (thread_state *const each = worker_threads[i].load(std::memory_order_relaxed))
+            each->bound.store(-1, std::memory_order_relaxed);
+}
+
 // In the child of a fork there are no workers, so the thread is none: its regions have one member, and their
 // tasks are undeferred.
-void leave_runtime_of_parent() noexcept { detail::current_worker()->current = nullptr; }
+void leave_runtime_of_parent() noexcept {
+    detail::current_worker()->current = nullptr;
+    is_child.store(true, std::memory_order_relaxed);
+}
 
 // The end of the runtime: only where no task can be running, in the initial task of the initial thread.
 // `mine`: the region that it is about to open, which is counted already. A foreign thread counts its region
-// before it asks for workers, and waits for `starting` if it finds none ready: so one of the two sees the
-// other.
+// before it asks for workers, and waits for the runtime's mutex if it finds none ready: so one of the two
+// sees the other.
+// A runtime that others poll by, as fult-comm does, stays: their messages would wake nothing in the next one.
 bool stop(unsigned mine) noexcept {
-    if (!own || !is_initial_thread())
+    if (!own || !is_initial_thread() || detail::has_services())
         return false;
     ready.store(0, std::memory_order_seq_cst); // pairs with ensure_workers
     if (open_regions() == mine) {
@@ -109,53 +136,59 @@ bool stop(unsigned mine) noexcept {
 } // namespace
 
 unsigned ensure_workers(unsigned threads) {
+    threads = std::min(threads, worker_limit.load(std::memory_order_relaxed));
     // The runtime of a task does not end before it.
     const unsigned have = detail::current_worker()->current
                               ? workers.load(std::memory_order_acquire)
                               : ready.load(std::memory_order_seq_cst); // pairs with stop
-    if (have >= threads && started_in == ::getpid()) [[likely]]
+    if (have >= threads && !is_child.load(std::memory_order_relaxed)) [[likely]]
         return have;
     FULT_ASSERT(threads != 0);
-    const std::lock_guard lock(starting);
-    if (started_in != 0 && started_in != ::getpid())
-        return 0; // the child of a fork
+    const std::lock_guard lock(mutex_of(shared_state::runtime));
+    if (is_child.load(std::memory_order_relaxed))
+        return 0;
     try {
-        if (fult::worker_count() == 0 || (threads > workers.load(std::memory_order_relaxed) && stop(1)))
+        if (fult::worker_count() == 0 || (threads > workers.load(std::memory_order_relaxed) && stop(1))) {
             start(threads);
+            forget_bindings();
+        }
     } catch (const std::exception &error) {
         if (fult::worker_count() == 0)
             fail("the runtime cannot be started: %s", error.what());
     }
-    if (started_in == 0)
+    if (static bool watched = false; !std::exchange(watched, true))
         ::pthread_atfork(nullptr, nullptr, &leave_runtime_of_parent);
-    started_in = ::getpid();
     const unsigned now = fult::worker_count() < most_workers ? fult::worker_count() : most_workers;
+    if (std::getenv("FULT_WORKERS"))
+        worker_limit.store(now, std::memory_order_relaxed);
     for (unsigned i = 0; i < now; ++i)
-        if (!places[i].load(std::memory_order_relaxed)) {
-            auto *const p = new place;
+        if (!worker_threads[i].load(std::memory_order_relaxed)) {
+            auto *const p = new thread_state;
             p->worker = i;
-            places[i].store(p, std::memory_order_release);
+            worker_threads[i].store(p, std::memory_order_release);
         }
     // Members that outnumber the processors wait for each other's: an idle one gives its processor up between
     // looks.
-    detail::share_processors(now > static_cast<unsigned>(processors()));
+    const bool shares = now > static_cast<unsigned>(processors());
+    detail::share_processors(shares);
+    dock::set_patience(shares || icvs_of_program().wait_passive);
     workers.store(now, std::memory_order_release);
     ready.store(now, std::memory_order_release);
     return now;
 }
 
-int place::next_id() noexcept {
+int thread_state::next_id() noexcept {
     static std::atomic<int> next{0};
     return next.fetch_add(1, std::memory_order_relaxed);
 }
 
 unsigned started_workers() noexcept {
     const unsigned have = workers.load(std::memory_order_acquire);
-    return have != 0 && started_in == ::getpid() ? have : 0;
+    return is_child.load(std::memory_order_relaxed) ? 0 : have;
 }
 
 void release_workers() noexcept {
-    const std::lock_guard lock(starting);
+    const std::lock_guard lock(mutex_of(shared_state::runtime));
     if (started_workers() != 0 && !frame_on_worker() && stop(0))
         workers.store(0, std::memory_order_relaxed);
 }
@@ -166,55 +199,54 @@ unsigned workers_for_one() {
 
 bool worker_0_may_block() noexcept { return !started_elsewhere.load(std::memory_order_relaxed); }
 
-place *place_of_worker(unsigned worker) {
-    FULT_ASSERT(worker < workers.load(std::memory_order_relaxed), "a worker that was started has a place");
-    return places[worker].load(std::memory_order_acquire);
+thread_state *worker_thread(unsigned worker) {
+    FULT_ASSERT(worker < workers.load(std::memory_order_relaxed), "a worker that was started has its state");
+    return worker_threads[worker].load(std::memory_order_acquire);
 }
 
 namespace {
-// Places outlive their threads: late readers may look at them. A new thread takes one that is unused.
-constinit std::mutex unused_lock;
-std::vector<place *> &unused() {
-    static auto *const list = new std::vector<place *>;
+// States outlive their threads: late readers may look at them. A new thread takes one that is unused.
+std::vector<thread_state *> &unused() {
+    static auto *const list = new std::vector<thread_state *>;
     return *list;
 }
 
-struct place_of_foreign_thread {
-    place *p = nullptr;
-    ~place_of_foreign_thread() {
-        if (!p)
+struct holder_of_foreign_thread {
+    thread_state *state = nullptr;
+    ~holder_of_foreign_thread() {
+        if (!state)
             return;
-        const std::lock_guard lock(unused_lock);
-        unused().push_back(p);
-        p = nullptr;
+        state->bound.store(-1, std::memory_order_relaxed);
+        const std::lock_guard lock(mutex_of(shared_state::thread_states));
+        unused().push_back(std::exchange(state, nullptr));
     }
 };
-thread_local place_of_foreign_thread foreign_place;
+thread_local holder_of_foreign_thread foreign_thread;
 
-FULT_NOINLINE place *own_foreign_place() {
-    if (!foreign_place.p) {
-        const std::lock_guard lock(unused_lock);
+FULT_NOINLINE thread_state *own_foreign_thread() {
+    if (!foreign_thread.state) {
+        const std::lock_guard lock(mutex_of(shared_state::thread_states));
         if (!unused().empty()) {
-            foreign_place.p = unused().back();
+            foreign_thread.state = unused().back();
             unused().pop_back();
         } else {
-            foreign_place.p = new place;
+            foreign_thread.state = new thread_state;
         }
     }
-    return foreign_place.p;
+    return foreign_thread.state;
 }
 } // namespace
 
-place *place_of_thread() noexcept {
+thread_state *this_thread() noexcept {
     if (detail::current_worker()->current && workers.load(std::memory_order_relaxed) != 0)
-        if (place *const p = places[this_task::worker()].load(std::memory_order_acquire))
+        if (thread_state *const p = worker_threads[this_task::worker()].load(std::memory_order_acquire))
             return p;
-    return own_foreign_place();
+    return own_foreign_thread();
 }
 
-bool is_here(const place *at) noexcept {
-    if (at->worker == place::no_worker)
-        return at == foreign_place.p;
+bool is_here(const thread_state *at) noexcept {
+    if (at->worker == thread_state::no_worker)
+        return at == foreign_thread.state;
     return detail::current_worker()->current && this_task::worker() == at->worker;
 }
 
@@ -232,7 +264,7 @@ struct initial_task {
         alone.members[0].implicit = &f;
         f.self = &alone.members[0];
     }
-    void set_place(place *p) noexcept {
+    void set_thread(thread_state *p) noexcept {
         FULT_ASSERT(is_here(p));
         alone.members[0].at = p;
         f.start(&alone.members[0], p);
@@ -251,10 +283,11 @@ FULT_NOINLINE frame *initial_frame() {
     FULT_ASSERT(!frame_on_worker(), "the thread has no task yet");
     initial_task &mine = own_initial_task();
     // the thread may have become a worker, or have ceased to be one
-    place *const here = place_of_thread();
-    mine.set_place(here);
+    thread_state *const here = this_thread();
+    mine.set_thread(here);
     if (mine.current != &mine.f && mine.current->in()->level == 0) { // in a target region or a league
         mine.current->self->at = here;
+        mine.current->in()->placed_by = {};
         mine.current->start(mine.current->self, here);
     }
     return mine.current;
@@ -269,3 +302,8 @@ void set_current_frame(frame *f) noexcept {
 }
 
 } // namespace fult::omp
+
+void fult_omp_start_runtime() {
+    const int usual = fult::omp::icvs_of_program().first.threads;
+    fult::omp::ensure_workers(static_cast<unsigned>(usual > 0 ? usual : fult::omp::processors()));
+}

@@ -18,7 +18,11 @@ unsigned workers_for_one();
 // there.
 bool worker_0_may_block() noexcept;
 
-place *place_of_worker(unsigned worker);
-place *place_of_thread() noexcept; // of the calling thread; makes one for a foreign thread
+thread_state *worker_thread(unsigned worker);
+thread_state *this_thread() noexcept; // of the calling thread; makes one for a foreign thread
 
 } // namespace fult::omp
+
+// For other libraries whose programs need a runtime, as MPI's: starts one that regions of the usual size can
+// use. Does nothing if one runs.
+extern "C" void fult_omp_start_runtime();

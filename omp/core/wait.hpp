@@ -10,9 +10,11 @@
 
 namespace fult::omp {
 
-// A short wait on a worker: true if the condition comes to hold while nothing else is ready there.
-template <class Condition> bool comes_soon(const Condition &condition) noexcept {
-    for (unsigned i = 0; i < 64; ++i) {
+// A short wait on a worker, about a microsecond: true if the condition comes to hold while nothing else is
+// ready there.
+inline constexpr unsigned few_looks = 64;
+template <class Condition> bool comes_soon(const Condition &condition, unsigned looks = few_looks) noexcept {
+    for (unsigned i = 0; i < looks; ++i) {
         if (condition())
             return true;
         if (i % 8 == 0 && detail::others_ready())

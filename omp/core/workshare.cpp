@@ -37,15 +37,14 @@ bool next_static(const member &m, const loop_shape &s, std::uint64_t trip, std::
 bool next_dynamic(work_share &w, std::uint64_t &low, std::uint64_t &high) noexcept {
     const std::uint64_t count = w.shape.space.count, chunk = w.shape.chunk;
     FULT_ASSERT(chunk != 0, "each call takes some");
-    std::uint64_t seen = w.next.load(std::memory_order_relaxed);
+    std::uint64_t seen = 0;
     if (count < (std::uint64_t{1} << 62) &&
-        chunk < (std::uint64_t{1} << 40)) { // no overflow by any number of members
-        if (seen >= count)
-            return false;
+        chunk < (std::uint64_t{1} << 40)) { // no overflow: a member looks once more than there are chunks
         seen = w.next.fetch_add(chunk, std::memory_order_relaxed);
         if (seen >= count)
             return false;
     } else {
+        seen = w.next.load(std::memory_order_relaxed);
         do
             if (seen >= count)
                 return false;
@@ -54,6 +53,59 @@ bool next_dynamic(work_share &w, std::uint64_t &low, std::uint64_t &high) noexce
     }
     low = seen;
     high = chunk < count - seen ? seen + chunk : count;
+    return true;
+}
+
+// Each member begins with a block of the chunks, as in a static loop. The last chunk is in no block.
+void divide(work_share &w, unsigned members) {
+    const std::uint64_t chunks = divide_up(w.shape.space.count, w.shape.chunk);
+    w.is_divided = chunks < chunk_range::most && chunks > members && members > 1;
+    if (!w.is_divided)
+        return;
+    if (!w.ranges)
+        w.ranges = std::make_unique<chunk_range[]>(members);
+    for (unsigned i = 0; i < members; ++i) {
+        std::uint64_t low = 0, high = 0;
+        static_block(chunks - 1, members, i, low, high);
+        w.ranges[i].word.store(chunk_range::make(low, high), std::memory_order_relaxed);
+    }
+}
+
+// Half of what another member has left; the first of these chunks at once. A range that has been emptied is
+// changed by its owner alone, and no chunk comes twice: so a word that has not changed means the same range.
+bool steal_chunks(const member &me, const work_share &w, std::uint64_t &chunk) noexcept {
+    const unsigned members = me.in->size;
+    for (unsigned i = 1; i < members; ++i) {
+        std::atomic<std::uint64_t> &from = w.ranges[(me.number + i) % members].word;
+        std::uint64_t seen = from.load(std::memory_order_relaxed);
+        while (chunk_range::next_of(seen) < chunk_range::end_of(seen)) {
+            const std::uint64_t next = chunk_range::next_of(seen), end = chunk_range::end_of(seen);
+            const std::uint64_t first = end - (end - next + 1) / 2;
+            if (!from.compare_exchange_weak(seen, chunk_range::make(next, first), std::memory_order_relaxed))
+                continue;
+            chunk = first;
+            w.ranges[me.number].word.store(chunk_range::make(first + 1, end), std::memory_order_relaxed);
+            return true;
+        }
+    }
+    return false;
+}
+
+// The last chunk comes when the member finds no other one, and is its last: a lastprivate variable gets the
+// value that the member which has run that chunk holds at the end of the loop.
+bool next_divided(const member &me, work_share &w, std::uint64_t &low, std::uint64_t &high) noexcept {
+    const std::uint64_t count = w.shape.space.count;
+    if (me.work.high == count)
+        return false;
+    const std::uint64_t mine = w.ranges[me.number].word.fetch_add(1, std::memory_order_relaxed);
+    std::uint64_t chunk = chunk_range::next_of(mine);
+    if (chunk >= chunk_range::end_of(mine) && !steal_chunks(me, w, chunk)) {
+        if (w.next.exchange(count, std::memory_order_relaxed) == count)
+            return false;
+        chunk = (count - 1) / w.shape.chunk;
+    }
+    low = chunk * w.shape.chunk;
+    high = low + std::min(count - low, w.shape.chunk);
     return true;
 }
 
@@ -105,6 +157,9 @@ bool enter_work(member *m, const loop_shape &shape, void (*setup)(work_share &, 
         if (w.shape.kind == schedule_kind::automatic)
             w.shape.kind = schedule_kind::fixed;
         w.next.store(0, std::memory_order_relaxed);
+        w.is_divided = false;
+        if (w.shape.kind == schedule_kind::dynamic && w.shape.any_order && !w.shape.ordered)
+            divide(w, m->in->size);
         w.ordered_at.store(0, std::memory_order_relaxed);
         w.cancelled.store(false, std::memory_order_relaxed);
         if (setup)
@@ -126,7 +181,7 @@ bool next_chunk(member *m, std::uint64_t &low, std::uint64_t &high) {
     if (!w.cancelled.load(std::memory_order_relaxed))
         switch (w.shape.kind) {
         case schedule_kind::dynamic:
-            found = next_dynamic(w, low, high);
+            found = w.is_divided ? next_divided(*m, w, low, high) : next_dynamic(w, low, high);
             break;
         case schedule_kind::guided:
             found = next_guided(w, m->in->size, low, high);

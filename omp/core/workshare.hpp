@@ -24,6 +24,19 @@ struct loop_shape {
     schedule_kind kind = schedule_kind::fixed;
     std::uint64_t chunk = 0; // fixed: 0 is one block a member
     bool ordered = false;
+    bool any_order = false; // dynamic: a member may meet a chunk after a later one (nonmonotonic)
+};
+
+// The chunks of a dynamic loop that one member will take: their numbers, from `next` to `end`. Others take
+// from the end when they have none left.
+struct alignas(64) chunk_range {
+    std::atomic<std::uint64_t> word{0};
+    static constexpr std::uint64_t most = std::uint64_t{1} << 31;
+    static constexpr std::uint64_t make(std::uint64_t next, std::uint64_t end) noexcept {
+        return next | end << 32;
+    }
+    static constexpr std::uint64_t next_of(std::uint64_t w) noexcept { return w & 0xffffffff; }
+    static constexpr std::uint64_t end_of(std::uint64_t w) noexcept { return w >> 32; }
 };
 
 // The first value of a loop, and the step.
@@ -47,7 +60,10 @@ struct work_share {
     std::atomic<std::uint64_t> turn{0}, claimed{0}, ready{0};
     std::atomic<unsigned> left{0};
     loop_shape shape;
-    alignas(64) std::atomic<std::uint64_t> next{0};       // the next iteration to be given out
+    bool is_divided = false;               // into a range for each member, in place of `next`
+    std::unique_ptr<chunk_range[]> ranges; // made for the first loop that is divided
+    // The next iteration to be given out. Divided: the number of iterations once the last chunk is.
+    alignas(64) std::atomic<std::uint64_t> next{0};
     alignas(64) std::atomic<std::uint64_t> ordered_at{0}; // the iteration that may enter its ordered region
     std::atomic<bool> cancelled{false};
     doacross_state across;
@@ -69,6 +85,7 @@ struct work_position {
     std::uint64_t trip = 0;          // chunks taken, of a static loop
     std::uint64_t low = 0, high = 0; // the present chunk
     std::uint64_t ordered = 0;       // clang: the iteration whose ordered region comes next
+    std::uint64_t ends = 0;          // clang: barriers of constructs that may be cancelled
 };
 
 // Enters the next construct; the first member sets it up by `shape`. Returns true for the first one.

@@ -1,6 +1,7 @@
 // GOMP_*: loops and sections.
 #include <cstdarg>
 #include <cstring>
+#include <memory>
 #include <type_traits>
 
 #include <fult/detail/assertion.hpp>
@@ -45,35 +46,43 @@ template <class T> bool next_values(T *first, T *last) {
     return true;
 }
 
-// With schedule(runtime): what the control variable says.
-loop_shape runtime_shape(bool ordered) {
-    const icv_set &v = *current_frame()->icvs();
-    return {{}, v.schedule, static_cast<std::uint64_t>(v.chunk), ordered};
-}
-
 template <class T> bool start_loop(iteration_space space, loop_shape shape, T *first, T *last) {
     shape.space = space;
     enter_work(self(), shape);
     return next_values(first, last);
 }
 
-loop_shape shape_of(schedule_kind kind, std::uint64_t chunk, bool ordered) noexcept {
-    return {{}, kind, chunk, ordered};
+enum class chunk_order { any, rising, ordered }; // ordered: with an ordered region
+
+loop_shape shape_of(schedule_kind kind, std::uint64_t chunk, chunk_order order) noexcept {
+    return {{}, kind, chunk, order == chunk_order::ordered, order == chunk_order::any};
+}
+
+// With schedule(runtime): what the control variable says.
+loop_shape runtime_shape(chunk_order order) {
+    const icv_set &v = *current_frame()->icvs();
+    if (v.monotonic && order == chunk_order::any)
+        order = chunk_order::rising;
+    return shape_of(v.schedule, static_cast<std::uint64_t>(v.chunk), order);
 }
 
 // gcc's number of a schedule: 0 runtime, 1 static, 2 dynamic, 3 guided, 4 auto; the top bit: monotonic.
 loop_shape shape_of_number(long schedule, std::uint64_t chunk, bool ordered) {
+    const chunk_order order = ordered ? chunk_order::ordered
+                              : (static_cast<unsigned long>(schedule) & monotonic_bit) != 0
+                                  ? chunk_order::rising
+                                  : chunk_order::any;
     switch (schedule & 0xff) {
     case 1:
-        return shape_of(schedule_kind::fixed, chunk, ordered);
+        return shape_of(schedule_kind::fixed, chunk, order);
     case 2:
-        return shape_of(schedule_kind::dynamic, chunk, ordered);
+        return shape_of(schedule_kind::dynamic, chunk, order);
     case 3:
-        return shape_of(schedule_kind::guided, chunk, ordered);
+        return shape_of(schedule_kind::guided, chunk, order);
     case 4:
-        return shape_of(schedule_kind::fixed, 0, ordered);
+        return shape_of(schedule_kind::fixed, 0, order);
     default:
-        return runtime_shape(ordered);
+        return runtime_shape(order);
     }
 }
 
@@ -113,10 +122,26 @@ void leave() {
 }
 
 // Doacross: the outermost loop's iterations are shared out; each iteration vector is posted and awaited.
-constexpr unsigned most_dimensions = 64;
+// A number for each of the collapsed loops.
+class loop_numbers {
+  public:
+    template <class Get>
+    loop_numbers(unsigned count, const Get &get)
+        : many_(count > few ? std::make_unique<std::int64_t[]>(count) : nullptr) {
+        FULT_ASSERT(count != 0);
+        for (unsigned i = 0; i < count; ++i)
+            data()[i] = static_cast<std::int64_t>(get(i));
+    }
+    std::int64_t *data() noexcept { return many_ ? many_.get() : first_; }
+
+  private:
+    static constexpr unsigned few = 8;
+    std::int64_t first_[few];
+    std::unique_ptr<std::int64_t[]> many_; // all, if they are more
+};
 struct doacross_setup {
     unsigned dimensions;
-    std::int64_t counts[most_dimensions];
+    const std::int64_t *counts;
     std::uint64_t chunk;
     unsigned members;
     std::size_t memory;
@@ -127,12 +152,11 @@ bool start_doacross(unsigned dimensions, const T *counts, loop_shape shape, T *f
     frame *const me = current_frame();
     if (reductions)
         start_reductions(me, reductions);
-    FULT_ASSERT(dimensions != 0 && dimensions <= most_dimensions);
     shape.space = {0, 1, static_cast<std::uint64_t>(counts[0])};
-    doacross_setup with{
-        dimensions, {}, shape.chunk, me->in()->size, memory ? reinterpret_cast<std::size_t>(*memory) : 0};
-    for (unsigned i = 0; i < dimensions && i < most_dimensions; ++i)
-        with.counts[i] = static_cast<std::int64_t>(counts[i]);
+    shape.any_order = false; // iterations wait for earlier ones
+    loop_numbers numbers(dimensions, [counts](unsigned i) { return counts[i]; });
+    doacross_setup with{dimensions, numbers.data(), shape.chunk, me->in()->size,
+                        memory ? reinterpret_cast<std::size_t>(*memory) : 0};
     enter_work(
         me->self, shape,
         [](work_share &w, void *from) {
@@ -149,12 +173,10 @@ bool start_doacross(unsigned dimensions, const T *counts, loop_shape shape, T *f
 }
 
 template <class T> void post(const T *numbers) {
-    std::int64_t at[most_dimensions];
     member *const m = self();
-    FULT_ASSERT(m->work.share && m->work.share->across.dimensions != 0, "within a doacross loop");
-    for (unsigned i = 0; i < m->work.share->across.dimensions; ++i)
-        at[i] = static_cast<std::int64_t>(numbers[i]);
-    post_doacross(m, at);
+    FULT_ASSERT(m->work.share, "within a doacross loop");
+    loop_numbers at(m->work.share->across.dimensions, [numbers](unsigned i) { return numbers[i]; });
+    post_doacross(m, at.data());
 }
 
 // The construct is set up, and entered by all members, before they run.
@@ -181,9 +203,7 @@ loop_shape with_space(loop_shape shape, iteration_space space) noexcept {
     return shape;
 }
 
-loop_shape sections_shape(unsigned count) noexcept {
-    return {{1, 1, count}, schedule_kind::dynamic, 1, false};
-}
+loop_shape sections_shape(unsigned count) noexcept { return {{1, 1, count}, schedule_kind::dynamic, 1}; }
 
 unsigned next_section() {
     long first = 0, last = 0;
@@ -192,60 +212,64 @@ unsigned next_section() {
 
 } // namespace
 
-#define FULT_LOOP(NAME, KIND, ORDERED)                                                                    \
-    bool GOMP_loop_##NAME##_start(long start, long end, long step, long chunk, long *first, long *last) { \
-        return start_loop(space_of(start, end, step),                                                     \
-                          shape_of(KIND, static_cast<std::uint64_t>(chunk), ORDERED), first, last);       \
-    }                                                                                                     \
-    bool GOMP_loop_##NAME##_next(long *first, long *last) { return next_values(first, last); }            \
-    bool GOMP_loop_ull_##NAME##_start(bool up, ull start, ull end, ull step, ull chunk, ull *first,       \
-                                      ull *last) {                                                        \
-        return start_loop(space_of(up, start, end, step), shape_of(KIND, chunk, ORDERED), first, last);   \
-    }                                                                                                     \
-    bool GOMP_loop_ull_##NAME##_next(ull *first, ull *last) { return next_values(first, last); }
-
-#define FULT_RUNTIME_LOOP(NAME, ORDERED)                                                              \
-    bool GOMP_loop_##NAME##_start(long start, long end, long step, long *first, long *last) {         \
-        return start_loop(space_of(start, end, step), runtime_shape(ORDERED), first, last);           \
-    }                                                                                                 \
-    bool GOMP_loop_##NAME##_next(long *first, long *last) { return next_values(first, last); }        \
-    bool GOMP_loop_ull_##NAME##_start(bool up, ull start, ull end, ull step, ull *first, ull *last) { \
-        return start_loop(space_of(up, start, end, step), runtime_shape(ORDERED), first, last);       \
-    }                                                                                                 \
-    bool GOMP_loop_ull_##NAME##_next(ull *first, ull *last) { return next_values(first, last); }
-
-#define FULT_DOACROSS(NAME, KIND)                                                                           \
-    bool GOMP_loop_doacross_##NAME##_start(unsigned n, long *counts, long chunk, long *first, long *last) { \
-        return start_doacross(n, counts, shape_of(KIND, static_cast<std::uint64_t>(chunk), false), first,   \
-                              last, nullptr, nullptr);                                                      \
+#define FULT_LOOP(NAME, KIND, ORDER)                                                                        \
+    bool GOMP_loop_##NAME##_start(long start, long end, long step, long chunk, long *first, long *last) {   \
+        return start_loop(space_of(start, end, step),                                                       \
+                          shape_of(KIND, static_cast<std::uint64_t>(chunk), chunk_order::ORDER), first,     \
+                          last);                                                                            \
     }                                                                                                       \
-    bool GOMP_loop_ull_doacross_##NAME##_start(unsigned n, ull *counts, ull chunk, ull *first, ull *last) { \
-        return start_doacross(n, counts, shape_of(KIND, chunk, false), first, last, nullptr, nullptr);      \
+    bool GOMP_loop_##NAME##_next(long *first, long *last) { return next_values(first, last); }              \
+    bool GOMP_loop_ull_##NAME##_start(bool up, ull start, ull end, ull step, ull chunk, ull *first,         \
+                                      ull *last) {                                                          \
+        return start_loop(space_of(up, start, end, step), shape_of(KIND, chunk, chunk_order::ORDER), first, \
+                          last);                                                                            \
+    }                                                                                                       \
+    bool GOMP_loop_ull_##NAME##_next(ull *first, ull *last) { return next_values(first, last); }
+
+#define FULT_RUNTIME_LOOP(NAME, ORDER)                                                                     \
+    bool GOMP_loop_##NAME##_start(long start, long end, long step, long *first, long *last) {              \
+        return start_loop(space_of(start, end, step), runtime_shape(chunk_order::ORDER), first, last);     \
+    }                                                                                                      \
+    bool GOMP_loop_##NAME##_next(long *first, long *last) { return next_values(first, last); }             \
+    bool GOMP_loop_ull_##NAME##_start(bool up, ull start, ull end, ull step, ull *first, ull *last) {      \
+        return start_loop(space_of(up, start, end, step), runtime_shape(chunk_order::ORDER), first, last); \
+    }                                                                                                      \
+    bool GOMP_loop_ull_##NAME##_next(ull *first, ull *last) { return next_values(first, last); }
+
+#define FULT_DOACROSS(NAME, KIND)                                                                            \
+    bool GOMP_loop_doacross_##NAME##_start(unsigned n, long *counts, long chunk, long *first, long *last) {  \
+        return start_doacross(n, counts,                                                                     \
+                              shape_of(KIND, static_cast<std::uint64_t>(chunk), chunk_order::rising), first, \
+                              last, nullptr, nullptr);                                                       \
+    }                                                                                                        \
+    bool GOMP_loop_ull_doacross_##NAME##_start(unsigned n, ull *counts, ull chunk, ull *first, ull *last) {  \
+        return start_doacross(n, counts, shape_of(KIND, chunk, chunk_order::rising), first, last, nullptr,   \
+                              nullptr);                                                                      \
     }
 
 extern "C" {
 
-FULT_LOOP(static, schedule_kind::fixed, false)
-FULT_LOOP(dynamic, schedule_kind::dynamic, false)
-FULT_LOOP(guided, schedule_kind::guided, false)
-FULT_LOOP(nonmonotonic_dynamic, schedule_kind::dynamic, false)
-FULT_LOOP(nonmonotonic_guided, schedule_kind::guided, false)
-FULT_LOOP(ordered_static, schedule_kind::fixed, true)
-FULT_LOOP(ordered_dynamic, schedule_kind::dynamic, true)
-FULT_LOOP(ordered_guided, schedule_kind::guided, true)
-FULT_RUNTIME_LOOP(runtime, false)
-FULT_RUNTIME_LOOP(nonmonotonic_runtime, false)
-FULT_RUNTIME_LOOP(maybe_nonmonotonic_runtime, false)
-FULT_RUNTIME_LOOP(ordered_runtime, true)
+FULT_LOOP(static, schedule_kind::fixed, rising)
+FULT_LOOP(dynamic, schedule_kind::dynamic, rising)
+FULT_LOOP(guided, schedule_kind::guided, rising)
+FULT_LOOP(nonmonotonic_dynamic, schedule_kind::dynamic, any)
+FULT_LOOP(nonmonotonic_guided, schedule_kind::guided, any)
+FULT_LOOP(ordered_static, schedule_kind::fixed, ordered)
+FULT_LOOP(ordered_dynamic, schedule_kind::dynamic, ordered)
+FULT_LOOP(ordered_guided, schedule_kind::guided, ordered)
+FULT_RUNTIME_LOOP(runtime, rising)
+FULT_RUNTIME_LOOP(nonmonotonic_runtime, any)
+FULT_RUNTIME_LOOP(maybe_nonmonotonic_runtime, any)
+FULT_RUNTIME_LOOP(ordered_runtime, ordered)
 FULT_DOACROSS(static, schedule_kind::fixed)
 FULT_DOACROSS(dynamic, schedule_kind::dynamic)
 FULT_DOACROSS(guided, schedule_kind::guided)
 
 bool GOMP_loop_doacross_runtime_start(unsigned n, long *counts, long *first, long *last) {
-    return start_doacross(n, counts, runtime_shape(false), first, last, nullptr, nullptr);
+    return start_doacross(n, counts, runtime_shape(chunk_order::rising), first, last, nullptr, nullptr);
 }
 bool GOMP_loop_ull_doacross_runtime_start(unsigned n, ull *counts, ull *first, ull *last) {
-    return start_doacross(n, counts, runtime_shape(false), first, last, nullptr, nullptr);
+    return start_doacross(n, counts, runtime_shape(chunk_order::rising), first, last, nullptr, nullptr);
 }
 
 bool GOMP_loop_start(long start, long end, long step, long schedule, long chunk, long *first, long *last,
@@ -286,23 +310,21 @@ void GOMP_doacross_ull_post(ull *numbers) { post(numbers); }
 
 void GOMP_doacross_wait(long first, ...) {
     member *const m = self();
-    std::int64_t at[most_dimensions] = {first};
     std::va_list rest;
     va_start(rest, first);
-    for (unsigned i = 1; i < m->work.share->across.dimensions; ++i)
-        at[i] = va_arg(rest, long);
+    loop_numbers at(m->work.share->across.dimensions,
+                    [&](unsigned i) { return i == 0 ? first : va_arg(rest, long); });
     va_end(rest);
-    await_doacross(m, at);
+    await_doacross(m, at.data());
 }
 void GOMP_doacross_ull_wait(ull first, ...) {
     member *const m = self();
-    std::int64_t at[most_dimensions] = {static_cast<std::int64_t>(first)};
     std::va_list rest;
     va_start(rest, first);
-    for (unsigned i = 1; i < m->work.share->across.dimensions; ++i)
-        at[i] = static_cast<std::int64_t>(va_arg(rest, ull));
+    loop_numbers at(m->work.share->across.dimensions,
+                    [&](unsigned i) { return i == 0 ? first : va_arg(rest, ull); });
     va_end(rest);
-    await_doacross(m, at);
+    await_doacross(m, at.data());
 }
 
 void GOMP_loop_end() {
@@ -320,42 +342,44 @@ void GOMP_ordered_end() {} // the next chunk may go on when this one is over: on
 
 // Combined with parallel ------------------------------------------------------------------------------------------------------
 
-#define FULT_PARALLEL_LOOP(NAME, KIND)                                                                     \
-    void GOMP_parallel_loop_##NAME(void (*fn)(void *), void *data, unsigned threads, long start, long end, \
-                                   long step, long chunk, unsigned flags) {                                \
-        run_parallel_loop(fn, data, threads,                                                               \
-                          with_space(shape_of(KIND, static_cast<std::uint64_t>(chunk), false),             \
-                                     space_of(start, end, step)),                                          \
-                          flags);                                                                          \
+#define FULT_PARALLEL_LOOP(NAME, KIND, ORDER)                                                               \
+    void GOMP_parallel_loop_##NAME(void (*fn)(void *), void *data, unsigned threads, long start, long end,  \
+                                   long step, long chunk, unsigned flags) {                                 \
+        run_parallel_loop(fn, data, threads,                                                                \
+                          with_space(shape_of(KIND, static_cast<std::uint64_t>(chunk), chunk_order::ORDER), \
+                                     space_of(start, end, step)),                                           \
+                          flags);                                                                           \
     }
 #define FULT_PARALLEL_LOOP_START(NAME, KIND)                                                             \
     void GOMP_parallel_loop_##NAME##_start(void (*fn)(void *), void *data, unsigned threads, long start, \
                                            long end, long step, long chunk) {                            \
-        start_parallel_loop(fn, data, threads,                                                           \
-                            with_space(shape_of(KIND, static_cast<std::uint64_t>(chunk), false),         \
-                                       space_of(start, end, step)));                                     \
+        start_parallel_loop(                                                                             \
+            fn, data, threads,                                                                           \
+            with_space(shape_of(KIND, static_cast<std::uint64_t>(chunk), chunk_order::rising),           \
+                       space_of(start, end, step)));                                                     \
     }
-#define FULT_PARALLEL_RUNTIME_LOOP(NAME)                                                                   \
-    void GOMP_parallel_loop_##NAME(void (*fn)(void *), void *data, unsigned threads, long start, long end, \
-                                   long step, unsigned flags) {                                            \
-        run_parallel_loop(fn, data, threads, with_space(runtime_shape(false), space_of(start, end, step)), \
-                          flags);                                                                          \
+#define FULT_PARALLEL_RUNTIME_LOOP(NAME, ORDER)                                                              \
+    void GOMP_parallel_loop_##NAME(void (*fn)(void *), void *data, unsigned threads, long start, long end,   \
+                                   long step, unsigned flags) {                                              \
+        run_parallel_loop(fn, data, threads,                                                                 \
+                          with_space(runtime_shape(chunk_order::ORDER), space_of(start, end, step)), flags); \
     }
 
-FULT_PARALLEL_LOOP(static, schedule_kind::fixed)
-FULT_PARALLEL_LOOP(dynamic, schedule_kind::dynamic)
-FULT_PARALLEL_LOOP(guided, schedule_kind::guided)
-FULT_PARALLEL_LOOP(nonmonotonic_dynamic, schedule_kind::dynamic)
-FULT_PARALLEL_LOOP(nonmonotonic_guided, schedule_kind::guided)
-FULT_PARALLEL_RUNTIME_LOOP(runtime)
-FULT_PARALLEL_RUNTIME_LOOP(nonmonotonic_runtime)
-FULT_PARALLEL_RUNTIME_LOOP(maybe_nonmonotonic_runtime)
+FULT_PARALLEL_LOOP(static, schedule_kind::fixed, rising)
+FULT_PARALLEL_LOOP(dynamic, schedule_kind::dynamic, rising)
+FULT_PARALLEL_LOOP(guided, schedule_kind::guided, rising)
+FULT_PARALLEL_LOOP(nonmonotonic_dynamic, schedule_kind::dynamic, any)
+FULT_PARALLEL_LOOP(nonmonotonic_guided, schedule_kind::guided, any)
+FULT_PARALLEL_RUNTIME_LOOP(runtime, rising)
+FULT_PARALLEL_RUNTIME_LOOP(nonmonotonic_runtime, any)
+FULT_PARALLEL_RUNTIME_LOOP(maybe_nonmonotonic_runtime, any)
 FULT_PARALLEL_LOOP_START(static, schedule_kind::fixed)
 FULT_PARALLEL_LOOP_START(dynamic, schedule_kind::dynamic)
 FULT_PARALLEL_LOOP_START(guided, schedule_kind::guided)
 void GOMP_parallel_loop_runtime_start(void (*fn)(void *), void *data, unsigned threads, long start, long end,
                                       long step) {
-    start_parallel_loop(fn, data, threads, with_space(runtime_shape(false), space_of(start, end, step)));
+    start_parallel_loop(fn, data, threads,
+                        with_space(runtime_shape(chunk_order::rising), space_of(start, end, step)));
 }
 
 // Sections: a dynamic loop over 1 ... count; 0 says that there are no more.

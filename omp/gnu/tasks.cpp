@@ -1,12 +1,10 @@
 // GOMP_*: explicit tasks.
 #include "omp/core/tasks.hpp"
 
-#include <alloca.h>
 #include <cstring>
 #include <memory>
 
 #include <fult/detail/assertion.hpp>
-#include <fult/this_task.hpp>
 
 #include "gnu.hpp"
 #include "omp/core/cancel.hpp"
@@ -15,6 +13,7 @@
 #include "omp/core/reductions.hpp"
 #include "omp/core/taskgroup.hpp"
 #include "omp/core/taskloop.hpp"
+#include "omp/core/taskyield.hpp"
 #include "omp/core/team.hpp"
 
 using namespace fult::omp;
@@ -37,7 +36,8 @@ enum task_flag : unsigned {
 };
 
 std::uint32_t frame_flags_of(unsigned flags) noexcept {
-    return (flags & final_flag) != 0 ? is_final | generates_slowly : 0u;
+    return ((flags & final_flag) != 0 ? is_final | generates_slowly : 0u) |
+           ((flags & untied_flag) != 0 ? std::uint32_t{is_untied} : 0u);
 }
 
 // The compiler's dependence array.
@@ -166,6 +166,7 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
         align > 16 || !can_submit_fast(me)) [[unlikely]]
         return task_with_clauses(fn, data, copy, size, align, if_clause, flags, depend, priority, detach);
     frame *const f = new_small_frame(me);
+    f->flags = (flags & untied_flag) * is_untied;
     f->function = fn;
     copy_small(f->data, data, static_cast<std::size_t>(size));
     submit_fast(f);
@@ -176,10 +177,7 @@ void GOMP_taskwait_depend(void **depend) {
     const dependence_list list(depend);
     await_dependences(current_frame(), list.data(), list.size());
 }
-void GOMP_taskyield() {
-    if (frame_on_worker())
-        fult::this_task::yield();
-}
+void GOMP_taskyield() { taskyield(current_frame()); }
 
 void GOMP_taskgroup_start() { begin_taskgroup(current_frame()); }
 void GOMP_taskgroup_end() { end_taskgroup(current_frame()); }

@@ -22,7 +22,7 @@ inline constexpr std::int32_t atomic_reduce = 0x10; // of location::flags: the c
 
 // The number that the compiler's code passes back to most calls. Ours do not need it, but for the caches of
 // threadprivate variables: it is the thread's.
-inline int thread_id(const place *at) noexcept { return at->id; }
+inline int thread_id(const thread_state *at) noexcept { return at->id; }
 
 struct task;
 using task_entry = std::int32_t (*)(std::int32_t thread, task *t);

@@ -21,7 +21,7 @@ using i8 = std::int64_t;
 using u8 = std::uint64_t;
 template <class T> using step_of = std::make_signed_t<T>;
 
-constexpr int modifiers = 3 << 29; // monotonic, nonmonotonic
+constexpr int monotonic = 1 << 29, nonmonotonic = 1 << 30, modifiers = monotonic | nonmonotonic;
 
 // Iterations low ... high, both included. Iterations are counted in 64 bits; a space of 2^64 has none.
 template <class T> iteration_space space_of(T low, T high, step_of<T> step) noexcept {
@@ -141,11 +141,14 @@ void team_static_init(int *last, T *low, T *high, step_of<T> *stride, step_of<T>
 
 loop_shape shape_of(int schedule, i8 chunk) {
     constexpr int nonmonotonic_from = 160, from = 32, ordered_from = 64;
+    bool any_order = (schedule & nonmonotonic) != 0;
     schedule &= ~modifiers;
     if (schedule >= nonmonotonic_from)
         schedule -= nonmonotonic_from - from;
-    if (schedule >= ordered_from)
+    if (schedule >= ordered_from) {
         schedule -= ordered_from - from;
+        any_order = false; // clang says nonmonotonic of these, too
+    }
     const u8 least = chunk > 0 ? static_cast<u8>(chunk) : 1;
     switch (schedule) {
     case 33: // static, chunked
@@ -158,7 +161,7 @@ loop_shape shape_of(int schedule, i8 chunk) {
         return {{}, schedule_kind::fixed, 0};
     case 35: // dynamic
     case 44:
-        return {{}, schedule_kind::dynamic, least};
+        return {{}, schedule_kind::dynamic, least, false, any_order};
     case 36: // guided
     case 39:
     case 42:
@@ -168,7 +171,7 @@ loop_shape shape_of(int schedule, i8 chunk) {
     case 37: // runtime
     case 47: {
         const icv_set &v = *current_frame()->icvs();
-        return {{}, v.schedule, static_cast<u8>(std::max(v.chunk, 0))};
+        return {{}, v.schedule, static_cast<u8>(std::max(v.chunk, 0)), false, any_order && !v.monotonic};
     }
     default:
         fail("a loop's schedule of kind %d is unknown", schedule);
@@ -182,7 +185,9 @@ template <class T> void dispatch_init(int schedule, T low, T high, step_of<T> st
         leave_work(m);
     loop_shape shape = shape_of(schedule, chunk);
     shape.space = space_of<T>(low, high, step);
-    if (m->in->size == 1) { // one chunk
+    if (m->work.across)
+        shape.any_order = false; // iterations wait for earlier ones
+    if (m->in->size == 1) {      // one chunk
         shape.kind = schedule_kind::fixed;
         shape.chunk = 0;
     }

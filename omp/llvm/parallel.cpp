@@ -77,13 +77,23 @@ void run_part(void *data) {
 // Clauses of the construct that comes next, on this thread.
 struct pushed_clauses {
     unsigned threads = 0, teams = 0, thread_limit = 0;
+    int bind = 0;
 };
 thread_local pushed_clauses pushed;
+// clang has a number of its own for `primary`, beside that of `master`.
+int bind_of_clause(int number) noexcept {
+    constexpr int clangs_primary = 5;
+    if (number == clangs_primary)
+        return static_cast<int>(bind_policy::primary);
+    return number >= 0 && number <= static_cast<int>(bind_policy::spread) ? number : 0;
+}
 unsigned positive(int n) noexcept { return n > 0 ? static_cast<unsigned>(n) : 0; }
 
 void run_region(region_call &c) {
     const unsigned threads = std::exchange(pushed.threads, 0);
-    team *const t = open_region(run_part, &c, resolve_size(current_frame(), threads));
+    region_options with;
+    with.bind = std::exchange(pushed.bind, 0);
+    team *const t = open_region(run_part, &c, resolve_size(current_frame(), threads), with);
     run_part(&c);
     close_region(t);
 }
@@ -110,6 +120,7 @@ void gather(void **arguments, int count, int length, std::va_list rest) {
 namespace fult::omp::kmp {
 void begin_serial_region() {
     pushed.threads = 0;
+    pushed.bind = 0;
     open_region(nullptr, nullptr, 1);
 }
 void end_serial_region() { close_region(current_frame()->in()); }
@@ -129,7 +140,7 @@ int __kmpc_in_parallel(location *) { return current_frame()->in()->active_level 
 
 void __kmpc_push_num_threads(location *, int, int threads) { pushed.threads = positive(threads); }
 void __kmpc_pop_num_threads(location *, int) {}
-void __kmpc_push_proc_bind(location *, int, int) {}
+void __kmpc_push_proc_bind(location *, int, int policy) { pushed.bind = bind_of_clause(policy); }
 void __kmpc_push_num_teams(location *, int, int teams, int threads) {
     pushed.teams = positive(teams);
     pushed.thread_limit = positive(threads);

@@ -1,11 +1,9 @@
 // __kmpc_*: explicit tasks. A task's memory is one block: its frame, then what the compiler knows of it.
 #include "omp/core/tasks.hpp"
 
-#include <alloca.h>
 #include <cstddef>
 #include <cstring>
-
-#include <fult/this_task.hpp>
+#include <memory>
 
 #include "kmp.hpp"
 #include "omp/core/cancel.hpp"
@@ -15,6 +13,7 @@
 #include "omp/core/subjects.hpp"
 #include "omp/core/taskgroup.hpp"
 #include "omp/core/taskloop.hpp"
+#include "omp/core/taskyield.hpp"
 #include "omp/core/team.hpp"
 
 using namespace fult::omp;
@@ -63,6 +62,8 @@ void run_task_in_parts(void *data) {
 
 FULT_NOINLINE frame *with_clauses(frame *f, std::int32_t flags) {
     f->function = run_task_in_parts;
+    if ((flags & kmp::tied_flag) == 0)
+        f->flags |= is_untied;
     if ((flags & kmp::final_flag) != 0)
         f->flags |= is_final | generates_slowly;
     if ((flags & kmp::priority_flag) != 0)
@@ -79,12 +80,18 @@ FULT_NOINLINE frame *with_clauses(frame *f, std::int32_t flags) {
 // `count` entries; list may be null then.
 class dependence_list {
   public:
-    dependence_list(dependence *memory, int count, const depend_info *list, int more,
-                    const depend_info *others)
-        : list_(memory) {
+    dependence_list(int count, const depend_info *list, int more, const depend_info *others) {
+        FULT_ASSERT(count >= 0 && more >= 0);
+        const auto all = static_cast<std::size_t>(count) + static_cast<std::size_t>(more);
+        if (all > few) {
+            many_ = std::make_unique<dependence[]>(all);
+            list_ = many_.get();
+        }
         add(count, list);
         add(more, others);
     }
+    dependence_list(const dependence_list &) = delete;
+    dependence_list &operator=(const dependence_list &) = delete;
     const dependence *data() const noexcept { return list_; }
     std::size_t size() const noexcept { return size_; }
 
@@ -111,14 +118,12 @@ class dependence_list {
             return dependence_kind::out;
         }
     }
-    dependence *list_;
+    static constexpr std::size_t few = 16;
+    dependence first_[few];
+    std::unique_ptr<dependence[]> many_; // all, if they are more
+    dependence *list_ = first_;
     std::size_t size_ = 0;
 };
-// On the caller's stack.
-#define FULT_DEPENDENCES(name, count, list, more, others)                                              \
-    const dependence_list name(static_cast<dependence *>(::alloca(                                     \
-                                   sizeof(dependence) * static_cast<unsigned>((count) + (more) + 1))), \
-                               count, list, more, others)
 
 void start(frame *me, frame *f, const dependence_list *depends) {
     FULT_ASSERT(!f->self, "a task is submitted once");
@@ -192,7 +197,7 @@ int __kmpc_omp_task_parts(location *where, int thread, kmp_task *t) {
 int __kmpc_omp_task_with_deps(location *, int, kmp_task *t, int count, const depend_info *list, int more,
                               const depend_info *others) {
     frame *const f = frame_of(t);
-    FULT_DEPENDENCES(depends, count, list, more, others);
+    const dependence_list depends(count, list, more, others);
     start(f->parent, f, depends.size() != 0 ? &depends : nullptr);
     return 0;
 }
@@ -220,7 +225,7 @@ int __kmpc_omp_taskwait(location *, int) {
 void __kmpc_omp_wait_deps(location *, int, int count, const depend_info *list, int more,
                           const depend_info *others) {
     frame *const me = current_frame();
-    FULT_DEPENDENCES(depends, count, list, more, others);
+    const dependence_list depends(count, list, more, others);
     await_dependences(me, depends.data(), depends.size());
 }
 void __kmpc_omp_taskwait_deps_51(location *where, int thread, int count, const depend_info *list, int more,
@@ -228,8 +233,7 @@ void __kmpc_omp_taskwait_deps_51(location *where, int thread, int count, const d
     __kmpc_omp_wait_deps(where, thread, count, list, more, others);
 }
 int __kmpc_omp_taskyield(location *, int, int) {
-    if (frame_on_worker())
-        fult::this_task::yield();
+    taskyield(current_frame());
     return 0;
 }
 

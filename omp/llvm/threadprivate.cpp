@@ -10,6 +10,7 @@
 #include <fult/detail/assertion.hpp>
 
 #include "kmp.hpp"
+#include "omp/core/fork.hpp"
 
 using namespace fult::omp;
 using kmp::location;
@@ -24,13 +25,10 @@ struct threadprivate {
     bool has_image = false;
 };
 
-struct all_variables {
-    std::mutex lock;
-    std::unordered_map<void *, threadprivate> of;
-};
-all_variables &all() {
-    static auto *const a = new all_variables;
-    return *a;
+std::mutex &mutex() noexcept { return mutex_of(shared_state::threadprivate); }
+threadprivate &description_of(void *data) { // under the mutex; it stays
+    static auto *const all = new std::unordered_map<void *, threadprivate>;
+    return (*all)[data];
 }
 
 // A thread's copies, by the address of the original, which the initial thread uses itself.
@@ -64,9 +62,10 @@ void *make_copy(void *data, std::size_t size) {
     constexpr std::size_t unit = sizeof(std::max_align_t);
     auto memory = std::make_unique<std::max_align_t[]>((size + unit - 1) / unit + 1);
     void *const at = memory.get();
-    const std::unique_lock lock(all().lock);
-    threadprivate &v = all().of[data];
+    std::unique_lock lock(mutex());
+    threadprivate &v = description_of(data);
     keep_image(v, data, size);
+    lock.unlock(); // the program's functions may fork
     if (v.construct)
         v.construct(at);
     else if (v.construct_from)
@@ -81,8 +80,8 @@ void *make_copy(void *data, std::size_t size) {
 
 void *copy_of(void *data, std::size_t size) {
     if (is_initial_thread()) {
-        const std::lock_guard lock(all().lock);
-        keep_image(all().of[data], data, size);
+        const std::lock_guard lock(mutex());
+        keep_image(description_of(data), data, size);
         return data;
     }
     const auto at = mine.of.find(data);
@@ -95,8 +94,8 @@ extern "C" {
 
 void __kmpc_threadprivate_register(location *, void *data, void *(*construct)(void *),
                                    void *(*construct_from)(void *, void *), void (*destroy)(void *)) {
-    const std::lock_guard lock(all().lock);
-    threadprivate &v = all().of[data];
+    const std::lock_guard lock(mutex());
+    threadprivate &v = description_of(data);
     v.construct = construct;
     v.construct_from = construct_from;
     v.destroy = destroy;

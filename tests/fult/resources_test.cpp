@@ -278,7 +278,7 @@ TEST_P(resources, a_large_stack_comes_when_there_is_memory) {
 
 // The guard that the kernel refuses is replaced by one of mprotect, of which only some are allowed at a time.
 TEST(resources, a_replaced_guard_counts_only_while_its_stack_is_used) {
-    if (!fult::testing::can_fail || fult::testing::under_valgrind())
+    if (!fult::testing::can_fail || fult::testing::sanitized || fult::testing::under_valgrind())
         GTEST_SKIP() << "the tool owns these calls, or makes them slow";
     fult::detail::stack_pool pool({64 * 1024, 0, fult::guard_mode::automatic});
     if (pool.guard_name() != std::string("madvise"))

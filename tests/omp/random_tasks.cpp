@@ -4,8 +4,8 @@
 //   random_tasks --seconds SECONDS      for a time, with a first seed from the clock, which is printed
 // What is checked: each task runs once; taskwait returns after the bodies of all children, taskgroup and
 // barriers after all descendants; tasks with dependences run in an order that these allow; a tied task stays
-// on its thread, with that thread's threadprivate data; a cancelled taskgroup ends; reductions have the right
-// sum.
+// on its thread, with that thread's threadprivate data, which no other task changes while it yields; a
+// cancelled taskgroup ends; reductions have the right sum.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -19,6 +19,8 @@ namespace {
 
 int mine = -1; // the number of the thread in the outermost team
 #pragma omp threadprivate(mine)
+int writer = 0; // the task that uses the thread's data
+#pragma omp threadprivate(writer)
 
 std::atomic<long> failures{0}, tasks_run{0};
 
@@ -229,6 +231,25 @@ void with_detach(const program &p, draw d) {
     expect(step == (early ? 1 : 2), "a detached task", p.seed);
 }
 
+// A tied task that yields keeps its thread's data: none but its descendants start there. An included task
+// begins at once, also where its parent resumed while another task yields: it leaves the data alone.
+void with_yields(const program &p, draw d) {
+    if (omp_in_final())
+        return;
+    const int me = static_cast<int>(1 + d.below(1000)), yields = static_cast<int>(d.below(4));
+    const program *const q = &p;
+#pragma omp task firstprivate(me, yields, q)
+    {
+        expect(q->nested || writer == 0, "a task started in one that yields", q->seed);
+        writer = me;
+        for (int i = 0; i < yields; ++i) {
+#pragma omp taskyield
+            expect(q->nested || writer == me, "the data of a thread changed in a taskyield", q->seed);
+        }
+        writer = 0;
+    }
+}
+
 constexpr unsigned kinds = 8;
 
 void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long> *count) {
@@ -257,9 +278,8 @@ void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long
     case 6:
         with_detach(p, d);
         break;
-    default: {
-#pragma omp taskyield
-    }
+    default:
+        with_yields(p, d);
     }
     ++*count;
 }

@@ -47,6 +47,8 @@ class FULT_API service {
 FULT_API void add_service(service &s);
 // When it returns, no function of the service is being called, and none will be.
 FULT_API void remove_service(service &s) noexcept;
+// True if the running runtime has such a service: its messages wake tasks of this runtime alone.
+FULT_API bool has_services() noexcept;
 
 // While it lives, spawn on this thread does not suspend, which it otherwise may if a table is nearly full.
 // For code that holds a lock of kernel threads. Nothing in its scope may suspend.

@@ -1,3 +1,4 @@
+#include <csignal>
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <map>
@@ -7,6 +8,7 @@
 #include <fult/runtime.hpp>
 
 #include "fult/base/option_table.hpp"
+#include "tests/support/support.hpp"
 
 extern char **environ;
 
@@ -97,6 +99,18 @@ TEST_F(option_table_test, values_are_read) {
     }
 }
 
+TEST_F(option_table_test, a_signal_may_have_its_prefix) {
+    const struct {
+        const char *text;
+        int number;
+    } names[] = {{"USR2", SIGUSR2}, {"SIGUSR1", SIGUSR1}, {"SIGUSR2", SIGUSR2}, {"SIGQUIT", SIGQUIT}};
+    for (const auto &each : names) {
+        clear();
+        set("FULT_DUMP_SIGNAL", each.text);
+        EXPECT_EQ(read_options().dump_signal, each.number) << each.text;
+    }
+}
+
 TEST_F(option_table_test, every_bad_value_is_named_with_its_variable_and_what_it_may_be) {
     const struct {
         const char *variable, *text, *remedy;
@@ -130,6 +144,7 @@ TEST_F(option_table_test, every_bad_value_is_named_with_its_variable_and_what_it
         {"FULT_DUMP_SIGNAL", "9", "USR1"},
         {"FULT_DUMP_SIGNAL", "4294967306", "USR1"},
         {"FULT_DUMP_SIGNAL", "KILL", "USR1"},
+        {"FULT_DUMP_SIGNAL", "SIGKILL", "USR1"},
         {"FULT_SPAWN_SITES", "2", "on or off"},
     };
     for (const auto &each : bad) {
@@ -245,6 +260,7 @@ TEST_F(option_table_test, code_comes_before_the_environment) {
     options o = read_options();
     EXPECT_EQ(o.workers, 3u);
     o.workers = 1;
+    o.max_tasks = fult::testing::workers(1).max_tasks;
     const runtime r(o);
     EXPECT_EQ(r.in_force().workers, 1u);
 }

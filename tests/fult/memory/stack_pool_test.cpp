@@ -141,18 +141,19 @@ TEST(stack_pool, beyond_the_cap_memory_stays_for_the_next_wave) {
 }
 
 TEST(stack_pool, beyond_the_cap_memory_goes_back_when_it_was_idle_for_long) {
+    const unsigned many = fult::testing::sanitized ? 300 : 1000;
     stack_pool pool({size, 200, guard_mode::automatic, 5});
-    pool.release(pool.acquire(1000));
-    ASSERT_EQ(pool.resident_idle(), 1000u);
+    pool.release(pool.acquire(many));
+    ASSERT_EQ(pool.resident_idle(), many);
     fult::testing::spin_until([&] {
         pool.release(pool.acquire(1)); // a program that continues with few stacks
         return pool.resident_idle() < 200;
     });
-    pool.release(pool.acquire(1000));
+    pool.release(pool.acquire(many));
 }
 
 TEST(stack_pool, guards_by_mprotect_do_not_run_out_by_reuse) {
-    if (fult::testing::under_valgrind())
+    if (fult::testing::sanitized || fult::testing::under_valgrind())
         GTEST_SKIP() << "too many system calls";
     stack_pool pool({size, 0, guard_mode::mprotect});
     for (int i = 0; i < 20000; ++i) { // more than a quarter of the kernel's usual limit

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <set>
+#include <vector>
 
 #include "fult/scheduler/topology.hpp"
 
@@ -51,6 +52,33 @@ TEST(topology, binding_and_unbinding) {
     }
     machine.unbind();
     EXPECT_EQ(cpus_of_this_thread(), before);
+}
+
+TEST(topology, groups_of_each_level_have_every_processor_once) {
+    using fult::detail::processor_level;
+    cpu_set_t mask;
+    CPU_ZERO(&mask);
+    ASSERT_EQ(::sched_getaffinity(0, sizeof mask, &mask), 0);
+    std::set<unsigned> all;
+    for (unsigned i = 0; i < CPU_SETSIZE; ++i)
+        if (CPU_ISSET(i, &mask))
+            all.insert(i);
+    std::size_t finer = all.size();
+    for (const processor_level level :
+         {processor_level::thread, processor_level::core, processor_level::last_cache}) {
+        std::multiset<unsigned> seen;
+        const auto groups = fult::detail::processor_groups(level);
+        for (const std::vector<unsigned> &group : groups) {
+            EXPECT_FALSE(group.empty());
+            seen.insert(group.begin(), group.end());
+        }
+        EXPECT_TRUE(std::equal(seen.begin(), seen.end(), all.begin(), all.end()));
+        EXPECT_LE(groups.size(), finer) << "a coarser level has no more groups";
+        finer = groups.size();
+    }
+    EXPECT_EQ(fult::detail::processor_groups(processor_level::thread).size(), all.size());
+    EXPECT_FALSE(fult::detail::processor_groups(processor_level::numa_node).empty());
+    EXPECT_FALSE(fult::detail::processor_groups(processor_level::package).empty());
 }
 
 TEST(topology, neighbours_are_all_the_others_once) {

@@ -54,5 +54,29 @@ int main(void) {
         ++region;
     }
     EXPECT(on ? region == 0 : region == 4);
+    /* Members that have not seen it end the region, while the others wait at its cancellation. */
+    for (int round = 0; round < 300; ++round) {
+        int passed = 0;
+#pragma omp parallel num_threads(4)
+        {
+#pragma omp for schedule(dynamic)
+            for (int i = 0; i < 100; ++i) {
+                if (i == 30 + round % 7) {
+#pragma omp cancel for
+                }
+#pragma omp cancellation point for
+            }
+            if (omp_get_thread_num() == round % 4) {
+#pragma omp cancel parallel
+            }
+#pragma omp cancellation point parallel
+#pragma omp for schedule(dynamic) nowait
+            for (int i = 0; i < 100; ++i) {
+#pragma omp atomic
+                ++passed;
+            }
+        }
+        EXPECT(on ? passed <= 100 : passed == 100);
+    }
     return 0;
 }

@@ -2,7 +2,28 @@
 
 #include "check.h"
 
+// Long lists of dependences.
+static void many(void) {
+    enum { n = 3000 };
+    static int cell[n];
+    int sum = 0;
+#pragma omp parallel num_threads(4)
+#pragma omp single
+    {
+        for (int i = 0; i < n; ++i) {
+#pragma omp task depend(out : cell[i])
+            cell[i] = i;
+        }
+#pragma omp task depend(iterator(i = 0 : n), in : cell[i]) depend(out : sum) shared(sum)
+        for (int i = 0; i < n; ++i)
+            sum += cell[i];
+#pragma omp taskwait depend(in : sum)
+        EXPECT(sum == n / 2 * (n - 1));
+    }
+}
+
 int main(void) {
+    many();
     enum { n = 200 };
     int chain = 0, order = 1, left[n], readers = 0, x = 0, y = 0, mutual = 0;
 #pragma omp parallel num_threads(4)

@@ -69,7 +69,30 @@ static void unsigned_counters(void) {
     CHECK(v[99] == 99);
 }
 
+// Loops of one iteration each inside of a loop of `counts[0]`.
+#define LOOP(I) for (int I = 0; I < 1; ++I)
+#define LOOPS_8(I) LOOP(I##0) LOOP(I##1) LOOP(I##2) LOOP(I##3) LOOP(I##4) LOOP(I##5) LOOP(I##6) LOOP(I##7)
+#define ZEROS_8(I) , I##0, I##1, I##2, I##3, I##4, I##5, I##6, I##7
+static void many_dimensions(void) {
+    int v[50] = {0};
+#pragma omp parallel for ordered(73) schedule(dynamic)
+    for (int i = 0; i < 50; ++i)
+        LOOPS_8(a) LOOPS_8(b) LOOPS_8(c) LOOPS_8(d) LOOPS_8(e) LOOPS_8(f) LOOPS_8(g) LOOPS_8(h) LOOPS_8(j) {
+            // clang-format off
+#define SINK(I) _Pragma(STRING(omp ordered depend(sink : I ZEROS_8(a) ZEROS_8(b) ZEROS_8(c) ZEROS_8(d) \
+                                                    ZEROS_8(e) ZEROS_8(f) ZEROS_8(g) ZEROS_8(h) ZEROS_8(j))))
+#define STRING(...) STRING_OF(__VA_ARGS__)
+#define STRING_OF(...) #__VA_ARGS__
+            SINK(i - 1)
+            // clang-format on
+            v[i] = i ? v[i - 1] + 1 : 1;
+#pragma omp ordered depend(source)
+        }
+    CHECK(v[49] == 50);
+}
+
 int main(void) {
+    many_dimensions();
     ONE("omp parallel for ordered(1)");
     ONE("omp parallel for ordered(1) schedule(static, 4)");
     ONE("omp parallel for ordered(1) schedule(dynamic)");

@@ -53,6 +53,38 @@ static void *in_child(void *unused) {
     return unused;
 }
 
+static int stop;
+
+// Regions of changing sizes, which take and give teams and threads.
+static void *keep_opening(void *unused) {
+    for (int i = 0, ended = 0; !ended; i++) {
+        int sum = 0;
+#pragma omp parallel num_threads(1 + i % 3) reduction(+ : sum)
+        {
+            omp_set_dynamic(i % 2);
+            ++sum;
+        }
+        CHECK(sum >= 1 && sum <= 3);
+#pragma omp atomic read
+        ended = stop;
+    }
+    return unused;
+}
+
+// A child is made at any moment in the regions of other threads.
+static void fork_beside_regions(void) {
+    enum { openers = 2, forks = 60 };
+    pthread_t threads[openers];
+    for (int i = 0; i < openers; i++)
+        CHECK(pthread_create(&threads[i], NULL, keep_opening, NULL) == 0);
+    for (int i = 0; i < forks; i++)
+        in_child(NULL);
+#pragma omp atomic write
+    stop = 1;
+    for (int i = 0; i < openers; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+}
+
 int main(void) {
     use();
     in_child(NULL);
@@ -61,6 +93,7 @@ int main(void) {
     CHECK(pthread_create(&thread, NULL, in_child, NULL) == 0);
     CHECK(pthread_join(thread, NULL) == 0);
     use();
+    fork_beside_regions();
     const pid_t child = fork(); // ends by exit
     if (child == 0) {
         use();

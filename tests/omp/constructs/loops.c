@@ -165,10 +165,48 @@ static void data(void) {
     CHECK(sum == expected);
 }
 
+// Members that are at work keep one chunk; the others take the rest of theirs.
+static void uneven(void) {
+    for (int round = 0; round < 200; ++round) {
+#pragma omp parallel
+        {
+            const int slow = omp_get_thread_num() == round % omp_get_num_threads();
+#pragma omp for schedule(nonmonotonic : dynamic, 3) nowait
+            for (int i = 0; i < n; ++i) {
+                for (volatile int k = 0; slow && k < 100; ++k)
+                    ;
+                ++hits[i];
+            }
+        }
+        check_hits();
+    }
+}
+
+static void rising(void) {
+#pragma omp parallel
+    {
+        int before = -1;
+#pragma omp for schedule(monotonic : dynamic, 2)
+        for (int i = 0; i < n; ++i) {
+            CHECK(i > before);
+            before = i;
+        }
+        before = -1;
+        omp_set_schedule(omp_sched_dynamic | omp_sched_monotonic, 1);
+#pragma omp for schedule(runtime)
+        for (int i = 0; i < n; ++i) {
+            CHECK(i > before);
+            before = i;
+        }
+    }
+}
+
 int main(void) {
     schedules();
     extremes();
     ordered();
     data();
+    uneven();
+    rising();
     return 0;
 }

@@ -61,6 +61,23 @@ static void nested(void) {
     omp_set_max_active_levels(1);
 }
 
+// Teams of two sizes go from one opener to another one, on another thread: their members move.
+static void changing_hands(void) {
+    omp_set_max_active_levels(2);
+    for (int round = 0; round < 200; ++round) {
+        int inner = 0;
+#pragma omp parallel num_threads(2) reduction(+ : inner)
+        for (int size = 2; size < 5; ++size)
+#pragma omp parallel num_threads(size) reduction(+ : inner)
+        {
+            CHECK(omp_get_num_threads() == size && omp_get_level() == 2);
+            inner += 1 << 4 * omp_get_thread_num();
+        }
+        CHECK(inner == 2 * 0x1233);
+    }
+    omp_set_max_active_levels(1);
+}
+
 static void binds(void) {
     int members = 0;
 #pragma omp parallel proc_bind(spread) reduction(+ : members)
@@ -114,6 +131,7 @@ int main(void) {
     sizes();
     alone();
     nested();
+    changing_hands();
     binds();
     rounds();
     own_variables();

@@ -1,0 +1,70 @@
+#include "environment.hpp"
+
+#include <cctype>
+#include <cstdlib>
+#include <string>
+
+#include "error.hpp"
+
+namespace fult::omp {
+
+void ignored(const char *name, const char *value) {
+    warn("%s=%s is not understood, and ignored", name, value);
+}
+
+std::string_view trimmed(std::string_view s) {
+    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.front())))
+        s.remove_prefix(1);
+    while (!s.empty() && std::isspace(static_cast<unsigned char>(s.back())))
+        s.remove_suffix(1);
+    return s;
+}
+
+bool equals(std::string_view a, std::string_view b) {
+    if (a.size() != b.size())
+        return false;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        if (std::tolower(static_cast<unsigned char>(a[i])) != std::tolower(static_cast<unsigned char>(b[i])))
+            return false;
+    return true;
+}
+
+std::string_view take_item(std::string_view &s) {
+    const std::size_t comma = s.find(',');
+    const std::string_view item = trimmed(s.substr(0, comma));
+    s = comma == s.npos ? std::string_view() : s.substr(comma + 1);
+    return item;
+}
+
+bool read_number(std::string_view s, long &value) {
+    const std::string text(s);
+    char *end = nullptr;
+    value = std::strtol(text.c_str(), &end, 10);
+    return !text.empty() && *end == '\0';
+}
+
+void read_int(const char *name, int least, int &into) {
+    const char *text = std::getenv(name);
+    if (!text)
+        return;
+    long value = 0;
+    if (read_number(trimmed(text), value) && value >= least && value <= 0x7fffffff)
+        into = static_cast<int>(value);
+    else
+        ignored(name, text);
+}
+
+void read_bool(const char *name, bool &into) {
+    const char *text = std::getenv(name);
+    if (!text)
+        return;
+    const std::string_view s = trimmed(text);
+    if (equals(s, "true") || s == "1")
+        into = true;
+    else if (equals(s, "false") || s == "0")
+        into = false;
+    else
+        ignored(name, text);
+}
+
+} // namespace fult::omp

@@ -1,0 +1,16 @@
+// Reading of environment variables.
+#pragma once
+
+#include <string_view>
+
+namespace fult::omp {
+
+std::string_view trimmed(std::string_view s);        // without spaces at its ends
+bool equals(std::string_view a, std::string_view b); // case does not matter
+bool read_number(std::string_view s, long &value);   // false: s is not one decimal number
+std::string_view take_item(std::string_view &s);     // takes the text up to a comma off the front of s
+void ignored(const char *name, const char *value);   // warns: not understood
+void read_int(const char *name, int least, int &into);
+void read_bool(const char *name, bool &into);
+
+} // namespace fult::omp

@@ -1,0 +1,95 @@
+#include "placement.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include <fult/detail/assertion.hpp>
+
+#include "threads.hpp"
+
+namespace fult::omp {
+namespace {
+
+// Where members may open regions of their own, the workers that are left are between them.
+unsigned distance_of_members(const team &t, unsigned workers) noexcept {
+    const unsigned available = workers - (t.avoids_worker_0 ? 1 : 0);
+    return t.level == 1 && t.creator->icvs()->max_active_levels > 1 && available > t.size ? available / t.size
+                                                                                          : 1;
+}
+
+// A worker for member i at this place: one without a member of this team, or else one that is bound nowhere
+// yet, or else any. Null: there is none.
+thread_state *worker_at(const team &t, int place, unsigned i) noexcept {
+    thread_state *unbound = nullptr, *shared = nullptr;
+    for (unsigned n = 0; n < t.workers; ++n) {
+        const unsigned w = (i + n) % t.workers;
+        if (w == 0 && t.avoids_worker_0)
+            continue;
+        thread_state *const at = worker_thread(w);
+        const int bound = at->bound.load(std::memory_order_relaxed);
+        if (bound == place && !t.on_worker[w])
+            return at;
+        if (bound == place && !shared)
+            shared = at;
+        if (bound < 0 && !t.on_worker[w] && !unbound)
+            unbound = at;
+    }
+    return unbound ? unbound : shared;
+}
+
+} // namespace
+
+void assign_threads(team &t, thread_state *caller, unsigned workers) {
+    const unsigned stride = distance_of_members(t, workers);
+    const placement_input now{caller, workers, stride, t.avoids_worker_0};
+    if (t.placed_by == now) [[likely]]
+        return;
+    t.placed_by = now;
+    if (t.workers != workers) {
+        t.on_worker = std::make_unique<member *[]>(workers);
+        t.workers = workers;
+    }
+    std::fill_n(t.on_worker.get(), workers, nullptr);
+    FULT_ASSERT(t.size == 1 || workers != 0);
+    const bool on_worker = caller->worker != thread_state::no_worker;
+    for (unsigned i = t.size; i-- > 0;) {
+        member &m = t.members[i];
+        if (i == 0)
+            m.at = caller;
+        else if (workers == 1)
+            m.at = worker_thread(0);
+        else if (!t.avoids_worker_0)
+            m.at = worker_thread((caller->worker + i * stride) % workers);
+        else
+            m.at = worker_thread(1 + ((on_worker ? caller->worker : 0) + i * stride - 1) % (workers - 1));
+        FULT_ASSERT(i == 0 || m.at->worker != thread_state::no_worker,
+                    "the first alone may be a foreign thread");
+        FULT_ASSERT(m.at->worker == thread_state::no_worker || m.at->worker < workers);
+        if (m.at->worker != thread_state::no_worker)
+            t.on_worker[m.at->worker] = &m;
+    }
+}
+
+void bind_members(team &t, bind_policy policy) {
+    const thread_state &caller = *t.members[0].at;
+    const place_partition from = partition_of(*t.creator->self);
+    const bool nested = t.level > 1;
+    if (nested) {
+        t.placed_by = {}; // members may move
+        std::fill_n(t.on_worker.get(), t.workers, nullptr);
+    }
+    for (unsigned i = 0; i < t.size; ++i) {
+        member &m = t.members[i];
+        m.bind = bind_member(policy, from, caller.bound.load(std::memory_order_relaxed), i, t.size);
+        if (nested && i != 0 && m.bind.place >= 0)
+            if (thread_state *const at = worker_at(t, m.bind.place, i))
+                m.at = at;
+        if (nested && m.at->worker != thread_state::no_worker && !t.on_worker[m.at->worker])
+            t.on_worker[m.at->worker] = &m;
+    }
+    t.begins_bound = policy != bind_policy::none && t.size <= std::max(t.workers, 1u);
+    if (t.begins_bound)
+        note_binding(t, policy);
+}
+
+} // namespace fult::omp

@@ -1,0 +1,86 @@
+#include "taskyield.hpp"
+
+#include <utility>
+
+#include <fult/detail/assertion.hpp>
+#include <fult/this_task.hpp>
+
+#include "tasks.hpp"
+#include "team.hpp"
+
+namespace fult::omp {
+
+yielding_task::yielding_task(frame *tied) noexcept : tied_(tied), before_(tied->self->yielding) {
+    FULT_ASSERT(is_here(tied->at) && !tied->has(is_untied));
+    tied->self->yielding = this;
+}
+
+yielding_task::~yielding_task() {
+    FULT_ASSERT(held_.empty(), "a held task is submitted again");
+    yielding_task **at = &tied_->self->yielding;
+    while (*at != this)
+        at = &(*at)->before_;
+    *at = before_;
+}
+
+void yielding_task::submit_held() {
+    for (frame *const f : std::exchange(held_, {}))
+        if (has_priority(f))
+            submit_with_priority(f);
+        else
+            submit_slowly(f);
+}
+
+bool yielding_task::admits(const frame *f) const noexcept {
+    while (f && f != tied_)
+        f = f->parent;
+    return f != nullptr;
+}
+
+bool yielding_task::excludes_children_of(const frame *parent) noexcept {
+    for (const yielding_task *each = parent->self->yielding; each; each = each->before_)
+        if (!each->admits(parent))
+            return true;
+    return false;
+}
+
+bool yielding_task::hold_back(member &m, frame *f) {
+    FULT_ASSERT(is_here(m.at) && !f->has(is_implicit));
+    if (f->has(is_untied))
+        return false;
+    for (yielding_task *each = m.yielding; each; each = each->before_)
+        if (!each->admits(f)) {
+            each->held_.push_back(f);
+            return true;
+        }
+    return false;
+}
+
+void taskyield(frame *me) {
+    if (!frame_on_worker())
+        return;
+    if (me->has(is_untied))
+        return this_task::yield();
+    yielding_task here(me);
+    // The scheduler may offer tasks of others first.
+    constexpr unsigned most_rounds = 16;
+    for (unsigned round = 0; round < most_rounds; ++round) {
+        const std::size_t before = here.count_held();
+        this_task::yield();
+        if (here.count_held() == before)
+            break;
+    }
+    here.submit_held();
+}
+
+void let_one_run(frame *me) {
+    if (!frame_on_worker())
+        return;
+    if (me->has(is_untied))
+        return this_task::yield();
+    yielding_task here(me);
+    this_task::yield();
+    here.submit_held();
+}
+
+} // namespace fult::omp

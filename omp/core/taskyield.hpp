@@ -1,0 +1,45 @@
+// Scheduling points of a task that goes on by itself: taskyield, and the generation of very many tasks. The
+// task scheduling constraint (OpenMP 5.1, section 2.12.6) holds there: while a tied task yields, its thread
+// starts no tied tasks but its descendants. So data of the thread do not change under it, if its descendants
+// do not change them. Tasks that have started before may resume.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "frame.hpp"
+
+namespace fult::omp {
+
+// Lets other tasks run. Without effect on a foreign thread.
+void taskyield(frame *me);
+// The same, but at most one of them, and without a search for a descendant behind others.
+void let_one_run(frame *me);
+
+// A tied task that yields. On its stack, in the list of its member.
+class yielding_task {
+  public:
+    explicit yielding_task(frame *tied) noexcept;
+    ~yielding_task();
+    yielding_task(const yielding_task &) = delete;
+    yielding_task &operator=(const yielding_task &) = delete;
+
+    std::size_t count_held() const noexcept { return held_.size(); }
+    void submit_held(); // other threads may start them
+
+    // True if a task of the parent's thread yields and the parent is neither that task nor a descendant of
+    // it.
+    static bool excludes_children_of(const frame *parent) noexcept;
+    // On the thread of m, where f is about to start. True if it may not: it is held for a moment, and
+    // submitted again.
+    static bool hold_back(member &m, frame *f);
+
+  private:
+    bool admits(const frame *f) const noexcept;
+
+    frame *tied_;
+    yielding_task *before_; // of the same member, which may end earlier
+    std::vector<frame *> held_;
+};
+
+} // namespace fult::omp
