@@ -2,7 +2,7 @@
  * worker and with the data of that region, and the opener learns of the end.
  *
  *   @true   three_regions -DREGIONS=3
- *   @true   five_regions -DREGIONS=5
+ *   @large  five_regions -DREGIONS=5
  *   @mutant LEAVES_BLINDLY   a member whose time is up leaves without a look at what was offered
  *   @mutant DATA_LATE        the opener writes the data of a region after its offer
  *   @mutant STARTS_TOO       the opener starts a task although its offer was taken
