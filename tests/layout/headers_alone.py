@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Every header compiles alone, and all of them together twice in one program. In C++17 each public one gives one error.
 
-All together finds a function or variable that should have been inline.
-usage: headers_alone.py ROOT --cxx COMMAND... --cc COMMAND...
+All together finds a function or variable that should have been inline. With --own only the headers that a program includes itself are
+compiled alone: neither those below detail/ nor private ones.
+usage: headers_alone.py ROOT [--own] --cxx COMMAND... --cc COMMAND...
 """
 import argparse
 import os
@@ -44,6 +45,7 @@ def is_first_in_its_source(header, root):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument('root', type=Path)
+    parser.add_argument('--own', action='store_true')
     parser.add_argument('--cxx', nargs='+', required=True)
     parser.add_argument('--cc', nargs='+', required=True)
     options = parser.parse_args()
@@ -54,11 +56,14 @@ def main():
     public = sorted(p.relative_to(public_dir).as_posix() for p in public_dir.rglob('*.h*'))
     private = sorted(p.relative_to(options.root).as_posix() for base in ('fult', 'sync', 'comm', 'launcher')
                      for p in (options.root / base).rglob('*.hpp') if not is_first_in_its_source(p, options.root))
-    if not public:
+    alone = [name for name in public if not options.own or 'detail' not in Path(name).parts]
+    if options.own:
+        private = []
+    if not alone:
         print(f'no public header below {public_dir}')
         return 1
     # Public headers must not need the private path; twice, so that a missing #pragma once shows.
-    jobs = [(name, options.cxx, f'#include <{name}>\n' * 2, [public_dir], cpp + check) for name in public]
+    jobs = [(name, options.cxx, f'#include <{name}>\n' * 2, [public_dir], cpp + check) for name in alone]
     jobs += [(name, options.cxx, f'#include "{name}"\n' * 2, [public_dir, options.root], cpp + check)
              for name in private]
     jobs += [(name + ' in C', options.cc, f'#include <{name}>\n' * 2, [public_dir], ['-x', 'c', '-std=c11'] + check)
