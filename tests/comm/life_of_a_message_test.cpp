@@ -16,6 +16,7 @@
 #include "comm/packets/wire.hpp"
 #include "comm/shared/shared.hpp"
 #include "tests/support/support.hpp"
+#include "tests/support/unique.hpp"
 
 namespace {
 
@@ -30,7 +31,7 @@ constexpr std::size_t long_size = 20'000; // more than a packet, and copied at o
 
 std::unique_ptr<transport> open_transport(int rank, bool copies) {
     shared_settings how;
-    how.name = "fult-life-" + std::to_string(::getpid()) + "-" + std::to_string(rank);
+    how.name = "fult-life-" + fult::testing::unique_name() + "-" + std::to_string(rank);
     how.rank = rank;
     how.ranks = 2;
     how.copies = copies;

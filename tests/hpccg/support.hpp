@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "apps/hpccg/memory.hpp"
+#include "tests/support/unique.hpp"
 
 namespace hpccg::testing {
 
@@ -15,8 +16,8 @@ namespace hpccg::testing {
 class temporary_file {
   public:
     explicit temporary_file(const std::string &text = {}) {
-        path_ =
-            ::testing::TempDir() + "hpccg_test." + std::to_string(::getpid()) + "." + std::to_string(++made_);
+        path_ = ::testing::TempDir() + "hpccg_test." + fult::testing::unique_name() + "." +
+                std::to_string(++made_);
         std::ofstream(path_) << text;
     }
     temporary_file(const temporary_file &) = delete;

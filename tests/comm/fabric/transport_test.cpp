@@ -11,6 +11,7 @@
 #include "tests/comm/fabric/messages.hpp"
 #include "tests/comm/fabric/ranks.hpp"
 #include "tests/support/bytes.hpp"
+#include "tests/support/unique.hpp"
 
 namespace {
 
@@ -403,7 +404,7 @@ std::vector<std::string> files_of(const std::string &name) {
 }
 
 TEST_P(transports, nothing_is_left_in_shared_memory) {
-    const std::string name = "fult-test-" + std::to_string(getpid()) + "-";
+    const std::string name = "fult-test-" + fult::testing::unique_name() + "-";
     // with names still there, closed in order
     run(2, [&](board &shared, int rank) {
         fabric_settings settings;

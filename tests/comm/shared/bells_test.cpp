@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "comm/shared/bells.hpp"
+#include "tests/support/unique.hpp"
 
 namespace {
 
@@ -27,7 +28,7 @@ std::vector<std::string> files_of(const std::string &base) {
 }
 
 struct pair_of_bells {
-    std::string base = "fult-test-" + std::to_string(getpid()) + "-";
+    std::string base = "fult-test-" + fult::testing::unique_name() + "-";
     std::vector<std::string> names{base + "0-bell", base + "1-bell"};
     doorbells first{names[0], 2}, second{names[1], 2};
 
@@ -40,7 +41,7 @@ struct pair_of_bells {
 
 // What a killed job has left is replaced.
 TEST(bells, replace_what_is_in_their_way) {
-    const std::string name = "fult-test-" + std::to_string(getpid()) + "-stale";
+    const std::string name = "fult-test-" + fult::testing::unique_name() + "-stale";
     for (const std::string &path : {"/dev/shm/" + name, "/dev/shm/" + name + ".socket"})
         std::ofstream(path) << "stale";
     doorbells made(name, 1);

@@ -23,6 +23,7 @@
 #include "tests/comm/shared/over_shared.hpp"
 #include "tests/support/bytes.hpp"
 #include "tests/support/scale.hpp"
+#include "tests/support/unique.hpp"
 
 namespace fabric_ranks {
 
@@ -60,7 +61,7 @@ using namespace fabric_ranks;
 struct together {
     explicit together(int ranks, shared_settings settings = {}) {
         static int jobs = 0;
-        base = "fult-test-" + std::to_string(getpid()) + "-" + std::to_string(++jobs) + "-";
+        base = "fult-test-" + fult::testing::unique_name() + "-" + std::to_string(++jobs) + "-";
         settings.ranks = ranks;
         std::vector<std::string> addresses;
         for (int rank = 0; rank < ranks; ++rank) {
@@ -540,7 +541,7 @@ TEST(shared, mismatches_are_reported) {
                               const std::string &address_of_other) -> std::string {
         try {
             shared_settings settings = of_first;
-            settings.name = "fult-test-" + std::to_string(getpid()) + "-odd";
+            settings.name = "fult-test-" + fult::testing::unique_name() + "-odd";
             settings.ranks = 2;
             const auto net = open_shared(settings);
             const std::vector<std::string> addresses{net->address(), address_of_other};
@@ -553,7 +554,7 @@ TEST(shared, mismatches_are_reported) {
     shared_settings usual;
     usual.ranks = 2;
     usual.rank = 1;
-    usual.name = "fult-test-" + std::to_string(getpid()) + "-even";
+    usual.name = "fult-test-" + fult::testing::unique_name() + "-even";
     const auto even = open_shared(usual);
     EXPECT_EQ(complaint({}, even->address()), "");
     shared_settings smaller;
