@@ -32,7 +32,7 @@ NEXT = """What to try next:
                       -Wl,-rpath,$PWD/build/release/fult
                     ./hello
   install           README.md, "Building, installing, using"; the build is done
-  run the tests     ./check --quick (a minute), ./check (an hour)
+  run the tests     ./check --quick (a minute), ./check
   your own code     README.md, "Which of these do you use?"
   if it hangs       docs/debugging.md"""
 

@@ -102,8 +102,8 @@ STEPS = [
     # OpenMP is in O0 alone: its programs meet assertions there.
     Step('variants', ['O0', 'lto', 'hardened'], ['sample', 'omp'], targets=['libraries', 'sample-tests']),
     Step('aarch64', 'aarch64', ['core'], setup='emulated', targets=['core-tests']),
-    Step('soak', 'release', ['soak'], build=False),
-    Step('timed', 'release', ['timed'], build=False, alone=True),
+    Step('soak', 'release', ['soak']),
+    Step('timed', 'release', ['timed'], alone=True),
 ]
 # Steps of the gate whose tests are all among those of another step.
 CONTAINED = {'asan': 'asan-all', 'models': 'models-all'}
