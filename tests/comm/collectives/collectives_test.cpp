@@ -151,14 +151,18 @@ TEST(collectives_here, none_goes_well_after_a_loss) {
     settings.ranks = 3;
     constexpr int lost = 2;
     std::atomic<bool> over{false};
+    std::atomic<int> waiting{0}; // ranks that have left the barrier: a lost rank would wait there for rank 0
     run_ranks(settings, [&](party &p, world &all) {
         endpoint own = p.make_endpoint({});
         p.barrier();
         if (p.rank != 0) {
+            ++waiting;
             while (!over)
                 fult::this_task::yield();
             return;
         }
+        while (waiting < settings.ranks - 1)
+            fult::this_task::yield();
         std::vector<std::byte> never_taken(1'000'000);
         slow_completion end;
         isend(p.world, never_taken.data(), never_taken.size(), lost, 1, end);
