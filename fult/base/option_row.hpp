@@ -99,6 +99,28 @@ template <auto Member, const measured_in &Unit, std::size_t Low, std::size_t Hig
     }
 };
 
+// The same, or auto, which is 0.
+template <auto Member, const measured_in &Unit, std::size_t Low, std::size_t High, std::size_t Usual>
+struct number_or_auto : number_option<Member, Unit, Low, High> {
+    using numbered = number_option<Member, Unit, Low, High>;
+    using options = typename numbered::options;
+
+    static bool parse(options &into, std::string_view text) {
+        if (text != "auto")
+            return numbered::parse(into, text) && into.*Member != 0;
+        into.*Member = 0;
+        return true;
+    }
+    static bool valid(const options &o) { return o.*Member == 0 || numbered::valid(o); }
+    static std::string print(const options &o) { return o.*Member == 0 ? "auto" : numbered::print(o); }
+    static std::string values() { return "auto, " + numbered::values(); }
+    static std::string by_default() { return print(options{}); }
+    static std::string must_be() {
+        return Unit.name + (" from " + numbered::values()) + ", such as " + std::to_string(Usual) + " or " +
+               short_form(Usual) + ", or auto";
+    }
+};
+
 template <class Type> struct choice {
     const char *name;
     Type value;
