@@ -58,6 +58,8 @@ struct types_of_comm {
     fult::comm::remote_region _13;
     fult::comm::const_buffer _14;
     fult::comm::mutable_buffer _15;
+    fult::comm::detail::layout_of_blocks _16;
+    fult::comm::matched_message _17;
 };
 struct types_of_c {
     fult_config _0;

@@ -72,6 +72,9 @@ class bootstrap {
 // rank. `timeout` bounds each wait for other ranks. Throws bootstrap_error.
 std::unique_ptr<bootstrap> connect_bootstrap(std::chrono::milliseconds timeout = bootstrap_timeout);
 
+// The number of ranks by the same environment variables. 1 without a launcher; 0: they do not show it.
+int ranks_by_launcher() noexcept;
+
 // The individual bootstraps; they read their environment variables. Throw bootstrap_error.
 std::unique_ptr<bootstrap> connect_pmix(std::chrono::milliseconds timeout);
 std::unique_ptr<bootstrap> connect_pmi1(std::chrono::milliseconds timeout);

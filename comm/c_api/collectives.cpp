@@ -174,15 +174,17 @@ int allreduce_by(fult_comm_endpoint_t among, const void *in, void *out, std::siz
 std::size_t ranks_of(const endpoint &it) noexcept { return static_cast<std::size_t>(it.size()); }
 
 // Sizes of all blocks; check_blocks checks them against the memory.
-std::span<const std::size_t> sizes_of(const char *which, const std::size_t *sizes, std::size_t ranks) {
+std::span<const std::size_t> sizes_of(const char *call, const char *which, const std::size_t *sizes,
+                                      std::size_t ranks) {
     if (!sizes)
-        throw std::invalid_argument("fult_comm_alltoallv: " + std::string(which) +
+        throw std::invalid_argument(std::string(call) + ": " + which +
                                     " is NULL; it must name a size for each rank");
     return {sizes, ranks};
 }
-void check_blocks(const void *data, std::span<const std::size_t> sizes) {
+void check_blocks(const char *call, const void *data, std::span<const std::size_t> sizes,
+                  std::size_t element = 1) {
     for (const std::size_t size : sizes)
-        check_memory("fult_comm_alltoallv", data, 1, size);
+        check_memory(call, data, element, size);
 }
 
 } // namespace
@@ -248,10 +250,91 @@ int fult_comm_alltoall(fult_comm_endpoint_t among, const void *in, size_t size, 
 int fult_comm_alltoallv(fult_comm_endpoint_t among, const void *in, const size_t *in_sizes, void *out,
                         const size_t *out_sizes) {
     return perform(among, "fult_comm_alltoallv", [&](endpoint &it) {
-        const auto going = sizes_of("in_sizes", in_sizes, ranks_of(it));
-        const auto coming = sizes_of("out_sizes", out_sizes, ranks_of(it));
-        check_blocks(in, going);
-        check_blocks(out, coming);
+        constexpr const char *call = "fult_comm_alltoallv";
+        const auto going = sizes_of(call, "in_sizes", in_sizes, ranks_of(it));
+        const auto coming = sizes_of(call, "out_sizes", out_sizes, ranks_of(it));
+        check_blocks(call, in, going);
+        check_blocks(call, out, coming);
         alltoallv(it, in, going, out, coming, 1);
+    });
+}
+
+int fult_comm_scatter(fult_comm_endpoint_t among, const void *in, size_t size, void *out, int root) {
+    return perform(among, "fult_comm_scatter", [&](endpoint &it) {
+        check_memory("fult_comm_scatter", out, 1, size);
+        if (it.rank() == root)
+            check_memory("fult_comm_scatter", in, ranks_of(it), size);
+        scatter(it, in, out, size, root);
+    });
+}
+
+int fult_comm_gatherv(fult_comm_endpoint_t among, const void *in, size_t size, void *out, const size_t *sizes,
+                      int root) {
+    constexpr const char *call = "fult_comm_gatherv";
+    return perform(among, call, [&](endpoint &it) {
+        check_memory(call, in, 1, size);
+        std::span<const std::size_t> all;
+        if (it.rank() == root)
+            all = sizes_of(call, "sizes", sizes, ranks_of(it));
+        check_blocks(call, out, all);
+        const layout_of_blocks parts(all, 1);
+        gatherv(it, in, size, out, parts.sizes_of, parts.offsets, root);
+    });
+}
+
+int fult_comm_scatterv(fult_comm_endpoint_t among, const void *in, const size_t *sizes, void *out,
+                       size_t size, int root) {
+    constexpr const char *call = "fult_comm_scatterv";
+    return perform(among, call, [&](endpoint &it) {
+        check_memory(call, out, 1, size);
+        std::span<const std::size_t> all;
+        if (it.rank() == root)
+            all = sizes_of(call, "sizes", sizes, ranks_of(it));
+        check_blocks(call, in, all);
+        const layout_of_blocks parts(all, 1);
+        scatterv(it, in, parts.sizes_of, parts.offsets, out, size, root);
+    });
+}
+
+int fult_comm_allgatherv(fult_comm_endpoint_t among, const void *in, size_t size, void *out,
+                         const size_t *sizes) {
+    constexpr const char *call = "fult_comm_allgatherv";
+    return perform(among, call, [&](endpoint &it) {
+        const auto all = sizes_of(call, "sizes", sizes, ranks_of(it));
+        check_memory(call, in, 1, size);
+        check_blocks(call, out, all);
+        const layout_of_blocks parts(all, 1);
+        allgatherv(it, in, size, out, parts.sizes_of, parts.offsets);
+    });
+}
+
+int fult_comm_reduce_scatter(fult_comm_endpoint_t among, const void *in, void *out, const size_t *counts,
+                             int type, int op) {
+    constexpr const char *call = "fult_comm_reduce_scatter";
+    return perform(among, call, [&](endpoint &it) {
+        const combiner how = standard(type, op);
+        const auto all = sizes_of(call, "counts", counts, ranks_of(it));
+        check_blocks(call, in, all, how.element);
+        check_memory(call, out, all[static_cast<std::size_t>(it.rank())], how.element);
+        reduce_scatter(it, in, out, all, how);
+    });
+}
+
+int fult_comm_scan(fult_comm_endpoint_t among, const void *in, void *out, size_t count, int type, int op) {
+    return perform(among, "fult_comm_scan", [&](endpoint &it) {
+        const combiner how = standard(type, op);
+        check_memory("fult_comm_scan", in, count, how.element);
+        check_memory("fult_comm_scan", out, count, how.element);
+        scan(it, in, out, count, how);
+    });
+}
+
+int fult_comm_exscan(fult_comm_endpoint_t among, const void *in, void *out, size_t count, int type, int op) {
+    return perform(among, "fult_comm_exscan", [&](endpoint &it) {
+        const combiner how = standard(type, op);
+        check_memory("fult_comm_exscan", in, count, how.element);
+        if (it.rank() != 0)
+            check_memory("fult_comm_exscan", out, count, how.element);
+        exscan(it, in, out, count, how);
     });
 }

@@ -56,34 +56,35 @@ options options_of(const fult_comm_options *given) {
     return all;
 }
 
-endpoint_options endpoint_options_of(const fult_comm_endpoint_attr *given) {
-    endpoint_options how;
-    if (!given)
-        return how;
-    if (given->size < sizeof(fult_comm_endpoint_attr))
-        throw std::invalid_argument(
-            "fult_comm_endpoint_create: attr->size is not sizeof(fult_comm_endpoint_attr); start from "
-            "FULT_COMM_ENDPOINT_ATTR_INIT");
-    if (given->delivery < FULT_COMM_MATCHED || given->delivery > FULT_COMM_AS_A_TASK)
-        throw std::invalid_argument("fult_comm_endpoint_create: attr->delivery is " +
-                                    std::to_string(given->delivery) +
-                                    ", which enum fult_comm_delivery does not name");
-    how.wildcards = given->wildcards != 0;
-    how.how = static_cast<delivery>(given->delivery);
-    if (given->handler)
-        how.handler = [call = given->handler, user = given->user](const status &about,
-                                                                  std::span<const std::byte> bytes) {
-            const fult_comm_envelope what{about.source, about.tag, about.size};
-            call(user, &what, bytes.data());
-        };
-    return how;
-}
-
 int fails(int status) noexcept { return failed_with(status, fult_comm_strerror(status)); }
 
 } // namespace
 
 c_context *the_context() noexcept { return context_now.load(std::memory_order_acquire); }
+int without_context() noexcept { return fails(FULT_COMM_ERR_NO_CONTEXT); }
+
+endpoint_options endpoint_options_of(const fult_comm_endpoint_attr *given, const char *call) {
+    endpoint_options how;
+    if (!given)
+        return how;
+    if (given->size < sizeof(fult_comm_endpoint_attr))
+        throw std::invalid_argument(std::string(call) +
+                                    ": attr->size is not sizeof(fult_comm_endpoint_attr); start from "
+                                    "FULT_COMM_ENDPOINT_ATTR_INIT");
+    if (given->delivery < FULT_COMM_MATCHED || given->delivery > FULT_COMM_AS_A_TASK)
+        throw std::invalid_argument(std::string(call) + ": attr->delivery is " +
+                                    std::to_string(given->delivery) +
+                                    ", which enum fult_comm_delivery does not name");
+    how.wildcards = given->wildcards != 0;
+    how.how = static_cast<delivery>(given->delivery);
+    if (given->handler)
+        how.handler = [handler = given->handler, user = given->user](const status &about,
+                                                                     std::span<const std::byte> bytes) {
+            const fult_comm_envelope what{about.source, about.tag, about.size};
+            handler(user, &what, bytes.data());
+        };
+    return how;
+}
 
 } // namespace fult::comm::detail
 
@@ -160,7 +161,8 @@ int fult_comm_endpoint_create(fult_comm_endpoint_t *made, const fult_comm_endpoi
     if (!made)
         return wrong_argument("fult_comm_endpoint_create", "there is no place for the endpoint");
     return status_of("fult_comm_endpoint_create", [&] {
-        *made = new fult_comm_endpoint(the_context()->it.make_endpoint(endpoint_options_of(attr)));
+        *made = new fult_comm_endpoint(
+            the_context()->it.make_endpoint(endpoint_options_of(attr, "fult_comm_endpoint_create")));
         the_context()->left.fetch_add(1, std::memory_order_relaxed);
         return int{FULT_SUCCESS};
     });

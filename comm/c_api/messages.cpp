@@ -32,6 +32,12 @@ int fult_comm_send(fult_comm_endpoint_t on, const void *data, size_t size, int d
     return perform(on, "fult_comm_send", [&](endpoint &it) { it.send(data, size, destination, tag); });
 }
 
+int fult_comm_ssend(fult_comm_endpoint_t on, const void *data, size_t size, int destination, uint32_t tag) {
+    if (missing(data, size))
+        return wrong_argument("fult_comm_ssend", no_memory_given);
+    return perform(on, "fult_comm_ssend", [&](endpoint &it) { it.ssend(data, size, destination, tag); });
+}
+
 int fult_comm_recv(fult_comm_endpoint_t on, void *data, size_t size, int source, int64_t tag,
                    fult_comm_envelope *about) {
     if (missing(data, size))

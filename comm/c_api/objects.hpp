@@ -30,6 +30,8 @@ struct c_context {
     std::atomic<std::size_t> left{0}; // endpoints and regions not destroyed yet
 };
 c_context *the_context() noexcept; // nullptr: none
+int without_context() noexcept;    // the status for that
+endpoint_options endpoint_options_of(const fult_comm_endpoint_attr *given, const char *call);
 
 // body(the C++ endpoint) returns the status.
 template <class Body> int with(fult_comm_endpoint_t on, const char *call, const Body &body) noexcept {

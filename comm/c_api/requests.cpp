@@ -18,7 +18,7 @@ int look_at(const char *call, fult_comm_request_t &r, fult_comm_envelope *about)
     });
 }
 
-constexpr const char *no_place = "there is no place for the request";
+constexpr const char *no_place_for_request = "there is no place for the request";
 constexpr const char *no_list = "the list is NULL, and its length is not 0";
 
 } // namespace
@@ -26,16 +26,25 @@ constexpr const char *no_list = "the list is NULL, and its length is not 0";
 int fult_comm_isend(fult_comm_endpoint_t on, const void *data, size_t size, int destination, uint32_t tag,
                     fult_comm_request_t *begun) {
     if (!begun || missing(data, size))
-        return wrong_argument("fult_comm_isend", begun ? no_memory_given : no_place);
+        return wrong_argument("fult_comm_isend", begun ? no_memory_given : no_place_for_request);
     *begun = nullptr;
     return perform(on, "fult_comm_isend",
                    [&](endpoint &it) { *begun = name_of(it.isend(data, size, destination, tag)); });
 }
 
+int fult_comm_issend(fult_comm_endpoint_t on, const void *data, size_t size, int destination, uint32_t tag,
+                     fult_comm_request_t *begun) {
+    if (!begun || missing(data, size))
+        return wrong_argument("fult_comm_issend", begun ? no_memory_given : no_place_for_request);
+    *begun = nullptr;
+    return perform(on, "fult_comm_issend",
+                   [&](endpoint &it) { *begun = name_of(it.issend(data, size, destination, tag)); });
+}
+
 int fult_comm_irecv(fult_comm_endpoint_t on, void *data, size_t size, int source, int64_t tag,
                     fult_comm_request_t *begun) {
     if (!begun || missing(data, size))
-        return wrong_argument("fult_comm_irecv", begun ? no_memory_given : no_place);
+        return wrong_argument("fult_comm_irecv", begun ? no_memory_given : no_place_for_request);
     *begun = nullptr;
     return perform(on, "fult_comm_irecv",
                    [&](endpoint &it) { *begun = name_of(it.irecv(data, size, source, tag)); });
@@ -43,7 +52,7 @@ int fult_comm_irecv(fult_comm_endpoint_t on, void *data, size_t size, int source
 
 int fult_comm_test(fult_comm_request_t *one, fult_comm_envelope *about) {
     if (!one)
-        return wrong_argument("fult_comm_test", no_place);
+        return wrong_argument("fult_comm_test", no_place_for_request);
     if (pending *p = inside(*one); p && !p->is_complete()) {
         p->on->look();
         if (!p->is_complete())
@@ -54,7 +63,7 @@ int fult_comm_test(fult_comm_request_t *one, fult_comm_envelope *about) {
 
 int fult_comm_wait(fult_comm_request_t *one, fult_comm_envelope *about) {
     if (!one)
-        return wrong_argument("fult_comm_wait", no_place);
+        return wrong_argument("fult_comm_wait", no_place_for_request);
     return look_at("fult_comm_wait", *one, about);
 }
 

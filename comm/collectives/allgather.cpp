@@ -10,7 +10,8 @@ namespace {
 // Total bytes from which a ring is better: it copies nothing twice.
 constexpr std::size_t large_in_all = std::size_t{64} << 10;
 
-// Bruck: the blocks that a rank has double each round, in a circle that begins with its own block.
+// Bruck et al., "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems",
+// 1997: the blocks that a rank has double each round, in a circle that begins with its own block.
 void by_doubling(collective_call &call, const void *in, void *out, std::size_t block) {
     const int ranks = call.size();
     scratch all(static_cast<std::size_t>(ranks) * block);
@@ -40,12 +41,27 @@ void by_ring(collective_call &call, const void *in, void *out, std::size_t block
 
 } // namespace
 
-void allgather(endpoint &among, const void *in, void *out, std::size_t block) {
-    collective_call call(among, collective::allgather);
+void allgather(endpoint &among, const void *in, void *out, std::size_t block, std::uint32_t sequence) {
+    collective_call call(among, collective::allgather, sequence);
     if (static_cast<std::size_t>(call.size()) * block < large_in_all)
         by_doubling(call, in, out, block);
     else
         by_ring(call, in, out, block);
+}
+
+// In a ring.
+void allgatherv(endpoint &among, const void *in, std::size_t size, void *out, sizes sizes_of, sizes offsets,
+                std::uint32_t sequence) {
+    collective_call call(among, collective::allgatherv, sequence);
+    call.check_each("allgatherv", sizes_of, offsets);
+    const auto index = [&](int distance) { return static_cast<std::size_t>(call.neighbour(distance)); };
+    check_fits("allgatherv", "what this rank has (bytes)", size, sizes_of[index(0)]);
+    copy_bytes(offset(out, offsets[index(0)]), in, size);
+    for (int step = 0; step + 1 < call.size(); ++step) {
+        const std::size_t going = index(-step), coming = index(-step - 1);
+        call.exchange(offset(out, offsets[going]), sizes_of[going], call.neighbour(1),
+                      offset(out, offsets[coming]), sizes_of[coming], call.neighbour(-1));
+    }
 }
 
 } // namespace fult::comm::detail

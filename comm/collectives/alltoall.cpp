@@ -1,5 +1,3 @@
-#include <vector>
-
 #include <fult/detail/assertion.hpp>
 
 #include "comm/collectives/call.hpp"
@@ -11,7 +9,7 @@ namespace {
 constexpr std::size_t small = 256;
 constexpr int few = 4;
 
-// Bruck: a block that must move by d ranks moves in the rounds of the 1 bits of d.
+// Bruck et al. 1997: a block that must move by d ranks moves in the rounds of the 1 bits of d.
 void by_bits(collective_call &call, const void *in, void *out, std::size_t block) {
     const auto ranks = static_cast<std::size_t>(call.size());
     const auto rank = static_cast<std::size_t>(call.rank());
@@ -46,17 +44,10 @@ template <class Out, class In> void by_pairs(collective_call &call, const Out &o
     }
 }
 
-std::vector<std::size_t> starts_of(std::span<const std::size_t> counts, std::size_t element) {
-    std::vector<std::size_t> starts{0};
-    for (const std::size_t count : counts)
-        starts.push_back(starts.back() + count * element);
-    return starts;
-}
-
 } // namespace
 
-void alltoall(endpoint &among, const void *in, void *out, std::size_t block) {
-    collective_call call(among, collective::alltoall);
+void alltoall(endpoint &among, const void *in, void *out, std::size_t block, std::uint32_t sequence) {
+    collective_call call(among, collective::alltoall, sequence);
     if (block <= small && call.size() > few) {
         by_bits(call, in, out, block);
         return;
@@ -68,20 +59,27 @@ void alltoall(endpoint &among, const void *in, void *out, std::size_t block) {
         [&](std::size_t rank) { return std::span<std::byte>(offset(out, rank * block), block); });
 }
 
-void alltoallv(endpoint &among, const void *in, std::span<const std::size_t> in_counts, void *out,
-               std::span<const std::size_t> out_counts, std::size_t element) {
-    collective_call call(among, collective::alltoallv);
+void alltoallv(endpoint &among, const void *in, sizes in_sizes, sizes in_offsets, void *out, sizes out_sizes,
+               sizes out_offsets, std::uint32_t sequence) {
+    collective_call call(among, collective::alltoallv, sequence);
+    call.check_each("alltoallv", in_sizes, in_offsets);
+    call.check_each("alltoallv", out_sizes, out_offsets);
     const auto rank = static_cast<std::size_t>(call.rank());
-    const auto in_starts = starts_of(in_counts, element), out_starts = starts_of(out_counts, element);
     const auto going = [&](std::size_t to) {
-        return std::span<const std::byte>(offset(in, in_starts[to]), in_starts[to + 1] - in_starts[to]);
+        return std::span<const std::byte>(offset(in, in_offsets[to]), in_sizes[to]);
     };
     const auto coming = [&](std::size_t from) {
-        return std::span<std::byte>(offset(out, out_starts[from]), out_starts[from + 1] - out_starts[from]);
+        return std::span<std::byte>(offset(out, out_offsets[from]), out_sizes[from]);
     };
-    check_fits("alltoallv", "what this rank has for itself", in_counts[rank], out_counts[rank]);
+    check_fits("alltoallv", "what this rank has for itself (bytes)", in_sizes[rank], out_sizes[rank]);
     copy_bytes(coming(rank).data(), going(rank).data(), going(rank).size());
     by_pairs(call, going, coming);
+}
+
+void alltoallv(endpoint &among, const void *in, sizes in_counts, void *out, sizes out_counts,
+               std::size_t element) {
+    const layout_of_blocks going(in_counts, element), coming(out_counts, element);
+    alltoallv(among, in, going.sizes_of, going.offsets, out, coming.sizes_of, coming.offsets);
 }
 
 } // namespace fult::comm::detail

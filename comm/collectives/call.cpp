@@ -8,14 +8,17 @@
 
 #include "comm/endpoints/endpoint_state.hpp"
 #include "comm/requests/describe.hpp"
+#include "comm/requests/endpoint_names.hpp"
 
 namespace fult::comm::detail {
 namespace {
 
 const char *name_of(collective what) noexcept {
-    constexpr const char *names[] = {"",       "barrier",   "broadcast", "reduce",   "allreduce",
-                                     "gather", "allgather", "alltoall",  "alltoallv"};
-    static_assert(std::size(names) == static_cast<std::size_t>(collective::alltoallv) + 1);
+    constexpr const char *names[] = {"",           "barrier",        "broadcast", "reduce",
+                                     "allreduce",  "gather",         "allgather", "alltoall",
+                                     "alltoallv",  "gatherv",        "scatter",   "scatterv",
+                                     "allgatherv", "reduce_scatter", "scan",      "exscan"};
+    static_assert(std::size(names) == static_cast<std::size_t>(collective::exscan) + 1);
     return names[static_cast<std::size_t>(what)];
 }
 
@@ -36,35 +39,66 @@ void check_fits(const char *call, const char *which, std::size_t given, std::siz
                                     std::to_string(needed));
 }
 
-collective_call::collective_call(endpoint &among, collective what)
+layout_of_blocks::layout_of_blocks(sizes counts, std::size_t element) {
+    std::size_t at = 0;
+    for (const std::size_t count : counts) {
+        sizes_of.push_back(count * element);
+        offsets.push_back(at);
+        at += count * element;
+    }
+}
+
+void name_endpoint(const endpoint &which, const char *name) noexcept {
+    if (const endpoint_state *const state = endpoint_access::state(which))
+        set_endpoint_label(state->id, name);
+}
+
+endpoint &internal_channel(const endpoint &of) {
+    endpoint_state *const state = endpoint_access::state(of);
+    FULT_ASSERT(state, "an empty endpoint has no channel");
+    return state->collective_context;
+}
+
+collective_call::collective_call(endpoint &among, collective what, std::uint32_t sequence)
     : state_(state_of(among, what)),
       on_(state_.collective_context),
       what_(what),
-      rank_(among.rank()),
-      size_(among.size()) {
-    if (state_.collective_runs.exchange(true, std::memory_order_acquire))
+      sequence_(sequence),
+      rank_(state_.rank),
+      size_(state_.size) {
+    if (sequence > most_sequence)
+        throw std::out_of_range(prefix(what) + "the number of a call is at most " +
+                                std::to_string(most_sequence));
+    if (sequence == 0 && state_.collective_runs.exchange(true, std::memory_order_acquire))
         throw std::logic_error(prefix(what) +
                                "another collective runs on this endpoint; make an endpoint for each "
                                "task that calls some");
     // A rank that only sends would not notice the failure. Pairs with departures::fail.
     if (endpoint_access::state(on_)->closed.load(std::memory_order_acquire)) {
-        state_.collective_runs.store(false, std::memory_order_release); // pairs with the exchange
-        fail(error(endpoint_access::state(on_)->on.peers().any_failed() ? errc::peer_failed : errc::peer_left,
+        leave();
+        fail(error(state_.any_failed() ? errc::peer_failed : errc::peer_left,
                    prefix(what) +
                        "an earlier collective of this endpoint was left incomplete by a rank whose "
                        "context has ended"));
     }
 }
 
-collective_call::~collective_call() {
+void collective_call::leave() noexcept {
+    if (sequence_ != 0)
+        return;
     FULT_ASSERT(state_.collective_runs.load(std::memory_order_relaxed), "this call runs");
-    state_.collective_runs.store(false, std::memory_order_release);
+    state_.collective_runs.store(false, std::memory_order_release); // pairs with the exchange
 }
 
 void collective_call::check_root(int root) const {
     if (root < 0 || root >= size_)
         throw std::out_of_range(prefix(what_) + "the root cannot be rank " + std::to_string(root) +
-                                "; the job has " + std::to_string(size_));
+                                "; the endpoint has " + std::to_string(size_));
+}
+
+void collective_call::check_each(const char *call, sizes sizes_of, sizes offsets) const {
+    check_fits(call, "the sizes of all ranks", sizes_of.size(), static_cast<std::size_t>(size_));
+    check_fits(call, "the offsets of all ranks", offsets.size(), static_cast<std::size_t>(size_));
 }
 
 void collective_call::expect(std::size_t got, std::size_t wanted, int from) const {
@@ -88,9 +122,9 @@ void collective_call::fail(const error &how) const {
     if (how.code() == errc::peer_left)
         throw as_of(how, name_of(what_));
     for (int rank = 0; rank < size_; ++rank)
-        if (state_.on.has_failed(rank))
+        if (state_.on.has_failed(state_.world_rank(rank)))
             throw error(errc::peer_failed,
-                        prefix(what_) + "rank " + std::to_string(rank) +
+                        prefix(what_) + state_.name_of(rank) +
                             " has ended or cannot be reached; collectives of this endpoint have "
                             "ended with it");
     throw how;

@@ -23,15 +23,23 @@ enum class collective : std::uint32_t {
     gather,
     allgather,
     alltoall,
-    alltoallv
+    alltoallv,
+    gatherv,
+    scatter,
+    scatterv,
+    allgatherv,
+    reduce_scatter,
+    scan,
+    exscan
 };
 
 // One running call of this rank.
 class collective_call {
   public:
-    // Throws std::invalid_argument for an empty endpoint, std::logic_error if another call runs on it.
-    collective_call(endpoint &among, collective what);
-    ~collective_call();
+    // Throws std::invalid_argument for an empty endpoint, std::logic_error if another call without a number
+    // runs on it, std::out_of_range for a number above most_sequence.
+    collective_call(endpoint &among, collective what, std::uint32_t sequence);
+    ~collective_call() { leave(); }
     collective_call(const collective_call &) = delete;
     collective_call &operator=(const collective_call &) = delete;
 
@@ -43,6 +51,8 @@ class collective_call {
         return (rank_ + distance + size_) % size_;
     }
     void check_root(int root) const; // throws std::out_of_range
+    // One size and offset for each rank. Throws std::invalid_argument.
+    void check_each(const char *call, sizes sizes_of, sizes offsets) const;
 
     // `round` is any number that both sides use for a message. A message of unexpected size throws
     // std::invalid_argument: the ranks disagree.
@@ -52,24 +62,28 @@ class collective_call {
                   std::uint32_t round = 0);
 
   private:
+    // 18 bits for the call, 5 for the collective, 8 for the round; internal_tag stays clear.
     std::uint32_t tag(std::uint32_t round) const noexcept {
-        return (static_cast<std::uint32_t>(what_) << 24) | (round & 0xff'ffff);
+        return sequence_ << 13 | static_cast<std::uint32_t>(what_) << 8 | (round & 0xff);
     }
+    void leave() noexcept;
     void expect(std::size_t got, std::size_t wanted, int from) const;
     [[noreturn]] void fail(const error &how) const;
 
     endpoint_state &state_;
     endpoint &on_; // the companion endpoint
     collective what_;
+    std::uint32_t sequence_;
     int rank_;
     int size_;
 };
 
-// Memory of one call, aligned for any element.
+// Memory of one call, aligned for any element. A little of it needs no allocation.
 class scratch {
   public:
-    explicit scratch(std::size_t size) : bytes_(static_cast<std::byte *>(::operator new(size, alignment))) {}
-    std::byte *data() noexcept { return bytes_.get(); }
+    explicit scratch(std::size_t size)
+        : bytes_(size <= sizeof own_ ? nullptr : static_cast<std::byte *>(::operator new(size, alignment))) {}
+    std::byte *data() noexcept { return bytes_ ? bytes_.get() : own_; }
 
   private:
     static constexpr std::align_val_t alignment{64};
@@ -77,7 +91,19 @@ class scratch {
         void operator()(std::byte *bytes) const noexcept { ::operator delete(bytes, alignment); }
     };
     std::unique_ptr<std::byte, release> bytes_;
+    alignas(64) std::byte own_[256];
 };
+
+// The root's parts to all others, and its own to `out`.
+void scatter_parts(collective_call &call, const void *in, sizes sizes_of, sizes offsets, void *out,
+                   std::size_t size, int root, std::uint32_t round);
+// Reduces `sum`, which holds this rank's values; the result is the root's.
+void reduce_at(int root, collective_call &call, void *sum, std::size_t count, const combiner &how);
+inline void combine(const combiner &how, void *accumulated, const void *other, bool other_first,
+                    std::size_t count) {
+    if (count != 0)
+        how.combine(how.op, accumulated, other, other_first, count);
+}
 
 inline void copy_bytes(void *to, const void *from, std::size_t size) noexcept {
     if (size != 0 && to != from)

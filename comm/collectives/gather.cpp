@@ -7,7 +7,8 @@
 namespace fult::comm::detail {
 namespace {
 
-// Block size from which blocks are sent directly to the root, without forwarding.
+// The tree is binomial: Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
+// MPICH", 2005. Block size from which blocks are sent directly to the root, without forwarding.
 constexpr std::size_t large_block = std::size_t{16} << 10;
 
 // Each rank gathers the blocks of its subtree, counted from the root; the root gets them in a circle that
@@ -36,8 +37,8 @@ void by_tree(collective_call &call, const void *in, void *out, std::size_t block
 
 } // namespace
 
-void gather(endpoint &among, const void *in, void *out, std::size_t block, int root) {
-    collective_call call(among, collective::gather);
+void gather(endpoint &among, const void *in, void *out, std::size_t block, int root, std::uint32_t sequence) {
+    collective_call call(among, collective::gather, sequence);
     call.check_root(root);
     if (block < large_block) {
         by_tree(call, in, out, block, root);
@@ -51,6 +52,25 @@ void gather(endpoint &among, const void *in, void *out, std::size_t block, int r
     for (int distance = 1; distance < call.size(); ++distance) {
         const int from = call.neighbour(distance);
         call.recv(offset(out, static_cast<std::size_t>(from) * block), block, from);
+    }
+}
+
+void gatherv(endpoint &among, const void *in, std::size_t size, void *out, sizes sizes_of, sizes offsets,
+             int root, std::uint32_t sequence) {
+    collective_call call(among, collective::gatherv, sequence);
+    call.check_root(root);
+    if (call.rank() != root) {
+        call.send(in, size, root);
+        return;
+    }
+    call.check_each("gatherv", sizes_of, offsets);
+    const auto own = static_cast<std::size_t>(root);
+    check_fits("gatherv", "what the root has for itself (bytes)", size, sizes_of[own]);
+    copy_bytes(offset(out, offsets[own]), in, size);
+    for (int distance = 1; distance < call.size(); ++distance) {
+        const int from = call.neighbour(distance);
+        const auto at = static_cast<std::size_t>(from);
+        call.recv(offset(out, offsets[at]), sizes_of[at], from);
     }
 }
 

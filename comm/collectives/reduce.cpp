@@ -19,11 +19,6 @@ constexpr std::size_t large_for_one = std::size_t{256} << 10;
 
 enum rounds : std::uint32_t { folding = 64, unfolding, to_root };
 
-void combine(const combiner &how, void *accumulated, const void *other, bool other_first, std::size_t count) {
-    if (count != 0)
-        how.combine(how.op, accumulated, other, other_first, count);
-}
-
 // The ranks that take part if their number is not a power of two: of the first ranks, each pair becomes one.
 // As seen by one rank.
 class folded {
@@ -168,8 +163,9 @@ void reduce_by_tree(collective_call &call, void *sum, std::size_t count, int roo
 
 } // namespace
 
-void allreduce(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how) {
-    collective_call call(among, collective::allreduce);
+void allreduce(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how,
+               std::uint32_t sequence) {
+    collective_call call(among, collective::allreduce, sequence);
     const std::size_t size = count * how.element;
     copy_bytes(out, in, size);
     if (call.size() == 1)
@@ -194,16 +190,22 @@ void allreduce(endpoint &among, const void *in, void *out, std::size_t count, co
         call.send(out, size, call.rank() - 1, unfolding);
 }
 
-void reduce(endpoint &among, const void *in, void *out, std::size_t count, int root, const combiner &how) {
-    collective_call call(among, collective::reduce);
+void reduce_at(int root, collective_call &call, void *sum, std::size_t count, const combiner &how) {
+    const std::size_t size = count * how.element;
+    if (call.size() > 1 && size >= large_for_one && count >= static_cast<std::size_t>(call.size()))
+        reduce_by_parts(call, sum, count, root, how);
+    else
+        reduce_by_tree(call, sum, count, root, how);
+}
+
+void reduce(endpoint &among, const void *in, void *out, std::size_t count, int root, const combiner &how,
+            std::uint32_t sequence) {
+    collective_call call(among, collective::reduce, sequence);
     call.check_root(root);
     const std::size_t size = count * how.element;
     scratch sum(size);
     copy_bytes(sum.data(), in, size);
-    if (call.size() > 1 && size >= large_for_one && count >= static_cast<std::size_t>(call.size()))
-        reduce_by_parts(call, sum.data(), count, root, how);
-    else
-        reduce_by_tree(call, sum.data(), count, root, how);
+    reduce_at(root, call, sum.data(), count, how);
     if (call.rank() == root)
         copy_bytes(out, sum.data(), size);
 }

@@ -18,12 +18,7 @@ using namespace detail;
 
 namespace detail {
 
-device &device_of(const endpoint &on, const char *call) {
-    if (endpoint_state *state = endpoint_access::state(on))
-        return state->on;
-    throw std::invalid_argument(
-        std::string("fult-comm: ").append(call).append(": the endpoint is empty (moved from?)"));
-}
+device &device_of(const endpoint &on, const char *call) { return state_of(on, call).on; }
 
 void throw_failure(const completed &what, const char *call) {
     if (what.failure == errc::truncated)
@@ -92,11 +87,6 @@ struct dropper {
 };
 template <class Operation> using begun = std::unique_ptr<bound<Operation>, dropper>;
 
-endpoint_state &state_of(const endpoint &through, const char *call) {
-    device_of(through, call);
-    return *endpoint_access::state(through);
-}
-
 void begin(std::unique_ptr<bound<access>> a) {
     FULT_ASSERT(a->through && a->finished);
     a->when->expect_one(); // nothing can fail from here on
@@ -115,17 +105,14 @@ void isend(endpoint &through, const void *data, std::size_t size, int destinatio
     endpoint_state &from = state_of(through, "isend");
     from.check_rank("isend", destination);
     expectation end(when);
-    if (size <= from.on.eager_limit(destination) && from.on.send_now(from, destination, tag, data, size)) {
+    if (const int to = from.world_rank(destination);
+        size <= from.on.eager_limit(to) && from.on.send_now(from, to, tag, data, size)) {
         end.detach();
         when.complete_expected({{destination, tag, size}, errc::none, note});
         return;
     }
     auto s = std::make_unique<bound<sending>>(when, note);
-    s->data = data;
-    s->size = size;
-    s->rank = destination;
-    s->tag = tag;
-    s->endpoint = from.id;
+    describe_send(*s, from, data, size, destination, tag);
     end.detach();
     const begun<sending> kept(s.release());
     from.on.send(*kept);
@@ -136,12 +123,7 @@ void irecv(endpoint &at, void *data, std::size_t size, int source, std::int64_t 
     endpoint_state &here = state_of(at, "irecv");
     here.check_source("irecv", source, tag);
     auto r = std::make_unique<bound<receive>>(when, note);
-    r->data = data;
-    r->room = size;
-    r->at = &here;
-    r->endpoint = here.id;
-    r->source = source;
-    r->tag = tag;
+    describe_receive(*r, here, data, size, source, tag);
     when.expect_one(); // nothing can fail from here on
     const begun<receive> kept(r.release());
     here.on.post(*kept);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -66,16 +67,49 @@ void arrivals::keep_spare(arrived *m) noexcept {
 // A message and its receive ---------------------------------------------------------------------------------------
 
 // The bytes have arrived.
-void arrivals::fill(receive &r, status about, std::span<const std::byte> bytes,
-                    callback_queue *locked) noexcept {
+inline void arrivals::fill(receive &r, status about, std::span<const std::byte> bytes,
+                           callback_queue *locked) noexcept {
+    if (bytes.size() > r.room || r.is_scattered || r.is_renumbered) [[unlikely]] {
+        fill_specially(r, about, bytes, locked);
+        return;
+    }
     r.about = about;
+    if (!bytes.empty())
+        std::memcpy(r.data, bytes.data(), bytes.size());
+    r.finish(errc::none, locked);
+}
+
+[[gnu::noinline]] void arrivals::fill_specially(receive &r, status about, std::span<const std::byte> bytes,
+                                                callback_queue *locked) noexcept {
+    r.from = about.source;
+    r.about = r.at->own(about);
     if (bytes.size() > r.room) {
         r.offered = bytes.size();
         r.finish(errc::truncated, locked);
         return;
     }
-    if (!bytes.empty())
-        std::memcpy(r.data, bytes.data(), bytes.size());
+    write_bytes(r, 0, bytes);
+    r.finish(errc::none, locked);
+}
+
+// A message of this rank itself.
+void arrivals::fill(receive &r, status about, const sending &from, callback_queue *locked) noexcept {
+    if (!from.is_scattered || from.size > r.room) {
+        fill(r, about, std::span<const std::byte>(static_cast<const std::byte *>(from.data), from.size),
+             locked);
+        return;
+    }
+    about.source = r.at->own_rank(about.source);
+    r.about = about;
+    std::byte part[1024];
+    if (!r.is_scattered)
+        read_bytes(from, 0, static_cast<std::byte *>(r.data), from.size);
+    else
+        for (std::size_t done = 0; done < from.size; done += sizeof part) {
+            const std::size_t size = std::min(sizeof part, from.size - done);
+            read_bytes(from, done, part, size);
+            write_bytes(r, done, {part, size});
+        }
     r.finish(errc::none, locked);
 }
 
@@ -93,7 +127,7 @@ void arrivals::meet(receive &r, arrived &m) noexcept {
 
 void arrivals::meet_locked(receive &r, arrived &m) noexcept {
     if (m.how == arrived::form::offer) {
-        rendezvous_.begin(r, m.about, m.offer);
+        rendezvous_.begin(r, r.at->own(m.about), m.about.source, m.offer);
         free_arrived(&m);
     } else {
         meet_bytes(r, m, &core_.callbacks);
@@ -103,7 +137,7 @@ void arrivals::meet_locked(receive &r, arrived &m) noexcept {
 void arrivals::meet_bytes(receive &r, arrived &m, callback_queue *locked) noexcept {
     if (m.how == arrived::form::local) {
         sending &s = *m.local;
-        fill(r, m.about, std::span<const std::byte>(static_cast<const std::byte *>(s.data), s.size), locked);
+        fill(r, m.about, s, locked);
         s.finished(s, locked);
     } else {
         flow_.no_longer_unexpected(m.about);
@@ -119,9 +153,9 @@ void arrivals::post(receive &r) noexcept {
     }
     // Either the rank's end finds the receive, or this sees that it has begun.
     const errc why =
-        r.at->closed.load(std::memory_order_acquire) ? errc::peer_failed : core_.peers.hopeless(r.source);
+        r.at->closed.load(std::memory_order_acquire) ? errc::peer_failed : r.at->hopeless(r.source);
     if (why != errc::none && r.at->remove(r)) {
-        r.about.source = r.source;
+        r.about.source = r.named;
         r.finish(why, nullptr);
     }
 }
@@ -187,10 +221,15 @@ void arrivals::send_here(endpoint_state &from, std::uint32_t tag, const void *da
 }
 
 void arrivals::send_here(sending &s) noexcept {
-    s.about = {s.rank, s.tag, s.size};
+    s.about = {s.named, s.tag, s.size};
+    const status about{s.rank, s.tag, s.size};
     endpoint_state &e = *endpoints_.find(s.endpoint);
     if (!e.matches()) {
-        const bool done = deliver_here(e, s.about, {static_cast<const std::byte *>(s.data), s.size});
+        std::unique_ptr<std::byte[]> copy(s.is_scattered ? new (std::nothrow) std::byte[s.size] : nullptr);
+        if (copy)
+            read_bytes(s, 0, copy.get(), s.size);
+        const auto *const bytes = s.is_scattered ? copy.get() : static_cast<const std::byte *>(s.data);
+        const bool done = (copy || !s.is_scattered) && deliver_here(e, about, {bytes, s.size});
         s.finish(done ? errc::none : errc::retry, nullptr);
         return;
     }
@@ -199,7 +238,7 @@ void arrivals::send_here(sending &s) noexcept {
         s.finish(errc::retry, nullptr);
         return;
     }
-    m->about = s.about;
+    m->about = about;
     m->how = arrived::form::local;
     m->local = &s;
     m->complete.store(true, std::memory_order_release); // pairs with await_bytes
@@ -213,8 +252,12 @@ bool arrivals::arrive(int source, const record_view &r) noexcept {
     if (r.endpoint >= most_endpoints) [[unlikely]]
         return true;
     endpoint_state *e = endpoints_.find(r.endpoint);
-    if (!e || core_.refusing || e->has_early)
-        return hold_early(source, r);
+    if (!e || core_.refusing || e->screens()) [[unlikely]] {
+        if (!e || core_.refusing || e->has_early())
+            return hold_early(source, r);
+        if (!e->has_member(source))
+            return true;
+    }
     return r.kind == record::rts ? rts_arrived(*e, source, r) : message_arrived(*e, source, r);
 }
 
@@ -268,7 +311,7 @@ bool arrivals::rts_arrived(endpoint_state &e, int source, const record_view &r) 
     m->offer = *offer;
     if (receive *waiting = e.arrive(*m)) {
         keep_spare(m);
-        rendezvous_.begin(*waiting, about, *offer);
+        rendezvous_.begin(*waiting, e.own(about), source, *offer);
         return true;
     }
     m->complete.store(true, std::memory_order_release); // pairs with await_bytes
@@ -291,7 +334,7 @@ bool arrivals::hold_early(int source, const record_view &r) noexcept {
     const bool is_rts = r.kind == record::rts;
     if (is_rts && !offer)
         return true;
-    if (core_.refusing || endpoints_.has_gone(r.endpoint))
+    if (core_.refusing || (endpoints_.has_gone(r.endpoint) && !endpoints_.expects()))
         return refuse_early(source, r);
     arrived *m = new_arrived(r.body.size());
     if (!m)
@@ -318,6 +361,10 @@ bool arrivals::hold_early(int source, const record_view &r) noexcept {
 
 // Returns false if there is no memory to deliver it.
 bool arrivals::admit(endpoint_state &e, arrived &m) noexcept {
+    if (!e.has_member(m.about.source)) [[unlikely]] {
+        discard(m);
+        return true;
+    }
     if (e.matches()) {
         if (receive *r = e.arrive(m))
             meet_locked(*r, m);
@@ -342,10 +389,10 @@ bool arrivals::admit_early(endpoint_state &e) noexcept {
             early_.append(*m);
             while (arrived *behind = its.take())
                 early_.append(*behind);
-            e.has_early = true;
+            e.set_early(true);
             return false;
         }
-    e.has_early = false;
+    e.set_early(false);
     return true;
 }
 
@@ -353,6 +400,15 @@ void arrivals::drop_early_of(unsigned endpoint) noexcept {
     early_messages its = early_.take_of(endpoint);
     while (arrived *m = its.take())
         discard(*m);
+}
+
+void arrivals::drop_early_of_gone() noexcept {
+    early_messages all = std::exchange(early_, {});
+    while (arrived *m = all.take())
+        if (endpoints_.has_gone(static_cast<unsigned>(m->key >> 52)))
+            discard(*m);
+        else
+            early_.append(*m);
 }
 
 void arrivals::drop_all_early() noexcept {
@@ -364,7 +420,7 @@ void arrivals::retry_undelivered() noexcept {
     if (!deliveries_.take_undelivered())
         return;
     endpoints_.each([&](endpoint_state &e) {
-        if (!e.matches() && (!e.deliver_all_ready() || (e.has_early && !admit_early(e))))
+        if (!e.matches() && (!e.deliver_all_ready() || (e.has_early() && !admit_early(e))))
             deliveries_.note_undelivered();
     });
 }

@@ -33,6 +33,8 @@ class arrivals {
 
     // Posts a receive. r.finished is called, possibly before this returns.
     void post(receive &r) noexcept;
+    // Receives a message that was taken from matching (endpoint_state::take).
+    void receive_taken(receive &r, arrived &m) noexcept { meet(r, m); }
     // A message of this rank to itself. Throws std::bad_alloc.
     void send_here(endpoint_state &from, std::uint32_t tag, const void *data, std::size_t size);
     // The same for one that is too long to be copied twice: it waits for its receive, or is copied to it
@@ -51,6 +53,7 @@ class arrivals {
     // must wait for memory; those behind them wait too.
     bool admit_early(endpoint_state &e) noexcept;
     void drop_early_of(unsigned endpoint) noexcept;
+    void drop_early_of_gone() noexcept;
     void drop_all_early() noexcept;
     // Retries messages that their endpoints had no memory to deliver.
     void retry_undelivered() noexcept;
@@ -65,6 +68,9 @@ class arrivals {
     void meet_bytes(receive &r, arrived &m, callback_queue *locked) noexcept;
     // `locked` as for operation::finished.
     void fill(receive &r, status about, std::span<const std::byte> bytes, callback_queue *locked) noexcept;
+    void fill(receive &r, status about, const sending &from, callback_queue *locked) noexcept;
+    void fill_specially(receive &r, status about, std::span<const std::byte> bytes,
+                        callback_queue *locked) noexcept;
     bool deliver_here(endpoint_state &e, const status &about, std::span<const std::byte> bytes) noexcept;
     bool message_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
     bool rts_arrived(endpoint_state &e, int source, const record_view &r) noexcept;

@@ -105,7 +105,7 @@ void deliveries::fetch(endpoint_state &e, place_in_line &place) noexcept {
         const std::unique_ptr<fetched> done(static_cast<fetched *>(&op));
         done->by->arrived_whole(*done);
     };
-    rendezvous_.begin(*f.release(), about, offer);
+    rendezvous_.begin(*f.release(), about, about.source, offer);
 } // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): deleted in `finished`
 
 // The endpoint may have ended meanwhile, and its place with it.

@@ -20,6 +20,8 @@ void departures::fail(peer &who) noexcept {
     rendezvous_.fail(who);
     fail_receives(who.rank);
     one_sided_.fail(who.rank);
+    if (!core_.peers.has_left(who.rank))
+        report_to_all(who.rank, errc::peer_failed);
     who.via->forget(who.rank);
     if (liveness_)
         liveness_->spread(who.rank);
@@ -31,20 +33,22 @@ void departures::fail_receives(int rank) noexcept {
         if (!e.matches())
             return;
         if (e.is_collective_context) {
+            if (!e.has_member(rank))
+                return;
             // A collective fails on all ranks: senders to this rank must not wait for it.
             e.closed.store(true, std::memory_order_release); // pairs with arrivals::post
             arrivals_.discard_all(e.take_messages());
         }
-        end_receives(e.orphans(rank), rank, errc::peer_failed);
+        end_receives(e.orphans(rank), errc::peer_failed);
     });
 }
 
 // Ends receives that were removed because only that rank, or no rank any more, could have served them.
-void departures::end_receives(receive *first, int rank, errc why) noexcept {
+void departures::end_receives(receive *first, errc why) noexcept {
     while (receive *r = first) {
         first = static_cast<receive *>(r->match_item::next);
-        r->about.source = r->source >= 0 ? rank : any_source;
-        r->finish(r->source >= 0 ? why : core_.peers.why_alone(), &core_.callbacks);
+        r->about.source = r->named;
+        r->finish(r->source >= 0 ? why : r->at->why_alone(), &core_.callbacks);
     }
 }
 
@@ -59,11 +63,28 @@ void departures::peer_leaves(int rank) noexcept {
     // For all endpoints at once: when a job ends this happens for each rank, and the table may be large.
     match_item *orphans = arrivals_.table().remove_if(
         match_kind::receive, [&](match_item &i) { return static_cast<receive &>(i).source == rank; });
-    end_receives(static_cast<receive *>(static_cast<wildcard_item *>(orphans)), rank, errc::peer_left);
+    end_receives(static_cast<receive *>(static_cast<wildcard_item *>(orphans)), errc::peer_left);
     endpoints_.each([&](endpoint_state &e) {
         if (e.has_wildcards())
-            end_receives(e.orphans(rank), rank, errc::peer_left);
+            end_receives(e.orphans(rank), errc::peer_left);
     });
+    if (!core_.peers.has_failed(rank))
+        report_to_all(rank, errc::peer_left);
+}
+
+void departures::report_to_all(int rank, errc why) noexcept {
+    endpoints_.each([&](endpoint_state &e) { report(e, rank, why); });
+}
+
+void departures::report(endpoint_state &to, int rank, errc why) noexcept {
+    if (to.is_called_at_ends() && to.has_member(rank))
+        handlers_.add_end(to, rank, why);
+}
+
+void departures::report_earlier(endpoint_state &e) noexcept {
+    for (int rank = 0; rank < core_.peers.size(); ++rank)
+        if (const errc why = core_.peers.hopeless(rank); why != errc::none)
+            report(e, rank, why);
 }
 
 void departures::leave() noexcept {

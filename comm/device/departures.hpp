@@ -7,6 +7,7 @@
 #include "comm/device/arrivals.hpp"
 #include "comm/device/core.hpp"
 #include "comm/device/endpoint_table.hpp"
+#include "comm/device/handler_calls.hpp"
 #include "comm/device/probe_port.hpp"
 #include "comm/device/rendezvous.hpp"
 #include "comm/device/send_path.hpp"
@@ -20,8 +21,8 @@ class one_sided;
 class departures {
   public:
     departures(device_core &core, send_path &sending, answer_queue &answers, rendezvous &long_messages,
-               endpoint_table &endpoints, arrivals &arriving, one_sided &accesses,
-               probe_port &probes) noexcept
+               endpoint_table &endpoints, arrivals &arriving, one_sided &accesses, probe_port &probes,
+               handler_calls &handlers) noexcept
         : core_(core),
           sending_(sending),
           answers_(answers),
@@ -29,7 +30,8 @@ class departures {
           endpoints_(endpoints),
           arrivals_(arriving),
           one_sided_(accesses),
-          probes_(probes) {}
+          probes_(probes),
+          handlers_(handlers) {}
     departures(const departures &) = delete;
     departures &operator=(const departures &) = delete;
 
@@ -38,6 +40,8 @@ class departures {
     // Ends everything that only the doomed ranks could have completed.
     void fail_doomed() noexcept;
     void peer_leaves(int rank) noexcept;
+    // Calls for ranks that have ended before the endpoint was attached.
+    void report_earlier(endpoint_state &e) noexcept;
     // The context of this rank ends: it posts no more receives. Unexpected messages, and those still to come,
     // are dropped, and the other ranks are notified.
     void leave() noexcept;
@@ -45,7 +49,9 @@ class departures {
   private:
     void fail(peer &who) noexcept;
     void fail_receives(int rank) noexcept;
-    void end_receives(receive *first, int rank, errc why) noexcept;
+    void report(endpoint_state &to, int rank, errc why) noexcept;
+    void report_to_all(int rank, errc why) noexcept;
+    void end_receives(receive *first, errc why) noexcept;
 
     device_core &core_;
     send_path &sending_;
@@ -55,6 +61,7 @@ class departures {
     arrivals &arrivals_;
     one_sided &one_sided_;
     probe_port &probes_;
+    handler_calls &handlers_;
     liveness *liveness_ = nullptr;
 };
 

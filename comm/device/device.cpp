@@ -19,7 +19,8 @@ device::device(const device_settings &settings, std::vector<std::unique_ptr<tran
       deliveries_(core_, rendezvous_, flow_, endpoints_, sleep_),
       arrivals_(core_, sending_, answers_, rendezvous_, flow_, endpoints_, deliveries_),
       one_sided_(core_, sending_, arrivals_, sleep_, progress_),
-      departures_(core_, sending_, answers_, rendezvous_, endpoints_, arrivals_, one_sided_, probes_),
+      departures_(core_, sending_, answers_, rendezvous_, endpoints_, arrivals_, one_sided_, probes_,
+                  handlers_),
       receiving_(core_, packets_, sleep_, arrivals_, rendezvous_, one_sided_, departures_, probes_,
                  handlers_),
       progress_({core_, sleep_, sending_, answers_, rendezvous_, flow_, deliveries_, arrivals_, one_sided_,
@@ -73,7 +74,7 @@ void device::send(sending &s) noexcept {
     }
     const std::lock_guard hold(core_.mutex);
     s.kind = record::eager;
-    const bool is_eager = s.size <= sending_.eager_limit(s.rank) && !p.offers_only;
+    const bool is_eager = !s.is_synchronous && s.size <= sending_.eager_limit(s.rank) && !p.offers_only;
     errc failure = p.is_doomed() ? errc::peer_failed : errc::none;
     if (failure == errc::none && !is_eager && !rendezvous_.offer(s))
         failure = errc::retry;
@@ -92,13 +93,18 @@ bool device::cancel(receive &r) noexcept { return r.at->remove(r); }
 void device::attach(endpoint_state &e, endpoint_state &companion) {
     const std::lock_guard hold(core_.mutex);
     deliveries_.reserve(2);
+    if (e.is_called_at_ends())
+        handlers_.reserve_ends(static_cast<std::size_t>(e.size));
     attach_locked(e);
     attach_locked(companion);
+    if (e.is_called_at_ends() && core_.peers.any_departed())
+        departures_.report_earlier(e);
 }
 
 void device::attach_locked(endpoint_state &e) noexcept {
+    e.attachment = endpoints_.next_attachment();
     endpoints_.attach(e.id, e);
-    if (e.is_collective_context && core_.peers.any_failed())
+    if (e.is_collective_context && e.any_failed())
         e.closed.store(true, std::memory_order_release); // pairs with arrivals::post
     if (!arrivals_.admit_early(e))
         deliveries_.note_undelivered();
@@ -114,6 +120,8 @@ void device::detach(endpoint_state &e) noexcept {
         endpoints_.detach(e.id);
         arrivals_.drop_early_of(e.id);
         deliveries_.detach(e);
+        if (e.is_called_at_ends())
+            handlers_.release_ends(static_cast<std::size_t>(e.size));
     }
     handlers_.await_end_of(e.id);
     // No more come, and the search through the table delays no other thread.
@@ -121,6 +129,18 @@ void device::detach(endpoint_state &e) noexcept {
         const std::lock_guard hold(core_.mutex);
         arrivals_.discard_all(messages);
     }
+}
+
+void device::expect_endpoint() noexcept {
+    const std::lock_guard hold(core_.mutex);
+    endpoints_.expect();
+}
+
+void device::end_expected_endpoint() noexcept {
+    const std::lock_guard hold(core_.mutex);
+    if (endpoints_.end_expected())
+        arrivals_.drop_early_of_gone();
+    sending_.flush_all();
 }
 
 std::size_t device::endpoints() const noexcept {
@@ -181,7 +201,7 @@ void device::hear_probes(probe_listener *who) noexcept {
 
 bool device::send_probe(int rank, const probe_body &body) noexcept {
     return progress_.inspect(
-        [&] { return sending_.send_silently(core_.peers.of(rank), record::probe, bytes_of(body)); });
+        [&] { return sending_.send_silently(core_.peers.of(rank), record::probe, bytes_of_body(body)); });
 }
 
 // Reports -------------------------------------------------------------------------------------------------------------

@@ -61,6 +61,8 @@ class device final : lock_duties {
     std::size_t eager_limit(int rank) const noexcept { return sending_.eager_limit(rank); }
     // Posts a receive. r.finished is called, possibly before this returns.
     void post(receive &r) noexcept { arrivals_.post(r); }
+    // Receives a message that was taken from matching.
+    void post(receive &r, arrived &m) noexcept { arrivals_.receive_taken(r, m); }
     // Withdraws a receive. Returns true if it was still posted; finished is not called then.
     bool cancel(receive &r) noexcept;
     match_table &matches() noexcept { return arrivals_.table(); }
@@ -74,6 +76,9 @@ class device final : lock_duties {
     // held until it is.
     void attach(endpoint_state &e, endpoint_state &companion); // throws std::bad_alloc
     void detach(endpoint_state &e) noexcept;
+    // From before this rank offers ids for an endpoint until that is attached, or is not made.
+    void expect_endpoint() noexcept;
+    void end_expected_endpoint() noexcept;
     // A collective cannot be completed here: no later one of that endpoint starts.
     void close(endpoint_state &collective_context) noexcept;
     void leave_at_sender(int source, const rts_body &offer) noexcept; // permanently

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -28,9 +29,11 @@ class endpoint_table {
     }
 
     // Under the device's lock.
+    std::uint64_t next_attachment() noexcept { return ++attachments_; }
     void attach(unsigned id, endpoint_state &e) noexcept {
         FULT_ASSERT(id < most_endpoints && !find(id), "an id has one endpoint");
         all_[id].store(&e, std::memory_order_release); // pairs with find
+        gone_[id] = false;
         ++attached_;
     }
     void detach(unsigned id) noexcept {
@@ -41,11 +44,22 @@ class endpoint_table {
     }
     bool has_gone(unsigned id) const noexcept { return gone_[id]; }
     std::size_t attached() const noexcept { return attached_; }
+    // While this rank agrees on an id with others, their messages may come before the endpoint is attached,
+    // also under an id that was used before.
+    void expect() noexcept { ++expected_; }
+    // Returns true if no more are expected.
+    bool end_expected() noexcept {
+        FULT_ASSERT(expected_ != 0);
+        return --expected_ == 0;
+    }
+    bool expects() const noexcept { return expected_ != 0; }
 
   private:
     std::unique_ptr<std::atomic<endpoint_state *>[]> all_;
-    std::vector<bool> gone_; // detached; an id is used once
+    std::vector<bool> gone_; // detached, and not attached again
     std::size_t attached_ = 0;
+    std::uint64_t attachments_ = 0;
+    unsigned expected_ = 0;
 };
 
 } // namespace fult::comm::detail

@@ -17,13 +17,15 @@ struct handler_calls::call final : callback {
     call *next = nullptr; // in a list of handler_calls
     status about;
     std::uint16_t endpoint = 0;
+    std::uint64_t attachment = 0; // of the endpoint: its id may be another one's by now
     const std::byte *bytes = nullptr;
     packet *in = nullptr; // that holds the bytes
     std::unique_ptr<std::byte[]> own;
+    errc ended = errc::none; // of about.source, if this is no message
 };
 
 handler_calls::~handler_calls() {
-    for (call *list : {free_, ended_})
+    for (call *list : {free_, free_ends_, ended_})
         while (call *each = list) {
             list = each->next;
             delete each;
@@ -31,33 +33,54 @@ handler_calls::~handler_calls() {
 }
 
 // Returns nullptr if there is no memory.
-handler_calls::call *handler_calls::new_call(std::uint16_t endpoint, const status &about) noexcept {
+handler_calls::call *handler_calls::new_call(const endpoint_state &to, const status &about) noexcept {
     call *c = free_;
     if (c)
         free_ = c->next;
     else
         c = new (std::nothrow) call;
-    if (!c)
-        return nullptr;
-    c->by = this;
-    c->endpoint = endpoint;
-    c->about = about;
-    c->callback::run = [](callback &due) noexcept {
-        auto &self = static_cast<call &>(due);
-        self.by->run(self);
-    };
+    if (c)
+        prepare(*c, to, about);
     return c;
 }
 
-bool handler_calls::add(std::uint16_t endpoint, const status &about,
+void handler_calls::prepare(call &c, const endpoint_state &to, const status &about) noexcept {
+    c.by = this;
+    c.endpoint = to.id;
+    c.attachment = to.attachment;
+    c.about = about;
+    c.callback::run = [](callback &due) noexcept {
+        auto &self = static_cast<call &>(due);
+        self.by->run(self);
+    };
+}
+
+void handler_calls::reserve_ends(std::size_t count) {
+    for (; spare_ends_ < promised_ends_ + count; ++spare_ends_) {
+        call *const c = new call;
+        c->next = std::exchange(free_ends_, c);
+    }
+    promised_ends_ += count;
+}
+
+void handler_calls::add_end(const endpoint_state &to, int rank, errc why) noexcept {
+    FULT_ASSERT(free_ends_ && why != errc::none, "memory was reserved for each rank");
+    call *const c = std::exchange(free_ends_, free_ends_->next);
+    --spare_ends_;
+    prepare(*c, to, {rank, 0, 0});
+    c->ended = why;
+    callbacks_.add(*c);
+}
+
+bool handler_calls::add(const endpoint_state &to, const status &about,
                         std::span<const std::byte> bytes) noexcept {
     if (!current_ && !bytes.empty()) {
         std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes.size()]);
         if (copy)
             std::memcpy(copy.get(), bytes.data(), bytes.size());
-        return copy && add(endpoint, about, copy);
+        return copy && add(to, about, copy);
     }
-    call *const c = new_call(endpoint, about);
+    call *const c = new_call(to, about);
     if (!c)
         return false;
     c->bytes = bytes.data();
@@ -69,9 +92,9 @@ bool handler_calls::add(std::uint16_t endpoint, const status &about,
     return true;
 }
 
-bool handler_calls::add(std::uint16_t endpoint, const status &about,
+bool handler_calls::add(const endpoint_state &to, const status &about,
                         std::unique_ptr<std::byte[]> &bytes) noexcept {
-    call *const c = new_call(endpoint, about);
+    call *const c = new_call(to, about);
     if (!c)
         return false;
     c->own = std::move(bytes);
@@ -85,7 +108,12 @@ void handler_calls::run(call &c) noexcept {
     runner_.store(fult::detail::this_thread(), std::memory_order_relaxed);
     running_.store(c.endpoint, std::memory_order_seq_cst); // before find: pairs with await_end_of
     FULT_ASSERT(c.by == this && (c.bytes || c.about.size == 0));
-    if (endpoint_state *const e = endpoints_.find(c.endpoint, std::memory_order_seq_cst))
+    endpoint_state *e = endpoints_.find(c.endpoint, std::memory_order_seq_cst);
+    if (e && e->attachment != c.attachment)
+        e = nullptr;
+    if (e && c.ended != errc::none)
+        e->call_rank_ended(c.about.source, c.ended);
+    else if (e)
         e->call_handler(c.about, {c.bytes, c.about.size});
     running_.store(none, std::memory_order_release); // pairs with await_end_of
     c.next = ended_;
@@ -101,8 +129,10 @@ void handler_calls::reclaim() noexcept {
             p->is_handled = false;
             packets_.post(*p, static_cast<std::size_t>(std::exchange(p->rank, -1)));
         }
-        c->next = free_;
-        free_ = c;
+        const bool was_end = std::exchange(c->ended, errc::none) != errc::none;
+        spare_ends_ += was_end ? 1 : 0;
+        call *&list = was_end ? free_ends_ : free_;
+        c->next = std::exchange(list, c);
     }
 }
 

@@ -1,4 +1,5 @@
-// Messages that arrived for an endpoint's handler, until it has been called.
+// Messages that arrived for an endpoint's handler, until it has been called; and calls for ranks that have
+// ended.
 #pragma once
 
 #include <atomic>
@@ -39,8 +40,13 @@ class handler_calls {
     }
     void interrupt() noexcept { current_ = nullptr; } // the rest of the packet is handled later
     // Return false if there is no memory. The first one copies what lies in no packet.
-    bool add(std::uint16_t endpoint, const status &about, std::span<const std::byte> bytes) noexcept;
-    bool add(std::uint16_t endpoint, const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept;
+    bool add(const endpoint_state &to, const status &about, std::span<const std::byte> bytes) noexcept;
+    bool add(const endpoint_state &to, const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept;
+    // For an endpoint that is called when a rank ends: memory for so many calls. reserve throws
+    // std::bad_alloc.
+    void reserve_ends(std::size_t count);
+    void release_ends(std::size_t count) noexcept { promised_ends_ -= count; }
+    void add_end(const endpoint_state &to, int rank, errc why) noexcept;
     // Reuses the memory of the calls that have ended. By the thread that runs the callbacks.
     void reclaim() noexcept;
 
@@ -53,7 +59,8 @@ class handler_calls {
   private:
     struct call;
 
-    call *new_call(std::uint16_t endpoint, const status &about) noexcept;
+    call *new_call(const endpoint_state &to, const status &about) noexcept;
+    void prepare(call &c, const endpoint_state &to, const status &about) noexcept;
     void run(call &c) noexcept;
 
     callback_queue &callbacks_;
@@ -61,6 +68,9 @@ class handler_calls {
     packet_buffers &packets_;
     packet *current_ = nullptr;
     call *free_ = nullptr;
+    call *free_ends_ = nullptr;
+    // Calls for ends: those in free_ends_, and those that attached endpoints may still need.
+    std::size_t spare_ends_ = 0, promised_ends_ = 0;
     call *ended_ = nullptr; // used by the thread that runs the callbacks
     static constexpr int none = -1;
     std::atomic<int> running_{none}; // the endpoint whose handler runs

@@ -41,7 +41,7 @@ bool packet_buffers::register_slab(void *base, std::size_t size, void *(&descrip
         memory m;
         m.base = base;
         m.size = size;
-        if (!core_.transports[i]->register_memory(m))
+        if (!core_.transports[i]->register_memory_for(m, access_of_others::none))
             return false;
         descriptor[i] = m.descriptor;
         try {

@@ -38,6 +38,7 @@ class peer_table {
     bool is_left_alone() const noexcept {
         return departed_.load(std::memory_order_acquire) == size_ - 1 && size_ > 1;
     }
+    bool any_departed() const noexcept { return departed_.load(std::memory_order_acquire) != 0; }
     errc why_alone() const noexcept { return any_failed() ? errc::peer_failed : errc::peer_left; }
     // The reason why no more messages can come from source; none if they can.
     errc hopeless(int source) const noexcept;

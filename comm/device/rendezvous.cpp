@@ -33,10 +33,10 @@ bool rendezvous::offer(sending &s) noexcept {
     } catch (const std::bad_alloc &) {
         return false;
     }
-    if (core_.limits_of(to).one_sided) {
+    if (core_.limits_of(to).one_sided && !s.is_scattered && s.size != 0) {
         s.registered.base = const_cast<void *>(s.data);
         s.registered.size = s.size;
-        s.is_registered = to.via->register_memory(s.registered);
+        s.is_registered = to.via->register_memory_for(s.registered, access_of_others::read);
     }
     return true;
 }
@@ -72,13 +72,11 @@ void rendezvous::fin_arrived(int source, const id_body &body) noexcept {
 // Returns false if there is no free packet.
 bool rendezvous::send_parts(sending &s) noexcept {
     peer &to = core_.peers.of(s.rank);
-    const auto *bytes = static_cast<const std::byte *>(s.data);
     const std::size_t most = to.fills - to.head - sizeof(record_head) - sizeof(data_body);
     while (s.done < s.size) {
         const std::size_t length = std::min(most, s.size - s.done);
         const data_body body{s.receiver, s.done};
-        if (!sending_.append(to, record::data, 0, s.endpoint, s.tag, bytes_of(body),
-                             {bytes + s.done, length}))
+        if (!sending_.append(to, record::data, s, bytes_of_body(body), s.done, length))
             return false;
         s.done += length;
     }
@@ -109,24 +107,25 @@ void rendezvous::end(int source, std::uint64_t id, std::uint64_t flags) noexcept
     answers_.answer_promised(source, record::fin, id_body{id, flags});
 }
 
-void rendezvous::begin(receive &r, const status &about, const rts_body &offer) noexcept {
+void rendezvous::begin(receive &r, const status &about, int from, const rts_body &offer) noexcept {
     ::new (&r.move) transfer;
     ::new (&r.registered) memory;
     r.about = about;
+    r.from = from;
     r.sender = offer.id;
-    if (core_.peers.of(about.source).failed.load(std::memory_order_relaxed)) {
+    if (core_.peers.of(from).failed.load(std::memory_order_relaxed)) {
         answers_.take_back_promise();
         r.finish(errc::peer_failed, &core_.callbacks);
         return;
     }
     if (offer.size > r.room) {
         r.offered = offer.size;
-        refuse(about.source, offer, id_too_long);
+        refuse(from, offer, id_too_long);
         r.finish(errc::truncated, &core_.callbacks);
         return;
     }
     if (offer.size == 0) {
-        end(about.source, offer.id, 0);
+        end(from, offer.id, 0);
         r.finish(errc::none, &core_.callbacks);
         return;
     }
@@ -136,30 +135,30 @@ void rendezvous::begin(receive &r, const status &about, const rts_body &offer) n
     try {
         r.id = filling_.add(r);
     } catch (const std::bad_alloc &) {
-        refuse(about.source, offer, id_no_room);
+        refuse(from, offer, id_no_room);
         r.finish(errc::retry, &core_.callbacks);
         return;
     }
-    answers_.answer_promised(about.source, record::cts, cts_body{offer.id, r.id});
+    answers_.answer_promised(from, record::cts, cts_body{offer.id, r.id});
 }
 
 // Reads the data remotely. Returns false if that is not possible.
 bool rendezvous::begin_transfer(receive &r, const rts_body &offer) noexcept {
-    const peer &from = core_.peers.of(r.about.source);
+    const peer &from = core_.peers.of(r.from);
     const transport_limits &limits = core_.limits_of(from);
-    if (!offer.readable || !limits.one_sided)
+    if (!offer.readable || !limits.one_sided || r.is_scattered)
         return false;
     r.move.kind = posted_kind::transfer;
     r.move.local = r.data;
     r.move.size = offer.size;
     r.move.address = offer.address;
     r.move.key = offer.key;
-    r.move.rank = r.about.source;
+    r.move.rank = r.from;
     r.move.owner = &r;
     if (limits.local_keys) {
         r.registered.base = r.data;
-        r.registered.size = r.room;
-        if (!from.via->register_memory(r.registered))
+        r.registered.size = offer.size;
+        if (!from.via->register_memory_for(r.registered, access_of_others::none))
             return false;
         r.is_registered = true;
         r.move.descriptor = r.registered.descriptor;
@@ -204,11 +203,10 @@ void rendezvous::data_arrived(int source, const record_view &r) noexcept {
         return;
     receive *to = filling_.find(head->receiver);
     const auto bytes = r.body.subspan(sizeof(data_body));
-    if (!to || to->about.source != source || head->offset > to->about.size ||
+    if (!to || to->from != source || head->offset > to->about.size ||
         bytes.size() > to->about.size - head->offset || bytes.size() > to->missing)
         return;
-    if (!bytes.empty())
-        std::memcpy(static_cast<std::byte *>(to->data) + head->offset, bytes.data(), bytes.size());
+    write_bytes(*to, head->offset, bytes);
     to->missing -= bytes.size();
     if (to->missing != 0)
         return;
@@ -249,7 +247,7 @@ void rendezvous::fail(peer &who) noexcept {
         moved(r->move, false);
     }
     filling_.each([&](std::uint64_t id, receive &r) {
-        if (r.about.source != who.rank)
+        if (r.from != who.rank)
             return;
         filling_.remove(id);
         r.finish(errc::peer_failed, &core_.callbacks);

@@ -35,8 +35,8 @@ class rendezvous {
 
     // The receiver: each RTS is answered once, by an answer that was promised as it arrived -----------------------
 
-    // The message has matched the receive. Ends with r.finished, possibly before this returns.
-    void begin(receive &r, const status &about, const rts_body &offer) noexcept;
+    // The message of that rank has matched the receive. Ends with r.finished, possibly before this returns.
+    void begin(receive &r, const status &about, int from, const rts_body &offer) noexcept;
     // No receive will fetch it: the sender need not wait.
     void refuse(int source, const rts_body &offer, id_flags why) noexcept { end(source, offer.id, why); }
     void data_arrived(int source, const record_view &r) noexcept;

@@ -40,20 +40,21 @@ packet *send_path::free_packet() noexcept {
     return p;
 }
 
-bool send_path::append(peer &to, record kind, std::uint8_t flags, std::uint16_t endpoint, std::uint32_t tag,
-                       std::span<const std::byte> first, std::span<const std::byte> second) noexcept {
-    const std::size_t body = first.size() + second.size();
+// Writes a record's head to the rank's open packet. Returns where its body goes; nullptr if there is no free
+// packet.
+inline std::byte *send_path::room_for(peer &to, record kind, std::uint8_t flags, std::uint16_t endpoint,
+                                      std::uint32_t tag, std::size_t body) noexcept {
     const std::size_t need = record_bytes(body);
     if (to.is_doomed())
-        return false;
+        return nullptr;
     if (to.open && to.open->size + need > to.fills && !flush(to))
-        return false;
+        return nullptr;
     if (to.is_doomed())
-        return false;
+        return nullptr;
     if (!to.open) {
         to.open = free_packet();
         if (!to.open)
-            return false;
+            return nullptr;
         to.open->size = 0;
     }
     packet &p = *to.open;
@@ -70,14 +71,32 @@ bool send_path::append(peer &to, record kind, std::uint8_t flags, std::uint16_t 
     const record_head head{static_cast<std::uint8_t>(kind),  flags, endpoint, tag,
                            static_cast<std::uint32_t>(body), 0};
     std::memcpy(at, &head, sizeof head);
-    at += sizeof head;
+    p.size += static_cast<std::uint32_t>(need);
+    to.sent += is_counted(kind) ? 1 : 0;
+    note_open(to);
+    return at + sizeof head;
+}
+
+bool send_path::append(peer &to, record kind, std::uint8_t flags, std::uint16_t endpoint, std::uint32_t tag,
+                       std::span<const std::byte> first, std::span<const std::byte> second) noexcept {
+    std::byte *const at = room_for(to, kind, flags, endpoint, tag, first.size() + second.size());
+    if (!at)
+        return false;
     if (!first.empty())
         std::memcpy(at, first.data(), first.size());
     if (!second.empty())
         std::memcpy(at + first.size(), second.data(), second.size());
-    p.size += static_cast<std::uint32_t>(need);
-    to.sent += is_counted(kind) ? 1 : 0;
-    note_open(to);
+    return true;
+}
+
+bool send_path::append(peer &to, record kind, const sending &s, std::span<const std::byte> first,
+                       std::size_t offset, std::size_t size) noexcept {
+    std::byte *const at = room_for(to, kind, 0, s.endpoint, s.tag, first.size() + size);
+    if (!at)
+        return false;
+    if (!first.empty())
+        std::memcpy(at, first.data(), first.size());
+    read_bytes(s, offset, at + first.size(), size);
     return true;
 }
 
@@ -158,7 +177,7 @@ bool send_path::has_gathered() const noexcept {
 // Messages that wait for packets --------------------------------------------------------------------------------------
 
 void send_path::end(sending &s, errc failure) noexcept {
-    s.about = {s.rank, s.tag, s.size};
+    s.about = {s.named, s.tag, s.size};
     s.finish(failure, &core_.callbacks);
 }
 
@@ -171,10 +190,9 @@ void send_path::queue(sending &s) noexcept {
 bool send_path::write(sending &s) noexcept {
     peer &to = core_.peers.of(s.rank);
     if (s.kind == record::eager)
-        return append(to, record::eager, 0, s.endpoint, s.tag,
-                      {static_cast<const std::byte *>(s.data), s.size});
+        return append(to, record::eager, s, {}, 0, s.size);
     const rts_body body{s.size, s.id, s.registered.address, s.registered.key, s.is_registered ? 1U : 0U};
-    s.announced = append(to, record::rts, 0, s.endpoint, s.tag, bytes_of(body));
+    s.announced = append(to, record::rts, 0, s.endpoint, s.tag, bytes_of_body(body));
     return s.announced;
 }
 

@@ -27,6 +27,9 @@ class send_path {
     // Appends a record to the rank's open packet. Returns false if there is no free packet.
     bool append(peer &to, record kind, std::uint8_t flags, std::uint16_t endpoint, std::uint32_t tag,
                 std::span<const std::byte> first, std::span<const std::byte> second = {}) noexcept;
+    // The same with bytes of a message in place of the second part.
+    bool append(peer &to, record kind, const sending &s, std::span<const std::byte> first, std::size_t offset,
+                std::size_t size) noexcept;
     // Hands the open packet to the transport. Returns false if the transport has no space now.
     bool flush(peer &to) noexcept;
     void flush_all() noexcept;
@@ -59,6 +62,8 @@ class send_path {
 
   private:
     packet *free_packet() noexcept;
+    std::byte *room_for(peer &to, record kind, std::uint8_t flags, std::uint16_t endpoint, std::uint32_t tag,
+                        std::size_t body) noexcept;
     void note_open(peer &to) noexcept;
     bool write(sending &s) noexcept;
     void advance(peer &to) noexcept;

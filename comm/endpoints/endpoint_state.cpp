@@ -1,5 +1,6 @@
 #include "comm/endpoints/endpoint_state.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -13,6 +14,7 @@
 #include <fult/spawn.hpp>
 
 #include "comm/requests/describe.hpp"
+#include "comm/requests/endpoint_names.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -40,10 +42,17 @@ void call(const message_handler &handler, std::uint16_t endpoint, const status &
 } // namespace
 
 endpoint_state::endpoint_state(device &device, std::uint16_t number, endpoint_options options,
-                               bool as_collective_context)
-    : on(device), id(number), how(std::move(options)), is_collective_context(as_collective_context) {
-    if ((how.how == delivery::handled || how.how == delivery::as_a_task) && !how.handler)
-        throw std::invalid_argument("fult-comm: an endpoint whose messages are handled needs a handler");
+                               bool as_collective_context, endpoint_origin origin)
+    : from_(std::move(origin)),
+      on(device),
+      id(number),
+      how(std::move(options)),
+      rank(own_rank(device.rank())),
+      size(from_.members ? from_.members->size() : device.size()),
+      is_collective_context(as_collective_context),
+      screens_(!is_whole_job()) {
+    FULT_ASSERT(rank >= 0 && rank < size, "this rank is one of them");
+    check_options(how);
     if (how.handler) // tasks may still use it after the end of the endpoint
         handler_ = std::make_shared<const message_handler>(how.handler);
     if (how.wildcards && matches())
@@ -51,16 +60,50 @@ endpoint_state::endpoint_state(device &device, std::uint16_t number, endpoint_op
 }
 
 endpoint_state::~endpoint_state() {
+    if (!is_collective_context)
+        set_endpoint_label(id, "");
     on.detach(*this);
     let_go();
 }
 
+void endpoint_state::check_options(const endpoint_options &how) {
+    if ((how.how == delivery::handled || how.how == delivery::as_a_task) && !how.handler)
+        throw std::invalid_argument("fult-comm: an endpoint whose messages are handled needs a handler");
+    if (how.rank_ended && how.how != delivery::handled)
+        throw std::invalid_argument(
+            "fult-comm: rank_ended is for endpoints whose messages are handled (delivery::handled)");
+}
+
+// Ranks ---------------------------------------------------------------------------------------------------------------
+
+std::string endpoint_state::name_of(int own) const { return rank_name(own, world_rank(own)); }
+
+bool endpoint_state::any_failed() const noexcept {
+    if (is_whole_job() || !on.peers().any_failed())
+        return on.peers().any_failed();
+    const std::vector<int> &all = from_.members->in_job();
+    return std::any_of(all.begin(), all.end(), [&](int each) { return on.has_failed(each); });
+}
+
+// True if it has other ranks and all of them have failed or left.
+bool endpoint_state::is_left_alone() const noexcept {
+    if (is_whole_job())
+        return on.peers().is_left_alone();
+    if (size == 1 || !on.peers().any_departed())
+        return false;
+    const std::vector<int> &all = from_.members->in_job();
+    return std::all_of(all.begin(), all.end(), [&](int each) {
+        return each == on.rank() || on.has_failed(each) || on.has_left(each);
+    });
+}
+
 // Arguments -----------------------------------------------------------------------------------------------------------
 
-void endpoint_state::check_rank(const char *call, int rank) const {
-    if (rank < 0 || rank >= on.size())
+void endpoint_state::check_rank(const char *call, int named) const {
+    if (named < 0 || named >= size)
         throw std::out_of_range("fult-comm: " + std::string(call) + ": there is no rank " +
-                                std::to_string(rank) + "; the job has " + std::to_string(on.size()));
+                                std::to_string(named) + "; the " + (is_whole_job() ? "job" : "endpoint") +
+                                " has " + std::to_string(size));
 }
 
 void endpoint_state::check_source(const char *call, int source, std::int64_t tag) const {
@@ -108,24 +151,35 @@ std::optional<status> endpoint_state::look(int source, std::int64_t tag) noexcep
     std::optional<status> found;
     const match_pattern what = pattern(source, tag);
     if (wild_)
-        wild_->look(what, [&](wildcard_item &m) { found = static_cast<arrived &>(m).about; });
+        wild_->look(what, [&](wildcard_item &m) { found = own(static_cast<arrived &>(m).about); });
     else
         on.matches().look(what.key, match_kind::message,
-                          [&](match_item &m) { found = static_cast<arrived &>(m).about; });
+                          [&](match_item &m) { found = own(static_cast<arrived &>(m).about); });
     return found;
 }
 
-receive *endpoint_state::orphans(int rank) noexcept {
+arrived *endpoint_state::take(int source, std::int64_t tag) noexcept {
+    FULT_ASSERT(matches());
+    const match_pattern what = pattern(source, tag);
+    if (wild_)
+        return static_cast<arrived *>(wild_->take_message(what));
+    return static_cast<arrived *>(
+        static_cast<wildcard_item *>(on.matches().take(what.key, match_kind::message)));
+}
+
+receive *endpoint_state::orphans(int gone) noexcept {
+    if (!has_member(gone))
+        return nullptr;
     if (wild_)
         return static_cast<receive *>(
-            wild_->remove_if(match_kind::receive, [&, alone = on.peers().is_left_alone()](wildcard_item &r) {
+            wild_->remove_if(match_kind::receive, [&, alone = is_left_alone()](wildcard_item &r) {
                 const int source = static_cast<receive &>(r).source;
-                return source == rank || (source == any_source && alone);
+                return source == gone || (source == any_source && alone);
             }));
     return static_cast<receive *>(
         static_cast<wildcard_item *>(on.matches().remove_if(match_kind::receive, [&](match_item &i) {
             const auto &r = static_cast<receive &>(i);
-            return r.at == this && (r.source == rank || is_collective_context);
+            return r.at == this && (r.source == gone || is_collective_context);
         })));
 }
 
@@ -153,7 +207,19 @@ arrived *endpoint_state::take_messages() noexcept {
 
 void endpoint_state::call_handler(const status &about, std::span<const std::byte> bytes) noexcept {
     const fult::detail::no_suspension_in_spawn meanwhile; // its thread has more calls to make
-    call(how.handler, id, about, bytes);
+    call(how.handler, id, own(about), bytes);
+}
+
+void endpoint_state::call_rank_ended(int in_job, errc why) noexcept {
+    FULT_ASSERT(how.rank_ended && has_member(in_job));
+    const fult::detail::no_suspension_in_spawn meanwhile;
+    try {
+        how.rank_ended(own_rank(in_job), why);
+    } catch (...) {
+        char text[512];
+        std::snprintf(text, sizeof text, "rank_ended of %s threw; catch it there", endpoint_text(id).text);
+        fult::detail::misuse("comm::endpoint", text);
+    }
 }
 
 bool endpoint_state::deliver_here(const status &about, std::span<const std::byte> bytes) noexcept {
@@ -165,7 +231,7 @@ bool endpoint_state::deliver_here(const status &about, std::span<const std::byte
 
 bool endpoint_state::deliver(const status &about, std::span<const std::byte> bytes) noexcept {
     if (how.how == delivery::handled)
-        return on.handlers().add(id, about, bytes);
+        return comes_too_late(about) || on.handlers().add(*this, about, bytes);
     std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes.size()]);
     if (!copy)
         return false;
@@ -179,10 +245,10 @@ bool endpoint_state::deliver(const status &about, std::unique_ptr<std::byte[]> &
     const fult::detail::no_suspension_in_spawn meanwhile; // it may spawn under the device's lock
     switch (how.how) {
     case delivery::handled:
-        return on.handlers().add(id, about, bytes);
+        return comes_too_late(about) || on.handlers().add(*this, about, bytes);
     case delivery::as_a_task:
         try {
-            spawn([handler = handler_, about, at = bytes.get(), number = id] {
+            spawn([handler = handler_, about = own(about), at = bytes.get(), number = id] {
                 const std::unique_ptr<std::byte[]> held(at);
                 call(*handler, number, about, {held.get(), about.size});
             }).detach();
@@ -303,8 +369,16 @@ std::optional<message> endpoint_state::dequeue() noexcept {
         queue_.pop_front();
     }
     on.flow().no_longer_unexpected(first->about);
+    first->about = own(first->about);
     on.relieve();
     return first;
+}
+
+endpoint_state &state_of(const endpoint &e, const char *call) {
+    if (endpoint_state *state = endpoint_access::state(e))
+        return *state;
+    throw std::invalid_argument(
+        std::string("fult-comm: ").append(call).append(": the endpoint is empty (moved from?)"));
 }
 
 } // namespace fult::comm::detail

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <sys/mman.h>
 
+#include "comm/base/hex.hpp"
 #include "comm/fabric/choice.hpp"
 #include "comm/fabric/endpoint.hpp"
 #include "comm/fabric/kept_signals.hpp"
@@ -15,31 +16,6 @@ namespace {
 // ofi_rxm splits larger messages, and later messages overtake them; and release 1.17 crashes if the other
 // rank ends between two parts.
 constexpr std::size_t whole_in_rxm = 16384;
-
-constexpr char digits[] = "0123456789abcdef";
-
-// Only letters and digits, which every launcher's key-value store accepts.
-std::string to_hex(const std::string &bytes) {
-    std::string text;
-    for (const char c : bytes) {
-        const auto byte = static_cast<unsigned char>(c);
-        text += digits[byte >> 4];
-        text += digits[byte & 15];
-    }
-    return text;
-}
-
-std::string from_hex(const std::string &text) {
-    std::string bytes;
-    for (std::size_t i = 0; i + 1 < text.size(); i += 2) {
-        const char *const high = std::strchr(digits, text[i]);
-        const char *const low = std::strchr(digits, text[i + 1]);
-        if (high == nullptr || low == nullptr)
-            return {};
-        bytes += static_cast<char>((high - digits) * 16 + (low - digits));
-    }
-    return bytes;
-}
 
 std::string name_of(fid_ep *endpoint, const std::string &provider) {
     std::string name(512, '\0');

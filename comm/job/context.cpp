@@ -27,6 +27,8 @@ std::unique_ptr<detail::job> start(const options &wanted) {
 
 } // namespace
 
+int detail::launched_ranks() noexcept { return ranks_by_launcher(); }
+
 context::context(const options &wanted) : job_(start(wanted)) {}
 context::~context() = default;
 

@@ -48,7 +48,9 @@ job::job(const options &asked, std::unique_ptr<bootstrap> started_by, std::uniqu
     boot->barrier();
     for (const auto &way : ways) {
         way->hide();
-        add_device({std::move(way->transports), std::move(way->routes), all.secret()}, std::move(way->bells));
+        add_device(
+            {std::move(way->transports), std::move(way->routes), all.secret(), all.packet_size(wanted)},
+            std::move(way->bells));
     }
     fult::detail::share_processors(all.processors_are_short());
     begun_->close();
@@ -74,7 +76,7 @@ void job::add_device(device_links links, std::unique_ptr<doorbells> bells) {
     device_settings s;
     s.rank = boot->rank();
     s.size = boot->size();
-    s.packet_size = wanted.packet_size;
+    s.packet_size = wanted.packet_size != 0 ? wanted.packet_size : links.packet_size;
     s.packets = wanted.packets;
     s.rendezvous = wanted.rendezvous;
     s.unexpected = wanted.unexpected;
@@ -86,7 +88,7 @@ void job::add_device(device_links links, std::unique_ptr<doorbells> bells) {
 
 void job::begin() {
     on = devices_.front().get();
-    control_ = make_endpoint({});
+    endpoints_.begin();
     world = make_endpoint({});
 }
 
@@ -100,26 +102,7 @@ void job::serve() {
         servers_.push_back(std::make_unique<server>(*each, wanted.server));
 }
 
-endpoint job::make_endpoint(endpoint_options how) {
-    if (next_endpoint_ == most_endpoints)
-        throw std::length_error("fult-comm: a context makes no more than " +
-                                std::to_string(most_endpoints / 2) +
-                                " endpoints, including the world, one of the library's, and those that were "
-                                "destroyed; keep endpoints and use them again");
-    if (how.device >= devices_.size())
-        throw std::out_of_range("fult-comm: there is no device " + std::to_string(how.device) +
-                                "; the context was started with " + std::to_string(devices_.size()) +
-                                " (FULT_COMM_DEVICES)");
-    device &its = *devices_[how.device];
-    const std::uint16_t id = next_endpoint_;
-    auto made = std::make_shared<endpoint_state>(its, id, std::move(how));
-    auto collective_context =
-        std::make_shared<endpoint_state>(its, static_cast<std::uint16_t>(id + 1), endpoint_options{}, true);
-    its.attach(*made, *collective_context);
-    made->collective_context = endpoint(std::move(collective_context));
-    next_endpoint_ = static_cast<std::uint16_t>(id + 2); // here: a refused one takes no number
-    return endpoint(std::move(made));
-}
+endpoint job::make_endpoint(endpoint_options how) { return endpoints_.make(std::move(how)); }
 
 // Dissemination: after round k each rank has heard of 2^k others.
 void job::barrier() {
@@ -127,8 +110,8 @@ void job::barrier() {
     std::uint32_t round = 0;
     try {
         for (int distance = 1; distance < size; distance *= 2, ++round)
-            control_.sendrecv(nullptr, 0, (rank + distance) % size, round, nullptr, 0,
-                              (rank + size - distance) % size, round);
+            endpoints_.control().sendrecv(nullptr, 0, (rank + distance) % size, round, nullptr, 0,
+                                          (rank + size - distance) % size, round);
     } catch (const error &how) {
         throw as_of(how, "barrier");
     }
@@ -240,7 +223,7 @@ job::~job() {
 }
 
 void job::end() {
-    control_ = endpoint();
+    endpoints_.end();
     require_none(&device::pending_receives, "wait for them first");
     require_no_endpoints();
     until(&device::handed_over);

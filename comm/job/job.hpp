@@ -12,7 +12,8 @@
 #include "comm/deadlock/watch.hpp"
 #include "comm/device/device.hpp"
 #include "comm/device/liveness.hpp"
-#include "comm/endpoints/endpoint_state.hpp"
+#include "comm/endpoints/maker.hpp"
+#include "comm/job/joining.hpp"
 #include "comm/job/server.hpp"
 #include "comm/shared/bells.hpp"
 
@@ -22,7 +23,8 @@ namespace fult::comm::detail {
 struct device_links {
     std::vector<std::unique_ptr<transport>> transports;
     std::vector<int> routes;
-    std::uint64_t secret = 0; // the job's, the same on all ranks
+    std::uint64_t secret = 0;                    // the job's, the same on all ranks
+    std::size_t packet_size = usual_packet_size; // where the options leave it open
 };
 
 class job {
@@ -44,6 +46,7 @@ class job {
 
   private:
     std::vector<std::unique_ptr<device>> devices_;
+    endpoint_maker endpoints_{devices_};
 
   public:
     device *on = nullptr; // the first one
@@ -68,9 +71,7 @@ class job {
     void require_none(std::string (device::*left)(), const char *remedy);
     void require_no_endpoints();
 
-    std::uint16_t next_endpoint_ = 0;
     bool has_complained_ = false;
-    endpoint control_; // used by the library itself
     std::unique_ptr<liveness> watch_;
     std::unique_ptr<deadlock_watch> deadlocks_;
     std::vector<std::unique_ptr<server>> servers_;

@@ -150,6 +150,12 @@ std::size_t neighbours::room(bool free) const noexcept {
     return all / std::max<std::size_t>(ranks_here(), 1) / devices_;
 }
 
+std::size_t neighbours::packet_size(const options &wanted) const noexcept {
+    if (wanted.packet_size != 0)
+        return wanted.packet_size;
+    return !any_far_ && wanted.same_host == "auto" ? packet_size_of_one_host : usual_packet_size;
+}
+
 joining::joining(const neighbours &all, const options &wanted, unsigned device)
     : routes(all.size(), -1), all_(all), wanted_(wanted), device_(device) {
     if (all.any_near())
@@ -181,7 +187,7 @@ int joining::open_shared_memory() {
     s.name = all_.name_of(static_cast<std::size_t>(all_.rank()), device_);
     s.rank = all_.rank();
     s.ranks = static_cast<int>(all_.ranks_here());
-    s.message = wanted_.packet_size;
+    s.message = all_.packet_size(wanted_);
     s.room = std::min(all_.room(true), all_.room(false));
     transports.push_back(open_shared(s));
     return static_cast<int>(transports.size() - 1);
@@ -190,14 +196,15 @@ int joining::open_shared_memory() {
 // Once for each host, if lack of memory makes packets smaller than requested.
 void joining::say_what_is_short() const {
     const std::size_t message = transports[static_cast<std::size_t>(near_)]->limits().message;
-    if (wanted_.same_host != "auto" || !all_.is_first_here() || device_ != 0 ||
-        message >= wanted_.packet_size || all_.room(true) >= all_.room(false))
+    const std::size_t least = wanted_.packet_size != 0 ? wanted_.packet_size : usual_packet_size;
+    if (wanted_.same_host != "auto" || !all_.is_first_here() || device_ != 0 || message >= least ||
+        all_.room(true) >= all_.room(false))
         return;
     std::fprintf(
         stderr,
         "fult-comm: /dev/shm is small for the %zu ranks of this host: they send packets of %zu bytes "
         "instead of %zu; make it larger (docker run --shm-size)\n",
-        all_.ranks_here(), message, wanted_.packet_size);
+        all_.ranks_here(), message, least);
 }
 
 int joining::open_fabric_for(bool same_host, const std::string &provider) {
@@ -208,7 +215,7 @@ int joining::open_fabric_for(bool same_host, const std::string &provider) {
     s.name = all_.name_of(static_cast<std::size_t>(all_.rank()), device_);
     s.rank = all_.rank();
     s.expected_ranks = static_cast<int>(all_.size());
-    s.receive_packet_bytes = wanted_.packet_size;
+    s.receive_packet_bytes = all_.packet_size(wanted_);
     s.descriptor = static_cast<unsigned>(transports.size());
     transports.push_back(open_fabric(s));
     return static_cast<int>(transports.size() - 1);

@@ -17,6 +17,11 @@
 
 namespace fult::comm::detail {
 
+// Bytes of a packet, unless the options say otherwise: between hosts, and where all ranks are on one host.
+// There copies cost less than a message that waits for its receive, up to 64 KiB and the heads.
+inline constexpr std::size_t usual_packet_size = std::size_t{8} << 10,
+                             packet_size_of_one_host = std::size_t{66} << 10;
+
 // The ranks of a job, as seen by this one.
 class neighbours {
   public:
@@ -35,6 +40,8 @@ class neighbours {
     // Bytes of shared memory for one device of one rank. `free`: limited by the free memory; else by
     // FULT_COMM_SHARED_MEMORY.
     std::size_t room(bool free) const noexcept;
+    // What the option means for this job; the same on all ranks.
+    std::size_t packet_size(const options &wanted) const noexcept;
     // True if the ranks of this host have more workers than processors.
     bool processors_are_short() const noexcept { return processors_are_short_; }
     // In the form that liveness takes: 0 for ranks that are not near, -1 for this one.

@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "comm/job/joining.hpp"
 #include "comm/job/option_table.hpp"
 
 namespace fult::comm {
@@ -38,8 +39,11 @@ constexpr comm_option_row rows[] = {
     option<number_option<&options::devices, numbers, 1, 8>>(
         "FULT_COMM_DEVICES", "Devices of a rank, the same on all ranks: each has transports, packets, a lock "
                              "and a server of its own. Endpoints name theirs when they are made."),
-    option<number_option<&options::packet_size, bytes, 256, 1_M>>(
-        "FULT_COMM_PACKET_SIZE", "Bytes of a packet, the same on all ranks."),
+    option<number_or_auto<&options::packet_size, bytes, 256, 1_M, usual_packet_size>>(
+        "FULT_COMM_PACKET_SIZE",
+        "Bytes of a packet, the same on all ranks. auto: 66K if all ranks are on one "
+        "host, so that messages of up to 64 KiB do not wait for their receives; "
+        "else 8K."),
     option<number_option<&options::packets, large_numbers, 8, 1_M>>(
         "FULT_COMM_PACKETS", "Packets of a device, at most; at the bound, senders wait."),
     option<number_option<&options::rendezvous, bytes, 0, 1024_M>>(

@@ -270,6 +270,17 @@ bool match_table::remove(match_item &item) noexcept {
     return in;
 }
 
+match_item *match_table::take(std::uint64_t key, kind k) noexcept {
+    bucket *const b = lock(hash_of(key));
+    const bucket::place at = b->find(key);
+    match_item *const oldest = at.oldest && at.oldest->kind == k ? at.oldest : nullptr;
+    FULT_ASSERT(!oldest || oldest->queued);
+    if (oldest && b->take(at, *oldest))
+        chained_.fetch_sub(1, std::memory_order_relaxed);
+    b->unlock();
+    return oldest;
+}
+
 bool match_table::look_at(std::uint64_t key, kind k, visitor f, void *context) noexcept {
     bucket *const b = lock(hash_of(key));
     match_item *const oldest = b->find(key).oldest;

@@ -45,6 +45,9 @@ class match_table {
     // the item alive during the call.
     bool remove(match_item &item) noexcept;
 
+    // Removes and returns the oldest item of that key if it is of that kind; nullptr if there is none.
+    match_item *take(std::uint64_t key, kind k) noexcept;
+
     // Calls f(match_item &) on the oldest item of that key if it is of that kind, without removing it;
     // returns false if there is none.
     template <class F> bool look(std::uint64_t key, kind k, F f) noexcept {

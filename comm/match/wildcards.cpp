@@ -250,6 +250,16 @@ wildcard_item *wildcard_matcher::post(const match_pattern &what, wildcard_item &
     return nullptr;
 }
 
+wildcard_item *wildcard_matcher::take_message(const match_pattern &what) noexcept {
+    const std::lock_guard guard(lock_);
+    bool found = false;
+    match_item *const oldest = messages_ != 0 ? *find(list_of(what), what.key, found) : nullptr;
+    if (!found || oldest->kind != kind::message)
+        return nullptr;
+    take(static_cast<wildcard_item &>(*oldest));
+    return static_cast<wildcard_item *>(oldest);
+}
+
 wildcard_item *wildcard_matcher::arrive(std::uint64_t key, wildcard_message &message) noexcept {
     FULT_ASSERT(!message.queued);
     const std::lock_guard guard(lock_);

@@ -58,6 +58,9 @@ class wildcard_matcher {
     // nullptr: from then on another thread may take it at any time.
     wildcard_item *post(const match_pattern &what, wildcard_item &receive) noexcept;
 
+    // Removes and returns the oldest message that matches the pattern; nullptr if there is none.
+    wildcard_item *take_message(const match_pattern &what) noexcept;
+
     // Removes and returns the matching receive that was posted first. Else queues the message and returns
     // nullptr.
     wildcard_item *arrive(std::uint64_t key, wildcard_message &message) noexcept;

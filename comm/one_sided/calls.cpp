@@ -26,13 +26,7 @@ struct request_access {
 
 namespace {
 
-std::string prefix(const char *call) { return std::string("fult-comm: ").append(call).append(": "); }
-
-endpoint_state &state_of(const endpoint &through, const char *call) {
-    if (endpoint_state *state = endpoint_access::state(through))
-        return *state;
-    throw std::invalid_argument(prefix(call) + "the endpoint is empty (moved from?)");
-}
+std::string opening(const char *call) { return std::string("fult-comm: ").append(call).append(": "); }
 
 std::unique_ptr<offered_region> offer(const endpoint &on, void *base, std::size_t size, bool writable) {
     auto made = std::make_unique<offered_region>();
@@ -91,17 +85,20 @@ namespace detail {
 void describe_access(access &a, const endpoint &through, const char *call, bool is_put, void *data,
                      std::size_t size, const remote_region &there, std::size_t offset) {
     endpoint_state &state = state_of(through, call);
-    state.check_rank(call, there.rank);
+    if (there.rank < 0 || there.rank >= state.on.size() || !state.has_member(there.rank))
+        throw std::out_of_range(opening(call) + "the region is of rank " + std::to_string(there.rank) +
+                                " of the job, which is none of the endpoint's");
     if (is_put && there.writable == 0)
-        throw std::invalid_argument(prefix(call) + "the region was offered for reading only");
+        throw std::invalid_argument(opening(call) + "the region was offered for reading only");
     if (offset > there.size || size > there.size - offset)
-        throw std::out_of_range(prefix(call) + std::to_string(size) + " bytes from offset " +
+        throw std::out_of_range(opening(call) + std::to_string(size) + " bytes from offset " +
                                 std::to_string(offset) + " on are not within the region, which has " +
                                 std::to_string(there.size));
     a.is_put = is_put;
     a.local = static_cast<std::byte *>(data);
     a.size = size;
     a.outgoing::rank = there.rank;
+    a.named = state.own_rank(there.rank);
     a.region = there.id;
     a.offset = offset;
     a.through = &state;

@@ -53,6 +53,7 @@ struct access : operation, outgoing {
     bool signals = false;
     bool direct = false;    // the target is to transfer the bytes itself
     bool announced = false; // the request has been sent; before that no rank knows the id
+    int named = -1;         // the target's rank as the endpoint numbers them
     std::byte *local = nullptr;
     std::size_t size = 0;
     std::uint64_t region = 0;

@@ -32,7 +32,8 @@ void one_sided::begin(access &a) noexcept {
     if (a.size > sending_.eager_limit(a.rank) && core_.limits_of(to).one_sided) {
         a.registered.base = a.local;
         a.registered.size = a.size;
-        a.is_registered = a.direct = to.via->register_memory(a.registered);
+        a.is_registered = a.direct = to.via->register_memory_for(
+            a.registered, a.is_put ? access_of_others::read : access_of_others::write);
     }
     submit(a);
     sending_.flush_unless_others_run(to);
@@ -88,7 +89,7 @@ bool one_sided::send_parts(access &a) noexcept {
         auto flags = static_cast<std::uint8_t>(one_sided_kind::put);
         if (last)
             flags = static_cast<std::uint8_t>(flags | one_sided_last | (a.signals ? one_sided_signal : 0));
-        if (!sending_.append(to, record::one_sided, flags, a.endpoint, a.tag, bytes_of(body),
+        if (!sending_.append(to, record::one_sided, flags, a.endpoint, a.tag, bytes_of_body(body),
                              {a.local + a.done, length}))
             return false;
         a.done += length;
@@ -104,7 +105,7 @@ bool one_sided::ask(access &a) noexcept {
     const auto kind = static_cast<std::uint8_t>(a.is_put ? one_sided_kind::fetch : one_sided_kind::get);
     const auto flags = static_cast<std::uint8_t>(kind | (a.signals ? one_sided_signal : 0));
     return sending_.append(core_.peers.of(a.rank), record::one_sided, flags, a.endpoint, a.tag,
-                           bytes_of(body));
+                           bytes_of_body(body));
 }
 
 // Returns nullptr for an id that this rank has not sent to the other.

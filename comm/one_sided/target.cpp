@@ -25,8 +25,9 @@ void one_sided::offer(region_state &r) {
     for (std::size_t i = 0; i < core_.transports.size() && i < 2; ++i) {
         r.registered[i].base = r.base;
         r.registered[i].size = r.size;
-        r.is_registered[i] = r.size != 0 && core_.limits[i].one_sided && core_.limits[i].local_keys &&
-                             core_.transports[i]->register_memory(r.registered[i]);
+        r.is_registered[i] =
+            r.size != 0 && core_.limits[i].one_sided && core_.limits[i].local_keys &&
+            core_.transports[i]->register_memory_for(r.registered[i], access_of_others::none);
     }
 }
 
@@ -136,7 +137,7 @@ bool one_sided::serve_at_once(int source, const access_body &asked, const region
         return false;
     const bytes_body body{asked.id, 0};
     return sending_.append(to, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
-                           bytes_of(body), {region.base + asked.offset, asked.size});
+                           bytes_of_body(body), {region.base + asked.offset, asked.size});
 }
 
 // Performing accesses ------------------------------------------------------------------------------------------------
@@ -228,7 +229,7 @@ bool one_sided::send_bytes(serving &s) noexcept {
         const std::size_t length = std::min<std::size_t>(most, s.asked.size - s.done);
         const bytes_body body{s.asked.id, s.done};
         if (!sending_.append(to, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
-                             bytes_of(body), {s.region->base + s.asked.offset + s.done, length}))
+                             bytes_of_body(body), {s.region->base + s.asked.offset + s.done, length}))
             return false;
         s.done += length;
     } while (s.done < s.asked.size);
@@ -251,7 +252,7 @@ void one_sided::release(serving &s) noexcept {
 
 bool one_sided::send_reply(int rank, one_sided_kind kind, const ended_body &body) noexcept {
     return sending_.append(core_.peers.of(rank), record::one_sided, static_cast<std::uint8_t>(kind), 0, 0,
-                           bytes_of(body));
+                           bytes_of_body(body));
 }
 
 bool one_sided::answer(int rank, one_sided_kind kind, std::uint64_t id, bool refused) noexcept {

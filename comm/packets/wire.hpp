@@ -98,7 +98,7 @@ struct record_view {
     std::span<const std::byte> body;
 };
 
-template <class Body> std::span<const std::byte> bytes_of(const Body &body) noexcept {
+template <class Body> std::span<const std::byte> bytes_of_body(const Body &body) noexcept {
     return std::as_bytes(std::span<const Body, 1>(&body, 1));
 }
 

@@ -7,6 +7,7 @@
 #include <fult/inspect.hpp>
 
 #include "comm/one_sided/one_sided.hpp"
+#include "comm/requests/endpoint_names.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -31,26 +32,28 @@ struct whereabouts_text {
 
 struct rank_text {
     char text[longest];
-    explicit rank_text(int rank) noexcept {
-        if (rank == any_source)
+    rank_text(int own, int in_job) noexcept {
+        if (own == any_source)
             std::snprintf(text, sizeof text, "any rank");
+        else if (own == in_job)
+            std::snprintf(text, sizeof text, "rank %d", own);
         else
-            std::snprintf(text, sizeof text, "rank %d", rank);
+            std::snprintf(text, sizeof text, "rank %d (rank %d of the job)", own, in_job);
     }
 };
 
 void describe(const receive &r, char *text, std::size_t size) noexcept {
-    std::snprintf(text, size, "a message from %s%s", rank_text(r.source).text,
+    std::snprintf(text, size, "a message from %s%s", rank_text(r.named, r.source).text,
                   whereabouts_text(r.endpoint, r.tag).text);
 }
 
 void describe(const sending &s, char *text, std::size_t size) noexcept {
-    std::snprintf(text, size, "rank %d to take its message of %zu bytes%s", s.rank, s.size,
-                  whereabouts_text(s.endpoint, s.tag).text);
+    std::snprintf(text, size, "%s to take its message of %zu bytes%s", rank_text(s.named, s.rank).text,
+                  s.size, whereabouts_text(s.endpoint, s.tag).text);
 }
 
 void describe(const access &a, char *text, std::size_t size) noexcept {
-    std::snprintf(text, size, "rank %d to answer a %s of %zu bytes", a.outgoing::rank,
+    std::snprintf(text, size, "%s to answer a %s of %zu bytes", rank_text(a.named, a.outgoing::rank).text,
                   a.is_put ? "put" : "get", a.size);
 }
 
@@ -58,8 +61,11 @@ void describe(const access &a, char *text, std::size_t size) noexcept {
 
 endpoint_text::endpoint_text(unsigned number) noexcept {
     const unsigned made = number / 2 - 1;
-    if (number < 2)
-        std::snprintf(text, sizeof text, "the context");
+    const endpoint_label label = endpoint_label_of(number);
+    if (label.front() != '\0')
+        std::snprintf(text, sizeof text, "%s%s", number % 2 == 0 ? "" : "the collectives of ", label.data());
+    else if (number < 2)
+        std::snprintf(text, sizeof text, "the %s", number == 0 ? "context" : "making of an endpoint");
     else
         std::snprintf(text, sizeof text, "%sendpoint %u%s", number % 2 == 0 ? "" : "the collectives of ",
                       made, made == 0 ? " (world)" : "");
@@ -79,19 +85,38 @@ void describe_wait(const operation &what, char *text, std::size_t size) noexcept
         describe(static_cast<const access &>(what), text, size);
         break;
     case operation_kind::other:
-        std::snprintf(text, size, "%s", rank_text(what.about.source).text);
+        std::snprintf(text, size, "%s", rank_text(what.about.source, what.about.source).text);
         break;
     }
+}
+
+std::string rank_name(int own, int in_job) { return rank_text(own, in_job).text; }
+
+std::string other_rank(const operation &what) {
+    const int own = what.about.source;
+    switch (what.is_a) {
+    case operation_kind::receive: {
+        const auto &r = static_cast<const receive &>(what);
+        const int source = r.source >= 0 ? r.source : r.from;
+        return rank_name(own, source >= 0 ? source : own);
+    }
+    case operation_kind::send:
+        return rank_name(own, static_cast<const sending &>(what).rank);
+    case operation_kind::access:
+        return rank_name(own, static_cast<const access &>(what).outgoing::rank);
+    case operation_kind::other:
+        break;
+    }
+    return rank_name(own, own);
 }
 
 std::string describe_departure(const operation &what) {
     char waits_for[4 * longest];
     describe_wait(what, waits_for, sizeof waits_for);
-    const int rank = what.about.source;
     return std::string("it waits for ") + waits_for + ", but " +
-           (rank == any_source
+           (what.about.source == any_source
                 ? "every other rank has left the job in good order: their contexts have ended"
-                : "rank " + std::to_string(rank) + " has left the job in good order: its context has ended") +
+                : other_rank(what) + " has left the job in good order: its context has ended") +
            "; every rank makes the calls that others count on before its context ends";
 }
 

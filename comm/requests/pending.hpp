@@ -73,7 +73,7 @@ struct pending {
     }
 };
 
-struct alignas(64) pending_send final : pending, sending {
+struct alignas(64) pending_send : pending, sending {
     pending_send() noexcept {
         what = this;
         finished = [](operation &op, callback_queue *) noexcept {
@@ -87,7 +87,7 @@ struct alignas(64) pending_send final : pending, sending {
 };
 static_assert(sizeof(pending_send) <= request_bytes && alignof(pending_send) <= 64);
 
-struct alignas(64) pending_receive final : pending, receive {
+struct alignas(64) pending_receive : pending, receive {
     pending_receive() noexcept {
         what = this;
         finished = [](operation &op, callback_queue *) noexcept {
@@ -113,7 +113,10 @@ inline void prefetch(const void *request) noexcept {
 // For library functions that know requests by their target.
 struct request_pointer {
     static request of(pending *what) noexcept { return request(what); }
+    static pending *target(const request &r) noexcept { return r.what_; }
     static pending *release(request &r) noexcept { return std::exchange(r.what_, nullptr); }
+    // If it has an operation of its own.
+    static void prefetch(const request &r) noexcept;
 };
 
 // Waits until all are complete. at(i) is the i-th one, or nullptr. Does not check their results. Suspends.

@@ -9,8 +9,7 @@ namespace detail {
 
 void throw_failure(const operation &op, const char *call) {
     const std::string where = "fult-comm: " + std::string(call) + ": ";
-    const std::string message =
-        "rank " + std::to_string(op.about.source) + ", tag " + std::to_string(op.about.tag);
+    const std::string message = other_rank(op) + ", tag " + std::to_string(op.about.tag);
     switch (op.failure) {
     case errc::truncated:
         throw error(errc::truncated, where + "the message of " + message + " has " +
@@ -22,8 +21,7 @@ void throw_failure(const operation &op, const char *call) {
         if (op.about.source == any_source)
             throw error(errc::peer_failed, where + "every other rank has ended or cannot be reached; a "
                                                    "receive of this rank's own messages names this rank");
-        throw error(errc::peer_failed,
-                    where + "rank " + std::to_string(op.about.source) + " has ended or cannot be reached");
+        throw error(errc::peer_failed, where + other_rank(op) + " has ended or cannot be reached");
     case errc::peer_left:
         throw error(errc::peer_left, where + describe_departure(op));
     case errc::cancelled:
@@ -31,7 +29,7 @@ void throw_failure(const operation &op, const char *call) {
     case errc::retry:
         throw error(errc::retry, where + "no memory for the message, here or at the receiver");
     case errc::refused:
-        throw error(errc::refused, where + "rank " + std::to_string(op.about.source) +
+        throw error(errc::refused, where + other_rank(op) +
                                        " has withdrawn the region, or never offered it so; let it end no "
                                        "earlier than what others do with it");
     case errc::none:
@@ -57,6 +55,11 @@ sent_at_once sent;
 
 } // namespace
 
+void request_pointer::prefetch(const request &r) noexcept {
+    if (r.what_ && r.what_ != &sent)
+        detail::prefetch(r.what_);
+}
+
 void drop(pending *p) noexcept {
     if (!p)
         return;
@@ -75,6 +78,8 @@ using detail::pending;
 
 request::request(status about) noexcept : what_(&detail::sent), sent_(about) {}
 
+bool request::is_complete() const noexcept { return !what_ || what_->is_complete(); }
+
 std::optional<status> request::test() {
     if (!what_)
         return std::nullopt;
@@ -86,28 +91,61 @@ std::optional<status> request::test() {
     return wait();
 }
 
+void request::await() const noexcept {
+    pending &p = *what_;
+    if (!p.is_complete()) {
+        gathering one(1);
+        if (p.watch(one))
+            p.on->wait(one.all_came, *p.what);
+    }
+    FULT_ASSERT(p.is_complete() && p.what);
+}
+
+namespace {
+
+struct destroyer {
+    void operator()(pending *p) const noexcept { p->destroy(); }
+};
+
+} // namespace
+
 status request::wait() {
-    pending *p = what_;
-    if (!p)
+    if (!what_)
         return {};
-    if (p == &detail::sent) {
+    if (what_ == &detail::sent) {
         what_ = nullptr;
         return sent_;
     }
-    if (!p->is_complete()) {
-        gathering one(1);
-        if (p->watch(one))
-            p->on->wait(one.all_came, *p->what);
+    await();
+    const std::unique_ptr<pending, destroyer> owned(std::exchange(what_, nullptr));
+    if (owned->what->failure != errc::none)
+        throw_failure(*owned->what, "wait");
+    return owned->what->about;
+}
+
+errc request::wait_status(status &about) noexcept {
+    about = status{};
+    if (!what_)
+        return errc::none;
+    if (what_ == &detail::sent) {
+        what_ = nullptr;
+        about = sent_;
+        return errc::none;
     }
-    FULT_ASSERT(p->is_complete() && p->what);
-    what_ = nullptr;
-    struct owner {
-        pending *p;
-        ~owner() { p->destroy(); }
-    } const owned{p};
-    if (p->what->failure != errc::none)
-        throw_failure(*p->what, "wait");
-    return p->what->about;
+    await();
+    const std::unique_ptr<pending, destroyer> owned(std::exchange(what_, nullptr));
+    about = owned->what->about;
+    return owned->what->failure;
+}
+
+bool request::test_status(status &about, errc &failure) noexcept {
+    if (what_ && !what_->is_complete()) {
+        what_->on->look();
+        if (!what_->is_complete())
+            return false;
+    }
+    failure = wait_status(about);
+    return true;
 }
 
 bool request::cancel() noexcept {
@@ -124,16 +162,18 @@ bool request::cancel() noexcept {
     return true;
 }
 
-void wait_all(std::span<request> all) {
-    detail::await_all(all.size(), [&](std::size_t i) { return all[i].what_; });
+namespace {
+
+// Takes the results of requests that are complete. at(i) is the i-th one, or nullptr.
+template <class At> void take_all(std::size_t count, const At &at) {
     constexpr std::size_t ahead = 4;
     std::exception_ptr first;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const pending *later = i + ahead < all.size() ? all[i + ahead].what_ : nullptr;
-        if (later && later != &detail::sent)
-            detail::prefetch(later);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i + ahead < count && at(i + ahead))
+            detail::request_pointer::prefetch(*at(i + ahead));
         try {
-            all[i].wait();
+            if (request *each = at(i))
+                each->wait();
         } catch (...) {
             if (!first)
                 first = std::current_exception();
@@ -143,8 +183,28 @@ void wait_all(std::span<request> all) {
         std::rethrow_exception(first);
 }
 
+} // namespace
+
+void wait_all(std::span<request> all) {
+    detail::await_all(all.size(), [&](std::size_t i) { return all[i].what_; });
+    take_all(all.size(), [&](std::size_t i) { return &all[i]; });
+}
+
+void detail::wait_all_of(std::span<request *const> all) {
+    fult::comm::await_all(all);
+    take_all(all.size(), [&](std::size_t i) { return all[i]; });
+}
+
+void await_all(std::span<request *const> all) noexcept {
+    detail::await_all(all.size(), [&](std::size_t i) { return all[i] ? all[i]->what_ : nullptr; });
+}
+
 std::size_t wait_any(std::span<request> all) {
     return detail::await_any(all.size(), [&](std::size_t i) { return all[i].what_; });
+}
+
+std::size_t detail::wait_any_of(std::span<request *const> all) {
+    return detail::await_any(all.size(), [&](std::size_t i) { return all[i] ? all[i]->what_ : nullptr; });
 }
 
 } // namespace fult::comm

@@ -6,15 +6,10 @@
 // was in use at a time.
 #pragma once
 
-#include <cstddef>
+#include <fult/comm/request.hpp>
 
 namespace fult::comm::detail {
 
-inline constexpr std::size_t request_bytes = 384; // a multiple of a cache line
-static_assert(request_bytes % 64 == 0);
-
-// Any thread; neither suspends. A block may be given back by another thread than took it.
-void *take_request_memory(); // aligned to a cache line; throws std::bad_alloc
-void give_request_memory(void *piece) noexcept;
+static_assert(request_bytes % 64 == 0, "blocks begin at a cache line");
 
 } // namespace fult::comm::detail

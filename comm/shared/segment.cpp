@@ -14,11 +14,12 @@
 namespace fult::comm::detail {
 namespace {
 
-constexpr std::size_t page = 4096; // offsets of mappings are multiples of the system's page size
+constexpr std::size_t small_page = 4096; // the offset of a mapping is a multiple of a page
 constexpr std::size_t large_page = 65536;
 
 std::size_t page_size() noexcept {
-    static const std::size_t size = ::sysconf(_SC_PAGESIZE) > static_cast<long>(page) ? large_page : page;
+    static const std::size_t size =
+        ::sysconf(_SC_PAGESIZE) > static_cast<long>(small_page) ? large_page : small_page;
     return size;
 }
 

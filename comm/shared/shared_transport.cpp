@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t at_once = 65536;  // bytes up to which a transfer is copied within the call
 constexpr std::size_t a_piece = 262144; // bytes of a longer transfer per poll: messages proceed in between
-constexpr unsigned patience = 64;       // unsuccessful polls after which a ring's writer must notify
+constexpr unsigned silent_polls = 64;   // unsuccessful polls after which a ring's writer must notify
 
 // Parses a hexadecimal field of an address; moves `text` past the dot that follows.
 std::uint64_t number_from(std::string_view &text) {
@@ -33,7 +33,7 @@ std::string hex(std::uint64_t value) {
     return std::string(digits, std::to_chars(digits, digits + sizeof digits, value, 16).ptr);
 }
 
-constexpr std::string_view prefix = "shared.";
+constexpr std::string_view address_prefix = "shared.";
 
 struct whereabouts {
     pid_t process;
@@ -44,9 +44,9 @@ struct whereabouts {
 whereabouts read_address(const std::string &address, int rank) {
     try {
         std::string_view text = address;
-        if (!text.starts_with(prefix))
+        if (!text.starts_with(address_prefix))
             throw std::invalid_argument("");
-        text.remove_prefix(prefix.size());
+        text.remove_prefix(address_prefix.size());
         whereabouts found{};
         found.process = static_cast<pid_t>(number_from(text));
         found.token_address = number_from(text);
@@ -121,7 +121,7 @@ void shared_transport::conceal() noexcept {
 }
 
 std::string shared_transport::address() const {
-    return std::string(prefix) + hex(static_cast<std::uint64_t>(::getpid())) + "." +
+    return std::string(address_prefix) + hex(static_cast<std::uint64_t>(::getpid())) + "." +
            hex(fult::detail::address_of(&token_)) + "." + hex(token_) + "." + file_;
 }
 
@@ -292,7 +292,7 @@ unsigned shared_transport::poll(std::span<event> events) noexcept {
         link &from = *watched_[at];
         FULT_ASSERT(from.watched);
         count += drain(from, events.subspan(count));
-        if (from.heard && !(tell_ && from.idle > patience && from.in.rest())) [[likely]] {
+        if (from.heard && !(tell_ && from.idle > silent_polls && from.in.rest())) [[likely]] {
             ++at;
             continue;
         }

@@ -21,7 +21,10 @@ enum class outcome {
     failed // the other rank cannot be reached any more
 };
 
-// Memory that other ranks may read or write.
+// What other ranks may do with registered memory, as far as the transport can restrict it.
+enum class access_of_others { none, read, write, read_and_write };
+
+// Memory that this rank's operations use, and other ranks may read or write.
 struct memory {
     void *base = nullptr;
     std::size_t size = 0;
@@ -105,6 +108,8 @@ class transport {
 
     // Registers memory for transfers by others. Any thread, at any time. On false, errno has the reason.
     virtual bool register_memory(memory &m) noexcept = 0;
+    // The same, and others have no more than this access, if the transport can restrict it.
+    virtual bool register_memory_for(memory &m, access_of_others) noexcept { return register_memory(m); }
     virtual void deregister_memory(memory &m) noexcept = 0;
 
     // For sleeping: a descriptor that becomes readable on an event, or -1 if there is none.

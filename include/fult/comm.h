@@ -144,6 +144,20 @@ FULT_API int fult_comm_endpoint_create(fult_comm_endpoint_t *endpoint, const ful
 /** Destroys an endpoint, which must no longer be in use; pending receives on it end the program with a
  * message. Not for the world: FULT_ERR_INVALID. */
 FULT_API int fult_comm_endpoint_destroy(fult_comm_endpoint_t endpoint);
+/** Creates an endpoint of some ranks of another one. Exactly those call it, each with the same list of their
+ * numbers there and the same tag; it is collective among them alone. The rank of each is its position in the
+ * list. Tasks may make several at once if their lists or tags differ. Waits for the others.
+ * FULT_ERR_INVALID: the list names a rank twice, or lacks the caller; FULT_ERR_NO_MEMORY: also for more than
+ * 2,046 endpoints at a time; FULT_COMM_ERR_PEER_FAILED, FULT_COMM_ERR_PEER_LEFT. */
+FULT_API int fult_comm_endpoint_subset(fult_comm_endpoint_t *endpoint, fult_comm_endpoint_t parent,
+                                       const int *ranks, size_t count, uint32_t tag,
+                                       const fult_comm_endpoint_attr *attr);
+/** The calling rank's number in an endpoint; -1 if it is NULL. */
+FULT_API int fult_comm_endpoint_rank(fult_comm_endpoint_t endpoint);
+/** The number of ranks of an endpoint; 0 if it is NULL. */
+FULT_API int fult_comm_endpoint_size(fult_comm_endpoint_t endpoint);
+/** The number in the job of a rank of an endpoint; -1 if it has no such rank. */
+FULT_API int fult_comm_world_rank(fult_comm_endpoint_t endpoint, int rank);
 
 /** Sending and receiving ------------------------------------------------------------------------------------
  * All may return FULT_ERR_INVALID for a rank or tag that does not exist or for a call that the endpoint does
@@ -153,6 +167,9 @@ FULT_API int fult_comm_endpoint_destroy(fult_comm_endpoint_t endpoint);
 /** Returns when the memory may be reused, which may be before the message arrives. May suspend. */
 FULT_API int fult_comm_send(fult_comm_endpoint_t endpoint, const void *data, size_t size, int destination,
                             uint32_t tag);
+/** Like send, but returns only when a receive has matched the message. */
+FULT_API int fult_comm_ssend(fult_comm_endpoint_t endpoint, const void *data, size_t size, int destination,
+                             uint32_t tag);
 /** Receives one message; waits for it. FULT_COMM_ERR_TRUNCATED: it is longer than size. */
 FULT_API int fult_comm_recv(fult_comm_endpoint_t endpoint, void *data, size_t size, int source, int64_t tag,
                             fult_comm_envelope *about);
@@ -207,6 +224,9 @@ typedef struct fult_comm_request *fult_comm_request_t;
 /** Starts a send. Never suspends. On failure there is no request. */
 FULT_API int fult_comm_isend(fult_comm_endpoint_t endpoint, const void *data, size_t size, int destination,
                              uint32_t tag, fult_comm_request_t *request);
+/** Like isend, but complete only when a receive has matched the message. */
+FULT_API int fult_comm_issend(fult_comm_endpoint_t endpoint, const void *data, size_t size, int destination,
+                              uint32_t tag, fult_comm_request_t *request);
 /** Starts a receive. Never suspends. */
 FULT_API int fult_comm_irecv(fult_comm_endpoint_t endpoint, void *data, size_t size, int source, int64_t tag,
                              fult_comm_request_t *request);
@@ -227,6 +247,22 @@ FULT_API int fult_comm_wait_any(fult_comm_request_t *requests, size_t count, siz
 /** Cancels a receive that has not been matched; it is then complete, as cancelled. FULT_ERR_BUSY: it has been
  * matched, or it is a send; wait for it. Never suspends. */
 FULT_API int fult_comm_cancel(fult_comm_request_t request);
+
+/** A message that a probe has taken out of matching: only mrecv and imrecv receive it, and one of them must.
+ */
+typedef struct fult_comm_message *fult_comm_message_t;
+/** Like probe, and takes the message. */
+FULT_API int fult_comm_mprobe(fult_comm_endpoint_t endpoint, int source, int64_t tag,
+                              fult_comm_message_t *message, fult_comm_envelope *about);
+/** Like mprobe, without waiting. FULT_ERR_BUSY: no matching message; *message is NULL then. */
+FULT_API int fult_comm_try_mprobe(fult_comm_endpoint_t endpoint, int source, int64_t tag,
+                                  fult_comm_message_t *message, fult_comm_envelope *about);
+/** Receives such a message, as recv does; stores NULL. */
+FULT_API int fult_comm_mrecv(fult_comm_message_t *message, void *data, size_t size,
+                             fult_comm_envelope *about);
+/** Starts to receive such a message; stores NULL. Never suspends. */
+FULT_API int fult_comm_imrecv(fult_comm_message_t *message, void *data, size_t size,
+                              fult_comm_request_t *request);
 
 /** One-sided operations -------------------------------------------------------------------------------------
  * No task of the target takes part. A put is complete when the bytes are in the target's memory, a get when
@@ -344,6 +380,27 @@ FULT_API int fult_comm_alltoall(fult_comm_endpoint_t among, const void *in, size
 /** Like alltoall, with blocks of any size: in_sizes[k] bytes for rank k, out_sizes[k] from it, no gaps. */
 FULT_API int fult_comm_alltoallv(fult_comm_endpoint_t among, const void *in, const size_t *in_sizes,
                                  void *out, const size_t *out_sizes);
+/** The root's k-th block of `size` bytes becomes `out` on rank k; elsewhere in may be NULL. */
+FULT_API int fult_comm_scatter(fult_comm_endpoint_t among, const void *in, size_t size, void *out, int root);
+/** Like gather, scatter and allgather with blocks of any size: sizes[k] bytes of rank k, in order and without
+ * gaps. `size` is the caller's own. Only the root needs the sizes; for allgatherv every rank does. */
+FULT_API int fult_comm_gatherv(fult_comm_endpoint_t among, const void *in, size_t size, void *out,
+                               const size_t *sizes, int root);
+/** See gatherv. */
+FULT_API int fult_comm_scatterv(fult_comm_endpoint_t among, const void *in, const size_t *sizes, void *out,
+                                size_t size, int root);
+/** See gatherv. */
+FULT_API int fult_comm_allgatherv(fult_comm_endpoint_t among, const void *in, size_t size, void *out,
+                                  const size_t *sizes);
+/** Reduces `in`, and gives counts[k] elements of the result to rank k, in order. */
+FULT_API int fult_comm_reduce_scatter(fult_comm_endpoint_t among, const void *in, void *out,
+                                      const size_t *counts, int type, int op);
+/** out[i] = the in[i] of the ranks up to this one, combined. out may be in. */
+FULT_API int fult_comm_scan(fult_comm_endpoint_t among, const void *in, void *out, size_t count, int type,
+                            int op);
+/** The same without this rank's own; rank 0's out is not accessed, and may be NULL. */
+FULT_API int fult_comm_exscan(fult_comm_endpoint_t among, const void *in, void *out, size_t count, int type,
+                              int op);
 
 #ifdef __cplusplus
 }

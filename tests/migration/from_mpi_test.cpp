@@ -479,10 +479,7 @@ TEST(FromMpi, scatter) {
     const int rank = j.rank;
     std::vector<int> all(rank == 0 ? 2 * j.ranks : 0), mine(2);
     std::iota(all.begin(), all.end(), 0);
-    const std::vector<std::size_t> each(j.ranks, 2), none(j.ranks);
-    std::vector<std::size_t> from_root(j.ranks);
-    from_root[0] = 2;
-    fult::comm::alltoallv(world, all, rank == 0 ? each : none, mine, from_root);
+    fult::comm::scatter(world, all, mine, 0);
     EXPECT_EQ(mine[1], 2 * rank + 1);
 }
 

@@ -8,6 +8,9 @@
 /// and on the size: the operator must be associative up to rounding and need not be commutative; all ranks
 /// get the same bits, in every run. It must be deterministic and must not throw.
 ///
+/// reduce_scatter alone may combine in another order, the same in every run, where the operator is std::plus
+/// or std::multiplies of numbers.
+///
 /// Errors: std::invalid_argument if ranges do not match; std::out_of_range for a root that does not exist;
 /// comm::error peer_failed on every participating rank if a rank has ended: the endpoint's collectives can no
 /// longer be used, and each later one fails the same way; peer_left on a rank that needs one whose context
@@ -17,11 +20,14 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <ranges>
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include <fult/comm/endpoint.hpp>
 
@@ -36,7 +42,8 @@ struct combiner {
     void (*combine)(const void *op, void *accumulated, const void *other, bool other_first,
                     std::size_t count) noexcept;
     const void *op;
-    std::size_t element; // its size in bytes
+    std::size_t element;      // its size in bytes
+    bool commutative = false; // the order of the ranks need not be kept
 };
 
 // An operation as an address, also if it is a plain function (POSIX lets those be addresses of objects).
@@ -49,6 +56,13 @@ template <class Op> const Op &operation_at(const void *address) noexcept {
     else
         return *static_cast<const Op *>(address);
 }
+
+// For operators of which every one is known to be commutative on that type.
+template <class T, class Op> struct is_commutative : std::false_type {};
+template <class T> struct is_commutative<T, std::plus<T>> : std::is_arithmetic<T> {};
+template <class T> struct is_commutative<T, std::plus<>> : std::is_arithmetic<T> {};
+template <class T> struct is_commutative<T, std::multiplies<T>> : std::is_arithmetic<T> {};
+template <class T> struct is_commutative<T, std::multiplies<>> : std::is_arithmetic<T> {};
 
 template <class T, class Op> combiner combiner_of(const Op &op) noexcept {
     static_assert(alignof(T) <= 64, "fult-comm: reductions are of elements that 64 bytes align");
@@ -66,23 +80,75 @@ template <class T, class Op> combiner combiner_of(const Op &op) noexcept {
                     for (std::size_t i = 0; i < count; ++i)
                         a[i] = f(a[i], b[i]);
             },
-            address_of(op), sizeof(T)};
+            address_of(op), sizeof(T), is_commutative<T, Op>::value};
 }
 
-// Sizes are in bytes, counts in elements. A block is one rank's part, or its part for one other rank.
-FULT_API void broadcast(endpoint &among, void *data, std::size_t size, int root);
-FULT_API void reduce(endpoint &among, const void *in, void *out, std::size_t count, int root,
-                     const combiner &how);
-FULT_API void allreduce(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how);
-FULT_API void gather(endpoint &among, const void *in, void *out, std::size_t block, int root);
-FULT_API void allgather(endpoint &among, const void *in, void *out, std::size_t block);
-FULT_API void alltoall(endpoint &among, const void *in, void *out, std::size_t block);
-FULT_API void alltoallv(endpoint &among, const void *in, std::span<const std::size_t> in_counts, void *out,
-                        std::span<const std::size_t> out_counts, std::size_t element);
+// Sizes and offsets are in bytes, counts in elements. A block is one rank's part, or its part for one other
+// rank. Spans that only the root needs may be empty elsewhere.
+//
+// `sequence`: collectives of one endpoint that run at the same time, each called by a task of its own, need
+// numbers that differ, each the same on all ranks: 1 to most_sequence. Those without one run one at a time.
+//
+// `in` may be `out` where both have the same size: reduce (at the root), allreduce, scan, exscan,
+// reduce_scatter. It may be the rank's own block of `out` for gather and allgather, and `out` that of `in`
+// for scatter.
+inline constexpr std::uint32_t most_sequence = (1U << 18) - 1;
 
+// A second channel among the ranks of an endpoint, without wildcards, for libraries that are built on this
+// one: their messages match neither receives of the endpoint nor collectives. Their tags have this bit.
+inline constexpr std::uint32_t internal_tag = 1U << 31;
+FULT_API endpoint &internal_channel(const endpoint &of);
+// The name of an endpoint in reports, of at most 31 characters, until it is destroyed. From any thread.
+FULT_API void name_endpoint(const endpoint &which, const char *name) noexcept;
+
+using sizes = std::span<const std::size_t>; // one for each rank
+
+FULT_API void barrier(endpoint &among, std::uint32_t sequence);
+FULT_API void broadcast(endpoint &among, void *data, std::size_t size, int root, std::uint32_t sequence = 0);
+FULT_API void reduce(endpoint &among, const void *in, void *out, std::size_t count, int root,
+                     const combiner &how, std::uint32_t sequence = 0);
+FULT_API void allreduce(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how,
+                        std::uint32_t sequence = 0);
+FULT_API void reduce_scatter(endpoint &among, const void *in, void *out, sizes counts, const combiner &how,
+                             std::uint32_t sequence = 0);
+FULT_API void reduce_scatter_block(endpoint &among, const void *in, void *out, std::size_t count,
+                                   const combiner &how, std::uint32_t sequence = 0);
+FULT_API void scan(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how,
+                   std::uint32_t sequence = 0);
+// Rank 0's `out` is not accessed.
+FULT_API void exscan(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how,
+                     std::uint32_t sequence = 0);
+FULT_API void gather(endpoint &among, const void *in, void *out, std::size_t block, int root,
+                     std::uint32_t sequence = 0);
+FULT_API void gatherv(endpoint &among, const void *in, std::size_t size, void *out, sizes sizes_of,
+                      sizes offsets, int root, std::uint32_t sequence = 0);
+FULT_API void scatter(endpoint &among, const void *in, void *out, std::size_t block, int root,
+                      std::uint32_t sequence = 0);
+FULT_API void scatterv(endpoint &among, const void *in, sizes sizes_of, sizes offsets, void *out,
+                       std::size_t size, int root, std::uint32_t sequence = 0);
+FULT_API void allgather(endpoint &among, const void *in, void *out, std::size_t block,
+                        std::uint32_t sequence = 0);
+FULT_API void allgatherv(endpoint &among, const void *in, std::size_t size, void *out, sizes sizes_of,
+                         sizes offsets, std::uint32_t sequence = 0);
+FULT_API void alltoall(endpoint &among, const void *in, void *out, std::size_t block,
+                       std::uint32_t sequence = 0);
+FULT_API void alltoallv(endpoint &among, const void *in, sizes in_sizes, sizes in_offsets, void *out,
+                        sizes out_sizes, sizes out_offsets, std::uint32_t sequence = 0);
+// Counts in elements, without gaps.
+FULT_API void alltoallv(endpoint &among, const void *in, sizes in_counts, void *out, sizes out_counts,
+                        std::size_t element);
+
+// counts[k] elements each, in order and without gaps: sizes and offsets in bytes.
+struct FULT_API layout_of_blocks {
+    layout_of_blocks(sizes counts, std::size_t element); // throws std::bad_alloc
+    std::vector<std::size_t> sizes_of, offsets;
+};
 // Throws if the sizes differ; `call` and `which` identify the argument.
 FULT_API void check_fits(const char *call, const char *which, std::size_t given, std::size_t needed);
 
+inline std::size_t sum_of(sizes counts) noexcept {
+    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+}
 template <class R> using element_of = std::remove_cv_t<std::ranges::range_value_t<R>>;
 template <class R> std::size_t bytes_of(const R &range) {
     return std::ranges::size(range) * sizeof(element_of<R>);
@@ -186,16 +252,100 @@ template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
 void alltoallv(endpoint &among, const In &in, std::span<const std::size_t> in_counts, Out &&out,
                std::span<const std::size_t> out_counts) {
-    const auto sum = [](std::span<const std::size_t> counts) {
-        return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-    };
     const auto ranks = static_cast<std::size_t>(among.size());
     detail::check_fits("alltoallv", "in_counts", in_counts.size(), ranks);
     detail::check_fits("alltoallv", "out_counts", out_counts.size(), ranks);
-    detail::check_fits("alltoallv", "in", std::ranges::size(in), sum(in_counts));
-    detail::check_fits("alltoallv", "out", std::ranges::size(out), sum(out_counts));
+    detail::check_fits("alltoallv", "in", std::ranges::size(in), detail::sum_of(in_counts));
+    detail::check_fits("alltoallv", "out", std::ranges::size(out), detail::sum_of(out_counts));
     detail::alltoallv(among, std::ranges::data(in), in_counts, std::ranges::data(out), out_counts,
                       sizeof(detail::element_of<In>));
+}
+
+/// The root's k-th block of `in` becomes `out` on rank k; elsewhere `in` is not accessed. The block size,
+/// that of `out`, is the same everywhere. At the root `out` may be its own block of `in`.
+template <plain_range In, plain_output Out>
+requires same_elements<In, Out>
+void scatter(endpoint &among, const In &in, Out &&out, int root) {
+    if (among.rank() == root)
+        detail::check_fits("scatter", "in", std::ranges::size(in),
+                           std::ranges::size(out) * static_cast<std::size_t>(among.size()));
+    detail::scatter(among, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(out), root);
+}
+
+/// Like gather, scatter and allgather, with blocks of any number of elements: counts[k] of rank k, in order
+/// and without gaps. The root needs the counts, for allgatherv every rank.
+template <plain_range In, plain_output Out>
+requires same_elements<In, Out>
+void gatherv(endpoint &among, const In &in, Out &&out, std::span<const std::size_t> counts, int root) {
+    if (among.rank() == root) {
+        detail::check_fits("gatherv", "counts", counts.size(), static_cast<std::size_t>(among.size()));
+        detail::check_fits("gatherv", "out", std::ranges::size(out), detail::sum_of(counts));
+    }
+    const detail::layout_of_blocks all(counts, sizeof(detail::element_of<In>));
+    detail::gatherv(among, std::ranges::data(in), detail::bytes_of(in), std::ranges::data(out), all.sizes_of,
+                    all.offsets, root);
+}
+/// See gatherv.
+template <plain_range In, plain_output Out>
+requires same_elements<In, Out>
+void scatterv(endpoint &among, const In &in, std::span<const std::size_t> counts, Out &&out, int root) {
+    if (among.rank() == root) {
+        detail::check_fits("scatterv", "counts", counts.size(), static_cast<std::size_t>(among.size()));
+        detail::check_fits("scatterv", "in", std::ranges::size(in), detail::sum_of(counts));
+    }
+    const detail::layout_of_blocks all(counts, sizeof(detail::element_of<In>));
+    detail::scatterv(among, std::ranges::data(in), all.sizes_of, all.offsets, std::ranges::data(out),
+                     detail::bytes_of(out), root);
+}
+/// See gatherv.
+template <plain_range In, plain_output Out>
+requires same_elements<In, Out>
+void allgatherv(endpoint &among, const In &in, Out &&out, std::span<const std::size_t> counts) {
+    detail::check_fits("allgatherv", "counts", counts.size(), static_cast<std::size_t>(among.size()));
+    detail::check_fits("allgatherv", "out", std::ranges::size(out), detail::sum_of(counts));
+    const detail::layout_of_blocks all(counts, sizeof(detail::element_of<In>));
+    detail::allgatherv(among, std::ranges::data(in), detail::bytes_of(in), std::ranges::data(out),
+                       all.sizes_of, all.offsets);
+}
+
+/// Reduces `in` and gives counts[k] elements of the result to rank k, in order; `out` has room for its own.
+template <plain_range In, plain_output Out, class Op>
+requires same_elements<In, Out>
+void reduce_scatter(endpoint &among, const In &in, Out &&out, std::span<const std::size_t> counts,
+                    const Op &op) {
+    detail::check_fits("reduce_scatter", "counts", counts.size(), static_cast<std::size_t>(among.size()));
+    detail::check_fits("reduce_scatter", "in", std::ranges::size(in), detail::sum_of(counts));
+    detail::check_fits("reduce_scatter", "out", std::ranges::size(out),
+                       counts[static_cast<std::size_t>(among.rank())]);
+    detail::reduce_scatter(among, std::ranges::data(in), std::ranges::data(out), counts,
+                           detail::combiner_of<detail::element_of<In>>(op));
+}
+/// The same with as many elements for each rank as `out` has.
+template <plain_range In, plain_output Out, class Op>
+requires same_elements<In, Out>
+void reduce_scatter(endpoint &among, const In &in, Out &&out, const Op &op) {
+    detail::check_fits("reduce_scatter", "in", std::ranges::size(in),
+                       std::ranges::size(out) * static_cast<std::size_t>(among.size()));
+    detail::reduce_scatter_block(among, std::ranges::data(in), std::ranges::data(out), std::ranges::size(out),
+                                 detail::combiner_of<detail::element_of<In>>(op));
+}
+
+/// out[i] = the in[i] of the ranks up to this one, combined. `out` may be `in`; otherwise they must not
+/// overlap.
+template <plain_range In, plain_output Out, class Op>
+requires same_elements<In, Out>
+void scan(endpoint &among, const In &in, Out &&out, const Op &op) {
+    detail::check_fits("scan", "out", std::ranges::size(out), std::ranges::size(in));
+    detail::scan(among, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in),
+                 detail::combiner_of<detail::element_of<In>>(op));
+}
+/// The same without this rank's own; rank 0's `out` is not accessed.
+template <plain_range In, plain_output Out, class Op>
+requires same_elements<In, Out>
+void exscan(endpoint &among, const In &in, Out &&out, const Op &op) {
+    detail::check_fits("exscan", "out", std::ranges::size(out), std::ranges::size(in));
+    detail::exscan(among, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in),
+                   detail::combiner_of<detail::element_of<In>>(op));
 }
 
 } // namespace fult::comm

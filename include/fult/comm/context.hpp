@@ -15,7 +15,10 @@ namespace fult::comm {
 /// @cond internal
 namespace detail {
 class job;
-}
+// The number of ranks by the launcher's environment variables, for libraries that are asked before a context
+// exists. 1 without a launcher; 0: they do not show it.
+FULT_API int launched_ranks() noexcept;
+} // namespace detail
 /// @endcond
 
 /// The threads that make progress: the workers, between tasks and when idle, or a dedicated kernel thread.
@@ -32,7 +35,7 @@ struct options {
     server_policy server = server_policy::automatic; ///< FULT_COMM_SERVER
     /// FULT_COMM_DEVICES: each has its own transports, packets, lock and progress engine
     unsigned devices = 1;
-    std::size_t packet_size = 8192; ///< FULT_COMM_PACKET_SIZE: bytes, header included
+    std::size_t packet_size = 0; ///< FULT_COMM_PACKET_SIZE: bytes, header included; 0: automatic
     std::size_t shared_memory = std::size_t{256}
                                 << 20; ///< FULT_COMM_SHARED_MEMORY: bytes, for all ranks of a host together
     std::size_t packets = 1024;        ///< FULT_COMM_PACKETS: maximum number of buffers of a device

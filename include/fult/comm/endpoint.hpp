@@ -13,6 +13,7 @@
 #include <span>
 #include <type_traits>
 
+#include <fult/comm/layout.hpp>
 #include <fult/comm/request.hpp>
 #include <fult/comm/status.hpp>
 
@@ -22,6 +23,7 @@ namespace fult::comm {
 namespace detail {
 class endpoint_state;
 class job;
+struct arrived;
 struct endpoint_access;
 } // namespace detail
 /// @endcond
@@ -77,6 +79,49 @@ struct endpoint_options {
     /// For handled and as_a_task. The bytes are valid only during the call. If it throws, the program ends
     /// with a message that names the endpoint.
     std::function<void(const status &, std::span<const std::byte>)> handler = nullptr;
+    /// For handled, or null: called once for each other rank of the endpoint that ends while the endpoint
+    /// exists, or before: peer_failed, or peer_left if its context has ended. It is called as the handler is,
+    /// behind the handler's calls for the rank's messages; only long messages of a rank that has left may
+    /// come later. It must not suspend.
+    std::function<void(int rank, errc why)> rank_ended = nullptr;
+};
+
+/// A message that a probe has taken out of matching: only this object can receive it. Movable. It must be
+/// received: destroying it before ends the program with a message, since the sender may wait for that.
+class FULT_API matched_message {
+  public:
+    matched_message() noexcept = default; ///< empty
+    /// The other is empty afterwards.
+    matched_message(matched_message &&other) noexcept;
+    /// Destroys the previous message first.
+    matched_message &operator=(matched_message &&other) noexcept;
+    ~matched_message();
+
+    /// False if it is empty.
+    bool valid() const noexcept { return what_ != nullptr; }
+    /// Its envelope.
+    const status &about() const noexcept { return about_; }
+
+    /// Receive it, with the errors of endpoint::recv and irecv; the object is empty afterwards. An empty one
+    /// throws std::invalid_argument. irecv never suspends.
+    status recv(void *data, std::size_t size);
+    /// See recv.
+    request irecv(void *data, std::size_t size);
+    /// See recv.
+    status recv(message_target &to, std::size_t size);
+    /// See recv.
+    request irecv(message_target &to, std::size_t size);
+    /// Like endpoint::recv_status.
+    errc recv_status(void *data, std::size_t size, status &about) noexcept;
+
+  private:
+    friend class endpoint;
+    matched_message(std::shared_ptr<detail::endpoint_state> at, detail::arrived *what) noexcept;
+    status receive(void *to, bool scattered, std::size_t size);
+    request begin(void *to, bool scattered, std::size_t size);
+    std::shared_ptr<detail::endpoint_state> at_;
+    detail::arrived *what_ = nullptr;
+    status about_;
 };
 
 /// A communicator: messages of one endpoint never match those of another. Every rank creates the same
@@ -99,7 +144,20 @@ class FULT_API endpoint {
     ~endpoint(); ///< pending receives end the program with a message
 
     int rank() const noexcept; ///< -1 if the endpoint is empty
-    int size() const noexcept; ///< number of ranks of the job; 0 if the endpoint is empty
+    int size() const noexcept; ///< number of ranks; 0 if the endpoint is empty
+    /// The number in the job of a rank of this endpoint; -1 if it has no such rank.
+    int world_rank(int rank) const noexcept;
+
+    /// Makes an endpoint of some of the ranks. Exactly those call it, each with the same list of their
+    /// numbers here, in the same order, and the same tag; it is collective among them alone. The rank of a
+    /// member is its position in the list. Tasks may make several at once on this endpoint if their tags
+    /// differ, or their lists. A rank has at most 2,046 endpoints of any kind, world included; a number is
+    /// used again when its endpoint has been destroyed. May suspend.
+    ///
+    /// Throws std::invalid_argument if the list names a rank twice or lacks the caller; std::out_of_range for
+    /// a rank or device that does not exist; std::length_error on all members if no number is free on all of
+    /// them; comm::error peer_failed or peer_left if a member has ended.
+    endpoint subset(std::span<const int> members, std::uint32_t tag = 0, endpoint_options how = {});
 
     /// Returns when the memory may be reused, which may be before the message arrives. May suspend.
     void send(const void *data, std::size_t size, int destination, std::uint32_t tag);
@@ -160,10 +218,46 @@ class FULT_API endpoint {
                      std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), source, tag);
     }
 
+    /// Like send and isend, but complete only when a receive has matched the message, whatever its size.
+    /// ssend may suspend, issend never does.
+    void ssend(const void *data, std::size_t size, int destination, std::uint32_t tag);
+    /// See ssend.
+    request issend(const void *data, std::size_t size, int destination, std::uint32_t tag);
+
+    /// Messages in pieces: nothing is copied but into and out of packets. The objects, and what the spans
+    /// refer to, are in use until the operation is complete. send and recv may suspend.
+    void send(const message_source &from, std::size_t size, int destination, std::uint32_t tag,
+              bool synchronous = false);
+    /// See send.
+    request isend(const message_source &from, std::size_t size, int destination, std::uint32_t tag,
+                  bool synchronous = false);
+    /// Receives a message of at most `size` bytes.
+    status recv(message_target &to, std::size_t size, int source, std::int64_t tag);
+    /// See recv.
+    request irecv(message_target &to, std::size_t size, int source, std::int64_t tag);
+    /// Sends several buffers in order.
+    request isend(std::span<const const_buffer> buffers, int destination, std::uint32_t tag);
+    /// Receives into several buffers in order.
+    request irecv(std::span<const mutable_buffer> buffers, int source, std::int64_t tag);
+
+    /// send, ssend and recv with the error as a value: none, truncated, peer_failed, peer_left, or retry if
+    /// there is no memory. Invalid arguments end the program. If the message was truncated, `about` has the
+    /// size of all of it. May suspend.
+    errc send_status(const void *data, std::size_t size, int destination, std::uint32_t tag) noexcept;
+    /// See send_status.
+    errc ssend_status(const void *data, std::size_t size, int destination, std::uint32_t tag) noexcept;
+    /// See send_status.
+    errc recv_status(void *data, std::size_t size, int source, std::int64_t tag, status &about) noexcept;
+
     /// The status of the message that a receive would get; suspends until there is one.
     status probe(int source, std::int64_t tag);
     /// Like probe, if there is such a message; never suspends.
     std::optional<status> try_probe(int source, std::int64_t tag);
+
+    /// Like probe and try_probe, but take the message out of matching: no other receive or probe gets it.
+    matched_message mprobe(int source, std::int64_t tag);
+    /// See mprobe. Never suspends.
+    std::optional<matched_message> try_mprobe(int source, std::int64_t tag);
 
     /// The Queue interface (section 3.3 of the dissertation). Copies the bytes and never suspends; false: no
     /// space at present; let other tasks run, then try again.
@@ -173,8 +267,11 @@ class FULT_API endpoint {
 
   private:
     friend class detail::job;
+    friend class matched_message;
     friend struct detail::endpoint_access;
     explicit endpoint(std::shared_ptr<detail::endpoint_state> state) noexcept;
+    request begin_send(const void *data, bool scattered, std::size_t size, int destination, std::uint32_t tag,
+                       bool synchronous, const char *call);
     [[noreturn]] static void wrong_size(const status &got, std::size_t wanted);
     std::shared_ptr<detail::endpoint_state> state_;
 };

@@ -33,7 +33,7 @@ struct offered_region;
 
 /// Describes a region to other ranks, for put and get: a plain value that may be sent in a message.
 struct remote_region {
-    std::int32_t rank = -1;     ///< the owner of the memory
+    std::int32_t rank = -1;     ///< the owner of the memory: its number in the job
     std::uint32_t writable = 0; ///< whether put is allowed
     std::uint64_t id = 0;       ///< among the regions of that rank
     std::uint64_t size = 0;     ///< in bytes
@@ -66,8 +66,8 @@ class FULT_API region {
     std::unique_ptr<detail::offered_region> what_;
 };
 
-/// Writes at byte offset `offset` of a region of any rank, including this one. put suspends until complete;
-/// iput never suspends, and the memory is in use until the request is complete.
+/// Writes at byte offset `offset` of a region of any rank of the endpoint, including this one. put suspends
+/// until complete; iput never suspends, and the memory is in use until the request is complete.
 FULT_API void put(endpoint &through, const void *data, std::size_t size, const remote_region &to,
                   std::size_t offset);
 /// See put.

@@ -2,6 +2,7 @@
 /// Requests: handles of operations that have been started.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -12,11 +13,15 @@
 
 namespace fult::comm {
 
+class endpoint;
+class request;
+
 /// @cond internal
 namespace detail {
 struct pending;
 struct request_access;
 struct request_pointer;
+FULT_API std::size_t wait_any_of(std::span<request *const> all);
 FULT_API void drop(pending *p) noexcept;
 } // namespace detail
 /// @endcond
@@ -55,6 +60,15 @@ class FULT_API request {
     /// afterwards. Throws error: truncated, peer_failed, peer_left or cancelled.
     status wait();
 
+    /// Like test and wait, with the error as a value: none, truncated, peer_failed, peer_left, cancelled or
+    /// retry. `about` is the message's envelope, also if it was truncated: then with the size of the whole
+    /// message. An empty request is complete, with an envelope of source -1.
+    bool test_status(status &about, errc &failure) noexcept;
+    /// See test_status. May suspend.
+    errc wait_status(status &about) noexcept;
+    /// True if wait would return at once. Makes no progress, never suspends.
+    bool is_complete() const noexcept;
+
     /// Cancels a receive that has not been matched; true if it did. The request is then complete, as
     /// cancelled. Never suspends.
     bool cancel() noexcept;
@@ -64,7 +78,10 @@ class FULT_API request {
     friend struct detail::request_access;
     friend struct detail::request_pointer;
     friend FULT_API std::size_t wait_any(std::span<request> all);
+    friend FULT_API std::size_t detail::wait_any_of(std::span<request *const> all);
+    friend FULT_API void await_all(std::span<request *const> all) noexcept;
     friend FULT_API void wait_all(std::span<request> all);
+    void await() const noexcept;
     explicit request(detail::pending *what) noexcept : what_(what) {}
     explicit request(status sent) noexcept; ///< a message that has already been sent
     detail::pending *what_ = nullptr;
@@ -78,5 +95,31 @@ FULT_API void wait_all(std::span<request> all);
 /// Waits until one request is complete and returns its index; test or wait then take the result at once. If
 /// all are empty, returns all.size(). May suspend.
 FULT_API std::size_t wait_any(std::span<request> all);
+
+/// @cond internal
+namespace detail {
+FULT_API void wait_all_of(std::span<request *const> all);
+// A request that no message completes, for libraries that are built on this one: tasks wait for it among
+// others. It ends by end_request, once, from any task or thread; afterwards it may be destroyed at once.
+FULT_API request open_request(const endpoint &of);
+FULT_API void end_request(const request &open) noexcept;
+// Memory for requests, also those of such libraries: blocks of one size, aligned to a cache line. Neither
+// suspends. A block may be given back by another thread than took it.
+inline constexpr std::size_t request_bytes = 384;
+FULT_API void *take_request_memory(); // throws std::bad_alloc
+FULT_API void give_request_memory(void *block) noexcept;
+template <class List>
+concept request_pointers = std::convertible_to<List, std::span<request *const>>;
+} // namespace detail
+/// @endcond
+
+/// The same for requests that lie anywhere: a range of pointers. Null pointers count as empty requests.
+template <detail::request_pointers List> void wait_all(List &&all) { detail::wait_all_of(all); }
+/// See wait_all.
+template <detail::request_pointers List> std::size_t wait_any(List &&all) { return detail::wait_any_of(all); }
+
+/// Waits until all requests are complete, with one wake-up, and takes no result: take each by test_status or
+/// wait_status. Null pointers count as empty requests. May suspend.
+FULT_API void await_all(std::span<request *const> all) noexcept;
 
 } // namespace fult::comm

@@ -272,6 +272,21 @@ TEST(pmi1_client_errors, the_environment_is_checked) {
     EXPECT_NE(with("0", "", "2").find("PMI_RANK=''"), std::string::npos);
 }
 
+TEST(pmi1_client, the_number_of_ranks_is_known_before_the_connection) {
+    ::unsetenv("PMI_FD");
+    EXPECT_EQ(ranks_by_launcher(), 1);
+    ::setenv("PMI_SIZE", "7", 1); // of a launcher that did not start this process
+    EXPECT_EQ(ranks_by_launcher(), 1);
+    ::setenv("PMI_FD", "3", 1);
+    EXPECT_EQ(ranks_by_launcher(), 7);
+    ::setenv("PMIX_NAMESPACE", "job", 1); // first, as for connections
+    EXPECT_EQ(ranks_by_launcher(), 0);
+    ::setenv("SLURM_NTASKS", "12", 1);
+    EXPECT_EQ(ranks_by_launcher(), 12);
+    for (const char *const each : {"SLURM_NTASKS", "PMIX_NAMESPACE", "PMI_FD", "PMI_SIZE"})
+        ::unsetenv(each);
+}
+
 TEST(pmi1_client_errors, a_contribution_has_a_limit) {
     server launcher;
     launcher.start(0);

@@ -132,6 +132,7 @@ static int all(void) {
     int failed = failures;
     failed += check_messages();
     failed += check_requests();
+    failed += check_subsets();
     failed += check_deliveries();
     failed += check_one_sided();
     failed += check_wrong_arguments();

@@ -4,6 +4,7 @@
 
 int check_messages(void);
 int check_requests(void);
+int check_subsets(void);
 int check_deliveries(void);
 int check_one_sided(void);
 int check_collectives(void);

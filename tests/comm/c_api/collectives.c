@@ -166,6 +166,52 @@ static void blocks(fult_comm_endpoint_t e) {
             CHECK(coming[at++] == 'A' + from);
 }
 
+/* Blocks of rank + 1 numbers, which are 100 times the rank and more. */
+static void parts_of_any_size(fult_comm_endpoint_t e) {
+    const int ranks = fult_comm_size(), rank = fult_comm_rank(), root = ranks - 1;
+    const size_t own = (size_t)rank + 1, total = (size_t)ranks * ((size_t)ranks + 1) / 2;
+    int *all = malloc(total * sizeof(int)), *in = malloc(own * sizeof(int)), *got = malloc(own * sizeof(int));
+    int *joined = malloc(total * sizeof(int));
+    size_t *sizes = malloc((size_t)ranks * sizeof(size_t)), *counts = malloc((size_t)ranks * sizeof(size_t));
+    size_t at = 0, before = 0;
+    for (int r = 0; r < ranks; ++r) {
+        counts[r] = (size_t)r + 1;
+        sizes[r] = counts[r] * sizeof(int);
+        before += r < rank ? counts[r] : 0;
+        for (int i = 0; i <= r; ++i)
+            all[at++] = 100 * r + i;
+    }
+    for (int i = 0; i <= rank; ++i)
+        in[i] = 100 * rank + i;
+    const size_t bytes = own * sizeof(int);
+    CHECK(fult_comm_gatherv(e, in, bytes, joined, rank == root ? sizes : NULL, root) == FULT_SUCCESS);
+    CHECK(rank != root || memcmp(joined, all, total * sizeof(int)) == 0);
+    CHECK(fult_comm_scatterv(e, rank == root ? all : NULL, rank == root ? sizes : NULL, got, bytes, root) ==
+          FULT_SUCCESS);
+    CHECK(memcmp(got, in, bytes) == 0);
+    memset(joined, 0, total * sizeof(int));
+    CHECK(fult_comm_allgatherv(e, in, bytes, joined, sizes) == FULT_SUCCESS);
+    CHECK(memcmp(joined, all, total * sizeof(int)) == 0);
+    CHECK(fult_comm_scatter(e, rank == 0 ? all : NULL, sizeof(int), got, 0) == FULT_SUCCESS);
+    CHECK(got[0] == all[rank]);
+    CHECK(fult_comm_reduce_scatter(e, all, got, counts, FULT_COMM_INT32, FULT_COMM_SUM) == FULT_SUCCESS);
+    for (size_t i = 0; i < own; ++i)
+        CHECK(got[i] == ranks * all[before + i]);
+    int one = rank + 1, sum = -1;
+    CHECK(fult_comm_scan(e, &one, &sum, 1, FULT_COMM_INT32, FULT_COMM_SUM) == FULT_SUCCESS);
+    CHECK(sum == (rank + 1) * (rank + 2) / 2);
+    CHECK(fult_comm_exscan(e, &one, rank == 0 ? NULL : &sum, 1, FULT_COMM_INT32, FULT_COMM_SUM) ==
+          FULT_SUCCESS);
+    CHECK(rank == 0 || sum == rank * (rank + 1) / 2);
+    CHECK(fult_comm_allgatherv(e, in, bytes, joined, NULL) == FULT_ERR_INVALID);
+    free(counts);
+    free(sizes);
+    free(joined);
+    free(got);
+    free(in);
+    free(all);
+}
+
 int check_collectives(void) {
     fult_comm_endpoint_t e;
     CHECK(fult_comm_endpoint_create(&e, NULL) == FULT_SUCCESS);
@@ -175,6 +221,7 @@ int check_collectives(void) {
     at_the_border(e);
     by_a_function(e);
     blocks(e);
+    parts_of_any_size(e);
     CHECK(fult_comm_barrier(fult_comm_world()) == FULT_SUCCESS);
     CHECK(fult_comm_endpoint_destroy(e) == FULT_SUCCESS);
     return failures;

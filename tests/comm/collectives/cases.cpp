@@ -233,6 +233,184 @@ void at_once(party &p) {
     join_all(running);
 }
 
+// Blocks of all sizes, some empty, in order; with gaps by the functions of bytes.
+std::size_t block_of(int rank, std::size_t count) {
+    return static_cast<std::size_t>(rank % 3) * count + (rank % 2);
+}
+
+void scatters(party &p) {
+    endpoint own = p.make_endpoint({});
+    const auto ranks = static_cast<std::size_t>(p.size);
+    for (const std::size_t count : counts) {
+        std::vector<std::uint64_t> all;
+        for (int rank = 0; rank < p.size; ++rank)
+            for (const auto value : values_of(rank, count))
+                all.push_back(value);
+        for (int root = 0; root < p.size; ++root) {
+            std::vector<std::uint64_t> out(count);
+            scatter(own, p.rank == root ? all : std::vector<std::uint64_t>(), out, root);
+            require(out == values_of(p.rank, count), "scatter of " + std::to_string(count));
+        }
+        std::vector<std::size_t> sizes(ranks);
+        std::vector<std::uint64_t> joined;
+        for (int rank = 0; rank < p.size; ++rank) {
+            sizes[static_cast<std::size_t>(rank)] = block_of(rank, count);
+            for (const auto value : values_of(rank, block_of(rank, count)))
+                joined.push_back(value);
+        }
+        const auto mine = values_of(p.rank, block_of(p.rank, count));
+        for (int root = 0; root < p.size; ++root) {
+            std::vector<std::uint64_t> out(mine.size());
+            if (p.rank == root)
+                scatterv(own, joined, sizes, out, root);
+            else
+                scatterv(own, std::vector<std::uint64_t>(), {}, out, root);
+            require(out == mine, "scatterv of " + std::to_string(count));
+            std::vector<std::uint64_t> at_root(p.rank == root ? joined.size() : 0);
+            gatherv(own, mine, at_root,
+                    p.rank == root ? std::span<const std::size_t>(sizes) : std::span<const std::size_t>(),
+                    root);
+            require(p.rank != root || at_root == joined, "gatherv of " + std::to_string(count));
+        }
+        std::vector<std::uint64_t> everywhere(joined.size());
+        allgatherv(own, mine, everywhere, sizes);
+        require(everywhere == joined, "allgatherv of " + std::to_string(count));
+    }
+}
+
+// Bytes with gaps, and the own block in place.
+void with_gaps(party &p) {
+    endpoint own = p.make_endpoint({});
+    const auto ranks = static_cast<std::size_t>(p.size), rank = static_cast<std::size_t>(p.rank);
+    constexpr std::size_t slot = 20;
+    std::vector<std::size_t> sizes(ranks), offsets(ranks);
+    for (std::size_t i = 0; i < ranks; ++i) {
+        sizes[i] = i % slot;
+        offsets[i] = (ranks - 1 - i) * slot;
+    }
+    const auto holds = [&](const std::vector<std::byte> &all, std::size_t i, std::uint64_t seed) {
+        for (std::size_t k = 0; k < slot; ++k)
+            require(all[offsets[i] + k] == (k < sizes[i] ? byte_at(seed, k) : std::byte{0}), "with gaps");
+    };
+    const auto mine = bytes_of(rank, sizes[rank]);
+    std::vector<std::byte> all(ranks * slot);
+    detail::allgatherv(own, mine.data(), mine.size(), all.data(), sizes, offsets);
+    for (std::size_t i = 0; i < ranks; ++i)
+        holds(all, i, i);
+    std::vector<std::byte> again(ranks * slot);
+    std::copy(mine.begin(), mine.end(), again.begin() + static_cast<std::ptrdiff_t>(offsets[rank]));
+    detail::allgatherv(own, again.data() + offsets[rank], sizes[rank], again.data(), sizes, offsets);
+    require(again == all, "in place");
+    std::vector<std::byte> to_all(ranks * slot), from_all(ranks * slot);
+    std::vector<std::size_t> same(ranks, sizes[rank]);
+    for (std::size_t i = 0; i < ranks; ++i) // as much to each as it has for itself
+        std::copy_n(bytes_of(rank * 100 + i, sizes[i]).begin(), sizes[i],
+                    to_all.begin() + static_cast<std::ptrdiff_t>(offsets[i]));
+    detail::alltoallv(own, to_all.data(), sizes, offsets, from_all.data(), same, offsets);
+    for (std::size_t i = 0; i < ranks; ++i)
+        for (std::size_t k = 0; k < same[i]; ++k)
+            require(from_all[offsets[i] + k] == byte_at(i * 100 + rank, k), "alltoallv with gaps");
+    require_throw<std::invalid_argument>([&] {
+        detail::allgatherv(own, mine.data(), mine.size(), all.data(), sizes,
+                           std::span(offsets).first(ranks - 1));
+    });
+}
+
+void prefixes(party &p) {
+    endpoint own = p.make_endpoint({});
+    for (const std::size_t count : counts) {
+        std::vector<matrix> in(count), up_to(count, matrix{1, 0, 0, 1}), out(count), before;
+        for (std::size_t i = 0; i < count; ++i)
+            in[i] = matrix_of(p.rank, i);
+        for (int rank = 0; rank <= p.rank; ++rank) {
+            if (rank == p.rank)
+                before = up_to;
+            for (std::size_t i = 0; i < count; ++i)
+                up_to[i] = product{}(up_to[i], matrix_of(rank, i));
+        }
+        scan(own, in, out, product{});
+        require(out == up_to, "scan of " + std::to_string(count));
+        const std::vector<matrix> untouched(count, matrix{9, 9, 9, 9});
+        out = untouched;
+        exscan(own, in, out, product{});
+        require(out == (p.rank == 0 ? untouched : before), "exscan of " + std::to_string(count));
+        out = in;
+        scan(own, out, out, product{});
+        require(out == up_to, "scan in place");
+    }
+}
+
+void reduced_parts(party &p) {
+    endpoint own = p.make_endpoint({});
+    const auto ranks = static_cast<std::size_t>(p.size);
+    for (const std::size_t count : {0, 1, 3, 100, 3000}) {
+        std::vector<std::size_t> parts(ranks);
+        std::size_t begin = 0, all = 0;
+        for (int rank = 0; rank < p.size; ++rank) {
+            parts[static_cast<std::size_t>(rank)] = block_of(rank, count);
+            begin += rank < p.rank ? block_of(rank, count) : 0;
+            all += block_of(rank, count);
+        }
+        const auto check = [&](const auto &in, const auto &op, auto value_at) {
+            std::vector<std::remove_cvref_t<decltype(in[0])>> out(block_of(p.rank, count));
+            reduce_scatter(own, in, out, parts, op);
+            for (std::size_t i = 0; i < out.size(); ++i)
+                require(out[i] == value_at(begin + i), "reduce_scatter of " + std::to_string(count));
+        };
+        std::vector<matrix> matrices(all);
+        for (std::size_t i = 0; i < all; ++i)
+            matrices[i] = matrix_of(p.rank, i);
+        check(matrices, product{}, [&](std::size_t i) {
+            matrix expected = matrix_of(0, i);
+            for (int rank = 1; rank < p.size; ++rank)
+                expected = product{}(expected, matrix_of(rank, i));
+            return expected;
+        });
+        const auto sum_at = [&](std::size_t i) {
+            std::uint64_t sum = 0;
+            for (int rank = 0; rank < p.size; ++rank)
+                sum += value_of(rank, i);
+            return sum;
+        };
+        check(values_of(p.rank, all), std::plus<>{}, sum_at);
+        std::vector<std::uint64_t> out(count);
+        reduce_scatter(own, values_of(p.rank, count * ranks), out, std::plus<>{});
+        for (std::size_t i = 0; i < count; ++i)
+            require_equal(out[i], sum_at(static_cast<std::size_t>(p.rank) * count + i), "equal parts");
+    }
+}
+
+// Several at once on one endpoint, each with its own number, begun in another order on each rank.
+void numbered(party &p) {
+    endpoint own = p.make_endpoint({});
+    constexpr int tasks = 8;
+    std::vector<handle<void>> running;
+    for (int i = 0; i < tasks; ++i)
+        running.push_back(spawn([&, k = (i + 3 * p.rank) % tasks] {
+            const auto number = static_cast<std::uint32_t>(k + 1);
+            const auto sum = detail::combiner_of<int>(std::plus<>{});
+            for (const std::size_t count : {std::size_t{1}, std::size_t{20'000}}) {
+                const std::vector<int> in(count, p.rank + k);
+                std::vector<int> out(count), all(count * static_cast<std::size_t>(p.size));
+                detail::allreduce(own, in.data(), out.data(), count, sum, number);
+                const int expected = p.size * (p.size - 1) / 2 + p.size * k;
+                require(std::all_of(out.begin(), out.end(), [&](int each) { return each == expected; }),
+                        "sum");
+                detail::allgather(own, in.data(), all.data(), count * sizeof(int), number);
+                for (std::size_t j = 0; j < all.size(); ++j)
+                    require_equal(all[j], static_cast<int>(j / count) + k, "allgather");
+                int root = p.rank == k % p.size ? k : -1;
+                detail::broadcast(own, &root, sizeof root, k % p.size, number);
+                require_equal(root, k, "broadcast");
+                detail::barrier(own, number);
+            }
+        }));
+    require_equal(allreduce(own, 1, std::plus<>{}), p.size, "the one without a number");
+    join_all(running);
+    require_throw<std::out_of_range>([&] { detail::barrier(own, detail::most_sequence + 1); });
+    detail::barrier(own, detail::most_sequence);
+}
+
 // Endpoints whose messages are not matched serve as well.
 void any_delivery(party &p) {
     endpoint queued = p.make_endpoint({.how = delivery::queued});
@@ -305,6 +483,11 @@ constexpr conformance_case all_cases[] = {
     {"order_of_ranks", order_of_ranks},
     {"same_bits", same_bits},
     {"exchanges", exchanges},
+    {"scatters", scatters},
+    {"with_gaps", with_gaps},
+    {"prefixes", prefixes},
+    {"reduced_parts", reduced_parts},
+    {"numbered", numbered},
     {"at_once", at_once},
     {"any_delivery", any_delivery},
     {"errors", errors},

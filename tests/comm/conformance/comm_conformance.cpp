@@ -7,6 +7,7 @@
 //   never_received      rank 0 receives nothing until its senders have stopped
 //   attacked N          until each of two ranks has refused at least N packets of strangers
 //   soak N              N messages of each tag between all ranks
+//   subsets N           makes N endpoints, one after the other
 //   soak_with_a_loss N  the same, but the last rank kills itself during the exchange
 #include <atomic>
 #include <chrono>
@@ -42,11 +43,47 @@ template <class F> void expect_peer_failed(const char *what, F call) {
     require(false, std::string(what) + ": no error");
 }
 
+// Endpoints of some ranks: only those that the dying rank is a member of are affected.
+struct subsets_of_killed {
+    std::vector<int> rest, backwards;
+    endpoint survivors, all, first_and_last;
+
+    subsets_of_killed(endpoint &world, int last, unsigned device) {
+        for (int rank = 0; rank < last; ++rank)
+            rest.push_back(rank);
+        for (int rank = last; rank >= 0; --rank)
+            backwards.push_back(rank);
+        all = world.subset(backwards, 1, {.device = device, .wildcards = true});
+        if (world.rank() != last)
+            survivors = world.subset(rest, 2, {.device = device});
+        const int two[] = {0, last};
+        if (world.rank() == 0 || world.rank() == last)
+            first_and_last = world.subset(two, 3, {.device = device, .wildcards = true});
+    }
+
+    void check(endpoint &world, int last) {
+        require_equal(allreduce(survivors, 1, std::plus<>{}), last, "sum of those that are left");
+        expect_peer_failed("allreduce", [&] { allreduce(all, 1, std::plus<>{}); });
+        expect_peer_failed("subset", [&] { world.subset(backwards, 4); });
+        endpoint again = survivors.subset(rest, 5);
+        require_equal(allreduce(again, 1, std::plus<>{}), last, "sum of those that are left");
+        try {
+            all.recv<int>(0, 1);
+        } catch (const error &e) {
+            const std::string both = "rank 0 (rank " + std::to_string(last) + " of the job)";
+            require(std::string(e.what()).find(both) != std::string::npos, e.what());
+        }
+        if (world.rank() == 0)
+            expect_peer_failed("recv from any", [&] { first_and_last.recv<int>(any_source, any_tag); });
+    }
+};
+
 // Each kind of call that waits for the dying rank, and each that starts later.
 void killed(context &net) {
     endpoint world = net.make_endpoint({.device = tested_device()});
     endpoint open = net.make_endpoint({.device = tested_device(), .wildcards = true});
     const int last = net.size() - 1;
+    subsets_of_killed some(world, last, tested_device());
     std::vector<std::byte> memory(200'000);
     region own(world, memory);
     std::vector<remote_region> regions(static_cast<std::size_t>(net.size()));
@@ -90,6 +127,7 @@ void killed(context &net) {
     expect_peer_failed("send", [&] { world.send(large, last, 1); });
     expect_peer_failed("recv", [&] { world.recv(in, last, 1); });
     expect_peer_failed("get", [&] { get(world, got, there); });
+    some.check(world, last);
     // The others continue.
     for (int other = 0; other < last; ++other)
         if (other != net.rank()) {
@@ -99,6 +137,7 @@ void killed(context &net) {
         }
     if (net.rank() == 0)
         std::printf("killed: ok\n");
+    std::fflush(stdout); // the launcher may end this rank as it leaves
 }
 
 void never_received(context &net) {
@@ -235,6 +274,13 @@ int main(int argc, char **argv) {
             the_last_rank_leaves(p, last == 0);
             if (net.rank() == 0)
                 std::printf("departs: ok\n");
+            return 0;
+        }
+        if (argc == 3 && argv[1] == std::string_view("subsets")) {
+            subsets_in_turn(p, std::atoi(argv[2]));
+            net.barrier();
+            if (net.rank() == 0)
+                std::printf("subsets: ok\n");
             return 0;
         }
         for (const conformance_case &each : conformance_cases()) {

@@ -118,8 +118,9 @@ std::span<const conformance_case> crowd_cases() { return all_crowd_cases; }
 std::span<const conformance_case> conformance_cases() {
     static const std::vector<conformance_case> all = [] {
         std::vector<conformance_case> list;
-        for (const auto part : {basic_cases(), request_cases(), order_cases(), delivery_cases(),
-                                one_sided_cases(), completion_cases(), crowd_cases()})
+        for (const auto part :
+             {basic_cases(), request_cases(), order_cases(), delivery_cases(), one_sided_cases(),
+              completion_cases(), crowd_cases(), subset_cases(), matched_cases(), layout_cases()})
             list.insert(list.end(), part.begin(), part.end());
         return list;
     }();

@@ -49,6 +49,12 @@ std::span<const conformance_case> delivery_cases();
 std::span<const conformance_case> one_sided_cases();
 std::span<const conformance_case> completion_cases();
 std::span<const conformance_case> crowd_cases();
+std::span<const conformance_case> subset_cases();
+std::span<const conformance_case> matched_cases();
+std::span<const conformance_case> layout_cases();
+
+// Makes and destroys so many endpoints of all ranks, one after the other.
+void subsets_in_turn(party &p, int rounds);
 
 // The position of a requirement in the source. (clang 14 has no std::source_location.)
 struct place {
@@ -103,6 +109,7 @@ template <class Exception, class F> void require_throw(F call, place where = pla
 }
 
 // See tests/support/bytes.hpp.
+using fult::testing::byte_at;
 inline std::vector<std::byte> bytes_of(std::uint64_t seed, std::size_t size) {
     std::vector<std::byte> all(size);
     fult::testing::fill_bytes(seed, 0, all.data(), size);

@@ -65,6 +65,15 @@ void from_any_rank(context &net) {
     open.recv(&in, sizeof in, any_source, any_tag);
 }
 
+// Each waits for the rank before it among those, whose order is reversed.
+void subset_receives(context &net) {
+    std::vector<int> backwards;
+    for (int rank = net.size(); rank-- > 0;)
+        backwards.push_back(rank);
+    endpoint own = net.world().subset(backwards);
+    own.recv<int>((own.rank() + own.size() - 1) % own.size(), 7);
+}
+
 // After messages of all kinds, some of which are not received.
 void after_messages(context &net) {
     endpoint far = net.make_endpoint({.device = comm::read_options().devices - 1});
@@ -237,6 +246,7 @@ constexpr std::array cases = std::to_array<named_case>({
     {"barrier_and_receive", barrier_and_receive},
     {"skipped_collective", skipped_collective},
     {"from_any_rank", from_any_rank},
+    {"subset_receives", subset_receives},
     {"after_messages", after_messages},
     {"one_has_left", one_has_left},
     {"a_thread_has_ended", a_thread_has_ended},

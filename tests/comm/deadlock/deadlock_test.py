@@ -78,6 +78,11 @@ def any_source():
     deadlocks(3, 'from_any_rank', 'waits for a message from any rank, any tag, endpoint 1')
 
 
+def subsets():
+    """The report names ranks by their numbers in the endpoint and in the job."""
+    deadlocks(3, 'subset_receives', '1 task waits for a message from rank 2 (rank 0 of the job), tag 7, endpoint 2046')
+
+
 def after_messages():
     """After messages of all kinds, some of which were not received; over one device and over three."""
     deadlocks(3, 'after_messages')

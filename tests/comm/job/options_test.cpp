@@ -54,6 +54,12 @@ TEST_F(comm_options, values_are_read) {
     EXPECT_FALSE(read.gather);
 }
 
+TEST_F(comm_options, a_size_may_be_automatic) {
+    EXPECT_EQ(read_options().packet_size, 0u);
+    ::setenv("FULT_COMM_PACKET_SIZE", "auto", 1);
+    EXPECT_EQ(read_options().packet_size, 0u);
+}
+
 TEST_F(comm_options, values_out_of_range_are_refused_with_the_range) {
     const struct {
         const char *variable, *text, *remedy;
@@ -63,7 +69,8 @@ TEST_F(comm_options, values_out_of_range_are_refused_with_the_range) {
         {"FULT_COMM_DEVICES", "0", "must be a number from 1 to 8"},
         {"FULT_COMM_DEVICES", "9", "must be a number from 1 to 8"},
         {"FULT_COMM_DEVICES", "4294967297", "must be a number from 1 to 8"},
-        {"FULT_COMM_PACKET_SIZE", "255", "must be a size from 256 to 1M, such as 8192 or 8K"},
+        {"FULT_COMM_PACKET_SIZE", "255", "must be a size from 256 to 1M, such as 8192 or 8K, or auto"},
+        {"FULT_COMM_PACKET_SIZE", "0", "or auto"},
         {"FULT_COMM_PACKETS", "7", "must be a number from 8 to 1M, such as 1024 or 1K"},
         {"FULT_COMM_RENDEZVOUS", "2G", "must be a size from 0 to 1G"},
         {"FULT_COMM_UNEXPECTED", "2T", "must be a size from 64K to 1T"},

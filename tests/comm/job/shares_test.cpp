@@ -1,10 +1,15 @@
 // Ranks that have to share processors: how that is detected, and that a rank that polls without result yields
 // its own.
 #include <atomic>
+#include <chrono>
+#include <csignal>
+#include <ctime>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sched.h>
 #include <string>
 #include <sys/syscall.h>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -15,12 +20,29 @@
 
 namespace {
 thread_local unsigned given_up = 0;
-}
+std::atomic<bool> others_compute{false}; // a thread that yields waits for their time slices
+std::atomic<bool> has_slept{false};
+unsigned given_up_before = 0; // the first sleep
+} // namespace
 
 // In place of libc's, for the library too.
 extern "C" int sched_yield() noexcept {
     ++given_up;
+    if (others_compute.load(std::memory_order_relaxed))
+        std::this_thread::sleep_for(std::chrono::milliseconds(1)); // time: a lower bound
     return static_cast<int>(::syscall(SYS_sched_yield));
+}
+
+// The sleep of a worker that watches devices.
+extern "C" int ppoll(pollfd *descriptors, nfds_t count, const timespec *limit, const sigset_t *) {
+    if (others_compute.load(std::memory_order_relaxed) && !has_slept) {
+        given_up_before = given_up;
+        has_slept = true;
+    }
+    timespec left{};
+    if (limit)
+        left = *limit;
+    return static_cast<int>(::syscall(SYS_ppoll, descriptors, count, limit ? &left : nullptr, nullptr, 0));
 }
 
 namespace {
@@ -59,13 +81,14 @@ TEST(shares, of_this_process_can_be_read) {
     EXPECT_TRUE(short_of(std::vector<std::string>(CPU_SETSIZE + 1, own)));
 }
 
-// One worker, so that no other one hides what this one does.
+// No other one hides what this one does.
+fult::options one_worker() {
+    fult::options o = as_many_workers_as_asked_for();
+    o.workers = 1;
+    return o;
+}
+
 struct shared_processors : ::testing::TestWithParam<bool> {
-    static fult::options one_worker() {
-        fult::options o = as_many_workers_as_asked_for();
-        o.workers = 1;
-        return o;
-    }
     static void expect_given_up(unsigned looks) {
         if (GetParam())
             EXPECT_GE(given_up, looks / 32);
@@ -99,6 +122,30 @@ TEST_P(shared_processors, are_given_up_by_loops_that_poll) {
         p.world.send(1, 0, 1);
         r.wait();
     });
+    fult::detail::share_processors(false);
+}
+
+// One look without result is enough then, not sixteen: the sender wakes a sleeper.
+TEST(processes_that_compute, leave_the_processor_to_a_rank_that_sleeps) {
+    const runtime running(one_worker());
+    world_settings alone;
+    alone.ranks = 1;
+    alone.options.server = server_policy::workers;
+    fult::detail::share_processors(true);
+    run_ranks(alone, [&](party &p, world &) {
+        int in = 0;
+        request r = p.world.irecv(std::span(&in, 1), 0, 1);
+        given_up = 0;
+        others_compute = true;
+        std::jthread sender([&] {
+            while (!has_slept)
+                std::this_thread::yield();
+            p.world.send(1, 0, 1);
+        });
+        r.wait();
+        EXPECT_LT(given_up_before, 4U);
+    });
+    others_compute = false;
     fult::detail::share_processors(false);
 }
 

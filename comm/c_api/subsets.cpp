@@ -1,0 +1,27 @@
+// Endpoints of some ranks.
+#include <memory>
+
+#include "comm/c_api/objects.hpp"
+
+using namespace fult::comm::detail;
+using fult::comm::endpoint;
+
+int fult_comm_endpoint_subset(fult_comm_endpoint_t *made, fult_comm_endpoint_t parent, const int *ranks,
+                              size_t count, uint32_t tag, const fult_comm_endpoint_attr *attr) {
+    constexpr const char *call = "fult_comm_endpoint_subset";
+    if (!the_context())
+        return without_context();
+    if (!made || missing(ranks, count))
+        return wrong_argument(call, made ? "the list is NULL, and its length is not 0"
+                                         : "there is no place for the endpoint");
+    return perform(parent, call, [&](endpoint &it) {
+        *made = std::make_unique<fult_comm_endpoint>(
+                    it.subset({ranks, count}, tag, endpoint_options_of(attr, call)))
+                    .release();
+        the_context()->left.fetch_add(1, std::memory_order_relaxed);
+    });
+}
+
+int fult_comm_endpoint_rank(fult_comm_endpoint_t one) { return one ? one->it.rank() : -1; }
+int fult_comm_endpoint_size(fult_comm_endpoint_t one) { return one ? one->it.size() : 0; }
+int fult_comm_world_rank(fult_comm_endpoint_t one, int rank) { return one ? one->it.world_rank(rank) : -1; }

@@ -1,0 +1,57 @@
+// Prefixes. In each round pairs of neighbouring groups exchange their sums, and the groups double; a rank of
+// the upper one adds the lower one's sum to its prefix (recursive doubling, as in MPICH). The order of the
+// ranks is kept. With a number of ranks that is no power of two, some ranks lack a partner; no other rank
+// needs the sum that these would have.
+#include <fult/detail/assertion.hpp>
+
+#include "comm/collectives/call.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+// `prefix` holds this rank's values, or nothing if `has_prefix` is false.
+void prefixes(collective_call &call, void *sum, void *prefix, bool has_prefix, std::size_t count,
+              const combiner &how) {
+    const std::size_t size = count * how.element;
+    scratch room(size);
+    std::uint32_t round = 0;
+    for (int distance = 1; distance < call.size(); distance *= 2, ++round) {
+        const int other = call.rank() ^ distance;
+        if (other >= call.size())
+            continue;
+        call.exchange(sum, size, other, room.data(), size, other, round);
+        const bool from_below = other < call.rank();
+        FULT_ASSERT(from_below == ((call.rank() & distance) != 0));
+        combine(how, sum, room.data(), from_below, count);
+        if (!from_below)
+            continue;
+        if (has_prefix)
+            combine(how, prefix, room.data(), true, count);
+        else
+            copy_bytes(prefix, room.data(), size);
+        has_prefix = true;
+    }
+}
+
+} // namespace
+
+void scan(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how,
+          std::uint32_t sequence) {
+    collective_call call(among, collective::scan, sequence);
+    const std::size_t size = count * how.element;
+    scratch sum(size);
+    copy_bytes(sum.data(), in, size);
+    copy_bytes(out, in, size);
+    prefixes(call, sum.data(), out, true, count, how);
+}
+
+void exscan(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how,
+            std::uint32_t sequence) {
+    collective_call call(among, collective::exscan, sequence);
+    const std::size_t size = count * how.element;
+    scratch sum(size);
+    copy_bytes(sum.data(), in, size);
+    prefixes(call, sum.data(), out, false, count, how);
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,53 @@
+// Common part of the functions of endpoint.
+#pragma once
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include <fult/sync/waiter.hpp>
+
+#include "comm/endpoints/endpoint_state.hpp"
+#include "comm/requests/pending.hpp"
+
+namespace fult::comm::detail {
+
+// Blocking calls: the operation and the waiter lie on the task's stack.
+struct alignas(64) blocking_receive final : receive {
+    fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
+    blocking_receive() noexcept {
+        finished = [](operation &op, callback_queue *) noexcept {
+            static_cast<blocking_receive &>(op).done.grant();
+        };
+    }
+    // After it was posted. Throws if it failed.
+    status result(const char *call) {
+        at->on.wait(done, *this);
+        if (failure != errc::none)
+            throw_failure(*this, call);
+        return about;
+    }
+};
+
+struct blocking_send final : sending {
+    fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
+    blocking_send() noexcept {
+        finished = [](operation &op, callback_queue *) noexcept {
+            static_cast<blocking_send &>(op).done.grant();
+        };
+    }
+    errc carry_out(device &on) noexcept {
+        on.send(*this);
+        on.wait(done, *this);
+        return failure;
+    }
+};
+
+inline endpoint_state &the(const std::shared_ptr<endpoint_state> &state, const char *call) {
+    if (!state)
+        throw std::invalid_argument("fult-comm: " + std::string(call) +
+                                    ": the endpoint is empty (moved from?)");
+    return *state;
+}
+
+} // namespace fult::comm::detail

@@ -1,0 +1,133 @@
+// Probes, and messages that they take out of matching.
+#include <fult/comm/endpoint.hpp>
+#include <fult/detail/misuse.hpp>
+
+#include "comm/endpoints/calls.hpp"
+
+namespace fult::comm {
+
+using namespace detail;
+
+namespace {
+
+// Calls `find` until it returns something. Throws if no message can come any more.
+template <class Find>
+auto await_message(endpoint_state &at, const char *call, int source, std::int64_t tag, Find find) {
+    for (;;) {
+        const errc hopeless =
+            at.hopeless(at.world_source(source)); // first: `find` then finds all earlier messages
+        if (auto found = find())
+            return std::move(*found);
+        if (hopeless != errc::none) {
+            receive never;
+            describe_receive(never, at, nullptr, 0, source, tag);
+            never.about.source = source;
+            never.failure = hopeless;
+            throw_failure(never, call);
+        }
+        at.on.pause();
+    }
+}
+
+void describe_taken(receive &r, endpoint_state &at, void *to, bool scattered, std::size_t size,
+                    const status &about) noexcept {
+    describe_receive(r, at, to, size, about.source, about.tag);
+    r.is_scattered = scattered;
+}
+
+} // namespace
+
+std::optional<status> endpoint::try_probe(int source, std::int64_t tag) {
+    endpoint_state &at = the(state_, "try_probe");
+    at.check_source("try_probe", source, tag);
+    const int in_job = at.world_source(source);
+    if (auto found = at.look(in_job, tag))
+        return found;
+    at.on.look();
+    return at.look(in_job, tag);
+}
+
+status endpoint::probe(int source, std::int64_t tag) {
+    endpoint_state &at = the(state_, "probe");
+    at.check_source("probe", source, tag);
+    return await_message(at, "probe", source, tag, [&] { return try_probe(source, tag); });
+}
+
+std::optional<matched_message> endpoint::try_mprobe(int source, std::int64_t tag) {
+    endpoint_state &at = the(state_, "try_mprobe");
+    at.check_source("try_mprobe", source, tag);
+    const int in_job = at.world_source(source);
+    arrived *found = at.take(in_job, tag);
+    if (!found) {
+        at.on.look();
+        found = at.take(in_job, tag);
+    }
+    if (!found)
+        return std::nullopt;
+    return matched_message(state_, found);
+}
+
+matched_message endpoint::mprobe(int source, std::int64_t tag) {
+    endpoint_state &at = the(state_, "mprobe");
+    at.check_source("mprobe", source, tag);
+    return await_message(at, "mprobe", source, tag, [&] { return try_mprobe(source, tag); });
+}
+
+// Messages that were taken --------------------------------------------------------------------------------------------
+
+matched_message::matched_message(std::shared_ptr<endpoint_state> at, arrived *what) noexcept
+    : at_(std::move(at)), what_(what), about_(at_->own(what->about)) {}
+matched_message::matched_message(matched_message &&other) noexcept
+    : at_(std::move(other.at_)), what_(std::exchange(other.what_, nullptr)), about_(other.about_) {}
+matched_message &matched_message::operator=(matched_message &&other) noexcept {
+    if (this != &other) {
+        const matched_message gone(std::move(*this));
+        at_ = std::move(other.at_);
+        what_ = std::exchange(other.what_, nullptr);
+        about_ = other.about_;
+    }
+    return *this;
+}
+matched_message::~matched_message() {
+    if (what_)
+        fult::detail::misuse(
+            "comm::matched_message",
+            "destroyed before its message was received; receive it, or probe without taking it");
+}
+
+status matched_message::receive(void *to, bool scattered, std::size_t size) {
+    endpoint_state &at = the(at_, "matched_message::recv");
+    blocking_receive r;
+    describe_taken(r, at, to, scattered, size, about_);
+    const std::shared_ptr<endpoint_state> keep = std::move(at_);
+    at.on.post(r, *std::exchange(what_, nullptr));
+    return r.result("matched_message::recv");
+}
+
+request matched_message::begin(void *to, bool scattered, std::size_t size) {
+    endpoint_state &at = the(at_, "matched_message::irecv");
+    auto r = std::make_unique<pending_receive>();
+    r->on = &at.on;
+    describe_taken(*r, at, to, scattered, size, about_);
+    const std::shared_ptr<endpoint_state> keep = std::move(at_);
+    at.on.post(*r, *std::exchange(what_, nullptr));
+    return request_pointer::of(r.release());
+}
+
+status matched_message::recv(void *data, std::size_t size) { return receive(data, false, size); }
+status matched_message::recv(message_target &to, std::size_t size) { return receive(&to, true, size); }
+request matched_message::irecv(void *data, std::size_t size) { return begin(data, false, size); }
+request matched_message::irecv(message_target &to, std::size_t size) { return begin(&to, true, size); }
+
+errc matched_message::recv_status(void *data, std::size_t size, status &about) noexcept {
+    endpoint_state &at = the(at_, "matched_message::recv_status");
+    blocking_receive r;
+    describe_taken(r, at, data, false, size, about_);
+    const std::shared_ptr<endpoint_state> keep = std::move(at_);
+    at.on.post(r, *std::exchange(what_, nullptr));
+    at.on.wait(r.done, r);
+    about = r.about;
+    return r.failure;
+}
+
+} // namespace fult::comm
