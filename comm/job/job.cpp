@@ -1,5 +1,6 @@
 #include "comm/job/job.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <stdexcept>
 #include <string>
@@ -239,8 +240,24 @@ void job::end() {
     fult::detail::share_processors(false);
     deadlocks_.reset();
     servers_.clear(); // they may report a failure to watch_
+    if (wanted.counters)
+        print_counters();
     watch_.reset();
     world = endpoint();
+}
+
+// One line for each transport that counts.
+void job::print_counters() const {
+    std::vector<const transport *> printed;
+    for (const auto &each : devices_)
+        for (int rank = 0; rank < boot->size(); ++rank) {
+            const transport *const via = each->route(rank);
+            if (!via || std::find(printed.begin(), printed.end(), via) != printed.end())
+                continue;
+            printed.push_back(via);
+            if (const std::string text = via->report(); !text.empty())
+                std::fprintf(stderr, "fult-comm: rank %d: %s: %s\n", boot->rank(), via->name(), text.c_str());
+        }
 }
 
 } // namespace fult::comm::detail

@@ -70,6 +70,7 @@ class job {
     void say_who_is_missing(const std::string &text); // once
     void require_none(std::string (device::*left)(), const char *remedy);
     void require_no_endpoints();
+    void print_counters() const;
 
     bool has_complained_ = false;
     std::unique_ptr<liveness> watch_;

@@ -1,6 +1,7 @@
 #include "comm/job/joining.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include "comm/job/shares.hpp"
 #include "comm/shared/segment.hpp"
 #include "comm/shared/shared.hpp"
+#include "comm/verbs/verbs.hpp"
 #include "fult/base/numbers.hpp"
 
 namespace fult::comm::detail {
@@ -60,6 +62,7 @@ struct introduction {
     std::string same_host;
     std::string share; // shares.hpp
     std::uint64_t secret = 0;
+    std::string network;
 };
 
 // Throws std::runtime_error if it is none.
@@ -70,18 +73,75 @@ template <class Number> Number number_in(const std::string &part) {
     return *value;
 }
 
+verbs_settings verbs_settings_of(const options &wanted) {
+    verbs_settings s;
+    s.ports = wanted.interface == "auto" ? "" : wanted.interface;
+    s.silence = std::chrono::seconds(wanted.heartbeat);
+    if (wanted.gid == "auto")
+        return s;
+    const auto index = fult::detail::whole_number<int>(wanted.gid);
+    if (!index || *index < 0 || *index > 255)
+        throw std::invalid_argument("fult-comm: FULT_COMM_GID='" + wanted.gid +
+                                    "': must be auto, or an index from 0 to 255");
+    s.gid = *index;
+    return s;
+}
+
+// What all devices of this rank would use; no network if they differ.
+verbs_offer own_offer(verbs_settings settings, unsigned devices, std::size_t packet_memory) {
+    verbs_offer first;
+    for (settings.index = 0; settings.index < devices; ++settings.index) {
+        verbs_offer each = offer_verbs(settings, devices * packet_memory); // one device at a time
+        if (settings.index == 0)
+            first = std::move(each);
+        else if (each.network != first.network)
+            return {};
+        else if (first.shortage.empty())
+            first.shortage = std::move(each.shortage);
+    }
+    return first;
+}
+
+// Larger limits of packets are rarely reached.
+constexpr std::size_t most_tried = std::size_t{64} << 20;
+
+// All ranks have adapters of one kind of network, and can use them; the first one that cannot says why.
+// Another exchange: the adapters are opened for it.
+bool all_have_verbs(bootstrap &boot, const verbs_settings &settings, const options &wanted) {
+    const std::size_t packet = wanted.packet_size != 0 ? wanted.packet_size : usual_packet_size;
+    const verbs_offer own =
+        own_offer(settings, wanted.devices, std::min(wanted.packets * packet, most_tried));
+    std::vector<verbs_offer> offers;
+    for (const std::string &each : boot.exchange(join_strings({own.network, own.shortage}))) {
+        std::vector<std::string> parts = split_strings(each, 2);
+        offers.push_back({std::move(parts[0]), std::move(parts[1])});
+    }
+    if (!std::ranges::all_of(offers, [&](const verbs_offer &each) {
+            return !each.network.empty() && each.network == offers.front().network;
+        }))
+        return false;
+    const auto lacking =
+        std::ranges::find_if(offers, [](const verbs_offer &each) { return !each.shortage.empty(); });
+    if (lacking == offers.end())
+        return true;
+    if (lacking - offers.begin() == boot.rank())
+        std::fprintf(stderr, "%s. Until then messages between hosts go by libfabric (rank %d)\n",
+                     own.shortage.c_str(), boot.rank());
+    return false;
+}
+
 std::vector<introduction> introduce(bootstrap &boot, const options &wanted) {
     const std::string mine =
         join_strings({host_identity(), std::to_string(::getpid()), fresh_job_name(),
                       std::to_string(wanted.packet_size), std::to_string(wanted.devices),
                       std::to_string(free_shared_memory()), std::to_string(wanted.shared_memory),
-                      wanted.same_host, own_share(), std::to_string(random_number())});
+                      wanted.same_host, own_share(), std::to_string(random_number()), wanted.network});
     std::vector<introduction> all;
     for (const std::string &each : boot.exchange(mine)) {
-        const auto parts = split_strings(each, 10);
+        const auto parts = split_strings(each, 11);
         all.push_back({parts[0], number_in<pid_t>(parts[1]), parts[2], parts[3], parts[4],
                        number_in<std::size_t>(parts[5]), number_in<std::size_t>(parts[6]), parts[7], parts[8],
-                       number_in<std::uint64_t>(parts[9])});
+                       number_in<std::uint64_t>(parts[9]), parts[10]});
     }
     return all;
 }
@@ -97,6 +157,7 @@ void require_same(const char *variable, std::size_t rank, const std::string &the
 
 neighbours::neighbours(bootstrap &boot, const options &wanted)
     : rank_(boot.rank()), devices_(wanted.devices) {
+    const verbs_settings adapters = verbs_settings_of(wanted);
     const std::vector<introduction> all = introduce(boot, wanted);
     const auto self = static_cast<std::size_t>(rank_);
     job_ = all[0].job;
@@ -128,6 +189,11 @@ neighbours::neighbours(bootstrap &boot, const options &wanted)
         processes_[i] = near_[i] ? all[i].process : 0;
     }
     processes_[self] = -1;
+    // any_far_ is the same on all ranks: a job has several hosts, or one whose ranks use the network.
+    const bool is_open =
+        std::ranges::all_of(all, [](const introduction &each) { return each.network == "auto"; });
+    uses_verbs_ =
+        wanted.network == "verbs" || (is_open && any_far_ && all_have_verbs(boot, adapters, wanted));
     processors_are_short_ = more_workers_than_processors(shares, own_among_them);
 }
 
@@ -161,7 +227,7 @@ joining::joining(const neighbours &all, const options &wanted, unsigned device)
     if (all.any_near())
         open_near();
     if (all.any_far())
-        far_ = open_fabric_for(false, wanted.network);
+        far_ = open_network();
 }
 
 // The bell belongs to this transport, which has nothing else to sleep on.
@@ -221,6 +287,18 @@ int joining::open_fabric_for(bool same_host, const std::string &provider) {
     return static_cast<int>(transports.size() - 1);
 }
 
+int joining::open_network() {
+    if (!all_.uses_verbs())
+        return open_fabric_for(false, wanted_.network);
+    verbs_settings s = verbs_settings_of(wanted_);
+    s.index = device_;
+    s.rank = all_.rank();
+    s.receive_packet_bytes = all_.packet_size(wanted_);
+    s.descriptor = static_cast<unsigned>(transports.size());
+    transports.push_back(open_verbs(s));
+    return static_cast<int>(transports.size() - 1);
+}
+
 std::vector<std::string> joining::addresses() const {
     const auto of = [&](int index) {
         return index < 0 ? std::string() : transports[static_cast<std::size_t>(index)]->address();
@@ -262,7 +340,7 @@ void joining::go_far(const all_addresses &addresses) {
         std::fprintf(stderr, "%s. Until then messages of %zu of the %zu ranks here go over the network\n",
                      shortage_.c_str(), lacking, all_.ranks_here());
     if (far_ < 0)
-        far_ = open_fabric_for(false, wanted_.network);
+        far_ = open_network();
 }
 
 // True if all ranks of this host have the memory of their earlier devices.

@@ -46,6 +46,9 @@ class neighbours {
     bool processors_are_short() const noexcept { return processors_are_short_; }
     // In the form that liveness takes: 0 for ranks that are not near, -1 for this one.
     const std::vector<pid_t> &processes() const noexcept { return processes_; }
+    // True if ranks of other hosts are reached by verbs; the same on all ranks, unless they have different
+    // options.
+    bool uses_verbs() const noexcept { return uses_verbs_; }
     // The job's secret, known to its ranks only.
     std::uint64_t secret() const noexcept { return secret_; }
     // Name of a rank's device, under which it publishes its objects on the host.
@@ -57,7 +60,7 @@ class neighbours {
     std::uint64_t secret_;
     std::vector<bool> near_;
     std::vector<pid_t> processes_;
-    bool any_near_ = false, any_far_ = false;
+    bool any_near_ = false, any_far_ = false, uses_verbs_ = false;
     std::size_t free_ = 0, allowed_ = 0; // bytes of shared memory: minimum over the ranks of this host
     unsigned devices_;
     bool processors_are_short_ = false;
@@ -98,6 +101,7 @@ class joining {
         return addresses[rank][device_ * parts + which];
     }
     int open_fabric_for(bool same_host, const std::string &provider);
+    int open_network();
 
     const neighbours &all_;
     options wanted_;

@@ -15,8 +15,9 @@ constexpr choice<server_policy> policies[] = {{"auto", server_policy::automatic}
                                               {"dedicated", server_policy::dedicated}};
 
 constexpr char same_host_values[] = "auto, none, a provider";
-constexpr char network_values[] = "auto, a provider";
+constexpr char network_values[] = "auto, verbs, a provider";
 constexpr char interface_values[] = "auto, a name or an address";
+constexpr char gid_values[] = "auto, an index";
 
 constexpr std::size_t operator""_K(unsigned long long n) { return std::size_t{n} << 10; }
 constexpr std::size_t operator""_M(unsigned long long n) { return std::size_t{n} << 20; }
@@ -30,9 +31,18 @@ constexpr comm_option_row rows[] = {
         "FULT_COMM_SHARED_MEMORY", "Bytes of shared memory for the messages between all ranks of a host "
                                    "together. With many ranks each pair gets less, down to a page."),
     option<text_option<&options::network, network_values>>(
-        "FULT_COMM_NETWORK", "What carries messages between hosts, as `fi_info -l` names it."),
+        "FULT_COMM_NETWORK",
+        "What carries messages between hosts: verbs, which uses InfiniBand and RoCE "
+        "adapters directly, or a provider "
+        "of libfabric, as `fi_info -l` names it. auto: verbs if all ranks have an active port of the same "
+        "kind, else a provider that libfabric offers."),
     option<text_option<&options::interface, interface_values>>(
-        "FULT_COMM_INTERFACE", "The network interface to use; an error lists the usable ones."),
+        "FULT_COMM_INTERFACE", "The network interface to use; an error lists the usable ones. With verbs "
+                               "also a port of an adapter, such as "
+                               "mlx5_0:1, or several, separated by commas, which the devices use in turn."),
+    option<text_option<&options::gid, gid_values>>(
+        "FULT_COMM_GID",
+        "With verbs: the index of the port's GID to use. auto: RoCE v2 before v1, IPv4 before IPv6."),
     option<named_option<&options::server, policies>>(
         "FULT_COMM_SERVER", "What makes progress: the workers between tasks and when idle (also auto), or a "
                             "kernel thread beside them."),
@@ -59,6 +69,9 @@ constexpr comm_option_row rows[] = {
         "FULT_COMM_TIMEOUT", "Seconds to wait for the other ranks at the start and the end."),
     option<number_option<&options::heartbeat, seconds, 1, 3600>>(
         "FULT_COMM_HEARTBEAT", "Seconds of silence after which a rank of another host counts as dead."),
+    option<switch_option<&options::counters>>(
+        "FULT_COMM_COUNTERS",
+        "At the end of a context each rank prints what its transports have counted (verbs)."),
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // The network interface, as small as the protocol permits: messages of one packet, and one-sided transfers if
-// the network has them. Implemented by loopback (ranks of one process), shared (ranks of one host) and fabric
-// (libfabric).
+// the network has them. Implemented by loopback (ranks of one process), shared (ranks of one host), verbs
+// (InfiniBand and RoCE adapters) and fabric (libfabric).
 //
 // A device uses its transports under its own lock, so one thread at a time calls the functions below, unless
 // stated otherwise. None of them blocks, suspends or calls back.
@@ -111,6 +111,9 @@ class transport {
     // The same, and others have no more than this access, if the transport can restrict it.
     virtual bool register_memory_for(memory &m, access_of_others) noexcept { return register_memory(m); }
     virtual void deregister_memory(memory &m) noexcept = 0;
+
+    // What it has counted, for a person; empty if nothing. Under the device's lock, or when it is not in use.
+    virtual std::string report() const { return {}; }
 
     // For sleeping: a descriptor that becomes readable on an event, or -1 if there is none.
     virtual int descriptor() const noexcept { return -1; }

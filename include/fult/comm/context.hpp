@@ -30,8 +30,10 @@ struct options {
     /// FULT_COMM_SAME_HOST: for ranks of one host: auto (FULT's own shared memory), the name of a libfabric
     /// provider, or none
     std::string same_host = "auto";
-    std::string network = "auto"; ///< FULT_COMM_NETWORK: for ranks of other hosts: auto, or a provider's name
-    std::string interface = "auto"; ///< FULT_COMM_INTERFACE: the network's address or name on this host
+    /// FULT_COMM_NETWORK: for ranks of other hosts: auto, verbs, or a libfabric provider's name
+    std::string network = "auto";
+    /// FULT_COMM_INTERFACE: the network's address or name on this host; with verbs, also ports of adapters
+    std::string interface = "auto";
     server_policy server = server_policy::automatic; ///< FULT_COMM_SERVER
     /// FULT_COMM_DEVICES: each has its own transports, packets, lock and progress engine
     unsigned devices = 1;
@@ -42,8 +44,10 @@ struct options {
     std::size_t rendezvous = 0;        ///< FULT_COMM_RENDEZVOUS: minimum size in bytes; 0: a packet's
     std::size_t unexpected = std::size_t{256} << 20; ///< FULT_COMM_UNEXPECTED: bytes of unexpected messages
     bool gather = true;                              ///< FULT_COMM_GATHER: small messages share packets
-    unsigned timeout = 60;  ///< FULT_COMM_TIMEOUT: seconds to wait for ranks at start
-    unsigned heartbeat = 5; ///< FULT_COMM_HEARTBEAT: seconds of silence after which a rank counts as failed
+    unsigned timeout = 60;    ///< FULT_COMM_TIMEOUT: seconds to wait for ranks at start
+    unsigned heartbeat = 5;   ///< FULT_COMM_HEARTBEAT: seconds of silence after which a rank counts as failed
+    std::string gid = "auto"; ///< FULT_COMM_GID: with verbs, an index into the port's table of GIDs
+    bool counters = false;    ///< FULT_COMM_COUNTERS: print what the transports have counted at the end
 };
 
 /// The defaults, overridden by the environment variables FULT_COMM_*. Throws std::invalid_argument that names

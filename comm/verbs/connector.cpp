@@ -1,0 +1,366 @@
+#include "comm/verbs/connector.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include <fult/detail/address.hpp>
+#include <fult/detail/assertion.hpp>
+
+#include "comm/base/random_number.hpp"
+
+namespace fult::comm::detail {
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds longest_patience{320};
+constexpr std::uint32_t number_mask = (1U << number_bits) - 1;
+constexpr std::uint32_t privileged_qkey = 0x8000'0000; // keys with this bit are the kernel's
+
+// Limits of a connection. An acknowledgment is waited for (ack_timeout), and asked for 7 times; then the
+// other side is unreachable. A receiver without buffers is not: its memory is short, or its processors are
+// busy, and it is waited for without limit (7), as senders are slowed rather than failed. It is tried again
+// after 0.64 ms (12).
+constexpr std::uint8_t ack_retries = 7, no_receive_retries = 7, no_receive_delay = 12;
+
+constexpr std::uint8_t most_reads = 16; // in flight in a connection
+
+std::uint8_t reads_of(const verbs_port &port, int limit) {
+    return static_cast<std::uint8_t>(
+        std::clamp(std::min(limit, port.limits.max_qp_rd_atom), 1, int{most_reads}));
+}
+
+int to_init(const link_parts &parts, ibv_qp *pair) noexcept {
+    ibv_qp_attr to{};
+    to.qp_state = IBV_QPS_INIT;
+    to.port_num = parts.port.number;
+    to.qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE; // of memory whose key permits it
+    return libibverbs().modify_qp(pair, &to,
+                                  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+int to_receive(const link_parts &parts, ibv_qp *pair, const ibv_ah_attr &path, const verbs_address &other,
+               std::uint32_t qp_number, std::uint32_t psn) noexcept {
+    ibv_qp_attr to{};
+    to.qp_state = IBV_QPS_RTR;
+    to.path_mtu = std::min(parts.port.attributes.active_mtu, static_cast<ibv_mtu>(other.mtu));
+    to.dest_qp_num = qp_number;
+    to.rq_psn = psn;
+    to.max_dest_rd_atomic = reads_of(parts.port, most_reads);
+    to.min_rnr_timer = no_receive_delay;
+    to.ah_attr = path;
+    return libibverbs().modify_qp(pair, &to,
+                                  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+                                      IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+}
+
+int to_send(const link_parts &parts, ibv_qp *pair, std::uint32_t psn) noexcept {
+    ibv_qp_attr to{};
+    to.qp_state = IBV_QPS_RTS;
+    to.timeout = ack_timeout(parts.silence);
+    to.retry_cnt = ack_retries;
+    to.rnr_retry = no_receive_retries;
+    to.sq_psn = psn;
+    to.max_rd_atomic = reads_of(parts.port, parts.port.limits.max_qp_init_rd_atom);
+    return libibverbs().modify_qp(pair, &to,
+                                  IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                                      IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
+}
+
+} // namespace
+
+std::uint8_t ack_timeout(std::chrono::seconds silence) noexcept {
+    constexpr std::chrono::nanoseconds unit{4096};
+    constexpr std::uint8_t least = 14, most = 18; // 67 ms, 1.07 s
+    constexpr int waits = (ack_retries + 1) * 4;  // adapters may wait up to four times as long
+    std::uint8_t exponent = least;
+    while (exponent < most && unit * waits * (2LL << exponent) <= silence)
+        ++exponent;
+    return exponent;
+}
+
+verbs_ptr<ibv_qp> make_pair(const link_parts &parts) noexcept {
+    ibv_qp_init_attr wanted{};
+    wanted.send_cq = wanted.recv_cq = parts.queue;
+    wanted.srq = parts.receives;
+    wanted.cap.max_send_wr = link::depth;
+    wanted.cap.max_send_sge = 1;
+    wanted.cap.max_inline_data = parts.inline_bytes;
+    wanted.qp_type = IBV_QPT_RC;
+    return verbs_ptr<ibv_qp>(libibverbs().create_qp(parts.domain, &wanted));
+}
+
+// The queue pair for datagrams ------------------------------------------------------------------------------------------------
+
+connector::connector(const link_parts &parts, int rank, verbs_counts &counts)
+    : parts_(parts),
+      rank_(rank),
+      counts_(counts),
+      token_(random_number()),
+      qkey_(static_cast<std::uint32_t>(random_number()) & ~privileged_qkey),
+      slots_(std::size_t{2} * buffers) {
+    region_ = created(libibverbs().reg_mr(parts.domain, slots_.data(), slots_.size() * sizeof(slot),
+                                          IBV_ACCESS_LOCAL_WRITE),
+                      parts.port.name, "ibv_reg_mr of the connections' messages");
+    open_pair();
+    for (std::uint32_t i = 0; i < buffers; ++i) {
+        post_slot(i);
+        free_.push_back(buffers + i);
+    }
+}
+
+void connector::open_pair() {
+    ibv_qp_init_attr wanted{};
+    wanted.send_cq = wanted.recv_cq = parts_.queue;
+    wanted.cap.max_send_wr = wanted.cap.max_recv_wr = buffers;
+    wanted.cap.max_send_sge = wanted.cap.max_recv_sge = 1;
+    wanted.qp_type = IBV_QPT_UD;
+    datagrams_ = created(libibverbs().create_qp(parts_.domain, &wanted), parts_.port.name,
+                         "ibv_create_qp for datagrams");
+    ibv_qp_attr to{};
+    to.qp_state = IBV_QPS_INIT;
+    to.port_num = parts_.port.number;
+    to.qkey = qkey_;
+    int error = libibverbs().modify_qp(datagrams_.get(), &to,
+                                       IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
+    to.qp_state = IBV_QPS_RTR;
+    if (error == 0)
+        error = libibverbs().modify_qp(datagrams_.get(), &to, IBV_QP_STATE);
+    to.qp_state = IBV_QPS_RTS;
+    to.sq_psn = 0;
+    if (error == 0)
+        error = libibverbs().modify_qp(datagrams_.get(), &to, IBV_QP_STATE | IBV_QP_SQ_PSN);
+    if (error != 0) {
+        errno = error;
+        throw_verbs_error(parts_.port.name, "ibv_modify_qp for datagrams");
+    }
+}
+
+verbs_address connector::address() const noexcept {
+    verbs_address own;
+    std::strncpy(own.network, parts_.port.network(), sizeof own.network - 1);
+    own.gid = parts_.port.gid.gid;
+    own.token = token_;
+    own.qp_number = datagrams_->qp_num;
+    own.qkey = qkey_;
+    own.lid = parts_.port.attributes.lid;
+    own.mtu = static_cast<std::uint16_t>(parts_.port.attributes.active_mtu);
+    return own;
+}
+
+void connector::set_ranks(std::vector<std::optional<verbs_address>> ranks) {
+    ranks_ = std::move(ranks);
+    links_.resize(ranks_.size());
+    gone_.assign(ranks_.size(), false);
+}
+
+// InfiniBand within a subnet goes by the port's number there, everything else by GID.
+ibv_ah_attr connector::path_to(const verbs_address &other) const noexcept {
+    ibv_ah_attr path{};
+    path.port_num = parts_.port.number;
+    path.dlid = other.lid;
+    const ibv_gid &own = parts_.port.gid.gid;
+    if (parts_.port.is_ethernet() || own.global.subnet_prefix != other.gid.global.subnet_prefix) {
+        path.is_global = 1;
+        path.grh.dgid = other.gid;
+        path.grh.sgid_index = static_cast<std::uint8_t>(parts_.port.gid.gid_index);
+        path.grh.hop_limit = 64;
+    }
+    return path;
+}
+
+void connector::post_slot(std::uint32_t index) noexcept {
+    ibv_sge where{fult::detail::address_of(&slots_[index]), sizeof(slot), region_->lkey};
+    ibv_recv_wr request{}, *bad = nullptr;
+    request.wr_id = std::uint64_t{index} << 2 | static_cast<std::uint64_t>(work_kind::heard);
+    request.sg_list = &where;
+    request.num_sge = 1;
+    ibv_post_recv(datagrams_.get(), &request, &bad); // if it fails, later greetings find the others
+}
+
+// Returns false if no buffer is free: it is repeated.
+bool connector::send_greeting(link &to, greeting::kind what) noexcept {
+    const verbs_address &other = *ranks_[static_cast<std::size_t>(to.rank)];
+    if (!to.path) {
+        ibv_ah_attr path = path_to(other);
+        to.path.reset(libibverbs().create_ah(parts_.domain, &path));
+    }
+    if (!to.path || free_.empty())
+        return false;
+    const std::uint32_t index = free_.back();
+    greeting &g = slots_[index].bytes;
+    g = {};
+    g.what = what;
+    g.token = other.token;
+    g.from = static_cast<std::uint32_t>(rank_);
+    g.qp_number = to.pair->qp_num;
+    g.psn = to.psn;
+    ibv_sge where{fult::detail::address_of(&g), sizeof g, region_->lkey};
+    ibv_send_wr request{}, *bad = nullptr;
+    request.wr_id = std::uint64_t{index} << 2 | static_cast<std::uint64_t>(work_kind::greeted);
+    request.sg_list = &where;
+    request.num_sge = 1;
+    request.opcode = IBV_WR_SEND;
+    request.send_flags = IBV_SEND_SIGNALED;
+    request.wr.ud.ah = to.path.get();
+    request.wr.ud.remote_qpn = other.qp_number;
+    request.wr.ud.remote_qkey = other.qkey;
+    if (ibv_post_send(datagrams_.get(), &request, &bad) != 0)
+        return false;
+    free_.pop_back();
+    ++counts_.greetings;
+    return true;
+}
+
+void connector::greeted(const ibv_wc &wc) noexcept {
+    FULT_ASSERT(free_.size() < buffers);
+    free_.push_back(static_cast<std::uint32_t>(wc.wr_id >> 2)); // has capacity for all
+}
+
+// Links -----------------------------------------------------------------------------------------------------------------------
+
+link *connector::make_link(int rank) noexcept {
+    verbs_ptr<ibv_qp> pair = make_pair(parts_);
+    int error = pair ? to_init(parts_, pair.get()) : errno;
+    std::unique_ptr<link> made;
+    if (error == 0) {
+        try {
+            made = std::make_unique<link>(rank, std::move(pair),
+                                          static_cast<std::uint32_t>(random_number()) & number_mask);
+        } catch (const std::exception &) {
+            error = ENOMEM;
+        }
+    }
+    if (!made) {
+        if (!std::exchange(has_complained_, true))
+            std::fprintf(stderr, "fult-comm: rank %d: verbs on %s: no queue pair for rank %d: %s%s\n", rank_,
+                         parts_.port.name.c_str(), rank, std::strerror(error), verbs_remedy(error).c_str());
+        return nullptr;
+    }
+    ++unready_;
+    ++counts_.connections;
+    return (links_[static_cast<std::size_t>(rank)] = std::move(made)).get();
+}
+
+void connector::begin(int rank) noexcept {
+    if (!is_reachable(rank) || has_failed(rank))
+        return;
+    link *to = link_to(rank);
+    if (!to && !(to = make_link(rank)))
+        return; // tried again with the next operation
+    if (std::exchange(to->wanted, true))
+        return;
+    if (!to->connected)
+        to->at = link::stage::asking;
+    send_greeting(*to, greeting::kind::ask);
+    to->ask_again = clock::now() + to->patience;
+}
+
+void connector::ask_again() noexcept {
+    const clock::time_point now = clock::now();
+    for (const auto &each : links_) {
+        if (!each || !each->wanted || each->at == link::stage::ready || each->at == link::stage::failed ||
+            now < each->ask_again)
+            continue;
+        send_greeting(*each, greeting::kind::ask);
+        each->patience = std::min(each->patience * 2, longest_patience);
+        each->ask_again = now + each->patience;
+    }
+}
+
+// Returns false if it has failed.
+bool connector::connect(link &to, std::uint32_t qp_number, std::uint32_t psn) noexcept {
+    if (to.connected)
+        return true;
+    const verbs_address &other = *ranks_[static_cast<std::size_t>(to.rank)];
+    int error = to_receive(parts_, to.pair.get(), path_to(other), other, qp_number, psn);
+    if (error == 0)
+        error = to_send(parts_, to.pair.get(), to.psn);
+    if (error != 0) {
+        errno = error;
+        fail(to, "ibv_modify_qp");
+        return false;
+    }
+    to.connected = true;
+    to.at = link::stage::half;
+    return true;
+}
+
+void connector::set_ready(link &to) noexcept {
+    if (to.at == link::stage::ready)
+        return;
+    FULT_ASSERT(to.connected && unready_ != 0);
+    to.at = link::stage::ready;
+    --unready_;
+}
+
+void connector::heard(const ibv_wc &wc) noexcept {
+    const auto index = static_cast<std::uint32_t>(wc.wr_id >> 2);
+    FULT_ASSERT(index < buffers);
+    if (wc.status != IBV_WC_SUCCESS)
+        return; // the transport ends
+    const auto bytes = std::as_bytes(std::span(&slots_[index].bytes, 1));
+    const bool whole = wc.byte_len == sizeof slots_[index].route + sizeof(greeting);
+    const auto g = greeting_in(whole ? bytes : std::span<const std::byte>(), token_,
+                               static_cast<std::uint32_t>(ranks_.size()), static_cast<std::uint32_t>(rank_));
+    post_slot(index);
+    const int from = g ? static_cast<int>(g->from) : -1;
+    if (!g || !is_reachable(from)) {
+        ++counts_.strange;
+        return;
+    }
+    if (has_failed(from))
+        return;
+    link *to = link_to(from);
+    if (!to && !(to = make_link(from)))
+        return; // it asks again
+    if (!connect(*to, g->qp_number, g->psn))
+        return;
+    if (g->what == greeting::kind::confirm)
+        set_ready(*to);
+    else
+        send_greeting(*to, greeting::kind::confirm);
+}
+
+void connector::received(std::uint32_t qp) noexcept {
+    for (const auto &each : links_)
+        if (each && each->connected && each->at == link::stage::half && each->pair->qp_num == qp)
+            set_ready(*each);
+}
+
+// Failures --------------------------------------------------------------------------------------------------------------------
+
+void connector::fail(link &to, const char *call) noexcept {
+    if (call && !std::exchange(has_complained_, true))
+        std::fprintf(stderr, "fult-comm: rank %d: verbs on %s: no connection to rank %d: %s: %s%s\n", rank_,
+                     parts_.port.name.c_str(), to.rank, call, std::strerror(errno),
+                     verbs_remedy(errno).c_str());
+    if (to.at == link::stage::failed)
+        return;
+    unready_ -= to.at == link::stage::ready ? 0 : 1;
+    to.at = link::stage::failed;
+    any_failed_ = true;
+    ++counts_.broken;
+}
+
+void connector::give_up(int rank) noexcept {
+    gone_[static_cast<std::size_t>(rank)] = true;
+    if (link *const to = link_to(rank))
+        fail(*to, nullptr);
+}
+
+link *connector::take_failed() noexcept {
+    if (!any_failed_) [[likely]]
+        return nullptr;
+    for (const auto &each : links_)
+        if (each && each->at == link::stage::failed && !std::exchange(each->reported, true))
+            return each.get();
+    any_failed_ = false;
+    return nullptr;
+}
+
+} // namespace fult::comm::detail
