@@ -1,8 +1,31 @@
 #include "thread_waits.hpp"
 
+#include <limits>
+
+#include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/team.hpp"
 
 namespace fult::detail {
+
+namespace {
+
+class parked_thread final : public thread_wait {
+  public:
+    parked_thread(parker &until, std::uint32_t prepared) noexcept : until_(until), prepared_(prepared) {}
+
+    bool is_asleep() const noexcept override { return until_.is_asleep(prepared_); }
+    void sleep() noexcept override { until_.sleep(prepared_); }
+    bool begin_sleep_at_bell() noexcept override { return until_.begin_sleep_at_bell(prepared_); }
+    void end_sleep_at_bell() noexcept override { until_.end_sleep_at_bell(prepared_); }
+    bool unpark() noexcept override { return until_.unpark(prepared_); }
+    std::int64_t deadline() const noexcept override { return std::numeric_limits<std::int64_t>::max(); }
+
+  private:
+    parker &until_;
+    const std::uint32_t prepared_;
+};
+
+} // namespace
 
 constinit thread_waits waiting_threads;
 
@@ -60,6 +83,14 @@ void sleep_or_watch(thread_wait &w) noexcept {
     // Always: a thread that did not watch may have been chosen to, just when its wait ended.
     if (const team_visit here; worker_team *team = here.team())
         hand_off_polling(*team);
+}
+
+void wait_for_post(parker &until, std::uint32_t prepared) noexcept {
+    parked_thread me(until, prepared);
+    while (!until.posted(prepared) && until.begin_sleep(prepared)) {
+        sleep_or_watch(me);
+        until.end_sleep();
+    }
 }
 
 } // namespace fult::detail

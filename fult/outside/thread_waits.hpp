@@ -9,6 +9,7 @@
 
 namespace fult::detail {
 
+class parker;
 struct worker_team;
 
 // One wait of a foreign thread, on its stack.
@@ -57,6 +58,9 @@ extern constinit thread_waits waiting_threads;
 
 // The calling foreign thread sleeps or watches. Afterwards it must check its condition again.
 void sleep_or_watch(thread_wait &w) noexcept;
+
+// The same for the post to a parker, whose argument for wait is `prepared`. Returns after the post only.
+void wait_for_post(parker &until, std::uint32_t prepared) noexcept;
 
 // Called by a thread that stops polling: another one takes over, unless one polls already.
 void hand_off_polling(worker_team &team) noexcept;

@@ -52,6 +52,26 @@ void parker::wait(std::uint32_t prepared, int milliseconds) noexcept {
     errno = saved;
 }
 
+void parker::sleep(std::uint32_t prepared) noexcept {
+    const int saved = errno;
+    while (is_asleep(prepared))
+        ::syscall(SYS_futex, &posts_, FUTEX_WAIT_PRIVATE, prepared | asleep, nullptr, nullptr, 0);
+    errno = saved;
+}
+
+bool parker::unpark(std::uint32_t prepared) noexcept {
+    if (!change(prepared | asleep, prepared))
+        return false;
+    const int saved = errno;
+    wake();
+    errno = saved;
+    return true;
+}
+
+void parker::wake() noexcept {
+    ::syscall(SYS_futex, &posts_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+
 bool parker::open_bell() noexcept {
     int none = -1;
     if (bell.load(std::memory_order_acquire) >= 0)
@@ -96,7 +116,7 @@ void parker::post() noexcept {
     if (was & at_bell)
         ring();
     else if (was & asleep)
-        ::syscall(SYS_futex, &posts_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+        wake();
     errno = saved;
 }
 

@@ -27,6 +27,25 @@ class alignas(8) parker { // so that a pointer to it has room for a tag
     void wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned count,
                    std::int64_t nanoseconds) noexcept;
 
+    // A wait in steps, for a thread that polls meanwhile (fult/outside/thread_waits.hpp). Between
+    // begin_sleep, which returns false after a post, and end_sleep it is asleep, at the bell, or awake again:
+    // by a post, or by unpark. Those that return bool return false, and change nothing, if it was not as they
+    // require.
+    bool begin_sleep(std::uint32_t prepared) noexcept { return change(prepared, prepared | asleep); }
+    void end_sleep() noexcept {
+        posts_.fetch_and(~(asleep | at_bell), std::memory_order_acq_rel);
+    } // with post
+    bool is_asleep(std::uint32_t prepared) const noexcept {
+        return posts_.load(std::memory_order_acquire) == (prepared | asleep); // pairs with post
+    }
+    void sleep(std::uint32_t prepared) noexcept; // while is_asleep
+    bool begin_sleep_at_bell(std::uint32_t prepared) noexcept {
+        return change(prepared | asleep, prepared | at_bell);
+    }
+    void end_sleep_at_bell(std::uint32_t prepared) noexcept { change(prepared | at_bell, prepared | asleep); }
+    // Called by another thread: wakes it without a post.
+    bool unpark(std::uint32_t prepared) noexcept;
+
     // Must be called before wait_with. Returns false if no descriptor is available.
     static bool open_bell() noexcept;
     // Ends the wait_with of any parker.
@@ -41,6 +60,11 @@ class alignas(8) parker { // so that a pointer to it has room for a tag
     static constexpr std::uint32_t asleep = 2;  // or on this word; a post without either needs no system call
     static constexpr std::uint32_t one_post = 4;
     static_assert((at_bell | asleep) < one_post, "posts are counted above the flags");
+
+    bool change(std::uint32_t from, std::uint32_t to) noexcept {
+        return posts_.compare_exchange_strong(from, to, std::memory_order_seq_cst); // pairs with post, unpark
+    }
+    void wake() noexcept;
     std::atomic<std::uint32_t> posts_{0};
 };
 

@@ -13,6 +13,7 @@
 #include "fult/base/check.hpp"
 #include "fult/base/symbols.hpp"
 #include "fult/engine/fork_guard.hpp"
+#include "fult/outside/thread_waits.hpp"
 #include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/processors.hpp"
 #include "fult/scheduler/suspend.hpp"
@@ -130,7 +131,7 @@ void await_on_thread(task *t) noexcept {
     for (unsigned i = 0; i < spins && !until.posted(prepared) && !shares_processors(); ++i)
         cpu_relax();
     // waits for the post, not for join_done: the completing thread uses the parker until then
-    until.wait(prepared);
+    wait_for_post(until, prepared);
 }
 
 } // namespace

@@ -8,6 +8,7 @@
 #include <fult/detail/misuse.hpp>
 
 #include "fult/memory/home_memory.hpp"
+#include "fult/outside/thread_waits.hpp"
 #include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
@@ -165,7 +166,7 @@ void group_core::wait_for_count() noexcept {
                                               std::memory_order_acquire));
         if (open > 0 && !w)
             // waits for the post: the thread that counts down uses the parker until then
-            until.wait(prepared);
+            wait_for_post(until, prepared);
         while ((word_.load(std::memory_order_acquire) & waiting) != 0) // pairs with count_down
             suspend_until_signaled(false);
     } while (uncounted() != 0);

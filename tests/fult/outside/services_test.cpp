@@ -1,5 +1,6 @@
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <gtest/gtest.h>
 #include <memory>
 #include <stdexcept>
@@ -168,6 +169,55 @@ TEST_P(services, come_and_go_while_workers_poll) {
         other.join();
         EXPECT_EQ(bell->polls.load(), polls);
     }
+}
+
+// One worker blocks in a call that the runtime does not know, and the other one computes until the service
+// has been polled: only the foreign thread that waits for the end of that task can do it.
+void a_waiting_thread_polls(const std::function<void(std::function<void()>)> &wait_for) {
+    fult::runtime rt(fult::testing::workers(2));
+    bell_service bell;
+    fult::detail::add_service(bell);
+    std::atomic<bool> computes{false};
+    std::thread foreign([&] {
+        wait_for([&] {
+            computes = true;
+            fult::testing::spin_until([&] { return bell.served.load() == 1; });
+        });
+    });
+    fult::testing::spin_until([&] { return computes.load(); });
+    bell.ring();
+    foreign.join();
+    fult::detail::remove_service(bell);
+    EXPECT_EQ(bell.served.load(), 1U);
+}
+
+TEST(services_of_waiting_threads, a_join_polls) {
+    a_waiting_thread_polls([](auto body) { fult::spawn_pinned(1, std::move(body)).join(); });
+}
+
+TEST(services_of_waiting_threads, a_join_of_all_polls) {
+    a_waiting_thread_polls([](auto body) {
+        std::vector<fult::handle<void>> all;
+        all.push_back(fult::spawn_pinned(1, std::move(body)));
+        fult::join_all(all);
+    });
+}
+
+TEST(services_of_waiting_threads, a_wait_for_any_polls) {
+    a_waiting_thread_polls([](auto body) {
+        std::vector<fult::handle<void>> all;
+        all.push_back(fult::spawn_pinned(1, std::move(body)));
+        fult::when_any(all);
+        all[0].join();
+    });
+}
+
+TEST(services_of_waiting_threads, a_wait_for_a_group_polls) {
+    a_waiting_thread_polls([](auto body) {
+        fult::task_group group;
+        group.spawn({.worker = 1, .pinned = true}, std::move(body));
+        group.wait();
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(workers, services, ::testing::Values(1U, 2U, 8U));
