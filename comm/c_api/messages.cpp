@@ -26,13 +26,13 @@ std::vector<To> parts_of(const char *call, const From *given, std::size_t count)
 
 } // namespace
 
-int fult_comm_send(fult_comm_endpoint_t on, const void *data, size_t size, int destination, uint32_t tag) {
+int fult_comm_send(fult_comm_endpoint_t on, const void *data, size_t size, int destination, int64_t tag) {
     if (missing(data, size))
         return wrong_argument("fult_comm_send", no_memory_given);
     return perform(on, "fult_comm_send", [&](endpoint &it) { it.send(data, size, destination, tag); });
 }
 
-int fult_comm_ssend(fult_comm_endpoint_t on, const void *data, size_t size, int destination, uint32_t tag) {
+int fult_comm_ssend(fult_comm_endpoint_t on, const void *data, size_t size, int destination, int64_t tag) {
     if (missing(data, size))
         return wrong_argument("fult_comm_ssend", no_memory_given);
     return perform(on, "fult_comm_ssend", [&](endpoint &it) { it.ssend(data, size, destination, tag); });
@@ -47,7 +47,7 @@ int fult_comm_recv(fult_comm_endpoint_t on, void *data, size_t size, int source,
 }
 
 int fult_comm_sendrecv(fult_comm_endpoint_t on, const void *out, size_t out_size, int destination,
-                       uint32_t out_tag, void *in, size_t in_size, int source, int64_t in_tag,
+                       int64_t out_tag, void *in, size_t in_size, int source, int64_t in_tag,
                        fult_comm_envelope *about) {
     if (missing(out, out_size) || missing(in, in_size))
         return wrong_argument("fult_comm_sendrecv", no_memory_given);
@@ -57,7 +57,7 @@ int fult_comm_sendrecv(fult_comm_endpoint_t on, const void *out, size_t out_size
 }
 
 int fult_comm_sendv(fult_comm_endpoint_t on, const fult_comm_const_buffer *buffers, size_t count,
-                    int destination, uint32_t tag) {
+                    int destination, int64_t tag) {
     return perform(on, "fult_comm_sendv", [&](endpoint &it) {
         it.send(parts_of<fult::comm::const_buffer>("fult_comm_sendv", buffers, count), destination, tag);
     });
@@ -85,7 +85,7 @@ int fult_comm_try_probe(fult_comm_endpoint_t on, int source, int64_t tag, fult_c
     });
 }
 
-int fult_comm_enqueue(fult_comm_endpoint_t on, const void *data, size_t size, int destination, uint32_t tag) {
+int fult_comm_enqueue(fult_comm_endpoint_t on, const void *data, size_t size, int destination, int64_t tag) {
     if (missing(data, size))
         return wrong_argument("fult_comm_enqueue", no_memory_given);
     return with(on, "fult_comm_enqueue", [&](endpoint &it) {

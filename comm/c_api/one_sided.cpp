@@ -89,13 +89,13 @@ int fult_comm_iput(fult_comm_endpoint_t through, const void *data, size_t size,
 }
 
 int fult_comm_put_signal(fult_comm_endpoint_t through, const void *data, size_t size,
-                         const fult_comm_remote_region *to, size_t offset, uint32_t tag) {
+                         const fult_comm_remote_region *to, size_t offset, int64_t tag) {
     return reach("fult_comm_put_signal", through, data, size, to,
                  [&](endpoint &it, const remote_region &r) { put_signal(it, data, size, r, offset, tag); });
 }
 
 int fult_comm_iput_signal(fult_comm_endpoint_t through, const void *data, size_t size,
-                          const fult_comm_remote_region *to, size_t offset, uint32_t tag,
+                          const fult_comm_remote_region *to, size_t offset, int64_t tag,
                           fult_comm_request_t *begun) {
     return begin(
         "fult_comm_iput_signal", through, data, size, to, begun,

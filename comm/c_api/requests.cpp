@@ -23,7 +23,7 @@ constexpr const char *no_list = "the list is NULL, and its length is not 0";
 
 } // namespace
 
-int fult_comm_isend(fult_comm_endpoint_t on, const void *data, size_t size, int destination, uint32_t tag,
+int fult_comm_isend(fult_comm_endpoint_t on, const void *data, size_t size, int destination, int64_t tag,
                     fult_comm_request_t *begun) {
     if (!begun || missing(data, size))
         return wrong_argument("fult_comm_isend", begun ? no_memory_given : no_place_for_request);
@@ -32,7 +32,7 @@ int fult_comm_isend(fult_comm_endpoint_t on, const void *data, size_t size, int 
                    [&](endpoint &it) { *begun = name_of(it.isend(data, size, destination, tag)); });
 }
 
-int fult_comm_issend(fult_comm_endpoint_t on, const void *data, size_t size, int destination, uint32_t tag,
+int fult_comm_issend(fult_comm_endpoint_t on, const void *data, size_t size, int destination, int64_t tag,
                      fult_comm_request_t *begun) {
     if (!begun || missing(data, size))
         return wrong_argument("fult_comm_issend", begun ? no_memory_given : no_place_for_request);

@@ -7,7 +7,7 @@ using namespace fult::comm::detail;
 using fult::comm::endpoint;
 
 int fult_comm_endpoint_subset(fult_comm_endpoint_t *made, fult_comm_endpoint_t parent, const int *ranks,
-                              size_t count, uint32_t tag, const fult_comm_endpoint_attr *attr) {
+                              size_t count, int64_t tag, const fult_comm_endpoint_attr *attr) {
     constexpr const char *call = "fult_comm_endpoint_subset";
     if (!the_context())
         return without_context();

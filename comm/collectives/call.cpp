@@ -5,6 +5,7 @@
 #include <string>
 
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/forked.hpp>
 
 #include "comm/endpoints/endpoint_state.hpp"
 #include "comm/requests/describe.hpp"
@@ -25,6 +26,7 @@ const char *name_of(collective what) noexcept {
 std::string prefix(collective what) { return "fult-comm: " + std::string(name_of(what)) + ": "; }
 
 endpoint_state &state_of(const endpoint &among, collective what) {
+    fult::detail::check_not_forked();
     if (endpoint_state *state = endpoint_access::state(among))
         return *state;
     throw std::invalid_argument(prefix(what) + "the endpoint is empty (moved from?)");
@@ -42,9 +44,14 @@ void check_fits(const char *call, const char *which, std::size_t given, std::siz
 layout_of_blocks::layout_of_blocks(sizes counts, std::size_t element) {
     std::size_t at = 0;
     for (const std::size_t count : counts) {
-        sizes_of.push_back(count * element);
+        std::size_t size = 0;
         offsets.push_back(at);
-        at += count * element;
+        if (__builtin_mul_overflow(count, element, &size) || __builtin_add_overflow(at, size, &at))
+            throw std::invalid_argument(
+                "fult-comm: no memory is as large as all blocks together; that of rank " +
+                std::to_string(sizes_of.size()) + " has " + std::to_string(count) + " elements of " +
+                std::to_string(element) + " bytes");
+        sizes_of.push_back(size);
     }
 }
 

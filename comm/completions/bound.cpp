@@ -100,19 +100,19 @@ void completion::expect_one() {}
 void completion::complete_expected(const completed &what) noexcept { complete(what); }
 void completion::cancel_expected() noexcept {}
 
-void isend(endpoint &through, const void *data, std::size_t size, int destination, std::uint32_t tag,
+void isend(endpoint &through, const void *data, std::size_t size, int destination, std::int64_t tag,
            completion &when, std::uint64_t note) {
     endpoint_state &from = state_of(through, "isend");
-    from.check_rank("isend", destination);
+    const std::uint32_t its_tag = from.check_destination("isend", destination, tag);
     expectation end(when);
     if (const int to = from.world_rank(destination);
-        size <= from.on.eager_limit(to) && from.on.send_now(from, to, tag, data, size)) {
+        size <= from.on.eager_limit(to) && from.on.send_now(from, to, its_tag, data, size)) {
         end.detach();
-        when.complete_expected({{destination, tag, size}, errc::none, note});
+        when.complete_expected({{destination, its_tag, size}, errc::none, note});
         return;
     }
     auto s = std::make_unique<bound<sending>>(when, note);
-    describe_send(*s, from, data, size, destination, tag);
+    describe_send(*s, from, data, size, destination, its_tag);
     end.detach();
     const begun<sending> kept(s.release());
     from.on.send(*kept);
@@ -137,11 +137,10 @@ void iput(endpoint &through, const void *data, std::size_t size, const remote_re
 }
 
 void iput_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
-                 std::size_t offset, std::uint32_t tag, completion &when, std::uint64_t note) {
+                 std::size_t offset, std::int64_t tag, completion &when, std::uint64_t note) {
     auto a = std::make_unique<bound<access>>(when, note);
     describe_access(*a, through, "iput_signal", true, const_cast<void *>(data), size, to, offset);
-    a->signals = true;
-    a->tag = tag;
+    describe_signal(*a, "iput_signal", tag);
     begin(std::move(a));
 }
 

@@ -36,7 +36,8 @@ class flow_control {
     std::atomic<std::size_t> &copied() noexcept { return copied_; }
     bool may_copy(std::size_t size) const noexcept {
         const std::size_t now = copied_.load(std::memory_order_relaxed);
-        return now == 0 || now + size <= core_.settings.unexpected;
+        const std::size_t most = core_.settings.unexpected;
+        return now == 0 || (now <= most && size <= most - now);
     }
 
     // Under the device's lock; account for this rank itself also without --------------------------------------------

@@ -5,6 +5,8 @@
 #include <mutex>
 #include <thread>
 
+#include <fult/detail/forked.hpp>
+
 #include "comm/one_sided/one_sided.hpp"
 #include "comm/requests/describe.hpp"
 
@@ -44,6 +46,7 @@ void progress_engine::retry_for_room() noexcept {
 }
 
 bool progress_engine::progress() noexcept {
+    fult::detail::check_not_forked();
     device_mutex &mutex = parts_.core.mutex;
     if (!mutex.try_lock())
         return false;
@@ -117,6 +120,7 @@ FULT_ALWAYS_INLINE bool progress_engine::wait_awake(const fult::detail::waiter &
 }
 
 void progress_engine::wait(fult::detail::waiter &w, const fult::detail::waiting_for &what) noexcept {
+    fult::detail::check_not_forked();
     if (wait_awake(w))
         return;
     if (in_task()) // the poll has been done

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <fult/detail/forked.hpp>
 #include <fult/sync/waiter.hpp>
 
 #include "comm/endpoints/endpoint_state.hpp"
@@ -44,6 +45,7 @@ struct blocking_send final : sending {
 };
 
 inline endpoint_state &the(const std::shared_ptr<endpoint_state> &state, const char *call) {
+    fult::detail::check_not_forked();
     if (!state)
         throw std::invalid_argument("fult-comm: " + std::string(call) +
                                     ": the endpoint is empty (moved from?)");

@@ -16,6 +16,17 @@ using namespace detail;
 
 error::~error() = default;
 
+namespace {
+
+// The child of a fork does not end what it shares with its parent.
+union kept_in_child {
+    std::shared_ptr<endpoint_state> state;
+    explicit kept_in_child(std::shared_ptr<endpoint_state> &last) noexcept : state(std::move(last)) {}
+    ~kept_in_child() {}
+};
+
+} // namespace
+
 endpoint::endpoint(std::shared_ptr<endpoint_state> state) noexcept : state_(std::move(state)) {}
 endpoint::endpoint(endpoint &&other) noexcept = default;
 endpoint &endpoint::operator=(endpoint &&other) noexcept {
@@ -26,6 +37,10 @@ endpoint &endpoint::operator=(endpoint &&other) noexcept {
     return *this;
 }
 endpoint::~endpoint() {
+    if (fult::detail::in_forked_child()) {
+        const kept_in_child kept(state_);
+        return;
+    }
     if (state_ && state_.use_count() == 1 && state_->matches() && state_->waiting_receives() != 0)
         fult::detail::misuse("comm::endpoint",
                              "destroyed while receives wait on it; let them end, or cancel them");
@@ -43,7 +58,7 @@ void endpoint::wrong_size(const status &got, std::size_t wanted) {
                             std::to_string(wanted));
 }
 
-endpoint endpoint::subset(std::span<const int> members, std::uint32_t tag, endpoint_options how) {
+endpoint endpoint::subset(std::span<const int> members, std::int64_t tag, endpoint_options how) {
     const endpoint_state &parent = the(state_, "subset");
     FULT_ASSERT(parent.maker(), "endpoints of a context have one");
     return parent.maker()->make_subset(parent, members, tag, std::move(how));
@@ -60,46 +75,46 @@ bool send_at_once(endpoint_state &from, const void *data, std::size_t size, int 
 
 } // namespace
 
-void endpoint::send(const void *data, std::size_t size, int destination, std::uint32_t tag) {
+void endpoint::send(const void *data, std::size_t size, int destination, std::int64_t tag) {
     endpoint_state &from = the(state_, "send");
-    from.check_rank("send", destination);
-    if (send_at_once(from, data, size, destination, tag))
+    const std::uint32_t its_tag = from.check_destination("send", destination, tag);
+    if (send_at_once(from, data, size, destination, its_tag))
         return;
     blocking_send s;
-    describe_send(s, from, data, size, destination, tag);
+    describe_send(s, from, data, size, destination, its_tag);
     if (s.carry_out(from.on) != errc::none)
         throw_failure(s, "send");
 }
 
-errc endpoint::send_status(const void *data, std::size_t size, int destination, std::uint32_t tag) noexcept {
+errc endpoint::send_status(const void *data, std::size_t size, int destination, std::int64_t tag) noexcept {
     endpoint_state &from = the(state_, "send_status");
-    from.check_rank("send_status", destination);
+    const std::uint32_t its_tag = from.check_destination("send_status", destination, tag);
     try {
-        if (send_at_once(from, data, size, destination, tag))
+        if (send_at_once(from, data, size, destination, its_tag))
             return errc::none;
     } catch (const std::bad_alloc &) { // of a message to this rank itself
         return errc::retry;
     }
     blocking_send s;
-    describe_send(s, from, data, size, destination, tag);
+    describe_send(s, from, data, size, destination, its_tag);
     return s.carry_out(from.on);
 }
 
-void endpoint::ssend(const void *data, std::size_t size, int destination, std::uint32_t tag) {
+void endpoint::ssend(const void *data, std::size_t size, int destination, std::int64_t tag) {
     endpoint_state &from = the(state_, "ssend");
-    from.check_rank("ssend", destination);
+    const std::uint32_t its_tag = from.check_destination("ssend", destination, tag);
     blocking_send s;
-    describe_send(s, from, data, size, destination, tag);
+    describe_send(s, from, data, size, destination, its_tag);
     s.is_synchronous = true;
     if (s.carry_out(from.on) != errc::none)
         throw_failure(s, "ssend");
 }
 
-errc endpoint::ssend_status(const void *data, std::size_t size, int destination, std::uint32_t tag) noexcept {
+errc endpoint::ssend_status(const void *data, std::size_t size, int destination, std::int64_t tag) noexcept {
     endpoint_state &from = the(state_, "ssend_status");
-    from.check_rank("ssend_status", destination);
+    const std::uint32_t its_tag = from.check_destination("ssend_status", destination, tag);
     blocking_send s;
-    describe_send(s, from, data, size, destination, tag);
+    describe_send(s, from, data, size, destination, its_tag);
     s.is_synchronous = true;
     return s.carry_out(from.on);
 }
@@ -125,10 +140,10 @@ errc endpoint::recv_status(void *data, std::size_t size, int source, std::int64_
     return r.failure;
 }
 
-status endpoint::sendrecv(const void *out, std::size_t out_size, int destination, std::uint32_t out_tag,
+status endpoint::sendrecv(const void *out, std::size_t out_size, int destination, std::int64_t out_tag,
                           void *in, std::size_t in_size, int source, std::int64_t in_tag) {
     endpoint_state &at = the(state_, "sendrecv");
-    at.check_rank("sendrecv", destination);
+    at.check_destination("sendrecv", destination, out_tag);
     at.check_source("sendrecv", source, in_tag);
     blocking_receive r;
     describe_receive(r, at, in, in_size, source, in_tag);
@@ -143,25 +158,25 @@ status endpoint::sendrecv(const void *out, std::size_t out_size, int destination
     return r.result("sendrecv");
 }
 
-request endpoint::isend(const void *data, std::size_t size, int destination, std::uint32_t tag) {
+request endpoint::isend(const void *data, std::size_t size, int destination, std::int64_t tag) {
     endpoint_state &from = the(state_, "isend");
-    from.check_rank("isend", destination);
-    if (send_at_once(from, data, size, destination, tag))
-        return request(status{destination, tag, size});
+    const std::uint32_t its_tag = from.check_destination("isend", destination, tag);
+    if (send_at_once(from, data, size, destination, its_tag))
+        return request(status{destination, its_tag, size});
     return begin_send(data, false, size, destination, tag, false, "isend");
 }
 
-request endpoint::issend(const void *data, std::size_t size, int destination, std::uint32_t tag) {
+request endpoint::issend(const void *data, std::size_t size, int destination, std::int64_t tag) {
     return begin_send(data, false, size, destination, tag, true, "issend");
 }
 
 request endpoint::begin_send(const void *data, bool scattered, std::size_t size, int destination,
-                             std::uint32_t tag, bool synchronous, const char *call) {
+                             std::int64_t tag, bool synchronous, const char *call) {
     endpoint_state &from = the(state_, call);
-    from.check_rank(call, destination);
+    const std::uint32_t its_tag = from.check_destination(call, destination, tag);
     auto s = std::make_unique<pending_send>();
     s->on = &from.on;
-    describe_send(*s, from, data, size, destination, tag);
+    describe_send(*s, from, data, size, destination, its_tag);
     s->is_scattered = scattered;
     s->is_synchronous = synchronous;
     from.on.send(*s);
@@ -178,23 +193,23 @@ request endpoint::irecv(void *data, std::size_t size, int source, std::int64_t t
     return request(r.release());
 }
 
-bool endpoint::enqueue(const void *data, std::size_t size, int destination, std::uint32_t tag) {
+bool endpoint::enqueue(const void *data, std::size_t size, int destination, std::int64_t tag) {
     endpoint_state &from = the(state_, "enqueue");
-    from.check_rank("enqueue", destination);
+    const std::uint32_t its_tag = from.check_destination("enqueue", destination, tag);
     const int to = from.world_rank(destination);
     if (from.on.has_failed(to))
         throw error(errc::peer_failed,
                     "fult-comm: enqueue: " + from.name_of(destination) + " has ended or cannot be reached");
     if (size <= from.on.eager_limit(to)) {
-        if (from.on.send_now(from, to, tag, data, size))
+        if (from.on.send_now(from, to, its_tag, data, size))
             return true;
         from.on.look();
-        return from.on.send_now(from, to, tag, data, size);
+        return from.on.send_now(from, to, its_tag, data, size);
     }
     // A long message is copied and sent in the background, unless too many bytes are copied already.
     if (from.on.has_left(to)) {
         sending never;
-        describe_send(never, from, data, size, destination, tag);
+        describe_send(never, from, data, size, destination, its_tag);
         never.about.source = destination;
         never.failure = errc::peer_left;
         throw_failure(never, "enqueue");
@@ -213,7 +228,7 @@ bool endpoint::enqueue(const void *data, std::size_t size, int destination, std:
     s->count = &from.on.flow().copied();
     s->bytes.reset(new std::byte[size]);
     std::memcpy(s->bytes.get(), data, size);
-    describe_send(*s, from, s->bytes.get(), size, destination, tag);
+    describe_send(*s, from, s->bytes.get(), size, destination, its_tag);
     s->count->fetch_add(size, std::memory_order_relaxed);
     s->finished = [](operation &op, callback_queue *) noexcept { delete &static_cast<detached &>(op); };
     from.on.send(*s.release());

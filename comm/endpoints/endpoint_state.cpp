@@ -9,6 +9,7 @@
 #include <string>
 
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/forked.hpp>
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/service.hpp>
 #include <fult/spawn.hpp>
@@ -116,9 +117,15 @@ void endpoint_state::check_source(const char *call, int source, std::int64_t tag
                                     ": any_source and any_tag need an endpoint that was made with wildcards");
     if (source != any_source)
         check_rank(call, source);
-    if (tag != any_tag && (tag < 0 || tag > 0xffff'ffff))
+    if (tag != any_tag)
+        check_tag(call, tag);
+}
+
+std::uint32_t endpoint_state::check_tag(const char *call, std::int64_t tag) {
+    if (tag < 0 || tag > 0xffff'ffff)
         throw std::out_of_range("fult-comm: " + std::string(call) + ": tag " + std::to_string(tag) +
                                 "; tags are 0 to 4294967295");
+    return static_cast<std::uint32_t>(tag);
 }
 
 // Matching ------------------------------------------------------------------------------------------------------------
@@ -375,6 +382,7 @@ std::optional<message> endpoint_state::dequeue() noexcept {
 }
 
 endpoint_state &state_of(const endpoint &e, const char *call) {
+    fult::detail::check_not_forked();
     if (endpoint_state *state = endpoint_access::state(e))
         return *state;
     throw std::invalid_argument(

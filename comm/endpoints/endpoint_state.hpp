@@ -70,6 +70,12 @@ class endpoint_state {
     // Throw for arguments that a user may get wrong; `call` names the function.
     void check_rank(const char *call, int rank) const;
     void check_source(const char *call, int source, std::int64_t tag) const;
+    // Both return the tag as messages have it.
+    std::uint32_t check_destination(const char *call, int destination, std::int64_t tag) const {
+        check_rank(call, destination);
+        return check_tag(call, tag);
+    }
+    static std::uint32_t check_tag(const char *call, std::int64_t tag);
 
     // The endpoint's ranks and their numbers in the job. Messages and operations in progress are known by the
     // latter, callers by the former.

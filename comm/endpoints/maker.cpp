@@ -116,9 +116,10 @@ endpoint endpoint_maker::make(endpoint_options how) {
 }
 
 endpoint endpoint_maker::make_subset(const endpoint_state &parent, std::span<const int> members,
-                                     std::uint32_t tag, endpoint_options how) {
+                                     std::int64_t tag, endpoint_options how) {
     device &on = device_of(how, "subset");
     endpoint_state::check_options(how);
+    const std::uint32_t its_tag = endpoint_state::check_tag("subset", tag);
     std::vector<int> all = in_job(parent, members);
     const auto own = std::find(all.begin(), all.end(), on.rank());
     if (own == all.end())
@@ -128,7 +129,7 @@ endpoint endpoint_maker::make_subset(const endpoint_state &parent, std::span<con
     const auto its = std::make_shared<number>(ids_);
     auto table = std::make_shared<const member_table>(std::move(all));
     const expecting messages(on);
-    its->pair = agreement(agreements_, ids_, table->in_job(), position, parent.id, tag).pair();
+    its->pair = agreement(agreements_, ids_, table->in_job(), position, parent.id, its_tag).pair();
     const unsigned pair = its->pair;
     if (is_whole_job(table->in_job(), on.size()))
         table = nullptr;

@@ -26,7 +26,7 @@ class endpoint_maker {
     void end() noexcept; // no endpoint is made afterwards
 
     endpoint make(endpoint_options how);
-    endpoint make_subset(const endpoint_state &parent, std::span<const int> members, std::uint32_t tag,
+    endpoint make_subset(const endpoint_state &parent, std::span<const int> members, std::int64_t tag,
                          endpoint_options how);
 
   private:

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstring>
 #include <span>
+#include <stdexcept>
 
 #include <fult/comm/endpoint.hpp>
 #include <fult/detail/assertion.hpp>
@@ -36,10 +37,11 @@ template <class Buffer> class piece_cursor {
         }
     }
 
-    static std::size_t total(std::span<const Buffer> all) noexcept {
+    static std::size_t total(std::span<const Buffer> all) {
         std::size_t size = 0;
         for (const Buffer &each : all)
-            size += each.size;
+            if (__builtin_add_overflow(size, each.size, &size))
+                throw std::invalid_argument("fult-comm: no memory is as large as all buffers of a message");
         return size;
     }
 

@@ -46,29 +46,29 @@ void send_copy(endpoint_state &from, const message_source &bytes, std::size_t si
 
 } // namespace
 
-void endpoint::send(const message_source &from, std::size_t size, int destination, std::uint32_t tag,
+void endpoint::send(const message_source &from, std::size_t size, int destination, std::int64_t tag,
                     bool synchronous) {
     endpoint_state &at = the(state_, "send");
-    at.check_rank("send", destination);
+    const std::uint32_t its_tag = at.check_destination("send", destination, tag);
     if (is_copied(at, size, destination, synchronous)) {
-        send_copy(at, from, size, tag);
+        send_copy(at, from, size, its_tag);
         return;
     }
     blocking_send s;
-    describe_send(s, at, &from, size, destination, tag);
+    describe_send(s, at, &from, size, destination, its_tag);
     s.is_scattered = true;
     s.is_synchronous = synchronous;
     if (s.carry_out(at.on) != errc::none)
         throw_failure(s, "send");
 }
 
-request endpoint::isend(const message_source &from, std::size_t size, int destination, std::uint32_t tag,
+request endpoint::isend(const message_source &from, std::size_t size, int destination, std::int64_t tag,
                         bool synchronous) {
     endpoint_state &at = the(state_, "isend");
-    at.check_rank("isend", destination);
+    const std::uint32_t its_tag = at.check_destination("isend", destination, tag);
     if (is_copied(at, size, destination, synchronous)) {
-        send_copy(at, from, size, tag);
-        return request(status{destination, tag, size});
+        send_copy(at, from, size, its_tag);
+        return request(status{destination, its_tag, size});
     }
     return begin_send(&from, true, size, destination, tag, synchronous, "isend");
 }
@@ -96,7 +96,7 @@ request endpoint::irecv(message_target &to, std::size_t size, int source, std::i
 
 // Spans of buffers ----------------------------------------------------------------------------------------------------
 
-void endpoint::send(std::span<const const_buffer> buffers, int destination, std::uint32_t tag) {
+void endpoint::send(std::span<const const_buffer> buffers, int destination, std::int64_t tag) {
     if (const const_buffer *one = only_one(buffers)) {
         send(one->data, one->size, destination, tag);
         return;
@@ -111,19 +111,19 @@ status endpoint::recv(std::span<const mutable_buffer> buffers, int source, std::
     return recv(to, piece_cursor<mutable_buffer>::total(buffers), source, tag);
 }
 
-request endpoint::isend(std::span<const const_buffer> buffers, int destination, std::uint32_t tag) {
+request endpoint::isend(std::span<const const_buffer> buffers, int destination, std::int64_t tag) {
     if (const const_buffer *one = only_one(buffers))
         return isend(one->data, one->size, destination, tag);
     endpoint_state &from = the(state_, "isend");
-    from.check_rank("isend", destination);
+    const std::uint32_t its_tag = from.check_destination("isend", destination, tag);
     const std::size_t size = piece_cursor<const_buffer>::total(buffers);
     if (is_copied(from, size, destination, false)) {
-        send_copy(from, pieces_source(buffers), size, tag);
-        return request(status{destination, tag, size});
+        send_copy(from, pieces_source(buffers), size, its_tag);
+        return request(status{destination, its_tag, size});
     }
     auto s = std::make_unique<pieces_send>(buffers);
     s->on = &from.on;
-    describe_send(*s, from, s->data, size, destination, tag);
+    describe_send(*s, from, s->data, size, destination, its_tag);
     from.on.send(*s);
     return request(s.release());
 }

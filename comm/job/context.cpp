@@ -3,6 +3,7 @@
 #include <utility>
 
 #include <fult/comm/context.hpp>
+#include <fult/detail/forked.hpp>
 #include <fult/runtime.hpp>
 #include <fult/this_task.hpp>
 
@@ -19,6 +20,7 @@ std::unique_ptr<detail::bootstrap> connect(const options &wanted) {
 }
 
 std::unique_ptr<detail::job> start(const options &wanted) {
+    fult::detail::check_not_forked();
     fult::detail::require_valid(detail::comm_option_table(), wanted, "fult-comm");
     auto begun = std::make_unique<detail::others_threads>();
     auto boot = connect(wanted);
@@ -30,13 +32,17 @@ std::unique_ptr<detail::job> start(const options &wanted) {
 int detail::launched_ranks() noexcept { return ranks_by_launcher(); }
 
 context::context(const options &wanted) : job_(start(wanted)) {}
-context::~context() = default;
+context::~context() {
+    if (fult::detail::in_forked_child())
+        (void)job_.release(); // the parent is the rank: its end is announced by itself
+}
 
 int context::rank() const noexcept { return job_->boot->rank(); }
 int context::size() const noexcept { return job_->boot->size(); }
 const char *context::launcher() const noexcept { return job_->boot->name(); }
 
 const char *context::route_to(int rank) const {
+    fult::detail::check_not_forked();
     if (rank < 0 || rank >= size())
         throw std::out_of_range("fult-comm: route_to: there is no rank " + std::to_string(rank));
     const detail::transport *via = job_->on->route(rank);
@@ -44,19 +50,33 @@ const char *context::route_to(int rank) const {
 }
 
 bool context::failed(int rank) const {
+    fult::detail::check_not_forked();
     if (rank < 0 || rank >= size())
         throw std::out_of_range("fult-comm: failed: there is no rank " + std::to_string(rank));
     return job_->is_lost(rank);
 }
 
-std::uint64_t context::refused_packets() const noexcept { return job_->strange_packets(); }
+std::uint64_t context::refused_packets() const noexcept {
+    fult::detail::check_not_forked();
+    return job_->strange_packets();
+}
 
 endpoint &context::world() noexcept { return job_->world; }
-endpoint context::make_endpoint(endpoint_options how) { return job_->make_endpoint(std::move(how)); }
-void context::barrier() { job_->barrier(); }
-bool context::progress() noexcept { return job_->progress(); }
+endpoint context::make_endpoint(endpoint_options how) {
+    fult::detail::check_not_forked();
+    return job_->make_endpoint(std::move(how));
+}
+void context::barrier() {
+    fult::detail::check_not_forked();
+    job_->barrier();
+}
+bool context::progress() noexcept {
+    fult::detail::check_not_forked();
+    return job_->progress();
+}
 
 void context::abort(int status, const std::string &why) {
+    fult::detail::check_not_forked();
     job_->boot->abort(status, why);
     std::_Exit(status == 0 ? 1 : status);
 }

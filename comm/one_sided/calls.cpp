@@ -4,6 +4,7 @@
 #include <string>
 
 #include <fult/comm/one_sided.hpp>
+#include <fult/detail/forked.hpp>
 
 #include "comm/endpoints/endpoint_state.hpp"
 #include "comm/requests/pending.hpp"
@@ -59,11 +60,6 @@ struct pending_access final : access, pending {
     bool cancel() noexcept override { return false; }
 };
 
-void with_signal(access &a, std::uint32_t tag) noexcept {
-    a.signals = true;
-    a.tag = tag;
-}
-
 void carry_out(blocking_access &a, const char *call) {
     device &on = a.through->on;
     on.remote_memory().begin(a);
@@ -105,6 +101,11 @@ void describe_access(access &a, const endpoint &through, const char *call, bool 
     a.endpoint = state.id;
 }
 
+void describe_signal(access &a, const char *call, std::int64_t tag) {
+    a.tag = endpoint_state::check_tag(call, tag);
+    a.signals = true;
+}
+
 } // namespace detail
 
 region::region(endpoint &on, void *base, std::size_t size) : what_(offer(on, base, size, true)) {}
@@ -120,7 +121,9 @@ region &region::operator=(region &&other) noexcept {
     return *this;
 }
 region::~region() {
-    if (what_)
+    if (fult::detail::in_forked_child())
+        (void)what_.release(); // registered with what the child shares with its parent
+    else if (what_)
         what_->on->remote_memory().deregister_memory(*what_);
 }
 
@@ -144,18 +147,18 @@ request iput(endpoint &through, const void *data, std::size_t size, const remote
 }
 
 void put_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
-                std::size_t offset, std::uint32_t tag) {
+                std::size_t offset, std::int64_t tag) {
     blocking_access a;
     describe_access(a, through, "put_signal", true, const_cast<void *>(data), size, to, offset);
-    with_signal(a, tag);
+    describe_signal(a, "put_signal", tag);
     carry_out(a, "put_signal");
 }
 
 request iput_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
-                    std::size_t offset, std::uint32_t tag) {
+                    std::size_t offset, std::int64_t tag) {
     auto a = std::make_unique<pending_access>();
     describe_access(*a, through, "iput_signal", true, const_cast<void *>(data), size, to, offset);
-    with_signal(*a, tag);
+    describe_signal(*a, "iput_signal", tag);
     return begin(std::move(a));
 }
 

@@ -11,5 +11,7 @@ namespace fult::comm::detail {
 // operation.
 void describe_access(access &a, const endpoint &through, const char *call, bool is_put, void *data,
                      std::size_t size, const remote_region &there, std::size_t offset);
+// The same for the signal of a put.
+void describe_signal(access &a, const char *call, std::int64_t tag);
 
 } // namespace fult::comm::detail

@@ -1,5 +1,6 @@
 #include <fult/comm/request.hpp>
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/forked.hpp>
 
 #include "comm/requests/describe.hpp"
 #include "comm/requests/pending.hpp"
@@ -61,7 +62,7 @@ void request_pointer::prefetch(const request &r) noexcept {
 }
 
 void drop(pending *p) noexcept {
-    if (!p)
+    if (!p || fult::detail::in_forked_child())
         return;
     if (!p->is_complete())
         fult::detail::misuse("request",
@@ -81,6 +82,7 @@ request::request(status about) noexcept : what_(&detail::sent), sent_(about) {}
 bool request::is_complete() const noexcept { return !what_ || what_->is_complete(); }
 
 std::optional<status> request::test() {
+    fult::detail::check_not_forked();
     if (!what_)
         return std::nullopt;
     if (!what_->is_complete()) {
@@ -110,6 +112,7 @@ struct destroyer {
 } // namespace
 
 status request::wait() {
+    fult::detail::check_not_forked();
     if (!what_)
         return {};
     if (what_ == &detail::sent) {
@@ -124,6 +127,7 @@ status request::wait() {
 }
 
 errc request::wait_status(status &about) noexcept {
+    fult::detail::check_not_forked();
     about = status{};
     if (!what_)
         return errc::none;
@@ -139,6 +143,7 @@ errc request::wait_status(status &about) noexcept {
 }
 
 bool request::test_status(status &about, errc &failure) noexcept {
+    fult::detail::check_not_forked();
     if (what_ && !what_->is_complete()) {
         what_->on->look();
         if (!what_->is_complete())
@@ -149,6 +154,7 @@ bool request::test_status(status &about, errc &failure) noexcept {
 }
 
 bool request::cancel() noexcept {
+    fult::detail::check_not_forked();
     if (what_ && what_ != &detail::sent && what_->is_complete() &&
         what_->what->is_a == operation_kind::receive &&
         what_->what->failure == errc::peer_left) { // unmatched: for its caller it is still posted

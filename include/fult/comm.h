@@ -150,7 +150,7 @@ FULT_API int fult_comm_endpoint_destroy(fult_comm_endpoint_t endpoint);
  * FULT_ERR_INVALID: the list names a rank twice, or lacks the caller; FULT_ERR_NO_MEMORY: also for more than
  * 2,046 endpoints at a time; FULT_COMM_ERR_PEER_FAILED, FULT_COMM_ERR_PEER_LEFT. */
 FULT_API int fult_comm_endpoint_subset(fult_comm_endpoint_t *endpoint, fult_comm_endpoint_t parent,
-                                       const int *ranks, size_t count, uint32_t tag,
+                                       const int *ranks, size_t count, int64_t tag,
                                        const fult_comm_endpoint_attr *attr);
 /** The calling rank's number in an endpoint; -1 if it is NULL. */
 FULT_API int fult_comm_endpoint_rank(fult_comm_endpoint_t endpoint);
@@ -166,16 +166,16 @@ FULT_API int fult_comm_world_rank(fult_comm_endpoint_t endpoint, int rank);
 
 /** Returns when the memory may be reused, which may be before the message arrives. May suspend. */
 FULT_API int fult_comm_send(fult_comm_endpoint_t endpoint, const void *data, size_t size, int destination,
-                            uint32_t tag);
+                            int64_t tag);
 /** Like send, but returns only when a receive has matched the message. */
 FULT_API int fult_comm_ssend(fult_comm_endpoint_t endpoint, const void *data, size_t size, int destination,
-                             uint32_t tag);
+                             int64_t tag);
 /** Receives one message; waits for it. FULT_COMM_ERR_TRUNCATED: it is longer than size. */
 FULT_API int fult_comm_recv(fult_comm_endpoint_t endpoint, void *data, size_t size, int source, int64_t tag,
                             fult_comm_envelope *about);
 /** Sends and receives concurrently. May suspend. */
 FULT_API int fult_comm_sendrecv(fult_comm_endpoint_t endpoint, const void *out, size_t out_size,
-                                int destination, uint32_t out_tag, void *in, size_t in_size, int source,
+                                int destination, int64_t out_tag, void *in, size_t in_size, int source,
                                 int64_t in_tag, fult_comm_envelope *about);
 
 /** A buffer of a message that is gathered. */
@@ -190,7 +190,7 @@ typedef struct fult_comm_mutable_buffer {
 } fult_comm_mutable_buffer;
 /** Like send, from several buffers in order. */
 FULT_API int fult_comm_sendv(fult_comm_endpoint_t endpoint, const fult_comm_const_buffer *buffers,
-                             size_t count, int destination, uint32_t tag);
+                             size_t count, int destination, int64_t tag);
 /** Like recv, into several buffers in order. */
 FULT_API int fult_comm_recvv(fult_comm_endpoint_t endpoint, const fult_comm_mutable_buffer *buffers,
                              size_t count, int source, int64_t tag, fult_comm_envelope *about);
@@ -205,7 +205,7 @@ FULT_API int fult_comm_try_probe(fult_comm_endpoint_t endpoint, int source, int6
 /** Sends a copy of the bytes; never suspends. FULT_ERR_BUSY: no space at present; let other tasks run, then
  * try again. */
 FULT_API int fult_comm_enqueue(fult_comm_endpoint_t endpoint, const void *data, size_t size, int destination,
-                               uint32_t tag);
+                               int64_t tag);
 /** Takes the oldest message of a queued endpoint. The caller owns *data and frees it with fult_comm_free.
  * Never suspends. FULT_ERR_BUSY: the queue is empty. */
 FULT_API int fult_comm_dequeue(fult_comm_endpoint_t endpoint, void **data, fult_comm_envelope *about);
@@ -223,10 +223,10 @@ typedef struct fult_comm_request *fult_comm_request_t;
 
 /** Starts a send. Never suspends. On failure there is no request. */
 FULT_API int fult_comm_isend(fult_comm_endpoint_t endpoint, const void *data, size_t size, int destination,
-                             uint32_t tag, fult_comm_request_t *request);
+                             int64_t tag, fult_comm_request_t *request);
 /** Like isend, but complete only when a receive has matched the message. */
 FULT_API int fult_comm_issend(fult_comm_endpoint_t endpoint, const void *data, size_t size, int destination,
-                              uint32_t tag, fult_comm_request_t *request);
+                              int64_t tag, fult_comm_request_t *request);
 /** Starts a receive. Never suspends. */
 FULT_API int fult_comm_irecv(fult_comm_endpoint_t endpoint, void *data, size_t size, int source, int64_t tag,
                              fult_comm_request_t *request);
@@ -299,7 +299,7 @@ FULT_API int fult_comm_put(fult_comm_endpoint_t through, const void *data, size_
 /** Like put; then an empty message with that tag arrives at the target's endpoint `through`. Not ordered with
  * messages of send. */
 FULT_API int fult_comm_put_signal(fult_comm_endpoint_t through, const void *data, size_t size,
-                                  const fult_comm_remote_region *to, size_t offset, uint32_t tag);
+                                  const fult_comm_remote_region *to, size_t offset, int64_t tag);
 /** Reads from byte `offset`; waits until complete. */
 FULT_API int fult_comm_get(fult_comm_endpoint_t through, void *data, size_t size,
                            const fult_comm_remote_region *from, size_t offset);
@@ -308,7 +308,7 @@ FULT_API int fult_comm_iput(fult_comm_endpoint_t through, const void *data, size
                             const fult_comm_remote_region *to, size_t offset, fult_comm_request_t *request);
 /** Starts a put with a signal; never suspends. */
 FULT_API int fult_comm_iput_signal(fult_comm_endpoint_t through, const void *data, size_t size,
-                                   const fult_comm_remote_region *to, size_t offset, uint32_t tag,
+                                   const fult_comm_remote_region *to, size_t offset, int64_t tag,
                                    fult_comm_request_t *request);
 /** Starts a get; never suspends. */
 FULT_API int fult_comm_iget(fult_comm_endpoint_t through, void *data, size_t size,

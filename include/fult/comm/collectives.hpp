@@ -23,7 +23,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <numeric>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -138,16 +137,27 @@ FULT_API void alltoallv(endpoint &among, const void *in, sizes in_sizes, sizes i
 FULT_API void alltoallv(endpoint &among, const void *in, sizes in_counts, void *out, sizes out_counts,
                         std::size_t element);
 
-// counts[k] elements each, in order and without gaps: sizes and offsets in bytes.
+// counts[k] elements each, in order and without gaps: sizes and offsets in bytes. Throws
+// std::invalid_argument if no memory has so many bytes, std::bad_alloc.
 struct FULT_API layout_of_blocks {
-    layout_of_blocks(sizes counts, std::size_t element); // throws std::bad_alloc
+    layout_of_blocks(sizes counts, std::size_t element);
     std::vector<std::size_t> sizes_of, offsets;
 };
 // Throws if the sizes differ; `call` and `which` identify the argument.
 FULT_API void check_fits(const char *call, const char *which, std::size_t given, std::size_t needed);
 
+// The largest number if the sum is larger: no range has so many elements.
 inline std::size_t sum_of(sizes counts) noexcept {
-    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+    std::size_t sum = 0;
+    for (const std::size_t count : counts)
+        if (__builtin_add_overflow(sum, count, &sum))
+            return ~std::size_t{0};
+    return sum;
+}
+// The same for a block of each rank.
+inline std::size_t sum_of(std::size_t block, int ranks) noexcept {
+    std::size_t sum = 0;
+    return __builtin_mul_overflow(block, static_cast<std::size_t>(ranks), &sum) ? ~std::size_t{0} : sum;
 }
 template <class R> using element_of = std::remove_cv_t<std::ranges::range_value_t<R>>;
 template <class R> std::size_t bytes_of(const R &range) {
@@ -213,7 +223,7 @@ requires same_elements<In, Out>
 void gather(endpoint &among, const In &in, Out &&out, int root) {
     if (among.rank() == root)
         detail::check_fits("gather", "out", std::ranges::size(out),
-                           std::ranges::size(in) * static_cast<std::size_t>(among.size()));
+                           detail::sum_of(std::ranges::size(in), among.size()));
     detail::gather(among, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(in), root);
 }
 
@@ -222,7 +232,7 @@ template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
 void allgather(endpoint &among, const In &in, Out &&out) {
     detail::check_fits("allgather", "out", std::ranges::size(out),
-                       std::ranges::size(in) * static_cast<std::size_t>(among.size()));
+                       detail::sum_of(std::ranges::size(in), among.size()));
     detail::allgather(among, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(in));
 }
 /// Gathers one value from each rank.
@@ -268,7 +278,7 @@ requires same_elements<In, Out>
 void scatter(endpoint &among, const In &in, Out &&out, int root) {
     if (among.rank() == root)
         detail::check_fits("scatter", "in", std::ranges::size(in),
-                           std::ranges::size(out) * static_cast<std::size_t>(among.size()));
+                           detail::sum_of(std::ranges::size(out), among.size()));
     detail::scatter(among, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(out), root);
 }
 
@@ -325,7 +335,7 @@ template <plain_range In, plain_output Out, class Op>
 requires same_elements<In, Out>
 void reduce_scatter(endpoint &among, const In &in, Out &&out, const Op &op) {
     detail::check_fits("reduce_scatter", "in", std::ranges::size(in),
-                       std::ranges::size(out) * static_cast<std::size_t>(among.size()));
+                       detail::sum_of(std::ranges::size(out), among.size()));
     detail::reduce_scatter_block(among, std::ranges::data(in), std::ranges::data(out), std::ranges::size(out),
                                  detail::combiner_of<detail::element_of<In>>(op));
 }

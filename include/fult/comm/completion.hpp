@@ -120,7 +120,7 @@ class FULT_API completion_queue final : public completion {
 /// Like the calls without `when`, which is notified in place of a request; `note` identifies the operation.
 /// The memory is in use until then. Such a receive cannot be cancelled. Never suspend; on invalid arguments
 /// or lack of memory they throw, and `when` is not notified.
-FULT_API void isend(endpoint &through, const void *data, std::size_t size, int destination, std::uint32_t tag,
+FULT_API void isend(endpoint &through, const void *data, std::size_t size, int destination, std::int64_t tag,
                     completion &when, std::uint64_t note = 0);
 /// The same for a receive; see the isend above.
 FULT_API void irecv(endpoint &at, void *data, std::size_t size, int source, std::int64_t tag,
@@ -130,7 +130,7 @@ FULT_API void iput(endpoint &through, const void *data, std::size_t size, const 
                    std::size_t offset, completion &when, std::uint64_t note = 0);
 /// The same for a put with a signal; see the isend above.
 FULT_API void iput_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
-                          std::size_t offset, std::uint32_t tag, completion &when, std::uint64_t note = 0);
+                          std::size_t offset, std::int64_t tag, completion &when, std::uint64_t note = 0);
 /// The same for a get; see the isend above.
 FULT_API void iget(endpoint &through, void *data, std::size_t size, const remote_region &from,
                    std::size_t offset, completion &when, std::uint64_t note = 0);

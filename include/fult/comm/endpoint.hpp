@@ -157,20 +157,20 @@ class FULT_API endpoint {
     /// Throws std::invalid_argument if the list names a rank twice or lacks the caller; std::out_of_range for
     /// a rank or device that does not exist; std::length_error on all members if no number is free on all of
     /// them; comm::error peer_failed or peer_left if a member has ended.
-    endpoint subset(std::span<const int> members, std::uint32_t tag = 0, endpoint_options how = {});
+    endpoint subset(std::span<const int> members, std::int64_t tag = 0, endpoint_options how = {});
 
     /// Returns when the memory may be reused, which may be before the message arrives. May suspend.
-    void send(const void *data, std::size_t size, int destination, std::uint32_t tag);
+    void send(const void *data, std::size_t size, int destination, std::int64_t tag);
     /// Sends several buffers in order.
-    void send(std::span<const const_buffer> buffers, int destination, std::uint32_t tag);
+    void send(std::span<const const_buffer> buffers, int destination, std::int64_t tag);
     /// Sends the elements of a range.
-    template <plain_range R> void send(const R &range, int destination, std::uint32_t tag) {
+    template <plain_range R> void send(const R &range, int destination, std::int64_t tag) {
         send(std::ranges::data(range), std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>),
              destination, tag);
     }
     /// Sends one value.
     template <plain T>
-    requires(!std::ranges::range<T>) void send(const T &value, int destination, std::uint32_t tag) {
+    requires(!std::ranges::range<T>) void send(const T &value, int destination, std::int64_t tag) {
         send(&value, sizeof value, destination, tag);
     }
 
@@ -200,15 +200,15 @@ class FULT_API endpoint {
     }
 
     /// Sends and receives concurrently. May suspend.
-    status sendrecv(const void *out, std::size_t out_size, int destination, std::uint32_t out_tag, void *in,
+    status sendrecv(const void *out, std::size_t out_size, int destination, std::int64_t out_tag, void *in,
                     std::size_t in_size, int source, std::int64_t in_tag);
 
     /// Starts a send; never suspends. The memory is in use until the request is complete.
-    request isend(const void *data, std::size_t size, int destination, std::uint32_t tag);
+    request isend(const void *data, std::size_t size, int destination, std::int64_t tag);
     /// Starts a receive; never suspends.
     request irecv(void *data, std::size_t size, int source, std::int64_t tag);
     /// Starts a send of the elements of a range.
-    template <plain_range R> request isend(const R &range, int destination, std::uint32_t tag) {
+    template <plain_range R> request isend(const R &range, int destination, std::int64_t tag) {
         return isend(std::ranges::data(range),
                      std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), destination, tag);
     }
@@ -220,32 +220,32 @@ class FULT_API endpoint {
 
     /// Like send and isend, but complete only when a receive has matched the message, whatever its size.
     /// ssend may suspend, issend never does.
-    void ssend(const void *data, std::size_t size, int destination, std::uint32_t tag);
+    void ssend(const void *data, std::size_t size, int destination, std::int64_t tag);
     /// See ssend.
-    request issend(const void *data, std::size_t size, int destination, std::uint32_t tag);
+    request issend(const void *data, std::size_t size, int destination, std::int64_t tag);
 
     /// Messages in pieces: nothing is copied but into and out of packets. The objects, and what the spans
     /// refer to, are in use until the operation is complete. send and recv may suspend.
-    void send(const message_source &from, std::size_t size, int destination, std::uint32_t tag,
+    void send(const message_source &from, std::size_t size, int destination, std::int64_t tag,
               bool synchronous = false);
     /// See send.
-    request isend(const message_source &from, std::size_t size, int destination, std::uint32_t tag,
+    request isend(const message_source &from, std::size_t size, int destination, std::int64_t tag,
                   bool synchronous = false);
     /// Receives a message of at most `size` bytes.
     status recv(message_target &to, std::size_t size, int source, std::int64_t tag);
     /// See recv.
     request irecv(message_target &to, std::size_t size, int source, std::int64_t tag);
     /// Sends several buffers in order.
-    request isend(std::span<const const_buffer> buffers, int destination, std::uint32_t tag);
+    request isend(std::span<const const_buffer> buffers, int destination, std::int64_t tag);
     /// Receives into several buffers in order.
     request irecv(std::span<const mutable_buffer> buffers, int source, std::int64_t tag);
 
     /// send, ssend and recv with the error as a value: none, truncated, peer_failed, peer_left, or retry if
     /// there is no memory. Invalid arguments end the program. If the message was truncated, `about` has the
     /// size of all of it. May suspend.
-    errc send_status(const void *data, std::size_t size, int destination, std::uint32_t tag) noexcept;
+    errc send_status(const void *data, std::size_t size, int destination, std::int64_t tag) noexcept;
     /// See send_status.
-    errc ssend_status(const void *data, std::size_t size, int destination, std::uint32_t tag) noexcept;
+    errc ssend_status(const void *data, std::size_t size, int destination, std::int64_t tag) noexcept;
     /// See send_status.
     errc recv_status(void *data, std::size_t size, int source, std::int64_t tag, status &about) noexcept;
 
@@ -261,7 +261,7 @@ class FULT_API endpoint {
 
     /// The Queue interface (section 3.3 of the dissertation). Copies the bytes and never suspends; false: no
     /// space at present; let other tasks run, then try again.
-    bool enqueue(const void *data, std::size_t size, int destination, std::uint32_t tag);
+    bool enqueue(const void *data, std::size_t size, int destination, std::int64_t tag);
     /// Takes the oldest message of a queued endpoint; never suspends.
     std::optional<message> dequeue();
 
@@ -270,7 +270,7 @@ class FULT_API endpoint {
     friend class matched_message;
     friend struct detail::endpoint_access;
     explicit endpoint(std::shared_ptr<detail::endpoint_state> state) noexcept;
-    request begin_send(const void *data, bool scattered, std::size_t size, int destination, std::uint32_t tag,
+    request begin_send(const void *data, bool scattered, std::size_t size, int destination, std::int64_t tag,
                        bool synchronous, const char *call);
     [[noreturn]] static void wrong_size(const status &got, std::size_t wanted);
     std::shared_ptr<detail::endpoint_state> state_;

@@ -78,10 +78,10 @@ FULT_API request iput(endpoint &through, const void *data, std::size_t size, con
 /// endpoint::send: it goes to a recv, to the endpoint's queue or to its handler, and the bytes are visible
 /// then. Not ordered with messages of send.
 FULT_API void put_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
-                         std::size_t offset, std::uint32_t tag);
+                         std::size_t offset, std::int64_t tag);
 /// See put_signal. Never suspends.
 FULT_API request iput_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
-                             std::size_t offset, std::uint32_t tag);
+                             std::size_t offset, std::int64_t tag);
 
 /// Reads `size` bytes from offset `offset`.
 FULT_API void get(endpoint &through, void *data, std::size_t size, const remote_region &from,
@@ -105,14 +105,14 @@ request iput(endpoint &through, const R &range, const remote_region &to, std::si
 /// The same for ranges.
 template <plain_range R>
 void put_signal(endpoint &through, const R &range, const remote_region &to, std::size_t offset,
-                std::uint32_t tag) {
+                std::int64_t tag) {
     put_signal(through, std::ranges::data(range),
                std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), to, offset, tag);
 }
 /// The same for ranges.
 template <plain_range R>
 request iput_signal(endpoint &through, const R &range, const remote_region &to, std::size_t offset,
-                    std::uint32_t tag) {
+                    std::int64_t tag) {
     return iput_signal(through, std::ranges::data(range),
                        std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), to, offset, tag);
 }

@@ -101,6 +101,8 @@ static void to_and_from_nowhere(void) {
     REFUSED(fult_comm_send(world, NULL, 1, 0, 0), "fult_comm_send: the memory is NULL");
     REFUSED(fult_comm_send(world, &byte, 1, size, 0), "there is no rank");
     REFUSED(fult_comm_send(world, &byte, 1, -1, 0), "there is no rank -1");
+    REFUSED(fult_comm_send(world, &byte, 1, 0, -1), "tags are 0 to 4294967295");
+    REFUSED(fult_comm_send(world, &byte, 1, 0, (int64_t)1 << 32), "tags are 0 to 4294967295");
     REFUSED(fult_comm_recv(world, NULL, 1, 0, 0, NULL), "fult_comm_recv");
     REFUSED(fult_comm_recv(world, &byte, 1, size, 0, NULL), "there is no rank");
     REFUSED(fult_comm_recv(world, &byte, 1, 0, (int64_t)1 << 32, NULL), "tags are 0 to 4294967295");

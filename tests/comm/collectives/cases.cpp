@@ -436,6 +436,19 @@ void errors(party &p) {
     const std::vector<std::size_t> none(static_cast<std::size_t>(p.size));
     require_throw<std::invalid_argument>([&] { alltoallv(own, some, none, more, none); });
     require_throw<std::invalid_argument>([&] { alltoallv(own, some, {}, more, none); });
+    if (p.size > 1) { // their sum is 3 modulo 2^64
+        std::vector<std::size_t> wrapped = none;
+        wrapped[0] = std::size_t{1} << 63;
+        wrapped[1] = wrapped[0] + 3;
+        require_throw<std::invalid_argument>([&] { gatherv(own, some, some, wrapped, p.rank); });
+        require_throw<std::invalid_argument>([&] { scatterv(own, some, wrapped, some, p.rank); });
+        require_throw<std::invalid_argument>([&] { allgatherv(own, some, some, wrapped); });
+        require_throw<std::invalid_argument>([&] { alltoallv(own, some, wrapped, some, none); });
+        require_throw<std::invalid_argument>(
+            [&] { reduce_scatter(own, some, some, wrapped, std::plus<>{}); });
+        require_throw<std::invalid_argument>([&] { detail::layout_of_blocks(wrapped, 1); });
+        require_throw<std::invalid_argument>([&] { detail::layout_of_blocks({wrapped.data(), 1}, 2); });
+    }
     endpoint empty;
     require_throw<std::invalid_argument>([&] { comm::barrier(empty); });
     comm::barrier(own); // it works still

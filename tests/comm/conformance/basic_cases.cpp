@@ -213,6 +213,34 @@ void wrong_arguments(party &p) {
         require_throw<std::out_of_range>([&] { p.world.recv(value, 0, tag); });
         require_throw<std::out_of_range>([&] { p.world.irecv(std::span(&value, 1), 0, tag); });
     }
+    for (const std::int64_t tag : {any_tag, std::int64_t{-2}, std::int64_t{1} << 32}) {
+        const const_buffer parts[] = {{&value, 2}, {&value, 2}};
+        require_throw<std::out_of_range>([&] { p.world.send(value, p.rank, tag); });
+        require_throw<std::out_of_range>([&] { p.world.ssend(&value, sizeof value, p.rank, tag); });
+        require_throw<std::out_of_range>([&] { p.world.send(parts, p.rank, tag); });
+        require_throw<std::out_of_range>([&] { p.world.isend(std::span(&value, 1), p.rank, tag); });
+        require_throw<std::out_of_range>([&] { p.world.issend(&value, sizeof value, p.rank, tag); });
+        require_throw<std::out_of_range>([&] { p.world.isend(parts, p.rank, tag); });
+        require_throw<std::out_of_range>([&] { p.world.enqueue(&value, sizeof value, p.rank, tag); });
+        require_throw<std::out_of_range>(
+            [&] { p.world.sendrecv(&value, sizeof value, p.rank, tag, nullptr, 0, p.rank, 0); });
+        require_throw<std::out_of_range>([&] { p.world.subset(std::array{p.rank}, tag); });
+        synchronizer none(p.world, 0);
+        require_throw<std::out_of_range>([&] { isend(p.world, &value, sizeof value, p.rank, tag, none); });
+        region own(p.world, &value, sizeof value);
+        require_throw<std::out_of_range>(
+            [&] { put_signal(p.world, &value, sizeof value, own.remote(), 0, tag); });
+        require_throw<std::out_of_range>(
+            [&] { iput_signal(p.world, &value, sizeof value, own.remote(), 0, tag); });
+    }
+    // Buffers that no memory can have.
+    constexpr std::size_t half = std::size_t{1} << 63;
+    const const_buffer from[] = {{&value, half}, {&value, half + 4}};
+    const mutable_buffer into[] = {{&value, half}, {&value, half + 4}};
+    require_throw<std::invalid_argument>([&] { p.world.send(from, p.rank, 0); });
+    require_throw<std::invalid_argument>([&] { p.world.isend(from, p.rank, 0); });
+    require_throw<std::invalid_argument>([&] { p.world.recv(into, p.rank, 0); });
+    require_throw<std::invalid_argument>([&] { p.world.irecv(into, p.rank, 0); });
     // An endpoint without wildcards, and one without receives.
     require_throw<std::invalid_argument>([&] { p.world.recv(value, any_source, 0); });
     require_throw<std::invalid_argument>([&] { p.world.recv(value, 0, any_tag); });
