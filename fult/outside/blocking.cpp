@@ -42,7 +42,10 @@ void run_blocking(void (*body)(void *) noexcept, void *argument) {
         auto &mine = static_cast<call_on_thread &>(request);
         mine.body(mine.argument);
         mine.error = errno;
-        mine.caller.grant(); // the task, and what lies on its stack, may be gone
+    };
+    call.finish = [](blocking_request &request) noexcept {
+        static_cast<call_on_thread &>(request)
+            .caller.grant(); // the task, and what lies on its stack, may be gone
     };
     call.refuse = [](blocking_request &request, int error) noexcept {
         auto &mine = static_cast<call_on_thread &>(request);

@@ -96,9 +96,10 @@ void blocking_pool::serve(blocking_request *first) noexcept {
     idle_thread me;
     for (blocking_request *request = first; request;
          request = next_request(me)) { // the pool may be destroyed after the last one
+        FULT_ASSERT(request->run && request->finish && request->refuse);
         request->run(*request);
-        // the next call finds no values, and no destructor runs after the runtime's end
-        end_locals_of_thread();
+        end_locals_of_thread(); // first: the caller may rely on their end, and the next call finds none
+        request->finish(*request);
     }
 }
 

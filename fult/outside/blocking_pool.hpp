@@ -12,8 +12,10 @@ namespace fult::detail {
 
 // Lives on the stack of the waiting task.
 struct blocking_request {
-    // One of the two is called, once. The pool does not touch the request afterwards.
+    // Either run and then finish are called, once, on one thread of the pool; or refuse. The pool does not
+    // touch the request after finish or refuse: it ends the wait of the task.
     void (*run)(blocking_request &) noexcept = nullptr;
+    void (*finish)(blocking_request &) noexcept = nullptr; // the task-local values of the call have ended
     // it was queued, but no thread could be started
     void (*refuse)(blocking_request &, int error) noexcept = nullptr;
     blocking_request *next = nullptr;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cxxabi.h>
 #include <memory>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -14,6 +16,11 @@
 #include "fult/scheduler/worker.hpp"
 #include "task.hpp"
 
+extern "C" {
+extern void *__dso_handle
+    __attribute__((visibility("hidden"))); // NOLINT: the C++ runtime's name for this library
+}
+
 namespace fult::detail {
 namespace {
 
@@ -23,8 +30,12 @@ constexpr unsigned rounds = 4;
 struct key_record {
     std::atomic<local_key> key{0}; // 0: free
     std::uint64_t uses = 0;
-    end_function end = nullptr;
-    copy_function copy = nullptr;
+    key_functions functions;
+
+    bool ends() const noexcept { return functions.end != nullptr; }
+    bool copies() const noexcept { return functions.copy != nullptr; }
+    void end(void *value) const { functions.call_end(functions.end, value); }
+    void *copy(const void *value) const { return functions.call_copy(functions.copy, value); }
 };
 constinit key_record keys[most_keys];
 constinit spin_lock keys_lock;
@@ -51,41 +62,74 @@ template <class Visit> void each_entry(local_values &values, const Visit &visit)
         visit(values.far[i]);
 }
 
-thread_local local_values *used_values = nullptr; // of this foreign thread, if it has ever used a value
-
-// The values of a foreign thread.
+// The values of a foreign thread. They exist from the first set_local to the end of the thread, and again if
+// a destructor of a thread_local or static object sets values after that: then until the destructors
+// registered before have run. C++ destroys a thread_local object once, so this one is a plain pointer. In
+// destructors of static objects there is no end of the thread any more, and the values are not ended.
 struct thread_values : local_values {
-    ~thread_values() {
-        end_locals(*this);
-        used_values = nullptr;
-        delete[] far;
-    }
+    thread_values() noexcept = default;
+    thread_values(const thread_values &) = delete;
+    thread_values &operator=(const thread_values &) = delete;
+    ~thread_values() { delete[] far; }
 };
-FULT_OPAQUE local_values &values_of_thread() {
-    static thread_local thread_values values;
-    used_values = &values;
-    return values;
+constinit thread_local thread_values *values_here = nullptr;
+
+// The destructors of values still find the values.
+void end_thread_values(void *) noexcept {
+    end_locals(*values_here);
+    delete std::exchange(values_here, nullptr);
 }
 
-// The caller's values; nullptr if a task has none.
-local_values *my_values() noexcept {
+// The values of this thread, or nullptr. Opaque: the caller may have been on another thread before.
+FULT_OPAQUE local_values *values_of_thread() noexcept { return values_here; }
+
+FULT_OPAQUE local_values &make_values_of_thread() {
+    FULT_ASSERT(!values_here);
+    auto made = std::make_unique<thread_values>();
+    if (abi::__cxa_thread_atexit(&end_thread_values, nullptr, &__dso_handle) != 0)
+        throw std::bad_alloc();
+    values_here = made.release();
+    return *values_here;
+}
+
+// The task that runs here; nullptr: a foreign thread, or a scheduler, whose values are those of its thread.
+task *running_task() noexcept {
     const worker *w = this_worker();
-    if (!w || !w->current)
-        return &values_of_thread();
-    return w->current->extras;
+    return w ? w->current : nullptr;
+}
+
+// The caller's values; nullptr if it has none.
+local_values *my_values() noexcept {
+    task *const t = running_task();
+    return t ? t->extras : values_of_thread();
+}
+
+// Called if the caller has none.
+local_values &make_my_values() {
+    task *const t = running_task();
+    if (!t)
+        return make_values_of_thread();
+    FULT_ASSERT(!t->extras);
+    auto extras = std::make_unique<task_extras>();
+    local_values &values = *extras;
+    static_cast<worker *>(home_of(t))->set_extras(t, std::move(extras));
+    // The first base, as get_local assumes.
+    static_assert(std::is_base_of_v<local_values, task_extras> && !std::is_polymorphic_v<task_extras>);
+    set_at_end(t, has_locals);
+    return values;
 }
 
 } // namespace
 
-local_key make_key(end_function end, copy_function copy) {
+local_key make_key(const key_functions &functions) {
+    FULT_ASSERT((!functions.end || functions.call_end) && (!functions.copy || functions.call_copy));
     local_key made = 0;
     keys_lock.lock();
     key_record *const free = std::find_if(std::begin(keys), std::end(keys), [](const key_record &each) {
         return each.key.load(std::memory_order_relaxed) == 0;
     });
     if (free != std::end(keys)) {
-        free->end = end;
-        free->copy = copy;
+        free->functions = functions;
         made = make_local_key(static_cast<std::uint32_t>(free - keys), ++free->uses);
         free->key.store(made, std::memory_order_release); // pairs with record_of
     }
@@ -94,6 +138,15 @@ local_key make_key(end_function end, copy_function copy) {
         throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
                                 "fult: task_local_ptr: there are 1024 keys already; destroy some");
     return made;
+}
+
+local_key make_key(end_function end, copy_function copy) {
+    return make_key(
+        {reinterpret_cast<any_function>(end), reinterpret_cast<any_function>(copy),
+         [](any_function function, void *value) { reinterpret_cast<end_function>(function)(value); },
+         [](any_function function, const void *value) {
+             return reinterpret_cast<copy_function>(function)(value);
+         }});
 }
 
 bool delete_key(local_key key) noexcept {
@@ -133,14 +186,7 @@ void set_local(local_key key, void *value) {
     if (!values) {
         if (!value)
             return;
-        task *const t = this_worker()->current;
-        FULT_ASSERT(!t->extras);
-        auto extras = std::make_unique<task_extras>();
-        values = extras.get();
-        static_cast<worker *>(home_of(t))->set_extras(t, std::move(extras));
-        // The first base, as get_local assumes.
-        static_assert(std::is_base_of_v<local_values, task_extras> && !std::is_polymorphic_v<task_extras>);
-        set_at_end(t, has_locals);
+        values = &make_my_values();
     }
     make_room(*values, key);
     put_local(*values, key, value);
@@ -148,8 +194,8 @@ void set_local(local_key key, void *value) {
 
 void *get_far_local(local_key key) noexcept {
     local_values *const values = my_values();
-    if (worker *const w = this_worker(); w && w->current)
-        cache_locals(w, values);
+    if (running_task())
+        cache_locals(this_worker(), values);
     const local_entry *const entry = values ? entry_of(*values, key) : nullptr;
     return entry && entry->key == key ? entry->value : nullptr;
 }
@@ -160,12 +206,12 @@ void inherit_locals(local_values &values) {
         return;
     each_entry(*mine, [&](const local_entry entry) { // a value: the copy may set values and move the entries
         const key_record *const record = record_of(entry.key);
-        if (!record || !entry.value || (record->end && !record->copy))
+        if (!record || !entry.value || (record->ends() && !record->copies()))
             return;
         make_room(values, entry.key);
         if (has_entry(values, entry.key))
             return; // the spawner has set another value
-        put_local(values, entry.key, record->copy ? record->copy(entry.value) : entry.value);
+        put_local(values, entry.key, record->copies() ? record->copy(entry.value) : entry.value);
     });
 }
 
@@ -178,17 +224,19 @@ void end_locals(local_values &values) noexcept {
                 i < local_values::near_count ? values.near[i] : values.far[i - local_values::near_count];
             const local_entry entry = std::exchange(place, local_entry{}); // the call may move the entry
             const key_record *const record = entry.value ? record_of(entry.key) : nullptr;
-            if (record && record->end) {
+            if (record && record->ends()) {
                 record->end(entry.value);
                 again = true;
             }
         }
     }
+    if (again)
+        each_entry(values, [](local_entry &entry) { entry = {}; });
 }
 
 void end_locals_of_thread() noexcept {
-    if (used_values)
-        end_locals(*used_values);
+    if (local_values *const values = values_of_thread())
+        end_locals(*values);
 }
 
 } // namespace fult::detail

@@ -14,7 +14,8 @@ namespace fult {
 
 /// A task-local pointer, initially null. Each foreign thread has one as well. It moves with the task between
 /// workers; reading it costs a few loads. If it is not null when its task (or thread) ends, the destructor is
-/// called with it, as the last action of the task.
+/// called with it, as the last action of the task. Destructors of thread_local objects may use those of a
+/// foreign thread; destructors of static objects, too, but what these set is not ended.
 ///
 /// At most 1,024 of these exist at a time. When one is destroyed, no task may have a value that needs the
 /// destructor.
@@ -25,8 +26,8 @@ template <class T> class task_local_ptr {
     /// pointer if there is no destructor, else null. Throws std::system_error if there are too many. From any
     /// thread.
     explicit task_local_ptr(void (*destructor)(T *) = nullptr, T *(*copy)(const T *) = nullptr)
-        : key_(detail::make_key(reinterpret_cast<detail::end_function>(destructor),
-                                reinterpret_cast<detail::copy_function>(copy))) {}
+        : key_(detail::make_key({reinterpret_cast<detail::any_function>(destructor),
+                                 reinterpret_cast<detail::any_function>(copy), &end_value, &copy_value})) {}
     /// Remaining values are dropped.
     ~task_local_ptr() { detail::delete_key(key_); }
     task_local_ptr(const task_local_ptr &) = delete;
@@ -41,6 +42,14 @@ template <class T> class task_local_ptr {
     local_value with(T *value) const noexcept { return {key_, const_cast<std::remove_cv_t<T> *>(value)}; }
 
   private:
+    static void end_value(detail::any_function destructor, void *value) {
+        reinterpret_cast<void (*)(T *)>(destructor)(static_cast<T *>(value));
+    }
+    static void *copy_value(detail::any_function copy, const void *value) {
+        return const_cast<std::remove_cv_t<T> *>(
+            reinterpret_cast<T *(*)(const T *)>(copy)(static_cast<const T *>(value)));
+    }
+
     const detail::local_key key_;
 };
 

@@ -1,5 +1,8 @@
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdlib>
 #include <deque>
 #include <gtest/gtest.h>
 #include <memory>
@@ -208,6 +211,51 @@ TEST_P(task_local_test, foreign_threads_have_theirs) {
     running.reset();
     EXPECT_EQ(key.get(), nullptr); // this thread is a foreign one now
     EXPECT_EQ(living, 0);
+}
+
+using many_values = std::deque<fult::task_local<counted_value>>; // more than those that are stored near
+many_values keys_of_late_users() {
+    many_values keys;
+    for (int i = 0; i < 20; ++i)
+        keys.emplace_back([] { return counted_value(7); });
+    return keys;
+}
+
+// Its destructor, which runs after those of all objects made later on the thread, uses values.
+struct late_user {
+    const many_values *keys = nullptr;
+    std::atomic<int> *wrong = nullptr;
+    late_user() = default;
+    late_user(const late_user &) = delete;
+    ~late_user() {
+        if (!keys)
+            return;
+        std::vector<std::vector<std::byte>> scraps; // writes over memory that is free now
+        for (int i = 0; i < 100; ++i)
+            scraps.emplace_back(std::size_t(16 * (i % 40)), std::byte{0x55});
+        for (int round = 0; round < 2; ++round)
+            for (const auto &each : *keys)
+                *wrong += each->number != 7;
+        for (const auto &each : scraps)
+            *wrong += std::count(each.begin(), each.end(), std::byte{0x55}) != std::ptrdiff_t(each.size());
+    }
+};
+
+// The values that it uses are made again, and end with the thread.
+TEST_P(task_local_test, destructors_of_thread_local_objects_may_use_values) {
+    const many_values keys = keys_of_late_users();
+    std::atomic<int> wrong{0};
+    for (int i = 0; i < 10; ++i)
+        std::thread([&] {
+            static thread_local late_user user;
+            user.keys = &keys;
+            user.wrong = &wrong;
+            for (const auto &each : keys)
+                wrong += each->number != 7;
+        }).join();
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(living, 0);
+    running.reset();
 }
 
 TEST_P(task_local_test, in_c) {
@@ -427,6 +475,42 @@ TEST_P(task_local_test, of_a_blocking_call_end_with_it) {
         });
     running.reset();
     EXPECT_EQ(living, 0);
+}
+
+TEST_P(task_local_test, of_a_blocking_call_end_before_it_returns) {
+    static std::atomic<int> ended{0};
+    ended = 0;
+    struct slow_to_end {
+        ~slow_to_end() {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1)); // time: either order is right
+            ++ended;
+        }
+    };
+    for (int i = 0; i < 20; ++i) {
+        const fult::task_local<slow_to_end> key;
+        fult::blocking([&] { static_cast<void>(key.get()); });
+        EXPECT_EQ(ended, i + 1);
+    }
+    running.reset();
+}
+
+// In a process of its own, which ends in the destructor of a static object made before the thread's first
+// value.
+TEST(task_local, destructors_of_static_objects_may_use_values) {
+    const auto end_late = [] {
+        static const many_values keys = keys_of_late_users();
+        static std::atomic<int> wrong{0};
+        static struct reporter {
+            ~reporter() { std::_Exit(wrong == 0 ? 0 : 1); }
+        } after_all;
+        static late_user user;
+        user.keys = &keys;
+        user.wrong = &wrong;
+        for (const auto &each : keys)
+            wrong += each->number != 7;
+        std::exit(2);
+    };
+    EXPECT_EXIT(end_late(), ::testing::ExitedWithCode(0), "");
 }
 
 } // namespace

@@ -26,8 +26,19 @@ static_assert(local_values::near_count * sizeof(local_entry) <= 1u << key_offset
 using end_function = void (*)(void *value);
 using copy_function = void *(*)(const void *value); // may throw
 
-FULT_API local_key make_key(end_function end, copy_function copy); // throws std::system_error
-FULT_API bool delete_key(local_key key) noexcept;                  // false: no such key
+// A key's functions, and how they are called: a function is called by its own type, which depends on the
+// values'.
+using any_function = void (*)();
+struct key_functions {
+    any_function end = nullptr, copy = nullptr; // null: none
+    void (*call_end)(any_function end, void *value) = nullptr;
+    void *(*call_copy)(any_function copy, const void *value) = nullptr; // may throw
+};
+
+// They throw std::system_error.
+FULT_API local_key make_key(const key_functions &functions);
+FULT_API local_key make_key(end_function end, copy_function copy);
+FULT_API bool delete_key(local_key key) noexcept; // false: no such key
 FULT_API bool is_key(local_key key) noexcept;
 FULT_API void set_local(local_key key, void *value); // throws std::bad_alloc
 // used if the value is not in `near` of the cached values

@@ -159,9 +159,12 @@ TEST(blocking, a_call_that_waits_long_for_its_turn_is_reported_once) {
         std::binary_semaphore go{0};
         std::atomic<bool> done{false};
         request() {
-            run = [](fult::detail::blocking_request &j) noexcept {
-                static_cast<request &>(j).go.acquire();
+            run = [](fult::detail::blocking_request &j) noexcept { static_cast<request &>(j).go.acquire(); };
+            finish = [](fult::detail::blocking_request &j) noexcept {
                 static_cast<request &>(j).done = true;
+            };
+            refuse = [](fult::detail::blocking_request &, int) noexcept {
+                ADD_FAILURE() << "a thread was started";
             };
         }
     };
