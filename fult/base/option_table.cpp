@@ -60,8 +60,9 @@ constexpr option_row<options> rows[] = {
         "FULT_STACKS_KEPT", "Idle stacks that keep their memory. Further ones, up to 32 times as many, keep "
                             "theirs until no task has used them for FULT_TRIM_AFTER."),
     option<named_option<&options::guard, guards>>(
-        "FULT_GUARD", "How a stack overflow is caught: a guard page by madvise (Linux 6.13 or later, any "
-                      "number of stacks) or by mprotect (as many as vm.max_map_count allows)."),
+        "FULT_GUARD",
+        "How a stack overflow is caught: 64K below each stack fault, by madvise (Linux 6.13 or later, "
+        "any number of stacks) or by mprotect (as many as vm.max_map_count allows)."),
     option<number_option<&options::max_tasks, large_numbers, 64, most_tasks>>(
         "FULT_MAX_TASKS",
         "Living tasks per worker that it spawned itself, including the main task, and the same number again "

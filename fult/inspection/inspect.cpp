@@ -234,7 +234,7 @@ class walk {
         FULT_ASSERT(t->on && t->state.load(std::memory_order_relaxed) == busy,
                     "the walk has claimed the task");
         const auto high = address_of(t->on->high());
-        s.about.stack_size = t->on->size;
+        s.about.stack_size = t->on->usable();
         s.about.stack_used = high - context;
         s.about.frames = without_switch({s.frames, frames_of(t->context, t->on->high(), s.frames)});
         if (t->wait_record == 0 || s.about.status != task_status::waiting)

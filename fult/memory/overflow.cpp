@@ -38,7 +38,7 @@ void report(const worker &w) noexcept {
     if (!t) {
         say(text, std::snprintf(text, sizeof text,
                                 "fult: worker %u overflowed its %zu KiB stack outside of any task\n", w.index,
-                                s->size / 1024));
+                                s->usable() / 1024));
         return;
     }
     const bool main = s->kernel_threads;
@@ -49,7 +49,7 @@ void report(const worker &w) noexcept {
         std::snprintf(
             text, sizeof text, "fult: task %s%s%s (worker %u, slot %u) overflowed its %zu KiB stack; %s\n",
             name ? "'" : "", name ? name : "without a name", name ? "'" : "", w.index, slot_of(t),
-            s->size / 1024,
+            s->usable() / 1024,
             main ? "raise it with `ulimit -s`, or do the work in a task with a stack_size"
                  : "raise it with spawn_options::stack_size, or for all tasks with FULT_STACK_SIZE"));
 }

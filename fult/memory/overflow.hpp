@@ -1,4 +1,4 @@
-// Stack overflows: caught by the guard page and reported with the task's name.
+// Stack overflows: caught by the guard below the stack and reported with the task's name.
 #pragma once
 
 #include <csignal>

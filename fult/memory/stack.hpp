@@ -15,7 +15,7 @@ namespace fult::detail {
 struct alignas(cache_line) stack {
     std::byte *base = nullptr; // lowest address, that of the guard
     std::size_t size = 0;      // of the mapping, including guard and record
-    std::size_t guard = 0;     // bytes at base that fault
+    std::size_t guard = 0;     // bytes at base that fault; 0: the kernel has refused them
     std::uintptr_t limit = 0;  // below this, no task is started inline: the rest is reserved for each task
     void *idle = nullptr;      // the context that starts a task, while none runs here
     stack *next = nullptr;     // in a pool
@@ -28,6 +28,7 @@ struct alignas(cache_line) stack {
 
     std::byte *low() const noexcept { return base + guard; }
     std::byte *high() const noexcept { return base + size; }
+    std::size_t usable() const noexcept { return size - guard; } // with the record
     bool guards(std::uintptr_t address) const noexcept {
         const auto b = address_of(base);
         return address >= b && address < b + guard;

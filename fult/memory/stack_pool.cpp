@@ -59,6 +59,11 @@ bool madvise_guards_work() noexcept {
     return works;
 }
 
+std::size_t guard_of(const stack_settings &settings) noexcept {
+    constexpr std::size_t least = 64 * 1024; // address space alone
+    return settings.guard == guard_mode::none ? 0 : std::max(least, 2 * page_size());
+}
+
 std::size_t mapping_limit() noexcept {
     std::size_t limit = 65530;
     if (std::FILE *file = std::fopen("/proc/sys/vm/max_map_count", "re")) {
@@ -73,6 +78,7 @@ std::size_t mapping_limit() noexcept {
 
 stack_pool::stack_pool(const stack_settings &settings)
     : settings_(settings),
+      guard_(guard_of(settings)),
       most_hot_(most_resident(settings)),
       split_budget_(mapping_limit() / 4),
       madvise_guards_(settings.guard != guard_mode::mprotect && settings.guard != guard_mode::none &&
@@ -103,17 +109,16 @@ const char *stack_pool::guard_name() const noexcept {
 // Called under the lock. The kernel may refuse a guard of either kind at any time, for lack of memory.
 void stack_pool::protect(stack &s) noexcept {
     FULT_ASSERT(lock_.is_held() && s.guard == 0 && !s.split);
-    const std::size_t guard = page_size();
-    if (settings_.guard == guard_mode::none)
+    if (guard_ == 0)
         return;
-    if (madvise_guards_ && guard_by_madvise(s.base, guard)) {
-        s.guard = guard;
-    } else if (split_budget_ > 0 && ::mprotect(s.base, guard, PROT_NONE) == 0) {
+    if (madvise_guards_ && guard_by_madvise(s.base, guard_)) {
+        s.guard = guard_;
+    } else if (split_budget_ > 0 && ::mprotect(s.base, guard_, PROT_NONE) == 0) {
         --split_budget_;
-        s.guard = guard;
+        s.guard = guard_;
         s.split = true;
     } else if (!std::exchange(warned_, true)) {
-        warn("no more guard pages: the kernel's vm.max_map_count limits them; further stacks have none. "
+        warn("no more guards of stacks: the kernel's vm.max_map_count limits them; further stacks have none. "
              "Raise it with sysctl, or use Linux 6.13 or later");
     }
 }
@@ -127,8 +132,8 @@ stack *stack_pool::prepare(std::byte *base, std::size_t bytes) noexcept {
     stack *s = ::new (at) stack;
     s->base = base;
     s->size = bytes;
-    s->limit = settings_.joins_in_place ? inline_limit(address_of(base) + page_size(), address_of(at))
-                                        : never_inline;
+    s->limit =
+        settings_.joins_in_place ? inline_limit(address_of(base) + guard_, address_of(at)) : never_inline;
     s->fiber = sanitizer::fiber_create();
     s->valgrind_id = sanitizer::register_stack(base, at);
     return s;
@@ -136,8 +141,11 @@ stack *stack_pool::prepare(std::byte *base, std::size_t bytes) noexcept {
 
 bool stack_pool::grow() noexcept {
     // smaller slabs if memory is scarce
+    const std::size_t each = settings_.size + guard_;
     for (std::size_t count = slab_stacks; count > 0; count /= 4) {
-        const std::size_t bytes = count * settings_.size;
+        std::size_t bytes = 0;
+        if (__builtin_mul_overflow(count, each, &bytes))
+            continue;
         auto *begin = static_cast<std::byte *>(map_pages(bytes));
         if (!begin)
             continue;
@@ -151,7 +159,7 @@ bool stack_pool::grow() noexcept {
         }
         slabs_.push_back({begin, bytes});
         for (std::size_t i = count; i-- > 0;)
-            cold_.push_back(begin + i * settings_.size);
+            cold_.push_back(begin + i * each);
         mapped_ += count;
         return true;
     }
@@ -172,7 +180,7 @@ stack *stack_pool::acquire(std::size_t count) noexcept {
         } else if (!cold_.empty() || grow()) {
             std::byte *base = cold_.back();
             cold_.pop_back();
-            s = prepare(base, settings_.size);
+            s = prepare(base, settings_.size + guard_);
             protect(*s); // again after a discard: cheap, and independent of what the kernel kept
         } else {
             break;
@@ -211,7 +219,7 @@ void stack_pool::discard(stack *s) noexcept {
     sanitizer::deregister_stack(s->valgrind_id);
     std::byte *base = s->base;
     const bool split = s->split; // read before its record is discarded
-    discard_pages(s->low(), s->size - s->guard);
+    discard_pages(s->low(), s->usable());
     split_budget_ += split ? 1 : 0; // its guard stays, and is counted again when the stack is reused
     cold_.push_back(base);          // never allocates: grow has reserved an entry for each stack
 }
@@ -277,7 +285,7 @@ void stack_pool::unmap_kept_sized() noexcept {
 
 stack *stack_pool::acquire_sized(std::size_t bytes) noexcept {
     const std::size_t page = page_size();
-    bytes = (bytes + 2 * page - 1) / page * page; // the guard is added to the size
+    bytes = (bytes + page - 1) / page * page + guard_;
     if (stack *s = take_kept_sized(bytes))
         return s;
     auto *base = static_cast<std::byte *>(map_pages(bytes));
@@ -309,10 +317,10 @@ stack *stack_pool::take_kept_sized(std::size_t bytes) noexcept {
 }
 
 void stack_pool::release_sized(stack *s) noexcept {
-    if (s->size > largest_kept)
+    if (s->usable() > largest_kept)
         return unmap_sized(s);
-    if (s->size - s->guard > kept_of_sized)
-        discard_pages(s->low(), s->size - s->guard - kept_of_sized);
+    if (s->usable() > kept_of_sized)
+        discard_pages(s->low(), s->usable() - kept_of_sized);
     stack *surplus = nullptr;
     lock_.lock();
     if (sized_count_ == most_sized) {

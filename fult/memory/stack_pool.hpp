@@ -13,7 +13,7 @@
 namespace fult::detail {
 
 struct stack_settings {
-    std::size_t size; // of an ordinary stack
+    std::size_t size; // of an ordinary stack, without its guard
     std::size_t kept; // number of idle stacks that stay resident permanently
     guard_mode guard;
     // milliseconds for which surplus stacks stay resident; 0: those beyond `kept` are discarded at once
@@ -29,7 +29,12 @@ class stack_pool {
     stack_pool(const stack_pool &) = delete;
     stack_pool &operator=(const stack_pool &) = delete;
 
-    std::size_t ordinary_size() const noexcept { return settings_.size; }
+    std::size_t ordinary_size() const noexcept { return settings_.size; } // without the guard
+    bool is_ordinary(const stack &s) const noexcept { return s.size == settings_.size + guard_; }
+    // Bytes below each stack that fault; 0: none are wanted. More than the frames of most functions: what
+    // jumps over them changes the stack below. An even number of pages, as ordinary stacks have an odd one,
+    // with and without their guard.
+    std::size_t guard_size() const noexcept { return guard_; }
 
     // A chain (by next) of up to `count` ordinary stacks; nullptr if memory cannot be allocated.
     stack *acquire(std::size_t count) noexcept;
@@ -76,6 +81,7 @@ class stack_pool {
     void trim_surplus() noexcept;
 
     stack_settings settings_;
+    const std::size_t guard_;
     std::size_t most_hot_; // resident idle stacks at any time
     mutable spin_lock lock_;
     stack *hot_ = nullptr; // resident

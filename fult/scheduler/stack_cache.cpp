@@ -36,7 +36,7 @@ stack *stack_cache::take_from_pool(const task *t) noexcept {
 void stack_cache::give(stack *s) noexcept {
     FULT_ASSERT(s->idle, "a stack is idle before it is given back");
     constexpr unsigned few = 64;
-    if (s->size != team_.stacks.ordinary_size()) {
+    if (!team_.stacks.is_ordinary(*s)) {
         team_.stacks.release_sized(s);
         return;
     }

@@ -65,7 +65,7 @@ void worker::run_task(task *t) noexcept {
 }
 
 bool worker::fits_here(const task *t) const noexcept {
-    return !t->extras || t->extras->stack_size == 0 || t->extras->stack_size <= current_stack_->size;
+    return !t->extras || t->extras->stack_size == 0 || t->extras->stack_size <= current_stack_->usable();
 }
 
 // The worker's own context ------------------------------------------------------------------------------------------------------

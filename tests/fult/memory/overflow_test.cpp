@@ -46,8 +46,35 @@ TEST_F(overflow, is_reported_with_the_tasks_name) {
         EXPECT_EXIT(run(guard, false), ::testing::KilledBySignal(SIGSEGV),
                     "task 'digger' .*overflowed its 260 KiB stack"); // 256, and an odd number of pages
         EXPECT_EXIT(run(guard, true), ::testing::KilledBySignal(SIGSEGV),
-                    "task 'digger' .*overflowed its 10.. KiB stack");
+                    "task 'digger' .*overflowed its 1024 KiB stack");
     }
+}
+
+// Each frame has a large buffer, of which the function writes only the end that is used first, as snprintf
+// into a buffer for a path does.
+[[gnu::noinline]] int endless_large(int n) {
+    volatile char frame[48 * 1024];
+    frame[0] = static_cast<char>(n);
+    return forever ? endless_large(n + 1) + frame[0] : 0;
+}
+
+TEST_F(overflow, by_large_frames_is_reported) {
+    EXPECT_EXIT(
+        {
+            const runtime running(workers(1));
+            for (int i = 0; i < 4; ++i) // neighbours, whose stacks are not guarded
+                spawn([] {
+                    while (forever)
+                        this_task::yield();
+                }).detach();
+            spawn({.name = "digger"}, [] {
+                this_task::yield();
+                return endless_large(0);
+            }).detach();
+            while (forever)
+                this_task::yield();
+        },
+        ::testing::KilledBySignal(SIGSEGV), "task 'digger' .*overflowed its 260 KiB stack");
 }
 
 TEST_F(overflow, is_reported_with_the_frames) {

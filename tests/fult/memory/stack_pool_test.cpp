@@ -48,13 +48,14 @@ TEST_P(of_guard, stacks_are_distinct_and_usable) {
     std::set<const std::byte *> bases;
     for (const stack *s = chain; s; s = s->next) {
         EXPECT_TRUE(bases.insert(s->base).second);
-        EXPECT_EQ(s->size, size);
+        EXPECT_EQ(s->size, size + pool.guard_size());
+        EXPECT_TRUE(pool.is_ordinary(*s));
         EXPECT_EQ(s->idle, nullptr);
         EXPECT_FALSE(s->pinned);
         EXPECT_GE(s->limit, reinterpret_cast<std::uintptr_t>(s->low()));
         EXPECT_LT(s->limit, reinterpret_cast<std::uintptr_t>(s->high()));
         std::memset(s->low(), 1, 256);
-        std::memset(s->base + size / 2, 1, 256);
+        std::memset(s->low() + size / 2, 1, 256);
     }
     EXPECT_GE(pool.mapped(), 100u);
     pool.release(chain);
@@ -66,10 +67,13 @@ TEST_P(of_guard, the_guard_is_where_it_says) {
     if (GetParam() == guard_mode::none) {
         EXPECT_EQ(s->guard, 0u);
     } else {
-        EXPECT_EQ(s->guard, page_size());
+        EXPECT_EQ(s->guard, pool.guard_size());
+        EXPECT_GE(s->guard, std::size_t{64} * 1024);
+        EXPECT_EQ(s->guard / page_size() % 2, 0u) << "it does not change the colors of stacks";
         EXPECT_TRUE(s->guards(reinterpret_cast<std::uintptr_t>(s->base)));
         EXPECT_FALSE(s->guards(reinterpret_cast<std::uintptr_t>(s->low())));
         EXPECT_DEATH(*const_cast<volatile std::byte *>(s->base + 8) = std::byte{1}, "");
+        EXPECT_DEATH(*const_cast<volatile std::byte *>(s->low() - 1) = std::byte{1}, "");
     }
     pool.release(s);
 }
@@ -117,14 +121,14 @@ TEST(stack_pool, beyond_the_cap_memory_goes_back) {
     for (std::byte *base : bases) {
         stack probe;
         probe.base = base;
-        probe.size = size;
+        probe.size = size + pool.guard_size();
         resident += resident_pages(&probe) >= 8 ? 1 : 0;
     }
     EXPECT_EQ(resident, 2u);
     chain = pool.acquire(10); // and can be used again, with its guard
     EXPECT_EQ(length(chain), 10u);
     for (const stack *s = chain; s; s = s->next)
-        EXPECT_EQ(s->guard, page_size());
+        EXPECT_EQ(s->guard, pool.guard_size());
     pool.release(chain);
 }
 
@@ -159,11 +163,11 @@ TEST(stack_pool, guards_by_mprotect_do_not_run_out_by_reuse) {
     for (int i = 0; i < 20000; ++i) { // more than a quarter of the kernel's usual limit
         stack *s = pool.acquire_sized(2 * size);
         ASSERT_NE(s, nullptr);
-        ASSERT_EQ(s->guard, page_size()) << "after " << i;
+        ASSERT_EQ(s->guard, pool.guard_size()) << "after " << i;
         pool.release_sized(s);
         s = pool.acquire(1);
         ASSERT_NE(s, nullptr);
-        ASSERT_EQ(s->guard, page_size()) << "after " << i;
+        ASSERT_EQ(s->guard, pool.guard_size()) << "after " << i;
         pool.release(s);
     }
 }
