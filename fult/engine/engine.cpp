@@ -212,6 +212,8 @@ void engine::end_threads() noexcept {
         clear_debug_table();
     }
     await_visitors();
+    team_.outside.end();
+    parker::close_bell();
     if (bound_)
         machine_.unbind();
 }

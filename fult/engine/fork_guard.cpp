@@ -4,6 +4,8 @@
 #include <pthread.h>
 
 #include "fult/base/check.hpp"
+#include "fult/inspection/dump_signal.hpp"
+#include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/worker.hpp"
 
 namespace fult::detail {
@@ -18,6 +20,9 @@ void after_fork() noexcept {
     if (!running_team())
         return;
     forked_while_running.store(true, std::memory_order_relaxed);
+    // Their descriptors are the parent's as well.
+    parker::forget_bell();
+    forget_dump_signal();
     if (worker *w = this_worker()) {
         w->sources.for_each([](auto &source) { source.drop_in_forked_child(); });
         w->request_flags.fetch_or(forked, std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 
 #include "dump.hpp"
 #include "fult/base/option_table.hpp"
+#include "fult/base/shared_bell.hpp"
 
 namespace fult::detail {
 namespace {
@@ -15,16 +16,13 @@ namespace {
 constexpr eventfd_t one_report = 1;
 constexpr eventfd_t the_end = 1u << 30; // above the number of signals between two reports
 
-constinit std::atomic<int> dump_bell{-1};
+constinit shared_bell dump_bell;           // its count: reports that are wanted
 constinit std::atomic<int> left_behind{0}; // the signal whose handler the last runtime has left installed
 
 void on_signal(int) noexcept {
     constexpr std::string_view none = "fult: no runtime is running: there is no task to report\n";
     const int saved = errno;
-    const int descriptor = dump_bell.load(std::memory_order_relaxed);
-    if (descriptor >= 0)
-        ::eventfd_write(descriptor, one_report);
-    else if (::write(STDERR_FILENO, none.data(), none.size()) < 0)
+    if (!dump_bell.ring(one_report) && ::write(STDERR_FILENO, none.data(), none.size()) < 0)
         errno = saved; // standard error is closed
     errno = saved;
 }
@@ -80,23 +78,21 @@ dump_on_signal::dump_on_signal(int number, std::atomic<unsigned> &helpers) : num
     take_down_what_was_left(number);
     if (number_ == 0)
         return;
-    asked_ = ::eventfd(0, EFD_CLOEXEC);
-    if (asked_ < 0)
+    if (!dump_bell.open(EFD_CLOEXEC))
         throw std::system_error(errno, std::generic_category(),
                                 "fult: no descriptor for FULT_DUMP_SIGNAL; raise `ulimit -n`");
     sigset_t all, own;
     sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &own); // its thread handles no signals of the program
     try {
-        writer_ = std::thread(serve, asked_);
+        writer_ = std::thread(serve, dump_bell.descriptor());
     } catch (...) {
         ::pthread_sigmask(SIG_SETMASK, &own, nullptr);
-        ::close(asked_);
+        dump_bell.close();
         throw;
     }
     ::pthread_sigmask(SIG_SETMASK, &own, nullptr);
     helpers.fetch_add(1, std::memory_order_relaxed);
-    dump_bell.store(asked_, std::memory_order_relaxed);
     handle(number_, &before_);
 }
 
@@ -108,11 +104,11 @@ dump_on_signal::~dump_on_signal() {
         left_behind.store(number_, std::memory_order_relaxed);
     else
         ::sigaction(number_, &before_, nullptr);
-    // a handler that is still running rings once more, or too late
-    dump_bell.store(-1, std::memory_order_relaxed);
-    ::eventfd_write(asked_, the_end);
+    dump_bell.ring(the_end); // a handler that is still running rings once more, or too late
     writer_.join();
-    ::close(asked_);
+    dump_bell.close();
 }
+
+void forget_dump_signal() noexcept { dump_bell.forget(); }
 
 } // namespace fult::detail

@@ -22,10 +22,12 @@ class dump_on_signal {
 
   private:
     int number_ = 0;
-    int asked_ = -1; // an eventfd
     struct sigaction before_ {};
     std::thread writer_;
 };
+
+// In the child of a fork, whose parent's runtime writes the reports.
+void forget_dump_signal() noexcept;
 
 // True if this signal has the handler installed here. From any thread.
 bool is_dump_signal(int number) noexcept;

@@ -9,6 +9,8 @@
 #include <system_error>
 #include <unistd.h>
 
+#include <fult/detail/assertion.hpp>
+
 #include "fult/scheduler/worker.hpp"
 
 namespace fult::detail {
@@ -41,17 +43,25 @@ void descriptors::open(worker_team &team) {
         const std::lock_guard guard(opening_);
         if (team.watches_descriptors.load(std::memory_order_relaxed))
             return;
-        if (epoll_.load(std::memory_order_relaxed) < 0)
-            epoll_.store(::epoll_create1(EPOLL_CLOEXEC), std::memory_order_relaxed);
-        if (epoll_.load(std::memory_order_relaxed) < 0)
+        FULT_ASSERT(epoll_.load(std::memory_order_relaxed) < 0, "each runtime has its own");
+        const int made = ::epoll_create1(EPOLL_CLOEXEC);
+        if (made < 0)
             error = errno;
-        else
-            added = team.outside.add_own(*this, services::own::descriptors);
+        epoll_.store(made, std::memory_order_relaxed);
+        added = made >= 0 && team.outside.add_own(*this, services::own::descriptors);
+        if (made >= 0 && !added)
+            close_instance();
         team.watches_descriptors.store(added, std::memory_order_release);
     }
     if (!added)
         fail(error, "fult: no descriptor left to wait for descriptors; raise `ulimit -n`");
     team.wake_one(0); // a parked worker does not watch yet
+}
+
+void descriptors::close_instance() noexcept {
+    FULT_ASSERT(waiting_.load(std::memory_order_relaxed) == 0, "the tasks of its runtime have ended");
+    if (const int instance = epoll_.exchange(-1, std::memory_order_relaxed); instance >= 0)
+        ::close(instance);
 }
 
 descriptors::state *descriptors::known_state_of(int descriptor) const noexcept {

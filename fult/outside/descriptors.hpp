@@ -38,6 +38,7 @@ class descriptors final : public service {
     int patience() const noexcept override { return -1; }
     std::int64_t deadline() const noexcept override { return skipping_until_; }
     bool expects() const noexcept override { return waiting_.load(std::memory_order_relaxed) != 0; }
+    void end() noexcept override { close_instance(); }
 
   private:
     struct state { // per descriptor
@@ -52,6 +53,7 @@ class descriptors final : public service {
     ~descriptors() = default;
     state &state_of(int descriptor);
     state *known_state_of(int descriptor) const noexcept;
+    void close_instance() noexcept; // it belongs to one runtime
     int watch(state &of, int descriptor) noexcept;
     void take(state &from, const epoll_event &event, wait_chain &into) noexcept;
     bool poll_events() noexcept;

@@ -64,6 +64,12 @@ bool services::add_own(service &s, own which) {
     return parker::open_bell() && add_at(places_[capacity + static_cast<unsigned>(which)], s);
 }
 
+void services::end() noexcept {
+    for (place &at : places_)
+        if (service *s = at.who.load(std::memory_order_relaxed))
+            s->end();
+}
+
 bool services::has_added() const noexcept {
     for (unsigned i = 0; i < capacity; ++i)
         if (places_[i].who.load(std::memory_order_relaxed))

@@ -31,6 +31,7 @@ class services {
     bool add_own(service &s, own which);
     void remove(service &s) noexcept;
     bool has_added() const noexcept; // the runtime's own do not count
+    void end() noexcept;             // the runtime has ended
 
     // Polls all services; true if any did something.
     bool poll() noexcept;

@@ -12,11 +12,13 @@
 
 #include <fult/detail/assertion.hpp>
 
+#include "fult/base/shared_bell.hpp"
+
 namespace fult::detail {
 namespace {
 
-// An eventfd. It outlives all parkers: a poster must not access a parker that may be destroyed.
-constinit std::atomic<int> bell{-1};
+// It outlives all parkers: a poster must not access a parker that may be destroyed.
+constinit shared_bell bell;
 
 // Absolute, so that a wait that signal handlers interrupt still ends in time.
 timespec time_after(int milliseconds) noexcept {
@@ -72,26 +74,19 @@ void parker::wake() noexcept {
     ::syscall(SYS_futex, &posts_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
 }
 
-bool parker::open_bell() noexcept {
-    int none = -1;
-    if (bell.load(std::memory_order_acquire) >= 0)
-        return true;
-    const int made = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (made >= 0 && !bell.compare_exchange_strong(none, made, std::memory_order_acq_rel))
-        ::close(made);
-    return made >= 0;
-}
-
-void parker::ring() noexcept { ::eventfd_write(bell.load(std::memory_order_acquire), 1); }
+bool parker::open_bell() noexcept { return bell.open(EFD_CLOEXEC | EFD_NONBLOCK); }
+void parker::close_bell() noexcept { bell.close(); }
+void parker::forget_bell() noexcept { bell.forget(); }
+void parker::ring() noexcept { bell.ring(); }
 
 void parker::wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned count,
                        std::int64_t nanoseconds) noexcept {
     FULT_ASSERT((prepared & (asleep | at_bell)) == 0 && count != 0);
-    FULT_ASSERT(bell.load(std::memory_order_relaxed) >= 0, "open_bell comes first");
+    FULT_ASSERT(bell.is_open(), "open_bell comes first");
     const int saved = errno;
     constexpr std::int64_t second = 1'000'000'000;
     const timespec limit{nanoseconds / second, nanoseconds % second};
-    descriptors[0] = {bell.load(std::memory_order_acquire), POLLIN, 0};
+    descriptors[0] = {bell.descriptor(), POLLIN, 0};
     if (posts_.compare_exchange_strong(prepared, prepared | at_bell, std::memory_order_acq_rel)) {
         if (nanoseconds < 0) {
             ::ppoll(descriptors, count, nullptr, nullptr);

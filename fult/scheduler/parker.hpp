@@ -46,9 +46,12 @@ class alignas(8) parker { // so that a pointer to it has room for a tag
     // Called by another thread: wakes it without a post.
     bool unpark(std::uint32_t prepared) noexcept;
 
-    // Must be called before wait_with. Returns false if no descriptor is available.
+    // Must be called before wait_with. Returns false if no descriptor is available. The bell belongs to a
+    // runtime, which closes it when no thread waits any more; between two runtimes there is none.
     static bool open_bell() noexcept;
-    // Ends the wait_with of any parker.
+    static void close_bell() noexcept;
+    static void forget_bell() noexcept; // in the child of a fork
+    // Ends the wait_with of any parker, if there is a bell. From any thread.
     static void ring() noexcept;
 
     // Wakes the thread. Does not touch the parker once the waiter can see the post, except for its address in

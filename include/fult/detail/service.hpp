@@ -34,6 +34,8 @@ class FULT_API service {
     virtual bool expects() const noexcept { return true; }
     // Whether a deadlock_judge (stillness.hpp) knows if what it expects can come.
     virtual bool is_judged() const noexcept { return false; }
+    // The runtime has ended: no thread is in a function of this, and none will be.
+    virtual void end() noexcept {}
 
   protected:
     service() = default;

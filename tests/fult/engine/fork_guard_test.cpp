@@ -1,15 +1,22 @@
 // The child of a fork has none of the runtime's workers: it may exec or end, and is stopped with a message if
 // it does more.
+#include <csignal>
+#include <fcntl.h>
+#include <filesystem>
 #include <gtest/gtest.h>
+#include <set>
 #include <string>
 #include <sys/wait.h>
+#include <system_error>
 #include <thread>
 #include <unistd.h>
 
+#include <fult/descriptor.hpp>
 #include <fult/fult.hpp>
 #include <fult/inspect.hpp>
 #include <fult/sync.hpp>
 
+#include "tests/support/scale.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -138,6 +145,61 @@ TEST_F(fork_guard, the_runtime_s_end_in_the_child_is_none) {
         ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 9);
     });
     EXPECT_TRUE(WIFEXITED(how.status) && WEXITSTATUS(how.status) == 0) << how.said;
+}
+
+// The kernel's objects that this process has open, of the kinds that a runtime makes.
+std::multiset<std::string> events_of_process() {
+    std::multiset<std::string> all;
+    for (const auto &each : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code closed; // the directory's own
+        const std::string what = std::filesystem::read_symlink(each, closed);
+        if (what.find("[event") != std::string::npos)
+            all.insert(what);
+    }
+    return all;
+}
+
+// Waits of tasks that other threads end, by descriptors and by signals.
+void wait_in_a_runtime(std::size_t rounds) {
+    fult::options o = workers(2);
+    o.dump_signal = SIGUSR2;
+    const runtime running(o);
+    for (std::size_t i = 0; i < rounds; ++i) {
+        int ends[2];
+        ASSERT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+        fult::event other;
+        auto reads = spawn([&] {
+            fult::wait_readable(ends[0]);
+            other.wait();
+        });
+        this_task::yield();
+        std::thread([&] {
+            EXPECT_EQ(::write(ends[1], "x", 1), 1);
+            other.set();
+        }).join();
+        reads.join();
+        ::close(ends[0]);
+        ::close(ends[1]);
+    }
+}
+
+TEST_F(fork_guard, the_descriptors_of_a_runtime_end_with_it) {
+    const auto before = events_of_process();
+    for (int i = 0; i < 3; ++i) {
+        wait_in_a_runtime(2);
+        EXPECT_EQ(events_of_process(), before);
+    }
+}
+
+TEST_F(fork_guard, between_two_runtimes_parent_and_child_share_nothing) {
+    wait_in_a_runtime(1);
+    const pid_t child = ::fork();
+    wait_in_a_runtime(fult::testing::scaled(200) + 10);
+    if (child == 0)
+        ::_exit(HasFailure() ? 1 : 0);
+    int status = -1;
+    EXPECT_EQ(::waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 } // namespace
