@@ -25,6 +25,8 @@ FAKES = {
 case "$*" in
 *install*)
     echo "1 upgraded, 2 newly installed, 0 to remove"
+    echo "Unpacking first"
+    echo "Unpacking second"
     echo "Setting up first"
     cat "$SCRATCH/go-on"
     ;;
@@ -104,14 +106,14 @@ def lists_without_installing(scratch):
 
 
 def installing_shows_progress(scratch):
-    """On a terminal, while apt-get is at work: how many packages are set up, of how many."""
+    """On a terminal, while apt-get is at work: how many packages are unpacked and set up, of how many."""
     master, terminal = os.openpty()
     setup = subprocess.Popen([ROOT / 'tools' / 'setup', 'demo'], env=scratch.environment, stdin=subprocess.DEVNULL,
                              stdout=terminal, stderr=terminal, start_new_session=True)
     os.close(terminal)
     try:
         said = ''
-        while 'packages: set up 1 of 3' not in said:
+        while 'packages: unpacked 2, set up 1 of 3' not in said:
             said += os.read(master, 4096).decode()
         scratch.fifo.write_text('')
         expect(setup.wait() == 0, 'tools/setup failed')
@@ -121,6 +123,45 @@ def installing_shows_progress(scratch):
             os.killpg(setup.pid, signal.SIGKILL)
             setup.wait()
         os.close(master)
+
+
+def progress_without_a_count(scratch):
+    """What has not counted yet is shown without an empty count."""
+    master, terminal = os.openpty()
+    process = subprocess.Popen([ROOT / 'tools' / 'with_progress', 'building', scratch.folder / 'log', 'cat', scratch.fifo],
+                               env=scratch.environment, stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal, start_new_session=True)
+    os.close(terminal)
+    try:
+        said = ''
+        while ' s)' not in said:
+            said += os.read(master, 4096).decode()
+        expect(re.search(r'building \(\d+ s\)', said), f'said {said!r}')
+        scratch.fifo.write_text('')
+        expect(process.wait() == 0, 'with_progress failed')
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        os.close(master)
+    commands = imported('checks.commands')
+    log = scratch.folder / 'log'
+    for text, line in (('', '      ... building (3s)\n'), ('[7/80] Compiling\n', '      ... building 7/80 (3s)\n')):
+        log.write_text(text)
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            commands.say_progress('building', log, 3)
+        expect(said.getvalue() == line, f'said {said.getvalue()!r}')
+
+
+def quick_says_what_the_first_run_costs(scratch):
+    """While its build folder is not there, and no more once it is."""
+    quick = imported('checks.quick')
+    folder = scratch.folder / 'build'
+    expect('first run' in quick.cost_of_first(folder), quick.cost_of_first(folder))
+    folder.mkdir()
+    (folder / 'build.ninja').write_text('')
+    expect('first run' in quick.cost_of_first(folder), 'nothing has been compiled')
+    (folder / '.ninja_log').write_text('')
+    expect(quick.cost_of_first(folder) == '', quick.cost_of_first(folder))
 
 
 def gone(pid):
@@ -286,6 +327,7 @@ def pictures_are_of_their_data(scratch):
 
 def main():
     checks = (check_reads_arguments_first, demo_reads_arguments_first, lists_without_installing, installing_shows_progress,
+              progress_without_a_count, quick_says_what_the_first_run_costs,
               interrupted_demo_ends_cleanly, interrupted_build_ends_cleanly, table_of_the_demo_fits,
               check_limits_silence_not_length, a_silent_test_is_shown_and_ended, check_counts_what_meson_writes,
               every_test_has_one_step_of_each_tier, check_ends_with_a_table, pictures_are_of_their_data)

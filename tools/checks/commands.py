@@ -43,7 +43,7 @@ class Silence:
 
 
 def say_progress(phase, log, seconds):
-    say(f'      ... {phase} {last_progress(log)} ({minutes(seconds)})')
+    say(' '.join(['      ...', phase, *filter(None, [last_progress(log)]), f'({minutes(seconds)})']))
 
 
 def run(command, log, phase, environment=None, silence_limit=SILENCE_LIMIT, heartbeat=HEARTBEAT, progress=say_progress):

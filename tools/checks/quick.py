@@ -60,8 +60,18 @@ def targets_of(tests):
                   for file in target['filename'])
 
 
+def cost_of_first(build):
+    """A warning where nothing has been compiled yet; else nothing."""
+    if (build / '.ninja_log').exists():
+        return ''
+    return ('the first run compiles the library and the programs of these tests: about three minutes on two cores;'
+            ' later ones compile what has changed')
+
+
 def steps(folder):
     """The steps of ./check --quick [FOLDER]."""
+    if cost := cost_of_first(BUILD / 'gcc'):
+        say(f'check: {cost}')
     log = LOGS / 'gcc.log'
     LOGS.mkdir(parents=True, exist_ok=True)
     if configure('gcc', log, lambda *_: say('      ... configuring')) != 0:
