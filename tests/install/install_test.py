@@ -14,6 +14,10 @@ import tempfile
 from pathlib import Path
 
 
+# The programs that are installed, by the folder of the build that has them.
+BUILT = {'fult-info': 'tools', 'fult-comm-info': 'tools', 'fult-run': 'launcher', 'fult-omp': 'omp'}
+
+
 class Failure(Exception):
     pass
 
@@ -160,6 +164,17 @@ def info(tree):
         raise Failure(f'fult-info does not print the version {version}:\n{text}')
 
 
+def programs_of_the_build(tree):
+    """Before they are installed, the programs run from where README says that they are."""
+    installed = {path.name for folder in tree.stage.rglob('bin') for path in folder.iterdir()}
+    text = (tree.options.source / 'README.md').read_text()
+    for name in sorted(installed):
+        program = Path(BUILT.get(name, 'unknown')) / name
+        run([tree.options.build / program, '--help'])
+        if f'`build/release/{program}`' not in text:
+            raise Failure(f'README does not name build/release/{program}')
+
+
 def messages(tree):
     """The ranks example of README.md, by fult-comm.pc and the installed fult-run."""
     if not list(tree.stage.rglob('fult-comm.pc')):
@@ -216,7 +231,7 @@ def run_checks(tree, checks):
 
 def main():
     checks = (headers, library, comm_library, relocated, plain_shared, plain_static, plain_c, by_meson, by_cmake, info,
-              messages, messages_in_c)
+              programs_of_the_build, messages, messages_in_c)
     with tempfile.TemporaryDirectory(prefix='fult-install-') as scratch:
         return run_checks(Installed(options_of(), Path(scratch)), checks)
 

@@ -128,6 +128,10 @@ def first_program(readme):
 def install_at_home(readme):
     readme.shell(readme.commands[1])
     one('fult.pc', readme.home)
+    for program in ('fult-info', 'fult-run', 'fult-comm-info', 'fult-omp'):
+        found = readme.shell(f'command -v {program} && {program} --help').splitlines()[0]
+        if not Path(found).is_relative_to(readme.home):
+            raise Failure(f'{program} is {found}, not the one below {readme.home}')
 
 
 def by_plain_compiler(readme):
