@@ -67,9 +67,11 @@ std::optional<int> read_arguments(std::vector<std::string> words, arguments &int
         ->transform(CLI::Validator(input_rank, ""))
         ->capture_default_str();
     line.add_switch("-k,--keep-going", into.keep_going, "when a rank fails, leave the others alone");
-    line.add_switch(
-        "--no-bind", into.bind,
-        "let each rank use all processors; else they are shared out where there is one for each rank", false);
+    line.add_switch("--no-bind", into.bind,
+                    "let each rank use all processors, and bind no worker (FULT_BIND=off); else the "
+                    "processors are shared "
+                    "out where there is one for each rank",
+                    false);
     line.set_version_flag("-V,--version", "fult-run " FULT_VERSION_STRING, "the version");
     line.footer(details);
 

@@ -10,7 +10,7 @@ namespace fult::run {
 struct arguments {
     int ranks = 0;
     bool prefix = false;     // "[2] " before each line of rank 2
-    bool bind = true;        // each rank is bound to its share of the processors
+    bool bind = true;        // each rank gets its share of the processors, and may bind its workers
     bool keep_going = false; // other ranks continue when one fails
     int input = 0;           // the rank that reads standard input, or -1
     std::vector<std::string> command;

@@ -70,8 +70,9 @@ void job::start_all() {
     shares.resize(static_cast<std::size_t>(order_.ranks));
     for (int rank = 0; rank < order_.ranks; ++rank) {
         const int input = rank == order_.input ? input_.for_reader() : input_.for_others();
-        const started now = start_rank({order_.command, name_, signals_.before(), guard_, rank, order_.ranks,
-                                        input, shares[static_cast<std::size_t>(rank)], too_few});
+        const started now =
+            start_rank({order_.command, name_, signals_.before(), guard_, rank, order_.ranks, input,
+                        shares[static_cast<std::size_t>(rank)], too_few, !order_.bind});
         const std::string prefix =
             order_.prefix ? std::string("[").append(std::to_string(rank)).append("] ") : "";
         const bool close_last = order_.prefix || order_.ranks > 1;

@@ -73,6 +73,8 @@ void set_environment(const start_order &order, int socket) {
         ::setenv("FULT_WORKERS", "1", 0);
         ::setenv("FULT_BIND", "off", 0);
     }
+    if (order.unbound)
+        ::setenv("FULT_BIND", "off", 1);
 }
 
 // Runs in the new process.

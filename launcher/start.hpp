@@ -36,6 +36,7 @@ struct start_order {
     int input;                          // becomes its standard input
     const std::vector<int> &processors; // empty: all
     bool shares_processors;             // with other ranks: there are too few
+    bool unbound;                       // --no-bind: the rank binds no worker either
 };
 
 struct started {

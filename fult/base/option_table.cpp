@@ -10,6 +10,10 @@ namespace fult {
 namespace detail {
 namespace {
 
+constexpr choice<bind_mode> bind_modes[] = {
+    {"auto", bind_mode::automatic}, {"on", bind_mode::on},  {"off", bind_mode::off},
+    {"1", bind_mode::on},           {"yes", bind_mode::on}, {"true", bind_mode::on},
+    {"0", bind_mode::off},          {"no", bind_mode::off}, {"false", bind_mode::off}};
 constexpr choice<guard_mode> guards[] = {{"auto", guard_mode::automatic},
                                          {"madvise", guard_mode::madvise},
                                          {"mprotect", guard_mode::mprotect},
@@ -48,10 +52,12 @@ constexpr std::size_t least_stack = 16 * 1024;
 constexpr option_row<options> rows[] = {
     option<number_option<&options::workers, numbers, 0, sleepers::capacity>>(
         "FULT_WORKERS", "Kernel threads that run tasks; 0: one for each processor that the process may use."),
-    option<switch_option<&options::bind>>(
+    option<named_option<&options::bind, bind_modes>>(
         "FULT_BIND",
-        "Bind each worker to a core of its own. Not done if there are more workers than processors. A thread "
-        "that a task starts inherits the core: set its affinity mask, or turn this option off."),
+        "Bind each worker to a core of its own. auto: only if there are as many workers as processors in the "
+        "affinity mask, and no launcher has given the same ones to several ranks; fult-info says what was "
+        "decided. on: also if there are fewer workers. Never done if there are more. A thread that a task "
+        "starts inherits the core: set its affinity mask, or turn this option off."),
     option<number_option<&options::stack_size, bytes, least_stack, most_stack>>(
         "FULT_STACK_SIZE", "Bytes of a task's stack. A quarter of it is reserved for each task, however "
                            "deeply it is nested in inline joins. Resident only where touched. Rounded up to "

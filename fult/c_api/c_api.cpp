@@ -45,7 +45,8 @@ int fult_init(const fult_config *config) {
             fult::options opts = fult::read_options();
             if (config && config->size >= sizeof(fult_config)) {
                 opts.workers = config->workers ? config->workers : opts.workers;
-                opts.bind = config->bind < 0 ? opts.bind : config->bind != 0;
+                if (config->bind >= 0)
+                    opts.bind = config->bind != 0 ? fult::bind_mode::on : fult::bind_mode::off;
                 opts.stack_size = config->stack_size ? config->stack_size : opts.stack_size;
             } else if (config) {
                 throw std::invalid_argument(

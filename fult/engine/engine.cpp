@@ -29,6 +29,7 @@
 #include "fult/memory/overflow.hpp"
 #include "fult/memory/virtual_memory.hpp"
 #include "fult/outside/blocking_pool.hpp"
+#include "fult/scheduler/binding.hpp"
 #include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/topology.hpp"
 #include "fult/scheduler/worker.hpp"
@@ -119,7 +120,7 @@ options engine::complete(options o, const topology &machine) {
     // An odd number of pages: with a power of two the hot ends of all stacks would fall into the same few TLB
     // sets, and a thousand suspended tasks would miss the TLB at each switch.
     o.stack_size |= page;
-    o.bind = o.bind && o.workers <= machine.usable();
+    o.bind = decide_binding(machine.binding_facts_of(o)).bind ? bind_mode::on : bind_mode::off;
     return o;
 }
 
@@ -181,7 +182,7 @@ void engine::start_threads() {
     for (unsigned i = 1; i < team_.count; ++i)
         try {
             threads_.emplace_back([this, i] {
-                if (team_.opts.bind)
+                if (team_.opts.bind == bind_mode::on)
                     machine_.bind(i, team_.count);
                 worker &w = *team_.homes[i];
                 const signal_stack for_reports;
@@ -195,7 +196,7 @@ void engine::start_threads() {
                                   std::to_string(team_.count) + "; lower FULT_WORKERS or raise `ulimit -u`");
         }
     // Last: new threads inherit the mask and would have to wait for this one's core.
-    if (team_.opts.bind)
+    if (team_.opts.bind == bind_mode::on)
         bound_ = machine_.bind(0, team_.count);
 }
 

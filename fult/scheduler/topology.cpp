@@ -1,40 +1,18 @@
 #include "topology.hpp"
 
+#include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <hwloc.h>
 #include <map>
 #include <memory>
 #include <system_error>
 
+#include "fult/base/processor_quota.hpp"
+#include "sleepers.hpp"
+
 namespace fult::detail {
 namespace {
-
-// The number of processors that a cgroup's quota corresponds to (version 2, then version 1), or 0 without a
-// quota.
-unsigned quota() {
-    double limit = 0, period = 0;
-    if (std::FILE *file = std::fopen("/sys/fs/cgroup/cpu.max", "re")) {
-        if (std::fscanf(file, "%lf %lf", &limit, &period) != 2)
-            limit = 0;
-        std::fclose(file);
-    } else {
-        const auto read = [](const char *path) {
-            double value = 0;
-            if (std::FILE *f = std::fopen(path, "re")) {
-                if (std::fscanf(f, "%lf", &value) != 1)
-                    value = 0;
-                std::fclose(f);
-            }
-            return value;
-        };
-        limit = read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us");
-        period = read("/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-    }
-    return limit > 0 && period > 0 ? static_cast<unsigned>(std::ceil(limit / period)) : 0;
-}
 
 // The machine does not change, and discovering it takes milliseconds: once per process. The affinity mask is
 // read each time.
@@ -85,12 +63,23 @@ topology::topology() {
         hwloc_bitmap_copy(made->allowed, hwloc_topology_get_allowed_cpuset(made->machine));
     made->collect();
     usable_ = made->processing_units.empty() ? 1u : static_cast<unsigned>(made->processing_units.size());
-    if (const unsigned bound = quota(); bound != 0 && bound < usable_)
+    if (const unsigned bound = processor_quota(); bound != 0 && bound < usable_)
         usable_ = bound;
     impl_ = made.release();
 }
 
 topology::~topology() { delete impl_; }
+
+binding_facts topology::binding_facts_of(const options &opts) const noexcept {
+    const auto processors = static_cast<unsigned>(impl_->processing_units.size());
+    const int all = hwloc_get_nbobjs_by_type(impl_->machine, HWLOC_OBJ_PU);
+    return {opts.bind,
+            opts.workers != 0 ? opts.workers : std::min(usable_, sleepers::capacity),
+            processors,
+            usable_,
+            processors == static_cast<unsigned>(std::max(all, 0)),
+            ranks_on_this_host()};
+}
 
 bool topology::bind(unsigned index, unsigned) const noexcept {
     if (impl_->processing_units.empty())

@@ -6,6 +6,8 @@
 
 #include <fult/detail/processor_groups.hpp>
 
+#include "binding.hpp"
+
 namespace fult::detail {
 
 class topology {
@@ -17,6 +19,10 @@ class topology {
 
     // Number of processors that this process may use, limited by a cgroup's quota; at least 1.
     unsigned usable() const noexcept { return usable_; }
+
+    // What decides whether the workers of a runtime with these options are bound. Its `workers` are those of
+    // the options, or as many as are usable.
+    binding_facts binding_facts_of(const options &opts) const noexcept;
 
     // Binds the calling thread to the processing unit of worker `index` of `count`: a core of its own while
     // there are enough. Returns false if the system refuses; the thread then stays unbound.

@@ -41,7 +41,7 @@ typedef void *(*fult_function_t)(void *argument);
 typedef struct fult_config {
     size_t size;       /**< sizeof(fult_config): lets the structure grow */
     unsigned workers;  /**< 0: FULT_WORKERS, or one per usable processor */
-    int bind;          /**< 1, 0, or -1: FULT_BIND */
+    int bind;          /**< 1 (on), 0 (off), or -1: FULT_BIND */
     size_t stack_size; /**< bytes; 0: FULT_STACK_SIZE */
 } fult_config;
 /** All members at their defaults from the environment. */

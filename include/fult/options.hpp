@@ -12,6 +12,10 @@ namespace fult {
 enum class level_mode { automatic, one, two };
 /// Whether a worker runs its newest or its oldest task first.
 enum class spawn_order { depth_first, breadth_first };
+/// Whether workers are bound to processors. automatic: where there are as many workers as processors in the
+/// affinity mask, and no launcher has given the same processors to several ranks; `fult-info` says what was
+/// decided. on: where there are no more workers than processors.
+enum class bind_mode { automatic, on, off };
 /// How stack overflows are caught.
 enum class guard_mode { automatic, madvise, mprotect, none };
 
@@ -28,7 +32,7 @@ enum class fp_mode { shared, own };
 /// value that is invalid for the variable throws std::invalid_argument.
 struct options {
     unsigned workers = 0;                      ///< FULT_WORKERS: kernel threads; 0: one per usable processor
-    bool bind = true;                          ///< FULT_BIND: each worker to a core of its own
+    bind_mode bind = bind_mode::automatic;     ///< FULT_BIND: each worker to a core of its own
     std::size_t stack_size = 256 * 1024;       ///< FULT_STACK_SIZE: bytes of a task's stack
     std::size_t stacks_kept = 16384;           ///< FULT_STACKS_KEPT: idle stacks that keep their memory
     guard_mode guard = guard_mode::automatic;  ///< FULT_GUARD: how overflows are caught

@@ -60,7 +60,7 @@ fult::options options_for(unsigned threads) {
     // Regions bind their threads (binding.hpp). By default none is bound: the initial thread is a worker, and
     // threads that it starts inherit its processors.
     if (!std::getenv("FULT_BIND"))
-        o.bind = false;
+        o.bind = bind_mode::off;
     if (!std::getenv("FULT_IDLE_SPIN"))
         o.idle_spin = idle_spin(o.idle_spin, threads);
     if (!std::getenv("FULT_STACK_SIZE"))

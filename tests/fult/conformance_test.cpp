@@ -57,7 +57,7 @@ std::vector<mode> modes() {
         });
         add("no_spin" + n, w, [](fult::options &o) { o.idle_spin = 0; });
     }
-    add("bound", 2, [](fult::options &o) { o.bind = true; });
+    add("bound", 2, [](fult::options &o) { o.bind = fult::bind_mode::on; });
     add("guard_madvise", 2, [](fult::options &o) { o.guard = fult::guard_mode::madvise; });
     add("guard_mprotect", 2, [](fult::options &o) { o.guard = fult::guard_mode::mprotect; });
     add("no_guard", 2, [](fult::options &o) { o.guard = fult::guard_mode::none; });

@@ -33,7 +33,7 @@ TEST(runtime, one_after_the_other) {
 
 TEST(runtime, a_worker_a_usable_processor_by_default) {
     fult::options o;
-    o.bind = false;
+    o.bind = fult::bind_mode::off;
     const runtime running(o);
     EXPECT_GE(fult::worker_count(), 1u);
     EXPECT_LE(fult::worker_count(), std::thread::hardware_concurrency());
@@ -116,6 +116,7 @@ TEST(runtime, the_affinity_of_the_caller_is_restored) {
     {
         fult::options o;
         o.workers = 1;
+        o.bind = fult::bind_mode::on;
         const runtime running(o);
         cpu_set_t bound;
         ASSERT_EQ(::sched_getaffinity(0, sizeof bound, &bound), 0);
@@ -130,8 +131,9 @@ TEST(runtime, more_workers_than_processors_are_not_bound) {
     ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
     fult::options o;
     o.workers = 2 * static_cast<unsigned>(CPU_COUNT(&before));
+    o.bind = fult::bind_mode::on;
     const runtime running(o);
-    EXPECT_FALSE(running.in_force().bind);
+    EXPECT_EQ(running.in_force().bind, fult::bind_mode::off);
     ASSERT_EQ(::sched_getaffinity(0, sizeof now, &now), 0);
     EXPECT_TRUE(CPU_EQUAL(&before, &now));
 }

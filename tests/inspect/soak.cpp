@@ -280,7 +280,7 @@ void for_time(std::chrono::duration<double> seconds) {
 
 int main(int count, char **arguments) {
     fult::options options = fult::read_options();
-    options.bind = false;
+    options.bind = fult::bind_mode::off;
     options.trim_after = 50; // often, in a short test
     const std::string_view how = count == 3 ? arguments[1] : "";
     const fult::runtime running(options);

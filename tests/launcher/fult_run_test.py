@@ -368,6 +368,9 @@ def binding():
                          FULT_RUN, '-n', len(allowed) + 1, *settings])
         expect(set(out.split()) == {expected}, f'ranks that share processors: {out}')
     expect(masks(len(allowed), '--no-bind') == [allowed] * len(allowed), 'not bound')
+    for given in [], ['FULT_BIND=on']:
+        _, out, _ = run(['env', '-u', 'FULT_BIND', *given, FULT_RUN, '-n', 2, '--no-bind', 'sh', '-c', 'echo $FULT_BIND'])
+        expect(out.split() == ['off'] * 2, f'the ranks bind their workers: {out}')
     if len(allowed) < 2:
         raise Skipped('one processor')
     for n in {2, len(allowed)}:

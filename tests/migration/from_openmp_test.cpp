@@ -40,9 +40,9 @@ TEST(FromOpenmp, num_threads) {
 
 TEST(FromOpenmp, proc_bind) {
     fult::options options;
-    options.bind = false;
+    options.bind = fult::bind_mode::off;
     fult::runtime runtime(options);
-    EXPECT_FALSE(runtime.in_force().bind);
+    EXPECT_EQ(runtime.in_force().bind, fult::bind_mode::off);
 }
 
 TEST(FromOpenmp, stacksize) {

@@ -24,7 +24,7 @@ const std::vector<configuration_kind> &configuration_kinds() {
         {"breadth-first", "FULT_ORDER=breadth",
          [](conf &c, draw &) { c.options.order = fult::spawn_order::breadth_first; }},
         {"no-stealing", "FULT_STEALING=off", [](conf &c, draw &) { c.options.stealing = false; }},
-        {"bound", "FULT_BIND=on", [](conf &c, draw &) { c.options.bind = true; }},
+        {"bound", "FULT_BIND=on", [](conf &c, draw &) { c.options.bind = fult::bind_mode::on; }},
         {"guard-mprotect", "FULT_GUARD=mprotect",
          [](conf &c, draw &) { c.options.guard = fult::guard_mode::mprotect; }},
         {"guard-none", "FULT_GUARD=off", [](conf &c, draw &) { c.options.guard = fult::guard_mode::none; }},
@@ -83,7 +83,7 @@ void choose(configuration &to, const std::string &name, draw &random) {
 configuration configured(const std::string &names, draw random) {
     configuration result;
     fult::options &o = result.options;
-    o.bind = false; // programs run beside others
+    o.bind = fult::bind_mode::off; // programs run beside others
     o.workers = random.one_of({1u, 1u, 2u, 2u, 2u, 3u, 3u, 7u, 16u, 64u});
     if (fult::testing::sanitized && o.workers > 16)
         o.workers = 16;

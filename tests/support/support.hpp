@@ -16,7 +16,7 @@ namespace fult::testing {
 inline options workers(unsigned count) {
     options o;
     o.workers = count;
-    o.bind = false;
+    o.bind = fult::bind_mode::off;
     // Memcheck and emulators keep books on all that might be used: seconds and gigabytes for 8M descriptors.
     if (under_valgrind() || emulated())
         o.max_tasks = 64 * 1024;

@@ -134,7 +134,7 @@ inline void run_ranks(const world_settings &settings, const std::function<void(p
 // FULT_WORKERS workers, or one per processor; not bound, since tests run concurrently.
 inline fult::options as_many_workers_as_asked_for() {
     fult::options o = fult::read_options();
-    o.bind = false;
+    o.bind = fult::bind_mode::off;
     return o;
 }
 

@@ -162,7 +162,7 @@ TEST(dedicated_server, does_not_share_the_processor_of_the_worker_that_started_i
     }
     fult::options o = fult::read_options();
     o.workers = 1;
-    o.bind = true;
+    o.bind = fult::bind_mode::on;
     const runtime running(o);
     world_settings settings = with_server(server_policy::dedicated);
     run_ranks(settings, [&](party &p, world &) {

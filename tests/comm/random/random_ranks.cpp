@@ -215,7 +215,7 @@ fult::options runtime_options(const arguments &a) {
     fult::options o = fult::read_options();
     dice d(seed_of(a.seed, 11));
     if (a.loopback || d.chance(50))
-        o.bind = false;
+        o.bind = fult::bind_mode::off;
     o.workers = a.workers != 0 ? a.workers : d.between(1U, 4U);
     return o;
 }

@@ -105,7 +105,7 @@ static bool right() {
 int main(int count, char **) {
     fult::options wanted;
     wanted.workers = 2;
-    wanted.bind = false;
+    wanted.bind = fult::bind_mode::off;
     const fult::runtime running(wanted);
     const bool good = right();
     if (count > 1)
