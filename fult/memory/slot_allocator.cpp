@@ -32,6 +32,8 @@ void slot_allocator::open(worker_hot *home, slot_run *run, std::uint32_t first, 
 void slot_allocator::start_run(std::uint32_t w, int first) noexcept {
     const std::uint64_t free = words_[w].free;
     const int count = std::countr_one(free >> first);
+    if (free == usable_slots)
+        empty_.erase(w - first_);
     words_[w].free = free & ~(lowest_bits(count) << first);
     if (words_[w].free == 0)
         free_.erase(w - first_);
@@ -56,10 +58,13 @@ task *slot_allocator::take() noexcept {
     return run_->next++;
 }
 
+// Prefers words without taken slots: a run of 63 is seldom left, one in the gap between two tasks soon is.
 bool slot_allocator::refill() noexcept {
-    int word = free_.lowest();
-    if (word == free_.none && drain())
-        word = free_.lowest();
+    if (free_.empty())
+        drain();
+    if (use_empty_word() || (used_ < few_words && use_new_word()))
+        return true;
+    const int word = free_.lowest();
     if (word == free_.none)
         return use_new_word();
     const std::uint32_t w = first_ + static_cast<std::uint32_t>(word);
@@ -76,45 +81,42 @@ bool slot_allocator::use_new_word() noexcept {
     return true;
 }
 
-// Begins a run in a word without taken slots. `few`: all words with free slots were examined.
-bool slot_allocator::use_empty_word(bool &few) noexcept {
-    unsigned tries = 64;
-    int word = free_.lowest();
-    for (; word != free_.none && tries > 0; --tries) {
-        const std::uint32_t w = first_ + static_cast<std::uint32_t>(word);
-        if (words_[w].free == slots_of(w)) {
-            start_run(w, std::countr_zero(usable_slots));
-            return true;
-        }
-        word = free_.at_least(static_cast<std::uint32_t>(word) + 1);
-    }
-    few = word == free_.none;
-    return false;
+bool slot_allocator::use_empty_word() noexcept {
+    const int word = empty_.lowest();
+    if (word == empty_.none)
+        return false;
+    start_run(first_ + static_cast<std::uint32_t>(word), std::countr_zero(usable_slots));
+    return true;
 }
 
 void slot_allocator::begin_apart() noexcept {
     end_run();
-    bool few = false;
-    if (use_empty_word(few) || (drain() && use_empty_word(few)) || !few || is_far_ahead())
-        return;
-    use_new_word();
+    if (!use_empty_word() && !(drain() && use_empty_word()) && used_ < limit_ / 4)
+        use_new_word();
 }
 
-void slot_allocator::return_to(const task *next) noexcept {
-    const std::uint32_t slot = slot_of(next);
-    const bool past_its_word = (bit_of(slot) & usable_slots) == 0;
-    if (next == run_->next || past_its_word || (words_[slot >> 6].free & bit_of(slot)) == 0)
+void slot_allocator::resume(const task *next) noexcept {
+    if (next == run_->next)
         return;
-    end_run();
-    start_run(slot >> 6, static_cast<int>(slot & 63));
+    if (next && is_free(slot_of(next))) {
+        end_run();
+        start_run(slot_of(next) >> 6, static_cast<int>(slot_of(next) & 63));
+    } else if (!is_untouched() && (!empty_.empty() || used_ < few_words)) {
+        end_run();
+        if (!use_empty_word())
+            use_new_word();
+    }
 }
 
 void slot_allocator::mark_free(std::uint32_t w) noexcept { free_.insert(w - first_); }
+void slot_allocator::mark_empty(std::uint32_t w) noexcept { empty_.insert(w - first_); }
 
 void slot_allocator::put_free(std::uint32_t w, std::uint64_t slots) noexcept {
     if (words_[w].free == 0)
         mark_free(w);
     words_[w].free |= slots;
+    if (words_[w].free == usable_slots)
+        mark_empty(w);
 }
 
 bool slot_allocator::release(std::uint32_t slot) noexcept {
@@ -124,6 +126,10 @@ bool slot_allocator::release(std::uint32_t slot) noexcept {
         return false;
     }
     return release_elsewhere(slot) && follow(slot);
+}
+
+bool slot_allocator::is_free(std::uint32_t slot) const noexcept {
+    return (words_[slot >> 6].free & bit_of(slot) & usable_slots) != 0;
 }
 
 // True if no slot of the run's word below the run is taken.

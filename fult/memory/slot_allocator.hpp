@@ -35,6 +35,8 @@ class slot_allocator {
         word = free | bit_of(slot);
         if (free == 0) [[unlikely]]
             mark_free(slot >> 6);
+        if ((free | bit_of(slot)) == usable_slots) [[unlikely]]
+            mark_empty(slot >> 6);
         return ((free >> (slot & 63)) & next_above) == next_above;
     }
     // Tasks that end in the reverse order of their spawns free slots of earlier words. The run moves there,
@@ -42,12 +44,13 @@ class slot_allocator {
     // Returns true if it moved.
     bool follow(std::uint32_t slot) noexcept;
 
-    // For task trees that take turns on one worker: in a word of its own, each takes and frees slots in stack
-    // order, without a call. begin_apart moves the run to a word without taken slots, if one of the lowest
-    // words with free slots is one or if these are few. return_to moves it back to next(), if that slot is
-    // still free.
+    // For task trees that take turns on one worker: in words of its own, each takes and frees slots in stack
+    // order, without a call. begin_apart moves the run to a word without taken slots, a new one if necessary,
+    // unless a quarter of all words is in use. resume moves it back to `next`, the value of next() when the
+    // tree was left (nullptr: that was on another worker). If that slot is taken by now, the run moves to a
+    // word without taken slots, but seldom to a new one: a program may resume as often as it spawns.
     void begin_apart() noexcept;
-    void return_to(const task *next) noexcept;
+    void resume(const task *next) noexcept;
     const task *next() const noexcept { return run_->next; }
 
     // The word that contains the run.
@@ -70,18 +73,22 @@ class slot_allocator {
     // Number of slots above one that must be free before the run moves, as bits above that slot. Prevents the
     // run from moving back and forth when a program works at the border of two words.
     static constexpr std::uint64_t next_above = 0xfe;
+    // So many words are taken into use before gaps between tasks are filled: a cache line of words.
+    static constexpr std::uint32_t few_words = 8;
 
     std::uint64_t slots_of(std::uint32_t word) const noexcept {
         return word == first_ + limit_ - 1 ? last_slots_ : usable_slots;
     }
     bool refill() noexcept;
     bool use_new_word() noexcept;
-    bool use_empty_word(bool &few) noexcept;
+    bool use_empty_word() noexcept;
     bool drain() noexcept;
     void start_run(std::uint32_t word, int first) noexcept;
     void end_run() noexcept;
     bool is_untouched() const noexcept;
+    bool is_free(std::uint32_t slot) const noexcept;
     void mark_free(std::uint32_t word) noexcept;
+    void mark_empty(std::uint32_t word) noexcept;
     void put_free(std::uint32_t word, std::uint64_t slots) noexcept;
 
     slot_word *words_ = nullptr;
@@ -95,6 +102,8 @@ class slot_allocator {
     // one past the last word whose descriptors may be resident; relative to first_
     std::uint32_t touched_ = 0;
     bit_tree<half_words> free_; // words with free slots; indices relative to first_
+    bit_tree<half_words>
+        empty_; // of these, words without taken slots; a last word of fewer slots is never one
 };
 
 } // namespace fult::detail

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "fult/base/held_locks.hpp"
+#include "slot_place.hpp"
 #include "switch.hpp"
 #include "worker.hpp"
 
@@ -37,7 +38,7 @@ void worker::end_row() noexcept {
         return; // the stack is low
     decisions.next();
     const bool starts = decisions.row_ended();
-    const task *const next_slot = slots.next();
+    const slot_place place(*this);
     if (starts) { // else another source that always has a task could always come before that one
         sources.set_turn<unstarted_tasks>();
         slots.begin_apart();
@@ -48,10 +49,9 @@ void worker::end_row() noexcept {
         interrupted.push(slot);
     take_turn(starts);
     worker *const w = this_worker(); // possibly another worker
-    if (w == this) {
+    if (w == this)
         interrupted.drop(slot);
-        slots.return_to(next_slot);
-    }
+    place.resume();
     w->stack_limit = std::max(w->inline_limit_, stack_pointer() - row);
 }
 

@@ -42,8 +42,8 @@ void home_slots::begin_apart() noexcept {
     tasks_.set_current_word(own_.current_word());
 }
 
-void home_slots::return_to(const task *next) noexcept {
-    own_.return_to(next);
+void home_slots::resume(const task *next) noexcept {
+    own_.resume(next);
     tasks_.set_current_word(own_.current_word());
 }
 

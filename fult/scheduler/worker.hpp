@@ -91,6 +91,10 @@ class alignas(cache_line) worker : public worker_hot {
         if (decisions.is_fair())
             take_turn();
     }
+    void count_step() noexcept { // as count_turn; like rows of joins, few steps start an unstarted task
+        if (decisions.is_fair())
+            take_turn(decisions.row_ended());
+    }
     void end_row() noexcept;
     // returns when self is resumed, possibly on another worker
     void switch_from(task *self, switch_reason how, task *next) noexcept;

@@ -16,6 +16,7 @@
 #include "fult/outside/thread_waits.hpp"
 #include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/processors.hpp"
+#include "fult/scheduler/slot_place.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/way_home.hpp"
 #include "fult/scheduler/worker.hpp"
@@ -198,8 +199,10 @@ void await_completion(task *t) noexcept {
     }
     const waiting_for end{"join", t};
     const wait_record record(self, end);
+    const slot_place place(*this_worker());
     while (!is_completed(t)) // spurious wake-ups, and signals meant for another wait of this task
         suspend_until_signaled(false);
+    place.resume();
 }
 
 void await_all(task *const *tasks, std::size_t count) noexcept {
@@ -233,8 +236,10 @@ void await_all(task *const *tasks, std::size_t count) noexcept {
         return;
     const waiting_for ends{"join_all", tasks[0]};
     const wait_record record(this_worker()->current, ends);
+    const slot_place place(*this_worker());
     while (counter.remaining.load(std::memory_order_acquire) != 0) // pairs with complete
         suspend_until_signaled(false);
+    place.resume();
 }
 
 void detach_task(task *t) noexcept {

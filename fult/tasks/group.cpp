@@ -10,6 +10,7 @@
 #include "fult/memory/home_memory.hpp"
 #include "fult/outside/thread_waits.hpp"
 #include "fult/scheduler/parker.hpp"
+#include "fult/scheduler/slot_place.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
 
@@ -164,11 +165,15 @@ void group_core::wait_for_count() noexcept {
         } while (!word_.compare_exchange_weak(seen, open > 0 ? open + waiting : open,
                                               std::memory_order_acq_rel, // pairs with count_down
                                               std::memory_order_acquire));
-        if (open > 0 && !w)
+        if (w) {
+            const slot_place place(*this_worker());
+            while ((word_.load(std::memory_order_acquire) & waiting) != 0) // pairs with count_down
+                suspend_until_signaled(false);
+            place.resume();
+        } else if (open > 0) {
             // waits for the post: the thread that counts down uses the parker until then
             wait_for_post(until, prepared);
-        while ((word_.load(std::memory_order_acquire) & waiting) != 0) // pairs with count_down
-            suspend_until_signaled(false);
+        }
     } while (uncounted() != 0);
 }
 

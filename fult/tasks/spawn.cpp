@@ -135,6 +135,12 @@ template <class Take> task *take_after_turns(const Take &take) noexcept {
     return nullptr;
 }
 
+// As the fast path does: a spawn counts for the row of its joiner.
+void count_spawn() noexcept {
+    if (worker *w = this_worker())
+        w->stack_limit += row_step;
+}
+
 task *take_own_slot_in_turn() {
     if (this_worker()->slots.is_far_ahead() && may_suspend_in_spawn()) [[unlikely]]
         let_others_run();
@@ -149,6 +155,7 @@ task *take_own_slot_in_turn() {
 task *take_slot_slow() {
     worker_team &team = team_of("spawn");
     demand_stacks(team);
+    count_spawn();
     if (this_worker())
         return with_site(take_own_slot_in_turn());
     return with_site(checked(team.foreign_home().slots.take_shared(), team.foreign_home()));
@@ -189,6 +196,7 @@ task *take_slot_with(const spawn_options &wanted) {
     for (const local_value &each : wanted.locals)
         put_local(*extras, each.key, each.value);
     home->set_extras(t, std::move(extras));
+    count_spawn();
     return t;
 }
 
@@ -201,6 +209,9 @@ bool poll_requests_after_claim(worker_hot *hot, task *t) noexcept {
     const std::uint32_t slot = slot_of(t);
     return (handle_requests(static_cast<worker *>(hot), slot >> 6) & bit_of(slot)) == 0;
 }
+
+void end_row() noexcept { this_worker()->end_row(); }
+void count_step() noexcept { this_worker()->count_step(); }
 
 void misuse(const char *call, const char *what) noexcept { fatal(call, "%s", what); }
 

@@ -23,6 +23,8 @@ FULT_API void await_completion(task *t) noexcept; // returns with the result in 
 FULT_API void release_joined(task *t) noexcept;   // frees a slot whose result was taken
 FULT_API void detach_task(task *t) noexcept;
 FULT_API void abandon_task(task *t) noexcept; // detaches the task of a destroyed handle; may be reported
+FULT_API void end_row() noexcept;             // of joins or loops, or the stack is low; may suspend
+FULT_API void count_step() noexcept;          // of a loop; each 32nd lets another task run: may suspend
 // ends the current inline task if at_end_mask is not clear; may suspend
 FULT_API void end_inline_slow(task *t) noexcept;
 

@@ -112,6 +112,8 @@ template <class Job> class lazy_loop {
             one_step(mine, begin, begin + count, first);
             begin += count;
             step.passed(count, end - begin);
+            if (begin != end)
+                count_step();
         }
         remember_cost<Job>(step.cost());
         given.join([&](auto &above) {

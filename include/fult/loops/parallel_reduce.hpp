@@ -70,6 +70,7 @@ template <class Fold> class fold_tree {
                 const std::size_t at = begin * block_;
                 mine = job_.start();
                 job_.step(mine, at, at + std::min(block_, count_ - at));
+                count_step();
                 return mine;
             }
             const std::size_t middle = begin + (end - begin + 1) / 2;

@@ -36,6 +36,7 @@ template <class Iterator, class Compare> class quick_sort {
                     given.add({this, pending.oldest()}))
                     pending.drop_oldest();
                 step(pending);
+                count_step();
             }
         } catch (...) {
             errors_.fail();

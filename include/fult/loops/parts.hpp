@@ -36,6 +36,15 @@ class loop_errors {
 // True if the caller runs as a task; two loads.
 FULT_ALWAYS_INLINE bool runs_as_task() noexcept { return current_worker()->current != nullptr; }
 
+// Counts a loop like an inline join: a row of them ends with a turn for other tasks. On a task only. May
+// suspend.
+FULT_ALWAYS_INLINE void count_loop() noexcept {
+    worker_hot *const w = current_worker();
+    w->stack_limit += row_step;
+    if (stack_below(w->stack_limit)) [[unlikely]]
+        end_row();
+}
+
 // True if a worker has requested work and this worker has not handled the request yet.
 FULT_ALWAYS_INLINE bool work_is_requested() noexcept {
     return (current_worker()->request_flags.load(std::memory_order_relaxed) & work_requested) != 0;

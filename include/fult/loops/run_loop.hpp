@@ -18,8 +18,10 @@ namespace fult::detail {
 
 // Calls the function as a task: directly, or, on a foreign thread, in a task that it joins.
 template <class Function> decltype(auto) run_as_task(Function &&function) {
-    if (runs_as_task()) [[likely]]
+    if (runs_as_task()) [[likely]] {
+        count_loop();
         return function();
+    }
     return spawn([&function] { return function(); }).join();
 }
 
@@ -78,6 +80,7 @@ template <class Job> class guided_loop {
                 job_.step(mine, begin, begin + size);
                 if (work_is_requested())
                     (void)work_still_requested(); // other tasks of this loop may still be private here
+                count_step();
                 begin = next_.load(std::memory_order_relaxed);
             }
         } catch (...) {
@@ -126,6 +129,7 @@ template <class Job> class fixed_loop {
                 auto mine = job_.start();
                 const std::size_t begin = k * piece_;
                 job_.step(mine, begin, begin + std::min(piece_, count_ - begin));
+                count_step();
                 if (parts_ > pieces_ - 1 - k)
                     break; // k += parts_ could overflow
             }

@@ -61,17 +61,35 @@ TEST_F(slot_allocator_test, the_last_taken_is_taken_again_first) {
     EXPECT_EQ(slot_of(slots.take()), nth(9));
 }
 
-TEST_F(slot_allocator_test, low_words_are_used_again_before_new_ones) {
-    slots.open(home.hot(), &run, 0, 8);
+// The first line of words is used before gaps between tasks are, but no word beyond it.
+TEST_F(slot_allocator_test, gaps_are_filled_before_new_lines_are_used) {
+    constexpr std::uint32_t line = words_in_line * in_word;
+    slots.open(home.hot(), &run, 0, 2 * words_in_line);
     for (int i = 0; i < 130; ++i)
         slots.take();
     slots.release(nth(7));
     slots.release(nth(70));
-    for (std::uint32_t i = 130; i < 3 * in_word; ++i) // the run continues first
+    for (std::uint32_t i = 130; i < line; ++i)
         EXPECT_EQ(slot_of(slots.take()), nth(i));
     EXPECT_EQ(slot_of(slots.take()), nth(7));
     EXPECT_EQ(slot_of(slots.take()), nth(70));
-    EXPECT_EQ(slot_of(slots.take()), nth(3 * in_word));
+    EXPECT_EQ(slot_of(slots.take()), nth(line));
+}
+
+// A tree that is deeper than a word would otherwise take a gap at a time, each by a call.
+TEST_F(slot_allocator_test, empty_words_are_used_before_gaps) {
+    slots.open(home.hot(), &run, 0, 2 * words_in_line);
+    for (std::uint32_t i = 0; i < 12 * in_word; ++i)
+        slots.take();
+    slots.release(nth(7));
+    for (std::uint32_t i = 5 * in_word; i < 6 * in_word; ++i)
+        slots.release(nth(i));
+    slots.release(nth(8 * in_word + 1));
+    for (std::uint32_t i = 5 * in_word; i < 6 * in_word; ++i)
+        EXPECT_EQ(slot_of(slots.take()), nth(i));
+    EXPECT_EQ(slot_of(slots.take()), nth(7));
+    EXPECT_EQ(slot_of(slots.take()), nth(8 * in_word + 1));
+    EXPECT_EQ(slot_of(slots.take()), nth(12 * in_word));
 }
 
 // As a group that waits for its tasks: all but the first few of a word are returned by the fast path.
@@ -201,24 +219,25 @@ TEST_F(slot_allocator_test, bursts_in_any_order_lose_nothing) {
 
 // The slots above the run's end in a word that the run has left are in use.
 TEST_F(slot_allocator_test, the_run_takes_along_only_what_is_its_own) {
-    slots.open(home.hot(), &run, 0, 4);
-    for (std::uint32_t i = 0; i < 2 * in_word; ++i)
+    constexpr std::uint32_t words = words_in_line, last = (words - 1) * in_word; // the last word in use
+    slots.open(home.hot(), &run, 0, words + 2);
+    for (std::uint32_t i = 0; i < words * in_word; ++i)
         slots.take();
-    for (std::uint32_t i = in_word; i < 2 * in_word - 1; ++i) // all of the second word but its last one
+    for (std::uint32_t i = last; i < last + in_word - 1; ++i) // all of the word but its last one
         slots.release(nth(i));
-    EXPECT_EQ(slot_of(slots.take()), nth(in_word)); // the run is there now, and ends before that one
-    slots.release(nth(in_word));
+    EXPECT_EQ(slot_of(slots.take()), nth(last)); // the run is there now, and ends before that one
+    slots.release(nth(last));
     int moved = 0;
-    for (std::uint32_t i = in_word; i-- > 0;)
+    for (std::uint32_t i = last; i-- > 0;)
         moved += slots.release(nth(i)) ? 1 : 0;
-    EXPECT_EQ(moved, 1);
-    for (std::uint32_t i = 0; i < 3 * in_word - 1; ++i)
-        EXPECT_NE(slot_of(slots.take()), nth(2 * in_word - 1)) << "it is in use";
+    EXPECT_EQ(moved, static_cast<int>(words - 1));
+    for (std::uint32_t i = 0; i < (words + 1) * in_word - 1; ++i)
+        EXPECT_NE(slot_of(slots.take()), nth(last + in_word - 1)) << "it is in use";
 }
 
 // Two task trees that take turns, each in a word of its own.
 TEST_F(slot_allocator_test, a_run_that_begins_apart_has_a_word_of_its_own) {
-    slots.open(home.hot(), &run, 0, 8);
+    slots.open(home.hot(), &run, 0, 16);
     for (int i = 0; i < 10; ++i)
         slots.take();
     const task *const first_tree = slots.next();
@@ -226,7 +245,7 @@ TEST_F(slot_allocator_test, a_run_that_begins_apart_has_a_word_of_its_own) {
     EXPECT_EQ(slots.current_word(), 1u);
     for (std::uint32_t i = 0; i < 5; ++i)
         EXPECT_EQ(slot_of(slots.take()), nth(in_word + i));
-    slots.return_to(first_tree);
+    slots.resume(first_tree);
     EXPECT_EQ(slot_of(slots.take()), nth(10)) << "the first tree continues where it was";
     EXPECT_EQ(slots.taken(), 16u);
     slots.begin_apart();
@@ -244,29 +263,34 @@ TEST_F(slot_allocator_test, an_empty_word_is_used_again_apart) {
     EXPECT_EQ(slots.taken(), 2 * in_word);
 }
 
-TEST_F(slot_allocator_test, a_run_does_not_return_to_a_slot_that_is_taken) {
+// Its tree would otherwise take slots above those of another tree.
+TEST_F(slot_allocator_test, a_run_whose_slot_is_taken_goes_on_in_an_empty_word) {
     slots.open(home.hot(), &run, 0, 8);
     for (int i = 0; i < 3; ++i)
         slots.take();
     const task *const before = slots.next();
     EXPECT_EQ(slot_of(slots.take()), nth(3));
-    slots.return_to(before);
-    EXPECT_EQ(slot_of(slots.take()), nth(4));
-    while (slots.current_word() == 0)
-        slots.take();
+    slots.resume(before);
+    EXPECT_EQ(slot_of(slots.take()), nth(in_word));
+    slots.resume(nullptr); // the tree was left on another worker
+    EXPECT_EQ(slot_of(slots.take()), nth(2 * in_word));
+    slots.release(nth(2 * in_word));
     const task *const end_of_word = tasks_of(home.hot()) + 64;
-    slots.return_to(end_of_word);
-    EXPECT_EQ(slots.current_word(), 1u) << "one past the end of a word is no slot";
+    slots.resume(end_of_word);
+    EXPECT_EQ(slot_of(slots.take()), nth(2 * in_word)) << "one past the end of a word is no slot";
 }
 
 // Otherwise trees that begin beside many small remainders would use up the table.
-TEST_F(slot_allocator_test, no_new_word_apart_while_many_have_free_slots) {
-    slots.open(home.hot(), &run, 0, 256);
-    constexpr std::uint32_t words = 100;
-    for (std::uint32_t i = 0; i < words * in_word; ++i)
+TEST_F(slot_allocator_test, new_words_apart_are_at_most_a_quarter) {
+    constexpr std::uint32_t words = 256;
+    slots.open(home.hot(), &run, 0, words);
+    constexpr std::uint32_t taken = (words / 4 - 1) * in_word;
+    for (std::uint32_t i = 0; i < taken; ++i)
         slots.take();
-    for (std::uint32_t w = 0; w < words; ++w)
-        slots.release(nth(w * in_word + 5));
+    for (std::uint32_t i = 5; i < taken; i += in_word)
+        slots.release(nth(i));
+    slots.begin_apart();
+    EXPECT_EQ(slot_of(slots.take()), nth(taken));
     slots.begin_apart();
     EXPECT_EQ(slot_of(slots.take()), nth(5));
 }

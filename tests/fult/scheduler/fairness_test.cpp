@@ -2,6 +2,7 @@
 // "Fairness". Each loop counts its steps, and ends after far more than the bound: a test ends on
 // any machine.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <functional>
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 
 #include <fult/descriptor.hpp>
 #include <fult/fult.hpp>
+#include <fult/loops.hpp>
 #include <fult/sync.hpp>
 
 #include "fult/tasks/task.hpp"
@@ -172,6 +174,40 @@ void join_all_in_place() {
         some.push_back(spawn([] {}));
     join_all(some);
 }
+void join_with_a_name() {
+    spawn({.name = "named"}, [] {}).join();
+}
+void join_on_a_worker() {
+    fult::spawn_on(0, [] {}).join();
+}
+void join_with_locals() {
+    static const fult::task_local_ptr<int> key;
+    static int value = 0;
+    spawn({.inherit_locals = true, .locals = {key.with(&value)}}, [] {}).join();
+}
+void join_with_much_captured() {
+    const std::array<char, 200> much{};
+    spawn([much] { EXPECT_EQ(much[0], 0); }).join();
+}
+void group_with_a_name() {
+    fult::task_group group;
+    group.spawn({.name = "named"}, [] {});
+    group.wait();
+}
+template <fult::schedule How> void short_loop() {
+    fult::parallel_for(0, 10, [](int) {}, {.how = How});
+}
+template <bool Ordered> void short_reduction() {
+    EXPECT_EQ(fult::parallel_reduce(0, 10, 0, [](int i) { return i; }, std::plus<>(), {.ordered = Ordered}),
+              45);
+}
+void short_sort() {
+    std::array<int, 8> some{3, 1, 2};
+    fult::parallel_sort(some.begin(), some.end());
+}
+void invoke_one() {
+    fult::parallel_invoke([] {});
+}
 void no_time() {
     static fult::binary_semaphore none(0);
     EXPECT_FALSE(none.try_acquire_for(0s));
@@ -212,15 +248,20 @@ class never_waits : public ::testing::TestWithParam<step> {
     }
     std::optional<fult::runtime> running;
 };
-INSTANTIATE_TEST_SUITE_P(steps, never_waits,
-                         ::testing::Values(step{"join", join_in_place}, step{"group", group_in_place},
-                                           step{"join_all", join_all_in_place}, step{"no_time", no_time},
-                                           step{"event", no_time_for_an_event},
-                                           step{"a_nanosecond", a_nanosecond},
-                                           step{"the_past", a_time_in_the_past},
-                                           step{"own_signal", a_signal_to_itself},
-                                           step{"descriptor", a_descriptor_that_is_not_ready}),
-                         [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(
+    steps, never_waits,
+    ::testing::Values(
+        step{"join", join_in_place}, step{"group", group_in_place}, step{"join_all", join_all_in_place},
+        step{"named_join", join_with_a_name}, step{"placed_join", join_on_a_worker},
+        step{"join_with_locals", join_with_locals}, step{"boxed_join", join_with_much_captured},
+        step{"named_group", group_with_a_name}, step{"lazy_loop", short_loop<fult::schedule::lazy>},
+        step{"guided_loop", short_loop<fult::schedule::guided>},
+        step{"fixed_loop", short_loop<fult::schedule::fixed>}, step{"reduction", short_reduction<false>},
+        step{"ordered_reduction", short_reduction<true>}, step{"sort", short_sort},
+        step{"invoke", invoke_one}, step{"no_time", no_time}, step{"event", no_time_for_an_event},
+        step{"a_nanosecond", a_nanosecond}, step{"the_past", a_time_in_the_past},
+        step{"own_signal", a_signal_to_itself}, step{"descriptor", a_descriptor_that_is_not_ready}),
+    [](const auto &info) { return std::string(info.param.name); });
 
 TEST_P(never_waits, a_task_that_has_not_started) {
     std::atomic<bool> ran{false};
@@ -285,6 +326,59 @@ TEST_P(never_waits, foreign_threads) {
     while (!ran.load()) // else the join below would hang
         this_task::yield();
     foreign.join();
+}
+
+// One loop that is longer than any bound, not many. It ends by an exception once the other task has run.
+struct enough {};
+
+class one_long_loop : public ::testing::TestWithParam<fult::schedule> {};
+
+TEST_P(one_long_loop, a_task_that_has_not_started) {
+    const fult::runtime running(workers(1));
+    std::atomic<bool> ran{false};
+    auto other = spawn([&] { ran = true; });
+    const auto body = [&](long) {
+        if (ran.load(std::memory_order_relaxed))
+            throw enough();
+    };
+    EXPECT_THROW(fult::parallel_for(0L, 1L << 40, body, {.how = GetParam(), .grain = 1000}), enough);
+    other.join();
+}
+INSTANTIATE_TEST_SUITE_P(schedules, one_long_loop,
+                         ::testing::Values(fult::schedule::lazy, fult::schedule::fixed));
+
+TEST(fairness, one_long_reduction) {
+    const fult::runtime running(workers(1));
+    std::atomic<bool> ran{false};
+    const auto map = [&](long i) {
+        if (ran.load(std::memory_order_relaxed))
+            throw enough();
+        return i;
+    };
+    for (const bool ordered : {false, true}) {
+        ran = false;
+        auto other = spawn([&] { ran = true; });
+        EXPECT_THROW((void)fult::parallel_reduce(0L, 1L << 40, 0L, map, std::plus<>(),
+                                                 {.grain = 1000, .ordered = ordered}),
+                     enough);
+        other.join();
+    }
+}
+
+TEST(fairness, one_long_sort) {
+    const fult::runtime running(workers(1));
+    std::atomic<bool> ran{false};
+    auto other = spawn([&] { ran = true; });
+    std::vector<int> numbers(1 << 20);
+    for (std::size_t i = 0; i < numbers.size(); ++i)
+        numbers[i] = static_cast<int>(i * 7919 % numbers.size());
+    const auto before = [&](int a, int b) {
+        if (ran.load(std::memory_order_relaxed))
+            throw enough();
+        return a < b;
+    };
+    EXPECT_THROW(fult::parallel_sort(numbers.begin(), numbers.end(), before), enough);
+    other.join();
 }
 
 // Three tasks of foreign threads, two of which yield forever.
