@@ -54,12 +54,15 @@ void departures::end_receives(receive *first, errc why) noexcept {
 
 // Leaving in good order -----------------------------------------------------------------------------------------------
 
-void departures::peer_leaves(int rank) noexcept {
-    if (!core_.peers.mark_left(core_.peers.of(rank)))
-        return;
+bool departures::peer_leaves(int rank) noexcept {
+    peer &who = core_.peers.of(rank);
+    if (!core_.limits_of(who).keeps && !answers_.send(rank, record::farewell))
+        return false;
+    if (!core_.peers.mark_left(who))
+        return true;
     probes_.rank_has_gone();
     if (core_.refusing) // this rank leaves too, and has no receives
-        return;
+        return true;
     // For all endpoints at once: when a job ends this happens for each rank, and the table may be large.
     match_item *orphans = arrivals_.table().remove_if(
         match_kind::receive, [&](match_item &i) { return static_cast<receive &>(i).source == rank; });
@@ -70,6 +73,7 @@ void departures::peer_leaves(int rank) noexcept {
     });
     if (!core_.peers.has_failed(rank))
         report_to_all(rank, errc::peer_left);
+    return true;
 }
 
 void departures::report_to_all(int rank, errc why) noexcept {
@@ -96,6 +100,14 @@ void departures::leave() noexcept {
         if (core_.peers.of(rank).via)
             answers_.send(rank, record::leaving);
     sending_.flush_all();
+}
+
+bool departures::may_close() const noexcept {
+    for (int rank = 0; rank < core_.peers.size(); ++rank)
+        if (const peer &each = core_.peers.of(rank);
+            each.via && !core_.limits_of(each).keeps && !each.took_leave && !each.is_doomed())
+            return false;
+    return true;
 }
 
 } // namespace fult::comm::detail

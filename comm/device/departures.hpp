@@ -39,12 +39,16 @@ class departures {
     void notify(liveness *who) noexcept { liveness_ = who; }
     // Ends everything that only the doomed ranks could have completed.
     void fail_doomed() noexcept;
-    void peer_leaves(int rank) noexcept;
+    // Returns false if there is no memory for the answer; nothing has changed then.
+    bool peer_leaves(int rank) noexcept;
     // Calls for ranks that have ended before the endpoint was attached.
     void report_earlier(endpoint_state &e) noexcept;
     // The context of this rank ends: it posts no more receives. Unexpected messages, and those still to come,
     // are dropped, and the other ranks are notified.
     void leave() noexcept;
+    // Afterwards: true if no rank needs this one's transports to get what they have accepted. A late rank may
+    // take its messages long after all others have ended.
+    bool may_close() const noexcept;
 
   private:
     void fail(peer &who) noexcept;

@@ -169,6 +169,12 @@ void device::fail_peer(int rank) noexcept {
     core_.peers.doom(core_.peers.of(rank));
 }
 
+void device::end_peer(int rank) noexcept {
+    const std::lock_guard hold(core_.mutex);
+    core_.peers.note_ended(core_.peers.of(rank));
+    sleep_.press();
+}
+
 void device::ignore_failures() noexcept {
     progress_.inspect([&] { core_.peers.ignore_failures(); });
 }
@@ -191,6 +197,11 @@ unsigned device::show_life(int rank) noexcept {
 void device::leave() noexcept {
     const std::lock_guard hold(core_.mutex);
     departures_.leave();
+}
+
+bool device::may_close() noexcept {
+    const std::lock_guard hold(core_.mutex);
+    return departures_.may_close();
 }
 
 // The deadlock watch --------------------------------------------------------------------------------------------------

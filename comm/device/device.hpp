@@ -103,13 +103,15 @@ class device final : lock_duties {
     bool is_lost(int rank) const noexcept { return core_.peers.is_lost(rank); }
     bool has_left(int rank) const noexcept { return core_.peers.has_left(rank); }
     void fail_peer(int rank) noexcept; // the rank has ended: all operations with it fail
+    void end_peer(int rank) noexcept;  // the same when all that it has sent before has been handled
     // From now on no rank is reported as failed: this rank and the others are about to end.
     void ignore_failures() noexcept;
     // Sets what is notified of each rank that this device finds to have failed, or nullptr.
     void tell_failures_to(liveness *who) noexcept;
     // Sends a sign of life to that rank. Returns the number of such calls since its last packet arrived.
     unsigned show_life(int rank) noexcept;
-    void leave() noexcept; // departures::leave
+    void leave() noexcept;     // departures::leave
+    bool may_close() noexcept; // departures::may_close
 
     // For the deadlock watch ----------------------------------------------------------------------------------------
     void hear_probes(probe_listener *who) noexcept; // or nullptr

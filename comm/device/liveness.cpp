@@ -76,6 +76,15 @@ void liveness::fail(int rank) noexcept {
         each->fail_peer(rank);
 }
 
+// What it sent before is handled at once, as far as there is room for it.
+void liveness::end(int rank) noexcept {
+    for (const auto &each : devices_) {
+        each->end_peer(rank);
+        while (!each->is_lost(rank) && each->progress()) {
+        }
+    }
+}
+
 void liveness::spread(int rank) noexcept {
     found_gone_[static_cast<std::size_t>(rank)].store(true, std::memory_order_release); // pairs with run
     if (bell_ >= 0)
@@ -110,9 +119,7 @@ void liveness::run(std::vector<pollfd> descriptors) noexcept {
         for (std::size_t i = 0; count > 0 && i < processes_.size(); ++i)
             if (descriptors[i + 1].revents != 0) {
                 descriptors[i + 1].fd = -1; // ignored from now on
-                for (const auto &each : devices_)
-                    each->progress(); // handle what it sent before it ended
-                fail(processes_[i].rank);
+                end(processes_[i].rank);
             }
         if (count != 0)
             continue;

@@ -31,6 +31,7 @@ class liveness {
     std::vector<pollfd> descriptors_to_watch() const;
     void run(std::vector<pollfd> descriptors) noexcept;
     void fail(int rank) noexcept;
+    void end(int rank) noexcept;
 
     const std::vector<std::unique_ptr<device>> &devices_;
     std::vector<std::atomic<bool>> found_gone_;

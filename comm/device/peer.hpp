@@ -26,6 +26,8 @@ struct peer {
     // About to fail: nothing more is sent to it. Written under the device's lock, before any operation is
     // finished for this reason.
     std::atomic<bool> doomed{false};
+    bool ended = false; // its process has: it is doomed when all that it has sent before has been handled
+    bool took_leave = false;                   // it has handled all that this rank, which leaves, has sent
     bool offers_only = false;                  // it asked for RTS only: too many unexpected bytes
     bool told_slower = false;                  // this rank asked it for that
     std::atomic<std::ptrdiff_t> unexpected{0}; // bytes of its unexpected messages

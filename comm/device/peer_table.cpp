@@ -35,6 +35,13 @@ bool peer_table::mark_left(peer &who) noexcept {
     return true;
 }
 
+void peer_table::note_ended(peer &who) noexcept {
+    if (!who.via || who.is_doomed() || who.ended)
+        return;
+    who.ended = true;
+    ++ended_;
+}
+
 void peer_table::doom(peer &who) noexcept {
     if (!who.via || who.is_doomed() || ignores_failures_)
         return;

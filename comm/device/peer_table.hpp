@@ -50,6 +50,20 @@ class peer_table {
     bool mark_failed(peer &who) noexcept;
     bool mark_left(peer &who) noexcept;
 
+    // The process of the rank has ended: it is to be doomed when all that it has sent before has been
+    // handled.
+    void note_ended(peer &who) noexcept;
+    bool any_ended() const noexcept { return ended_ != 0; }
+    // Dooms those of them for which is_handled is true.
+    template <class IsHandled> void doom_ended(IsHandled is_handled) noexcept {
+        for (int rank = 0; ended_ != 0 && rank < size_; ++rank)
+            if (peer &each = of(rank); each.ended && is_handled(each)) {
+                each.ended = false;
+                --ended_;
+                doom(each);
+            }
+    }
+
     // The rank fails when the lock is released: not during other operations, which might go on to use what
     // that ends.
     void doom(peer &who) noexcept;
@@ -65,6 +79,7 @@ class peer_table {
     std::atomic<int> departed_{0}; // peers that have failed or left
     std::atomic<bool> any_failed_{false};
     std::vector<peer *> doomed_; // has capacity for all
+    int ended_ = 0;              // peers that note_ended has marked
     bool ignores_failures_ = false;
 };
 

@@ -99,7 +99,8 @@ device_traffic progress_engine::look_at_traffic() noexcept {
     device_traffic all;
     all.is_calm = !needs_room() && !needs_memory() && parts_.core.under_way == 0 &&
                   parts_.accesses.pending() == 0 && parts_.long_messages.arriving() == 0 &&
-                  !peers.any_doomed() && parts_.core.callbacks.is_idle() && !parts_.sending.has_gathered();
+                  !peers.any_ended() && !peers.any_doomed() && parts_.core.callbacks.is_idle() &&
+                  !parts_.sending.has_gathered();
     for (int rank = 0; rank < peers.size(); ++rank)
         if (const peer &each = peers.of(rank); !each.failed.load(std::memory_order_relaxed)) {
             all.sent += each.sent;
@@ -181,7 +182,8 @@ bool progress_engine::prepare_sleep() noexcept {
     for (unsigned looks = 0; calm && !transports_may_sleep(); ++looks)
         calm = looks < looks_a_step && !poll_transports(); // what arrived may not count
     if (calm)
-        parts_.sleep.announce(parts_.sending.is_any_open() || needs_room() || needs_memory());
+        parts_.sleep.announce(parts_.sending.is_any_open() || needs_room() || needs_memory() ||
+                              parts_.core.peers.any_ended());
     parts_.core.mutex.unlock();
     if (!calm)
         end_sleep();

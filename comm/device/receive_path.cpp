@@ -25,6 +25,9 @@ bool receive_path::poll() noexcept {
         any = poll(i) != 0 || any;
         packets_.post_rest(i);
     }
+    if (core_.peers.any_ended()) [[unlikely]]
+        core_.peers.doom_ended(
+            [](const peer &each) { return each.deferred == 0 && !each.via->holds_packet_of(each.rank); });
     return any;
 }
 
@@ -205,7 +208,9 @@ bool receive_path::handle_other(int source, const record_view &r) noexcept {
     case record::one_sided:
         return one_sided_.handle(source, r);
     case record::leaving:
-        departures_.peer_leaves(source);
+        return departures_.peer_leaves(source);
+    case record::farewell:
+        core_.peers.of(source).took_leave = true;
         break;
     case record::alive:
         break;

@@ -190,8 +190,12 @@ bool job::any_failed() const noexcept {
 void job::say_who_is_missing(const std::string &text) {
     if (std::exchange(has_complained_, true))
         return;
-    std::fprintf(stderr, "fult-comm: rank %d ends without the others: %s; %s\n", boot->rank(), text.c_str(),
-                 where_tasks_wait().c_str());
+    bool stays = false;
+    for (const auto &each : devices_)
+        stays = !each->may_close() || stays;
+    std::fprintf(stderr, "fult-comm: rank %d %s: %s; %s\n", boot->rank(),
+                 stays ? "stays until the others have taken its messages" : "ends without the others",
+                 text.c_str(), where_tasks_wait().c_str());
 }
 
 // Ends the program if a device reports something.
@@ -235,6 +239,7 @@ void job::end() {
     until(&device::handed_over);
     wait_for_all();
     until(&device::quiet);
+    until(&device::may_close);
     require_none(&device::refused_sends, "receive them first");
     wait_for_all();
     fult::detail::share_processors(false);

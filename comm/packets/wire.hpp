@@ -39,6 +39,7 @@ enum class record : std::uint8_t {
     faster,    // ends `slower`
     one_sided, // one_sided/records.hpp
     leaving,   // the rank's context ends: only answers follow, and data of earlier RTS
+    farewell,  // answers it, unless the transport keeps packets: all that came before has been handled
     alive,     // sign of life
     probe      // deadlock detection: deadlock/probe.hpp
 };

@@ -356,6 +356,13 @@ bool shared_transport::has_taken_all(int rank) noexcept {
     return other && other->used && other->out.is_empty();
 }
 
+// A ring that is not heard any more counts as empty.
+bool shared_transport::holds_packet_of(int rank) noexcept {
+    const link *const other = to(rank);
+    std::size_t size = 0;
+    return other && other->heard && other->in.look(size) != ring_state::not_now;
+}
+
 void shared_transport::forget(int rank) noexcept {
     if (link *const other = to(rank))
         other->reachable = false;

@@ -21,7 +21,7 @@ class shared_transport final : public transport {
 
     const char *name() const noexcept override { return "shared"; }
     transport_limits limits() const noexcept override {
-        return {shape_.most, shape_.most, one_sided_, false};
+        return {shape_.most, shape_.most, one_sided_, false, false, true};
     }
 
     std::string address() const override;
@@ -35,6 +35,7 @@ class shared_transport final : public transport {
     outcome write(transfer &t) noexcept override { return move(t, direction::there); }
     unsigned poll(std::span<event> events) noexcept override;
     bool has_taken_all(int rank) noexcept override;
+    bool holds_packet_of(int rank) noexcept override;
     void forget(int rank) noexcept override;
     bool register_memory(memory &m) noexcept override;
     void deregister_memory(memory &) noexcept override {}

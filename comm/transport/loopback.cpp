@@ -43,8 +43,8 @@ class loopback final : public transport {
 
     const char *name() const noexcept override { return "loopback"; }
     transport_limits limits() const noexcept override {
-        return {hub_->settings.inject, hub_->settings.message, hub_->settings.one_sided,
-                hub_->settings.local_keys, hub_->settings.guarded};
+        return {hub_->settings.inject,     hub_->settings.message, hub_->settings.one_sided,
+                hub_->settings.local_keys, hub_->settings.guarded, hub_->settings.keeps};
     }
     std::string address() const override { return "loopback:" + std::to_string(rank_); }
     void connect(std::span<const std::string>) override {}
@@ -90,6 +90,11 @@ class loopback final : public transport {
             events[count++] = {event::kind::received, &p};
         }
         return count;
+    }
+    bool holds_packet_of(int) noexcept override { // of any rank
+        mailbox &own = hub_->box(rank_);
+        const std::lock_guard guard(own.lock);
+        return !own.messages.empty();
     }
     void forget(int) noexcept override {}
     bool register_memory(memory &m) noexcept override {

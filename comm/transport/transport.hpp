@@ -66,6 +66,7 @@ struct transport_limits {
     bool one_sided = false;  // read and write work
     bool local_keys = false; // local memory must be registered too: packets and transfers carry descriptors
     bool guarded = false;    // processes outside the job could send packets: see guarded_head
+    bool keeps = false;      // what it has accepted arrives, also if it is closed before
 };
 
 class transport {
@@ -102,6 +103,10 @@ class transport {
     // True if that rank has received everything that was sent to it, and may be waiting for more. May cost a
     // cache miss; false if unknown.
     virtual bool has_taken_all(int) noexcept { return false; }
+
+    // True if it holds a packet of that rank which no poll has returned. May cost a cache miss; false if
+    // unknown.
+    virtual bool holds_packet_of(int) noexcept { return false; }
 
     // Drops the operations in flight to that rank: each ends with `lost` or has ended already.
     virtual void forget(int rank) noexcept = 0;
