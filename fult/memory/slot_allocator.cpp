@@ -95,13 +95,24 @@ void slot_allocator::begin_apart() noexcept {
         use_new_word();
 }
 
-void slot_allocator::resume(const task *next) noexcept {
+bool slot_allocator::allows_new_word() noexcept {
+    if (used_ < few_words)
+        return true;
+    if (allowed_ == 0 || used_ >= limit_ / 4)
+        return false;
+    --allowed_;
+    return true;
+}
+
+void slot_allocator::resume(const task *next, bool row_ended) noexcept {
+    if (row_ended && allowed_ < most_allowed)
+        ++allowed_;
     if (next == run_->next)
         return;
     if (next && is_free(slot_of(next))) {
         end_run();
         start_run(slot_of(next) >> 6, static_cast<int>(slot_of(next) & 63));
-    } else if (!is_untouched() && (!empty_.empty() || used_ < few_words)) {
+    } else if (!is_untouched() && (!empty_.empty() || allows_new_word())) {
         end_run();
         if (!use_empty_word())
             use_new_word();

@@ -47,10 +47,11 @@ class slot_allocator {
     // For task trees that take turns on one worker: in words of its own, each takes and frees slots in stack
     // order, without a call. begin_apart moves the run to a word without taken slots, a new one if necessary,
     // unless a quarter of all words is in use. resume moves it back to `next`, the value of next() when the
-    // tree was left (nullptr: that was on another worker). If that slot is taken by now, the run moves to a
-    // word without taken slots, but seldom to a new one: a program may resume as often as it spawns.
+    // tree was left (nullptr: that was on another worker), or, if that slot is taken by now, to a word
+    // without taken slots. A wait alone is no reason for a new word: a program may wait as often as it
+    // spawns, and leave a task in each. So the ends of long rows of joins allow for new words: `row_ended`.
     void begin_apart() noexcept;
-    void resume(const task *next) noexcept;
+    void resume(const task *next, bool row_ended) noexcept;
     const task *next() const noexcept { return run_->next; }
 
     // The word that contains the run.
@@ -75,6 +76,8 @@ class slot_allocator {
     static constexpr std::uint64_t next_above = 0xfe;
     // So many words are taken into use before gaps between tasks are filled: a cache line of words.
     static constexpr std::uint32_t few_words = 8;
+    // The most new words that rows which have ended allow for.
+    static constexpr std::uint32_t most_allowed = 64;
 
     std::uint64_t slots_of(std::uint32_t word) const noexcept {
         return word == first_ + limit_ - 1 ? last_slots_ : usable_slots;
@@ -86,6 +89,7 @@ class slot_allocator {
     void start_run(std::uint32_t word, int first) noexcept;
     void end_run() noexcept;
     bool is_untouched() const noexcept;
+    bool allows_new_word() noexcept;
     bool is_free(std::uint32_t slot) const noexcept;
     void mark_free(std::uint32_t word) noexcept;
     void mark_empty(std::uint32_t word) noexcept;
@@ -97,7 +101,8 @@ class slot_allocator {
     std::uint32_t first_ = 0;
     std::uint32_t limit_ = 0;
     std::uint64_t last_slots_ = usable_slots;
-    std::uint32_t used_ = 0; // number of words that were ever in use
+    std::uint32_t used_ = 0;    // number of words that were ever in use
+    std::uint32_t allowed_ = 0; // new words for trees that resume
     std::uint32_t cur_ = 0;
     // one past the last word whose descriptors may be resident; relative to first_
     std::uint32_t touched_ = 0;

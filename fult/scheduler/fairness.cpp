@@ -51,7 +51,7 @@ void worker::end_row() noexcept {
     worker *const w = this_worker(); // possibly another worker
     if (w == this)
         interrupted.drop(slot);
-    place.resume();
+    place.resume(true);
     w->stack_limit = std::max(w->inline_limit_, stack_pointer() - row);
 }
 

@@ -42,8 +42,8 @@ void home_slots::begin_apart() noexcept {
     tasks_.set_current_word(own_.current_word());
 }
 
-void home_slots::resume(const task *next) noexcept {
-    own_.resume(next);
+void home_slots::resume(const task *next, bool row_ended) noexcept {
+    own_.resume(next, row_ended);
     tasks_.set_current_word(own_.current_word());
 }
 

@@ -32,7 +32,7 @@ class home_slots {
     bool is_far_ahead() const noexcept { return own_.is_far_ahead(); }
     // Of task trees that take turns, as slot_allocator's.
     void begin_apart() noexcept;
-    void resume(const task *next) noexcept;
+    void resume(const task *next, bool row_ended) noexcept;
     const task *next() const noexcept { return own_.next(); }
     void trim_own() noexcept;
 

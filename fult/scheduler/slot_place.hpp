@@ -11,10 +11,11 @@ class slot_place {
   public:
     explicit slot_place(const worker &here) noexcept : left_(&here), next_(here.slots.next()) {}
 
-    // Called when the task goes on, possibly on another worker.
-    void resume() const noexcept {
+    // Called when the task goes on, possibly on another worker. row_ended: it was left at the end of a row of
+    // joins.
+    void resume(bool row_ended = false) const noexcept {
         worker *const here = this_worker();
-        here->slots.resume(here == left_ ? next_ : nullptr);
+        here->slots.resume(here == left_ ? next_ : nullptr, row_ended);
     }
 
   private:

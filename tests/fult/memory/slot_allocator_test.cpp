@@ -245,7 +245,7 @@ TEST_F(slot_allocator_test, a_run_that_begins_apart_has_a_word_of_its_own) {
     EXPECT_EQ(slots.current_word(), 1u);
     for (std::uint32_t i = 0; i < 5; ++i)
         EXPECT_EQ(slot_of(slots.take()), nth(in_word + i));
-    slots.resume(first_tree);
+    slots.resume(first_tree, false);
     EXPECT_EQ(slot_of(slots.take()), nth(10)) << "the first tree continues where it was";
     EXPECT_EQ(slots.taken(), 16u);
     slots.begin_apart();
@@ -270,14 +270,47 @@ TEST_F(slot_allocator_test, a_run_whose_slot_is_taken_goes_on_in_an_empty_word) 
         slots.take();
     const task *const before = slots.next();
     EXPECT_EQ(slot_of(slots.take()), nth(3));
-    slots.resume(before);
+    slots.resume(before, false);
     EXPECT_EQ(slot_of(slots.take()), nth(in_word));
-    slots.resume(nullptr); // the tree was left on another worker
+    slots.resume(nullptr, false); // the tree was left on another worker
     EXPECT_EQ(slot_of(slots.take()), nth(2 * in_word));
     slots.release(nth(2 * in_word));
     const task *const end_of_word = tasks_of(home.hot()) + 64;
-    slots.resume(end_of_word);
+    slots.resume(end_of_word, false);
     EXPECT_EQ(slot_of(slots.take()), nth(2 * in_word)) << "one past the end of a word is no slot";
+}
+
+// Fifty trees, deeper than a word, that take turns at random for long. Most slots are taken and freed without
+// a call; if trees took slots between those of each other, most would be taken by one.
+TEST_F(slot_allocator_test, trees_that_take_turns_stay_in_stack_order) {
+    struct tree {
+        std::vector<task *> living;
+        const task *next = nullptr; // where it was left
+    };
+    std::vector<tree> trees(50);
+    slots.open(home.hot(), &run, 0, 4096);
+    auto random = fult::testing::seeded(13);
+    long all = 0, calls = 0;
+    for (int turn = 0; turn < 20'000; ++turn) {
+        tree &now = trees[random() % trees.size()];
+        if (now.next)
+            slots.resume(now.next, true);
+        else
+            slots.begin_apart();
+        for (int step = 0; step < 200; ++step, ++all)
+            if (now.living.empty() || (now.living.size() < 100 && random() % 2 == 0)) {
+                calls += run.next == run.end ? 1 : 0;
+                now.living.push_back(slots.take());
+                ASSERT_NE(now.living.back(), nullptr);
+            } else {
+                calls += now.living.back() + 1 != run.next ? 1 : 0;
+                slots.release(slot_of(now.living.back()));
+                now.living.pop_back();
+            }
+        now.next = slots.next();
+    }
+    EXPECT_LT(20 * calls, all) << calls << " calls for " << all << " slots";
+    EXPECT_LT(slots.current_word(), 4 * trees.size());
 }
 
 // Otherwise trees that begin beside many small remainders would use up the table.
