@@ -231,6 +231,7 @@ std::uint32_t waiter::change_to_granted() noexcept {
 
 void waiter::grant() noexcept {
     FULT_ASSERT(!queued, "a waiter leaves its queue before it is granted");
+    const team_visit visit(this_worker()); // first: a task that sees its grant may end before it is signaled
     const task_id who = who_;
     wake_up(who, change_to_granted());
 }
@@ -238,6 +239,7 @@ void waiter::grant() noexcept {
 // Returns nullptr if nothing is left to do: the waiter polls, or was signaled.
 task *waiter::grant_claimed(worker *here) noexcept {
     FULT_ASSERT(!queued && here == this_worker());
+    const team_visit visit(here); // as in grant
     const task_id who = who_;
     const std::uint32_t was = change_to_granted();
     if (was != polling && here && who)

@@ -71,11 +71,14 @@ void await_visitors() noexcept {
     }
 }
 } // namespace
-team_visit::team_visit() noexcept {
+void team_visit::begin() noexcept {
     visitors.fetch_add(1, std::memory_order_seq_cst); // pairs with await_visitors
+    is_counted_ = true;
     team_ = the_team.load(std::memory_order_seq_cst); // pairs with end_threads
 }
-team_visit::~team_visit() { visitors.fetch_sub(1, std::memory_order_release); } // pairs with await_visitors
+void team_visit::end() noexcept {
+    visitors.fetch_sub(1, std::memory_order_release);
+} // pairs with await_visitors
 
 // A running runtime. If the constructor throws, everything is undone.
 class engine {
@@ -328,7 +331,9 @@ engine::~engine() {
     drain();
     if (main_->extras)
         end_locals(*main_->extras);
-    drain();      // runs what the destructors of its locals have spawned
+    team_.closed.store(true,
+                       std::memory_order_release); // pairs with admit: before the last count of living tasks
+    drain();      // runs what the destructors of its locals, and foreign threads, have spawned
     pool_.stop(); // a thread that has signaled the last task may still be about to wake a worker
     reports_.reset();
     w->set_extras(main_, nullptr);
@@ -376,7 +381,9 @@ runtime::~runtime() { detail::stop_engine(); }
 const options &runtime::in_force() const noexcept { return detail::engine_options(); }
 
 unsigned worker_count() noexcept {
-    const detail::worker_team *team = detail::running_team();
+    const detail::worker *here = detail::this_worker();
+    const detail::team_visit visit(here);
+    const detail::worker_team *team = here ? &here->team : visit.team();
     return team ? team->count : 0;
 }
 

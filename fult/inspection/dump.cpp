@@ -253,7 +253,9 @@ void dump_tasks(std::ostream &to) {
 }
 
 int dump_signal() noexcept {
-    const detail::worker_team *team = detail::running_team();
+    const detail::worker *here = detail::this_worker();
+    const detail::team_visit visit(here);
+    const detail::worker_team *team = here ? &here->team : visit.team();
     return team ? team->opts.dump_signal : 0;
 }
 

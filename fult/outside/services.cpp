@@ -238,7 +238,8 @@ bool services::watch(const worker_team &team, thread_wait &who) noexcept {
 }
 
 void add_service(service &s) {
-    worker_team *team = running_team();
+    const team_visit here;
+    worker_team *const team = here.team();
     if (!team)
         throw std::logic_error("fult: no runtime is running; start a fult::runtime first");
     if (!parker::open_bell())
@@ -253,12 +254,14 @@ void add_service(service &s) {
 }
 
 bool has_services() noexcept {
-    const worker_team *team = running_team();
+    const team_visit here;
+    const worker_team *const team = here.team();
     return team && team->outside.has_added();
 }
 
 void remove_service(service &s) noexcept {
-    if (worker_team *team = running_team())
+    const team_visit here;
+    if (worker_team *const team = here.team())
         team->outside.remove(s);
 }
 

@@ -31,9 +31,10 @@ struct worker_team {
     bool private_words = true;      // requested, and supported here
     bool stealing_disabled = false; // one worker, or stealing is off
     alignas(64) std::atomic<bool> stopping{false};
-    std::atomic<bool> ending{false};                // the main task waits for the end of all others
-    std::atomic<bool> short_of_stacks{false};       // the last attempt to get one failed
-    bool ends_shortage() noexcept;                  // tries again
+    std::atomic<bool> ending{false};          // the main task waits for the end of all others
+    std::atomic<bool> closed{false};          // all others have ended: no foreign thread may spawn any more
+    std::atomic<bool> short_of_stacks{false}; // the last attempt to get one failed
+    bool ends_shortage() noexcept;            // tries again
     alignas(64) std::atomic<unsigned> searching{0}; // number of awake workers that search all sources
     sleepers asleep;
     // number of workers in a poll sleep: they poll for handed-off tasks soon
@@ -75,18 +76,31 @@ class team_guard {
     team_guard &operator=(const team_guard &) = delete;
 };
 
-// A foreign thread's long use of the running team. The team is not destroyed while it lives; the end of the
-// runtime rings the bell until it has ended.
+// A foreign thread's use of the running team, and of the memory of its tasks: neither goes while it lives.
+// The end of the runtime waits for it, and rings the bell meanwhile. Every entry of a foreign thread that
+// reads a descriptor, a home or the team is within one, from before the task that keeps the runtime running
+// may end (tests/model/end.pml). On a worker it does nothing: a runtime does not end before its tasks.
 class team_visit {
   public:
-    team_visit() noexcept;
-    ~team_visit();
+    team_visit() noexcept : team_visit(nullptr) {}
+    explicit team_visit(const worker *here) noexcept { // the calling worker, or nullptr
+        if (!here) [[unlikely]]
+            begin();
+    }
+    ~team_visit() {
+        if (is_counted_) [[unlikely]]
+            end();
+    }
     team_visit(const team_visit &) = delete;
     team_visit &operator=(const team_visit &) = delete;
-    worker_team *team() const noexcept { return team_; } // null: no runtime is running
+    worker_team *team() const noexcept { return team_; } // null: a worker, or no runtime is running
 
   private:
-    worker_team *team_;
+    void begin() noexcept;
+    void end() noexcept;
+
+    bool is_counted_ = false;
+    worker_team *team_ = nullptr;
 };
 
 } // namespace fult::detail

@@ -122,6 +122,7 @@ void worker::make_ready(task *t) noexcept {
         return;
     }
     check_not_forked();
+    const team_visit visit(w); // the task may run, end and free its slot before a worker is woken for it
     const bool only_home = t->pinned;
     tasks.make_claimable(t, only_home);
     team.wake_for(*this, only_home);

@@ -280,6 +280,7 @@ task_id id_of(const task *t) noexcept { return to_id(t); }
 // Slots -------------------------------------------------------------------------------------------------------------------------
 
 void release_joined(task *t) noexcept {
+    const team_visit visit(this_worker()); // the slot is freed before its hints are set
     FULT_ASSERT(t->result == result_kind::none, "the result was taken or dropped");
     FULT_ASSERT(!t->context, "its stack is free");
     if (t->extras) [[unlikely]]

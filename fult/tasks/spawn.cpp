@@ -20,14 +20,29 @@ namespace fult {
 namespace detail {
 namespace {
 
-worker_team &team_of(const char *call) {
-    if (worker *w = this_worker()) // in a forked child a request flag is set
-        return w->team;
+[[noreturn]] void refuse_without_runtime() {
+    throw std::logic_error("fult: spawn: no runtime is running; start a fult::runtime first");
+}
+
+// The team in which the caller spawns, while its visit lives.
+worker_team &team_of(const worker *here, const team_visit &visit) {
+    if (here) // in a forked child a request flag is set
+        return here->team;
     check_not_forked();
-    if (worker_team *team = running_team())
-        return *team;
-    throw std::logic_error(std::string("fult: ") + call +
-                           ": no runtime is running; start a fult::runtime first");
+    if (!visit.team())
+        refuse_without_runtime();
+    return *visit.team();
+}
+
+// A foreign thread has taken a slot of this home. Either the end of the runtime, which closes the team first,
+// sees that when it counts the living tasks, or the team is closed here (tests/model/end.pml). The lock of
+// the slots orders both.
+task *admit(task *t, const worker &home) {
+    if (t && home.team.closed.load(std::memory_order_acquire)) [[unlikely]] { // pairs with ~engine
+        public_words(&home, returned_offsets).set_slot(slot_of(t));           // unused: as release_slot_slow
+        refuse_without_runtime();
+    }
+    return t;
 }
 
 [[noreturn]] void no_slot(const worker &home) {
@@ -153,16 +168,20 @@ task *take_own_slot_in_turn() {
 } // namespace
 
 task *take_slot_slow() {
-    worker_team &team = team_of("spawn");
+    worker *const here = this_worker();
+    const team_visit visit(here);
+    worker_team &team = team_of(here, visit);
     demand_stacks(team);
     count_spawn();
-    if (this_worker())
+    if (here)
         return with_site(take_own_slot_in_turn());
-    return with_site(checked(team.foreign_home().slots.take_shared(), team.foreign_home()));
+    worker &home = team.foreign_home();
+    return with_site(checked(admit(home.slots.take_shared(), home), home));
 }
 
 task *take_slot_with(const spawn_options &wanted) {
-    worker_team &team = team_of("spawn");
+    const team_visit visit(this_worker());
+    worker_team &team = team_of(this_worker(), visit);
     demand_stacks(team);
     if (wanted.worker < -1 || wanted.worker >= static_cast<int>(team.count))
         throw std::out_of_range("fult: spawn: there is no worker " + std::to_string(wanted.worker) +
@@ -186,7 +205,9 @@ task *take_slot_with(const spawn_options &wanted) {
         home = wanted.worker >= 0 ? team.homes[static_cast<unsigned>(wanted.worker)]
                : here             ? here
                                   : &team.foreign_home();
-        return here && home == here ? here->slots.take_own() : home->slots.take_shared();
+        if (here)
+            return home == here ? here->slots.take_own() : home->slots.take_shared();
+        return admit(home->slots.take_shared(), *home);
     };
     task *t = take();
     if (!t)
@@ -247,6 +268,14 @@ void check_alive(task_id id) noexcept {
 void signal(task_id id) noexcept {
     if (!id) [[unlikely]]
         detail::misuse("signal", "the task id is empty");
+    const detail::worker *here = detail::this_worker();
+    const detail::team_visit visit(here);
+    if (!here) [[unlikely]] {
+        detail::check_not_forked();
+        if (!visit.team())
+            detail::misuse("signal",
+                           "no runtime is running; do not keep an id for longer than the task lives");
+    }
 #ifndef NDEBUG
     detail::check_alive(id);
 #endif

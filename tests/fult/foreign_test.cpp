@@ -7,9 +7,13 @@
 #include <thread>
 #include <vector>
 
+#include <fult/detail/service.hpp>
 #include <fult/fult.hpp>
+#include <fult/inspect.hpp>
+#include <fult/sync.hpp>
 
 #include "tests/support/asleep.hpp"
+#include "tests/support/scale.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
@@ -138,6 +142,129 @@ TEST(foreign, without_a_runtime_spawn_reports_it) {
     }
     EXPECT_THROW(fult::spawn_on(0, [] {}), std::logic_error);
     EXPECT_EQ(fult::worker_count(), 0u);
+}
+
+// Foreign threads that do not know when runtimes begin and end. They are busiest where one does: a few calls
+// each.
+class beside_runtimes {
+  public:
+    template <class Body> void add(Body body) {
+        threads_.emplace_back([this, body] {
+            for (unsigned seen = 0; !over_;) {
+                if (edges_ == seen) {
+                    std::this_thread::yield();
+                    continue;
+                }
+                seen = edges_;
+                for (int i = 0; i < 3; ++i)
+                    refused_or_not(body);
+            }
+        });
+    }
+    ~beside_runtimes() {
+        for (std::size_t i = 0; i < fult::testing::scaled(100) + 5; ++i) {
+            ++edges_;
+            const fult::runtime running(fult::testing::workers(1 + i % 2));
+            spawn([] {}).join();
+            ++edges_;
+        }
+        over_ = true;
+        for (std::thread &each : threads_)
+            each.join();
+    }
+
+  private:
+    template <class Body> static void refused_or_not(const Body &body) {
+        try {
+            body();
+        } catch (const std::logic_error &refusal) {
+            EXPECT_STREQ(refusal.what(), "fult: spawn: no runtime is running; start a fult::runtime first");
+        }
+    }
+
+    std::atomic<bool> over_{false};
+    std::atomic<unsigned> edges_{0};
+    std::vector<std::thread> threads_;
+};
+
+TEST(runtimes_and_threads, a_spawn_is_refused_or_its_task_runs) {
+    std::atomic<int> spawned{0}, ran{0};
+    {
+        beside_runtimes threads;
+        threads.add([] { EXPECT_EQ(spawn([] { return 7; }).join(), 7); });
+        threads.add([&] {
+            spawn([&ran] { ++ran; }).detach();
+            ++spawned;
+        });
+        threads.add([] {
+            EXPECT_EQ(spawn({.name = "named", .worker = 0}, [] { return std::string(100, 'x'); }).join(),
+                      std::string(100, 'x'));
+        });
+        threads.add([&] {
+            fult::task_group group;
+            group.spawn([&ran] { ++ran; });
+            ++spawned;
+            group.wait();
+        });
+    }
+    EXPECT_EQ(spawned, ran);
+}
+
+TEST(runtimes_and_threads, calls_that_spawn_nothing_meet_a_runtime_or_none) {
+    beside_runtimes threads;
+    threads.add([] { EXPECT_LE(fult::worker_count(), 2u); });
+    threads.add([] { fult::trim(); });
+    threads.add([] { EXPECT_LE(fult::visit_tasks([](const fult::task_description &) {}), 3u); });
+    threads.add([] { EXPECT_FALSE(fult::detail::has_services()); });
+}
+
+// The waiting tasks are the last ones of their runtimes, which end as soon as they are woken.
+TEST(runtimes_and_threads, a_wake_up_is_over_before_the_end) {
+    const std::size_t rounds = fult::testing::scaled(100) + 5;
+    std::size_t ended = 0;
+    for (std::size_t i = 0; i < rounds; ++i) {
+        fult::event set;
+        std::atomic<bool> granted{false};
+        std::thread setter;
+        {
+            const fult::runtime running(fult::testing::workers(1 + i % 2));
+            auto last = spawn([&] {
+                const fult::task_id me = this_task::id();
+                setter = std::thread([&, me] {
+                    if (i % 4 < 2) {
+                        set.set();
+                    } else {
+                        granted = true;
+                        signal(me);
+                    }
+                });
+                if (i % 4 < 2)
+                    set.wait();
+                while (i % 4 >= 2 && !granted)
+                    this_task::wait();
+                if (i % 4 >= 2)
+                    setter.join(); // the id is used while the task lives
+                ++ended;
+            });
+            last.join();
+        }
+        if (setter.joinable())
+            setter.join();
+    }
+    EXPECT_EQ(ended, rounds);
+}
+
+TEST(runtimes_and_threads, a_signal_without_a_runtime_is_a_misuse) {
+    EXPECT_DEATH(
+        {
+            fult::task_id old;
+            {
+                const fult::runtime running(fult::testing::workers(1));
+                old = this_task::id();
+            }
+            signal(old);
+        },
+        "fult: signal: no runtime is running");
 }
 
 } // namespace
