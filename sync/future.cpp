@@ -25,8 +25,8 @@ void shared_state::begin() {
 void shared_state::publish() noexcept {
     wait_chain all;
     lock_.lock();
-    FULT_ASSERT(state_.load(std::memory_order_relaxed) != ready, "a value is published once");
-    state_.store(ready, std::memory_order_release); // pairs with is_ready
+    FULT_ASSERT(state_.load(std::memory_order_relaxed) != is_set, "a value is published once");
+    state_.store(is_set, std::memory_order_release); // pairs with is_ready
     all.add_all(waiters_);
     lock_.unlock();
     all.grant();

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <fult/detail/exceptions.hpp>
 #include <fult/this_task.hpp>
 
 namespace fult {
@@ -65,11 +66,8 @@ requires std::invocable<F, A...> std::invoke_result_t<F, A...> blocking(F &&func
         return std::invoke(std::forward<F>(function), std::forward<A>(arguments)...);
     };
     auto body = [&]() noexcept {
-        try {
-            value.take_from(call);
-        } catch (...) {
-            error = std::current_exception();
-        }
+        FULT_TRY { value.take_from(call); }
+        FULT_CATCH_ALL { error = std::current_exception(); }
     };
     detail::run_blocking([](void *b) noexcept { (*static_cast<decltype(body) *>(b))(); }, &body);
     if (error)

@@ -2,6 +2,7 @@
 /// The owner of a spawned task: join it once, or detach it.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <iterator>
 #include <ranges>
@@ -11,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include <fult/detail/exceptions.hpp>
 #include <fult/detail/fast_path.hpp>
+#include <fult/detail/mistake.hpp>
 #include <fult/detail/misuse.hpp>
 #include <fult/task_id.hpp>
 
@@ -90,11 +93,31 @@ template <class R> class handle : public detail::task_owner {
   public:
     using value_type = R; ///< result type of join
     using detail::task_owner::task_owner;
+    handle() noexcept = default;                     ///< owns nothing
+    handle(handle &&other) noexcept = default;       ///< the other owns nothing afterwards
+    handle &operator=(handle &&) noexcept = default; ///< the same; a task owned before is detached
+    /// @cond internal
+    // A copy, which does not exist, of what is no constant.
+    template <std::derived_from<handle> Other> handle(Other &) { refuse_copy<Other>(); }
+    template <std::derived_from<handle> Other> handle &operator=(Other &) {
+        refuse_copy<Other>();
+        return *this;
+    }
+    /// @endcond
 
     /// Waits for the task to end and returns its result, or rethrows its exception. The handle is empty
     /// afterwards. On a task: suspends only this task; runs the child inline if no other worker has claimed
     /// it. On a foreign thread: blocks.
     R join() { return detail::join_slow<R>(release("join")); }
+
+  protected:
+    /// @cond internal
+    template <class Other> static void refuse_copy() {
+        static_assert(detail::mistake<Other>,
+                      "fult::handle: a task has one owner, which joins it once: pass the handle on by "
+                      "std::move, or as a reference");
+    }
+    /// @endcond
 };
 
 /// Returned by spawn: a handle that also knows the callable's type, so that join can run it inline without an
@@ -102,6 +125,17 @@ template <class R> class handle : public detail::task_owner {
 template <class C, class R> class spawned : public handle<R> {
   public:
     using handle<R>::handle;
+    spawned() noexcept = default;                      ///< owns nothing
+    spawned(spawned &&other) noexcept = default;       ///< the other owns nothing afterwards
+    spawned &operator=(spawned &&) noexcept = default; ///< the same; a task owned before is detached
+
+    /// @cond internal
+    template <std::same_as<spawned> Other> spawned(Other &) { handle<R>::template refuse_copy<Other>(); }
+    template <std::same_as<spawned> Other> spawned &operator=(Other &) {
+        handle<R>::template refuse_copy<Other>();
+        return *this;
+    }
+    /// @endcond
 
     /// As handle::join.
     R join() { return detail::join_closure<C, R>(this->release("join")); }
@@ -140,9 +174,8 @@ namespace detail {
 class first_exception {
   public:
     template <class H> void join(H &handle) {
-        try {
-            (void)handle.join();
-        } catch (...) {
+        FULT_TRY { (void)handle.join(); }
+        FULT_CATCH_ALL {
             if (!error_)
                 error_ = std::current_exception();
         }

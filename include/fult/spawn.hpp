@@ -8,6 +8,7 @@
 #include <limits>
 #include <string_view>
 
+#include <fult/detail/mistake.hpp>
 #include <fult/handle.hpp>
 #include <fult/task_local.hpp>
 
@@ -30,8 +31,21 @@ FULT_API task *take_slot_with(const spawn_options &options); // throws std::syst
 
 // Converts a worker number for spawn_options; numbers above the range of int remain invalid.
 inline int worker_number(unsigned worker) noexcept {
-    constexpr int most = std::numeric_limits<int>::max();
+    constexpr int most = (std::numeric_limits<int>::max)();
     return worker < static_cast<unsigned>(most) ? static_cast<int>(worker) : most;
+}
+
+// What a task can run: the function, called with its own copies of the arguments.
+template <class F, class... A>
+concept spawnable = std::invocable<std::decay_t<F>, std::decay_t<A>...>;
+
+// Where that is not so.
+template <class F> handle<void> not_spawnable() {
+    static_assert(mistake<F>,
+                  "fult::spawn: the function cannot be called with these arguments. The task owns copies of "
+                  "all of them, as std::thread does: pass a reference as std::ref(x), or let a lambda "
+                  "capture it");
+    return {};
 }
 
 template <class C, class R> handle<R> spawn_closure_with(const spawn_options &options, C &&closure) {
@@ -53,8 +67,9 @@ template <class C, class R> handle<R> spawn_closure_with(const spawn_options &op
 /// therefore spawn fewer. The returned handle detaches when it is destroyed. Source: one bit per task is from
 /// section 4.2.1 of Dang's dissertation, where all bits are public (docs/scheduler.md).
 template <class F, class... A>
-requires std::invocable<std::decay_t<F>, std::decay_t<A>...> FULT_ALWAYS_INLINE auto spawn(F &&function,
-                                                                                           A &&...arguments) {
+requires detail::spawnable<F, A...>
+[[nodiscard("the handle detaches the task here: join it, keep it, or call detach()")]] FULT_ALWAYS_INLINE auto
+spawn(F &&function, A &&...arguments) {
     using result = detail::spawn_result_t<F, A...>;
     using plain = std::decay_t<F>;
     if constexpr (sizeof...(A) == 0 && detail::fits_in_descriptor<plain> &&
@@ -72,23 +87,40 @@ requires std::invocable<std::decay_t<F>, std::decay_t<A>...> FULT_ALWAYS_INLINE 
 /// std::invalid_argument for a stack above 1 GiB, for locals with two values of a key, or if a foreign thread
 /// pins a task without a worker. The values of locals remain the caller's if it throws.
 template <class F, class... A>
-requires std::invocable<std::decay_t<F>, std::decay_t<A>...>
-auto spawn(const spawn_options &options, F &&function, A &&...arguments) {
+requires detail::spawnable<F, A...>
+[[nodiscard("the handle detaches the task here: join it, keep it, or call detach()")]] auto
+spawn(const spawn_options &options, F &&function, A &&...arguments) {
     using result = detail::spawn_result_t<F, A...>;
     auto closure = detail::make_closure(std::forward<F>(function), std::forward<A>(arguments)...);
     return detail::spawn_closure_with<decltype(closure), result>(options, std::move(closure));
 }
 
+/// @cond internal
+template <class F, class... A>
+requires(!detail::spawnable<F, A...> &&
+         !std::same_as<std::remove_cvref_t<F>, spawn_options>) auto spawn(F &&, A &&...) {
+    return detail::not_spawnable<F>();
+}
+template <class F, class... A>
+requires(!detail::spawnable<F, A...>) auto spawn(const spawn_options &, F &&, A &&...) {
+    return detail::not_spawnable<F>();
+}
+/// @endcond
+
 /// Spawns the task on a worker; others may steal it. From any thread; suspends only at the limit, as above.
 /// Errors as above.
-template <class F, class... A> auto spawn_on(unsigned worker, F &&function, A &&...arguments) {
+template <class F, class... A>
+[[nodiscard("the handle detaches the task here: join it, keep it, or call detach()")]] auto
+spawn_on(unsigned worker, F &&function, A &&...arguments) {
     return spawn(spawn_options{.worker = detail::worker_number(worker)}, std::forward<F>(function),
                  std::forward<A>(arguments)...);
 }
 
 /// Spawns the task on a worker, pinned to it. From any thread; suspends only at the limit, as above. Errors
 /// as above.
-template <class F, class... A> auto spawn_pinned(unsigned worker, F &&function, A &&...arguments) {
+template <class F, class... A>
+[[nodiscard("the handle detaches the task here: join it, keep it, or call detach()")]] auto
+spawn_pinned(unsigned worker, F &&function, A &&...arguments) {
     return spawn(spawn_options{.worker = detail::worker_number(worker), .pinned = true},
                  std::forward<F>(function), std::forward<A>(arguments)...);
 }

@@ -70,6 +70,13 @@ class FULT_API task_group {
         core_.spawn(
             detail::make_group_closure(core_, std::forward<F>(function), std::forward<A>(arguments)...));
     }
+    /// @cond internal
+    template <class F, class... A>
+    requires(!detail::invocable_in_group<F, A...> &&
+             !std::same_as<std::remove_cvref_t<F>, spawn_options>) void spawn(F &&, A &&...) {
+        detail::not_spawnable<F>();
+    }
+    /// @endcond
     /// The same with options.
     template <class F, class... A>
     requires detail::invocable_in_group<F, A...>

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include <fult/detail/exceptions.hpp>
 #include <fult/handle.hpp>
 #include <fult/spawn.hpp>
 #include <fult/this_task.hpp>
@@ -52,9 +53,8 @@ template <class R> class joined {
 };
 
 template <class H, class R> void take_guarded(std::exception_ptr &error, H &handle, joined<R> &result) {
-    try {
-        result.take(handle);
-    } catch (...) {
+    FULT_TRY { result.take(handle); }
+    FULT_CATCH_ALL {
         if (!error)
             error = std::current_exception();
     }
@@ -113,13 +113,13 @@ auto when_all(Range &&handles) {
         wait_all(handles);
         std::exception_ptr error;
         std::vector<detail::in_vector<result>> results;
-        for (auto &each : handles)
-            try {
-                results.push_back(each.join());
-            } catch (...) {
+        for (auto &each : handles) {
+            FULT_TRY { results.push_back(each.join()); }
+            FULT_CATCH_ALL {
                 if (!error)
                     error = std::current_exception();
             }
+        }
         if (error)
             std::rethrow_exception(std::move(error));
         return results;

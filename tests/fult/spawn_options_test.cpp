@@ -211,11 +211,11 @@ TEST(spawn_options, a_larger_stack) {
 
 TEST(spawn_options, what_cannot_be) {
     const fult::runtime running(fult::testing::workers(2));
-    EXPECT_THROW(spawn_on(2, [] {}), std::out_of_range);
-    EXPECT_THROW(spawn_pinned(100, [] {}), std::out_of_range);
-    EXPECT_THROW(spawn({.stack_size = std::size_t{1} << 50}, [] {}), std::invalid_argument);
+    EXPECT_THROW((void)spawn_on(2, [] {}), std::out_of_range);
+    EXPECT_THROW((void)spawn_pinned(100, [] {}), std::out_of_range);
+    EXPECT_THROW((void)spawn({.stack_size = std::size_t{1} << 50}, [] {}), std::invalid_argument);
     std::thread([] {
-        EXPECT_THROW(spawn({.pinned = true}, [] {}), std::invalid_argument);
+        EXPECT_THROW((void)spawn({.pinned = true}, [] {}), std::invalid_argument);
         spawn_pinned(1, [] { EXPECT_EQ(this_task::worker(), 1u); }).join();
     }).join();
     try {

@@ -130,15 +130,17 @@ TEST_P(task_local_test, given_at_spawn_and_inherited) {
         .join();
     spawn([&] { EXPECT_EQ(plain.get(), nullptr); }).join();
     const auto mine = std::make_unique<counted_value>(9);
-    EXPECT_THROW(spawn({.worker = 1000, .inherit_locals = true, .locals = {own.with(mine.get())}}, [] {}),
-                 std::out_of_range); // it is still ours
+    EXPECT_THROW(
+        (void)spawn({.worker = 1000, .inherit_locals = true, .locals = {own.with(mine.get())}}, [] {}),
+        std::out_of_range); // it is still ours
     for (const bool inherits : {true, false})
-        EXPECT_THROW(spawn({.inherit_locals = inherits,
-                            .locals = {own.with(mine.get()), plain.with(&n), own.with(mine.get())}},
-                           [] {}),
+        EXPECT_THROW((void)spawn({.inherit_locals = inherits,
+                                  .locals = {own.with(mine.get()), plain.with(&n), own.with(mine.get())}},
+                                 [] {}),
                      std::invalid_argument)
             << "the task could destroy only one of them";
-    EXPECT_THROW(spawn({.locals = {own.with(mine.get()), {}}}, [] {}), std::invalid_argument) << "no key";
+    EXPECT_THROW((void)spawn({.locals = {own.with(mine.get()), {}}}, [] {}), std::invalid_argument)
+        << "no key";
     EXPECT_EQ(living, 3);
     delete own.get();
     own.set(nullptr);

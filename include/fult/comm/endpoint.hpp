@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include <fult/comm/layout.hpp>
 #include <fult/comm/request.hpp>
 #include <fult/comm/status.hpp>
+#include <fult/detail/mistake.hpp>
 
 namespace fult::comm {
 
@@ -48,6 +50,23 @@ concept plain = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> && !std
 template <class R>
 concept plain_range = std::ranges::contiguous_range<R> && std::ranges::sized_range<R> &&
     plain<std::remove_cv_t<std::ranges::range_value_t<R>>>;
+
+/// @cond internal
+namespace detail {
+// What is neither, nor a list of buffers.
+template <class T>
+concept not_plain = !plain<std::remove_cvref_t<T>> && !plain_range<T> &&
+                    !std::convertible_to<T, std::span<const const_buffer>> &&
+                    !std::convertible_to<T, std::span<const mutable_buffer>>;
+
+template <class T> void refuse_message() {
+    static_assert(fult::detail::mistake<T>,
+                  "fult::comm: a message is a copy of bytes: its type must be trivially copyable and no "
+                  "pointer, or a contiguous range of such elements; write other types into one, or send "
+                  "their parts");
+}
+} // namespace detail
+/// @endcond
 
 /// A complete message: passed to a handler, or taken from a completion queue.
 struct message {
@@ -199,6 +218,26 @@ class FULT_API endpoint {
         return value;
     }
 
+    /// @cond internal
+    template <detail::not_plain T> void send(const T &, int, std::int64_t) { detail::refuse_message<T>(); }
+    template <detail::not_plain T> status recv(T &&, int, std::int64_t) {
+        detail::refuse_message<T>();
+        return {};
+    }
+    template <detail::not_plain T> T recv(int, std::int64_t) {
+        detail::refuse_message<T>();
+        std::terminate();
+    }
+    template <detail::not_plain T> request isend(const T &, int, std::int64_t) {
+        detail::refuse_message<T>();
+        return {};
+    }
+    template <detail::not_plain T> request irecv(T &&, int, std::int64_t) {
+        detail::refuse_message<T>();
+        return {};
+    }
+    /// @endcond
+
     /// Sends and receives concurrently. May suspend.
     status sendrecv(const void *out, std::size_t out_size, int destination, std::int64_t out_tag, void *in,
                     std::size_t in_size, int source, std::int64_t in_tag);
@@ -216,6 +255,21 @@ class FULT_API endpoint {
     template <plain_range R> request irecv(R &&range, int source, std::int64_t tag) {
         return irecv(std::ranges::data(range),
                      std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), source, tag);
+    }
+
+    /// Starts a send of one value, which is in use until the request is complete: no temporary.
+    template <plain T>
+    requires(!std::ranges::range<T>) request isend(const T &value, int destination, std::int64_t tag) {
+        return isend(&value, sizeof value, destination, tag);
+    }
+    template <plain T>
+    requires(!std::ranges::range<T>) request isend(const T &&, int, std::int64_t)
+    = delete;
+    /// Starts a receive into one value.
+    template <plain T>
+    requires(!std::ranges::range<T> && !std::is_const_v<T>) request
+        irecv(T &value, int source, std::int64_t tag) {
+        return irecv(&value, sizeof value, source, tag);
     }
 
     /// Like send and isend, but complete only when a receive has matched the message, whatever its size.

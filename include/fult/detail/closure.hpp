@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <fult/detail/exceptions.hpp>
 #include <fult/detail/layout.hpp>
 
 namespace fult::detail {
@@ -95,12 +96,13 @@ template <class C, class R> struct closure_ops {
 
     static void run(task &t) noexcept {
         C &closure = storage_as<C>(t);
-        try {
+        FULT_TRY {
             stored value = stored_result<R>::from(closure);
             closure.~C();
             ::new (t.storage) stored(std::move(value));
             t.result = result_kind::value;
-        } catch (...) {
+        }
+        FULT_CATCH_ALL {
             std::exception_ptr error = std::current_exception();
             closure.~C();
             ::new (t.storage) std::exception_ptr(std::move(error));

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <fult/detail/exceptions.hpp>
 #include <fult/detail/fast_path.hpp>
 #include <fult/detail/spin_lock.hpp>
 
@@ -88,7 +89,7 @@ template <class F, class... A> struct group_call {
     void operator()() &&noexcept {
         if (group->is_stopped()) [[unlikely]]
             return;
-        try {
+        FULT_TRY {
             std::apply(
                 [this](A &...each) {
                     if constexpr (std::is_invocable_v<F, std::stop_token, A...>)
@@ -97,9 +98,8 @@ template <class F, class... A> struct group_call {
                         (void)std::invoke(std::move(function), std::move(each)...);
                 },
                 arguments);
-        } catch (...) {
-            group->fail();
         }
+        FULT_CATCH_ALL { group->fail(); }
     }
 };
 

@@ -28,7 +28,7 @@ class FULT_API service {
     // Maximum time between polls, in milliseconds, while the descriptor is not readable; -1: no limit.
     virtual int patience() const noexcept = 0;
     // Latest time of the next poll, in nanoseconds of the steady clock.
-    virtual std::int64_t deadline() const noexcept { return std::numeric_limits<std::int64_t>::max(); }
+    virtual std::int64_t deadline() const noexcept { return (std::numeric_limits<std::int64_t>::max)(); }
 
     // True if it may still wake a task that is waiting now.
     virtual bool expects() const noexcept { return true; }

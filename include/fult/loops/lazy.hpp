@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <fult/detail/exceptions.hpp>
 #include <fult/loops/parts.hpp>
 #include <fult/loops/ticks.hpp>
 
@@ -31,13 +32,13 @@ class step_length {
     step_length(std::size_t iterations, std::size_t grain, float known_cost) noexcept
         : grain_(grain),
           least_(std::max<std::size_t>(grain, 1)),
-          most_(std::max(iterations / 4, least_)),
+          most_((std::max)(iterations / 4, least_)),
           length_(least_),
           known_cost_(known_cost),
           cost_(known_cost),
           begin_(ticks()) {
         if (cost_ >= 0)
-            length_ = std::max(least_, std::min(iterations / 16, of_a_step(iterations)));
+            length_ = (std::max)(least_, (std::min)(iterations / 16, of_a_step(iterations)));
     }
 
     std::size_t length() const noexcept { return length_; }
@@ -51,10 +52,10 @@ class step_length {
         cost_ = static_cast<float>(std::max<std::int64_t>(elapsed, 1)) / static_cast<float>(iterations);
         begin_ = now;
         const std::size_t grown = length_ < most_ / 8 ? length_ * 8 : most_;
-        length_ = std::max(least_, std::min(grown, of_a_step(left)));
+        length_ = (std::max)(least_, (std::min)(grown, of_a_step(left)));
         // short by both estimates: no check in between
         if (known_cost_ >= 0 && (known_cost_ + cost_) * static_cast<float>(left) < ticks_worth_a_task)
-            length_ = std::max(least_, left);
+            length_ = (std::max)(least_, left);
     }
 
     // True if half of that many iterations may be split off.
@@ -108,7 +109,7 @@ template <class Job> class lazy_loop {
                 if (given.add({this, middle, end}))
                     end = middle;
             }
-            const std::size_t count = std::min(step.length(), end - begin);
+            const std::size_t count = (std::min)(step.length(), end - begin);
             one_step(mine, begin, begin + count, first);
             begin += count;
             step.passed(count, end - begin);
@@ -117,11 +118,8 @@ template <class Job> class lazy_loop {
         }
         remember_cost<Job>(step.cost());
         given.join([&](auto &above) {
-            try {
-                job_.merge(mine, above.join());
-            } catch (...) {
-                errors_.fail();
-            }
+            FULT_TRY { job_.merge(mine, above.join()); }
+            FULT_CATCH_ALL { errors_.fail(); }
         });
         return mine;
     }
@@ -134,13 +132,12 @@ template <class Job> class lazy_loop {
     };
 
     void one_step(result &mine, std::size_t begin, std::size_t end, bool first) noexcept {
-        try {
+        FULT_TRY {
             if (first)
                 mine = job_.start();
             job_.step(mine, begin, end);
-        } catch (...) {
-            errors_.fail();
         }
+        FULT_CATCH_ALL { errors_.fail(); }
     }
 
     Job &job_;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 
+#include <fult/detail/mistake.hpp>
 #include <fult/loops/range.hpp>
 #include <fult/loops/run_loop.hpp>
 
@@ -35,6 +36,17 @@ void parallel_for(First first, Last last, Body &&body, const loop_options &optio
                      });
 }
 
+/// @cond internal
+template <class First, class Last, class Body>
+requires detail::loop_range<First, Last> &&
+    (!std::invocable<Body &, detail::loop_element<First, Last>>)void parallel_for(First, Last, Body &&,
+                                                                                  const loop_options & = {}) {
+    static_assert(detail::mistake<Body>,
+                  "fult::parallel_for: the body must be callable with one index of the range, or with one "
+                  "element of a range of iterators; parallel_for_ranges calls it with a begin and an end");
+}
+/// @endcond
+
 /// The same, with body(b, e) called for non-empty pieces b ... e - 1 (or [b, e) of iterators) that together
 /// are the range. The schedule determines their length; only the last piece of a part may be shorter than the
 /// grain.
@@ -50,6 +62,19 @@ void parallel_for_ranges(First first, Last last, Body &&body, const loop_options
                      });
 }
 
+/// @cond internal
+template <class First, class Last, class Body>
+requires detail::loop_range<First, Last> &&
+    (!std::invocable<Body &, detail::loop_position<First, Last>,
+                     detail::loop_position<First, Last>>)void parallel_for_ranges(First, Last, Body &&,
+                                                                                  const loop_options & = {}) {
+    static_assert(
+        detail::mistake<Body>,
+        "fult::parallel_for_ranges: the body must be callable with the begin and the end of a piece "
+        "of the range");
+}
+/// @endcond
+
 /// A grid, 0 ... n - 1 in each dimension.
 template <std::size_t Dimensions> struct extent {
     std::ptrdiff_t size[Dimensions]; ///< number of points in each dimension; the last one varies fastest
@@ -61,7 +86,7 @@ template <std::size_t Dimensions> struct extent {
 
   private:
     template <class N> static constexpr std::ptrdiff_t clamped(N n) noexcept {
-        constexpr auto most = std::numeric_limits<std::ptrdiff_t>::max();
+        constexpr auto most = (std::numeric_limits<std::ptrdiff_t>::max)();
         if constexpr (std::is_unsigned_v<N> && sizeof(N) >= sizeof(most))
             return n > static_cast<N>(most) ? most : static_cast<std::ptrdiff_t>(n);
         else
@@ -105,7 +130,7 @@ void parallel_for(const extent<2> &grid, Body &&body, const loop_options &option
         auto left = static_cast<std::ptrdiff_t>(end - begin);
         auto i = static_cast<std::ptrdiff_t>(begin) / ny;
         for (auto j = static_cast<std::ptrdiff_t>(begin) % ny; left > 0; j = 0, ++i) {
-            const std::ptrdiff_t row_end = j + std::min(ny - j, left);
+            const std::ptrdiff_t row_end = j + (std::min)(ny - j, left);
             left -= row_end - j;
             for (std::ptrdiff_t k = j; k < row_end; ++k)
                 std::invoke(call, i, k);
@@ -127,7 +152,7 @@ void parallel_for(const extent<3> &grid, Body &&body, const loop_options &option
         const std::ptrdiff_t row = static_cast<std::ptrdiff_t>(begin) / nz;
         std::ptrdiff_t i = row / ny, j = row % ny;
         for (auto k = static_cast<std::ptrdiff_t>(begin) % nz; left > 0; k = 0) {
-            const std::ptrdiff_t row_end = k + std::min(nz - k, left);
+            const std::ptrdiff_t row_end = k + (std::min)(nz - k, left);
             left -= row_end - k;
             for (std::ptrdiff_t at = k; at < row_end; ++at)
                 std::invoke(call, i, j, at);
@@ -138,5 +163,18 @@ void parallel_for(const extent<3> &grid, Body &&body, const loop_options &option
         }
     });
 }
+
+/// @cond internal
+template <std::size_t Dimensions, class Body>
+requires(!(Dimensions == 2 && std::invocable<Body &, std::ptrdiff_t, std::ptrdiff_t>)&&!(
+    Dimensions == 3 && std::invocable<Body &, std::ptrdiff_t, std::ptrdiff_t,
+                                      std::ptrdiff_t>)) void parallel_for(const extent<Dimensions> &, Body &&,
+                                                                          const loop_options & = {}) {
+    static_assert(
+        detail::mistake<Body>,
+        "fult::parallel_for: a grid has two or three dimensions, and the body must be callable with "
+        "one index for each");
+}
+/// @endcond
 
 } // namespace fult

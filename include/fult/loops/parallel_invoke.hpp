@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include <fult/detail/exceptions.hpp>
 #include <fult/loops/parts.hpp>
 #include <fult/loops/run_loop.hpp>
 
@@ -18,11 +19,8 @@ namespace detail {
 template <class Function> void invoke_guarded(loop_errors &errors, Function &function) noexcept {
     if (errors.stopped())
         return;
-    try {
-        (void)std::invoke(function);
-    } catch (...) {
-        errors.fail();
-    }
+    FULT_TRY { (void)std::invoke(function); }
+    FULT_CATCH_ALL { errors.fail(); }
 }
 
 template <class First> void invoke_all(loop_errors &errors, First &first) noexcept {
@@ -41,16 +39,14 @@ void invoke_all(loop_errors &errors, First &first, Rest &...rest) noexcept {
     };
     const call others{&errors, {rest...}};
     decltype(spawn(others)) task;
-    try {
-        task = spawn(others);
-    } catch (...) { // no slot: call all of them here
+    FULT_TRY { task = spawn(others); }
+    FULT_CATCH_ALL { // no slot: call all of them here
     }
     invoke_guarded(errors, first);
     if (!task.valid())
         return others();
-    try {
-        task.join();
-    } catch (...) { // the function does not throw, but allocating its box may
+    FULT_TRY { task.join(); }
+    FULT_CATCH_ALL { // the function does not throw, but allocating its box may
         errors.fail();
     }
 }

@@ -9,12 +9,26 @@
 #include <type_traits>
 #include <utility>
 
+#include <fult/detail/exceptions.hpp>
+#include <fult/detail/mistake.hpp>
 #include <fult/loops/range.hpp>
 #include <fult/loops/run_loop.hpp>
 
 namespace fult {
 /// @cond internal
 namespace detail {
+
+// True if a number of the one type, converted to the other, loses its fraction or its upper digits. What T
+// itself becomes in an expression (a short: an int) may come back.
+template <class From, class T>
+inline constexpr bool narrows = std::is_arithmetic_v<From> &&std::is_arithmetic_v<T> &&
+                                (std::is_floating_point_v<From> == std::is_floating_point_v<T>
+                                     ? sizeof(From) > sizeof(T)
+                                     : std::is_floating_point_v<From>);
+template <class From, class T> inline constexpr bool keeps_value = !narrows<From, T>;
+template <class From, class T>
+requires std::is_integral_v<T>
+inline constexpr bool keeps_value<From, T> = !narrows<From, T> || std::is_same_v<From, decltype(+T{})>;
 
 // A piece of the range, folded into a value.
 template <class Range, class T, class Map, class Combine> struct fold {
@@ -65,27 +79,26 @@ template <class Fold> class fold_tree {
         result mine{};
         if (errors_.stopped())
             return mine;
-        try {
+        FULT_TRY {
             if (end - begin == 1) {
                 const std::size_t at = begin * block_;
                 mine = job_.start();
-                job_.step(mine, at, at + std::min(block_, count_ - at));
+                job_.step(mine, at, at + (std::min)(block_, count_ - at));
                 count_step();
                 return mine;
             }
             const std::size_t middle = begin + (end - begin + 1) / 2;
             const half right{this, middle, end};
             decltype(spawn(right)) given;
-            if (eager_ || (work_is_requested() && work_still_requested()))
-                try {
-                    given = spawn(right);
-                } catch (...) { // no slot: run it here
+            if (eager_ || (work_is_requested() && work_still_requested())) {
+                FULT_TRY { given = spawn(right); }
+                FULT_CATCH_ALL { // no slot: run it here
                 }
+            }
             mine = node(begin, middle);
             job_.merge(mine, given.valid() ? given.join() : right());
-        } catch (...) {
-            errors_.fail();
         }
+        FULT_CATCH_ALL { errors_.fail(); }
         return mine;
     }
 
@@ -108,7 +121,7 @@ inline std::size_t block_of(std::size_t count, std::size_t grain) noexcept {
 /// groups, on several workers at a time. map(i) is called for indices, map(*i) for random-access iterators;
 /// its result and that of combine(T, ...) must convert to T. Groups begin with a copy of the identity and are
 /// combined in the order of the range, so combine must be associative but need not be commutative. T is the
-/// type of the identity.
+/// type of the identity; results that it would narrow are refused (0 for numbers with fractions).
 ///
 /// If combine is associative up to rounding, `ordered` makes the result the same for any number of workers
 /// and in each run: blocks of `grain` iterations (0: a 256th of the range) are combined in a tree that
@@ -121,6 +134,12 @@ requires detail::loop_range<First, Last> && std::copy_constructible<T> &&
     std::invocable<Map &, detail::loop_element<First, Last>> && std::is_invocable_r_v<T, Combine &, T, T>
 [[nodiscard]] T parallel_reduce(First first, Last last, T identity, Map &&map, Combine &&combine,
                                 const loop_options &options = {}) {
+    using mapped = std::remove_cvref_t<std::invoke_result_t<Map &, detail::loop_element<First, Last>>>;
+    static_assert(
+        detail::keeps_value<mapped, T> &&
+            detail::keeps_value<std::remove_cvref_t<std::invoke_result_t<Combine &, T, mapped>>, T>,
+        "fult::parallel_reduce: the result has the type of the identity, which is narrower than what "
+        "is reduced: pass an identity of the wider type, such as 0.0 instead of 0");
     const std::size_t grain = detail::checked_grain("parallel_reduce", options);
     const detail::counted_range<First, Last> all("parallel_reduce", first, last);
     if (all.count == 0)

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <utility>
 
+#include <fult/detail/exceptions.hpp>
 #include <fult/loops/parts.hpp>
 #include <fult/loops/range.hpp>
 #include <fult/loops/run_loop.hpp>
@@ -29,7 +30,7 @@ template <class Iterator, class Compare> class quick_sort {
     void run(Iterator first, Iterator last, unsigned bad_pivots_left) noexcept {
         split_off<task_of_range> given;
         pending_ranges pending;
-        try {
+        FULT_TRY {
             pending.push({first, last, bad_pivots_left});
             while (!pending.empty() && !errors_.stopped()) {
                 if (pending.several() && work_is_requested() && !given.full() && work_still_requested() &&
@@ -38,9 +39,8 @@ template <class Iterator, class Compare> class quick_sort {
                 step(pending);
                 count_step();
             }
-        } catch (...) {
-            errors_.fail();
         }
+        FULT_CATCH_ALL { errors_.fail(); }
         given.join([](auto &sorted) { sorted.join(); });
     }
 

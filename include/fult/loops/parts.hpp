@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <fult/detail/exceptions.hpp>
 #include <fult/spawn.hpp>
 
 namespace fult::detail {
@@ -72,9 +73,8 @@ template <class Closure> class split_off {
     bool add(const Closure &closure) noexcept {
         if (full())
             return false;
-        try {
-            ::new (storage_at(count_)) task_type(spawn(closure));
-        } catch (...) { // no slot, or no memory
+        FULT_TRY { ::new (storage_at(count_)) task_type(spawn(closure)); }
+        FULT_CATCH_ALL { // no slot, or no memory
             room_ = 0;
             return false;
         }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <fult/detail/exceptions.hpp>
 #include <fult/loops/lazy.hpp>
 #include <fult/loops/schedule.hpp>
 #include <fult/runtime.hpp>
@@ -59,21 +60,22 @@ template <class Job> class guided_loop {
 
     void run() {
         helpers others(workers_ - 1);
-        try {
-            for (std::size_t i = 1; i < std::min(workers_, (count_ - 1) / grain_ + 1); ++i)
+        FULT_TRY {
+            for (std::size_t i = 1; i < (std::min)(workers_, (count_ - 1) / grain_ + 1); ++i)
                 others.add([this] { take_pieces(); });
-        } catch (...) { // no slot: the existing tasks run all pieces
+        }
+        FULT_CATCH_ALL { // no slot: the existing tasks run all pieces
         }
         take_pieces();
     }
 
   private:
     void take_pieces() noexcept {
-        try {
+        FULT_TRY {
             std::size_t begin = next_.load(std::memory_order_relaxed);
             while (begin < count_ && !errors_.stopped()) {
                 const std::size_t left = count_ - begin;
-                const std::size_t size = std::min(left, std::max(grain_, left / (2 * workers_)));
+                const std::size_t size = (std::min)(left, (std::max)(grain_, left / (2 * workers_)));
                 if (!next_.compare_exchange_weak(begin, begin + size, std::memory_order_relaxed))
                     continue;
                 auto mine = job_.start();
@@ -83,9 +85,8 @@ template <class Job> class guided_loop {
                 count_step();
                 begin = next_.load(std::memory_order_relaxed);
             }
-        } catch (...) {
-            errors_.fail();
         }
+        FULT_CATCH_ALL { errors_.fail(); }
     }
 
     Job &job_;
@@ -103,18 +104,19 @@ template <class Job> class fixed_loop {
         const std::size_t workers = worker_count();
         piece_ = grain != 0 ? grain : count / workers + (count % workers != 0);
         pieces_ = count / piece_ + (count % piece_ != 0);
-        parts_ = std::min(workers, pieces_);
+        parts_ = (std::min)(workers, pieces_);
     }
 
     void run() {
         const std::size_t here = std::min<std::size_t>(this_task::worker(), parts_ - 1);
         helpers others(parts_ - 1);
         std::size_t k = 0;
-        try {
+        FULT_TRY {
             for (; k < parts_; ++k)
                 if (k != here)
                     others.add({.worker = static_cast<int>(k)}, [this, k] { run_part(k); });
-        } catch (...) { // no slot: run the rest here
+        }
+        FULT_CATCH_ALL { // no slot: run the rest here
             for (; k < parts_; ++k)
                 if (k != here)
                     run_part(k);
@@ -124,18 +126,17 @@ template <class Job> class fixed_loop {
 
   private:
     void run_part(std::size_t part) noexcept {
-        try {
+        FULT_TRY {
             for (std::size_t k = part; k < pieces_ && !errors_.stopped(); k += parts_) {
                 auto mine = job_.start();
                 const std::size_t begin = k * piece_;
-                job_.step(mine, begin, begin + std::min(piece_, count_ - begin));
+                job_.step(mine, begin, begin + (std::min)(piece_, count_ - begin));
                 count_step();
                 if (parts_ > pieces_ - 1 - k)
                     break; // k += parts_ could overflow
             }
-        } catch (...) {
-            errors_.fail();
         }
+        FULT_CATCH_ALL { errors_.fail(); }
     }
 
     Job &job_;

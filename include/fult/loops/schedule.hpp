@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <fult/detail/exceptions.hpp>
 #include <fult/detail/platform.hpp>
 
 namespace fult {
@@ -34,31 +35,31 @@ struct loop_options {
 namespace detail {
 
 [[noreturn]] FULT_COLD inline void bad_grain(const char *call, std::ptrdiff_t grain) {
-    throw std::invalid_argument(
+    raise(std::invalid_argument(
         std::string("fult: ") + call + ": the grain is " + std::to_string(grain) +
-        "; pass the minimum number of iterations of a part, or 0 for an automatic choice");
+        "; pass the minimum number of iterations of a part, or 0 for an automatic choice"));
 }
 
 [[noreturn]] FULT_COLD inline void reversed_range(const char *call) {
-    throw std::invalid_argument(std::string("fult: ") + call +
+    raise(std::invalid_argument(std::string("fult: ") + call +
                                 ": the range ends before it begins; pass the first index or "
-                                "iterator, then the one past the last");
+                                "iterator, then the one past the last"));
 }
 
 [[noreturn]] FULT_COLD inline void negative_as_unsigned(const char *call) {
-    throw std::invalid_argument(std::string("fult: ") + call +
-                                ": a negative index together with an unsigned one; pass both as signed");
+    raise(std::invalid_argument(std::string("fult: ") + call +
+                                ": a negative index together with an unsigned one; pass both as signed"));
 }
 
 [[noreturn]] FULT_COLD inline void bad_extent(const char *call, std::size_t dimension, std::ptrdiff_t value) {
-    throw std::invalid_argument(std::string("fult: ") + call + ": extent " + std::to_string(dimension) +
-                                " is " + std::to_string(value) + "; pass 0 or more");
+    raise(std::invalid_argument(std::string("fult: ") + call + ": extent " + std::to_string(dimension) +
+                                " is " + std::to_string(value) + "; pass 0 or more"));
 }
 
 [[noreturn]] FULT_COLD inline void extent_too_large(const char *call) {
-    throw std::invalid_argument(std::string("fult: ") + call +
+    raise(std::invalid_argument(std::string("fult: ") + call +
                                 ": the product of the extents is above the largest std::ptrdiff_t; nest a "
-                                "loop over one of them in a loop over the others");
+                                "loop over one of them in a loop over the others"));
 }
 
 inline std::size_t checked_grain(const char *call, const loop_options &options) {

@@ -87,7 +87,7 @@ template <class Completion = detail::no_completion> class barrier {
         : completion_(std::move(completion)), base_(expected) {}
 
     /// The largest number of participants.
-    static constexpr std::ptrdiff_t max() noexcept { return std::numeric_limits<std::ptrdiff_t>::max(); }
+    static constexpr std::ptrdiff_t(max)() noexcept { return (std::numeric_limits<std::ptrdiff_t>::max)(); }
 
     /// Counts `count` arrivals, at least 1, in the current phase, which it returns. From any thread. Does not
     /// suspend (the completion function may). Ends the program if more arrive than are expected.

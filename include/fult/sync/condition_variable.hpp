@@ -6,6 +6,7 @@
 #include <condition_variable> // std::cv_status
 #include <stop_token>
 
+#include <fult/detail/exceptions.hpp>
 #include <fult/sync/waiter.hpp>
 
 namespace fult {
@@ -106,11 +107,10 @@ class FULT_API condition_variable {
     template <class Lock> bool wait_within(Lock &lock, const detail::wait_limits &limits) {
         detail::waiter self;
         enter(self); // before the unlock: a later notification finds this waiter
-        try {
-            lock.unlock();
-        } catch (...) { // it was not locked
+        FULT_TRY { lock.unlock(); }
+        FULT_CATCH_ALL { // it was not locked
             leave(self);
-            throw;
+            FULT_RETHROW;
         }
         relocking<Lock> at_end{lock};
         return finish(self, limits);

@@ -54,7 +54,7 @@ template <rounding Direction, class Rep, class Period>
 constexpr wide_nanoseconds to_nanoseconds(const std::chrono::duration<Rep, Period> &duration) {
     constexpr long double factor = static_cast<long double>(Period::num) / Period::den * 1e9L;
     if constexpr (std::is_integral_v<Rep> && sizeof(Rep) <= sizeof(std::int64_t)) {
-        constexpr std::intmax_t second = 1'000'000'000, most = std::numeric_limits<std::intmax_t>::max();
+        constexpr std::intmax_t second = 1'000'000'000, most = (std::numeric_limits<std::intmax_t>::max)();
         if constexpr (second % Period::den == 0 && Period::num <= most / (second / Period::den))
             return std::clamp(wide_nanoseconds{duration.count()} * (Period::num * (second / Period::den)),
                               -endless, endless); // common case: no division
@@ -75,9 +75,9 @@ constexpr wide_nanoseconds to_nanoseconds(const std::chrono::duration<Rep, Perio
 // A time point, in nanoseconds since the steady clock's epoch, clamped to its range.
 constexpr steady_clock::time_point steady_time(wide_nanoseconds since_epoch) {
     static_assert(std::is_same_v<steady_clock::duration, std::chrono::nanoseconds>);
-    constexpr auto latest = std::numeric_limits<std::chrono::nanoseconds::rep>::max();
+    constexpr auto latest = (std::numeric_limits<std::chrono::nanoseconds::rep>::max)();
     if (since_epoch >= latest)
-        return steady_clock::time_point::max();
+        return (steady_clock::time_point::max)();
     if (since_epoch <= 0) // before the start of the system
         return steady_clock::time_point();
     return steady_clock::time_point(

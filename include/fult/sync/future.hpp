@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <fult/detail/exceptions.hpp>
 #include <fult/sync/waiter.hpp>
 
 namespace fult {
@@ -30,7 +31,7 @@ class FULT_API shared_state {
     shared_state &operator=(const shared_state &) = delete;
 
     bool is_ready() const noexcept {
-        return state_.load(std::memory_order_acquire) == ready;
+        return state_.load(std::memory_order_acquire) == is_set;
     } // pairs with publish
     bool wait(const wait_limits &limits);
     void begin();            // throws future_error if a value or an exception was set already
@@ -60,7 +61,7 @@ class FULT_API shared_state {
     std::exception_ptr error_;
 
   private:
-    enum : int { empty, being_set, ready };
+    enum : int { empty, being_set, is_set };
     std::atomic<int> state_{empty};
     std::atomic<int> owners_{1};
     friend void share(shared_state &state) noexcept;
@@ -84,11 +85,10 @@ template <class T> struct valued_state : shared_state {
     }
     template <class... From> void set(From &&...from) {
         this->begin();
-        try {
-            ::new (static_cast<void *>(std::addressof(value))) stored(std::forward<From>(from)...);
-        } catch (...) {
+        FULT_TRY { ::new (static_cast<void *>(std::addressof(value))) stored(std::forward<From>(from)...); }
+        FULT_CATCH_ALL {
             this->give_up_begin();
-            throw;
+            FULT_RETHROW;
         }
         full = true;
         this->publish();
@@ -159,7 +159,7 @@ template <class T> class future {
     explicit future(detail::valued_state<T> *state) noexcept : state_(state) {}
     detail::valued_state<T> &checked() const {
         if (!state_)
-            throw future_error(future_errc::no_state);
+            detail::raise(future_error(future_errc::no_state));
         return *state_;
     }
     static future_status future_status_of(bool is_there) noexcept {
@@ -196,7 +196,7 @@ template <class T> class promise {
     future<T> get_future() {
         detail::valued_state<T> &state = checked();
         if (std::exchange(taken_, true))
-            throw future_error(future_errc::future_already_retrieved);
+            detail::raise(future_error(future_errc::future_already_retrieved));
         detail::share(state);
         return future<T>(&state);
     }
@@ -220,7 +220,7 @@ template <class T> class promise {
   private:
     detail::valued_state<T> &checked() const {
         if (!state_)
-            throw future_error(future_errc::no_state);
+            detail::raise(future_error(future_errc::no_state));
         return *state_;
     }
     detail::state_pointer<T> state_;

@@ -18,7 +18,7 @@ namespace fult {
 class FULT_API latch {
   public:
     /// The largest count.
-    static constexpr std::ptrdiff_t max() noexcept { return std::numeric_limits<std::ptrdiff_t>::max(); }
+    static constexpr std::ptrdiff_t(max)() noexcept { return (std::numeric_limits<std::ptrdiff_t>::max)(); }
 
     /// Opens after `expected` counts; ends the program if that is negative.
     constexpr explicit latch(std::ptrdiff_t expected) noexcept : count_(expected) {

@@ -45,12 +45,12 @@ class FULT_API semaphore_base {
 /// Like std::counting_semaphore; waiters are served first come, first served. Acquiring suspends a task and
 /// blocks a foreign thread. All calls are from any thread. A thread that has acquired may destroy it if no
 /// other thread will use it: the release that served it no longer uses the semaphore.
-template <std::ptrdiff_t LeastMax = std::numeric_limits<std::ptrdiff_t>::max()> class counting_semaphore {
+template <std::ptrdiff_t LeastMax = (std::numeric_limits<std::ptrdiff_t>::max)()> class counting_semaphore {
     static_assert(LeastMax >= 0);
 
   public:
     /// The largest count.
-    static constexpr std::ptrdiff_t max() noexcept { return LeastMax; }
+    static constexpr std::ptrdiff_t(max)() noexcept { return LeastMax; }
 
     /// The initial count; ends the program if it is negative or above max().
     constexpr explicit counting_semaphore(std::ptrdiff_t desired) noexcept : base_(desired, LeastMax) {

@@ -4,7 +4,9 @@
 
 #include <chrono>
 #include <stop_token>
+#include <type_traits>
 
+#include <fult/detail/mistake.hpp>
 #include <fult/sync/waiter.hpp>
 
 namespace fult {
@@ -24,6 +26,18 @@ namespace this_task {
 template <class Rep, class Period> void sleep_for(const std::chrono::duration<Rep, Period> &duration) {
     detail::sleep_within(detail::wait_limits(detail::deadline_after(duration)));
 }
+
+/// @cond internal
+// Without a unit.
+template <class Number, class... Stop>
+requires std::is_arithmetic_v<Number>
+bool sleep_for(Number, const Stop &...) {
+    static_assert(detail::mistake<Number>,
+                  "fult::this_task::sleep_for: a number has no unit: pass a duration, such as "
+                  "std::chrono::milliseconds(100)");
+    return false;
+}
+/// @endcond
 
 /// As sleep_for, until a time of any clock; that clock has reached the time when it returns.
 template <class Clock, class Duration>

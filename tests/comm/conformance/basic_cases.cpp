@@ -88,6 +88,13 @@ void typed(party &p) {
     short_one.wait();
     require(four == std::array<short, 4>{1, 2, 3, 0}, "an array");
 
+    point started{};
+    request into_started = p.world.irecv(started, p.previous(), 4);
+    request from_mine = p.world.isend(mine, p.next(), 4);
+    into_started.wait();
+    from_mine.wait();
+    require(started == point{1.5, -2.5, p.previous()}, "a structure, by requests");
+
     point into{};
     out.send(mine, p.next(), 4);
     p.world.recv(into, p.previous(), 4);
