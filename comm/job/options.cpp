@@ -83,12 +83,13 @@ std::span<const comm_option_row> comm_option_table() noexcept { return rows; }
 options read_options() {
     const auto rows = detail::comm_option_table();
     options result = fult::detail::read_environment(rows, "fult-comm");
-    fult::detail::for_each_unknown(rows, "FULT_COMM_", [](std::string_view name) {
-        std::fprintf(
-            stderr,
-            "fult-comm: the environment variable %.*s is unknown; `fult-comm-info` lists those that are\n",
-            static_cast<int>(name.size()), name.data());
-    });
+    fult::detail::for_each_unknown(
+        rows, "FULT_COMM_", [](std::string_view name, const std::string &question) {
+            std::fprintf(stderr,
+                         "fult-comm: the environment variable %.*s is unknown; %s`fult-comm-info` lists "
+                         "those that are\n",
+                         static_cast<int>(name.size()), name.data(), question.c_str());
+        });
     return result;
 }
 

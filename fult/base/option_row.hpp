@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "numbers.hpp"
+#include "suggestion.hpp"
 
 namespace fult::detail {
 
@@ -232,15 +233,20 @@ inline Options read_environment(std::span<const option_row<Options>> rows, const
     return result;
 }
 
-// Calls `report` with each name in the environment that begins with the prefix and is of no row.
+// Calls `report` with each name in the environment that begins with the prefix and is of no row, and with the
+// question whether a similar one was meant.
 template <class Options, class Report>
 inline void for_each_unknown(std::span<const option_row<Options>> rows, std::string_view prefix,
                              const Report &report) {
     for (char **each = environ; each && *each; ++each) {
         const std::string_view entry(*each), name = entry.substr(0, entry.find('='));
         if (name.starts_with(prefix) &&
-            std::none_of(rows.begin(), rows.end(), [&](const auto &row) { return name == row.variable; }))
-            report(name);
+            std::none_of(rows.begin(), rows.end(), [&](const auto &row) { return name == row.variable; })) {
+            suggestion meant(name);
+            for (const auto &row : rows)
+                meant.consider(row.variable);
+            report(name, meant.question());
+        }
     }
 }
 

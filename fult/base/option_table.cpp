@@ -127,12 +127,13 @@ void validate(const options &o) { require_valid(option_table(), o, "fult"); }
 
 options read_options() {
     const options result = detail::read_environment(detail::option_table(), "fult");
-    detail::for_each_unknown(detail::option_table(), "FULT_", [](std::string_view name) {
-        // those of fult-comm
-        if (!name.starts_with("FULT_COMM_") && !name.starts_with("FULT_RUN_"))
-            detail::warn("the environment variable %.*s is unknown; `fult-info` lists those that are",
-                         static_cast<int>(name.size()), name.data());
-    });
+    detail::for_each_unknown(
+        detail::option_table(), "FULT_", [](std::string_view name, const std::string &question) {
+            // those of fult-comm
+            if (!name.starts_with("FULT_COMM_") && !name.starts_with("FULT_RUN_"))
+                detail::warn("the environment variable %.*s is unknown; %s`fult-info` lists those that are",
+                             static_cast<int>(name.size()), name.data(), question.c_str());
+        });
     return result;
 }
 
