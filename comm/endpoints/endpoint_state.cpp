@@ -101,10 +101,13 @@ bool endpoint_state::is_left_alone() const noexcept {
 // Arguments -----------------------------------------------------------------------------------------------------------
 
 void endpoint_state::check_rank(const char *call, int named) const {
-    if (named < 0 || named >= size)
-        throw std::out_of_range("fult-comm: " + std::string(call) + ": there is no rank " +
-                                std::to_string(named) + "; the " + (is_whole_job() ? "job" : "endpoint") +
-                                " has " + std::to_string(size));
+    if (named >= 0 && named < size)
+        return;
+    const bool is_alone = is_whole_job() && size == 1 && named > 0; // probably started without a launcher
+    throw std::out_of_range("fult-comm: " + std::string(call) + ": there is no rank " +
+                            std::to_string(named) + "; the " + (is_whole_job() ? "job" : "endpoint") +
+                            " has " + std::to_string(size) +
+                            (is_alone ? ": start the program with `fult-run -n 2` for two" : ""));
 }
 
 void endpoint_state::check_source(const char *call, int source, std::int64_t tag) const {

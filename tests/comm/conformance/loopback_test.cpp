@@ -2,6 +2,7 @@
 #include <atomic>
 #include <gtest/gtest.h>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -184,6 +185,18 @@ class counting final : public transport {
 
 // A task that waits for a message must not send the gathered messages while other tasks are ready: each would
 // be sent alone.
+TEST(a_single_rank, is_shown_how_to_start_several) {
+    const fult::runtime running(as_many_workers_as_asked_for());
+    run_ranks({.ranks = 1}, [](party &p, world &) {
+        try {
+            p.world.send(1, 1, 1);
+            ADD_FAILURE() << "there is no rank 1";
+        } catch (const std::out_of_range &error) {
+            EXPECT_NE(std::string(error.what()).find("fult-run -n 2"), std::string::npos) << error.what();
+        }
+    });
+}
+
 TEST(gathering, messages_of_ready_tasks_travel_together) {
     constexpr unsigned tasks = 64, rounds = 20, messages = 2 * tasks * rounds;
     std::atomic<unsigned> sent{0};
