@@ -154,6 +154,7 @@ bool report_deadlock(const char *text) noexcept {
         return false;
     warn("%s. FULT_DEADLOCK=off silences this, FULT_DEADLOCK=abort ends the program here", text);
     write_report(STDERR_FILENO);
+    warn("how to read this, and what to look for: docs/debugging.md, \"My program hangs\"");
     return true;
 }
 
