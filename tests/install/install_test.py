@@ -14,6 +14,8 @@ import tempfile
 from pathlib import Path
 
 
+MOST_STATIC_TLS = 128
+
 # The programs that are installed, by the folder of the build that has them.
 BUILT = {'fult-info': 'tools', 'fult-comm-info': 'tools', 'fult-run': 'launcher', 'fult-omp': 'omp'}
 
@@ -129,6 +131,14 @@ def library(tree):
     shows_only_ours(tree, 'libfult', 'fult', 'FULT_0')
 
 
+def little_static_tls(tree):
+    """Of the loader's reserve for libraries that are loaded late (glibc: 1,664 bytes for all) ours take little."""
+    for file in tree.libdir.glob('libfult*.so'):
+        sizes = [int(line.split()[5], 16) for line in run(['readelf', '-lW', file]).splitlines() if line.split()[:1] == ['TLS']]
+        if sum(sizes) > MOST_STATIC_TLS:
+            raise Failure(f'{file.name} has {sum(sizes)} bytes of static TLS, more than {MOST_STATIC_TLS}')
+
+
 def comm_library(tree):
     """libfult-comm.so, of whose internals nothing shows."""
     if not (tree.libdir / 'libfult-comm.so').exists():
@@ -230,7 +240,7 @@ def run_checks(tree, checks):
 
 
 def main():
-    checks = (headers, library, comm_library, relocated, plain_shared, plain_static, plain_c, by_meson, by_cmake, info,
+    checks = (headers, library, little_static_tls, comm_library, relocated, plain_shared, plain_static, plain_c, by_meson, by_cmake, info,
               programs_of_the_build, messages, messages_in_c)
     with tempfile.TemporaryDirectory(prefix='fult-install-') as scratch:
         return run_checks(Installed(options_of(), Path(scratch)), checks)
