@@ -174,7 +174,10 @@ const char *fult_strerror(int status) {
     case FULT_ERR_CLOSED:
         return "the channel is closed: nothing more can be sent, and nothing is left to receive";
     default:
-        return "unknown status";
+        // fult/comm.h begins there; this library knows none of them
+        return status >= 64 && status < 128 ? "a status of fult-comm: fult_comm_strerror describes it, and "
+                                              "fult_comm_error_text what has failed"
+                                            : "unknown status: fult.h lists those that are";
     }
 }
 

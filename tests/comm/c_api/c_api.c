@@ -47,6 +47,8 @@ static void check_texts(void) {
     for (int status = -1; status < FULT_COMM_ERR_PEER_LEFT + 2; ++status)
         CHECK(strlen(fult_comm_strerror(status)) > 3);
     CHECK(strcmp(fult_comm_strerror(FULT_ERR_BUSY), fult_strerror(FULT_ERR_BUSY)) == 0);
+    CHECK(strstr(fult_comm_strerror(FULT_ERR_INVALID), "fult_comm_error_text"));
+    CHECK(strstr(fult_strerror(FULT_COMM_ERR_TRUNCATED), "fult_comm_strerror"));
     CHECK(strcmp(fult_comm_strerror(FULT_COMM_ERR_TRUNCATED), fult_strerror(FULT_COMM_ERR_TRUNCATED)) != 0);
 }
 

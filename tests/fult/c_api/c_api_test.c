@@ -328,6 +328,7 @@ int main(void) {
     for (int status = -1; status < 10; ++status)
         CHECK(fult_strerror(status) && strlen(fult_strerror(status)) > 3);
     CHECK(strcmp(fult_strerror(FULT_ERR_INVALID), fult_strerror(FULT_ERR_NO_MEMORY)) != 0);
+    CHECK(strstr(fult_strerror(64), "fult_comm_strerror") != NULL);
     CHECK(strlen(fult_version()) >= 5);
     printf("%d failures\n", failures);
     return failures != 0;
