@@ -1,12 +1,14 @@
 // The C interface is a thin layer. A C task is a closure of its function and argument with a void * result.
 #include "c_api.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include <fult/fult.h>
 #include <fult/fult.hpp>
 #include <fult/inspect.hpp>
 
+#include "c_handles.hpp"
 #include "fult/engine/engine.hpp"
 #include "fult/inspection/dump.hpp"
 #include "fult/scheduler/worker.hpp"
@@ -17,7 +19,9 @@ using fult::detail::failed;
 using fult::detail::no_runtime;
 using fult::detail::not_a_task;
 using fult::detail::status_of;
+using fult::detail::take_task_of;
 using fult::detail::task;
+using fult::detail::task_of;
 using fult::detail::wrong_argument;
 
 struct c_call {
@@ -26,11 +30,9 @@ struct c_call {
     void *operator()() const { return function(argument); }
 };
 
-task *untyped(fult_task_t t) noexcept { return reinterpret_cast<task *>(t); }
-
 void hand_over(fult_task_t *to, task *t) noexcept {
     if (to)
-        *to = reinterpret_cast<fult_task_t>(t);
+        *to = fult::detail::handle_of(t);
     else
         fult::detail::detach_task(t);
 }
@@ -89,7 +91,9 @@ int fult_spawn_with(fult_task_t *out, fult_function_t function, void *argument, 
 int fult_join(fult_task_t joined, void **result) {
     if (!joined)
         return wrong_argument("task is NULL");
-    void *value = fult::detail::join_closure<c_call, void *>(untyped(joined));
+    if (fult::worker_count() == 0)
+        return no_runtime();
+    void *value = fult::detail::join_closure<c_call, void *>(take_task_of(joined));
     if (result)
         *result = value;
     return FULT_SUCCESS;
@@ -101,16 +105,27 @@ int fult_join_all(fult_task_t *tasks, size_t count, void **results) {
     for (size_t i = 0; i < count; ++i)
         if (!tasks[i])
             return wrong_argument("one of the tasks is NULL");
-    fult::detail::await_all(reinterpret_cast<task *const *>(tasks), count);
-    for (size_t i = 0; i < count; ++i)
-        fult_join(tasks[i], results ? &results[i] : nullptr);
+    if (count != 0 && fult::worker_count() == 0)
+        return no_runtime();
+    constexpr size_t most = 256; // tasks waited for with one wake-up
+    for (size_t first = 0; first < count; first += most) {
+        task *these[most];
+        const size_t end = std::min(first + most, count);
+        std::transform(tasks + first, tasks + end, these,
+                       [](fult_task_t each) { return task_of(each, "fult_join_all"); });
+        fult::detail::await_all(these, end - first);
+        for (size_t i = first; i < end; ++i)
+            fult_join(tasks[i], results ? &results[i] : nullptr);
+    }
     return FULT_SUCCESS;
 }
 
 int fult_detach(fult_task_t t) {
     if (!t)
         return wrong_argument("task is NULL");
-    fult::detail::detach_task(untyped(t));
+    if (fult::worker_count() == 0)
+        return no_runtime();
+    fult::detail::detach_task(take_task_of(t));
     return FULT_SUCCESS;
 }
 
@@ -128,7 +143,7 @@ int fult_wait(void) {
     return FULT_SUCCESS;
 }
 
-fult_task_id_t fult_task_id(fult_task_t t) { return t ? fult::detail::id_of(untyped(t)).value() : 0; }
+fult_task_id_t fult_task_id(fult_task_t t) { return t ? fult::detail::id_of(task_of(t)).value() : 0; }
 fult_task_id_t fult_self(void) { return fult::in_task() ? fult::this_task::id().value() : 0; }
 void fult_signal(fult_task_id_t id) { fult::signal(fult::task_id::from_value(id)); }
 

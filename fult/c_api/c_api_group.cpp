@@ -1,6 +1,9 @@
 // Task groups in C, where the first result that is not NULL corresponds to the first exception; task-local
 // values.
+#include <algorithm>
+#include <iterator>
 #include <new>
+#include <vector>
 
 #include <fult/fult.h>
 #include <fult/task_group.hpp>
@@ -8,6 +11,7 @@
 #include <fult/when.hpp>
 
 #include "c_api.hpp"
+#include "c_handles.hpp"
 
 struct fult_group {
     fult::detail::group_core core;
@@ -40,7 +44,11 @@ int fult_wait_any(const fult_task_t *tasks, size_t count, size_t *first) {
     if (!first)
         return wrong_argument("first is NULL");
     return status_of([&] {
-        *first = fult::detail::first_of(reinterpret_cast<fult::detail::task *const *>(tasks), count, nullptr);
+        std::vector<fult::detail::task *> all;
+        all.reserve(count);
+        std::transform(tasks, tasks + count, std::back_inserter(all),
+                       [](fult_task_t each) { return fult::detail::task_of(each, "fult_wait_any"); });
+        *first = fult::detail::first_of(all.data(), count, nullptr);
     });
 }
 

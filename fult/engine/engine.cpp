@@ -110,7 +110,7 @@ class engine {
     task *main_ = nullptr;
     stack main_stack_;
     bool bound_ = false;
-    overflow_reports overflows_;
+    fault_reports faults_;
     signal_stack for_reports_; // for the thread of the main task
     std::optional<dump_on_signal> reports_;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <unordered_set>
 #include <vector>
 
 #include <fult/detail/address.hpp>
@@ -92,8 +93,7 @@ struct seen {
     }
     void set_name(std::string_view text) noexcept { about.name = {name, text.copy(name, sizeof name)}; }
     void set_name(const task *t) noexcept {
-        const bool main = about.home == 0 && about.slot == main_slot;
-        set_name(main ? "main" : t->extras ? std::string_view(t->extras->name) : std::string_view());
+        set_name(is_main(t) ? "main" : t->extras ? std::string_view(t->extras->name) : std::string_view());
     }
     // For a task that may end at the same time: it releases its extras under the lock.
     void set_name_of_busy(const task *t) noexcept {
@@ -102,8 +102,6 @@ struct seen {
         set_name(t);
         home->extras_lock().unlock();
     }
-
-    static constexpr std::uint32_t main_slot = 1; // the first slot that is ever taken
 };
 
 class walk {
@@ -138,16 +136,17 @@ class walk {
         s.about.started = true;
         s.about.worker = static_cast<int>(w.index);
         s.set_name_of_busy(t);
-        busy_.push_back(t);
+        shown_.insert(t);
         report(s);
         visit_outer(t);
     }
 
-    // Visits the tasks whose joins run `t` on their stack, from inside to outside.
+    // Visits the tasks whose joins run `t` on their stack, from inside to outside. Called for each task that
+    // has a stack, whatever it does: those below it are in no other set of tasks.
     void visit_outer(const task *t) {
         for (std::size_t i = 0; i < most_outer; ++i) {
             const task *outer = descriptors_.find(outer_of(t));
-            if (!outer || std::find(busy_.begin(), busy_.end(), outer) != busy_.end())
+            if (!outer || !shown_.insert(outer).second)
                 return;
             seen s(outer);
             s.about.status = task_status::blocked;
@@ -190,6 +189,8 @@ class walk {
         s.about.started = started;
         s.set_name_of_busy(t);
         report(s);
+        if (started)
+            visit_outer(t);
     }
 
     void visit_claimable(worker &home, task *t, std::uint32_t slot) {
@@ -276,7 +277,8 @@ class walk {
     const std::function<void(const task_description &)> &visitor_;
     const descriptor_ranges descriptors_;
     subject_names subjects_;
-    std::vector<const task *> busy_; // tasks that were running when the walk began
+    // Tasks that were running when the walk began, and those below any task.
+    std::unordered_set<const task *> shown_;
     std::size_t count_ = 0;
 };
 

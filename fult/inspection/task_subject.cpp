@@ -52,12 +52,14 @@ bool read_if_mapped(std::uintptr_t from, void *to, std::size_t bytes) noexcept {
     return ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == static_cast<ssize_t>(bytes);
 }
 
-const std::string &subject_names::of(const task *t) {
+task_subject subject_of(const task *t) noexcept {
     const task_ops *const ops = registered_ops.load(std::memory_order_acquire);
     if (!ops || racy_ops(t) != ops)
-        return none_;
-    return text_of(registered_finder.load(std::memory_order_relaxed)(racy_stored(t)));
+        return {};
+    return registered_finder.load(std::memory_order_relaxed)(racy_stored(t));
 }
+
+const std::string &subject_names::of(const task *t) { return text_of(subject_of(t)); }
 
 const std::string &subject_names::text_of(const task_subject &subject) {
     if (!subject.kind)

@@ -12,6 +12,9 @@ namespace fult::detail {
 
 struct task;
 
+// What a task is for. t may run or end at the same time. Async-signal-safe.
+task_subject subject_of(const task *t) noexcept;
+
 // Names of the tasks of one report. A program has many tasks and few functions: each name is looked up once.
 class subject_names {
   public:

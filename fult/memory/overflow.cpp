@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdio>
+#include <iterator>
 #include <new>
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -13,6 +15,7 @@
 
 #include "fult/base/symbols.hpp"
 #include "fult/base/unwind.hpp"
+#include "fult/inspection/task_subject.hpp"
 #include "fult/scheduler/worker.hpp"
 #include "fult/tasks/task.hpp"
 #include "virtual_memory.hpp"
@@ -21,37 +24,89 @@ namespace fult::detail {
 namespace {
 
 constexpr std::size_t handler_bytes = 128 * 1024;
-struct sigaction segv_before, bus_before;
+
+// The faults of the instructions of a program, and what happened on them before.
+struct fault {
+    int number;
+    const char *name;
+    struct sigaction before;
+};
+constinit fault faults[] = {
+    {SIGSEGV, "SIGSEGV", {}}, {SIGBUS, "SIGBUS", {}}, {SIGFPE, "SIGFPE", {}}, {SIGILL, "SIGILL", {}}};
 constinit std::atomic<bool> reporting{false};
+
+fault &fault_of(int number) noexcept {
+    return *std::find_if(std::begin(faults), std::end(faults) - 1,
+                         [&](const fault &each) { return each.number == number; });
+}
+bool ends_program(const struct sigaction &action) noexcept {
+    return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_DFL;
+}
 
 void say(const char *text, int length) noexcept {
     if (length > 0 && ::write(STDERR_FILENO, text, static_cast<std::size_t>(length)) < 0)
         return;
 }
 
-// Async-signal-safe: the thread may be interrupted anywhere. snprintf of integers and strings does not
-// allocate.
-void report(const worker &w) noexcept {
-    const task *t = w.current;
-    const stack *s = w.current_stack();
-    char text[512];
-    if (!t) {
-        say(text, std::snprintf(text, sizeof text,
-                                "fult: worker %u overflowed its %zu KiB stack outside of any task\n", w.index,
-                                s->usable() / 1024));
-        return;
+// One line of a report. Async-signal-safe: the thread may be interrupted anywhere. snprintf of integers and
+// strings does not allocate.
+class line {
+  public:
+    line() noexcept { add("fult: "); }
+    [[gnu::format(printf, 2, 3)]] void add(const char *format, ...) noexcept {
+        std::va_list values;
+        va_start(values, format);
+        const int more = std::vsnprintf(text_ + length_, sizeof text_ - length_, format, values);
+        va_end(values);
+        length_ = std::min(length_ + static_cast<std::size_t>(std::max(more, 0)), sizeof text_ - 1);
     }
-    const bool main = s->kernel_threads;
-    const char *name = main                                    ? "main"
-                       : t->extras && !t->extras->name.empty() ? t->extras->name.c_str()
-                                                               : nullptr;
-    say(text,
-        std::snprintf(
-            text, sizeof text, "fult: task %s%s%s (worker %u, slot %u) overflowed its %zu KiB stack; %s\n",
-            name ? "'" : "", name ? name : "without a name", name ? "'" : "", w.index, slot_of(t),
-            s->usable() / 1024,
-            main ? "raise it with `ulimit -s`, or do the work in a task with a stack_size"
-                 : "raise it with spawn_options::stack_size, or for all tasks with FULT_STACK_SIZE"));
+    // The task, by its name or by what it is for, and where it runs.
+    void add_task(const worker &w, const task &t) noexcept;
+    void write() const noexcept { say(text_, static_cast<int>(length_)); }
+
+  private:
+    char text_[512];
+    std::size_t length_ = 0;
+};
+
+void line::add_task(const worker &w, const task &t) noexcept {
+    const bool main = is_main(&t);
+    const task_subject subject = subject_of(&t);
+    if (main || (t.extras && !t.extras->name.empty()))
+        add("task '%s'", main ? "main" : t.extras->name.c_str());
+    else if (subject.kind)
+        add("%s", subject.kind);
+    else
+        add("task without a name");
+    // find() looks for the call before a return address.
+    symbols names;
+    const location at =
+        subject.function ? names.find(static_cast<const std::byte *>(subject.function) + 1) : location{};
+    if (at.function && *at.function)
+        add(" (function %s)", at.function);
+    add(" (worker %u, slot %u)", w.index, slot_of(&t));
+}
+
+void report_overflow(const worker &w) noexcept {
+    const std::size_t kilobytes = w.current_stack()->usable() / 1024;
+    line text;
+    if (!w.current) {
+        text.add("worker %u overflowed its %zu KiB stack outside of any task\n", w.index, kilobytes);
+    } else {
+        text.add_task(w, *w.current);
+        text.add(" overflowed its %zu KiB stack; %s\n", kilobytes,
+                 w.current_stack()->kernel_threads
+                     ? "raise it with `ulimit -s`, or do the work in a task with a stack_size"
+                     : "raise it with spawn_options::stack_size, or for all tasks with FULT_STACK_SIZE");
+    }
+    text.write();
+}
+
+void report_crash(const worker &w, const fault &what, const void *address) noexcept {
+    line text;
+    text.add_task(w, *w.current);
+    text.add(" ends the program by %s, address %p\n", what.name, address);
+    text.write();
 }
 
 // Prints the innermost and the outermost frames; a recursion has thousands in between.
@@ -146,37 +201,41 @@ void pass_on_sent(int number, siginfo_t *info, const struct sigaction &before) n
 }
 
 void on_fault(int number, siginfo_t *info, void *interrupted) noexcept {
-    const struct sigaction &before = number == SIGSEGV ? segv_before : bus_before;
+    const fault &what = fault_of(number);
     if (info->si_code <= 0) // SI_USER and the like: sent by kill, raise or sigqueue
-        return pass_on_sent(number, info, before);
+        return pass_on_sent(number, info, what.before);
     const worker *w = this_worker();
-    const auto address = address_of(info->si_addr);
     const interrupt_point at = interrupt_point_of(interrupted);
-    if (w && w->current_stack() && overflows(*w->current_stack(), address, at.stack_pointer)) {
+    const bool is_overflow = w && w->current_stack() && (number == SIGSEGV || number == SIGBUS) &&
+                             overflows(*w->current_stack(), address_of(info->si_addr), at.stack_pointer);
+    if (is_overflow || (w && w->current && ends_program(what.before))) {
         if (reporting.exchange(true, std::memory_order_relaxed))
             return; // another thread reports: the instruction faults again until the report is written
-        report(*w);
+        if (is_overflow)
+            report_overflow(*w);
+        else
+            report_crash(*w, what, info->si_addr);
         report_frames(at.instruction);
     }
     // The instruction faults again, with the previous action: another handler, or the end of the program.
-    ::sigaction(number, &before, nullptr);
+    ::sigaction(number, &what.before, nullptr);
 }
 
 } // namespace
 
-overflow_reports::overflow_reports() noexcept {
+fault_reports::fault_reports() noexcept {
     reporting.store(false, std::memory_order_relaxed);
     struct sigaction action {};
     action.sa_sigaction = [](int n, siginfo_t *info, void *context) { on_fault(n, info, context); };
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
-    ::sigaction(SIGSEGV, &action, &segv_before);
-    ::sigaction(SIGBUS, &action, &bus_before);
+    for (fault &each : faults)
+        ::sigaction(each.number, &action, &each.before);
 }
 
-overflow_reports::~overflow_reports() {
-    ::sigaction(SIGSEGV, &segv_before, nullptr);
-    ::sigaction(SIGBUS, &bus_before, nullptr);
+fault_reports::~fault_reports() {
+    for (const fault &each : faults)
+        ::sigaction(each.number, &each.before, nullptr);
 }
 
 signal_stack::signal_stack() noexcept {

@@ -1,18 +1,20 @@
-// Stack overflows: caught by the guard below the stack and reported with the task's name.
+// Stack overflows, caught by the guard below the stack, and other faults that end the program: reported with
+// the task's name.
 #pragma once
 
 #include <csignal>
 
 namespace fult::detail {
 
-// Handles SIGSEGV and SIGBUS for the process while it lives. Other faults, and signals that were sent, are
-// passed to the previous action.
-class overflow_reports {
+// Handles SIGSEGV, SIGBUS, SIGFPE and SIGILL for the process while it lives. An overflow is reported in any
+// case, another fault of a task if it ends the program: where the program has a handler, it may be no error.
+// All signals go on to the previous action.
+class fault_reports {
   public:
-    overflow_reports() noexcept;
-    ~overflow_reports();
-    overflow_reports(const overflow_reports &) = delete;
-    overflow_reports &operator=(const overflow_reports &) = delete;
+    fault_reports() noexcept;
+    ~fault_reports();
+    fault_reports(const fault_reports &) = delete;
+    fault_reports &operator=(const fault_reports &) = delete;
 };
 
 // A stack for the signal handlers of the calling thread: an overflowed stack has no room for them.

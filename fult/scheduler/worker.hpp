@@ -156,6 +156,11 @@ FULT_ALWAYS_INLINE task *worker::pick(bool yielding) noexcept {
     return pick_otherwise(yielding);
 }
 
+// The main task has the first slot that is ever taken.
+inline bool is_main(const task *t) noexcept {
+    return slot_of(t) == 1 && static_cast<const worker *>(home_of(t))->index == 0;
+}
+
 extern worker_hot no_worker; // the value for foreign threads
 
 // The worker of the calling thread; nullptr on a foreign thread.

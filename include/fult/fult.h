@@ -79,14 +79,16 @@ FULT_API int fult_spawn_with(fult_task_t *task, fult_function_t function, void *
                              const fult_spawn_attr *attr);
 
 /** Waits for the end of the task; *result, if result is not NULL, receives what its function returned. The
- * handle is invalid afterwards. On a task: suspends. On a foreign thread: blocks. FULT_ERR_INVALID: task
- * is NULL. */
+ * handle is invalid afterwards: to join or detach it again ends the program. On a task: suspends. On a
+ * foreign thread: blocks. FULT_ERR_INVALID: task is NULL. FULT_ERR_NO_RUNTIME. */
 FULT_API int fult_join(fult_task_t task, void **result);
 
-/** Joins `count` tasks with one wake-up; results, if not NULL, receives their results in order. */
+/** Joins `count` tasks with one wake-up for each 256; results, if not NULL, receives their results in order.
+ * As fult_join. */
 FULT_API int fult_join_all(fult_task_t *tasks, size_t count, void **results);
 
-/** Detaches the task. From any thread; does not suspend. FULT_ERR_INVALID: task is NULL. */
+/** Detaches the task; the handle is invalid afterwards, as after fult_join. From any thread; does not
+ * suspend. FULT_ERR_INVALID: task is NULL. FULT_ERR_NO_RUNTIME. */
 FULT_API int fult_detach(fult_task_t task);
 
 /** Waits until one of the tasks has ended; *first receives its index, or count if all are NULL. All tasks

@@ -1,11 +1,13 @@
 // Misuse ends in one message that names the call.
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <gtest/gtest.h>
 #include <stdexcept>
 #include <thread>
 #include <unistd.h>
 
+#include <fult/fult.h>
 #include <fult/fult.hpp>
 
 #include "tests/support/restarting_test.hpp"
@@ -57,6 +59,62 @@ TEST(ended_tasks, may_be_joined_by_another_thread_while_the_runtime_ends) {
         fult::testing::spin_until([&] { return there.load(); });
     }
     joiner.join();
+}
+
+// A handle in C is a value: the slot of its task may be free by then, or another task may have it.
+TEST_F(misuse, of_a_handle_in_c) {
+    struct tasks {
+        fult_task_t old = nullptr, next = nullptr;
+        explicit tasks(int (*end)(fult_task_t)) {
+            const fult_function_t same = [](void *argument) { return argument; };
+            EXPECT_EQ(fult_spawn(&old, same, nullptr), FULT_SUCCESS);
+            EXPECT_EQ(end(old), FULT_SUCCESS);
+            this_task::yield(); // a detached one has ended
+            EXPECT_EQ(fult_spawn(&next, same, nullptr), FULT_SUCCESS);
+            EXPECT_NE(old, next);
+        }
+    };
+    const auto join = [](fult_task_t task) { return fult_join(task, nullptr); };
+    FULT_EXPECT_MISUSE(fult_join(tasks(join).old, nullptr),
+                       "fult: fult_join: the task was joined or detached already");
+    FULT_EXPECT_MISUSE(fult_detach(tasks(join).old),
+                       "fult: fult_detach: the task was joined or detached already");
+    FULT_EXPECT_MISUSE(fult_join(tasks(fult_detach).old, nullptr), "fult: fult_join: the task was joined");
+    FULT_EXPECT_MISUSE(fult_detach(tasks(fult_detach).old), "fult: fult_detach: the task was joined");
+    FULT_EXPECT_MISUSE(fult_task_id(tasks(join).old), "fult: fult_task_id: the task was joined");
+    FULT_EXPECT_MISUSE(
+        {
+            tasks both(join);
+            fult_task_t all[2];
+            all[0] = both.next;
+            all[1] = both.old;
+            fult_join_all(all, 2, nullptr);
+        },
+        "fult: fult_join_all: the task was joined");
+    FULT_EXPECT_MISUSE(
+        {
+            const tasks both(join);
+            fult_task_t all[2];
+            all[0] = both.next;
+            all[1] = both.old;
+            std::size_t first = 0;
+            fult_wait_any(all, 2, &first);
+        },
+        "fult: fult_wait_any: the task was joined");
+}
+
+TEST(ended_tasks, are_not_joined_in_c_without_a_runtime) {
+    fult_task_t task = nullptr;
+    {
+        const runtime running(workers(1));
+        ASSERT_EQ(fult_spawn(
+                      &task, [](void *argument) { return argument; }, nullptr),
+                  FULT_SUCCESS);
+        ASSERT_EQ(fult_join(task, nullptr), FULT_SUCCESS);
+    }
+    EXPECT_EQ(fult_join(task, nullptr), FULT_ERR_NO_RUNTIME);
+    EXPECT_EQ(fult_join_all(&task, 1, nullptr), FULT_ERR_NO_RUNTIME);
+    EXPECT_EQ(fult_detach(task), FULT_ERR_NO_RUNTIME);
 }
 
 TEST_F(misuse, of_a_handle) {

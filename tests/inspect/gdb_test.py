@@ -28,8 +28,10 @@ def main():
     for what, pattern in {
         'the running task': r"0:1 'main' \(0x[0-9a-f]+\) runs on worker 0",
         'a waiting one': r"0:\d+ 'sleeper' \(0x[0-9a-f]+\) waits for event at 0x",
-        'all': r'(?m)^6 tasks$',
-        'equal stacks together': r'[2-5] tasks?: .*waits for event',
+        'one on its stack': r"0:\d+ 'inner' \(0x[0-9a-f]+\) waits for event at 0x",
+        'the one below': r"0:\d+ 'outer' \(0x[0-9a-f]+\) joins a task that runs on its stack",
+        'all': r'(?m)^8 tasks$',
+        'equal stacks together': r'[2-6] tasks?: .*waits for event',
         'the function that waits': r'waits_in_the_middle',
         'the event': r'fult::event::wait',
         'the bottom of the stack': r'stack_main',

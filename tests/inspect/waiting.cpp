@@ -13,7 +13,9 @@
 extern "C" [[gnu::noinline]] void stop_here() { asm volatile(""); }
 
 int main() {
-    const fult::runtime running;
+    fult::options opts = fult::read_options();
+    opts.stealing = false; // a join runs its task on its own stack, unless a thief comes first
+    const fult::runtime running(opts);
     fult::event open;
     std::atomic<int> started{0};
     std::vector<fult::handle<void>> all;
@@ -22,7 +24,11 @@ int main() {
             started.fetch_add(1);
             waits_in_the_middle(open);
         }));
-    for (std::size_t waiting = 0; waiting < 5; fult::this_task::yield()) {
+    all.push_back(fult::spawn({.name = "outer"}, [&] {
+        auto inner = fult::spawn({.name = "inner"}, [&] { waits_in_the_middle(open); });
+        inner.join();
+    }));
+    for (std::size_t waiting = 0; waiting < 6; fult::this_task::yield()) {
         waiting = 0;
         fult::visit_tasks([&](const fult::task_description &t) {
             waiting += t.status == fult::task_status::waiting ? 1 : 0;

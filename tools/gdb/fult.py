@@ -50,6 +50,7 @@ class Task:
         self.context = word(self.address + team.context)
         self.busy = half(self.address + team.state) == BUSY
         self.worker = None
+        self.joins_above = False  # a task that it joins has its stack
 
     @property
     def label(self):
@@ -99,6 +100,8 @@ class Task:
     def describe(self):
         if self.worker is not None:
             return f'runs on worker {self.worker}'
+        if self.joins_above:
+            return 'joins a task that runs on its stack'
         if self.busy:
             return 'may resume' if self.context else 'may start'
         if not self.context:
@@ -177,8 +180,22 @@ class Team:
             task = word(home + self.current)
             while self.is_descriptor(task) and task not in running:
                 running[task] = number
-                task = word(task + self.outer) & ~3  # without its marks (at_end_mask); a group's task has its group there
+                task = self.below(task)
         return running
+
+    def below(self, task):
+        """The task whose join runs this one on its stack; any number if there is none."""
+        return word(task + self.outer) & ~7  # without its marks (at_end_mask); a group's task has its group there
+
+    def joining_below(self, task, seen):
+        """Those below a suspended task, from inside to outside."""
+        address = self.below(task.address)
+        while self.is_descriptor(address) and address not in seen:
+            seen.add(address)
+            outer = self.named(f'{address:#x}')
+            outer.joins_above = True
+            yield outer
+            address = self.below(address)
 
     def is_descriptor(self, address):
         """True if the address is a slot that has been in use: words of running tasks may have any value."""
@@ -191,6 +208,7 @@ class Team:
 
     def all(self):
         running = self.running()
+        seen = set(running)
         for number, home in enumerate(self.homes):
             for lines, first in ((self.lines, 0), (self.upper_lines, self.upper_slot)):
                 for slot in range(first, first + half(home + lines) * SLOTS_IN_LINE):
@@ -201,8 +219,11 @@ class Team:
                     except gdb.MemoryError:  # beyond the last slot that FULT_MAX_TASKS allows
                         break
                     task.worker = running.get(task.address)
-                    if task.worker is not None or not task.busy or task.private():
+                    # One with a context is suspended, if only until its worker's next decision.
+                    if task.worker is not None or not task.busy or task.context or task.private():
                         yield task
+                    if task.context and task.worker is None:
+                        yield from self.joining_below(task, seen)
 
 
 class SuspendedUnwinder:

@@ -65,8 +65,9 @@ struct alignas(128) task {
     task_extras *extras;
     result_kind result;
     bool pinned;
-    std::uint32_t wait_record; // low half of the address of its wait_record; 0: none
-    std::uintptr_t limit;      // the limit of `on`: a switch needs nothing else from the stack's record
+    std::atomic<std::uint16_t> c_handles_taken; // of all tasks of the slot (fult/c_api/c_handles.hpp)
+    std::uint32_t wait_record;                  // low half of the address of its wait_record; 0: none
+    std::uintptr_t limit; // the limit of `on`: a switch needs nothing else from the stack's record
     // While it is claimed: the next of a chain, of handed-off tasks (handed_off_chain) or of tasks that a
     // search passed over (ready_set::put_back).
     std::atomic<task *> next;

@@ -246,6 +246,48 @@ TEST(inspect, nothing_is_lost_by_looking) {
         each.join();
 }
 
+// What a task that is on no other list does: its join runs a task on its stack, whatever that one does.
+std::map<std::string, task_status> all_by_name() {
+    std::map<std::string, task_status> seen;
+    fult::visit_tasks([&](const task_description &t) {
+        EXPECT_TRUE(seen.emplace(t.name, t.status).second) << t.name << " is shown twice";
+    });
+    return seen;
+}
+
+TEST(inspect, tasks_below_one_that_may_resume_are_shown) {
+    for (const bool is_private : {true, false}) {
+        fult::options o = workers(1);
+        o.private_words = is_private;
+        const runtime running(o);
+        std::map<std::string, task_status> seen;
+        spawn({.name = "inner"}, [&] {
+            spawn({.name = "looks"}, [&] { seen = all_by_name(); }).detach();
+            this_task::yield();
+        }).join();
+        EXPECT_EQ(seen, (std::map<std::string, task_status>{{"main", task_status::blocked},
+                                                            {"inner", task_status::ready},
+                                                            {"looks", task_status::running}}));
+    }
+}
+
+TEST(inspect, tasks_below_one_that_was_handed_off_are_shown) {
+    const runtime running(workers(1));
+    std::map<std::string, task_status> seen;
+    fult::qlock lock;
+    lock.lock();
+    spawn({.name = "inner"}, [&] {
+        spawn({.name = "looks"}, [&] {
+            lock.unlock(); // the next owner waits for this worker's next decision
+            seen = all_by_name();
+        }).detach();
+        const std::lock_guard guard(lock);
+    }).join();
+    EXPECT_EQ(seen, (std::map<std::string, task_status>{{"main", task_status::blocked},
+                                                        {"inner", task_status::ready},
+                                                        {"looks", task_status::running}}));
+}
+
 TEST(inspect, where_a_task_was_spawned) {
     fult::options o = workers(2);
     o.spawn_sites = true;

@@ -1,5 +1,6 @@
 #include <csignal>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
 
@@ -159,6 +160,54 @@ TEST_F(overflow, signals_that_were_sent_reach_the_earlier_handler) {
             endless(0); // is still reported
         },
         ::testing::KilledBySignal(SIGSEGV), "task 'main' .*overflowed");
+}
+
+TEST_F(overflow, another_crash_names_its_task) {
+    const auto crash = [](const char *name, int how) {
+        const runtime running(workers(2));
+        spawn({.name = name}, [how] {
+            this_task::yield();
+            volatile int zero = 0;
+            if (how == SIGSEGV)
+                *static_cast<volatile int *>(nullptr) = 1;
+            if (how == SIGILL)
+                __builtin_trap();
+            if (how == SIGBUS) { // beyond the end of a file
+                const int file = ::memfd_create("empty", MFD_CLOEXEC);
+                *static_cast<volatile int *>(::mmap(nullptr, 4096, PROT_WRITE, MAP_SHARED, file, 0)) = 1;
+            }
+            if (how == SIGFPE)
+                zero = 7 / zero;
+        }).detach();
+        while (forever)
+            this_task::yield();
+    };
+    for (const int number : {SIGSEGV, SIGILL, SIGBUS, SIGFPE})
+        std::signal(number, SIG_DFL);
+    EXPECT_EXIT(
+        crash("writer", SIGSEGV), ::testing::KilledBySignal(SIGSEGV),
+        "fult: task 'writer' .worker [01], slot [0-9]+. ends the program by SIGSEGV, address .*\n *#0 ");
+    EXPECT_EXIT(crash("mapper", SIGBUS), ::testing::KilledBySignal(SIGBUS), "task 'mapper' .* by SIGBUS");
+#if defined(__x86_64__)
+    EXPECT_EXIT(crash("trap", SIGILL), ::testing::KilledBySignal(SIGILL), "task 'trap' .* by SIGILL");
+    EXPECT_EXIT(crash("divider", SIGFPE), ::testing::KilledBySignal(SIGFPE), "task 'divider' .* by SIGFPE");
+#endif
+}
+
+TEST_F(overflow, a_crash_on_the_stack_of_a_joiner_names_the_task_above) {
+    std::signal(SIGSEGV, SIG_DFL);
+    EXPECT_EXIT(
+        {
+            const runtime running(workers(1));
+            spawn({.name = "above"}, [] { *static_cast<volatile int *>(nullptr) = 1; }).join();
+        },
+        ::testing::KilledBySignal(SIGSEGV), "fult: task 'above' .* ends the program by SIGSEGV");
+    EXPECT_EXIT(
+        {
+            const runtime running(workers(1));
+            *static_cast<volatile int *>(nullptr) = 1;
+        },
+        ::testing::KilledBySignal(SIGSEGV), "fult: task 'main' .* ends the program by SIGSEGV");
 }
 
 } // namespace
