@@ -1,4 +1,8 @@
+#include <cstddef>
+#include <cstdio>
 #include <stdexcept>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <fult/detail/assertion.hpp>
 #include <fult/sync/barrier.hpp>
@@ -6,6 +10,21 @@
 #include "fult/scheduler/worker.hpp"
 
 namespace fult::detail {
+
+// How many have arrived. A barrier may end while its last waiters are about to be granted, so the kernel
+// reads it, and fails where there is no memory any more.
+struct barrier_report {
+    static void describe(const void *object, char *text, std::size_t size) noexcept {
+        static_assert(sizeof(barrier_base::pending_) == sizeof(std::ptrdiff_t));
+        auto *at = static_cast<barrier_base *>(const_cast<void *>(object));
+        std::ptrdiff_t pending = 0, expected = 0;
+        const iovec to[] = {{&pending, sizeof pending}, {&expected, sizeof expected}};
+        const iovec from[] = {{&at->pending_, sizeof pending}, {&at->expected_, sizeof expected}};
+        text[0] = '\0';
+        if (::process_vm_readv(::getpid(), to, 2, from, 2, 0) == sizeof pending + sizeof expected)
+            std::snprintf(text, size, "%td of %td have arrived", expected - pending, expected);
+    }
+};
 
 barrier_base::barrier_base(std::ptrdiff_t expected) : pending_(expected), expected_(expected) {
     if (expected < 1)
@@ -98,7 +117,7 @@ void barrier_base::complete(waiter *self) noexcept {
 }
 
 void barrier_base::wait_enqueued(waiter &self, const void *barrier) noexcept {
-    self.wait({"barrier", barrier});
+    self.wait({"barrier", barrier, &barrier_report::describe});
     if (self.subject)
         release(static_cast<waiter *>(self.subject));
 }

@@ -51,6 +51,7 @@ struct group {
     std::size_t count = 0;
     const void *object = nullptr;
     bool same_object = true;
+    std::string detail;        // of the object
     std::string joined;        // the task that a join waits for
     std::size_t most_used = 0; // bytes of a stack
     std::vector<std::string> members;
@@ -99,6 +100,7 @@ class report {
         if (g.count++ == 0) {
             g.object = object;
             g.joined = t.joins ? label(t.joins) : "";
+            g.detail = t.detail ? t.detail : "";
         }
         g.same_object = g.same_object && g.object == object;
         g.most_used = std::max(g.most_used, t.stack_used);
@@ -167,6 +169,8 @@ class report {
             text += g.joined;
         } else if (g.object && g.same_object) {
             append(text, " at %p", g.object);
+            if (!g.detail.empty())
+                append(text, " (%s)", g.detail.c_str());
         }
         if (what.timed)
             text += ", with a limit";

@@ -80,6 +80,7 @@ struct seen {
     task_description about{};
     char name[128];
     char waits_for[96]; // may lie on the task's stack
+    char detail[64];
     void *frames[most_frames];
     void *site[spawn_sites::frames];
 
@@ -246,7 +247,7 @@ class walk {
         if (at % alignof(wait_record) != 0 || at > high - sizeof(wait_record))
             return; // not on this stack: a program that switches stacks itself waits on another one
         const auto &record = *at_address<const wait_record>(at);
-        if (record.what().describe) {
+        if (record.what().describe && !record.what().what) {
             record.what().describe(record.what().object, s.waits_for, sizeof s.waits_for);
             s.about.waits_for = s.waits_for;
             s.about.timed = record.timed();
@@ -257,6 +258,10 @@ class walk {
                 std::string_view(record.what().what).substr(0, sizeof s.waits_for - 1);
             s.waits_for[text.copy(s.waits_for, text.size())] = 0;
             s.about.waits_for = s.waits_for;
+        }
+        if (record.what().describe) {
+            record.what().describe(record.what().object, s.detail, sizeof s.detail);
+            s.about.detail = s.detail[0] != 0 ? s.detail : nullptr;
         }
         s.about.object = record.what().object;
         s.about.timed = record.timed();

@@ -34,6 +34,7 @@ struct task_description {
     int worker;                        ///< the worker that runs it; -1: none
     const char *waits_for;             ///< "qlock", "join", ...; null: a signal, or it is not waiting
     const void *object;                ///< the address of the object it waits for; null if unknown
+    const char *detail;                ///< how far that is, such as "3 of 4 have arrived"; null if unknown
     task_id joins;                     ///< the task that it joins, if it is in a join
     bool timed;                        ///< a time or a stop request may end its wait
     std::size_t stack_size;            ///< bytes; 0: it has no stack, or unknown

@@ -10,7 +10,8 @@
 namespace fult::detail {
 
 // The kind of a wait ("qlock"; must live as long as the wait) and its object, or nullptr if unknown.
-// `describe`, if set, formats the object on request: a wait itself formats no text.
+// `describe`, if set, formats the object on request: a wait itself formats no text. Without a kind its text
+// is the whole description, else how far the object is.
 struct waiting_for {
     const char *what = nullptr;
     const void *object = nullptr;

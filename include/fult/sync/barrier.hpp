@@ -30,7 +30,7 @@ class FULT_API barrier_base {
     void drop() noexcept; // one participant fewer from the next phase on; called before the arrival
 
     void enqueue(waiter &self) noexcept; // called before its arrival
-    // `barrier` is only used in reports: the object may be destroyed in the meantime.
+    // `barrier`, a barrier_base, is only used in reports: the object may be destroyed in the meantime.
     static void wait_enqueued(waiter &self, const void *barrier) noexcept;
     void complete(waiter *self) noexcept; // starts the next phase and grants all of this one
     void wait(std::uint64_t phase) noexcept;
@@ -41,6 +41,7 @@ class FULT_API barrier_base {
         short_lock lock;
         wait_list list;
     };
+    friend struct barrier_report;
     queue &queue_for(const waiter &w) noexcept;
     void push(queue &q, waiter &w) noexcept;
     static void release(waiter *chain) noexcept;
@@ -112,7 +113,7 @@ template <class Completion = detail::no_completion> class barrier {
             completion_();
             base_.complete(&self);
         }
-        detail::barrier_base::wait_enqueued(self, this);
+        detail::barrier_base::wait_enqueued(self, &base_);
     }
 
     /// Arrives and leaves the barrier from the next phase on. From any thread. Does not suspend (the

@@ -197,6 +197,21 @@ TEST(inspect, equal_stacks_are_one_group) {
     fult::join_all(all);
 }
 
+TEST(inspect, a_barrier_says_how_many_have_arrived) {
+    const runtime running(workers(1));
+    fult::barrier<> all(4);
+    std::vector<fult::handle<void>> waiting;
+    for (int i = 0; i < 2; ++i)
+        waiting.push_back(spawn([&] { all.arrive_and_wait(); }));
+    until_waiting(2, "barrier");
+    (void)all.arrive(); // without waiting
+    const std::string text = dump();
+    EXPECT_NE(text.find("2 tasks wait for barrier at"), text.npos) << text;
+    EXPECT_NE(text.find("(3 of 4 have arrived)"), text.npos) << text;
+    all.arrive_and_wait();
+    fult::join_all(waiting);
+}
+
 TEST(inspect, nothing_is_lost_by_looking) {
     // tasks that yield, wait and are signaled while two threads inspect them repeatedly
     const runtime running(workers(2));
