@@ -84,8 +84,8 @@ void tried_{number}([[maybe_unused]] fult::comm::endpoint &world) {{
     [[maybe_unused]] std::vector<int> numbers(3);
     {text}
 }}""" for number, text in enumerate(texts))
-    command = [compiler, '-x', 'c++', '-std=c++20', '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-Wno-unused-variable', '-Wno-unused-but-set-variable',
-               '-fsyntax-only', f'-I{root / "include"}', '-']
+    command = [compiler, '-x', 'c++', '-std=c++20', '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-Wno-unused-variable',
+               '-Wno-unused-but-set-variable', '-fsyntax-only', f'-I{root / "include"}', '-']
     if 'clang' in Path(compiler).name:
         command.append('-ferror-limit=0')
     run = subprocess.run(command, input=f'{BEGIN}{functions}\n', capture_output=True, text=True)
