@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 
-MOST_STATIC_TLS = 128
+MOST_STATIC_TLS = 256
 
 # The programs that are installed, by the folder of the build that has them.
 BUILT = {'fult-info': 'tools', 'fult-comm-info': 'tools', 'fult-run': 'launcher', 'fult-omp': 'omp'}
