@@ -96,13 +96,19 @@ void departures::leave() noexcept {
     arrivals_.drop_all_early();
     endpoints_.each([&](endpoint_state &e) { arrivals_.discard_all(e.take_messages()); });
     sending_.flush_all();
+    announce_leave();
+}
+
+// To those that do not know it yet: there may have been no memory to hold it.
+void departures::announce_leave() noexcept {
     for (int rank = 0; rank < core_.peers.size(); ++rank)
-        if (core_.peers.of(rank).via)
-            answers_.send(rank, record::leaving);
+        if (peer &each = core_.peers.of(rank); each.via && !each.knows_leave)
+            each.knows_leave = answers_.send(rank, record::leaving);
     sending_.flush_all();
 }
 
-bool departures::may_close() const noexcept {
+bool departures::may_close() noexcept {
+    announce_leave();
     for (int rank = 0; rank < core_.peers.size(); ++rank)
         if (const peer &each = core_.peers.of(rank);
             each.via && !core_.limits_of(each).keeps && !each.took_leave && !each.is_doomed())

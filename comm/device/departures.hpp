@@ -48,9 +48,10 @@ class departures {
     void leave() noexcept;
     // Afterwards: true if no rank needs this one's transports to get what they have accepted. A late rank may
     // take its messages long after all others have ended.
-    bool may_close() const noexcept;
+    bool may_close() noexcept;
 
   private:
+    void announce_leave() noexcept;
     void fail(peer &who) noexcept;
     void fail_receives(int rank) noexcept;
     void report(endpoint_state &to, int rank, errc why) noexcept;

@@ -27,6 +27,7 @@ struct peer {
     // finished for this reason.
     std::atomic<bool> doomed{false};
     bool ended = false; // its process has: it is doomed when all that it has sent before has been handled
+    bool knows_leave = false;                  // it has been sent word that this rank leaves
     bool took_leave = false;                   // it has handled all that this rank, which leaves, has sent
     bool offers_only = false;                  // it asked for RTS only: too many unexpected bytes
     bool told_slower = false;                  // this rank asked it for that
