@@ -21,6 +21,7 @@ device_core::device_core(const device_settings &how, std::vector<std::unique_ptr
         p.via = transports[p.via_index].get();
         p.head = limits_of(p).guarded ? sizeof(guarded_head) : sizeof(packet_head);
         p.inject = std::min(limits_of(p).inject, settings.packet_size);
+        p.window = limits_of(p).window;
         // An injected packet needs no buffer and causes no event.
         p.fills = p.inject >= 1024 ? p.inject : std::min(limits_of(p).message, settings.packet_size);
     }

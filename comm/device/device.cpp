@@ -11,7 +11,8 @@ device::device(const device_settings &settings, std::vector<std::unique_ptr<tran
                const std::vector<int> &routes)
     : core_(settings, std::move(transports), routes),
       packets_(core_),
-      sending_(core_, packets_, sleep_),
+      credits_(core_),
+      sending_(core_, packets_, sleep_, credits_),
       answers_(core_, sending_, sleep_),
       rendezvous_(core_, sending_, answers_, sleep_),
       handlers_(core_.callbacks, endpoints_, packets_),
@@ -21,10 +22,10 @@ device::device(const device_settings &settings, std::vector<std::unique_ptr<tran
       one_sided_(core_, sending_, arrivals_, sleep_, progress_),
       departures_(core_, sending_, answers_, rendezvous_, endpoints_, arrivals_, one_sided_, probes_,
                   handlers_),
-      receiving_(core_, packets_, sleep_, arrivals_, rendezvous_, one_sided_, departures_, probes_,
-                 handlers_),
-      progress_({core_, sleep_, sending_, answers_, rendezvous_, flow_, deliveries_, arrivals_, one_sided_,
-                 probes_, receiving_}) {
+      receiving_(core_, packets_, sleep_, arrivals_, rendezvous_, one_sided_, departures_, probes_, handlers_,
+                 credits_),
+      progress_({core_, sleep_, credits_, sending_, answers_, rendezvous_, flow_, deliveries_, arrivals_,
+                 one_sided_, probes_, receiving_}) {
     core_.mutex.set_duties(*this);
 }
 

@@ -20,6 +20,7 @@
 #include "comm/device/answers.hpp"
 #include "comm/device/arrivals.hpp"
 #include "comm/device/core.hpp"
+#include "comm/device/credits.hpp"
 #include "comm/device/deliveries.hpp"
 #include "comm/device/departures.hpp"
 #include "comm/device/endpoint_table.hpp"
@@ -134,6 +135,7 @@ class device final : lock_duties {
     device_core core_;
     device_sleep sleep_;
     packet_buffers packets_;
+    credits credits_;
     send_path sending_;
     answer_queue answers_;
     rendezvous rendezvous_;

@@ -43,7 +43,11 @@ struct peer {
     std::uint64_t sent = 0;                        // counted records (wire.hpp)
     std::uint64_t received = 0;                    // counted records that were handled
     unsigned quiet = 0;                            // signs of life sent since its last packet arrived
-    bool blocked = false;                          // in the device's list of peers with waiting sends
+    unsigned window = 0;         // packets that may be unreported (credits.hpp); 0: any number
+    unsigned unreported = 0;     // packets sent that the peer has not reported as handled
+    unsigned handled = 0;        // packets of the peer that have been handled, and not been reported to it
+    bool report_is_late = false; // the transport had no room for it
+    bool blocked = false;        // in the device's list of peers with waiting sends
     peer *next_blocked = nullptr;
     unsigned deferred = 0;  // its packets that wait for memory; later ones wait behind them
     bool no_memory = false; // in this retry of deferred packets

@@ -15,8 +15,8 @@ namespace fult::comm::detail {
 // Progress ------------------------------------------------------------------------------------------------------------
 
 bool progress_engine::needs_room() const noexcept {
-    return parts_.long_messages.waits() || parts_.accesses.waits() || parts_.sending.waits() ||
-           parts_.answers.waits();
+    return parts_.windows.waits() || parts_.long_messages.waits() || parts_.accesses.waits() ||
+           parts_.sending.waits() || parts_.answers.waits();
 }
 
 bool progress_engine::needs_memory() const noexcept {
@@ -39,6 +39,7 @@ void progress_engine::check_flow() noexcept {
 }
 
 void progress_engine::retry_for_room() noexcept {
+    parts_.windows.retry();
     parts_.answers.retry();
     parts_.accesses.retry();
     parts_.long_messages.retry();

@@ -18,6 +18,7 @@ namespace fult::comm::detail {
 struct progress_parts {
     device_core &core;
     device_sleep &sleep;
+    credits &windows;
     send_path &sending;
     answer_queue &answers;
     rendezvous &long_messages;

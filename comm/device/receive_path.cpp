@@ -143,9 +143,14 @@ bool receive_path::handle_packet(packet &p, std::size_t from) noexcept {
         return false;
     }
     source.received += is_counted(first.kind) ? 1 : 0;
-    if (!reader.at_end())
-        return handle_records(reader, p);
-    silent_events_ += is_counted(first.kind) ? 0 : 1;
+    if (!reader.at_end()) {
+        if (!handle_records(reader, p))
+            return false;
+    } else {
+        silent_events_ += is_counted(first.kind) ? 0 : 1;
+    }
+    if (first.kind != record::credit)
+        credits_.note_handled(source);
     return true;
 }
 
@@ -213,6 +218,10 @@ bool receive_path::handle_other(int source, const record_view &r) noexcept {
         core_.peers.of(source).took_leave = true;
         break;
     case record::alive:
+        break;
+    case record::credit:
+        if (const auto body = body_as<credit_body>(r.body))
+            credits_.credit_arrived(core_.peers.of(source), body->count);
         break;
     case record::probe:
         probes_.probe_arrived(source, r);

@@ -9,6 +9,7 @@
 
 #include "comm/base/linked_queue.hpp"
 #include "comm/device/arrivals.hpp"
+#include "comm/device/credits.hpp"
 #include "comm/device/departures.hpp"
 #include "comm/device/handler_calls.hpp"
 #include "comm/device/packet_buffers.hpp"
@@ -22,7 +23,7 @@ class receive_path {
   public:
     receive_path(device_core &core, packet_buffers &packets, device_sleep &sleep, arrivals &messages,
                  rendezvous &long_messages, one_sided &accesses, departures &gone, probe_port &probes,
-                 handler_calls &handlers) noexcept
+                 handler_calls &handlers, credits &windows) noexcept
         : core_(core),
           packets_(packets),
           sleep_(sleep),
@@ -31,7 +32,8 @@ class receive_path {
           one_sided_(accesses),
           departures_(gone),
           probes_(probes),
-          handlers_(handlers) {}
+          handlers_(handlers),
+          credits_(windows) {}
     receive_path(const receive_path &) = delete;
     receive_path &operator=(const receive_path &) = delete;
 
@@ -76,6 +78,7 @@ class receive_path {
     departures &departures_;
     probe_port &probes_;
     handler_calls &handlers_;
+    credits &credits_;
     unsigned silent_events_ = 0;                   // events of this poll that do not count
     linked_queue<packet, &packet::next> deferred_; // received, without memory for their records
     bool told_no_memory_ = false;

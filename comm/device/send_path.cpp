@@ -104,6 +104,8 @@ bool send_path::flush(peer &to) noexcept {
     packet *p = to.open;
     if (!p || p->size == 0 || to.is_doomed())
         return true;
+    if (!credits_.may_send(to))
+        return false;
     const std::size_t size = p->size;
     outcome how;
     if (size <= to.inject) {
@@ -122,6 +124,7 @@ bool send_path::flush(peer &to) noexcept {
         return true;
     }
     if (how == outcome::done) {
+        credits_.note_sent(to);
         sent_since_look_ += size;
         sleep_.ring(to.rank);
     }

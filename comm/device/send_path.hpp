@@ -6,6 +6,7 @@
 #include <span>
 
 #include "comm/device/core.hpp"
+#include "comm/device/credits.hpp"
 #include "comm/device/operation.hpp"
 #include "comm/device/packet_buffers.hpp"
 #include "comm/device/sleep.hpp"
@@ -16,8 +17,8 @@ namespace fult::comm::detail {
 // Under the device's lock, unless stated otherwise.
 class send_path {
   public:
-    send_path(device_core &core, packet_buffers &packets, device_sleep &sleep) noexcept
-        : core_(core), packets_(packets), sleep_(sleep) {}
+    send_path(device_core &core, packet_buffers &packets, device_sleep &sleep, credits &windows) noexcept
+        : core_(core), packets_(packets), sleep_(sleep), credits_(windows) {}
     send_path(const send_path &) = delete;
     send_path &operator=(const send_path &) = delete;
 
@@ -30,7 +31,7 @@ class send_path {
     // The same with bytes of a message in place of the second part.
     bool append(peer &to, record kind, const sending &s, std::span<const std::byte> first, std::size_t offset,
                 std::size_t size) noexcept;
-    // Hands the open packet to the transport. Returns false if the transport has no space now.
+    // Hands the open packet to the transport. Returns false if that, or the peer's window, has no space now.
     bool flush(peer &to) noexcept;
     void flush_all() noexcept;
     // Small messages are gathered while this worker has other tasks to run. An idle receiver gets a few
@@ -74,6 +75,7 @@ class send_path {
     device_core &core_;
     packet_buffers &packets_;
     device_sleep &sleep_;
+    credits &credits_;
     peer *open_ = nullptr;    // peers with an open packet that was not empty when it was last looked at
     peer *blocked_ = nullptr; // those with sends that wait for packets
     std::size_t sent_since_look_ = 0;

@@ -47,6 +47,9 @@ fabric_endpoint::fabric_endpoint(const fabric_settings &settings) : settings_(se
     if (const std::size_t bytes = info_->domain_attr->mr_key_size; bytes != 0 && bytes < sizeof key_mask_)
         key_mask_ = (std::uint64_t{1} << 8 * bytes) - 1;
     limits_.guarded = !in_shared_memory_;
+    // Providers above others take what arrives out of the connections whether or not a receive is posted.
+    if (provider_.find(';') != std::string::npos || provider_ == "sockets")
+        limits_.window = 64;
     limits_.local_keys = (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
     // In shared memory a write is either done when the call returns, or queued ahead of every message that is
     // sent afterwards. Between hosts the other side has to confirm.

@@ -41,9 +41,10 @@ enum class record : std::uint8_t {
     leaving,   // the rank's context ends: only answers follow, and data of earlier RTS
     farewell,  // answers it, unless the transport keeps packets: all that came before has been handled
     alive,     // sign of life
-    probe      // deadlock detection: deadlock/probe.hpp
+    probe,     // deadlock detection: deadlock/probe.hpp
+    credit     // so many packets have been handled: credit_body. Alone in its packet (device/credits.hpp)
 };
-inline constexpr std::uint8_t last_record = static_cast<std::uint8_t>(record::probe);
+inline constexpr std::uint8_t last_record = static_cast<std::uint8_t>(record::credit);
 
 // True for records that may make the receiver act. They are counted for deadlock detection.
 constexpr bool is_counted(record kind) noexcept { return kind < record::alive; }
@@ -57,7 +58,8 @@ struct record_head {
     std::uint32_t unused;
 };
 static_assert(sizeof(packet_head) == 8 && sizeof(guarded_head) == 16 && sizeof(record_head) == 16);
-static_assert(!is_counted(record::alive) && !is_counted(record::probe) && is_counted(record::leaving));
+static_assert(!is_counted(record::alive) && !is_counted(record::probe) && !is_counted(record::credit) &&
+              is_counted(record::leaving));
 
 struct rts_body {
     std::uint64_t size;
@@ -82,6 +84,10 @@ struct cts_body {
 struct data_body {
     std::uint64_t receiver;
     std::uint64_t offset;
+};
+
+struct credit_body {
+    std::uint64_t count;
 };
 
 constexpr std::size_t padded(std::size_t size) noexcept { return (size + 7) & ~std::size_t{7}; }

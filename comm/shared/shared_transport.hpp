@@ -21,7 +21,7 @@ class shared_transport final : public transport {
 
     const char *name() const noexcept override { return "shared"; }
     transport_limits limits() const noexcept override {
-        return {shape_.most, shape_.most, one_sided_, false, false, true};
+        return {shape_.most, shape_.most, one_sided_, false, false, 0, true};
     }
 
     std::string address() const override;

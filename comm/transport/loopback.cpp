@@ -44,7 +44,8 @@ class loopback final : public transport {
     const char *name() const noexcept override { return "loopback"; }
     transport_limits limits() const noexcept override {
         return {hub_->settings.inject,     hub_->settings.message, hub_->settings.one_sided,
-                hub_->settings.local_keys, hub_->settings.guarded, hub_->settings.keeps};
+                hub_->settings.local_keys, hub_->settings.guarded, hub_->settings.window,
+                hub_->settings.keeps};
     }
     std::string address() const override { return "loopback:" + std::to_string(rank_); }
     void connect(std::span<const std::string>) override {}
@@ -186,6 +187,11 @@ std::unique_ptr<transport> open_loopback(std::shared_ptr<loopback_hub> hub, int 
 void cut_off(loopback_hub &hub, int rank) noexcept {
     const std::lock_guard guard(hub.box(rank).lock);
     hub.box(rank).cut = true;
+}
+
+std::size_t packets_waiting(loopback_hub &hub, int rank) noexcept {
+    const std::lock_guard guard(hub.box(rank).lock);
+    return hub.box(rank).messages.size();
 }
 
 bool inject_bytes(loopback_hub &hub, int to, const void *bytes, std::size_t size) {

@@ -16,6 +16,7 @@ struct loopback_settings {
     bool one_sided = true;
     bool local_keys = false;   // local memory must be registered too, as InfiniBand adapters require
     bool keeps = true;         // as transport_limits
+    unsigned window = 0;       // likewise
     bool guarded = false;      // like a network that strangers can reach
     unsigned refuse_every = 0; // every so many-th call returns `again`; 0: none
 };
@@ -27,6 +28,8 @@ std::unique_ptr<transport> open_loopback(std::shared_ptr<loopback_hub> hub, int 
 
 // As if that rank had been killed: sends to it fail.
 void cut_off(loopback_hub &hub, int rank) noexcept;
+// Packets in a rank's queue.
+std::size_t packets_waiting(loopback_hub &hub, int rank) noexcept;
 // Puts bytes into a rank's queue, as if they came from the network.
 bool inject_bytes(loopback_hub &hub, int to, const void *bytes, std::size_t size);
 

@@ -66,6 +66,8 @@ struct transport_limits {
     bool one_sided = false;  // read and write work
     bool local_keys = false; // local memory must be registered too: packets and transfers carry descriptors
     bool guarded = false;    // processes outside the job could send packets: see guarded_head
+    unsigned window = 0;     // not 0: it buffers what arrives without limit, so a sender has at most so many
+                             // packets on their way to a rank (credits.hpp)
     bool keeps = false;      // what it has accepted arrives, also if it is closed before
 };
 
