@@ -5,7 +5,6 @@
 #include <string>
 
 #include <fult/detail/assertion.hpp>
-#include <fult/detail/forked.hpp>
 
 #include "comm/endpoints/endpoint_state.hpp"
 #include "comm/requests/describe.hpp"
@@ -24,13 +23,6 @@ const char *name_of(collective what) noexcept {
 }
 
 std::string prefix(collective what) { return "fult-comm: " + std::string(name_of(what)) + ": "; }
-
-endpoint_state &state_of(const endpoint &among, collective what) {
-    fult::detail::check_not_forked();
-    if (endpoint_state *state = endpoint_access::state(among))
-        return *state;
-    throw std::invalid_argument(prefix(what) + "the endpoint is empty (moved from?)");
-}
 
 } // namespace
 
@@ -67,7 +59,7 @@ endpoint &internal_channel(const endpoint &of) {
 }
 
 collective_call::collective_call(endpoint &among, collective what, std::uint32_t sequence)
-    : state_(state_of(among, what)),
+    : state_(state_of(among, name_of(what))),
       on_(state_.collective_context),
       what_(what),
       sequence_(sequence),

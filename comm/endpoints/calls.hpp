@@ -1,11 +1,6 @@
 // Common part of the functions of endpoint.
 #pragma once
 
-#include <memory>
-#include <stdexcept>
-#include <string>
-
-#include <fult/detail/forked.hpp>
 #include <fult/sync/waiter.hpp>
 
 #include "comm/endpoints/endpoint_state.hpp"
@@ -43,13 +38,5 @@ struct blocking_send final : sending {
         return failure;
     }
 };
-
-inline endpoint_state &the(const std::shared_ptr<endpoint_state> &state, const char *call) {
-    fult::detail::check_not_forked();
-    if (!state)
-        throw std::invalid_argument("fult-comm: " + std::string(call) +
-                                    ": the endpoint is empty (moved from?)");
-    return *state;
-}
 
 } // namespace fult::comm::detail

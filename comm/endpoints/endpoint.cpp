@@ -59,7 +59,7 @@ void endpoint::wrong_size(const status &got, std::size_t wanted) {
 }
 
 endpoint endpoint::subset(std::span<const int> members, std::int64_t tag, endpoint_options how) {
-    const endpoint_state &parent = the(state_, "subset");
+    const endpoint_state &parent = state_of(*this, "subset");
     FULT_ASSERT(parent.maker(), "endpoints of a context have one");
     return parent.maker()->make_subset(parent, members, tag, std::move(how));
 }
@@ -76,7 +76,7 @@ bool send_at_once(endpoint_state &from, const void *data, std::size_t size, int 
 } // namespace
 
 void endpoint::send(const void *data, std::size_t size, int destination, std::int64_t tag) {
-    endpoint_state &from = the(state_, "send");
+    endpoint_state &from = state_of(*this, "send");
     const std::uint32_t its_tag = from.check_destination("send", destination, tag);
     if (send_at_once(from, data, size, destination, its_tag))
         return;
@@ -87,7 +87,7 @@ void endpoint::send(const void *data, std::size_t size, int destination, std::in
 }
 
 errc endpoint::send_status(const void *data, std::size_t size, int destination, std::int64_t tag) noexcept {
-    endpoint_state &from = the(state_, "send_status");
+    endpoint_state &from = state_of(*this, "send_status");
     const std::uint32_t its_tag = from.check_destination("send_status", destination, tag);
     try {
         if (send_at_once(from, data, size, destination, its_tag))
@@ -101,7 +101,7 @@ errc endpoint::send_status(const void *data, std::size_t size, int destination, 
 }
 
 void endpoint::ssend(const void *data, std::size_t size, int destination, std::int64_t tag) {
-    endpoint_state &from = the(state_, "ssend");
+    endpoint_state &from = state_of(*this, "ssend");
     const std::uint32_t its_tag = from.check_destination("ssend", destination, tag);
     blocking_send s;
     describe_send(s, from, data, size, destination, its_tag);
@@ -111,7 +111,7 @@ void endpoint::ssend(const void *data, std::size_t size, int destination, std::i
 }
 
 errc endpoint::ssend_status(const void *data, std::size_t size, int destination, std::int64_t tag) noexcept {
-    endpoint_state &from = the(state_, "ssend_status");
+    endpoint_state &from = state_of(*this, "ssend_status");
     const std::uint32_t its_tag = from.check_destination("ssend_status", destination, tag);
     blocking_send s;
     describe_send(s, from, data, size, destination, its_tag);
@@ -120,7 +120,7 @@ errc endpoint::ssend_status(const void *data, std::size_t size, int destination,
 }
 
 status endpoint::recv(void *data, std::size_t size, int source, std::int64_t tag) {
-    endpoint_state &at = the(state_, "recv");
+    endpoint_state &at = state_of(*this, "recv");
     at.check_source("recv", source, tag);
     blocking_receive r;
     describe_receive(r, at, data, size, source, tag);
@@ -130,7 +130,7 @@ status endpoint::recv(void *data, std::size_t size, int source, std::int64_t tag
 
 errc endpoint::recv_status(void *data, std::size_t size, int source, std::int64_t tag,
                            status &about) noexcept {
-    endpoint_state &at = the(state_, "recv_status");
+    endpoint_state &at = state_of(*this, "recv_status");
     at.check_source("recv_status", source, tag);
     blocking_receive r;
     describe_receive(r, at, data, size, source, tag);
@@ -142,7 +142,7 @@ errc endpoint::recv_status(void *data, std::size_t size, int source, std::int64_
 
 status endpoint::sendrecv(const void *out, std::size_t out_size, int destination, std::int64_t out_tag,
                           void *in, std::size_t in_size, int source, std::int64_t in_tag) {
-    endpoint_state &at = the(state_, "sendrecv");
+    endpoint_state &at = state_of(*this, "sendrecv");
     at.check_destination("sendrecv", destination, out_tag);
     at.check_source("sendrecv", source, in_tag);
     blocking_receive r;
@@ -159,7 +159,7 @@ status endpoint::sendrecv(const void *out, std::size_t out_size, int destination
 }
 
 request endpoint::isend(const void *data, std::size_t size, int destination, std::int64_t tag) {
-    endpoint_state &from = the(state_, "isend");
+    endpoint_state &from = state_of(*this, "isend");
     const std::uint32_t its_tag = from.check_destination("isend", destination, tag);
     if (send_at_once(from, data, size, destination, its_tag))
         return request(status{destination, its_tag, size});
@@ -172,7 +172,7 @@ request endpoint::issend(const void *data, std::size_t size, int destination, st
 
 request endpoint::begin_send(const void *data, bool scattered, std::size_t size, int destination,
                              std::int64_t tag, bool synchronous, const char *call) {
-    endpoint_state &from = the(state_, call);
+    endpoint_state &from = state_of(*this, call);
     const std::uint32_t its_tag = from.check_destination(call, destination, tag);
     auto s = std::make_unique<pending_send>();
     s->on = &from.on;
@@ -184,7 +184,7 @@ request endpoint::begin_send(const void *data, bool scattered, std::size_t size,
 }
 
 request endpoint::irecv(void *data, std::size_t size, int source, std::int64_t tag) {
-    endpoint_state &at = the(state_, "irecv");
+    endpoint_state &at = state_of(*this, "irecv");
     at.check_source("irecv", source, tag);
     auto r = std::make_unique<pending_receive>();
     r->on = &at.on;
@@ -194,7 +194,7 @@ request endpoint::irecv(void *data, std::size_t size, int source, std::int64_t t
 }
 
 bool endpoint::enqueue(const void *data, std::size_t size, int destination, std::int64_t tag) {
-    endpoint_state &from = the(state_, "enqueue");
+    endpoint_state &from = state_of(*this, "enqueue");
     const std::uint32_t its_tag = from.check_destination("enqueue", destination, tag);
     const int to = from.world_rank(destination);
     if (from.on.has_failed(to))
@@ -236,7 +236,7 @@ bool endpoint::enqueue(const void *data, std::size_t size, int destination, std:
 }
 
 std::optional<message> endpoint::dequeue() {
-    endpoint_state &at = the(state_, "dequeue");
+    endpoint_state &at = state_of(*this, "dequeue");
     if (at.how.how != delivery::queued)
         throw std::invalid_argument(
             "fult-comm: dequeue: the endpoint has no queue; make one with delivery::queued");

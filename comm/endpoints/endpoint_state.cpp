@@ -9,7 +9,6 @@
 #include <string>
 
 #include <fult/detail/assertion.hpp>
-#include <fult/detail/forked.hpp>
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/service.hpp>
 #include <fult/spawn.hpp>
@@ -384,10 +383,7 @@ std::optional<message> endpoint_state::dequeue() noexcept {
     return first;
 }
 
-endpoint_state &state_of(const endpoint &e, const char *call) {
-    fult::detail::check_not_forked();
-    if (endpoint_state *state = endpoint_access::state(e))
-        return *state;
+void refuse_empty_endpoint(const char *call) {
     throw std::invalid_argument(
         std::string("fult-comm: ").append(call).append(": the endpoint is empty (moved from?)"));
 }

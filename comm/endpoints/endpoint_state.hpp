@@ -14,6 +14,7 @@
 
 #include <fult/comm/endpoint.hpp>
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/forked.hpp>
 
 #include "comm/device/device.hpp"
 #include "comm/device/operation.hpp"
@@ -201,7 +202,17 @@ struct endpoint_access {
     static endpoint_state *state(const endpoint &e) noexcept { return e.state_.get(); }
 };
 
-// Throws std::invalid_argument, in the name of `call`, for an empty endpoint.
-endpoint_state &state_of(const endpoint &e, const char *call);
+[[noreturn]] void refuse_empty_endpoint(const char *call); // throws std::invalid_argument
+
+// For the beginning of a call: refuses an empty endpoint, and the child of a fork.
+inline endpoint_state &checked_state(endpoint_state *state, const char *call) {
+    fult::detail::check_not_forked();
+    if (!state) [[unlikely]]
+        refuse_empty_endpoint(call);
+    return *state;
+}
+inline endpoint_state &state_of(const endpoint &e, const char *call) {
+    return checked_state(endpoint_access::state(e), call);
+}
 
 } // namespace fult::comm::detail

@@ -39,7 +39,7 @@ void describe_taken(receive &r, endpoint_state &at, void *to, bool scattered, st
 } // namespace
 
 std::optional<status> endpoint::try_probe(int source, std::int64_t tag) {
-    endpoint_state &at = the(state_, "try_probe");
+    endpoint_state &at = state_of(*this, "try_probe");
     at.check_source("try_probe", source, tag);
     const int in_job = at.world_source(source);
     if (auto found = at.look(in_job, tag))
@@ -49,13 +49,13 @@ std::optional<status> endpoint::try_probe(int source, std::int64_t tag) {
 }
 
 status endpoint::probe(int source, std::int64_t tag) {
-    endpoint_state &at = the(state_, "probe");
+    endpoint_state &at = state_of(*this, "probe");
     at.check_source("probe", source, tag);
     return await_message(at, "probe", source, tag, [&] { return try_probe(source, tag); });
 }
 
 std::optional<matched_message> endpoint::try_mprobe(int source, std::int64_t tag) {
-    endpoint_state &at = the(state_, "try_mprobe");
+    endpoint_state &at = state_of(*this, "try_mprobe");
     at.check_source("try_mprobe", source, tag);
     const int in_job = at.world_source(source);
     arrived *found = at.take(in_job, tag);
@@ -69,7 +69,7 @@ std::optional<matched_message> endpoint::try_mprobe(int source, std::int64_t tag
 }
 
 matched_message endpoint::mprobe(int source, std::int64_t tag) {
-    endpoint_state &at = the(state_, "mprobe");
+    endpoint_state &at = state_of(*this, "mprobe");
     at.check_source("mprobe", source, tag);
     return await_message(at, "mprobe", source, tag, [&] { return try_mprobe(source, tag); });
 }
@@ -97,7 +97,7 @@ matched_message::~matched_message() {
 }
 
 status matched_message::receive(void *to, bool scattered, std::size_t size) {
-    endpoint_state &at = the(at_, "matched_message::recv");
+    endpoint_state &at = checked_state(at_.get(), "matched_message::recv");
     blocking_receive r;
     describe_taken(r, at, to, scattered, size, about_);
     const std::shared_ptr<endpoint_state> keep = std::move(at_);
@@ -106,7 +106,7 @@ status matched_message::receive(void *to, bool scattered, std::size_t size) {
 }
 
 request matched_message::begin(void *to, bool scattered, std::size_t size) {
-    endpoint_state &at = the(at_, "matched_message::irecv");
+    endpoint_state &at = checked_state(at_.get(), "matched_message::irecv");
     auto r = std::make_unique<pending_receive>();
     r->on = &at.on;
     describe_taken(*r, at, to, scattered, size, about_);
@@ -121,7 +121,7 @@ request matched_message::irecv(void *data, std::size_t size) { return begin(data
 request matched_message::irecv(message_target &to, std::size_t size) { return begin(&to, true, size); }
 
 errc matched_message::recv_status(void *data, std::size_t size, status &about) noexcept {
-    endpoint_state &at = the(at_, "matched_message::recv_status");
+    endpoint_state &at = checked_state(at_.get(), "matched_message::recv_status");
     blocking_receive r;
     describe_taken(r, at, data, false, size, about_);
     const std::shared_ptr<endpoint_state> keep = std::move(at_);

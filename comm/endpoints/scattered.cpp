@@ -48,7 +48,7 @@ void send_copy(endpoint_state &from, const message_source &bytes, std::size_t si
 
 void endpoint::send(const message_source &from, std::size_t size, int destination, std::int64_t tag,
                     bool synchronous) {
-    endpoint_state &at = the(state_, "send");
+    endpoint_state &at = state_of(*this, "send");
     const std::uint32_t its_tag = at.check_destination("send", destination, tag);
     if (is_copied(at, size, destination, synchronous)) {
         send_copy(at, from, size, its_tag);
@@ -64,7 +64,7 @@ void endpoint::send(const message_source &from, std::size_t size, int destinatio
 
 request endpoint::isend(const message_source &from, std::size_t size, int destination, std::int64_t tag,
                         bool synchronous) {
-    endpoint_state &at = the(state_, "isend");
+    endpoint_state &at = state_of(*this, "isend");
     const std::uint32_t its_tag = at.check_destination("isend", destination, tag);
     if (is_copied(at, size, destination, synchronous)) {
         send_copy(at, from, size, its_tag);
@@ -74,7 +74,7 @@ request endpoint::isend(const message_source &from, std::size_t size, int destin
 }
 
 status endpoint::recv(message_target &to, std::size_t size, int source, std::int64_t tag) {
-    endpoint_state &at = the(state_, "recv");
+    endpoint_state &at = state_of(*this, "recv");
     at.check_source("recv", source, tag);
     blocking_receive r;
     describe_receive(r, at, &to, size, source, tag);
@@ -84,7 +84,7 @@ status endpoint::recv(message_target &to, std::size_t size, int source, std::int
 }
 
 request endpoint::irecv(message_target &to, std::size_t size, int source, std::int64_t tag) {
-    endpoint_state &at = the(state_, "irecv");
+    endpoint_state &at = state_of(*this, "irecv");
     at.check_source("irecv", source, tag);
     auto r = std::make_unique<pending_receive>();
     r->on = &at.on;
@@ -114,7 +114,7 @@ status endpoint::recv(std::span<const mutable_buffer> buffers, int source, std::
 request endpoint::isend(std::span<const const_buffer> buffers, int destination, std::int64_t tag) {
     if (const const_buffer *one = only_one(buffers))
         return isend(one->data, one->size, destination, tag);
-    endpoint_state &from = the(state_, "isend");
+    endpoint_state &from = state_of(*this, "isend");
     const std::uint32_t its_tag = from.check_destination("isend", destination, tag);
     const std::size_t size = piece_cursor<const_buffer>::total(buffers);
     if (is_copied(from, size, destination, false)) {
@@ -131,7 +131,7 @@ request endpoint::isend(std::span<const const_buffer> buffers, int destination, 
 request endpoint::irecv(std::span<const mutable_buffer> buffers, int source, std::int64_t tag) {
     if (const mutable_buffer *one = only_one(buffers))
         return irecv(one->data, one->size, source, tag);
-    endpoint_state &at = the(state_, "irecv");
+    endpoint_state &at = state_of(*this, "irecv");
     at.check_source("irecv", source, tag);
     auto r = std::make_unique<pieces_receive>(buffers);
     r->on = &at.on;
