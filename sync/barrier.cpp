@@ -1,10 +1,10 @@
 #include <cstddef>
 #include <cstdio>
 #include <stdexcept>
-#include <sys/uio.h>
-#include <unistd.h>
 
+#include <fult/detail/address.hpp>
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/task_subject.hpp>
 #include <fult/sync/barrier.hpp>
 
 #include "fult/scheduler/worker.hpp"
@@ -18,10 +18,9 @@ struct barrier_report {
         static_assert(sizeof(barrier_base::pending_) == sizeof(std::ptrdiff_t));
         auto *at = static_cast<barrier_base *>(const_cast<void *>(object));
         std::ptrdiff_t pending = 0, expected = 0;
-        const iovec to[] = {{&pending, sizeof pending}, {&expected, sizeof expected}};
-        const iovec from[] = {{&at->pending_, sizeof pending}, {&at->expected_, sizeof expected}};
         text[0] = '\0';
-        if (::process_vm_readv(::getpid(), to, 2, from, 2, 0) == sizeof pending + sizeof expected)
+        if (read_if_mapped(address_of(&at->pending_), &pending, sizeof pending) &&
+            read_if_mapped(address_of(&at->expected_), &expected, sizeof expected))
             std::snprintf(text, size, "%td of %td have arrived", expected - pending, expected);
     }
 };

@@ -77,8 +77,8 @@ void team_visit::begin() noexcept {
     team_ = the_team.load(std::memory_order_seq_cst); // pairs with end_threads
 }
 void team_visit::end() noexcept {
-    visitors.fetch_sub(1, std::memory_order_release);
-} // pairs with await_visitors
+    visitors.fetch_sub(1, std::memory_order_release); // pairs with await_visitors
+}
 
 // A running runtime. If the constructor throws, everything is undone.
 class engine {
@@ -383,7 +383,7 @@ const options &runtime::in_force() const noexcept { return detail::engine_option
 unsigned worker_count() noexcept {
     const detail::worker *here = detail::this_worker();
     const detail::team_visit visit(here);
-    const detail::worker_team *team = here ? &here->team : visit.team();
+    const detail::worker_team *team = detail::visited_team(here, visit);
     return team ? team->count : 0;
 }
 

@@ -259,7 +259,7 @@ void dump_tasks(std::ostream &to) {
 int dump_signal() noexcept {
     const detail::worker *here = detail::this_worker();
     const detail::team_visit visit(here);
-    const detail::worker_team *team = here ? &here->team : visit.team();
+    const detail::worker_team *team = detail::visited_team(here, visit);
     return team ? team->opts.dump_signal : 0;
 }
 

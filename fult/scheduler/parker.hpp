@@ -33,8 +33,8 @@ class alignas(8) parker { // so that a pointer to it has room for a tag
     // require.
     bool begin_sleep(std::uint32_t prepared) noexcept { return change(prepared, prepared | asleep); }
     void end_sleep() noexcept {
-        posts_.fetch_and(~(asleep | at_bell), std::memory_order_acq_rel);
-    } // with post
+        posts_.fetch_and(~(asleep | at_bell), std::memory_order_acq_rel); // pairs with post
+    }
     bool is_asleep(std::uint32_t prepared) const noexcept {
         return posts_.load(std::memory_order_acquire) == (prepared | asleep); // pairs with post
     }

@@ -169,4 +169,10 @@ inline worker *this_worker() noexcept {
     return w == &no_worker ? nullptr : static_cast<worker *>(w);
 }
 
+// The team of the runtime that the calling thread sees while its visit lives, `here` being its worker;
+// nullptr: none is running.
+inline worker_team *visited_team(const worker *here, const team_visit &visit) noexcept {
+    return here ? &here->team : visit.team();
+}
+
 } // namespace fult::detail

@@ -26,12 +26,12 @@ namespace {
 
 // The team in which the caller spawns, while its visit lives.
 worker_team &team_of(const worker *here, const team_visit &visit) {
-    if (here) // in a forked child a request flag is set
-        return here->team;
-    check_not_forked();
-    if (!visit.team())
+    if (!here) // in a forked child a worker has a request flag set
+        check_not_forked();
+    worker_team *const team = visited_team(here, visit);
+    if (!team)
         refuse_without_runtime();
-    return *visit.team();
+    return *team;
 }
 
 // A foreign thread has taken a slot of this home. Either the end of the runtime, which closes the team first,
