@@ -35,6 +35,12 @@ def wrong_language(command, text, include_dirs):
     return f'C++17 should give one error that says "FULT needs C++20":\n{run.stderr[:2000] or "it gives none"}'
 
 
+def tried(name, complaint):
+    """Says what has been compiled: on a loaded machine all of it takes longer than a test may be silent."""
+    print(f'{name}: {"wrong" if complaint else "ok"}', flush=True)
+    return name, complaint
+
+
 def is_first_in_its_source(header, root):
     """Whether NAME.cpp includes NAME.hpp before all else: then it compiles alone if the library is built without precompiled headers."""
     source = header.with_suffix('.cpp')
@@ -75,10 +81,10 @@ def main():
         jobs += [(f'all together, unit {i}', options.cxx, everything, [public_dir], cpp + ['-c', '-fPIC', '-o', objects[i]])
                  for i in range(2)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            results = list(pool.map(lambda job: (job[0], compile_one(*job[1:])), jobs))
+            results = list(pool.map(lambda job: tried(job[0], compile_one(*job[1:])), jobs))
             cpp_only = [name for name in public if name.endswith('.hpp')]
-            results += pool.map(lambda name: (f'{name} in C++17', wrong_language(options.cxx, f'#include <{name}>\n',
-                                                                                 [public_dir])), cpp_only)
+            results += pool.map(lambda name: tried(f'{name} in C++17', wrong_language(options.cxx, f'#include <{name}>\n',
+                                                                                      [public_dir])), cpp_only)
         if not any(complaint for _, complaint in results):
             link = subprocess.run(options.cxx + ['-nostdlib', '-r', '-o', os.path.join(scratch, 'both.o')] + objects,
                                   capture_output=True, text=True)
