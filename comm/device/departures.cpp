@@ -16,13 +16,13 @@ void departures::fail_doomed() noexcept {
 void departures::fail(peer &who) noexcept {
     if (!core_.peers.mark_failed(who))
         return;
+    who.via->forget(who.rank); // first: what ends by this may give its memory back
     sending_.fail(who);
     rendezvous_.fail(who);
     fail_receives(who.rank);
     one_sided_.fail(who.rank);
     if (!core_.peers.has_left(who.rank))
         report_to_all(who.rank, errc::peer_failed);
-    who.via->forget(who.rank);
     if (liveness_)
         liveness_->spread(who.rank);
     probes_.rank_has_gone();

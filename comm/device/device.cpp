@@ -190,7 +190,8 @@ unsigned device::show_life(int rank) noexcept {
     answers_.send(rank, record::alive);
     sending_.flush_all();
     peer &to = core_.peers.of(rank);
-    if (receiving_.waits()) // the packets that carry signs of life may be among those
+    // Packets that carry signs of life may be among those that wait, or behind the bytes of transfers.
+    if (receiving_.waits() || (to.via && to.via->has_advanced(rank)))
         return to.quiet = 0;
     return ++to.quiet;
 }

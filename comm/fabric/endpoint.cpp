@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include <fult/detail/address.hpp>
@@ -58,7 +59,7 @@ template <class Call> outcome fabric_endpoint::begin(posted &what, int rank, Cal
     in_flight *const op = operations_.begin(what, rank);
     if (op == nullptr)
         return outcome::again;
-    const ssize_t result = call(to, static_cast<posted *>(op));
+    const ssize_t result = call(to, *op);
     if (result == 0)
         return outcome::done;
     operations_.end(op);
@@ -67,8 +68,9 @@ template <class Call> outcome fabric_endpoint::begin(posted &what, int rank, Cal
 
 outcome fabric_endpoint::send(packet &p) noexcept {
     p.kind = posted_kind::send;
-    return begin(p, p.rank, [&](fi_addr_t to, void *context) {
-        return fi_send(endpoint_.get(), p.data(), p.size, p.descriptor[settings_.descriptor], to, context);
+    return begin(p, p.rank, [&](fi_addr_t to, in_flight &op) {
+        return fi_send(endpoint_.get(), p.data(), p.size, p.descriptor[settings_.descriptor], to,
+                       static_cast<posted *>(&op));
     });
 }
 
@@ -81,43 +83,132 @@ outcome fabric_endpoint::post(packet &p) noexcept {
     return result == 0 ? outcome::done : refused(result, -1);
 }
 
-outcome fabric_endpoint::read(transfer &t) noexcept {
-    t.kind = posted_kind::transfer;
-    return begun_transfer(begin(t, t.rank,
-                                [&](fi_addr_t from, void *context) {
-                                    return fi_read(endpoint_.get(), t.local, t.size, t.descriptor, from,
-                                                   t.address, t.key, context);
-                                }),
-                          t);
+// Transfers -----------------------------------------------------------------------------------------------------------
+
+ssize_t fabric_endpoint::move(const transfer &t, bool is_write, std::size_t offset, std::size_t size,
+                              in_flight &op) noexcept {
+    const iovec here{op.through ? op.through->bytes.get() : static_cast<std::byte *>(t.local) + offset, size};
+    const fi_rma_iov there{t.address + offset, size, t.key};
+    void *descriptor = t.descriptor;
+    fi_msg_rma message{};
+    message.msg_iov = &here;
+    message.desc = &descriptor;
+    message.iov_count = 1;
+    message.addr = destination(t.rank);
+    message.rma_iov = &there;
+    message.rma_iov_count = 1;
+    message.context = static_cast<posted *>(&op);
+    return is_write ? fi_writemsg(endpoint_.get(), &message, write_flags_ | FI_COMPLETION)
+                    : fi_readmsg(endpoint_.get(), &message, FI_COMPLETION);
 }
 
-outcome fabric_endpoint::write(transfer &t) noexcept {
-    t.kind = posted_kind::transfer;
-    return begun_transfer(begin(t, t.rank,
-                                [&](fi_addr_t to, void *context) {
-                                    const iovec here{t.local, t.size};
-                                    const fi_rma_iov there{t.address, t.size, t.key};
-                                    fi_msg_rma message{};
-                                    message.msg_iov = &here;
-                                    message.desc = &t.descriptor;
-                                    message.iov_count = 1;
-                                    message.addr = to;
-                                    message.rma_iov = &there;
-                                    message.rma_iov_count = 1;
-                                    message.context = context;
-                                    return fi_writemsg(endpoint_.get(), &message,
-                                                       write_flags_ | FI_COMPLETION);
-                                }),
-                          t);
+outcome fabric_endpoint::start(transfer &t, bool is_write) noexcept {
+    pieces_of(t).start(is_write);
+    if (in_shared_memory_) { // as a whole, within the call
+        const outcome how =
+            begin(t, t.rank, [&](fi_addr_t, in_flight &op) { return move(t, is_write, 0, t.size, op); });
+        // A provider that copies within the call reports that a copy failed, but not which; so the result
+        // must be known before the next one.
+        if (how == outcome::done)
+            drain(&t);
+        return how;
+    }
+    if (destination(t.rank) == FI_ADDR_NOTAVAIL)
+        return outcome::failed;
+    transfers_[static_cast<std::size_t>(t.rank)].add(t);
+    begin_pieces(t.rank);
+    return outcome::done;
 }
 
-// A provider that copies within the call reports that a copy failed, but not which; so the result must be
-// known before the next one.
-outcome fabric_endpoint::begun_transfer(outcome result, transfer &t) noexcept {
-    if (result == outcome::done && in_shared_memory_)
-        drain(&t);
-    return result;
+outcome fabric_endpoint::read(transfer &t) noexcept { return start(t, false); }
+outcome fabric_endpoint::write(transfer &t) noexcept { return start(t, true); }
+
+void fabric_endpoint::begin_pieces(int rank) noexcept {
+    rank_transfers &of = transfers_[static_cast<std::size_t>(rank)];
+    while (of.first && of.has_room()) {
+        transfer &t = *of.first;
+        if (!begin_piece(t))
+            return;
+        if (!pieces_of(t).is_begun())
+            continue;
+        of.take();
+        if (pieces_of(t).is_over()) // it failed before any piece of it was begun
+            give_up(t);
+    }
 }
+
+// Gives the next piece to the provider.
+outcome fabric_endpoint::fly(transfer &t, std::size_t size) noexcept {
+    const pieces_of state(t);
+    const bool is_staged = is_staging_ && !state.is_write();
+    staging_buffer *const through = is_staged ? buffers_.take(most_of_a_piece) : nullptr;
+    if (is_staged && !through)
+        return outcome::again;
+    const outcome how = begin(t, t.rank, [&](fi_addr_t, in_flight &op) {
+        op.bytes = size;
+        op.place = static_cast<std::byte *>(t.local) + state.next_offset();
+        op.through = through;
+        return move(t, state.is_write(), state.next_offset(), size, op);
+    });
+    if (how != outcome::done && through)
+        buffers_.give(*through);
+    return how;
+}
+
+// Returns false if there is no room for it.
+bool fabric_endpoint::begin_piece(transfer &t) noexcept {
+    pieces_of state(t);
+    const std::size_t size = state.next_size();
+    const outcome how = fly(t, size);
+    if (how == outcome::again) {
+        stalled_ = true;
+        return false;
+    }
+    if (how == outcome::done) {
+        state.begin(size);
+        transfers_[static_cast<std::size_t>(t.rank)].begun(size);
+    } else {
+        state.fail();
+    }
+    return true;
+}
+
+// The provider has finished with a piece. Returns true if that ends its transfer.
+bool fabric_endpoint::piece_ended(in_flight *op, bool well, event &e) noexcept {
+    const int rank = op->rank;
+    const std::size_t bytes = op->bytes;
+    std::byte *const place = op->place;
+    staging_buffer *const through = std::exchange(op->through, nullptr);
+    auto *const t = static_cast<transfer *>(operations_.end(op));
+    if (through) {
+        if (t && well)
+            std::memcpy(place, through->bytes.get(), bytes);
+        buffers_.give(*through);
+    }
+    if (!t)
+        return false;
+    rank_transfers &of = transfers_[static_cast<std::size_t>(rank)];
+    of.ended(bytes);
+    of.advanced = true;
+    pieces_of state(*t);
+    const bool was_begun = state.is_begun();
+    state.end(bytes, well);
+    if (!was_begun && state.is_begun()) { // it failed
+        FULT_ASSERT(of.first == t, "the others of the list have no pieces yet");
+        of.take();
+    }
+    const bool is_over = state.is_over();
+    if (is_over)
+        e = {state.has_failed() ? event::kind::lost : event::kind::moved, t};
+    begin_pieces(rank); // gives up what fails by it
+    return is_over;
+}
+
+bool fabric_endpoint::has_advanced(int rank) noexcept {
+    return std::exchange(transfers_[static_cast<std::size_t>(rank)].advanced, false);
+}
+
+// Completions ---------------------------------------------------------------------------------------------------------
 
 // Reads the queue into early_, until that transfer has ended or the queue is empty.
 void fabric_endpoint::drain(const transfer *until) noexcept {
@@ -148,6 +239,8 @@ bool fabric_endpoint::completed(const fi_cq_msg_entry &entry, event &e) noexcept
         e = {event::kind::received, p};
         return true;
     }
+    if (context->kind == posted_kind::transfer && !in_shared_memory_)
+        return piece_ended(static_cast<in_flight *>(context), true, e);
     posted *const what = operations_.end(static_cast<in_flight *>(context));
     if (what == nullptr)
         return false;
@@ -179,6 +272,8 @@ bool fabric_endpoint::failed(event &e, const transfer *suspect) noexcept {
     auto *const op = static_cast<in_flight *>(context);
     if (means_gone(error.err))
         ranks_[static_cast<std::size_t>(op->rank)] = FI_ADDR_NOTAVAIL;
+    if (op->kind == posted_kind::transfer && !in_shared_memory_)
+        return piece_ended(op, false, e);
     e = {event::kind::lost, operations_.end(op)};
     return e.what != nullptr;
 }
@@ -203,6 +298,9 @@ unsigned fabric_endpoint::read_queue(std::span<event> events, const transfer *su
 }
 
 unsigned fabric_endpoint::poll(std::span<event> events) noexcept {
+    if (std::exchange(stalled_, false)) [[unlikely]]
+        for (std::size_t rank = 0; rank < transfers_.size(); ++rank)
+            begin_pieces(static_cast<int>(rank));
     if (early_begin_ == early_.size() && given_up_ == nullptr) [[likely]]
         return read_queue(events, nullptr);
     unsigned count = 0;
@@ -217,15 +315,39 @@ unsigned fabric_endpoint::poll(std::span<event> events) noexcept {
     return count;
 }
 
+void fabric_endpoint::give_up(posted &what) noexcept {
+    what.notes.notes[0] = given_up_;
+    given_up_ = &what;
+}
+
+// A piece that was begun has come to its end without success, and its record is abandoned.
+void fabric_endpoint::piece_stopped(in_flight &op) noexcept {
+    auto &t = static_cast<transfer &>(*std::exchange(op.what, nullptr));
+    transfers_[static_cast<std::size_t>(op.rank)].ended(op.bytes);
+    pieces_of(t).end(op.bytes, false);
+    if (pieces_of(t).is_over())
+        give_up(t);
+}
+
+// The provider may go on with what is under way. But the memory of packets and of the buffers that reads go
+// through is this library's; other memory is deregistered when its transfer ends; and the bytes of a write go
+// to that rank alone. So all end here, and their records when the provider has finished with them.
 void fabric_endpoint::forget(int rank) noexcept {
     ranks_[static_cast<std::size_t>(rank)] = FI_ADDR_NOTAVAIL;
     drain(nullptr); // operations that have ended are reported with their results
+    rank_transfers &of = transfers_[static_cast<std::size_t>(rank)];
+    while (transfer *const t = of.take()) {
+        pieces_of(*t).fail();
+        if (pieces_of(*t).is_over())
+            give_up(*t);
+    }
     operations_.each_to(rank, [&](in_flight &op) {
-        if (op.what == nullptr)
-            return;
-        op.what->notes.notes[0] = given_up_;
-        given_up_ = std::exchange(op.what, nullptr);
-        fi_cancel(&endpoint_->fid, static_cast<posted *>(&op));
+        if (op.kind == posted_kind::transfer && !in_shared_memory_) {
+            piece_stopped(op);
+        } else {
+            fi_cancel(&endpoint_->fid, static_cast<posted *>(&op));
+            give_up(*std::exchange(op.what, nullptr));
+        }
     });
 }
 
@@ -267,7 +389,7 @@ void fabric_endpoint::deregister_memory(memory &m) noexcept {
 }
 
 bool fabric_endpoint::may_sleep() noexcept {
-    if (early_begin_ != early_.size() || given_up_ != nullptr)
+    if (early_begin_ != early_.size() || given_up_ != nullptr || stalled_)
         return false;
     if (descriptor_ < 0)
         return true;

@@ -11,6 +11,8 @@
 #include "comm/fabric/fabric.hpp"
 #include "comm/fabric/objects.hpp"
 #include "comm/fabric/operations.hpp"
+#include "comm/fabric/pieces.hpp"
+#include "comm/fabric/staging.hpp"
 #include "comm/transport/transport.hpp"
 
 namespace fult::comm::detail {
@@ -33,6 +35,7 @@ class fabric_endpoint final : public transport {
     outcome read(transfer &t) noexcept override;
     outcome write(transfer &t) noexcept override;
     unsigned poll(std::span<event> events) noexcept override;
+    bool has_advanced(int rank) noexcept override;
     void forget(int rank) noexcept override;
     bool register_memory(memory &m) noexcept override;
     void deregister_memory(memory &m) noexcept override;
@@ -46,7 +49,15 @@ class fabric_endpoint final : public transport {
     fi_addr_t destination(int rank) const noexcept { return ranks_[static_cast<std::size_t>(rank)]; }
     outcome refused(long result, int rank) noexcept;
     template <class Call> outcome begin(posted &what, int rank, Call call) noexcept;
-    outcome begun_transfer(outcome result, transfer &t) noexcept;
+    ssize_t move(const transfer &t, bool is_write, std::size_t offset, std::size_t size,
+                 in_flight &op) noexcept;
+    outcome start(transfer &t, bool is_write) noexcept;
+    void begin_pieces(int rank) noexcept;
+    bool begin_piece(transfer &t) noexcept;
+    outcome fly(transfer &t, std::size_t size) noexcept;
+    bool piece_ended(in_flight *op, bool well, event &e) noexcept;
+    void give_up(posted &what) noexcept;
+    void piece_stopped(in_flight &op) noexcept;
     bool completed(const fi_cq_msg_entry &entry, event &e) noexcept;
     bool failed(event &e, const transfer *suspect) noexcept;
     unsigned read_queue(std::span<event> events, const transfer *suspect) noexcept;
@@ -66,6 +77,10 @@ class fabric_endpoint final : public transport {
 
     std::vector<fi_addr_t> ranks_; // FI_ADDR_NOTAVAIL: this rank, unreachable, or gone
     operations operations_;
+    std::vector<rank_transfers> transfers_; // by rank
+    bool is_staging_ = false;               // reads go through buffers_
+    staging_buffers buffers_;
+    bool stalled_ = false;     // the provider lacked room for a piece
     std::vector<event> early_; // read from the queue outside poll
     std::size_t early_begin_ = 0;
     posted *given_up_ = nullptr; // by forget; linked by their notes, which the provider does not use

@@ -13,9 +13,14 @@
 
 namespace fult::comm::detail {
 
+struct staging_buffer;
+
 struct in_flight : posted {
     posted *what = nullptr; // nullptr: abandoned, or free
     int rank = -1;
+    std::size_t bytes = 0;             // of a piece of a transfer
+    std::byte *place = nullptr;        // where a piece belongs that goes through
+    staging_buffer *through = nullptr; // this buffer, which is the record's until its end
     in_flight *before = nullptr;
     in_flight *after = nullptr;
 };
@@ -60,11 +65,11 @@ class operations {
         return what;
     }
 
-    // Calls f(in_flight &) for each operation to that rank, oldest first; f may set `what` to nullptr but not
-    // end the operation.
+    // Calls f(in_flight &) for each operation to that rank that was not abandoned, oldest first; f may
+    // abandon it, but not end it.
     template <class F> void each_to(int rank, F f) {
         for (in_flight *op = flying_.after; op != &flying_; op = op->after)
-            if (op->rank == rank)
+            if (op->rank == rank && op->what)
                 f(*op);
     }
 

@@ -50,7 +50,9 @@ fabric_endpoint::fabric_endpoint(const fabric_settings &settings) : settings_(se
     // Providers above others take what arrives out of the connections whether or not a receive is posted.
     if (provider_.find(';') != std::string::npos || provider_ == "sockets")
         limits_.window = 64;
+    limits_.stops_writes = in_shared_memory_; // over a network the connections that others made remain
     limits_.local_keys = (info_->domain_attr->mr_mode & FI_MR_LOCAL) != 0;
+    is_staging_ = !in_shared_memory_ && !limits_.local_keys;
     // In shared memory a write is either done when the call returns, or queued ahead of every message that is
     // sent afterwards. Between hosts the other side has to confirm.
     if (!in_shared_memory_)
@@ -153,6 +155,7 @@ std::string fabric_endpoint::address() const {
 
 void fabric_endpoint::connect(std::span<const std::string> addresses) {
     ranks_.assign(addresses.size(), FI_ADDR_NOTAVAIL);
+    transfers_ = std::vector<rank_transfers>(addresses.size());
     for (std::size_t rank = 0; rank < addresses.size(); ++rank) {
         if (addresses[rank].empty() || static_cast<int>(rank) == settings_.rank)
             continue;

@@ -29,7 +29,8 @@ void one_sided::begin(access &a) noexcept {
         finish(a, errc::retry);
         return;
     }
-    if (a.size > sending_.eager_limit(a.rank) && core_.limits_of(to).one_sided) {
+    const transport_limits &limits = core_.limits_of(to);
+    if (a.size > sending_.eager_limit(a.rank) && limits.one_sided && (a.is_put || limits.stops_writes)) {
         a.registered.base = a.local;
         a.registered.size = a.size;
         a.is_registered = a.direct = to.via->register_memory_for(

@@ -21,7 +21,11 @@ class shared_transport final : public transport {
 
     const char *name() const noexcept override { return "shared"; }
     transport_limits limits() const noexcept override {
-        return {shape_.most, shape_.most, one_sided_, false, false, 0, true};
+        return {.inject = shape_.most,
+                .message = shape_.most,
+                .one_sided = one_sided_,
+                .stops_writes = true,
+                .keeps = true};
     }
 
     std::string address() const override;

@@ -39,13 +39,20 @@ namespace {
 
 class loopback final : public transport {
   public:
-    loopback(std::shared_ptr<loopback_hub> hub, int rank) : hub_(std::move(hub)), rank_(rank) {}
+    loopback(std::shared_ptr<loopback_hub> hub, int rank)
+        : hub_(std::move(hub)), rank_(rank), advanced_(hub_->boxes.size()) {}
 
     const char *name() const noexcept override { return "loopback"; }
     transport_limits limits() const noexcept override {
-        return {hub_->settings.inject,     hub_->settings.message, hub_->settings.one_sided,
-                hub_->settings.local_keys, hub_->settings.guarded, hub_->settings.window,
-                hub_->settings.keeps};
+        const loopback_settings &of = hub_->settings;
+        return {.inject = of.inject,
+                .message = of.message,
+                .one_sided = of.one_sided,
+                .local_keys = of.local_keys,
+                .guarded = of.guarded,
+                .window = of.window,
+                .stops_writes = true,
+                .keeps = of.keeps};
     }
     std::string address() const override { return "loopback:" + std::to_string(rank_); }
     void connect(std::span<const std::string>) override {}
@@ -63,6 +70,9 @@ class loopback final : public transport {
         if (how == outcome::done)
             or_end("loopback", [&] { told_.push_back({event::kind::sent, &p}); });
         return how;
+    }
+    bool has_advanced(int rank) noexcept override {
+        return std::exchange(advanced_[static_cast<std::size_t>(rank)], char{}) != 0;
     }
     outcome post(packet &p) noexcept override {
         check_registered(p.descriptor[0], p.data(), p.capacity);
@@ -163,6 +173,7 @@ class loopback final : public transport {
         if (t.address < base || t.address - base > size || t.size > size - (t.address - base))
             return outcome::failed;
         std::memcpy(to, from, t.size);
+        advanced_[static_cast<std::size_t>(t.rank)] = true;
         or_end("loopback", [&] { told_.push_back({event::kind::moved, &t}); });
         return outcome::done;
     }
@@ -172,6 +183,7 @@ class loopback final : public transport {
     unsigned calls_ = 0;
     std::deque<packet *> posted_;
     std::deque<event> told_;
+    std::vector<char> advanced_; // by rank: bytes of transfers have moved
 };
 
 } // namespace

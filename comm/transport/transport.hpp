@@ -61,14 +61,15 @@ struct event {
 };
 
 struct transport_limits {
-    std::size_t inject = 0;  // maximum bytes of inject
-    std::size_t message = 0; // maximum bytes of a packet
-    bool one_sided = false;  // read and write work
-    bool local_keys = false; // local memory must be registered too: packets and transfers carry descriptors
-    bool guarded = false;    // processes outside the job could send packets: see guarded_head
-    unsigned window = 0;     // not 0: it buffers what arrives without limit, so a sender has at most so many
-                             // packets on their way to a rank (credits.hpp)
-    bool keeps = false;      // what it has accepted arrives, also if it is closed before
+    std::size_t inject = 0;   // maximum bytes of inject
+    std::size_t message = 0;  // maximum bytes of a packet
+    bool one_sided = false;   // read and write work
+    bool local_keys = false;  // local memory must be registered too: packets and transfers carry descriptors
+    bool guarded = false;     // processes outside the job could send packets: see guarded_head
+    unsigned window = 0;      // not 0: it buffers what arrives without limit, so a sender has at most so many
+                              // packets on their way to a rank (credits.hpp)
+    bool stops_writes = true; // after forget, that rank's transfers do not write into this rank's memory
+    bool keeps = false;       // what it has accepted arrives, also if it is closed before
 };
 
 class transport {
@@ -110,7 +111,11 @@ class transport {
     // unknown.
     virtual bool holds_packet_of(int) noexcept { return false; }
 
-    // Drops the operations in flight to that rank: each ends with `lost` or has ended already.
+    // True if bytes of transfers with that rank have moved since the last call: a sign of life.
+    virtual bool has_advanced(int) noexcept { return false; }
+
+    // Drops the operations in flight to that rank: each ends with `lost` or has ended already. The event of a
+    // transfer comes when its local memory is not accessed any more.
     virtual void forget(int rank) noexcept = 0;
 
     // Registers memory for transfers by others. Any thread, at any time. On false, errno has the reason.

@@ -259,6 +259,7 @@ bool verbs_endpoint::request_ended(const ibv_wc &wc, event &e) noexcept {
         e = {event::kind::sent, what};
         return true;
     }
+    of->advanced = true;
     auto &t = static_cast<transfer &>(*what);
     if (begun(t) < t.size) {
         or_end("comm::context", [&] { stalled_.push_back(&t); });
@@ -336,6 +337,11 @@ unsigned verbs_endpoint::poll(std::span<event> events) noexcept {
 }
 
 // Ranks that are gone, memory, sleeping ------------------------------------------------------------------------------------------
+
+bool verbs_endpoint::has_advanced(int rank) noexcept {
+    link *const with = connector_->link_to(rank);
+    return with && std::exchange(with->advanced, false);
+}
 
 void verbs_endpoint::forget(int rank) noexcept {
     connector_->give_up(rank);

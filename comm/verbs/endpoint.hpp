@@ -31,6 +31,7 @@ class verbs_endpoint final : public transport {
     outcome read(transfer &t) noexcept override;
     outcome write(transfer &t) noexcept override;
     unsigned poll(std::span<event> events) noexcept override;
+    bool has_advanced(int rank) noexcept override;
     void forget(int rank) noexcept override;
     bool register_memory(memory &m) noexcept override {
         return register_memory_for(m, access_of_others::read_and_write);

@@ -144,7 +144,8 @@ TEST_F(failure, a_rank_that_leaves) {
         }
 }
 
-// Signs of life that are not answered are counted, until a packet of that rank arrives.
+// Signs of life that are not answered are counted, until a packet of that rank arrives or bytes of a transfer
+// with it have moved.
 TEST_F(failure, silence_is_counted) {
     const runtime running(as_many_workers_as_asked_for());
     std::atomic<bool> over{false};
@@ -153,9 +154,12 @@ TEST_F(failure, silence_is_counted) {
         if (p.rank == 1) { // it is not idle, and so sends only this
             p.world.send(1, 0, 1);
             p.world.recv<int>(0, 2);
+            std::vector<char> bytes(1 << 20);
+            comm::request sent = p.world.isend(bytes, 0, 4);
             p.world.send(1, 0, 3);
             while (!over)
                 this_task::yield();
+            sent.wait();
             return;
         }
         comm::detail::device &own = *all.jobs[0]->on;
@@ -164,6 +168,10 @@ TEST_F(failure, silence_is_counted) {
             EXPECT_EQ(own.show_life(1), silent);
         p.world.send(1, 1, 2);
         p.world.recv<int>(1, 3);
+        EXPECT_EQ(own.show_life(1), 1U);
+        std::vector<char> bytes(1 << 20);
+        p.world.recv(bytes, 1, 4); // read from its memory
+        EXPECT_EQ(own.show_life(1), 0U);
         EXPECT_EQ(own.show_life(1), 1U);
         over = true;
     });
