@@ -11,12 +11,11 @@ from pathlib import Path
 
 # What other headers define: name: (text before all else, options of the compiler).
 SURROUNDINGS = {
-    'min and max as macros': ('#include <bits/stdc++.h>\n#define min(a, b) ((a) < (b) ? (a) : (b))\n'
-                              '#define max(a, b) ((a) > (b) ? (a) : (b))\n', []),
-    'macros of Qt and X11': ('#define emit\n#define slots\n#define signals public\n#define None 0L\n#define Status int\n'
-                             '#define Success 0\n#define Bool int\n#define True 1\n#define False 0\n#define Always 2\n', []),
-    'no exceptions': ('', ['-fno-exceptions']),
-    'no type information': ('', ['-fno-rtti']),
+    'macros of Windows, Qt and X11': ('#include <bits/stdc++.h>\n#define min(a, b) ((a) < (b) ? (a) : (b))\n'
+                                      '#define max(a, b) ((a) > (b) ? (a) : (b))\n'
+                                      '#define emit\n#define slots\n#define signals public\n#define None 0L\n#define Status int\n'
+                                      '#define Success 0\n#define Bool int\n#define True 1\n#define False 0\n#define Always 2\n', []),
+    'no exceptions, no type information': ('', ['-fno-exceptions', '-fno-rtti']),
     'strict warnings': ('', ['-Wshadow', '-Wconversion', '-Wsign-conversion', '-Wold-style-cast', '-Wundef', '-Wnon-virtual-dtor',
                              '-Woverloaded-virtual', '-Wextra-semi', '-Wcast-qual']),
 }

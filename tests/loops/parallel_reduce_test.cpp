@@ -29,7 +29,7 @@ std::vector<double> rough_numbers(std::size_t n) {
 constexpr schedule schedules[] = {schedule::lazy, schedule::guided, schedule::fixed};
 
 TEST(parallel_reduce, equals_the_serial_sum) {
-    std::vector<long> v(fult::testing::scaled(300'000));
+    std::vector<long> v(fult::testing::scaled(60'000));
     std::iota(v.begin(), v.end(), -1000);
     const long expected = std::accumulate(v.begin(), v.end(), 0L);
     for (const unsigned workers : {1u, 2u, 8u}) {
@@ -77,7 +77,7 @@ TEST(parallel_reduce, ordered_is_the_same_to_the_last_bit) {
         for (const unsigned workers : {1u, 2u, 8u}) {
             runtime rt(fult::testing::workers(workers));
             for (const schedule how : schedules)
-                for (int repeat = 0; repeat < 20; ++repeat)
+                for (int repeat = 0; repeat < 5; ++repeat)
                     sums.push_back(parallel_reduce(v.begin(), v.end(), 0.0, std::identity(), std::plus<>(),
                                                    {.how = how, .grain = grain, .ordered = true}));
         }

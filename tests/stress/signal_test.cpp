@@ -18,7 +18,7 @@ INSTANTIATE_TEST_SUITE_P(workers, signals, ::testing::Values(1u, 2u, 8u));
 // Two pinned tasks throw a ball to each other.
 TEST_P(signals, ping_pong_between_pinned_tasks) {
     const fult::runtime running(fult::testing::workers(GetParam()));
-    const long rounds = static_cast<long>(fult::testing::scaled(GetParam() <= 2 ? 50000 : 5000));
+    const long rounds = static_cast<long>(fult::testing::scaled(GetParam() <= 2 ? 10000 : 5000));
     std::atomic<long> ball{0};
     std::atomic<std::uintptr_t> names[2]{};
     const auto player = [&](unsigned me) {

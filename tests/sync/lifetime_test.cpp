@@ -120,7 +120,7 @@ TEST(lifetime, channel) {
 // Sees the value while the other worker still sets it.
 TEST(lifetime, promise) {
     const fult::runtime running(fult::testing::workers(2));
-    for (std::size_t r = 0; r < fult::testing::scaled(20'000); ++r) {
+    for (std::size_t r = 0; r < fult::testing::scaled(5'000); ++r) {
         fult::handle<void> setter;
         {
             fult::promise<int> promise;

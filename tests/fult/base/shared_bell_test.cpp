@@ -55,7 +55,7 @@ TEST(shared_bell, no_ring_comes_after_it_is_closed) {
                 if (!bell.ring())
                     std::this_thread::yield();
         });
-    for (std::size_t i = 0; i < fult::testing::scaled(3000) + 10; ++i) {
+    for (std::size_t i = 0; i < fult::testing::scaled(1000) + 10; ++i) {
         ASSERT_TRUE(bell.open(EFD_CLOEXEC | EFD_NONBLOCK));
         const int number = bell.descriptor();
         std::this_thread::yield();
