@@ -81,6 +81,10 @@ template <class Condition> void wait(Condition condition) {
 template <class Condition> bool wait(const std::stop_token &stop, Condition condition) {
     if (condition())
         return true;
+    if (stop.stop_requested()) {
+        yield(); // else a loop of such waits would keep all others out
+        return condition();
+    }
     const auto wake = [self = id()] { signal(self); };
     const std::stop_callback<decltype(wake)> on_stop(stop, wake);
     bool holds = false;

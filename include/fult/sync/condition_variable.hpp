@@ -41,11 +41,10 @@ class FULT_API condition_variable {
     }
     /// As above, until a stop is requested. Returns whether the condition holds.
     template <class Lock, class Condition> bool wait(Lock &lock, std::stop_token stop, Condition condition) {
-        while (!condition()) {
-            if (stop.stop_requested())
+        // Also where a stop was requested before: that wait ends at once, after others could run.
+        while (!condition())
+            if (!wait_within(lock, detail::wait_limits(stop)))
                 return condition();
-            wait_within(lock, detail::wait_limits(stop));
-        }
         return true;
     }
 
@@ -82,8 +81,6 @@ class FULT_API condition_variable {
     bool wait_until(Lock &lock, std::stop_token stop, const std::chrono::time_point<Clock, Duration> &time,
                     Condition condition) {
         while (!condition()) {
-            if (stop.stop_requested())
-                return condition();
             const bool notified = wait_within(lock, detail::wait_limits(stop, detail::steady_deadline(time)));
             if (!notified && (stop.stop_requested() || detail::has_come(time)))
                 return condition();

@@ -1,45 +1,30 @@
 // A ready task runs after a bounded number of decisions, whatever the others do: docs/scheduler.md,
 // "Fairness". Each loop counts its steps, and ends after far more than the bound: a test ends on
-// any machine.
+// any machine. The calls that a task repeats: repeated_calls_test.cpp.
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <functional>
 #include <gtest/gtest.h>
-#include <optional>
-#include <string>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
-#include <fult/descriptor.hpp>
 #include <fult/fult.hpp>
 #include <fult/loops.hpp>
 #include <fult/sync.hpp>
 
 #include "fult/tasks/task.hpp"
+#include "tests/support/repeat_until.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
 
 using namespace std::chrono_literals;
 using fult::spawn;
+using fult::testing::give_up;
+using fult::testing::repeat_until;
 using fult::testing::spin_until;
 using fult::testing::workers;
 namespace this_task = fult::this_task;
-
-// Far above each bound here.
-constexpr long give_up = 5'000'000;
-
-// Repeats `step` until the condition holds; returns whether it did.
-template <class Step> bool repeat_until(const std::atomic<bool> &condition, Step step) {
-    for (long i = 0; i < give_up; ++i) {
-        if (condition.load(std::memory_order_relaxed))
-            return true;
-        step();
-    }
-    return false;
-}
 
 // A worker that computes ----------------------------------------------------------------------------------------
 
@@ -153,180 +138,6 @@ TEST_F(beside_one_that_computes, a_thief_reaches_all) {
 }
 
 // One worker -------------------------------------------------------------------------------------------------------
-
-// Something that is to happen while a task of the only worker repeats a step that never waits.
-struct step {
-    const char *name;
-    std::function<void()> take;
-};
-
-void join_in_place() {
-    spawn([] {}).join();
-}
-void group_in_place() {
-    fult::task_group group;
-    group.spawn([] {});
-    group.wait();
-}
-void join_all_in_place() {
-    std::vector<fult::handle<void>> some;
-    for (int i = 0; i < 8; ++i)
-        some.push_back(spawn([] {}));
-    join_all(some);
-}
-void join_with_a_name() {
-    spawn({.name = "named"}, [] {}).join();
-}
-void join_on_a_worker() {
-    fult::spawn_on(0, [] {}).join();
-}
-void join_with_locals() {
-    static const fult::task_local_ptr<int> key;
-    static int value = 0;
-    spawn({.inherit_locals = true, .locals = {key.with(&value)}}, [] {}).join();
-}
-void join_with_much_captured() {
-    const std::array<char, 200> much{};
-    spawn([much] { EXPECT_EQ(much[0], 0); }).join();
-}
-void group_with_a_name() {
-    fult::task_group group;
-    group.spawn({.name = "named"}, [] {});
-    group.wait();
-}
-template <fult::schedule How> void short_loop() {
-    fult::parallel_for(0, 10, [](int) {}, {.how = How});
-}
-template <bool Ordered> void short_reduction() {
-    EXPECT_EQ(fult::parallel_reduce(0, 10, 0, [](int i) { return i; }, std::plus<>(), {.ordered = Ordered}),
-              45);
-}
-void short_sort() {
-    std::array<int, 8> some{3, 1, 2};
-    fult::parallel_sort(some.begin(), some.end());
-}
-void invoke_one() {
-    fult::parallel_invoke([] {});
-}
-void no_time() {
-    static fult::binary_semaphore none(0);
-    EXPECT_FALSE(none.try_acquire_for(0s));
-}
-void no_time_for_an_event() {
-    static const fult::event never;
-    EXPECT_FALSE(never.wait_for(-1s));
-}
-// time: either order is right
-void a_nanosecond() { this_task::sleep_for(1ns); }
-// time: either order is right
-void a_time_in_the_past() { this_task::sleep_until(std::chrono::steady_clock::time_point{} + 1s); }
-void a_signal_to_itself() {
-    signal(this_task::id());
-    this_task::wait();
-}
-void a_descriptor_that_is_not_ready() {
-    static int ends[2] = {-1, -1};
-    if (ends[0] < 0) {
-        ASSERT_EQ(::pipe(ends), 0);
-    }
-    EXPECT_NE(fult::wait_readable_for(ends[0], 0s), fult::wait_status::ready);
-}
-
-class never_waits : public ::testing::TestWithParam<step> {
-  protected:
-    never_waits() {
-        fult::options o = workers(1);
-        running.emplace(o);
-    }
-    // Steps are counted once it is ready.
-    template <class Ready = bool (*)()>
-    bool repeat_until(
-        const std::atomic<bool> &condition, Ready is_ready = [] { return true; }) {
-        while (!is_ready() && !condition.load())
-            GetParam().take();
-        return ::repeat_until(condition, GetParam().take);
-    }
-    std::optional<fult::runtime> running;
-};
-INSTANTIATE_TEST_SUITE_P(
-    steps, never_waits,
-    ::testing::Values(
-        step{"join", join_in_place}, step{"group", group_in_place}, step{"join_all", join_all_in_place},
-        step{"named_join", join_with_a_name}, step{"placed_join", join_on_a_worker},
-        step{"join_with_locals", join_with_locals}, step{"boxed_join", join_with_much_captured},
-        step{"named_group", group_with_a_name}, step{"lazy_loop", short_loop<fult::schedule::lazy>},
-        step{"guided_loop", short_loop<fult::schedule::guided>},
-        step{"fixed_loop", short_loop<fult::schedule::fixed>}, step{"reduction", short_reduction<false>},
-        step{"ordered_reduction", short_reduction<true>}, step{"sort", short_sort},
-        step{"invoke", invoke_one}, step{"no_time", no_time}, step{"event", no_time_for_an_event},
-        step{"a_nanosecond", a_nanosecond}, step{"the_past", a_time_in_the_past},
-        step{"own_signal", a_signal_to_itself}, step{"descriptor", a_descriptor_that_is_not_ready}),
-    [](const auto &info) { return std::string(info.param.name); });
-
-TEST_P(never_waits, a_task_that_has_not_started) {
-    std::atomic<bool> ran{false};
-    auto other = spawn([&] { ran = true; });
-    EXPECT_TRUE(repeat_until(ran));
-    other.join();
-}
-
-TEST_P(never_waits, a_task_that_yields) {
-    std::atomic<bool> ran{false};
-    std::atomic<int> turns{0};
-    auto other = spawn([&] {
-        while (++turns < 10)
-            this_task::yield();
-        ran = true;
-    });
-    EXPECT_TRUE(repeat_until(ran));
-    other.join();
-}
-
-TEST_P(never_waits, a_timer) {
-    std::atomic<bool> ran{false}, sleeps{false};
-    auto other = spawn([&] {
-        sleeps = true;
-        this_task::sleep_for(1ms); // time: either order is right
-        ran = true;
-    });
-    while (!sleeps.load())
-        this_task::yield();
-    const auto due = std::chrono::steady_clock::now() + 1ms; // time: either order is right
-    // time: either order is right
-    EXPECT_TRUE(repeat_until(ran, [&] { return std::chrono::steady_clock::now() > due; }));
-    other.join();
-}
-
-TEST_P(never_waits, a_descriptor) {
-    std::atomic<bool> ran{false}, waits{false};
-    int ends[2];
-    ASSERT_EQ(::pipe(ends), 0);
-    auto other = spawn([&] {
-        waits = true;
-        fult::wait_readable(ends[0]);
-        ran = true;
-    });
-    while (!waits.load())
-        this_task::yield();
-    ASSERT_EQ(::write(ends[1], "x", 1), 1);
-    EXPECT_TRUE(repeat_until(ran));
-    other.join();
-    ::close(ends[0]);
-    ::close(ends[1]);
-}
-
-TEST_P(never_waits, foreign_threads) {
-    std::atomic<bool> ran{false}, spawned{false};
-    std::thread foreign([&] {
-        auto task = spawn([&] { ran = true; });
-        spawned = true;
-        task.join();
-    });
-    EXPECT_TRUE(repeat_until(ran, [&] { return spawned.load(); }));
-    while (!ran.load()) // else the join below would hang
-        this_task::yield();
-    foreign.join();
-}
 
 // One loop that is longer than any bound, not many. It ends by an exception once the other task has run.
 struct enough {};
