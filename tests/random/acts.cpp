@@ -84,6 +84,9 @@ const std::vector<act_kind> acts = {
     {"c-signal", perform::c_signal, 2, false},
     {"c-trim-and-dump", perform::c_trim_and_dump, 2, false},
     {"c-refused", perform::c_refused, 6, false},
+    {"late-locals", perform::late_locals, 3, false},
+    {"fork", perform::fork, 1, false},
+    {"outsiders", nullptr, 0, false},     // no act: threads beside the begin and the end of the runtime
     {"extreme-times", nullptr, 0, false}, // no act of its own: times of waits in all others
 };
 

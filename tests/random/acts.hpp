@@ -68,6 +68,12 @@ void failing_loop(actor &a);
 void locals(actor &a);
 void inherited_locals(actor &a);
 
+// late_locals.cpp
+void late_locals(actor &a);
+
+// forks.cpp
+void fork(actor &a);
+
 // system.cpp
 void sleep(actor &a);
 void blocking(actor &a);

@@ -14,6 +14,8 @@
 #include <unistd.h>
 
 #include "configurations.hpp"
+#include "late_locals.hpp"
+#include "outsiders.hpp"
 #include "program.hpp"
 #include "scarcity.hpp"
 #include "tests/support/scale.hpp"
@@ -187,6 +189,28 @@ std::unique_ptr<const fult::runtime> start(const configuration &config, std::uin
     return running;
 }
 
+bool is_left_out(const command_line &line, const char *name) {
+    for (std::size_t i = 0; i < acts.size(); ++i)
+        if (std::strcmp(acts[i].name, name) == 0)
+            return line.without[i];
+    wrong(std::string("no act '") + name + "'");
+}
+
+// Its runtime lives in here; the outsiders longer than it.
+void run_in_a_runtime(program &all, const configuration &config, bool with_outsiders) {
+    draw random(all.how.seed ^ 0x007);
+    const bool at_the_begin = with_outsiders && random.one_in(4),
+               at_the_end = with_outsiders && random.one_in(3);
+    const std::uint64_t seeds[] = {random.next(), random.next()};
+    std::optional<outsiders> early, late;
+    if (at_the_begin)
+        early.emplace(all, seeds[0]).go();
+    const auto running = start(config, all.how.seed);
+    run(all);
+    if (at_the_end)
+        late.emplace(all, seeds[1]).go();
+}
+
 std::uint32_t run_one(const command_line &line, std::uint64_t seed) {
     const configuration config = configured(line.config, draw(seed ^ 0x5eed));
     recipe how;
@@ -195,7 +219,7 @@ std::uint32_t run_one(const command_line &line, std::uint64_t seed) {
     how.without = line.without;
     how.most_tasks_at_a_time = config.most_tasks_at_a_time;
     how.steals = config.options.stealing;
-    how.extreme_times = !line.without.back();
+    how.extreme_times = !is_left_out(line, "extreme-times");
     how.dump_signal = config.options.dump_signal != 0;
     announce("--seed " + std::to_string(seed) + " --programs 1 --config " + line.config +
              (line.steps ? " --steps " + std::to_string(line.steps) : "") + line.left_out + "   # " +
@@ -206,8 +230,7 @@ std::uint32_t run_one(const command_line &line, std::uint64_t seed) {
     program all(how);
     {
         const reports_elsewhere moved_away(how.dump_signal || config.options.report_detached, line.reports);
-        const auto running = start(config, seed);
-        run(all);
+        run_in_a_runtime(all, config, !is_left_out(line, "outsiders"));
     }
     refuse_now_and_then(0, 0, 0, 0);
     all.tasks.close();
@@ -228,6 +251,8 @@ int main(int count, char **arguments) {
                 line.config.c_str(), line.left_out.c_str());
     const auto start = clock::now();
     const auto passed = [&] { return std::chrono::duration<double>(clock::now() - start).count(); };
+    if (!is_left_out(line, "late-locals"))
+        use_locals_at_the_end(line.seed);
     std::optional<watchdog> watching;
     if (line.stall != 0)
         watching.emplace(line.stall);
