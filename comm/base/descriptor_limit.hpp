@@ -7,6 +7,8 @@
 #include <system_error>
 #include <unistd.h>
 
+#include "fult/base/no_descriptor.hpp"
+
 namespace fult::comm::detail {
 
 // True if only a few more descriptors can be opened.
@@ -15,7 +17,7 @@ inline bool descriptors_are_few() noexcept {
     int probes[many], count = 0;
     while (count < many && (probes[count] = ::eventfd(0, EFD_CLOEXEC)) >= 0)
         ++count;
-    const bool few = count < many;
+    const bool few = count < many && !fult::detail::is_refused(errno); // a refusal shows no limit
     while (count > 0)
         ::close(probes[--count]);
     return few;

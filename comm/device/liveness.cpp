@@ -4,12 +4,12 @@
 #include <string_view>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 
 #include "comm/base/own_thread.hpp"
 #include "comm/device/device.hpp"
+#include "fult/base/no_descriptor.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -52,8 +52,8 @@ liveness::liveness(const std::vector<std::unique_ptr<device>> &devices, const st
         return;
     bell_ = ::eventfd(0, EFD_CLOEXEC);
     if (bell_ < 0)
-        throw std::system_error(errno, std::generic_category(),
-                                "fult-comm: no descriptor; raise `ulimit -n`");
+        fult::detail::throw_no_descriptor(
+            errno, "fult-comm: no descriptor to end the thread that watches other ranks", "eventfd2");
     thread_ = std::thread([this, descriptors = descriptors_to_watch()]() mutable {
         const own_thread here("fult-liveness");
         run(std::move(descriptors));

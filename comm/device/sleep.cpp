@@ -3,9 +3,10 @@
 #include <cerrno>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
+
+#include "fult/base/no_descriptor.hpp"
 
 namespace fult::comm::detail {
 
@@ -21,11 +22,13 @@ void device_sleep::open(std::span<const std::unique_ptr<transport>> transports,
     if (transports.empty())
         return;
     bells_ = std::move(bells);
+    const char *const missing = "fult-comm: no descriptor to wake threads that wait for messages";
     descriptor_ = ::epoll_create1(EPOLL_CLOEXEC);
+    if (descriptor_ < 0)
+        fult::detail::throw_no_descriptor(errno, missing, "epoll_create1");
     wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (descriptor_ < 0 || wake_ < 0)
-        throw std::system_error(errno, std::generic_category(),
-                                "fult-comm: no descriptor; raise `ulimit -n`");
+    if (wake_ < 0)
+        fult::detail::throw_no_descriptor(errno, missing, "eventfd2");
     patience_ = 100;
     const auto watch = [&](int fd) {
         epoll_event event{};

@@ -166,6 +166,20 @@ std::string what_there_is() {
     return text.empty() ? "none" : text;
 }
 
+bool uses_internet_addresses(const fi_info &chosen) {
+    return chosen.addr_format == FI_SOCKADDR || chosen.addr_format == FI_SOCKADDR_IN ||
+           chosen.addr_format == FI_SOCKADDR_IN6;
+}
+
+// Providers open without one, and then no message arrives.
+void demand_an_interface() {
+    if (interface_addresses().empty())
+        throw std::runtime_error(
+            "fult-comm: there is no network: no interface of this host, or of its network namespace, is "
+            "up and has an address. Bring one up; for ranks of one host `ip link set lo up` is enough, and "
+            "with FULT_COMM_SAME_HOST=auto they need none");
+}
+
 [[noreturn]] void nothing_fits(const fabric_settings &settings) {
     if (const std::string usable = settings.interface.empty() ? "" : usable_interfaces(settings);
         !usable.empty())
@@ -193,8 +207,11 @@ std::string what_there_is() {
 info_ptr choose_provider(const fabric_settings &settings) {
     for (const bool one_sided : {true, false})
         if (info_ptr best = settings.interface.empty() ? best_of(settings, one_sided, {})
-                                                       : best_on_interface(settings, one_sided))
+                                                       : best_on_interface(settings, one_sided)) {
+            if (uses_internet_addresses(*best))
+                demand_an_interface();
             return best;
+        }
     nothing_fits(settings);
 }
 

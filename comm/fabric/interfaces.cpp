@@ -9,7 +9,8 @@
 #include <memory>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <system_error>
+
+#include "fult/base/no_descriptor.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -57,9 +58,8 @@ std::string address_text(const void *address, std::size_t size) {
 std::vector<interface_address> interface_addresses() {
     ifaddrs *all = nullptr;
     if (getifaddrs(&all) != 0)
-        throw std::system_error(
-            errno, std::generic_category(),
-            "fult-comm: no list of network interfaces; too many descriptors are open? raise `ulimit -n`");
+        fult::detail::throw_no_descriptor(errno, "fult-comm: no list of network interfaces (getifaddrs)",
+                                          "socket (AF_NETLINK)");
     const std::unique_ptr<ifaddrs, decltype(&freeifaddrs)> owner(all, freeifaddrs);
     std::vector<interface_address> found;
     for (const int family : {AF_INET, AF_INET6})

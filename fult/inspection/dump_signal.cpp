@@ -3,10 +3,10 @@
 #include <cerrno>
 #include <string_view>
 #include <sys/eventfd.h>
-#include <system_error>
 #include <unistd.h>
 
 #include "dump.hpp"
+#include "fult/base/no_descriptor.hpp"
 #include "fult/base/option_table.hpp"
 #include "fult/base/shared_bell.hpp"
 
@@ -79,8 +79,7 @@ dump_on_signal::dump_on_signal(int number, std::atomic<unsigned> &helpers) : num
     if (number_ == 0)
         return;
     if (!dump_bell.open(EFD_CLOEXEC))
-        throw std::system_error(errno, std::generic_category(),
-                                "fult: no descriptor for FULT_DUMP_SIGNAL; raise `ulimit -n`");
+        throw_no_descriptor(errno, "fult: no descriptor for FULT_DUMP_SIGNAL", "eventfd2");
     sigset_t all, own;
     sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &own); // its thread handles no signals of the program

@@ -11,6 +11,7 @@
 #include <fult/this_task.hpp>
 
 #include "descriptors.hpp"
+#include "fult/base/no_descriptor.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
 
@@ -43,7 +44,7 @@ bool wait_on_thread(int descriptor, short events, const wait_limits &limits) {
     if (limits.stop()) {
         stopped.descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
         if (stopped.descriptor < 0)
-            throw std::system_error(errno, std::generic_category(), "fult: wait for a descriptor, or a stop");
+            throw_no_descriptor(errno, "fult: wait for a descriptor, or a stop", "eventfd2");
         callback.emplace(*limits.stop(), on_stop);
     }
     pollfd watched[] = {{descriptor, events, 0}, {stopped.descriptor, POLLIN, 0}};

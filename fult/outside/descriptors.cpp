@@ -11,6 +11,7 @@
 
 #include <fult/detail/assertion.hpp>
 
+#include "fult/base/no_descriptor.hpp"
 #include "fult/scheduler/worker.hpp"
 
 namespace fult::detail {
@@ -38,23 +39,25 @@ void descriptors::open(worker_team &team) {
     if (team.watches_descriptors.load(std::memory_order_acquire)) [[likely]] // pairs with the store below
         return;
     bool added = false;
-    int error = EMFILE;
+    int error = 0;
+    const char *call = "epoll_create1";
     {
         const std::lock_guard guard(opening_);
         if (team.watches_descriptors.load(std::memory_order_relaxed))
             return;
         FULT_ASSERT(epoll_.load(std::memory_order_relaxed) < 0, "each runtime has its own");
         const int made = ::epoll_create1(EPOLL_CLOEXEC);
-        if (made < 0)
-            error = errno;
         epoll_.store(made, std::memory_order_relaxed);
+        if (made >= 0)
+            call = "eventfd2";
         added = made >= 0 && team.outside.add_own(*this, services::own::descriptors);
+        error = errno;
         if (made >= 0 && !added)
             close_instance();
         team.watches_descriptors.store(added, std::memory_order_release);
     }
     if (!added)
-        fail(error, "fult: no descriptor left to wait for descriptors; raise `ulimit -n`");
+        throw_no_descriptor(error, "fult: no descriptor left to wait for descriptors", call);
     team.wake_one(0); // a parked worker does not watch yet
 }
 

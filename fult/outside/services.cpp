@@ -6,11 +6,11 @@
 #include <sched.h>
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <fult/detail/assertion.hpp>
 
+#include "fult/base/no_descriptor.hpp"
 #include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/processors.hpp"
 #include "fult/scheduler/team.hpp"
@@ -243,9 +243,8 @@ void add_service(service &s) {
     if (!team)
         throw std::logic_error("fult: no runtime is running; start a fult::runtime first");
     if (!parker::open_bell())
-        throw std::system_error(
-            errno, std::generic_category(),
-            "fult: no descriptor to wake threads that wait for the network; raise `ulimit -n`");
+        throw_no_descriptor(errno, "fult: no descriptor to wake threads that wait for the network",
+                            "eventfd2");
     if (!team->outside.add(s))
         throw std::length_error("fult: more than " + std::to_string(services::capacity) +
                                 " communication devices");

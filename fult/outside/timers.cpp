@@ -6,6 +6,7 @@
 #include <new>
 #include <system_error>
 
+#include "fult/base/no_descriptor.hpp"
 #include "fult/scheduler/worker.hpp"
 
 namespace fult::detail {
@@ -33,24 +34,22 @@ std::int64_t timers::now() noexcept {
 }
 
 void timers::open_slow(worker_team &team) {
-    const auto fail = [](int error) {
-        throw std::system_error(error, std::generic_category(),
-                                "fult: no memory or no descriptor for the timers; raise `ulimit -n`");
-    };
     std::unique_ptr<shard[]> made(new (std::nothrow) shard[team.count]);
     if (!made)
-        fail(ENOMEM);
+        throw std::system_error(ENOMEM, std::generic_category(), "fult: no memory for the timers");
     bool added = true;
+    int error = 0;
     opening_.lock();
     if (!open_.load(std::memory_order_relaxed)) {
         shards_ = std::move(made);
         count_ = team.count;
         added = team.outside.add_own(*this, services::own::time);
+        error = errno;
         open_.store(added, std::memory_order_release); // pairs with open
     }
     opening_.unlock();
     if (!added)
-        fail(EMFILE);
+        throw_no_descriptor(error, "fult: no descriptor for the timers", "eventfd2");
     team.wake_one(0); // a parked worker does not watch yet
 }
 

@@ -78,8 +78,8 @@ void make_interface(int control, const char *name, std::uint32_t address, bool u
     }
 }
 
-// In a process of its own, in a namespace with the interfaces fulta and fultb; fultc is down.
-void with_two_interfaces(const std::function<void()> &body) {
+// In a process of its own, in a network namespace without an interface that is up.
+void without_interfaces(const std::function<void()> &body) {
     constexpr int no_namespace = 78;
     const pid_t child = fork();
     ASSERT_GE(child, 0);
@@ -87,11 +87,6 @@ void with_two_interfaces(const std::function<void()> &body) {
         int status = 1;
         try {
             enter_namespace();
-            const int control = socket(AF_INET, SOCK_DGRAM, 0);
-            bring_up(control, "lo");
-            make_interface(control, "fulta", 0x0a4e0001, true);
-            make_interface(control, "fultb", 0x0a4f0001, true);
-            make_interface(control, "fultc", 0x0a500001, false);
             body();
             status = 0;
         } catch (const impossible &) {
@@ -106,6 +101,18 @@ void with_two_interfaces(const std::function<void()> &body) {
     if (WIFEXITED(status) && WEXITSTATUS(status) == no_namespace)
         GTEST_SKIP() << "no network namespace with TUN devices";
     EXPECT_EQ(status, 0);
+}
+
+// In one with the interfaces fulta and fultb; fultc is down.
+void with_two_interfaces(const std::function<void()> &body) {
+    without_interfaces([&] {
+        const int control = socket(AF_INET, SOCK_DGRAM, 0);
+        bring_up(control, "lo");
+        make_interface(control, "fulta", 0x0a4e0001, true);
+        make_interface(control, "fultb", 0x0a4f0001, true);
+        make_interface(control, "fultc", 0x0a500001, false);
+        body();
+    });
 }
 
 fabric_settings over(const std::string &provider, const std::string &interface) {
@@ -155,6 +162,19 @@ TEST(interfaces, one_that_is_unusable_is_an_error_that_lists_the_others) {
                      {interface, "FULT_COMM_INTERFACE", "fulta (10.78.0.1)", "fultb (10.79.0.1)"})
                     require(text.find(part) != std::string::npos, text + " lacks " + part);
             }
+    });
+}
+
+TEST(interfaces, none_at_all_is_an_error) {
+    without_interfaces([] {
+        for (const char *provider : {"", "net", "tcp;ofi_rxm"}) {
+            const std::string text = opened(provider, "");
+            require(text.find("libfabric has no provider") != text.npos ||
+                        text.find("there is no network: no interface of this host") != text.npos,
+                    text);
+        }
+        const std::string text = opened("", "");
+        require(text.find("`ip link set lo up`") != text.npos, text);
     });
 }
 
