@@ -14,7 +14,8 @@ namespace fult::detail {
 // How many have arrived. A barrier may end while its last waiters are about to be granted, so the kernel
 // reads it, and fails where there is no memory any more.
 struct barrier_report {
-    static void describe(const void *object, char *text, std::size_t size) noexcept {
+    static void describe(const void *object, wait_text which, char *text, std::size_t size) noexcept {
+        FULT_ASSERT(which == wait_text::how_far, "the wait has a kind");
         static_assert(sizeof(barrier_base::pending_) == sizeof(std::ptrdiff_t));
         auto *at = static_cast<barrier_base *>(const_cast<void *>(object));
         std::ptrdiff_t pending = 0, expected = 0;

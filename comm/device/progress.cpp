@@ -132,8 +132,11 @@ void progress_engine::wait(fult::detail::waiter &w, const fult::detail::waiting_
 }
 
 void progress_engine::wait(fult::detail::waiter &w, const operation &what) noexcept {
-    wait(w, {nullptr, &what, [](const void *object, char *text, std::size_t size) noexcept {
-                 describe_wait(*static_cast<const operation *>(object), text, size);
+    wait(w, {nullptr, &what,
+             [](const void *object, fult::detail::wait_text which, char *text, std::size_t size) noexcept {
+                 const auto &its = *static_cast<const operation *>(object);
+                 which == fult::detail::wait_text::kind ? describe_wait(its, text, size)
+                                                        : describe_unreceived(its, text, size);
              }});
 }
 

@@ -113,6 +113,21 @@ class endpoint_state {
     receive *orphans(int rank) noexcept;
     std::size_t waiting_receives() noexcept;
     arrived *take_messages() noexcept; // the unexpected messages, linked by match_item::next
+    // Calls f(const status &) for each unexpected message, with its source's number in the job, as a callback
+    // of the matching. Slow.
+    template <class F> void each_message(F f) noexcept {
+        if (wild_)
+            wild_->remove_if(match_kind::message, [&](wildcard_item &m) {
+                f(std::as_const(static_cast<arrived &>(m).about));
+                return false;
+            });
+        else if (matches())
+            on.matches().remove_if(match_kind::message, [&](match_item &m) {
+                if (m.key >> 52 == id)
+                    f(std::as_const(static_cast<arrived &>(m).about));
+                return false;
+            });
+    }
 
     // Other deliveries: the whole message is here. Takes ownership of the bytes. Returns false if there is no
     // memory, or no slot for a task; nothing has changed then.

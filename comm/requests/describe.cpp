@@ -1,11 +1,13 @@
 #include "comm/requests/describe.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
 
 #include <fult/inspect.hpp>
 
+#include "comm/endpoints/endpoint_state.hpp"
 #include "comm/one_sided/one_sided.hpp"
 #include "comm/requests/endpoint_names.hpp"
 
@@ -57,6 +59,49 @@ void describe(const access &a, char *text, std::size_t size) noexcept {
                   a.is_put ? "put" : "get", a.size);
 }
 
+// The messages that an endpoint holds, as seen by a receive that matches none of them.
+class unreceived {
+  public:
+    explicit unreceived(const receive &r) noexcept : at_(*r.at) {
+        at_.each_message([&](const status &about) {
+            ++count_;
+            const bool is_near = about.source == r.source || about.tag == r.tag;
+            (is_near ? near_ : far_).add(about);
+        });
+    }
+
+    void print(char *text, std::size_t size) const noexcept {
+        std::size_t used = 0, named = 0;
+        const auto append = [&](const char *format, auto... values) {
+            const int more = std::snprintf(text + used, size - used, format, values...);
+            used = std::min(used + static_cast<std::size_t>(std::max(more, 0)), size - 1);
+        };
+        for (const few &each : {near_, far_})
+            for (std::size_t i = 0; i < each.count && named < most_named; ++i, ++named) {
+                const status about = at_.own(each.messages[i]);
+                append("%s%zu bytes from rank %d, tag %u", named == 0 ? "unreceived there: " : "; ",
+                       about.size, about.source, about.tag);
+            }
+        if (count_ > named)
+            append("; and %zu more", count_ - named);
+    }
+
+  private:
+    static constexpr std::size_t most_named = 3;
+    struct few {
+        status messages[most_named];
+        std::size_t count = 0;
+        void add(const status &about) noexcept {
+            if (count < most_named)
+                messages[count++] = about;
+        }
+    };
+
+    endpoint_state &at_;
+    few near_, far_; // of the source or with the tag that the receive names; others
+    std::size_t count_ = 0;
+};
+
 } // namespace
 
 endpoint_text::endpoint_text(unsigned number) noexcept {
@@ -88,6 +133,12 @@ void describe_wait(const operation &what, char *text, std::size_t size) noexcept
         std::snprintf(text, size, "%s", rank_text(what.about.source, what.about.source).text);
         break;
     }
+}
+
+void describe_unreceived(const operation &what, char *text, std::size_t size) noexcept {
+    text[0] = '\0';
+    if (what.is_a == operation_kind::receive && has_tags(what.endpoint))
+        unreceived(static_cast<const receive &>(what)).print(text, size);
 }
 
 std::string rank_name(int own, int in_job) { return rank_text(own, in_job).text; }

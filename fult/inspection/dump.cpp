@@ -100,8 +100,9 @@ class report {
         if (g.count++ == 0) {
             g.object = object;
             g.joined = t.joins ? label(t.joins) : "";
-            g.detail = t.detail ? t.detail : "";
         }
+        if (t.detail && g.detail.empty())
+            g.detail = t.detail;
         g.same_object = g.same_object && g.object == object;
         g.most_used = std::max(g.most_used, t.stack_used);
         if (g.members.size() < most_shown)
@@ -169,9 +170,9 @@ class report {
             text += g.joined;
         } else if (g.object && g.same_object) {
             append(text, " at %p", g.object);
-            if (!g.detail.empty())
-                append(text, " (%s)", g.detail.c_str());
         }
+        if (!g.detail.empty() && g.same_object)
+            append(text, " (%s)", g.detail.c_str());
         if (what.timed)
             text += ", with a limit";
     }

@@ -80,7 +80,7 @@ struct seen {
     task_description about{};
     char name[128];
     char waits_for[96]; // may lie on the task's stack
-    char detail[64];
+    char detail[192];
     void *frames[most_frames];
     void *site[spawn_sites::frames];
 
@@ -231,7 +231,23 @@ class walk {
         return frames;
     }
 
-    void inspect_stack(seen &s, const task *t) const noexcept {
+    void describe_wait(seen &s, const waiting_for &what) noexcept {
+        if (what.what) {
+            const std::string_view text = std::string_view(what.what).substr(0, sizeof s.waits_for - 1);
+            s.waits_for[text.copy(s.waits_for, text.size())] = 0;
+            s.about.waits_for = s.waits_for;
+        } else if (what.describe) {
+            what.describe(what.object, wait_text::kind, s.waits_for, sizeof s.waits_for);
+            s.about.waits_for = s.waits_for;
+        }
+        if (!what.describe || details_left_ == 0)
+            return;
+        --details_left_;
+        what.describe(what.object, wait_text::how_far, s.detail, sizeof s.detail);
+        s.about.detail = s.detail[0] != 0 ? s.detail : nullptr;
+    }
+
+    void inspect_stack(seen &s, const task *t) noexcept {
         const auto context = address_of(t->context);
         FULT_ASSERT(t->on && t->state.load(std::memory_order_relaxed) == busy,
                     "the walk has claimed the task");
@@ -247,24 +263,11 @@ class walk {
         if (at % alignof(wait_record) != 0 || at > high - sizeof(wait_record))
             return; // not on this stack: a program that switches stacks itself waits on another one
         const auto &record = *at_address<const wait_record>(at);
-        if (record.what().describe && !record.what().what) {
-            record.what().describe(record.what().object, s.waits_for, sizeof s.waits_for);
-            s.about.waits_for = s.waits_for;
-            s.about.timed = record.timed();
-            return;
-        }
-        if (record.what().what) {
-            const std::string_view text =
-                std::string_view(record.what().what).substr(0, sizeof s.waits_for - 1);
-            s.waits_for[text.copy(s.waits_for, text.size())] = 0;
-            s.about.waits_for = s.waits_for;
-        }
-        if (record.what().describe) {
-            record.what().describe(record.what().object, s.detail, sizeof s.detail);
-            s.about.detail = s.detail[0] != 0 ? s.detail : nullptr;
-        }
-        s.about.object = record.what().object;
         s.about.timed = record.timed();
+        describe_wait(s, record.what());
+        if (!record.what().what && record.what().describe)
+            return; // the object is the library's own
+        s.about.object = record.what().object;
         const task *joined = descriptors_.find(address_of(record.what().object));
         if (s.about.waits_for && std::strncmp(s.about.waits_for, "join", 4) == 0 && joined)
             s.about.joins = racy_id_of(joined);
@@ -285,6 +288,7 @@ class walk {
     // Tasks that were running when the walk began, and those below any task.
     std::unordered_set<const task *> shown_;
     std::size_t count_ = 0;
+    unsigned details_left_ = 100; // each may look through all messages of an endpoint
 };
 
 } // namespace

@@ -9,13 +9,15 @@
 
 namespace fult::detail {
 
+enum class wait_text { kind, how_far };
+
 // The kind of a wait ("qlock"; must live as long as the wait) and its object, or nullptr if unknown.
-// `describe`, if set, formats the object on request: a wait itself formats no text. Without a kind its text
-// is the whole description, else how far the object is.
+// `describe`, if set, formats the object on request: a wait itself formats no text. It writes how far the
+// object is, or nothing; and the kind, if there is none above.
 struct waiting_for {
     const char *what = nullptr;
     const void *object = nullptr;
-    void (*describe)(const void *object, char *text, std::size_t size) noexcept = nullptr;
+    void (*describe)(const void *object, wait_text which, char *text, std::size_t size) noexcept = nullptr;
 };
 
 // Records the wait of the running task `self` while it lives, on that task's stack. The descriptor stores the

@@ -74,6 +74,20 @@ void subset_receives(context &net) {
     own.recv<int>((own.rank() + own.size() - 1) % own.size(), 7);
 }
 
+// Each gets messages that its receive does not match: of its source, with its tag, and others.
+void receives_another(context &net, endpoint &on) {
+    on.send(1, next(net), 5);
+    on.send(std::array{1, 2}, previous(net), 7);
+    for (unsigned tag = 8; tag < 11; ++tag)
+        on.send(3, previous(net), tag);
+    on.recv<int>(previous(net), 7);
+}
+void another_tag(context &net) { receives_another(net, net.world()); }
+void another_tag_with_wildcards(context &net) {
+    endpoint open = net.make_endpoint({.wildcards = true});
+    receives_another(net, open);
+}
+
 // After messages of all kinds, some of which are not received.
 void after_messages(context &net) {
     endpoint far = net.make_endpoint({.device = comm::read_options().devices - 1});
@@ -247,6 +261,8 @@ constexpr std::array cases = std::to_array<named_case>({
     {"skipped_collective", skipped_collective},
     {"from_any_rank", from_any_rank},
     {"subset_receives", subset_receives},
+    {"another_tag", another_tag},
+    {"another_tag_with_wildcards", another_tag_with_wildcards},
     {"after_messages", after_messages},
     {"one_has_left", one_has_left},
     {"a_thread_has_ended", a_thread_has_ended},

@@ -83,6 +83,13 @@ def subsets():
     deadlocks(3, 'subset_receives', '1 task waits for a message from rank 2 (rank 0 of the job), tag 7, endpoint 2046')
 
 
+def unreceived_messages():
+    """A receive that no message matches lists those that no receive has asked for."""
+    for case, endpoint in ('another_tag', '0 (world)'), ('another_tag_with_wildcards', '1'):
+        deadlocks(3, case, f'a message from rank 2, tag 7, endpoint {endpoint} (unreceived there: ',
+                  '4 bytes from rank 2, tag 5; ', '8 bytes from rank 1, tag 7; ', '; and 2 more):')
+
+
 def after_messages():
     """After messages of all kinds, some of which were not received; over one device and over three."""
     deadlocks(3, 'after_messages')
