@@ -127,6 +127,7 @@ void arrivals::meet(receive &r, arrived &m) noexcept {
 
 void arrivals::meet_locked(receive &r, arrived &m) noexcept {
     if (m.how == arrived::form::offer) {
+        flow_.no_longer_unexpected(m);
         rendezvous_.begin(r, r.at->own(m.about), m.about.source, m.offer);
         free_arrived(&m);
     } else {
@@ -140,7 +141,7 @@ void arrivals::meet_bytes(receive &r, arrived &m, callback_queue *locked) noexce
         fill(r, m.about, s, locked);
         s.finished(s, locked);
     } else {
-        flow_.no_longer_unexpected(m.about);
+        flow_.no_longer_unexpected(m);
         fill(r, m.about, std::span<const std::byte>(m.bytes(), m.about.size), locked);
     }
     free_arrived(&m);
@@ -162,9 +163,9 @@ void arrivals::post(receive &r) noexcept {
 
 void arrivals::discard(arrived &m) noexcept {
     await_bytes(m);
+    flow_.no_longer_unexpected(m);
     switch (m.how) {
     case arrived::form::bytes:
-        flow_.no_longer_unexpected(m.about);
         break;
     case arrived::form::offer:
         rendezvous_.refuse(m.about.source, m.offer, core_.refusing ? id_never : id_too_long);
@@ -282,7 +283,7 @@ bool arrivals::message_arrived(endpoint_state &e, int source, const record_view 
         return true;
     }
     std::memcpy(m->bytes(), r.body.data(), r.body.size());
-    flow_.account(source, static_cast<std::ptrdiff_t>(r.body.size()));
+    flow_.account(*m);
     m->complete.store(true, std::memory_order_release); // pairs with await_bytes
     return true;
 }
@@ -314,6 +315,7 @@ bool arrivals::rts_arrived(endpoint_state &e, int source, const record_view &r) 
         rendezvous_.begin(*waiting, e.own(about), source, *offer);
         return true;
     }
+    flow_.account(*m);
     m->complete.store(true, std::memory_order_release); // pairs with await_bytes
     return true;
 }
@@ -352,8 +354,8 @@ bool arrivals::hold_early(int source, const record_view &r) noexcept {
     } else {
         if (!r.body.empty())
             std::memcpy(m->bytes(), r.body.data(), r.body.size());
-        flow_.account(source, static_cast<std::ptrdiff_t>(r.body.size()));
     }
+    flow_.account(*m);
     m->complete.store(true, std::memory_order_release); // pairs with await_bytes
     early_.append(*m);
     return true;
@@ -376,8 +378,8 @@ bool arrivals::admit(endpoint_state &e, arrived &m) noexcept {
     } else {
         if (!e.deliver_in_order(m.about, std::span<const std::byte>(m.bytes(), m.about.size)))
             return false;
-        flow_.no_longer_unexpected(m.about);
     }
+    flow_.no_longer_unexpected(m);
     free_arrived(&m);
     return true;
 }

@@ -6,6 +6,7 @@
 #include <cstddef>
 
 #include "comm/device/answers.hpp"
+#include "comm/device/operation.hpp"
 
 namespace fult::comm::detail {
 
@@ -21,10 +22,8 @@ class flow_control {
     std::ptrdiff_t unexpected(int source) const noexcept {
         return core_.peers.of(source).unexpected.load(std::memory_order_relaxed);
     }
-    void no_longer_unexpected(const status &about) noexcept {
-        core_.peers.of(about.source)
-            .unexpected.fetch_sub(static_cast<std::ptrdiff_t>(about.size), std::memory_order_relaxed);
-    }
+    void no_longer_unexpected(const status &about) noexcept { release(about.source, about.size); }
+    void no_longer_unexpected(const arrived &m) noexcept { release(m.about.source, m.counted()); }
     // Unexpected bytes that each rank may have here.
     std::ptrdiff_t share() const noexcept {
         return static_cast<std::ptrdiff_t>(core_.settings.unexpected) / core_.settings.size;
@@ -43,12 +42,20 @@ class flow_control {
     // Under the device's lock; account for this rank itself also without --------------------------------------------
 
     void account(int source, std::ptrdiff_t bytes) noexcept;
+    void account(const arrived &m) noexcept {
+        account(m.about.source, static_cast<std::ptrdiff_t>(m.counted()));
+    }
     // Lets those ranks go on whose messages have been taken.
     void check() noexcept;
     // Endpoints whose messages wait at their senders: so many more.
     void add_waiting(int endpoints) noexcept { waiting_.fetch_add(endpoints, std::memory_order_relaxed); }
 
   private:
+    void release(int source, std::size_t bytes) noexcept {
+        core_.peers.of(source).unexpected.fetch_sub(static_cast<std::ptrdiff_t>(bytes),
+                                                    std::memory_order_relaxed);
+    }
+
     device_core &core_;
     answer_queue &answers_;
     int slowed_ = 0; // peers that were asked to send RTS only

@@ -110,6 +110,36 @@ TEST(queues, that_end_full_give_their_messages_up) {
     });
 }
 
+// Long messages are at their senders until they are wanted: here are only the records of their RTS.
+TEST(unexpected_messages, that_are_long_count_as_what_is_here) {
+    const runtime running(as_many_workers_as_asked_for());
+    run_ranks(small_share(2), [](party &p, world &all) {
+        constexpr unsigned messages = 10;
+        constexpr std::size_t size = 40'000;
+        constexpr std::ptrdiff_t least = messages * sizeof(comm::detail::arrived);
+        if (p.rank == 0) {
+            std::vector<request> sends;
+            const std::vector<std::byte> out = bytes_of(1, size);
+            for (unsigned tag = 0; tag < messages; ++tag)
+                sends.push_back(p.world.isend(out.data(), size, 1, tag));
+            for (request &each : sends)
+                each.wait();
+        } else {
+            comm::detail::device &own = *all.jobs[1]->on;
+            for (unsigned tag = 0; tag < messages; ++tag)
+                EXPECT_EQ(p.world.probe(0, tag).size, size);
+            while (own.flow().unexpected(0) < least) // the last one is found before it is counted
+                this_task::yield();
+            EXPECT_LT(own.flow().unexpected(0), static_cast<std::ptrdiff_t>(size));
+            std::vector<std::byte> in(size);
+            for (unsigned tag = 0; tag < messages; ++tag)
+                p.world.recv(in.data(), size, 0, tag);
+            EXPECT_EQ(own.flow().unexpected(0), 0);
+        }
+        p.barrier();
+    });
+}
+
 // enqueue copies, and refuses when it has copied enough.
 TEST(queues, refuse_what_finds_no_room_at_the_sender) {
     const runtime running(as_many_workers_as_asked_for());
