@@ -145,34 +145,6 @@ def hpccg(setting):
                 yield Row("hpccg", case, ours, "ms", peer, theirs, speed=True)
 
 
-# --- a rate that falls in the course of a run is not seen in a fraction of a second
-
-LONG_RUNS = (  # the kernel, arguments of a short run, and of one of about ten seconds
-    ("fib", ["-n", 36], ["-n", 44]),
-    ("nqueens", ["-n", 12], ["-n", 15]),
-    ("uts", ["T1"], ["T1L"]),
-)
-
-
-def long_runs(setting):
-    """The time of the serial program's, in a long and in a short run."""
-    for kernel, *lengths in LONG_RUNS:
-        counts = [1] if setting.processors == 1 else [1, setting.workers]
-        contestants = []
-        for length, arguments in zip(("short", "long"), lengths):
-            contestants.append(setting.contestant(kernel, "serial", *arguments, key=("serial", length)))
-            for count in counts:
-                contestants.append(setting.contestant(kernel, "fult", *arguments, "--workers", count, key=(count, length)))
-        found = setting.compete(f"long_runs {kernel}", contestants, rounds=min(setting.rounds, 3), parts=len(LONG_RUNS))
-        for count in counts:
-            of = {}
-            for length in ("short", "long"):
-                serial = values_of(found.get(("serial", length)), "seconds")
-                of[length] = [s / one for s, one in zip(values_of(found.get((count, length)), "seconds"), serial)]
-            yield Row("long_runs", f"{kernel} {lengths[1][-1]}, {workers_text(count)}", of["long"], "x serial",
-                      f"{kernel} {lengths[0][-1]}", of["short"], missing=missing_text(found.get((count, "long"))))
-
-
 # --- small benchmarks: each program includes its reference
 
 def micro_rows(name, found):
@@ -251,7 +223,6 @@ BENCHMARKS = {
     "barrier": ("2, 64 and 1,024 tasks on two workers that meet", micro("barrier", several=True)),
     "uts": ("unbalanced tree search T1 and T3, a task per node", uts),
     "nqueens": ("12 queens, a task per placement", nqueens),
-    "long_runs": ("fib, nqueens and uts for ten seconds, against a fraction of a second", long_runs),
     "hpccg": ("conjugate gradients on grids of 64^3 and 100^3 points, against OpenMP", hpccg),
     # Memory is not time: it does not need five.
     "blocked_memory": ("memory of a million blocked tasks",
