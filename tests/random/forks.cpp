@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@ std::optional<end_of_child> run_in_child(const std::function<void()> &body) {
         return std::nullopt;
     const pid_t child = ::fork();
     if (child == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a child that hangs ends with a program that fails
         const rlimit none{0, 0};
         ::setrlimit(RLIMIT_CORE, &none);
         ::dup2(ends[1], STDERR_FILENO);
