@@ -9,9 +9,9 @@ namespace {
 
 std::vector<const act_kind *> kinds_of(const std::string &only) {
     std::vector<const act_kind *> all;
-    for (const auto some :
-         {stream_acts(), wildcard_acts(), delivery_acts(), collective_acts(), one_sided_acts(),
-          c_stream_acts(), c_collective_acts(), c_one_sided_acts(), c_delivery_acts()})
+    for (const auto some : {stream_acts(), wildcard_acts(), delivery_acts(), collective_acts(),
+                            one_sided_acts(), c_stream_acts(), c_collective_acts(), c_one_sided_acts(),
+                            c_delivery_acts(), fork_acts(), transfer_acts()})
         for (const act_kind &each : some)
             if (only.empty() || only == each.name)
                 all.push_back(&each);
@@ -57,15 +57,17 @@ program make_program(std::uint64_t seed, int ranks, const fault_plan &faults, co
     dice d(seed_of(seed, 1));
     const auto kinds = kinds_of(only);
     program made{seed, ranks, {}};
-    made.contexts.resize(faults.kill ? 1 : d.between(std::size_t{1}, std::size_t{2}));
+    const bool loses = faults.kill || faults.silent;
+    made.contexts.resize(loses ? 1 : d.between(std::size_t{1}, std::size_t{2}));
     for (context_plan &each : made.contexts) {
         each.options = random_options(d, base, faults.scarce);
         each.in_c = d.chance(50);
         for (int n = d.between(1, 4); n > 0; --n)
             each.phases.push_back(random_phase(d, kinds, each.options.devices, faults.slow));
     }
-    if (faults.kill && ranks > 1) {
+    if (loses && ranks > 1) {
         made.contexts.back().phases.back().victim = d.below(ranks);
+        made.contexts.back().phases.back().silent = faults.silent;
         made.contexts.back().phases.back().barrier = true;
     }
     if (faults.stop && ranks > 1)

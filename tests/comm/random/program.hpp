@@ -20,6 +20,7 @@ struct act_kind {
     endpoint_options (*endpoint)(scene &, std::uint64_t act); // how each is made; null: as by default
     void (*begin)(scene &);                                   // starts its actors on this rank
     void (*end)(scene &);                                     // when all actors have ended; may be null
+    void (*after)(scene &) = nullptr; // when the survivors of the context have gone on; may be null
 };
 
 // All of them; the parts of the list are a file each.
@@ -28,6 +29,8 @@ std::span<const act_kind> wildcard_acts();
 std::span<const act_kind> delivery_acts();
 std::span<const act_kind> collective_acts();
 std::span<const act_kind> one_sided_acts();
+std::span<const act_kind> fork_acts();
+std::span<const act_kind> transfer_acts();
 std::span<const act_kind> c_stream_acts(); // by fult/comm.h
 std::span<const act_kind> c_collective_acts();
 std::span<const act_kind> c_one_sided_acts();
@@ -41,15 +44,18 @@ struct act_plan {
 
 struct phase_plan {
     std::vector<act_plan> acts;
-    bool barrier;      // before it
-    int victim = -1;   // the rank that is killed meanwhile
-    int stopped = -1;  // the rank that is stopped for a while
-    bool slow = false; // some ranks compute
+    bool barrier;        // before it
+    int victim = -1;     // the rank that fails meanwhile
+    bool silent = false; // it stops, and goes on when it counts as failed; else it is killed
+    int stopped = -1;    // the rank that is stopped for a while
+    bool slow = false;   // some ranks compute
     std::uint64_t seed = 0;
 };
 
 // The rank that stops and continues the stopped one.
 constexpr int stopper(const phase_plan &p, int ranks) { return p.stopped < 0 ? -1 : (p.stopped + 1) % ranks; }
+// The rank that continues a silent victim.
+constexpr int waker(const phase_plan &p, int ranks) { return (p.victim + 1) % ranks; }
 
 struct context_plan {
     comm::options options;
@@ -66,6 +72,7 @@ struct program {
 // What goes wrong on purpose.
 struct fault_plan {
     bool kill = false;
+    bool silent = false; // over networks: a rank stops, is taken for dead, and goes on
     bool stop = false;
     bool slow = false;
     bool scarce = false; // few and small packets, little room for unexpected messages

@@ -35,6 +35,8 @@ fault_plan faults_of(std::string_view list) {
         list.remove_prefix(std::min(list.size(), one.size() + 1));
         if (one == "kill")
             f.kill = true;
+        else if (one == "silent")
+            f.silent = true;
         else if (one == "stop")
             f.stop = true;
         else if (one == "slow")
@@ -55,7 +57,7 @@ void declare(tools::command_line &line, arguments &a) {
     line.add_switch("--loopback", a.loopback, "all ranks in this process");
     line.add_option_function<std::string>(
             "--faults", [&a](const std::string &list) { a.faults = faults_of(list); },
-            "some of kill, stop, slow, scarce, fds with commas between them, or none")
+            "some of kill, silent, stop, slow, scarce, fds with commas between them, or none")
         ->type_name("LIST");
     line.add_option("--only", a.only, "one kind of act")->type_name("KIND");
     line.add_option("--limit", a.limit, "seconds without a step that count as a hang; 0: none do")
@@ -87,6 +89,20 @@ void compute(std::uint64_t seed) {
     }
 }
 
+// Continues the victim when this rank has taken it for dead: it goes on with what it was doing.
+void wake_when_failed(member &me, int victim, pid_t process) {
+    std::uint64_t never = 0;
+    try {
+        me.world.recv(never, victim, 0xfffffffd);
+    } catch (const error &e) {
+        if (e.code() == errc::peer_failed && me.failed(victim)) {
+            ::kill(process, SIGCONT);
+            return;
+        }
+    }
+    me.guard.fail("a receive from a rank that is stopped has not ended by its failure");
+}
+
 void begin_faults(member &me, const phase_plan &p, const std::vector<pid_t> &processes,
                   std::vector<std::thread> &helpers, std::vector<handle<void>> &tasks) {
     dice d(seed_of(p.seed, me.rank));
@@ -94,15 +110,21 @@ void begin_faults(member &me, const phase_plan &p, const std::vector<pid_t> &pro
         tasks.push_back(spawn([seed = d.next()] { compute(seed); }));
     if (me.rank == stopper(p, me.size) && !processes.empty())
         helpers.emplace_back(stop_and_go_on, processes[static_cast<std::size_t>(p.stopped)], d);
+    if (p.silent && me.rank == waker(p, me.size) && p.victim != me.rank)
+        helpers.emplace_back(
+            [&me, victim = p.victim, process = processes[static_cast<std::size_t>(p.victim)]] {
+                wake_when_failed(me, victim, process);
+            });
     if (p.victim != me.rank)
         return;
+    last_signal.store(p.silent ? SIGSTOP : SIGKILL, std::memory_order_relaxed);
     if (d.chance(50))
         steps_to_live = d.between(1, d.chance(50) ? 30 : 1000);
     else
         // time: either order is right
         helpers.emplace_back([time = std::chrono::microseconds(d.below(d.chance(50) ? 3000 : 40'000))] {
             std::this_thread::sleep_for(time); // time: either order is right
-            std::raise(SIGKILL);
+            fail_now();
         });
 }
 
@@ -133,6 +155,7 @@ void run_phase(member &me, const context_plan &with, std::size_t context, std::s
         scene &s = kept.back();
         s.victim = p.victim;
         s.all = &all;
+        s.after = act.kind->after;
         s.own.reserve(
             static_cast<std::size_t>(act.kind->endpoints)); // a handler may use the first ones already
         for (int n = 0; n < act.kind->endpoints; ++n) {
@@ -150,8 +173,10 @@ void run_phase(member &me, const context_plan &with, std::size_t context, std::s
         p.acts[i].kind->begin(*now[i]);
     all.join();
     join_all(tasks);
-    if (p.victim == me.rank)
+    if (p.victim == me.rank) {
+        fail_now();
         std::raise(SIGKILL);
+    }
     for (std::thread &each : helpers)
         each.join();
     for (std::size_t i = 0; i < now.size(); ++i) {
@@ -207,6 +232,11 @@ void run_context(member &me, const program &all, std::size_t number, scenes &kep
         if (with.phases[i].victim >= 0)
             go_on_without(me, with.phases[i].victim);
     }
+    for (scene &each : kept)
+        if (each.after)
+            each.after(each);
+    if (const phase_plan &last = with.phases.back(); last.silent && me.rank == waker(last, me.size))
+        ::kill(processes[static_cast<std::size_t>(last.victim)], SIGKILL);
     if (with.phases.back().victim < 0 && needs_all_ranks(with))
         me.barrier();
 }

@@ -2,7 +2,8 @@
 """Random programs of ranks against an oracle; README.md describes them.
 
 usage: random_test.py FULT_RUN PROGRAM [--seed N] [--count N] [--seconds N] [--ranks N] [--transport NAMES]
-                      [--faults LIST] [--only KIND] [--threads 0|1] [--workers N] [--limit SECONDS] [--keep-on]
+                      [--faults LIST] [--only KIND] [--threads 0|1] [--workers N] [--limit SECONDS]
+                      [--heartbeat SECONDS] [--keep-on]
 
 Prints the options that repeat each program before it runs. Without --seed, the clock provides one. With --limit 0
 nothing depends on time: no rank counts as hanging or silent, so none is killed over a network, where only silence
@@ -27,7 +28,7 @@ TRANSPORTS = {
     'tcp': {**NETWORK, 'FULT_COMM_NETWORK': 'tcp;ofi_rxm'},
     'loopback': {},
 }
-FAULTS = ['kill', 'stop', 'slow', 'scarce', 'fds']
+FAULTS = ['kill', 'stop', 'slow', 'scarce', 'fds', 'silent']
 
 
 def arguments():
@@ -44,6 +45,7 @@ def arguments():
     parser.add_argument('--threads', default='1')
     parser.add_argument('--workers')
     parser.add_argument('--limit', type=int, default=60, help='seconds without a step that count as a hang; 0: none do')
+    parser.add_argument('--heartbeat', default='10', help='seconds of silence after which a rank counts as dead')
     parser.add_argument('--keep-on', action='store_true', help='go on after a failure')
     return parser.parse_args()
 
@@ -56,11 +58,16 @@ class Program:
         self.seed = seed
         self.transport = choice.choice((given.transport or ','.join(TRANSPORTS)).split(','))
         self.ranks = given.ranks or choice.choice([1, 2, 2, 3, 3, 4, 5, 6])
-        likely = {'kill': 0.25, 'stop': 0.15, 'slow': 0.3, 'scarce': 0.2, 'fds': 0.1}
+        likely = {'kill': 0.25, 'stop': 0.15, 'slow': 0.3, 'scarce': 0.2, 'fds': 0.1, 'silent': 0.1}
         drawn = [f for f in FAULTS if choice.random() < likely[f]]
         self.faults = [f for f in (given.faults.split(',') if given.faults else drawn) if f != 'none']
         if self.transport == 'loopback':  # its ranks are one process
             self.faults = [f for f in self.faults if f not in ('kill', 'stop', 'fds')]
+        if self.transport in ('shared', 'loopback'):  # ranks of a host fail when their processes end
+            self.faults = [f for f in self.faults if f != 'silent']
+        elif 'silent' in self.faults:
+            self.faults = [f for f in self.faults if f != 'kill']
+        self.heartbeat = given.heartbeat
         self.server = choice.choice(['workers', 'workers', 'dedicated'])
         self.more = ['--threads', given.threads, '--limit', str(given.limit)]
         for name, value in (('--only', given.only), ('--workers', given.workers)):
@@ -68,7 +75,7 @@ class Program:
                 self.more += [name, value]
         self.patient = given.limit == 0
         if self.patient and self.transport in ('net', 'tcp'):
-            self.faults = [f for f in self.faults if f != 'kill']
+            self.faults = [f for f in self.faults if f not in ('kill', 'silent')]
         self.bound = None if self.patient else 2 * given.limit + 90
 
     def __str__(self):
@@ -79,31 +86,33 @@ class Program:
         own = [program, '--seed', self.seed, '--ranks', self.ranks, '--faults', ','.join(self.faults) or 'none', *self.more]
         if self.transport == 'loopback':
             return [*own, '--loopback']
-        return [fult_run, '-n', self.ranks, '--keep-going', *own] if self.kills() else [fult_run, '-n', self.ranks, *own]
+        return [fult_run, '-n', self.ranks, '--keep-going', *own] if self.loses() else [fult_run, '-n', self.ranks, *own]
 
     def environment(self):
         # On a busy machine a rank may not run for seconds; it must not count as dead.
-        silence = {} if self.patient else {'FULT_COMM_HEARTBEAT': '10' if self.kills() else '60'}
+        silence = {} if self.patient else {'FULT_COMM_HEARTBEAT': self.heartbeat if self.loses() else '60'}
         return {'FULT_DUMP_SIGNAL': 'USR2', 'FULT_COMM_SERVER': self.server, **silence, **TRANSPORTS[self.transport]}
 
-    def kills(self):
-        return 'kill' in self.faults and self.ranks > 1
+    def loses(self):
+        return self.ranks > 1 and ('kill' in self.faults or 'silent' in self.faults)
 
     def wrong(self, status, out, err):
         """The errors that the end of a job shows; empty if all is right."""
         if 'fds' in self.faults and (refused := re.findall(r'^random_ranks: (.*)', err, re.MULTILINE)):
             return self.wrong_refusal(status, out, err, refused)
-        well = 1 if self.transport == 'loopback' else self.ranks - self.kills()
+        well = 1 if self.transport == 'loopback' else self.ranks - self.loses()
         if out.count('well') != well:
             return f'{out.count("well")} of {well} ranks ended well'
-        wanted = 128 + signal.SIGKILL if self.kills() else 0
+        if self.loses() and 'silent' in self.faults:  # it is killed, or finds first that the others have given it up
+            return '' if status != 0 else 'status 0 though a rank was lost'
+        wanted = 128 + signal.SIGKILL if self.loses() else 0
         return '' if status == wanted else f'status {status} instead of {wanted}'
 
     def wrong_refusal(self, status, out, err, refused):
         """Some ranks had too few descriptors to begin: they report it with the remedy, and no rank succeeds."""
         if status == 0 or 'well' in out or 'FAILED:' in err or 'HANGS:' in err:
             return f'status {status} where descriptors were refused'
-        if self.kills():  # all ranks go on until they notice
+        if self.loses():  # all ranks go on until they notice
             return '' if any('ulimit -n' in text for text in refused) else f'no remedy in {refused}'
         # The one whose descriptors were refused may have been ended while it removed its files.
         known = ('ulimit -n', 'has a rank of this host failed', 'has that rank failed', 'has ended with status 1',

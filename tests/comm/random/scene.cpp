@@ -5,11 +5,17 @@
 
 namespace fult::comm::testing {
 
+void fail_now() {
+    static std::atomic<bool> was_sent{false};
+    if (!was_sent.exchange(true, std::memory_order_relaxed))
+        std::raise(last_signal.load(std::memory_order_relaxed));
+}
+
 void actor::doing(const char *call) {
     in.me.guard.stepped(shown, call);
     if (steps_to_live.load(std::memory_order_relaxed) > 0 &&
         steps_to_live.fetch_sub(1, std::memory_order_relaxed) == 1)
-        std::raise(SIGKILL);
+        fail_now();
 }
 
 void actor::pause() {

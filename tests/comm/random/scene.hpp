@@ -46,10 +46,11 @@ struct scene {
     std::uint64_t seed;      // of the act, on all ranks
     std::string name;        // for reports
     std::uint32_t first_tag; // of 256 that are the act's on any endpoint
-    int victim = -1;         // the rank that is killed meanwhile
+    int victim = -1;         // the rank that fails meanwhile
     std::vector<endpoint> own{};
     actor_group *all = nullptr;
-    std::shared_ptr<void> state{}; // what the act keeps on this rank
+    void (*after)(scene &) = nullptr; // of its kind
+    std::shared_ptr<void> state{};    // what the act keeps on this rank
 
     // Unlike those of other acts, and anywhere among the tags.
     std::uint32_t tag(std::uint32_t i) const noexcept { return (first_tag + i) * 0x9e3779b1U; }
@@ -125,8 +126,10 @@ class actor_group {
     std::atomic<int> threads_left_{0};
 };
 
-// Kills this process after so many steps of its actors, if it is set.
+// Sends this process its last signal, SIGKILL or SIGSTOP, after so many steps of its actors, if they are set.
 inline std::atomic<std::int64_t> steps_to_live{-1};
+inline std::atomic<int> last_signal{0};
+void fail_now(); // sends it; once
 
 // Sizes around every border of the protocol, at most `most`.
 std::size_t random_size(dice &d, const comm::options &with, std::size_t most);
