@@ -10,7 +10,7 @@ once. A paragraph begins with a line of one of two forms, and lists calls, separ
 A call of a class that derives from another one is that of the class which declares it. Special members are not listed: constructors,
 assignments, destructors and conversions; each makes or ends an object.
 
-usage: repeated_calls.py ROOT DOXYGEN DOXYFILE
+usage: repeated_calls.py ROOT DOXYGEN
        repeated_calls.py --self-test
 """
 import re
@@ -40,11 +40,13 @@ def public_calls(folder):
                     yield name
 
 
-def read_headers(doxygen, doxyfile):
+def read_headers(root, doxygen):
     with tempfile.TemporaryDirectory(prefix='fult-calls-') as scratch:
+        settings = (root / 'docs' / 'Doxyfile.in').read_text()
+        for name, value in {'ROOT': root, 'OUTPUT': scratch, 'VERSION': '-'}.items():
+            settings = settings.replace(f'@{name}@', str(value))
         own = Path(scratch) / 'Doxyfile'
-        own.write_text(f'{Path(doxyfile).read_text()}\nOUTPUT_DIRECTORY = {scratch}\nGENERATE_HTML = NO\nGENERATE_XML = YES\n'
-                       'XML_PROGRAMLISTING = NO\n')
+        own.write_text(f'{settings}\nGENERATE_HTML = NO\nGENERATE_XML = YES\nXML_PROGRAMLISTING = NO\n')
         subprocess.run([doxygen, '-q', own], check=True)
         return set(public_calls(Path(scratch) / 'xml'))
 
@@ -85,9 +87,9 @@ def problems(calls, text, sources):
                f'and to tests/layout/{LIST.name}; if not, add it there with the reason')
 
 
-def check(root, doxygen, doxyfile):
+def check(root, doxygen):
     sources = '\n'.join(path.read_text() for path in sorted((root / TESTS).glob('*_test.cpp')))
-    calls = read_headers(doxygen, doxyfile)
+    calls = read_headers(root, doxygen)
     found = list(problems(calls, LIST.read_text(), sources))
     print('\n'.join(found))
     print(f'{len(calls)} public calls, {len(found)} errors')
@@ -109,4 +111,4 @@ def self_test():
 
 
 if __name__ == '__main__':
-    sys.exit(self_test() if sys.argv[1] == '--self-test' else check(Path(sys.argv[1]), *sys.argv[2:]))
+    sys.exit(self_test() if sys.argv[1] == '--self-test' else check(Path(sys.argv[1]).resolve(), sys.argv[2]))
