@@ -147,6 +147,7 @@ engine::engine(const options &asked)
         become_main();
         start_threads();
         reports_.emplace(team_.opts.dump_signal, team_.helpers);
+        team_.closed.store(false, std::memory_order_release); // pairs with admit: the start is certain
     } catch (...) {
         end_threads();
         if (main_)
@@ -180,6 +181,8 @@ void engine::become_main() {
 
 void engine::start_threads() {
     threads_.reserve(team_.count - 1);
+    // Until nothing can fail any more: what a foreign thread had spawned would be lost.
+    team_.closed.store(true, std::memory_order_relaxed);
     the_team.store(&team_, std::memory_order_release); // pairs with running_team
     publish_debug_table(team_);
     for (unsigned i = 1; i < team_.count; ++i)

@@ -31,10 +31,10 @@ struct worker_team {
     bool private_words = true;      // requested, and supported here
     bool stealing_disabled = false; // one worker, or stealing is off
     alignas(64) std::atomic<bool> stopping{false};
-    std::atomic<bool> ending{false};          // the main task waits for the end of all others
-    std::atomic<bool> closed{false};          // all others have ended: no foreign thread may spawn any more
-    std::atomic<bool> short_of_stacks{false}; // the last attempt to get one failed
-    bool ends_shortage() noexcept;            // tries again
+    std::atomic<bool> ending{false};                // the main task waits for the end of all others
+    std::atomic<bool> closed{false};                // no foreign thread may spawn: not yet, or not any more
+    std::atomic<bool> short_of_stacks{false};       // the last attempt to get one failed
+    bool ends_shortage() noexcept;                  // tries again
     alignas(64) std::atomic<unsigned> searching{0}; // number of awake workers that search all sources
     sleepers asleep;
     // number of workers in a poll sleep: they poll for handed-off tasks soon
