@@ -1,75 +1,35 @@
 // The child of a fork in the midst of everything: it has none of the workers, so the calls that would need
 // them end it with the sentence that reports it. Others work. The program goes on; what its other acts find
 // shows whether the child has touched what it shares.
-#include <csignal>
 #include <cstring>
-#include <fcntl.h>
 #include <functional>
-#include <optional>
-#include <string>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fult/inspect.hpp>
 
 #include "acts.hpp"
+#include "tests/support/in_child.hpp"
 #include "tests/support/scale.hpp"
 
 namespace random_programs::perform {
 namespace {
 
-// What a child has written to its standard error, and its status.
-struct end_of_child {
-    std::string said;
-    int status = 0;
-};
-
-// Nothing if there is no process or no descriptor to be had.
-std::optional<end_of_child> run_in_child(const std::function<void()> &body) {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-        return std::nullopt;
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a child that hangs ends with a program that fails
-        const rlimit none{0, 0};
-        ::setrlimit(RLIMIT_CORE, &none);
-        ::dup2(ends[1], STDERR_FILENO);
-        ::close(ends[0]);
-        ::close(ends[1]);
-        body();
-        ::_exit(0);
-    }
-    ::close(ends[1]);
-    end_of_child how;
-    char text[1024];
-    for (ssize_t got; child > 0 && (got = ::read(ends[0], text, sizeof text)) > 0;)
-        how.said.append(text, static_cast<std::size_t>(got));
-    ::close(ends[0]);
-    if (child < 0)
-        return std::nullopt;
-    check(::waitpid(child, &how.status, 0) == child, "a child cannot be waited for");
-    return how;
-}
+using fult::testing::run_in_child;
 
 void refused_in_child(const char *what, const std::function<void()> &body) {
     const auto how = run_in_child(body);
     if (!how)
         return;
-    check(WIFSIGNALED(how->status) && WTERMSIG(how->status) == SIGABRT &&
-              how->said.find("fult: fork: this process was forked while a runtime was running") !=
-                  std::string::npos,
-          "%s in the child of a fork: status %d, and it says '%.200s'", what, how->status, how->said.c_str());
+    check(how->was_refused(), "%s in the child of a fork: status %d, and it says '%.200s'", what, how->status,
+          how->said.c_str());
 }
 
 void allowed_in_child(const char *what, const std::function<void()> &body) {
     const auto how = run_in_child(body);
     if (!how)
         return;
-    check(WIFEXITED(how->status) && WEXITSTATUS(how->status) == 0 && how->said.empty(),
-          "%s in the child of a fork: status %d, and it says '%.200s'", what, how->status, how->said.c_str());
+    check(how->was_silent(), "%s in the child of a fork: status %d, and it says '%.200s'", what, how->status,
+          how->said.c_str());
 }
 
 // A runtime in the child is refused by an exception.

@@ -1,53 +1,14 @@
 // Ranks that fork in the midst of their traffic. The child is no rank: each of its calls ends it with the
 // sentence that reports it, before anything is touched that the parent shares with other ranks. Messages of
 // all acts show whether it has.
-#include <csignal>
-#include <fcntl.h>
-#include <functional>
-#include <optional>
 #include <string>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "tests/comm/random/scene.hpp"
+#include "tests/support/in_child.hpp"
 #include "tests/support/scale.hpp"
 
 namespace fult::comm::testing {
 namespace {
-
-struct fork_end {
-    std::string said;
-    int status = 0;
-};
-
-// What the child has written to its standard error, and its status; nothing if no process is to be had.
-std::optional<fork_end> end_of_fork(const std::function<void()> &call) {
-    int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0)
-        return std::nullopt;
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::prctl(PR_SET_PDEATHSIG, SIGKILL); // a child that hangs ends with a program that fails
-        const rlimit none{0, 0};
-        ::setrlimit(RLIMIT_CORE, &none);
-        ::dup2(ends[1], STDERR_FILENO);
-        ::close(ends[0]);
-        ::close(ends[1]);
-        call();
-        ::_exit(0);
-    }
-    ::close(ends[1]);
-    fork_end how;
-    char text[1024];
-    for (ssize_t got; child > 0 && (got = ::read(ends[0], text, sizeof text)) > 0;)
-        how.said.append(text, static_cast<std::size_t>(got));
-    ::close(ends[0]);
-    if (child < 0 || ::waitpid(child, &how.status, 0) != child)
-        return std::nullopt;
-    return how;
-}
 
 // The calls that a child tries. `open` is a receive that the parent has begun.
 struct forked_call {
@@ -96,7 +57,7 @@ void try_in_a_child(actor &by, request &open, int to) {
     const bool may_return = by.roll.chance(20);
     endpoint &through = by.roll.chance(50) ? in.me.world : in.own[0];
     by.doing(may_return ? "fork" : one.name);
-    const auto how = end_of_fork([&] {
+    const auto how = fult::testing::run_in_child([&] {
         if (may_return) // with its copy of a request that is under way
             return;
         one.call(through, open, to);
@@ -104,14 +65,10 @@ void try_in_a_child(actor &by, request &open, int to) {
     if (!how)
         return;
     if (may_return)
-        return in.expect(WIFEXITED(how->status) && WEXITSTATUS(how->status) == 0 && how->said.empty(),
-                         "a child that calls nothing has status " + std::to_string(how->status) + ": " +
-                             how->said);
-    in.expect(WIFSIGNALED(how->status) && WTERMSIG(how->status) == SIGABRT &&
-                  how->said.find("fult: fork: this process was forked while a runtime was running") !=
-                      std::string::npos,
-              std::string(one.name) + " in the child of a fork: status " + std::to_string(how->status) +
-                  ": " + how->said);
+        return in.expect(how->was_silent(), "a child that calls nothing has status " +
+                                                std::to_string(how->status) + ": " + how->said);
+    in.expect(how->was_refused(), std::string(one.name) + " in the child of a fork: status " +
+                                      std::to_string(how->status) + ": " + how->said);
 }
 
 // Receives from the rank before while the children come and go, and sends to the next one.
