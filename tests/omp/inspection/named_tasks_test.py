@@ -4,11 +4,11 @@
 usage: named_tasks_test.py LIBRARY_FOLDER PROGRAM.c COMPILER [GDB SCRIPT]     exit status 77: there is no such compiler
 """
 import os
-import pathlib
 import re
 import subprocess
 import sys
-import tempfile
+
+from openmp_program import built, family_of
 
 # gcc names an outlined function after that of the source, clang does not.
 IN_REPORT = {'gcc': ("'OpenMP task of generate'", "'OpenMP region of main'"),
@@ -52,18 +52,8 @@ def in_gdb(program, family, gdb, script, environment):
 
 def main():
     _, library, source, compiler, *debugger = sys.argv
-    family = 'clang' if 'clang' in compiler else 'gcc'
-    environment = dict(os.environ, LD_LIBRARY_PATH=str(pathlib.Path(library).resolve()), FULT_DUMP_SIGNAL='USR1')
-    with tempfile.TemporaryDirectory() as folder:
-        program = str(pathlib.Path(folder) / 'named_tasks')
-        try:
-            built = subprocess.run([compiler, '-g', '-O1', '-fopenmp', f'-L{library}', '-o', program, source],
-                                   capture_output=True, text=True, check=False)
-        except FileNotFoundError:
-            return 77
-        if built.returncode != 0:
-            print(built.stderr)
-            return 1
+    family = family_of(compiler)
+    with built(library, source, compiler, FULT_DUMP_SIGNAL='USR1') as (program, environment):
         status = in_report(program, family, environment)
         if status == 0 and debugger:
             status = in_gdb(program, family, *debugger, environment)
