@@ -178,7 +178,7 @@ bool fabric_endpoint::piece_ended(in_flight *op, bool well, event &e) noexcept {
     const int rank = op->rank;
     const std::size_t bytes = op->bytes;
     std::byte *const place = op->place;
-    staging_buffer *const through = std::exchange(op->through, nullptr);
+    staging_buffer *const through = op->through;
     auto *const t = static_cast<transfer *>(operations_.end(op));
     if (through) {
         if (t && well)
@@ -239,7 +239,7 @@ bool fabric_endpoint::completed(const fi_cq_msg_entry &entry, event &e) noexcept
         e = {event::kind::received, p};
         return true;
     }
-    if (context->kind == posted_kind::transfer && !in_shared_memory_)
+    if (is_piece(*context))
         return piece_ended(static_cast<in_flight *>(context), true, e);
     posted *const what = operations_.end(static_cast<in_flight *>(context));
     if (what == nullptr)
@@ -272,7 +272,7 @@ bool fabric_endpoint::failed(event &e, const transfer *suspect) noexcept {
     auto *const op = static_cast<in_flight *>(context);
     if (means_gone(error.err))
         ranks_[static_cast<std::size_t>(op->rank)] = FI_ADDR_NOTAVAIL;
-    if (op->kind == posted_kind::transfer && !in_shared_memory_)
+    if (is_piece(*op))
         return piece_ended(op, false, e);
     e = {event::kind::lost, operations_.end(op)};
     return e.what != nullptr;
@@ -342,7 +342,7 @@ void fabric_endpoint::forget(int rank) noexcept {
             give_up(*t);
     }
     operations_.each_to(rank, [&](in_flight &op) {
-        if (op.kind == posted_kind::transfer && !in_shared_memory_) {
+        if (is_piece(op)) {
             piece_stopped(op);
         } else {
             fi_cancel(&endpoint_->fid, static_cast<posted *>(&op));

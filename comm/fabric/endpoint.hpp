@@ -56,6 +56,9 @@ class fabric_endpoint final : public transport {
     bool begin_piece(transfer &t) noexcept;
     outcome fly(transfer &t, std::size_t size) noexcept;
     bool piece_ended(in_flight *op, bool well, event &e) noexcept;
+    bool is_piece(const posted &op) const noexcept {
+        return op.kind == posted_kind::transfer && !in_shared_memory_;
+    }
     void give_up(posted &what) noexcept;
     void piece_stopped(in_flight &op) noexcept;
     bool completed(const fi_cq_msg_entry &entry, event &e) noexcept;

@@ -46,6 +46,7 @@ class operations {
         op->kind = what.kind;
         op->what = &what;
         op->rank = rank;
+        op->through = nullptr;
         op->after = &flying_;
         op->before = flying_.before;
         op->before->after = op;

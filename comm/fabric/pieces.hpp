@@ -54,11 +54,6 @@ class pieces_of {
             fail();
     }
     void fail() noexcept { set(failed_note, 1); }
-    // From the first byte again: no piece of it is with the provider any more.
-    void restart() noexcept {
-        set(begun_note, 0);
-        set(ended_note, 0);
-    }
 
   private:
     enum note : unsigned {
