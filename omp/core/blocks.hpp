@@ -1,7 +1,9 @@
-// Memory of OpenMP tasks. Blocks of three sizes are cached per thread and never returned to the system, so
+// Memory of OpenMP tasks. Blocks of some sizes are cached per thread and never returned to the system, so
 // that a late reader of a freed task's words reads memory that exists.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -9,29 +11,40 @@
 
 namespace fult::omp {
 
-inline constexpr std::size_t block_sizes[] = {256, 512, 1024};
-inline constexpr unsigned block_classes = sizeof block_sizes / sizeof *block_sizes;
-inline constexpr std::size_t largest_block = block_sizes[block_classes - 1];
-
+inline constexpr unsigned block_classes = 7;
+inline constexpr std::size_t least_block = 256;
+constexpr std::size_t block_size(unsigned c) noexcept { return least_block << c; }
+inline constexpr std::size_t largest_block = block_size(block_classes - 1);
+static_assert(largest_block == 16384);
 // Blocks of a batch follow each other, so each begins a cache line.
-static_assert(block_sizes[0] % 64 == 0 && block_sizes[1] % 64 == 0 && block_sizes[2] % 64 == 0);
-static_assert(block_sizes[0] < block_sizes[1] && block_sizes[1] < block_sizes[2] && block_classes == 3);
+static_assert(least_block % 64 == 0);
 
 constexpr unsigned block_class(std::size_t size) noexcept {
-    FULT_ASSERT(size <= largest_block, "larger data have memory of their own");
-    return size <= block_sizes[0] ? 0 : size <= block_sizes[1] ? 1 : 2;
+    FULT_ASSERT(size != 0 && size <= largest_block, "larger data have memory of their own");
+    return static_cast<unsigned>(std::bit_width((size - 1) / least_block));
+}
+static_assert(block_class(1) == 0 && block_class(256) == 0 && block_class(257) == 1 && block_class(513) == 2);
+static_assert(block_class(largest_block) == block_classes - 1);
+
+// Blocks that change hands at once: 64 KiB at most.
+constexpr std::size_t batch_of(unsigned c) noexcept {
+    return std::min<std::size_t>(64, (std::size_t{1} << 16) / block_size(c));
 }
 
 // The free blocks of one thread, in arrays: a block that is taken and given back is not touched. Surplus goes
 // in batches to a depot that all threads share: a thread may end more tasks than it generates.
 class block_cache {
   public:
+    block_cache() noexcept {
+        for (unsigned c = 0; c < block_classes; ++c)
+            lists_[c].most = static_cast<unsigned>(2 * batch_of(c));
+    }
     void *take(unsigned c) { // throws std::bad_alloc
         FULT_ASSERT(c < block_classes);
         list &l = lists_[c];
         if (l.count == 0) [[unlikely]]
             refill(c);
-        FULT_ASSERT(l.count != 0 && l.count <= 2 * batch);
+        FULT_ASSERT(l.count != 0 && l.count <= l.most);
         return l.blocks[--l.count];
     }
     bool is_empty(unsigned c) const noexcept { return lists_[c].count == 0; }
@@ -44,16 +57,16 @@ class block_cache {
         FULT_ASSERT(block && reinterpret_cast<std::uintptr_t>(block) % 64 == 0, "no block has this address");
         list &l = lists_[c];
         FULT_ASSERT(l.count == 0 || l.blocks[l.count - 1] != block, "a block is given back once");
-        if (l.count == 2 * batch) [[unlikely]]
+        if (l.count == l.most) [[unlikely]]
             return_batch(c);
         l.blocks[l.count++] = block;
     }
 
   private:
-    static constexpr unsigned batch = 64;
     struct list {
         unsigned count = 0;
-        void *blocks[2 * batch];
+        unsigned most = 0; // two batches
+        void *blocks[2 * batch_of(0)];
     };
     void refill(unsigned c);
     void return_batch(unsigned c) noexcept;

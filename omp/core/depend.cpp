@@ -19,11 +19,7 @@ struct dependences {
 
 namespace {
 
-// Children that have not ended, for each thread, above which the generator lets other tasks run: then few are
-// queued, their memory stays in the cache, and most predecessors have ended. It never waits for its children:
-// they may wait for what it does next.
-constexpr std::uint32_t many_children = 64;
-constexpr unsigned look_after = 16; // children, until it looks again how many there are
+constexpr unsigned look_after = 16; // children, until it looks again how many have not ended
 
 dependences &dependences_of(frame *parent) {
     dependences *&d = parent->attach().children;
@@ -57,8 +53,7 @@ void submit_with_dependences(frame *me, frame *f, const dependence *list, std::s
     FULT_ASSERT(taken >= 0 && taken <= most, "the references that the table takes have been counted");
     n->references.fetch_sub(most - taken, std::memory_order_relaxed);
     n->predecessor_ended(); // the one that it was made with
-    if (++d.generated % look_after == 0 &&
-        bodies_in(me->innermost->outstanding()) > many_children * me->in()->size && frame_on_worker())
+    if (++d.generated % look_after == 0 && has_many_children(me))
         let_one_run(me);
 }
 

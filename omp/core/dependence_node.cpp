@@ -8,7 +8,7 @@
 
 namespace fult::omp {
 
-static_assert(sizeof(dependence_node) <= block_sizes[0]);
+static_assert(sizeof(dependence_node) <= least_block);
 
 void dependence_node::follow_living(dependence_node &before) {
     const std::lock_guard hold(before.lock);
@@ -50,7 +50,7 @@ void dependence_node::predecessor_ended() noexcept {
         return;
     FULT_ASSERT((of == nullptr) != (gate == nullptr), "a task or a wait");
     if (of)
-        submit(of);
+        submit_successor(of);
     else
         count_end(*gate, one_task, nullptr);
 }

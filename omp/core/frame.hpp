@@ -9,6 +9,7 @@
 #include <fult/detail/fast_path.hpp>
 
 #include "blocks.hpp"
+#include "child_mark.hpp"
 #include "scope.hpp"
 
 namespace fult::omp {
@@ -76,9 +77,10 @@ struct frame {
     void (*function)(void *);
     void *data;
     std::uint32_t flags;
-    std::uint32_t block;               // class of this block
-    const icv_set *own_icvs = nullptr; // null: those of the parent
+    std::uint32_t block; // class of this block
+    child_mark newest_child;
     attachments *more = nullptr;
+    const icv_set *own_icvs = nullptr; // null: those of the parent
     // For front ends:
     alignas(16) std::uint64_t data_size; // of one that copies tasks
     frame *of_data; // this one, if the front end knows tasks by their data: the word before the data
@@ -109,13 +111,18 @@ struct frame {
     inline team *in() const noexcept; // of a task that has started (team.hpp)
 };
 static_assert(offsetof(frame, base) + offsetof(scope, live) == 64);
-static_assert(sizeof(frame) <= block_sizes[0] && sizeof(group_scope) <= block_sizes[0]);
+static_assert(offsetof(frame, newest_child) + sizeof(child_mark) == 128);
+static_assert(sizeof(frame) <= least_block && sizeof(group_scope) <= least_block);
 static_assert(sizeof(frame) % 16 == 0 && offsetof(frame, of_data) + sizeof(frame *) == sizeof(frame));
 
-// The operations of the runtime's tasks that run OpenMP tasks; their storage holds the frame.
+// The operations of the runtime's tasks that run OpenMP tasks, and what is in their storage.
 extern const detail::task_ops frame_ops;
+struct stored_task {
+    frame *f;
+    child_mark older; // the child of the same parent that was submitted before; none: not known
+};
 
-inline frame *&stored_frame(detail::task *t) noexcept { return detail::storage_as<frame *>(*t); }
+inline frame *&stored_frame(detail::task *t) noexcept { return detail::storage_as<stored_task>(*t).f; }
 
 // The running OpenMP task, on a worker; null if the runtime's task is none, or on a foreign thread.
 FULT_ALWAYS_INLINE frame *frame_on_worker() noexcept {

@@ -204,6 +204,7 @@ void end_implicit(member &m) noexcept {
         f->base.elsewhere.store(0, std::memory_order_relaxed);
     }
     f->innermost = &f->base;
+    f->newest_child = {};
     if (f->more) [[unlikely]] {
         free_attachments(f);
         f->more = nullptr;

@@ -124,15 +124,24 @@ void run_frame(task &t) noexcept {
 }
 void drop_nothing(task &) noexcept {}
 
-// The worker's newest private task, if it is a child of `me`. A thief may have taken the task, and the frame
-// may be another one by now: then the claim fails.
-FULT_RACY_READ task *newest_child(worker_hot *w, const frame *me) noexcept {
-    task *const t = w->run.next - 1;
-    const std::uintptr_t distance = detail::distance_in_slots(w, t);
-    if (distance >= detail::slots_in_home || !detail::is_set(*detail::ready_byte_at(w, distance)) ||
-        t->ops != &frame_ops)
-        return nullptr;
-    return stored_frame(t)->parent == me ? t : nullptr;
+// The newest child of `me` that is private to this worker and has not started; its mark is that of `me` then.
+// Children that have are forgotten. A thief may have taken the task: then the claim fails.
+FULT_RACY_READ task *newest_child(worker_hot *w, frame *me) noexcept {
+    child_mark &newest = me->newest_child;
+    while (newest) {
+        task *const t = detail::task_at_distance(w, newest.distance());
+        const auto &stored = detail::storage_as<stored_task>(*t);
+        if (t->ops != &frame_ops || !newest.follows(stored.older)) // the slot has another task
+            break;
+        if (detail::is_set(*detail::ready_byte_at(w, newest.distance()))) {
+            if (stored.f->parent != me)
+                break;
+            return t;
+        }
+        newest = stored.older;
+    }
+    newest = {};
+    return nullptr;
 }
 
 } // namespace
@@ -156,6 +165,7 @@ void run_own_children(frame *me) {
                 return;
             continue;
         }
+        me->newest_child = detail::storage_as<stored_task>(*t).older;
         task *const below = w->current;
         t->outer = detail::outer_word::above(below);
         detail::run_as(w, t);
@@ -189,15 +199,48 @@ void end_undeferred(frame *me, frame *f) noexcept {
     set_current_frame(me);
 }
 
-void submit_slowly(frame *f) {
+namespace {
+
+// `newest` is written if the slot is one of this worker's own.
+void submit_slowly(frame *f, child_mark &newest) {
     try {
         task *const t = detail::take_slot_slow();
         t->ops = &frame_ops;
-        stored_frame(t) = f;
+        if (worker_hot *const w = detail::current_worker(); w == detail::home_of(t))
+            link_child(w, t, f, newest);
+        else
+            ::new (static_cast<void *>(t->storage)) stored_task{f, {}};
         detail::make_ready_slow(t);
     } catch (const std::exception &error) {
         fail("a task cannot be spawned: %s", error.what());
     }
+}
+
+} // namespace
+
+// It is here once in a word of slots: often enough to look how many there are.
+void submit_generated_slowly(frame *f) {
+    frame *const me = f->parent;
+    submit_slowly(f, me->newest_child);
+    if (has_many_children(me))
+        let_one_run(me);
+}
+
+void submit_slowly(frame *f) {
+    child_mark apart;
+    submit_slowly(f, apart);
+}
+
+void submit_successor(frame *f) {
+    if (has_priority(f))
+        return submit_with_priority(f);
+    child_mark apart;
+    child_mark &newest = f->parent->base.at == this_thread() ? f->parent->newest_child : apart;
+    const worker_hot *const w = detail::current_worker();
+    if (w->run.next == w->run.end)
+        submit_slowly(f, newest);
+    else
+        submit_fast(f, newest);
 }
 
 // The word in front of the data is the frame's address.

@@ -18,20 +18,22 @@ FULT_ALWAYS_INLINE frame *new_frame(frame *me, std::size_t size, std::size_t ali
 // size.
 FULT_ALWAYS_INLINE bool can_submit_fast(const frame *me) noexcept;
 FULT_ALWAYS_INLINE frame *new_small_frame(frame *me) noexcept;
-FULT_ALWAYS_INLINE void submit_fast(frame *f) noexcept;
+FULT_ALWAYS_INLINE void submit_fast(frame *f, child_mark &newest) noexcept;
 // The two halves of that. Between them the frame is the caller's alone, which may give it back by free_frame.
 FULT_ALWAYS_INLINE frame *allocate_frame(frame *me, std::size_t size, std::size_t align, std::uint32_t flags);
 FULT_ALWAYS_INLINE void count_child(frame *me, frame *f) noexcept;
-// Makes it runnable. From the thread of its generator, or when its last predecessor has ended.
+// Makes it runnable, from the thread of its generator.
 FULT_ALWAYS_INLINE void submit(frame *f);
+// The same for one whose last predecessor has ended, from any thread.
+void submit_successor(frame *f);
 // Runs it in place of `me`, now.
 void run_undeferred(frame *me, frame *f);
 // The same for an interface that calls the body itself.
 void begin_undeferred(frame *me, frame *f) noexcept;
 void end_undeferred(frame *me, frame *f) noexcept;
 
-// Runs children of `me` that are private to this worker and were spawned last, above it on this stack.
-// Returns when there are no more of them, or others need a turn.
+// Runs children of `me` that are private to this worker above it on this stack, newest first. Returns when there
+// are no more of them, or others need a turn.
 void run_own_children(frame *me);
 
 // True if a task that `me` generates must be undeferred: there is no team, or a thread alone, outside the
@@ -47,7 +49,8 @@ void become_zombie(frame *f, std::int64_t held) noexcept; // its descendants end
 void free_frame(frame *f, thread_state *at) noexcept;
 void free_attachments(frame *f) noexcept;
 
-void submit_slowly(frame *f);
+void submit_slowly(frame *f); // one that its parent's wait need not find
+void submit_generated_slowly(frame *f);
 frame *allocate_large_frame(frame *me, std::size_t size, std::size_t align, std::uint32_t flags);
 
 // Implementation ---------------------------------------------------------------------------------------------------------------
@@ -89,7 +92,14 @@ FULT_ALWAYS_INLINE frame *new_small_frame(frame *me) noexcept {
     return f;
 }
 
-FULT_ALWAYS_INLINE void submit_fast(frame *f) noexcept {
+// Makes the task t of f the newest child of its parent.
+FULT_ALWAYS_INLINE void link_child(const detail::worker_hot *w, detail::task *t, frame *f,
+                                   child_mark &newest) noexcept {
+    ::new (static_cast<void *>(t->storage)) stored_task{f, newest};
+    newest = newest.next(detail::distance_in_slots(w, t));
+}
+
+FULT_ALWAYS_INLINE void submit_fast(frame *f, child_mark &newest) noexcept {
     detail::worker_hot *const w = detail::current_worker();
     detail::task *const t = w->run.next;
     FULT_ASSERT(t != w->run.end, "the caller has looked");
@@ -97,7 +107,7 @@ FULT_ALWAYS_INLINE void submit_fast(frame *f) noexcept {
     w->stack_limit += detail::row_step;
     __builtin_prefetch(t + detail::ahead, 1);
     t->ops = &frame_ops;
-    ::new (static_cast<void *>(t->storage)) frame *(f);
+    link_child(w, t, f, newest);
     detail::make_ready_private(w, t);
 }
 
@@ -107,9 +117,9 @@ FULT_ALWAYS_INLINE void submit(frame *f) {
     if (has_priority(f)) [[unlikely]]
         submit_with_priority(f);
     else if (w->run.next == w->run.end) [[unlikely]] // always so on foreign threads
-        submit_slowly(f);
+        submit_generated_slowly(f);
     else
-        submit_fast(f);
+        submit_fast(f, f->parent->newest_child);
 }
 
 FULT_ALWAYS_INLINE void free_frame(frame *f, thread_state *at) noexcept {

@@ -73,6 +73,11 @@ void taskyield(frame *me) {
     here.submit_held();
 }
 
+bool has_many_children(const frame *me) noexcept {
+    constexpr std::uint32_t many = 64; // for each thread
+    return bodies_in(me->innermost->outstanding()) > many * me->in()->size;
+}
+
 void let_one_run(frame *me) {
     if (!frame_on_worker())
         return;

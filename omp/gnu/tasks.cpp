@@ -91,7 +91,7 @@ class dependence_list {
 };
 
 // The data of nearly all tasks: some words.
-constexpr std::size_t small_data = block_sizes[0] - sizeof(frame);
+constexpr std::size_t small_data = least_block - sizeof(frame);
 static_assert(block_class(sizeof(frame) + small_data) == 0 && sizeof(frame) % 16 == 0);
 FULT_ALWAYS_INLINE void copy_small(void *to, const void *from, std::size_t size) noexcept {
     if (size % 8 != 0) [[unlikely]] {
@@ -169,7 +169,7 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
     f->flags = (flags & untied_flag) * is_untied;
     f->function = fn;
     copy_small(f->data, data, static_cast<std::size_t>(size));
-    submit_fast(f);
+    submit_fast(f, me->newest_child);
 }
 
 void GOMP_taskwait() { taskwait(current_frame()); }

@@ -142,6 +142,9 @@ FULT_ALWAYS_INLINE std::uintptr_t distance_in_slots(const worker_hot *w, const t
     return (address_of(t) - address_of(w)) >> task_shift;
 }
 inline constexpr std::uintptr_t slots_in_home = home_size >> task_shift;
+FULT_ALWAYS_INLINE task *task_at_distance(worker_hot *home, std::uintptr_t distance) noexcept {
+    return at_address<task>(address_of(home) + (distance << task_shift));
+}
 
 FULT_ALWAYS_INLINE slot_word *slot_words(worker_hot *home) noexcept {
     return at_address<slot_word>(address_of(home) + slot_words_offset);
