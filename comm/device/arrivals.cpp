@@ -192,11 +192,11 @@ void arrivals::discard_all(arrived *first) noexcept {
 bool arrivals::deliver_here(endpoint_state &e, const status &about,
                             std::span<const std::byte> bytes) noexcept {
     if (e.counts())
-        flow_.account(about.source, static_cast<std::ptrdiff_t>(about.size));
+        flow_.account_in_queue(about);
     if (e.deliver_here(about, bytes))
         return true;
     if (e.counts())
-        flow_.no_longer_unexpected(about);
+        flow_.no_longer_in_queue(about);
     return false;
 }
 
@@ -214,9 +214,8 @@ void arrivals::send_here(endpoint_state &from, std::uint32_t tag, const void *da
     m->about = about;
     if (size != 0)
         std::memcpy(m->bytes(), data, size);
+    flow_.account(*m);
     m->complete.store(true, std::memory_order_release); // pairs with await_bytes
-    core_.peers.of(about.source)
-        .unexpected.fetch_add(static_cast<std::ptrdiff_t>(size), std::memory_order_relaxed);
     if (receive *r = from.arrive(*m))
         meet(*r, *m);
 }

@@ -45,7 +45,7 @@ bool deliveries::rts_arrived(endpoint_state &e, const status &about, const rts_b
 bool deliveries::has_room_for(endpoint_state &e, const status &about) const noexcept {
     const std::ptrdiff_t left = flow_.share() - flow_.unexpected(about.source);
     return !e.counts() || core_.peers.has_failed(about.source) ||
-           (left >= 0 && about.size <= static_cast<std::size_t>(left)) || e.has_run_dry();
+           (left >= 0 && flow_control::in_queue(about) <= static_cast<std::size_t>(left)) || e.has_run_dry();
 }
 
 void deliveries::fetch_offered() noexcept {
@@ -97,7 +97,7 @@ void deliveries::fetch(endpoint_state &e, place_in_line &place) noexcept {
     f->place = &place;
     f->counted = e.counts();
     if (f->counted)
-        flow_.account(about.source, static_cast<std::ptrdiff_t>(about.size));
+        flow_.account_in_queue(about);
     place.how = place_in_line::coming;
     e.begin_coming();
     f->finished = [](operation &op,
@@ -112,7 +112,7 @@ void deliveries::fetch(endpoint_state &e, place_in_line &place) noexcept {
 void deliveries::arrived_whole(fetched &f) noexcept {
     endpoint_state *const to = endpoints_.find(f.endpoint);
     if (f.counted && (!to || f.failure != errc::none))
-        flow_.no_longer_unexpected(f.about);
+        flow_.no_longer_in_queue(f.about);
     if (!to)
         return;
     to->end_coming();

@@ -60,7 +60,7 @@ bool device::send_now(endpoint_state &from, int to, std::uint32_t tag, const voi
         !sending_.append(p, record::eager, 0, from.id, tag, {static_cast<const std::byte *>(data), size}))
         return false;
     sending_.flush_unless_others_run(p);
-    if (sending_.owes_look()) [[unlikely]] {
+    if (sending_.owes_look(size)) [[unlikely]] {
         hold.unlock();
         progress_.progress();
     }

@@ -4,9 +4,10 @@
 
 namespace fult::comm::detail {
 
-void flow_control::account(int source, std::ptrdiff_t bytes) noexcept {
+void flow_control::account(int source, std::size_t bytes) noexcept {
     peer &from = core_.peers.of(source);
-    const std::ptrdiff_t total = from.unexpected.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    const auto more = static_cast<std::ptrdiff_t>(bytes);
+    const std::ptrdiff_t total = from.unexpected.fetch_add(more, std::memory_order_relaxed) + more;
     if (from.via && !from.told_slower && total > share() && answers_.send(source, record::slower)) {
         from.told_slower = true; // else retried with the next message
         ++slowed_;

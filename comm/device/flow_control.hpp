@@ -1,5 +1,5 @@
-// Flow control of unexpected messages: how many bytes of them a rank keeps. Beyond that their senders are
-// asked to send RTS only. Also counts what enqueue keeps at the sender.
+// Flow control of unexpected messages: how many bytes of memory a rank keeps for them. Beyond that their
+// senders are asked to send RTS only. Also counts what enqueue keeps at the sender.
 #pragma once
 
 #include <atomic>
@@ -22,8 +22,10 @@ class flow_control {
     std::ptrdiff_t unexpected(int source) const noexcept {
         return core_.peers.of(source).unexpected.load(std::memory_order_relaxed);
     }
-    void no_longer_unexpected(const status &about) noexcept { release(about.source, about.size); }
     void no_longer_unexpected(const arrived &m) noexcept { release(m.about.source, m.counted()); }
+    // The same for a message of a queue, which counts as its bytes and its place there.
+    static std::size_t in_queue(const status &about) noexcept { return place_in_queue + about.size; }
+    void no_longer_in_queue(const status &about) noexcept { release(about.source, in_queue(about)); }
     // Unexpected bytes that each rank may have here.
     std::ptrdiff_t share() const noexcept {
         return static_cast<std::ptrdiff_t>(core_.settings.unexpected) / core_.settings.size;
@@ -41,16 +43,18 @@ class flow_control {
 
     // Under the device's lock; account for this rank itself also without --------------------------------------------
 
-    void account(int source, std::ptrdiff_t bytes) noexcept;
-    void account(const arrived &m) noexcept {
-        account(m.about.source, static_cast<std::ptrdiff_t>(m.counted()));
-    }
+    void account(const arrived &m) noexcept { account(m.about.source, m.counted()); }
+    void account_in_queue(const status &about) noexcept { account(about.source, in_queue(about)); }
     // Lets those ranks go on whose messages have been taken.
     void check() noexcept;
     // Endpoints whose messages wait at their senders: so many more.
     void add_waiting(int endpoints) noexcept { waiting_.fetch_add(endpoints, std::memory_order_relaxed); }
 
+    // At least what a queue needs for a message without bytes.
+    static constexpr std::size_t place_in_queue = 128;
+
   private:
+    void account(int source, std::size_t bytes) noexcept;
     void release(int source, std::size_t bytes) noexcept {
         core_.peers.of(source).unexpected.fetch_sub(static_cast<std::ptrdiff_t>(bytes),
                                                     std::memory_order_relaxed);

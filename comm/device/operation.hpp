@@ -79,19 +79,9 @@ struct arrived : wildcard_message {
     sending *local = nullptr; // form::local: a send of this rank itself
     std::size_t capacity = 0; // bytes that follow this object
     std::byte *bytes() noexcept { return reinterpret_cast<std::byte *>(this + 1); }
-    // Bytes that it counts as unexpected. Those of an RTS are at the sender, so it counts as what it occupies
-    // here; a message of this rank itself ends with its send.
-    std::size_t counted() const noexcept {
-        switch (how) {
-        case form::bytes:
-            return about.size;
-        case form::offer:
-            return sizeof *this + capacity;
-        case form::local:
-            break;
-        }
-        return 0;
-    }
+    // Bytes that it counts as unexpected: what it occupies here, so that many empty messages count, too. One
+    // of this rank itself ends with its send.
+    std::size_t counted() const noexcept { return how == form::local ? 0 : sizeof *this + capacity; }
 };
 
 // A send that could not complete at once, or whose message waits here for its receiver.

@@ -125,7 +125,6 @@ bool send_path::flush(peer &to) noexcept {
     }
     if (how == outcome::done) {
         credits_.note_sent(to);
-        sent_since_look_ += size;
         sleep_.ring(to.rank);
     }
     return how == outcome::done;

@@ -53,8 +53,12 @@ class send_path {
     void retry() noexcept;
     bool waits() const noexcept { return blocked_ != nullptr; }
 
-    // True if so much has been sent since the last poll that a request to send less may wait unseen.
-    bool owes_look() const noexcept { return sent_since_look_ >= most_without_look; }
+    // One more message was copied to a packet. True if so much has been sent since the last poll that a
+    // request to send less may wait unseen.
+    bool owes_look(std::size_t message) noexcept {
+        sent_since_look_ += sizeof(arrived) + message;
+        return sent_since_look_ >= most_without_look;
+    }
     void looked() noexcept { sent_since_look_ = 0; }
 
     bool is_any_open() const noexcept { return open_ != nullptr; }
@@ -69,7 +73,8 @@ class send_path {
     bool write(sending &s) noexcept;
     void advance(peer &to) noexcept;
 
-    // Bytes. A receiver's limit on unexpected messages is exceeded by this and what is in flight.
+    // Bytes that messages take at their receiver. Its limit on unexpected messages is exceeded by this and
+    // what is in flight.
     static constexpr std::size_t most_without_look = 256 * 1024;
 
     device_core &core_;

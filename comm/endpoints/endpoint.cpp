@@ -217,19 +217,22 @@ bool endpoint::enqueue(const void *data, std::size_t size, int destination, std:
     struct detached final : sending {
         std::unique_ptr<std::byte[]> bytes;
         std::atomic<std::size_t> *count = nullptr;
-        ~detached() { count->fetch_sub(size, std::memory_order_relaxed); }
+        // What one of so many bytes counts: with rendezvous = 1 each message that is not empty comes here.
+        static std::size_t kept(std::size_t bytes) noexcept { return sizeof(detached) + bytes; }
+        detached(const std::byte *from, std::size_t length) : bytes(new std::byte[length]) {
+            std::memcpy(bytes.get(), from, length);
+        }
+        ~detached() { count->fetch_sub(kept(size), std::memory_order_relaxed); }
     };
-    if (!from.on.flow().may_copy(size)) {
+    if (!from.on.flow().may_copy(detached::kept(size))) {
         from.on.look();
         return false;
     }
-    auto s = std::make_unique<detached>();
+    auto s = std::make_unique<detached>(static_cast<const std::byte *>(data), size);
     s->is_copy = true;
     s->count = &from.on.flow().copied();
-    s->bytes.reset(new std::byte[size]);
-    std::memcpy(s->bytes.get(), data, size);
     describe_send(*s, from, s->bytes.get(), size, destination, its_tag);
-    s->count->fetch_add(size, std::memory_order_relaxed);
+    s->count->fetch_add(detached::kept(size), std::memory_order_relaxed);
     s->finished = [](operation &op, callback_queue *) noexcept { delete &static_cast<detached &>(op); };
     from.on.send(*s.release());
     return true;

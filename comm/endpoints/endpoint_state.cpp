@@ -299,13 +299,13 @@ std::vector<place_in_line *> endpoint_state::offered() {
 // Releases what a queue still holds at its end. Messages in transfer are released by their transfers.
 void endpoint_state::let_go() noexcept {
     for (const message &each : queue_)
-        on.flow().no_longer_unexpected(each.about);
+        on.flow().no_longer_in_queue(each.about);
     for (auto &[source, line] : behind_)
         for (place &each : line)
             if (each.how == place::offered)
                 on.leave_at_sender(each.about.source, each.offer);
             else if (each.how == place::here && counts())
-                on.flow().no_longer_unexpected(each.about);
+                on.flow().no_longer_in_queue(each.about);
 }
 
 endpoint_state::place *endpoint_state::reserve(int source) noexcept {
@@ -339,7 +339,7 @@ bool endpoint_state::deliver_in_order(const status &about, std::span<const std::
         }
     }
     if (in && counts())
-        on.flow().account(about.source, static_cast<std::ptrdiff_t>(about.size));
+        on.flow().account_in_queue(about);
     return in;
 }
 
@@ -377,7 +377,7 @@ std::optional<message> endpoint_state::dequeue() noexcept {
         first = std::move(queue_.front());
         queue_.pop_front();
     }
-    on.flow().no_longer_unexpected(first->about);
+    on.flow().no_longer_in_queue(first->about);
     first->about = own(first->about);
     on.relieve();
     return first;

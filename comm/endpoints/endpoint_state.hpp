@@ -31,6 +31,8 @@ struct place_in_line {
     std::unique_ptr<std::byte[]> bytes;
     rts_body offer{}; // while it waits at its sender
 };
+static_assert(sizeof(place_in_line) <= flow_control::place_in_queue);
+static_assert(sizeof(message) <= sizeof(place_in_line), "a message that has left its line counts the same");
 
 using message_handler = std::function<void(const status &, std::span<const std::byte>)>;
 
@@ -157,7 +159,7 @@ class endpoint_state {
     bool screens() const noexcept { return screens_; }
     std::optional<message> dequeue() noexcept;
 
-    // Messages of a queue count as unexpected (flow_control::account) until they are dequeued.
+    // Messages of a queue count as unexpected (flow_control::account_in_queue) until they are dequeued.
     bool counts() const noexcept { return how.how == delivery::queued; }
     // Under the device's lock. True if the owner cannot continue until the next message is admitted.
     bool has_run_dry() noexcept;

@@ -42,7 +42,7 @@ struct options {
                                 << 20; ///< FULT_COMM_SHARED_MEMORY: bytes, for all ranks of a host together
     std::size_t packets = 1024;        ///< FULT_COMM_PACKETS: maximum number of buffers of a device
     std::size_t rendezvous = 0;        ///< FULT_COMM_RENDEZVOUS: minimum size in bytes; 0: a packet's
-    std::size_t unexpected = std::size_t{256} << 20; ///< FULT_COMM_UNEXPECTED: bytes of unexpected messages
+    std::size_t unexpected = std::size_t{256} << 20; ///< FULT_COMM_UNEXPECTED: bytes for unexpected messages
     bool gather = true;                              ///< FULT_COMM_GATHER: small messages share packets
     unsigned timeout = 60;    ///< FULT_COMM_TIMEOUT: seconds to wait for ranks at start
     unsigned heartbeat = 5;   ///< FULT_COMM_HEARTBEAT: seconds of silence after which a rank counts as failed
