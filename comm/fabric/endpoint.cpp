@@ -188,8 +188,7 @@ bool fabric_endpoint::piece_ended(in_flight *op, bool well, event &e) noexcept {
     if (!t)
         return false;
     rank_transfers &of = transfers_[static_cast<std::size_t>(rank)];
-    of.ended(bytes);
-    of.advanced = true;
+    of.ended(bytes, well);
     pieces_of state(*t);
     const bool was_begun = state.is_begun();
     state.end(bytes, well);
@@ -323,7 +322,7 @@ void fabric_endpoint::give_up(posted &what) noexcept {
 // A piece that was begun has come to its end without success, and its record is abandoned.
 void fabric_endpoint::piece_stopped(in_flight &op) noexcept {
     auto &t = static_cast<transfer &>(*std::exchange(op.what, nullptr));
-    transfers_[static_cast<std::size_t>(op.rank)].ended(op.bytes);
+    transfers_[static_cast<std::size_t>(op.rank)].ended(op.bytes, false);
     pieces_of(t).end(op.bytes, false);
     if (pieces_of(t).is_over())
         give_up(t);

@@ -76,17 +76,19 @@ struct rank_transfers {
     transfer *last = nullptr;
     unsigned flying = 0; // pieces with the provider
     std::size_t flying_bytes = 0;
-    bool advanced = false; // some have ended since that was asked for
+    bool advanced = false; // bytes have moved since that was asked for
 
     bool has_room() const noexcept { return flying < most_flying && flying_bytes < most_flying_bytes; }
     void begun(std::size_t bytes) noexcept {
         ++flying;
         flying_bytes += bytes;
     }
-    void ended(std::size_t bytes) noexcept {
+    // A piece that fails says nothing about the other rank: its connection may have ended.
+    void ended(std::size_t bytes, bool well) noexcept {
         FULT_ASSERT(flying != 0 && flying_bytes >= bytes, "it was counted when it began");
         --flying;
         flying_bytes -= bytes;
+        advanced = advanced || well;
     }
 
     void add(transfer &t) noexcept {

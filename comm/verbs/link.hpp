@@ -43,7 +43,7 @@ class link {
     verbs_ptr<ibv_ah> path; // for greetings
     bool connected = false; // the queue pair has the other's numbers
     bool reported = false;  // its failure
-    bool advanced = false;  // parts of transfers have ended since that was asked for
+    bool advanced = false;  // parts of transfers have moved since that was asked for
     std::chrono::steady_clock::time_point ask_again{};
     std::chrono::milliseconds patience{10}; // between greetings
     packet mark;                            // reports a failure of which there is no other object
