@@ -235,7 +235,7 @@ void deadlock_watch::report(int waiting) noexcept {
 
 void deadlock_watch::end() noexcept {
     if (mode_ == deadlock_mode::abort)
-        std::abort();
+        fult::detail::abort_reported();
 }
 
 } // namespace fult::comm::detail

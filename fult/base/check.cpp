@@ -1,12 +1,17 @@
 #include "check.hpp"
 
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <unistd.h>
 
+#include <fult/detail/misuse.hpp>
+
 namespace fult::detail {
 namespace {
+
+constinit std::atomic<bool> reported{false};
 
 // One write per message, so that messages of several threads do not mix.
 void say(const char *call, const char *format, std::va_list arguments) noexcept {
@@ -27,8 +32,15 @@ void fatal(const char *call, const char *format, ...) noexcept {
     va_start(arguments, format);
     say(call, format, arguments);
     va_end(arguments);
+    abort_reported();
+}
+
+void abort_reported() noexcept {
+    reported.store(true, std::memory_order_relaxed);
     std::abort();
 }
+
+bool end_is_reported() noexcept { return reported.load(std::memory_order_relaxed); }
 
 void warn(const char *format, ...) noexcept {
     std::va_list arguments;

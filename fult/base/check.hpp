@@ -7,6 +7,10 @@ namespace fult::detail {
 // lack of resources.
 [[noreturn, gnu::format(printf, 2, 3)]] void fatal(const char *call, const char *format, ...) noexcept;
 
+// True if the program ends because of a message that it has printed: by fatal, or by abort_reported
+// (detail/misuse.hpp). Async-signal-safe.
+bool end_is_reported() noexcept;
+
 // Prints "fult: <message>" on standard error.
 [[gnu::format(printf, 1, 2)]] void warn(const char *format, ...) noexcept;
 

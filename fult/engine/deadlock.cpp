@@ -8,6 +8,8 @@
 #include <dirent.h>
 #include <unistd.h>
 
+#include <fult/detail/misuse.hpp>
+
 #include "fult/base/check.hpp"
 #include "fult/base/sanitizer.hpp"
 #include "fult/inspection/dump.hpp"
@@ -177,7 +179,7 @@ bool report_deadlock(worker_team &team) noexcept {
             "deadlock: every task waits, and nothing can wake one: the program has no other thread, "
             "timer, service or signal handler") &&
         team.opts.deadlock == deadlock_mode::abort)
-        std::abort();
+        abort_reported();
     return true;
 }
 

@@ -15,6 +15,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include <fult/detail/misuse.hpp>
 #include <fult/runtime.hpp>
 #include <fult/this_task.hpp>
 
@@ -288,7 +289,7 @@ void engine::report_waiting() noexcept {
         return;
     write_report(STDERR_FILENO);
     if (team_.opts.deadlock == deadlock_mode::abort)
-        std::abort();
+        abort_reported();
 }
 
 // Runs other tasks until none is left. The count is exact only if all other workers sleep and none wakes up

@@ -7,12 +7,14 @@
 #include <cstdio>
 #include <iterator>
 #include <new>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
 #include <fult/detail/address.hpp>
 
+#include "fult/base/check.hpp"
 #include "fult/base/symbols.hpp"
 #include "fult/base/unwind.hpp"
 #include "fult/inspection/task_subject.hpp"
@@ -25,15 +27,42 @@ namespace {
 
 constexpr std::size_t handler_bytes = 128 * 1024;
 
-// The faults of the instructions of a program, and what happened on them before.
+// What ends a program by its own fault, and what happened on it before.
 struct fault {
     int number;
     const char *name;
     struct sigaction before;
 };
 constinit fault faults[] = {
-    {SIGSEGV, "SIGSEGV", {}}, {SIGBUS, "SIGBUS", {}}, {SIGFPE, "SIGFPE", {}}, {SIGILL, "SIGILL", {}}};
-constinit std::atomic<bool> reporting{false};
+    {SIGSEGV, "SIGSEGV", {}}, {SIGBUS, "SIGBUS", {}},   {SIGFPE, "SIGFPE", {}},
+    {SIGILL, "SIGILL", {}},   {SIGABRT, "SIGABRT", {}},
+};
+
+// Only the first thread that has something to report does.
+class report_turn {
+  public:
+    // False if another thread reports, or has.
+    bool take() noexcept {
+        pid_t none = 0;
+        return thread_.compare_exchange_strong(none, ::gettid(), std::memory_order_relaxed);
+    }
+    void end() noexcept { is_written_.store(true, std::memory_order_relaxed); }
+    // Waits until the report of another thread is written. One that aborts during its own report does not.
+    void await() const noexcept {
+        while (thread_.load(std::memory_order_relaxed) != ::gettid() &&
+               !is_written_.load(std::memory_order_relaxed))
+            ::sched_yield();
+    }
+    void reset() noexcept {
+        thread_.store(0, std::memory_order_relaxed);
+        is_written_.store(false, std::memory_order_relaxed);
+    }
+
+  private:
+    std::atomic<pid_t> thread_{0};
+    std::atomic<bool> is_written_{false};
+};
+constinit report_turn turn;
 
 fault &fault_of(int number) noexcept {
     return *std::find_if(std::begin(faults), std::end(faults) - 1,
@@ -105,7 +134,10 @@ void report_overflow(const worker &w) noexcept {
 void report_crash(const worker &w, const fault &what, const void *address) noexcept {
     line text;
     text.add_task(w, *w.current);
-    text.add(" ends the program by %s, address %p\n", what.name, address);
+    if (what.number == SIGABRT)
+        text.add(" ends the program by %s\n", what.name);
+    else
+        text.add(" ends the program by %s, address %p\n", what.name, address);
     text.write();
 }
 
@@ -200,8 +232,27 @@ void pass_on_sent(int number, siginfo_t *info, const struct sigaction &before) n
     errno = saved;
 }
 
+// abort raises the signal on the calling thread, and so does pthread_kill of another one.
+bool is_abort(const siginfo_t &info) noexcept {
+    return info.si_signo == SIGABRT && info.si_code == SI_TKILL && info.si_pid == ::getpid();
+}
+
+// A failed assert, std::terminate, or the allocator's complaint: they have printed a line that names no task.
+void on_abort(const fault &what, const void *instruction) noexcept {
+    const worker *w = this_worker();
+    if (!w || !w->current || !ends_program(what.before) || end_is_reported())
+        return;
+    if (!turn.take())
+        return turn.await(); // else this thread would end the program during the report
+    report_crash(*w, what, nullptr);
+    report_frames(instruction);
+    turn.end();
+}
+
 void on_fault(int number, siginfo_t *info, void *interrupted) noexcept {
     const fault &what = fault_of(number);
+    if (is_abort(*info))
+        on_abort(what, interrupt_point_of(interrupted).instruction);
     if (info->si_code <= 0) // SI_USER and the like: sent by kill, raise or sigqueue
         return pass_on_sent(number, info, what.before);
     const worker *w = this_worker();
@@ -209,13 +260,14 @@ void on_fault(int number, siginfo_t *info, void *interrupted) noexcept {
     const bool is_overflow = w && w->current_stack() && (number == SIGSEGV || number == SIGBUS) &&
                              overflows(*w->current_stack(), address_of(info->si_addr), at.stack_pointer);
     if (is_overflow || (w && w->current && ends_program(what.before))) {
-        if (reporting.exchange(true, std::memory_order_relaxed))
+        if (!turn.take())
             return; // another thread reports: the instruction faults again until the report is written
         if (is_overflow)
             report_overflow(*w);
         else
             report_crash(*w, what, info->si_addr);
         report_frames(at.instruction);
+        turn.end();
     }
     // The instruction faults again, with the previous action: another handler, or the end of the program.
     ::sigaction(number, &what.before, nullptr);
@@ -224,7 +276,7 @@ void on_fault(int number, siginfo_t *info, void *interrupted) noexcept {
 } // namespace
 
 fault_reports::fault_reports() noexcept {
-    reporting.store(false, std::memory_order_relaxed);
+    turn.reset();
     struct sigaction action {};
     action.sa_sigaction = [](int n, siginfo_t *info, void *context) { on_fault(n, info, context); };
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -6,9 +6,10 @@
 
 namespace fult::detail {
 
-// Handles SIGSEGV, SIGBUS, SIGFPE and SIGILL for the process while it lives. An overflow is reported in any
-// case, another fault of a task if it ends the program: where the program has a handler, it may be no error.
-// All signals go on to the previous action.
+// Handles SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT for the process while it lives. An overflow is reported
+// in any case, another fault of a task, or its call of abort, if it ends the program: where the program has a
+// handler, it may be no error. An abort whose reason the library has printed is not. All signals go on to the
+// previous action.
 class fault_reports {
   public:
     fault_reports() noexcept;

@@ -2,7 +2,8 @@
 
 #include <cstdarg>
 #include <cstdio>
-#include <cstdlib>
+
+#include <fult/detail/misuse.hpp>
 
 namespace fult::omp {
 namespace {
@@ -18,7 +19,7 @@ void fail(const char *format, ...) noexcept {
     va_start(arguments, format);
     print(format, arguments);
     va_end(arguments);
-    std::abort();
+    fult::detail::abort_reported();
 }
 
 void warn(const char *format, ...) noexcept {

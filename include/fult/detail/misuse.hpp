@@ -8,4 +8,7 @@ namespace fult::detail {
 // Ends the program with a message that names the call and the mistake. From any thread.
 [[noreturn]] FULT_API void misuse(const char *call, const char *what) noexcept;
 
+// Aborts. The caller has printed why: no report of a crash follows. From any thread.
+[[noreturn]] FULT_API void abort_reported() noexcept;
+
 } // namespace fult::detail

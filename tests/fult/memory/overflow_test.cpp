@@ -1,4 +1,6 @@
+#include <atomic>
 #include <csignal>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <thread>
@@ -124,7 +126,7 @@ void sends(int number, void (*send)(int)) {
 
 // No instruction repeats them.
 TEST_F(overflow, signals_that_were_sent_end_the_program) {
-    for (const int number : {SIGSEGV, SIGBUS}) {
+    for (const int number : {SIGSEGV, SIGBUS, SIGABRT}) {
         EXPECT_EXIT(sends(number, [](int n) { ::raise(n); }), ::testing::KilledBySignal(number), "");
         EXPECT_EXIT(sends(number, [](int n) { std::thread([n] { ::raise(n); }).join(); }),
                     ::testing::KilledBySignal(number), "");
@@ -192,6 +194,82 @@ TEST_F(overflow, another_crash_names_its_task) {
     EXPECT_EXIT(crash("trap", SIGILL), ::testing::KilledBySignal(SIGILL), "task 'trap' .* by SIGILL");
     EXPECT_EXIT(crash("divider", SIGFPE), ::testing::KilledBySignal(SIGFPE), "task 'divider' .* by SIGFPE");
 #endif
+}
+
+template <class F> void end_in_task(const char *name, F end) {
+    const runtime running(workers(2));
+    spawn({.name = name}, [end] {
+        this_task::yield();
+        end();
+    }).detach();
+    while (forever)
+        this_task::yield();
+}
+
+[[gnu::noinline]] void throws() {
+    if (forever)
+        throw 1;
+}
+
+TEST_F(overflow, an_abort_names_its_task) {
+    std::signal(SIGABRT, SIG_DFL);
+    EXPECT_EXIT(end_in_task("quitter", [] { std::abort(); }), ::testing::KilledBySignal(SIGABRT),
+                "fult: task 'quitter' .worker [01], slot [0-9]+. ends the program by SIGABRT\n *#0 ");
+    EXPECT_EXIT(end_in_task("thrower", []() noexcept { throws(); }), ::testing::KilledBySignal(SIGABRT),
+                "fult: task 'thrower' .* ends the program by SIGABRT\n *#0 .*abort.*throws");
+    EXPECT_EXIT(
+        {
+            const runtime running(workers(1));
+            std::abort();
+        },
+        ::testing::KilledBySignal(SIGABRT), "fult: task 'main' .* ends the program by SIGABRT\n");
+}
+
+TEST_F(overflow, an_abort_with_a_message_of_the_library_has_no_second_report) {
+    std::signal(SIGABRT, SIG_DFL);
+    EXPECT_EXIT( // an emulator adds a line of its own
+        end_in_task("misuser", [] { fult::signal(fult::task_id()); }), ::testing::KilledBySignal(SIGABRT),
+        "^fult: signal: the task id is empty\n([^f].*)?$");
+}
+
+TEST_F(overflow, an_abort_reaches_the_earlier_handler_or_a_later_one) {
+    EXPECT_EXIT(
+        {
+            std::signal(SIGABRT, [](int) { ::_exit(45); });
+            end_in_task("quitter", [] { std::abort(); });
+        },
+        ::testing::ExitedWithCode(45), "^$");
+    EXPECT_EXIT(end_in_task("quitter",
+                            [] {
+                                std::signal(SIGABRT, [](int) { ::_exit(46); });
+                                std::abort();
+                            }),
+                ::testing::ExitedWithCode(46), "^$");
+    EXPECT_EXIT(
+        {
+            std::signal(SIGABRT, SIG_IGN); // abort does not heed it
+            end_in_task("quitter", [] { std::abort(); });
+        },
+        ::testing::KilledBySignal(SIGABRT), "");
+}
+
+TEST_F(overflow, two_aborts_are_one_report) {
+    std::signal(SIGABRT, SIG_DFL);
+    EXPECT_EXIT(
+        {
+            const runtime running(workers(2));
+            std::atomic<int> come{0};
+            for (int i = 0; i < 2; ++i)
+                spawn({.name = "quitter"}, [&] {
+                    for (++come; come < 2;)
+                        this_task::yield();
+                    std::abort();
+                }).detach();
+            while (forever)
+                this_task::yield();
+        },
+        ::testing::KilledBySignal(SIGABRT),
+        "^fult: task 'quitter' [^']* ends the program by SIGABRT\n *#0 [^']*\n$");
 }
 
 TEST_F(overflow, a_crash_on_the_stack_of_a_joiner_names_the_task_above) {

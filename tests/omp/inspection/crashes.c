@@ -14,6 +14,8 @@ static void __attribute__((noinline)) write_nowhere(const char *where) {
     {
         if (strcmp(where, "task") == 0)
             *(volatile int *)0 = 1;
+        if (strcmp(where, "abort") == 0)
+            abort();
     }
 #pragma omp taskwait
     if (strcmp(where, "region") == 0)
@@ -25,6 +27,10 @@ int main(int argc, char **argv) {
     if (strcmp(where, "handler") == 0) {
         signal(SIGSEGV, by_own_handler);
         where = "task";
+    }
+    if (strcmp(where, "abort-handler") == 0) {
+        signal(SIGABRT, by_own_handler);
+        where = "abort";
     }
 #pragma omp parallel num_threads(2)
 #pragma omp single

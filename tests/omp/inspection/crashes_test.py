@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A crash in an OpenMP task or region names it, as in C++ programs: fult/memory/overflow.cpp.
+"""A crash in an OpenMP task or region, or an abort, names it, as in C++ programs: fult/memory/overflow.cpp.
 
 usage: crashes_test.py LIBRARY_FOLDER PROGRAM.c COMPILER     exit status 77: there is no such compiler
 """
@@ -13,7 +13,9 @@ from openmp_program import built, family_of
 # gcc names an outlined function after that of the source, clang does not.
 NAMES = {'gcc': {'task': r'task \(function write_nowhere', 'region': r'region \(function main'},
          'clang': {'task': r'task \(function \.omp_task_entry', 'region': r'region \(function \.omp_outlined'}}
-LINE = r'^fult: OpenMP {}\S*\) \(worker \d+, slot \d+\) ends the program by SIGSEGV, address \S+\n *#0 '
+LINE = r'^fult: OpenMP {}\S*\) \(worker \d+, slot \d+\) ends the program by {}\n *#0 '
+CRASHES = {'task': ('task', 'SIGSEGV', r', address \S+'), 'region': ('region', 'SIGSEGV', r', address \S+'),
+           'abort': ('task', 'SIGABRT', '')}
 
 
 def main():
@@ -23,15 +25,17 @@ def main():
         def run(where):
             return subprocess.run([program, where], capture_output=True, text=True, check=False, env=environment)
 
-        for where, name in NAMES[family_of(compiler)].items():
+        for where, (kind, number, address) in CRASHES.items():
             done = run(where)
-            if done.returncode != -signal.SIGSEGV or not re.search(LINE.format(name), done.stderr, re.M):
-                print(f'{where}: exit status {done.returncode}, no line that matches {LINE.format(name)} in:\n{done.stderr}')
+            line = LINE.format(NAMES[family_of(compiler)][kind], number + address)
+            if done.returncode != -signal.Signals[number] or not re.search(line, done.stderr, re.M):
+                print(f'{where}: exit status {done.returncode}, no line that matches {line} in:\n{done.stderr}')
                 failures += 1
-        done = run('handler')
-        if done.returncode != 42 or 'ends the program' in done.stderr:
-            print(f'handler: exit status {done.returncode}, not 42 without a report:\n{done.stderr}')
-            failures += 1
+        for where in ('handler', 'abort-handler'):
+            done = run(where)
+            if done.returncode != 42 or 'ends the program' in done.stderr:
+                print(f'{where}: exit status {done.returncode}, not 42 without a report:\n{done.stderr}')
+                failures += 1
     return 1 if failures else 0
 
 
