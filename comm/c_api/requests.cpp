@@ -54,7 +54,7 @@ int fult_comm_test(fult_comm_request_t *one, fult_comm_envelope *about) {
     if (!one)
         return wrong_argument("fult_comm_test", no_place_for_request);
     if (pending *p = inside(*one); p && !p->is_complete()) {
-        p->on->look();
+        p->on->look_in_turn();
         if (!p->is_complete())
             return FULT_ERR_BUSY;
     }

@@ -96,7 +96,7 @@ completed completion_queue::take_first() noexcept {
 std::optional<completed> completion_queue::try_pop() noexcept {
     if (const auto first = take())
         return first;
-    on_.look();
+    on_.look_in_turn();
     return take();
 }
 

@@ -30,7 +30,7 @@ void synchronizer::complete(const completed &what) noexcept {
 }
 
 bool synchronizer::test() noexcept {
-    on_.look();
+    on_.look_in_turn();
     const std::lock_guard hold(lock_);
     return left_ == 0;
 }

@@ -88,6 +88,7 @@ class device final : lock_duties {
     progress_engine &engine() noexcept { return progress_; }
     bool progress() noexcept { return progress_.progress(); }
     void look() noexcept { progress_.look(); }
+    void look_in_turn() noexcept { progress_.look_in_turn(); }
     void pause() noexcept { progress_.pause(); }
     void wait(fult::detail::waiter &w) noexcept { progress_.wait(w); }
     void wait(fult::detail::waiter &w, const operation &what) noexcept { progress_.wait(w, what); }

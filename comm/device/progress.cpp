@@ -46,14 +46,14 @@ void progress_engine::retry_for_room() noexcept {
     parts_.sending.retry();
 }
 
-bool progress_engine::progress() noexcept {
+progress_engine::found progress_engine::poll_once() noexcept {
     fult::detail::check_not_forked();
     device_mutex &mutex = parts_.core.mutex;
     if (!mutex.try_lock())
-        return false;
+        return found::nothing;
     if (!parts_.core.callbacks.is_idle()) [[unlikely]] { // possibly below this call; they go first
         mutex.unlock();
-        return false;
+        return found::callbacks_run;
     }
     parts_.sending.flush_all();
     const bool any = poll_transports();
@@ -67,7 +67,17 @@ bool progress_engine::progress() noexcept {
     if (parts_.sending.is_any_open())
         parts_.sending.flush_all();
     mutex.unlock();
-    return any;
+    return any ? found::something : found::nothing;
+}
+
+bool progress_engine::progress() noexcept { return poll_once() == found::something; }
+
+void progress_engine::look_in_turn() noexcept {
+    const found what = poll_once();
+    if (what != found::something)
+        fult::detail::yield_if_processors_shared();
+    if (what != found::callbacks_run) // others that wait for this device could not go on anyway
+        fult::detail::let_others_run_sometimes();
 }
 
 void progress_engine::relieve() noexcept {

@@ -43,6 +43,9 @@ class progress_engine final : public fult::detail::service {
         if (!progress())
             fult::detail::yield_if_processors_shared();
     }
+    // The same, for those that another task must make succeed: now and then lets other tasks run. May
+    // suspend, except where nothing may: in a handler, and below a callback of this device.
+    void look_in_turn() noexcept;
     // Makes progress until done() returns true, for a short time and only while nothing else is ready.
     template <class Done> void progress_until(Done done) noexcept {
         if (fult::detail::others_ready()) // they run first; their messages go out with the gathered ones
@@ -97,6 +100,9 @@ class progress_engine final : public fult::detail::service {
     void slept_out() noexcept;
 
   private:
+    enum class found { nothing, something, callbacks_run };
+    found poll_once() noexcept;
+
     static constexpr unsigned looks_a_step = 4, looks_of_a_thread = 200; // polls before a sleep
 
     class inspection {

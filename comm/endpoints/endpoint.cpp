@@ -245,7 +245,7 @@ std::optional<message> endpoint::dequeue() {
             "fult-comm: dequeue: the endpoint has no queue; make one with delivery::queued");
     if (auto first = at.dequeue())
         return first;
-    at.on.look();
+    at.on.look_in_turn();
     return at.dequeue();
 }
 

@@ -44,7 +44,7 @@ std::optional<status> endpoint::try_probe(int source, std::int64_t tag) {
     const int in_job = at.world_source(source);
     if (auto found = at.look(in_job, tag))
         return found;
-    at.on.look();
+    at.on.look_in_turn();
     return at.look(in_job, tag);
 }
 
@@ -60,7 +60,7 @@ std::optional<matched_message> endpoint::try_mprobe(int source, std::int64_t tag
     const int in_job = at.world_source(source);
     arrived *found = at.take(in_job, tag);
     if (!found) {
-        at.on.look();
+        at.on.look_in_turn();
         found = at.take(in_job, tag);
     }
     if (!found)

@@ -86,7 +86,7 @@ std::optional<status> request::test() {
     if (!what_)
         return std::nullopt;
     if (!what_->is_complete()) {
-        what_->on->look();
+        what_->on->look_in_turn();
         if (!what_->is_complete())
             return std::nullopt;
     }
@@ -145,7 +145,7 @@ errc request::wait_status(status &about) noexcept {
 bool request::test_status(status &about, errc &failure) noexcept {
     fult::detail::check_not_forked();
     if (what_ && !what_->is_complete()) {
-        what_->on->look();
+        what_->on->look_in_turn();
         if (!what_->is_complete())
             return false;
     }

@@ -198,7 +198,7 @@ FULT_API int fult_comm_recvv(fult_comm_endpoint_t endpoint, const fult_comm_muta
 /** Waits until a matching message is available and describes it. */
 FULT_API int fult_comm_probe(fult_comm_endpoint_t endpoint, int source, int64_t tag,
                              fult_comm_envelope *about);
-/** Like probe, without waiting. FULT_ERR_BUSY: no matching message. */
+/** Like probe, without waiting. FULT_ERR_BUSY: no matching message; lets others run as fult_comm_test. */
 FULT_API int fult_comm_try_probe(fult_comm_endpoint_t endpoint, int source, int64_t tag,
                                  fult_comm_envelope *about);
 
@@ -207,7 +207,7 @@ FULT_API int fult_comm_try_probe(fult_comm_endpoint_t endpoint, int source, int6
 FULT_API int fult_comm_enqueue(fult_comm_endpoint_t endpoint, const void *data, size_t size, int destination,
                                int64_t tag);
 /** Takes the oldest message of a queued endpoint. The caller owns *data and frees it with fult_comm_free.
- * Never suspends. FULT_ERR_BUSY: the queue is empty. */
+ * FULT_ERR_BUSY: the queue is empty; lets others run as fult_comm_test. */
 FULT_API int fult_comm_dequeue(fult_comm_endpoint_t endpoint, void **data, fult_comm_envelope *about);
 /** Frees memory returned by dequeue; NULL is ignored. */
 FULT_API void fult_comm_free(void *data);
@@ -230,8 +230,8 @@ FULT_API int fult_comm_issend(fult_comm_endpoint_t endpoint, const void *data, s
 /** Starts a receive. Never suspends. */
 FULT_API int fult_comm_irecv(fult_comm_endpoint_t endpoint, void *data, size_t size, int source, int64_t tag,
                              fult_comm_request_t *request);
-/** Takes the result if the request is complete; returns the same as wait. FULT_ERR_BUSY: it is not complete.
- * Makes progress, never suspends. */
+/** Takes the result if the request is complete; returns the same as wait. FULT_ERR_BUSY: it is not complete:
+ * then it makes progress, and each 256th such call of a worker's tasks lets others run, as fult_yield. */
 FULT_API int fult_comm_test(fult_comm_request_t *request, fult_comm_envelope *about);
 /** Waits until the request is complete and takes its result. FULT_COMM_ERR_TRUNCATED,
  * FULT_COMM_ERR_PEER_FAILED, FULT_COMM_ERR_PEER_LEFT, FULT_COMM_ERR_CANCELLED. */
@@ -254,7 +254,8 @@ typedef struct fult_comm_message *fult_comm_message_t;
 /** Like probe, and takes the message. */
 FULT_API int fult_comm_mprobe(fult_comm_endpoint_t endpoint, int source, int64_t tag,
                               fult_comm_message_t *message, fult_comm_envelope *about);
-/** Like mprobe, without waiting. FULT_ERR_BUSY: no matching message; *message is NULL then. */
+/** Like mprobe, without waiting. FULT_ERR_BUSY: no matching message; *message is NULL then;
+ * lets others run as fult_comm_test. */
 FULT_API int fult_comm_try_mprobe(fult_comm_endpoint_t endpoint, int source, int64_t tag,
                                   fult_comm_message_t *message, fult_comm_envelope *about);
 /** Receives such a message, as recv does; stores NULL. */

@@ -4,7 +4,7 @@
 The calls are the public functions of the reference: what Doxygen reads in the headers, without internals. repeated_calls.txt decides each,
 once. A paragraph begins with a line of one of two forms, and lists calls, separated by white space:
 
-  kind NAME:         tests/fult/scheduler/*_test.cpp tests them: in the function, table, class or test NAME the name of each call occurs
+  kind NAME:         TESTS test them: in the function, table, class or test NAME the name of each call occurs
   exempt: REASON     they are not tested, for this reason
 
 A call of a class that derives from another one is that of the class which declares it. Special members are not listed: constructors,
@@ -21,7 +21,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 LIST = Path(__file__).with_suffix('.txt')
-TESTS = 'tests/fult/scheduler'
+TESTS = ('tests/fult/scheduler/*_test.cpp', 'tests/comm/conformance/repeated_calls_test.cpp')
 HEADING = re.compile(r'kind (\w+):|exempt: (\S.*)')
 
 
@@ -73,7 +73,7 @@ def problems(calls, text, sources):
             yield f'a paragraph begins with neither "kind NAME:" nor "exempt: REASON": {" ".join(listed)}'
         body = text_of_kind(kind, sources) if kind else ''
         if kind and not body:
-            yield f'{TESTS} has no kind {kind}'
+            yield f'there is no kind {kind} in {" ".join(TESTS)}'
         for call in listed:
             if call in decided:
                 yield f'{call} is listed twice'
@@ -83,12 +83,12 @@ def problems(calls, text, sources):
                 yield f'{call} is not called in {kind}'
             decided.add(call)
     for call in sorted(calls - decided):
-        yield (f'{call} is not decided: if a task can repeat it without end, add it to a kind of {TESTS}/repeated_calls_test.cpp '
+        yield (f'{call} is not decided: if a task can repeat it without end, add it to a kind of a repeated_calls_test.cpp '
                f'and to tests/layout/{LIST.name}; if not, add it there with the reason')
 
 
 def check(root, doxygen):
-    sources = '\n'.join(path.read_text() for path in sorted((root / TESTS).glob('*_test.cpp')))
+    sources = '\n'.join(path.read_text() for path in sorted(path for each in TESTS for path in root.glob(each)))
     calls = read_headers(root, doxygen)
     found = list(problems(calls, LIST.read_text(), sources))
     print('\n'.join(found))

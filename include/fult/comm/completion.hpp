@@ -65,7 +65,7 @@ class FULT_API synchronizer final : public completion {
     /// end the program.
     void arrive() noexcept { complete({}); }
 
-    /// True if all have arrived. Makes progress, never suspends.
+    /// True if all have arrived. Makes progress, and lets other tasks run as request::test does.
     bool test() noexcept;
     /// Waits until all have arrived; a task suspends, a foreign thread blocks. Any number may wait. Throws
     /// the error of the first operation that failed, after all have ended.
@@ -97,7 +97,8 @@ class FULT_API completion_queue final : public completion {
     void complete_expected(const completed &what) noexcept override;
     void cancel_expected() noexcept override;
 
-    /// Takes the oldest entry, if any. Makes progress, never suspends.
+    /// Takes the oldest entry, if any. If there is none it makes progress, and lets other tasks run as
+    /// request::test does.
     std::optional<completed> try_pop() noexcept;
     /// Takes the oldest entry; waits for it. A task suspends, a foreign thread blocks. Waiting callers are
     /// served in order. Failures are recorded in the entry; nothing is thrown.

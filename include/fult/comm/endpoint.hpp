@@ -305,18 +305,20 @@ class FULT_API endpoint {
 
     /// The status of the message that a receive would get; suspends until there is one.
     status probe(int source, std::int64_t tag);
-    /// Like probe, if there is such a message; never suspends.
+    /// Like probe, if there is such a message; never waits. If there is none it lets other tasks run as
+    /// request::test does.
     std::optional<status> try_probe(int source, std::int64_t tag);
 
     /// Like probe and try_probe, but take the message out of matching: no other receive or probe gets it.
     matched_message mprobe(int source, std::int64_t tag);
-    /// See mprobe. Never suspends.
+    /// See mprobe and try_probe.
     std::optional<matched_message> try_mprobe(int source, std::int64_t tag);
 
     /// The Queue interface (section 3.3 of the dissertation). Copies the bytes and never suspends; false: no
     /// space at present; let other tasks run, then try again.
     bool enqueue(const void *data, std::size_t size, int destination, std::int64_t tag);
-    /// Takes the oldest message of a queued endpoint; never suspends.
+    /// Takes the oldest message of a queued endpoint, if any; never waits. If there is none it lets other
+    /// tasks run as request::test does.
     std::optional<message> dequeue();
 
   private:

@@ -52,8 +52,9 @@ class FULT_API request {
     /// False if the request is empty.
     bool valid() const noexcept { return what_ != nullptr; }
 
-    /// The result if the request is complete, which is empty afterwards; nothing if it is not. Makes
-    /// progress, never suspends. For a send the status is the message's own. Throws as wait does.
+    /// The result if the request is complete, which is empty afterwards; nothing if it is not: then it makes
+    /// progress, and each 256th such call of a worker's tasks lets others run, as this_task::yield. For a
+    /// send the status is the message's own. Throws as wait does.
     std::optional<status> test();
 
     /// Waits until the request is complete; a task suspends, a foreign thread blocks. The request is empty
@@ -64,7 +65,7 @@ class FULT_API request {
     /// retry. `about` is the message's envelope, also if it was truncated: then with the size of the whole
     /// message. An empty request is complete, with an envelope of source -1.
     bool test_status(status &about, errc &failure) noexcept;
-    /// See test_status. May suspend.
+    /// See test_status. Suspends as wait does.
     errc wait_status(status &about) noexcept;
     /// True if wait would return at once. Makes no progress, never suspends.
     bool is_complete() const noexcept;

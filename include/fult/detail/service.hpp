@@ -52,8 +52,9 @@ FULT_API void remove_service(service &s) noexcept;
 // True if the running runtime has such a service: its messages wake tasks of this runtime alone.
 FULT_API bool has_services() noexcept;
 
-// While it lives, spawn on this thread does not suspend, which it otherwise may if a table is nearly full.
-// For code that holds a lock of kernel threads. Nothing in its scope may suspend.
+// While it lives, spawn on this thread does not suspend, which it otherwise may if a table is nearly full,
+// and neither does a try that fails (let_others_run_sometimes). For code that holds a lock of kernel threads.
+// Nothing in its scope may suspend.
 class FULT_API no_suspension_in_spawn {
   public:
     no_suspension_in_spawn() noexcept;
