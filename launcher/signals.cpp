@@ -2,8 +2,9 @@
 
 #include <cerrno>
 #include <sys/signalfd.h>
-#include <system_error>
 #include <unistd.h>
+
+#include "fult/base/no_descriptor.hpp"
 
 namespace fult::run {
 
@@ -24,7 +25,7 @@ signals::signals() {
     ::sigaction(SIGPIPE, &ignored, &before_.pipe_signal);
     descriptor_ = ::signalfd(-1, &ours, SFD_NONBLOCK | SFD_CLOEXEC);
     if (descriptor_ < 0)
-        throw std::system_error(errno, std::generic_category(), "signalfd");
+        fult::detail::throw_no_descriptor(errno, "no descriptor for signals", "signalfd4");
     // Three descriptors per rank; shells usually allow 1024.
     ::getrlimit(RLIMIT_NOFILE, &before_.files);
     rlimit wanted = before_.files;

@@ -36,6 +36,16 @@ void describe_taken(receive &r, endpoint_state &at, void *to, bool scattered, st
     r.is_scattered = scattered;
 }
 
+endpoint_state &state_of_message(endpoint_state *at, const char *call) {
+    fult::detail::check_not_forked();
+    if (!at)
+        throw std::invalid_argument(
+            std::string("fult-comm: ")
+                .append(call)
+                .append(": there is no message; it was received before, or moved from"));
+    return *at;
+}
+
 } // namespace
 
 std::optional<status> endpoint::try_probe(int source, std::int64_t tag) {
@@ -97,7 +107,7 @@ matched_message::~matched_message() {
 }
 
 status matched_message::receive(void *to, bool scattered, std::size_t size) {
-    endpoint_state &at = checked_state(at_.get(), "matched_message::recv");
+    endpoint_state &at = state_of_message(at_.get(), "matched_message::recv");
     blocking_receive r;
     describe_taken(r, at, to, scattered, size, about_);
     const std::shared_ptr<endpoint_state> keep = std::move(at_);
@@ -106,7 +116,7 @@ status matched_message::receive(void *to, bool scattered, std::size_t size) {
 }
 
 request matched_message::begin(void *to, bool scattered, std::size_t size) {
-    endpoint_state &at = checked_state(at_.get(), "matched_message::irecv");
+    endpoint_state &at = state_of_message(at_.get(), "matched_message::irecv");
     auto r = std::make_unique<pending_receive>();
     r->on = &at.on;
     describe_taken(*r, at, to, scattered, size, about_);
@@ -121,7 +131,7 @@ request matched_message::irecv(void *data, std::size_t size) { return begin(data
 request matched_message::irecv(message_target &to, std::size_t size) { return begin(&to, true, size); }
 
 errc matched_message::recv_status(void *data, std::size_t size, status &about) noexcept {
-    endpoint_state &at = checked_state(at_.get(), "matched_message::recv_status");
+    endpoint_state &at = state_of_message(at_.get(), "matched_message::recv_status");
     blocking_receive r;
     describe_taken(r, at, data, false, size, about_);
     const std::shared_ptr<endpoint_state> keep = std::move(at_);

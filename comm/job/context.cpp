@@ -27,6 +27,12 @@ std::unique_ptr<detail::job> start(const options &wanted) {
     return std::make_unique<detail::job>(wanted, std::move(boot), std::move(begun));
 }
 
+void check_rank(const char *call, int rank, int size) {
+    if (rank < 0 || rank >= size)
+        throw std::out_of_range("fult-comm: " + std::string(call) + ": there is no rank " +
+                                std::to_string(rank) + "; the job has " + std::to_string(size));
+}
+
 } // namespace
 
 int detail::launched_ranks() noexcept { return ranks_by_launcher(); }
@@ -43,16 +49,14 @@ const char *context::launcher() const noexcept { return job_->boot->name(); }
 
 const char *context::route_to(int rank) const {
     fult::detail::check_not_forked();
-    if (rank < 0 || rank >= size())
-        throw std::out_of_range("fult-comm: route_to: there is no rank " + std::to_string(rank));
+    check_rank("route_to", rank, size());
     const detail::transport *via = job_->on->route(rank);
     return via ? via->name() : "self";
 }
 
 bool context::failed(int rank) const {
     fult::detail::check_not_forked();
-    if (rank < 0 || rank >= size())
-        throw std::out_of_range("fult-comm: failed: there is no rank " + std::to_string(rank));
+    check_rank("failed", rank, size());
     return job_->is_lost(rank);
 }
 

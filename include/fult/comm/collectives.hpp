@@ -248,7 +248,8 @@ requires(!plain_range<T> && std::same_as<detail::element_of<Out>, T>) void allga
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
 void alltoall(endpoint &among, const In &in, Out &&out) {
-    const auto ranks = static_cast<std::size_t>(among.size());
+    const std::size_t ranks =
+        among.size() > 0 ? static_cast<std::size_t>(among.size()) : 1; // empty: refused below
     const std::size_t block = std::ranges::size(in) / ranks;
     detail::check_fits("alltoall", "in (a block for each rank)", std::ranges::size(in), block * ranks);
     detail::check_fits("alltoall", "out", std::ranges::size(out), std::ranges::size(in));

@@ -2,16 +2,11 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
-#include <cstddef>
 #include <cstdio>
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <string>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -19,33 +14,15 @@
 #include <fult/fult.hpp>
 #include <fult/sync.hpp>
 
+#include "tests/support/refused_call.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/support.hpp"
 
 namespace {
 
+using fult::testing::can_refuse;
+using fult::testing::refuse;
 using fult::testing::workers;
-
-// From now on that call fails in this process, as in a container. False if the system has no such filters.
-bool refuse(long call) {
-    sock_filter program[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(call), 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    const sock_fprog filter{std::size(program), program};
-    return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
-bool can_refuse() {
-    const pid_t child = ::fork();
-    if (child == 0)
-        ::_exit(refuse(SYS_eventfd2) ? 0 : 1);
-    int status = 1;
-    return ::waitpid(child, &status, 0) == child && status == 0;
-}
 
 // For a process of its own: its standard error is that of the call.
 template <class Prepare, class Call> [[noreturn]] void fails_with(Prepare prepare, Call call) {
