@@ -5,6 +5,7 @@
 #include <fult/detail/assertion.hpp>
 
 #include "dependence_table.hpp"
+#include "detach.hpp"
 #include "tasks.hpp"
 #include "taskyield.hpp"
 #include "threads.hpp"
@@ -38,12 +39,10 @@ dependence_node *give_node(frame *f, thread_state *at) {
     return n;
 }
 
-} // namespace
-
-void submit_with_dependences(frame *me, frame *f, const dependence *list, std::size_t count) {
+// The node of f, which waits for its predecessors and for the caller.
+dependence_node *record(frame *me, frame *f, dependences &d, const dependence *list, std::size_t count) {
     FULT_ASSERT(f->parent == me && is_here(me->at), "dependences are among the children of the running task");
     thread_state *const at = me->at;
-    dependences &d = dependences_of(me);
     dependence_node *const n = give_node(f, at);
     // The table drops some again if an address is in the list several times. No other thread does so before
     // the last predecessor has ended, and that waits for this thread.
@@ -52,13 +51,26 @@ void submit_with_dependences(frame *me, frame *f, const dependence *list, std::s
     const int taken = d.table.add(n, list, count, true, at);
     FULT_ASSERT(taken >= 0 && taken <= most, "the references that the table takes have been counted");
     n->references.fetch_sub(most - taken, std::memory_order_relaxed);
-    n->predecessor_ended(); // the one that it was made with
+    return n;
+}
+
+} // namespace
+
+void submit_with_dependences(frame *me, frame *f, const dependence *list, std::size_t count) {
+    dependences &d = dependences_of(me);
+    record(me, f, d, list, count)->predecessor_ended(); // the caller
     if (++d.generated % look_after == 0 && has_many_children(me))
         let_one_run(me);
 }
 
+void run_with_dependences(frame *me, frame *f, const dependence *list, std::size_t count) {
+    const bool matter = has_dependent_children(me) || has_event(f);
+    if (!matter || record(me, f, dependences_of(me), list, count)->count_one())
+        run_undeferred(me, f);
+}
+
 void await_dependences(frame *me, const dependence *list, std::size_t count) {
-    if (!me->more || !me->more->children)
+    if (!has_dependent_children(me))
         return;
     FULT_ASSERT(is_here(me->at), "the table is the parent's");
     scope gate(me, nullptr, me->at);
@@ -66,10 +78,18 @@ void await_dependences(frame *me, const dependence *list, std::size_t count) {
     n.gate = &gate;
     gate.live = one_task;
     me->more->children->table.add(&n, list, count, false, me->at);
-    if (n.waits_for.fetch_sub(1, std::memory_order_acq_rel) != 1)
+    if (!n.count_one())
         gate.wait(wait_mode::for_bodies);
     FULT_ASSERT(n.waits_for.load(std::memory_order_relaxed) == 0 && n.successors == 0,
                 "no task waits for a wait, nor ends later than it");
+}
+
+void await_predecessors(frame *me, frame *f, const dependence *list, std::size_t count) {
+    await_dependences(me, list, count);
+    if (!has_event(f))
+        return;
+    [[maybe_unused]] const bool is_ready = record(me, f, dependences_of(me), list, count)->count_one();
+    FULT_ASSERT(is_ready, "only `me` generates children, and it has waited for those that are before f");
 }
 
 void release_successors(frame *f) noexcept { f->more->node->end(); }

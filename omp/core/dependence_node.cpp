@@ -44,15 +44,15 @@ void dependence_node::end() noexcept {
 }
 
 void dependence_node::predecessor_ended() noexcept {
-    const int before = waits_for.fetch_sub(1, std::memory_order_acq_rel);
-    FULT_ASSERT(before > 0, "each predecessor ends once");
-    if (before != 1)
+    if (!count_one())
         return;
     FULT_ASSERT((of == nullptr) != (gate == nullptr), "a task or a wait");
-    if (of)
-        submit_successor(of);
-    else
+    if (gate)
         count_end(*gate, one_task, nullptr);
+    else if (team &t = *of->parent->in(); t.is_serial) [[unlikely]]
+        t.late.add(of);
+    else
+        submit_successor(of);
 }
 
 } // namespace fult::omp

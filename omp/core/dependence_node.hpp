@@ -41,6 +41,12 @@ struct dependence_node {
     // All successors have one predecessor less.
     void end() noexcept;
     void predecessor_ended() noexcept;
+    // One of those that it waits for is over, the end of its own generation included. True: it was the last.
+    bool count_one() noexcept {
+        const int before = waits_for.fetch_sub(1, std::memory_order_acq_rel);
+        FULT_ASSERT(before > 0, "each predecessor ends once");
+        return before == 1;
+    }
 
   private:
     void follow_living(dependence_node &before);

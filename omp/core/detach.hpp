@@ -29,6 +29,7 @@ class detach_event {
 };
 
 detach_event *make_event(frame *f);
+inline bool has_event(const frame *f) noexcept { return f->more && f->more->event; }
 void fulfill(detach_event *e) noexcept; // from any thread
 void end_body_with_event(frame *f) noexcept;
 // The task does not start, as it was cancelled: it completes without its event, which may never be fulfilled.

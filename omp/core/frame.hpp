@@ -60,6 +60,7 @@ struct attachments {
     dependence_node *node = nullptr;    // what waits for this task
     detach_event *event = nullptr;      // its completion also needs this event
     dependences *children = nullptr;    // dependences among its children
+    frame *detaching = nullptr;         // clang: the child that got an event last, if it has not begun yet
     void (*on_end)(frame *f) = nullptr; // called when its tree has ended, before the memory is given back
     void *block = nullptr;              // of malloc: its data
     std::int32_t priority = 0;

@@ -6,7 +6,9 @@
 #include <fult/this_task.hpp>
 
 #include "frame.hpp"
+#include "late_tasks.hpp"
 #include "tasks.hpp"
+#include "team.hpp"
 #include "threads.hpp"
 
 namespace fult::omp {
@@ -19,25 +21,52 @@ bool is_over(wait_mode how, std::int64_t outstanding) noexcept {
 // The end that reaches zero. `notified` is its last access: the owner may leave, and the scope with it.
 void notify(scope &s) noexcept {
     const auto waiter = task_id::from_value(s.waiter.load(std::memory_order_relaxed));
-    FULT_ASSERT(s.notified.load(std::memory_order_relaxed) == 0, "one end reaches zero");
-    s.notified.store(1, std::memory_order_release); // pairs with wait
+    const notice before = s.notified.exchange(notice::last_end, std::memory_order_acq_rel); // pairs with wait
+    FULT_ASSERT(before != notice::last_end, "one end reaches zero");
     if (waiter)
         detail::post_signal(waiter);
     else
         s.notified.notify_one();
 }
 
-void await(scope &s, wait_mode how) {
-    if (s.waiter.load(std::memory_order_relaxed) == 0) {
-        s.notified.wait(0, std::memory_order_acquire); // pairs with notify
-        return;
-    }
+void suspend_until_notified(const scope &s) {
+    const bool for_bodies = s.mode.load(std::memory_order_relaxed) == wait_mode::for_bodies;
     static constexpr detail::waiting_for taskwait{"OpenMP taskwait"}, descendants{"OpenMP tasks of this one"};
-    const detail::wait_record record(detail::current_worker()->current,
-                                     how == wait_mode::for_bodies ? taskwait : descendants);
-    this_task::wait([&s] { return s.notified.load(std::memory_order_acquire) != 0; }); // pairs with notify
+    const detail::wait_record record(detail::current_worker()->current, for_bodies ? taskwait : descendants);
+    this_task::wait([&s] { // pairs with notify
+        return s.notified.load(std::memory_order_acquire) != notice::nothing;
+    });
 }
 
+} // namespace
+
+void scope::await_notice() {
+    if (waiter.load(std::memory_order_relaxed) != 0)
+        suspend_until_notified(*this);
+    else
+        notified.wait(notice::nothing, std::memory_order_acquire); // pairs with notify
+    notice seen = notice::late_task;
+    notified.compare_exchange_strong(seen, notice::nothing, std::memory_order_acq_rel); // announce_late_task
+}
+
+void scope::announce_late_task() noexcept {
+    notice seen = notice::nothing;
+    if (!notified.compare_exchange_strong(seen, notice::late_task, std::memory_order_acq_rel)) // await_notice
+        return;
+    if (const std::uint64_t id = waiter.load(std::memory_order_relaxed); id != 0)
+        detail::post_signal(task_id::from_value(id));
+    else
+        notified.notify_one();
+}
+
+namespace {
+void await_all_ends(scope &s) {
+    if (team &t = *s.owner->in(); t.is_serial)
+        t.late.run_until_notified(s);
+    else
+        s.await_notice();
+    FULT_ASSERT(s.all_ended());
+}
 } // namespace
 
 void scope::wait(wait_mode how) {
@@ -51,7 +80,7 @@ void scope::wait(wait_mode how) {
     if (is_over(how, open))
         return;
     waiter.store(detail::current_worker()->current ? this_task::id().value() : 0, std::memory_order_relaxed);
-    notified.store(0, std::memory_order_relaxed);
+    notified.store(notice::nothing, std::memory_order_relaxed);
     mode.store(how, std::memory_order_relaxed);
     const std::int64_t mine = std::exchange(live, 0);
     // pairs with count_end, both ways
@@ -59,7 +88,7 @@ void scope::wait(wait_mode how) {
     open = mine - ended;
     FULT_ASSERT(mode_of(ended) == wait_mode::counting && is_count(open));
     if (!is_over(how, open))
-        await(*this, how);
+        await_all_ends(*this);
     mode.store(wait_mode::counting, std::memory_order_relaxed);
     live = units_of(how) - elsewhere.exchange(0, std::memory_order_acq_rel); // pairs with count_end
     FULT_ASSERT(is_count(live) && is_over(how, live), "the last end has been counted");

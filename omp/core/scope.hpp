@@ -44,6 +44,14 @@ enum class wait_mode : std::uint32_t {
     zombie,     // the owner's body has ended; the last descendant ends its tree
 };
 
+// What the owner of a scope waits for. From nothing to late_task and back, any number of times; from both to
+// last_end.
+enum class notice : std::uint32_t {
+    nothing,
+    late_task, // one became ready that the owner's thread runs (late_tasks.hpp)
+    last_end,  // by the last end, whose last access to the scope this is
+};
+
 // A waiting word is in ((mode - 1/2) * mode_unit, mode * mode_unit]; a counting one is below mode_unit / 2.
 inline constexpr std::int64_t mode_unit = std::int64_t{1} << 61;
 constexpr std::int64_t units_of(wait_mode m) noexcept { return static_cast<std::int64_t>(m) * mode_unit; }
@@ -67,10 +75,10 @@ struct scope {
     scope *outer; // innermost scope of the owner before this one; null: the owner's first
     std::atomic<wait_mode> mode{wait_mode::counting};
     // Set by wait:
-    std::atomic<std::uint32_t> notified; // set to 1 by the last end, its last access to the scope
-    std::atomic<std::uint64_t> waiter;   // task id; 0: a foreign thread, which waits on `notified`
-    const thread_state *at;              // the owner's, once it has started
-    std::int64_t live = 0;               // written by the owner's thread
+    std::atomic<notice> notified;
+    std::atomic<std::uint64_t> waiter; // task id; 0: a foreign thread, which waits on `notified`
+    const thread_state *at;            // the owner's, once it has started
+    std::int64_t live = 0;             // written by the owner's thread
 
     // Of a frame. What is not set here is set when it is needed: a frame is made for each task, and few wait.
     explicit scope(frame *owner) noexcept : owner(owner), outer(nullptr) {} // NOLINT
@@ -94,6 +102,12 @@ struct scope {
 
     // The owner waits. Suspends, unless the count is zero. For a foreign thread: blocks it.
     void wait(wait_mode how);
+    // Of that wait:
+    bool all_ended() const noexcept {
+        return notified.load(std::memory_order_acquire) == notice::last_end; // pairs with notify
+    }
+    void await_notice();                // a late task is forgotten
+    void announce_late_task() noexcept; // from any thread, while the owner cannot leave
 };
 
 // That of a taskgroup.

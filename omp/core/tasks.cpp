@@ -36,7 +36,7 @@ FULT_ALWAYS_INLINE void run_body(frame *f, member *m) {
     FULT_ASSERT(!f->has(is_final) || f->has(generates_slowly), "a final task generates final ones");
     if (!f->has(generates_slowly) || f->has(owns_objects) || !is_cancelled(f)) [[likely]]
         f->function(f->data);
-    else if (f->more && f->more->event)
+    else if (has_event(f))
         discard_event(f);
     end_body(f);
 }

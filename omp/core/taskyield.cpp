@@ -57,6 +57,10 @@ bool yielding_task::hold_back(member &m, frame *f) {
 }
 
 void taskyield(frame *me) {
+    if (me->in()->is_serial) {
+        me->in()->late.run_one(me);
+        return;
+    }
     if (!frame_on_worker())
         return;
     if (me->has(is_untied))

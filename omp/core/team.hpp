@@ -15,6 +15,7 @@
 #include "dock.hpp"
 #include "frame.hpp"
 #include "fult/base/spin_lock.hpp"
+#include "late_tasks.hpp"
 #include "workshare.hpp"
 
 namespace fult::omp {
@@ -71,7 +72,8 @@ struct placement_input {
 struct team {
     unsigned size = 0;
     int level = 0, active_level = 0;
-    bool is_serial = false; // one member, whose thread may be outside the runtime: its tasks are undeferred
+    // One member, whose thread may be outside the runtime: its tasks are undeferred, or late ones.
+    bool is_serial = false;
     // Worker 0 belongs to the initial thread, which may be in a call that blocks it: members of a foreign
     // thread's team, and of those nested in it, stay away from it.
     bool avoids_worker_0 = false;
@@ -97,6 +99,7 @@ struct team {
     alignas(64) std::atomic<unsigned> generation{0}; // the top bit changes when the region is cancelled
 
     task_queue by_priority;
+    late_tasks late; // if is_serial
     work_ring works;
     void *copied = nullptr; // of single copyprivate
     std::atomic<std::uint64_t> singles{0};

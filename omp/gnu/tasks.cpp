@@ -119,6 +119,9 @@ FULT_NOINLINE void task_with_clauses(void (*fn)(void *), void *data, void (*copy
     frame *const me = current_frame();
     if (is_cancelled(me))
         return;
+    // Without an if clause that forbids it, a task may run later than its generation: then what fulfils the
+    // event of a predecessor may come after it.
+    const bool may_follow = deferred && has_dependent_children(me);
     deferred = deferred && !runs_undeferred(me) && (flags & final_flag) == 0;
     frame *const f = new_frame(me, size, align, frame_flags_of(flags));
     if ((flags & priority_flag) != 0)
@@ -131,12 +134,12 @@ FULT_NOINLINE void task_with_clauses(void (*fn)(void *), void *data, void (*copy
             *static_cast<void **>(data) = handle;
     }
     const bool depends = (flags & depend_flag) != 0;
-    if (!deferred) {
+    f->function = fn;
+    if (!deferred && !(may_follow && depends)) {
         if (depends) {
             const dependence_list list(depend);
-            await_dependences(me, list.data(), list.size());
+            await_predecessors(me, f, list.data(), list.size());
         }
-        f->function = fn;
         if (copy || (f->more && f->more->block)) // freed with the frame
             copy_data(f, data, copy, size);
         else
@@ -144,11 +147,10 @@ FULT_NOINLINE void task_with_clauses(void (*fn)(void *), void *data, void (*copy
         run_undeferred(me, f);
         return;
     }
-    f->function = fn;
     copy_data(f, data, copy, size);
     if (depends) {
         const dependence_list list(depend);
-        submit_with_dependences(me, f, list.data(), list.size());
+        (deferred ? submit_with_dependences : run_with_dependences)(me, f, list.data(), list.size());
     } else {
         submit(f);
     }

@@ -56,9 +56,11 @@ enum frame_flag : std::uint32_t {
     has_destructors = first_front_flag,
     has_next_part = first_front_flag << 1,
     has_priority = first_front_flag << 2,
+    is_detachable = first_front_flag << 3,
 };
 
-static_assert(std::popcount(std::uint32_t{has_destructors} | has_next_part | has_priority) == 3,
+static_assert(std::popcount(std::uint32_t{has_destructors} | has_next_part | has_priority | is_detachable) ==
+                  4,
               "a bit each");
 
 inline frame *frame_of(const task *t) noexcept {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "kmp.hpp"
 #include "omp/core/cancel.hpp"
@@ -74,6 +75,8 @@ FULT_NOINLINE frame *with_clauses(frame *f, std::int32_t flags) {
     }
     if ((flags & kmp::proxy_flag) != 0)
         make_event(f);
+    if ((flags & kmp::detachable_flag) != 0)
+        f->flags |= kmp::is_detachable;
     return f;
 }
 
@@ -125,14 +128,26 @@ class dependence_list {
     std::size_t size_ = 0;
 };
 
+// The compiler gives the dependences of a task with an event to __kmpc_omp_wait_deps, without the task, if it
+// is undeferred: then it comes next. So its generator knows it from its event's making to its begin.
+void *announce_detaching(frame *f) {
+    f->parent->attach().detaching = f;
+    return make_event(f);
+}
+void begin_detaching(frame *me, const frame *f) noexcept {
+    if (me->more && me->more->detaching == f)
+        me->more->detaching = nullptr;
+}
+
 void start(frame *me, frame *f, const dependence_list *depends) {
     FULT_ASSERT(!f->self, "a task is submitted once");
+    begin_detaching(me, f);
     count_child(me, f);
     if (f->has(kmp::has_priority))
         f->attach().priority = static_cast<kmp_task *>(f->data)->priority.priority;
     if (runs_undeferred(me)) {
         if (depends)
-            await_dependences(me, depends->data(), depends->size());
+            return run_with_dependences(me, f, depends->data(), depends->size());
         return run_undeferred(me, f);
     }
     if (depends)
@@ -182,7 +197,7 @@ int __kmpc_omp_task(location *, int, kmp_task *t) {
         return 0;
     }
     frame *const me = f->parent;
-    if (f->has(kmp::has_priority) || runs_undeferred(me)) [[unlikely]] {
+    if (f->has(kmp::has_priority | kmp::is_detachable) || runs_undeferred(me)) [[unlikely]] {
         start(me, f, nullptr);
         return 0;
     }
@@ -205,6 +220,7 @@ int __kmpc_omp_task_with_deps(location *, int, kmp_task *t, int count, const dep
 void __kmpc_omp_task_begin_if0(location *, int, kmp_task *t) {
     frame *const f = frame_of(t);
     FULT_ASSERT(!f->self, "a task begins once");
+    begin_detaching(f->parent, f);
     count_child(f->parent, f);
     begin_undeferred(f->parent, f);
 }
@@ -226,7 +242,10 @@ void __kmpc_omp_wait_deps(location *, int, int count, const depend_info *list, i
                           const depend_info *others) {
     frame *const me = current_frame();
     const dependence_list depends(count, list, more, others);
-    await_dependences(me, depends.data(), depends.size());
+    if (frame *const f = me->more ? std::exchange(me->more->detaching, nullptr) : nullptr)
+        await_predecessors(me, f, depends.data(), depends.size());
+    else
+        await_dependences(me, depends.data(), depends.size());
 }
 void __kmpc_omp_taskwait_deps_51(location *where, int thread, int count, const depend_info *list, int more,
                                  const depend_info *others, int) {
@@ -240,7 +259,9 @@ int __kmpc_omp_taskyield(location *, int, int) {
 void __kmpc_taskgroup(location *, int) { begin_taskgroup(current_frame()); }
 void __kmpc_end_taskgroup(location *, int) { end_taskgroup_with_copies(current_frame()); }
 
-void *__kmpc_task_allow_completion_event(location *, int, kmp_task *t) { return make_event(frame_of(t)); }
+void *__kmpc_task_allow_completion_event(location *, int, kmp_task *t) {
+    return announce_detaching(frame_of(t));
+}
 void __kmpc_proxy_task_completed(int, kmp_task *t) { fulfill(frame_of(t)->more->event); }
 void __kmpc_proxy_task_completed_ooo(kmp_task *t) { fulfill(frame_of(t)->more->event); }
 
