@@ -49,6 +49,7 @@ address_entry &dependence_table::entry_elsewhere(const void *address, thread_sta
     }
     FULT_ASSERT(e && !e->address, "a quarter of the entries is free");
     e->address = address;
+    e->kind = dependence_kind::out; // of what depends on all memory, if that is there
     ++used_;
     FULT_ASSERT(4 * used_ <= 3 * capacity_, "a search ends at a free entry");
     for (dependence_node *n : all_) {

@@ -47,7 +47,7 @@ class node_list {
 
 // The tasks of one address: the latest group, whose members may run together, and the group before it.
 struct address_entry {
-    const void *address = nullptr; // null: the entry is free
+    const void *address = nullptr; // null: the entry is free, its lists are empty, and its kind means nothing
     dependence_kind kind = dependence_kind::out;
     node_list latest, before;
 };

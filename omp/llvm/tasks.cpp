@@ -56,13 +56,17 @@ void run_task_in_parts(void *data) {
     destroy_privates(f);
 }
 
+// A task without an entry: `taskwait depend(...) nowait` of clang 16 and later.
+void run_nothing(void *) {}
+
 [[gnu::constructor]] void announce_entries() noexcept {
     find_function_in_data(run_task, offsetof(kmp_task, entry));
     find_function_in_data(run_task_in_parts, offsetof(kmp_task, entry));
 }
 
 FULT_NOINLINE frame *with_clauses(frame *f, std::int32_t flags) {
-    f->function = run_task_in_parts;
+    if (f->function == run_task)
+        f->function = run_task_in_parts;
     if ((flags & kmp::tied_flag) == 0)
         f->flags |= is_untied;
     if ((flags & kmp::final_flag) != 0)
@@ -99,11 +103,13 @@ class dependence_list {
     std::size_t size() const noexcept { return size_; }
 
   private:
+    // omp_all_memory: either of them.
     static constexpr std::uint8_t all_memory = 0x80;
+    static constexpr std::uintptr_t all_addresses = ~std::uintptr_t{0};
     void add(int count, const depend_info *list) {
         for (int i = 0; i < count; ++i) {
             const depend_info &d = list[i];
-            if ((d.kind & all_memory) != 0)
+            if ((d.kind & all_memory) != 0 || d.address == all_addresses)
                 list_[size_++] = {nullptr, dependence_kind::out};
             else if (d.address != 0)
                 list_[size_++] = {reinterpret_cast<const void *>(d.address), kind_of(d.kind)};
@@ -163,7 +169,7 @@ frame *allocate(std::int32_t flags, std::size_t size, std::size_t shareds, task_
     f->of_data = f;
     f->self = nullptr; // it has not started
     f->at = nullptr;
-    f->function = run_task;
+    f->function = entry ? run_task : run_nothing;
     f->data_size = size + shareds;
     FULT_ASSERT(size >= sizeof(kmp_task), "the compiler's part comes first");
     auto *const t = static_cast<kmp_task *>(f->data);
@@ -248,8 +254,12 @@ void __kmpc_omp_wait_deps(location *, int, int count, const depend_info *list, i
         await_dependences(me, depends.data(), depends.size());
 }
 void __kmpc_omp_taskwait_deps_51(location *where, int thread, int count, const depend_info *list, int more,
-                                 const depend_info *others, int) {
-    __kmpc_omp_wait_deps(where, thread, count, list, more, others);
+                                 const depend_info *others, int nowait) {
+    if (nowait == 0)
+        return __kmpc_omp_wait_deps(where, thread, count, list, more, others);
+    kmp_task *const empty =
+        __kmpc_omp_task_alloc(where, thread, kmp::tied_flag, sizeof(kmp_task), 0, nullptr);
+    __kmpc_omp_task_with_deps(where, thread, empty, count, list, more, others);
 }
 int __kmpc_omp_taskyield(location *, int, int) {
     taskyield(current_frame());
