@@ -11,6 +11,7 @@
 
 #include <fult/detail/assertion.hpp>
 
+#include "default_schedule.hpp"
 #include "omp/core/binding.hpp"
 #include "omp/core/cancel.hpp"
 #include "omp/core/control.hpp"
@@ -107,8 +108,9 @@ void omp_set_schedule(int kind, int chunk) {
 }
 void omp_get_schedule(int *kind, int *chunk) {
     const icv_set &v = icvs();
-    *kind = static_cast<int>(v.schedule) | (v.monotonic ? static_cast<int>(monotonic_bit) : 0);
-    *chunk = v.chunk;
+    *kind = static_cast<int>(v.schedule_or(default_schedule)) |
+            (v.monotonic ? static_cast<int>(monotonic_bit) : 0);
+    *chunk = v.chunk_or_default(default_schedule);
 }
 
 // Leagues of teams on the host.

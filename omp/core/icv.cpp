@@ -205,6 +205,8 @@ program_icvs &icvs_of_program() {
 namespace {
 const char *name_of(schedule_kind k) {
     switch (k) {
+    case schedule_kind::by_compiler:
+        return "DYNAMIC, by clang STATIC";
     case schedule_kind::fixed:
         return "STATIC";
     case schedule_kind::dynamic:

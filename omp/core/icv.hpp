@@ -8,7 +8,7 @@
 namespace fult::omp {
 
 // As in omp.h.
-enum class schedule_kind : int { fixed = 1, dynamic = 2, guided = 3, automatic = 4 };
+enum class schedule_kind : int { by_compiler = 0, fixed = 1, dynamic = 2, guided = 3, automatic = 4 };
 inline constexpr unsigned monotonic_bit = 0x80000000u;
 
 inline constexpr int no_thread_limit = 0x7fffffff;
@@ -17,9 +17,9 @@ inline constexpr int no_thread_limit = 0x7fffffff;
 struct icv_set {
     int threads = 0; // of the next region; 0: the number of processors
     bool dynamic = false;
-    schedule_kind schedule = schedule_kind::dynamic;
+    schedule_kind schedule = schedule_kind::by_compiler; // neither OMP_SCHEDULE nor the program has set it
     bool monotonic = false;
-    int chunk = 1;
+    int chunk = 0; // fixed: 0 is one block a thread
     int max_active_levels = 1;
     int thread_limit = no_thread_limit;
     int default_device = 0;
@@ -28,9 +28,17 @@ struct icv_set {
     std::size_t allocator = 1; // omp_default_mem_alloc
 
     bool is_valid() const noexcept {
-        return threads >= 0 && schedule >= schedule_kind::fixed && schedule <= schedule_kind::automatic &&
-               chunk >= 0 && max_active_levels >= 0 && thread_limit >= 1 && default_device >= 0 &&
-               bind >= 0 && bind <= 4 && teams >= 0 && teams_thread_limit >= 0 && allocator != 0;
+        return threads >= 0 && schedule >= schedule_kind::by_compiler &&
+               schedule <= schedule_kind::automatic && chunk >= 0 && max_active_levels >= 0 &&
+               thread_limit >= 1 && default_device >= 0 && bind >= 0 && bind <= 4 && teams >= 0 &&
+               teams_thread_limit >= 0 && allocator != 0;
+    }
+    // Of a loop of a compiler whose default this is.
+    schedule_kind schedule_or(schedule_kind by_default) const noexcept {
+        return schedule == schedule_kind::by_compiler ? by_default : schedule;
+    }
+    int chunk_or_default(schedule_kind by_default) const noexcept {
+        return schedule != schedule_kind::by_compiler ? chunk : by_default == schedule_kind::fixed ? 0 : 1;
     }
     friend bool operator==(const icv_set &, const icv_set &) noexcept = default;
 };

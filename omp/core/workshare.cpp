@@ -150,6 +150,7 @@ bool enter_work(member *m, const loop_shape &shape, void (*setup)(work_share &, 
         w.claimed.compare_exchange_strong(free, construct + 1, std::memory_order_relaxed)) {
         FULT_ASSERT(w.left.load(std::memory_order_relaxed) == 0 && !w.memory && w.across.dimensions == 0,
                     "all members have left what was here");
+        FULT_ASSERT(shape.kind != schedule_kind::by_compiler, "the interface knows its compiler");
         w.shape = shape;
         if ((w.shape.kind == schedule_kind::dynamic || w.shape.kind == schedule_kind::guided) &&
             w.shape.chunk == 0)

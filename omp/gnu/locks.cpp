@@ -1,7 +1,11 @@
-// omp_*: nested locks, which lie in the variable itself.
+// What libgomp alone has. omp_*: nested locks, which lie in the variable itself.
 #include "omp/core/locks.hpp"
 
+#include "omp/api/default_schedule.hpp"
+
 using namespace fult::omp;
+
+const schedule_kind default_schedule = schedule_kind::dynamic;
 
 extern "C" {
 void omp_init_nest_lock(nested_lock *l) { nested_init(l); }

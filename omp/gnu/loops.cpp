@@ -63,7 +63,8 @@ loop_shape runtime_shape(chunk_order order) {
     const icv_set &v = *current_frame()->icvs();
     if (v.monotonic && order == chunk_order::any)
         order = chunk_order::rising;
-    return shape_of(v.schedule, static_cast<std::uint64_t>(v.chunk), order);
+    constexpr schedule_kind gccs = schedule_kind::dynamic;
+    return shape_of(v.schedule_or(gccs), static_cast<std::uint64_t>(v.chunk_or_default(gccs)), order);
 }
 
 // gcc's number of a schedule: 0 runtime, 1 static, 2 dynamic, 3 guided, 4 auto; the top bit: monotonic.

@@ -5,6 +5,7 @@
 #include <fult/detail/assertion.hpp>
 
 #include "kmp.hpp"
+#include "omp/api/default_schedule.hpp"
 #include "omp/core/error.hpp"
 #include "omp/core/tasks.hpp"
 #include "omp/core/team.hpp"
@@ -12,6 +13,8 @@
 
 using namespace fult::omp;
 using kmp::location;
+
+const schedule_kind default_schedule = schedule_kind::fixed;
 
 namespace {
 
@@ -171,7 +174,11 @@ loop_shape shape_of(int schedule, i8 chunk) {
     case 37: // runtime
     case 47: {
         const icv_set &v = *current_frame()->icvs();
-        return {{}, v.schedule, static_cast<u8>(std::max(v.chunk, 0)), false, any_order && !v.monotonic};
+        return {{},
+                v.schedule_or(default_schedule),
+                static_cast<u8>(v.chunk_or_default(default_schedule)),
+                false,
+                any_order && !v.monotonic};
     }
     default:
         fail("a loop's schedule of kind %d is unknown", schedule);

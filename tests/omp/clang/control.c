@@ -17,6 +17,18 @@ int main(void) {
     EXPECT(omp_get_max_threads() == 3);
     omp_sched_t kind;
     int chunk;
+    omp_get_schedule(&kind, &chunk);
+    EXPECT(kind == omp_sched_static && chunk == 0);
+    int once = 1, numbers[100] = {0};
+#pragma omp parallel num_threads(4)
+    {
+#pragma omp for schedule(runtime)
+        for (int i = 0; i < 100; ++i)
+            numbers[i] = omp_get_thread_num();
+    }
+    for (int i = 1; i < 100; ++i) /* a block for each thread, in their order */
+        once = once && numbers[i - 1] <= numbers[i] && numbers[i] <= i / 25;
+    EXPECT(once && numbers[99] == 3);
     omp_set_schedule(omp_sched_dynamic, 5);
     omp_get_schedule(&kind, &chunk);
     EXPECT((kind & 7) == omp_sched_dynamic && chunk == 5);
