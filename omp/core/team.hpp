@@ -151,7 +151,9 @@ void run_member(member &m) noexcept;
 unsigned open_regions() noexcept;
 
 // All members, with all their tasks; a scheduling point. Returns true if the region was cancelled.
-enum class barrier_kind { plain, cancellable }; // a cancellable one also ends when the region is cancelled
+// A cancellable one also ends when the region is cancelled: all that a program writes. After a plain one all
+// members have done what is before it: those in which they exchange data.
+enum class barrier_kind { plain, cancellable };
 bool team_barrier(member *m, barrier_kind kind = barrier_kind::plain);
 void cancel_region(team &t) noexcept;
 

@@ -330,7 +330,7 @@ void GOMP_doacross_ull_wait(ull first, ...) {
 
 void GOMP_loop_end() {
     leave();
-    team_barrier(self());
+    team_barrier(self(), barrier_kind::cancellable);
 }
 bool GOMP_loop_end_cancel() {
     leave();

@@ -74,7 +74,8 @@ bool GOMP_teams4(unsigned least, unsigned, unsigned thread_limit, bool first) {
     return true;
 }
 
-void GOMP_barrier() { team_barrier(current_frame()->self); }
+// One in a function that the region calls has no other name, and ends with a cancelled region too.
+void GOMP_barrier() { team_barrier(current_frame()->self, barrier_kind::cancellable); }
 bool GOMP_barrier_cancel() { return team_barrier(current_frame()->self, barrier_kind::cancellable); }
 
 bool GOMP_cancel(int which, bool request) { return cancel(current_frame(), which, request); }

@@ -183,7 +183,8 @@ void __kmpc_flush(location *) {
 #endif
 }
 
-void __kmpc_barrier(location *, int) { team_barrier(current_frame()->self); }
+// One in a function that the region calls has no other name, and ends with a cancelled region too.
+void __kmpc_barrier(location *, int) { team_barrier(current_frame()->self, barrier_kind::cancellable); }
 // The first of the team goes on alone between these two.
 int __kmpc_barrier_master(location *, int) {
     member *const m = current_frame()->self;

@@ -59,7 +59,7 @@ int __kmpc_reduce(location *where, int, int, std::size_t, void *, void (*)(void 
 }
 void __kmpc_end_reduce(location *where, int, critical_name *name) {
     end_reduce(where, name);
-    team_barrier(current_frame()->self);
+    team_barrier(current_frame()->self, barrier_kind::cancellable);
 }
 
 // Locks: a plain one lies in the variable, a nested one, which is larger, on the heap.
