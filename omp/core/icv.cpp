@@ -131,7 +131,9 @@ void read_bind_list(program_icvs &p, const char *text) {
 // Places alone mean that threads are bound; a policy alone, that each core is a place.
 void read_bind(program_icvs &p) {
     const char *const policy = std::getenv("OMP_PROC_BIND"), *const listed = std::getenv("OMP_PLACES");
-    const bool has_places = listed && places().read(listed, processors_at_start());
+    const char *const each = std::getenv("GOMP_CPU_AFFINITY");
+    const bool has_places = listed ? places().read(listed, processors_at_start())
+                                   : each && places().read_processors(each, processors_at_start());
     if (policy)
         read_bind_list(p, policy);
     else

@@ -237,14 +237,39 @@ bool place_list::read(const char *text, const cpu_set_t &usable) {
         warn("OMP_PLACES=%s is ignored: %s", text, error.what());
         return false;
     }
+    return leave_out("OMP_PLACES", text, usable);
+}
+
+bool place_list::read_processors(const char *text, const cpu_set_t &usable) {
+    clear();
+    reader r(text);
+    bool understood = !r.at_end();
+    while (understood && !r.at_end()) {
+        const std::optional<long> first = r.number(false);
+        const std::optional<long> last = first && r.take('-') ? r.number(false) : first;
+        const std::optional<long> step = last && r.take(':') ? r.number(false) : 1;
+        understood = first && last && step && *step > 0 && *first <= *last && *last < most;
+        for (long at = understood ? *first : 1; understood && at <= *last; at += *step)
+            places_.push_back(set_of({at}, 0));
+        r.take(','); // or a space
+    }
+    if (understood)
+        return leave_out("GOMP_CPU_AFFINITY", text, usable);
+    clear();
+    ignored("GOMP_CPU_AFFINITY", text);
+    return false;
+}
+
+// What this process may not use.
+bool place_list::leave_out(const char *name, const char *text, const cpu_set_t &usable) {
     const int written = size();
     for (cpu_set_t &place : places_)
         CPU_AND(&place, &place, &usable);
     std::erase_if(places_, [](const cpu_set_t &place) { return CPU_COUNT(&place) == 0; });
     if (size() == 0)
-        warn("OMP_PLACES=%s is ignored: it has no processor that this process may use", text);
+        warn("%s=%s is ignored: it has no processor that this process may use", name, text);
     else if (size() != written)
-        warn("OMP_PLACES=%s: %d of %d places have no processor that this process may use, and are left out",
+        warn("%s=%s: %d of %d places have no processor that this process may use, and are left out", name,
              text, written - size(), written);
     return size() != 0;
 }

@@ -20,11 +20,14 @@ class place_list {
     // false, and leaves the list empty, if the text is not understood or no place is left; then it has
     // warned.
     bool read(const char *text, const cpu_set_t &usable);
+    // The same of GOMP_CPU_AFFINITY: processors, each of which is a place: "0 3 1-2 4-15:2".
+    bool read_processors(const char *text, const cpu_set_t &usable);
     // A place for each core.
     void use_cores();
     void clear() noexcept { places_.clear(); }
 
   private:
+    bool leave_out(const char *name, const char *text, const cpu_set_t &usable);
     bool read_level(std::string_view text);
     bool read_places(std::string_view text);
 

@@ -40,6 +40,12 @@ static const struct {
              {"chairs", ""},
              {"{0} {1}", ""}};
 
+static const struct {
+    const char *value, *places;
+} processor_lists[] = {{"0 1", "{0}{1}"}, {"1,0", "{1}{0}"}, {"0-1", "{0}{1}"}, {"0-1:1 0", "{0}{1}{0}"},
+                       {"0-9:2", "{0}"},  {"1-0", ""},       {"", ""},          {"0-", ""},
+                       {"0:0", ""},       {"0;1", ""}};
+
 static int show(void) {
     int ids[CPU_SETSIZE];
     for (int p = 0; p < omp_get_num_places(); p++) {
@@ -89,6 +95,21 @@ int main(int count, char **arguments) {
                 fprintf(stderr, "OMP_PLACES='%s': %s instead of %s\n", texts[i].value, text, texts[i].places);
             CHECK(strcmp(text, texts[i].places) == 0);
         }
+    // what is not understood is named
+    setenv("OMP_PLACES", "chairs", 1);
+    run_self(arguments[0], "show 2>&1 >/dev/null", text, sizeof text);
+    CHECK(strstr(text, "OMP_PLACES=chairs is not understood"));
+    unsetenv("OMP_PLACES");
+    if (has_processors_0_and_1())
+        for (size_t i = 0; i < sizeof processor_lists / sizeof *processor_lists; i++) {
+            setenv("GOMP_CPU_AFFINITY", processor_lists[i].value, 1);
+            run_self(arguments[0], "show 2>/dev/null", text, sizeof text);
+            CHECK(strcmp(text, processor_lists[i].places) == 0);
+        }
+    setenv("GOMP_CPU_AFFINITY", "all", 1);
+    run_self(arguments[0], "show 2>&1 >/dev/null", text, sizeof text);
+    CHECK(strstr(text, "GOMP_CPU_AFFINITY=all is not understood"));
+    unsetenv("GOMP_CPU_AFFINITY");
     setenv("OMP_PLACES", "threads", 1);
     setenv("OMP_DISPLAY_AFFINITY", "true", 1);
     setenv("OMP_AFFINITY_FORMAT", "of %N", 1);
