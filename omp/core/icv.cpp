@@ -105,7 +105,10 @@ void read_stack_size(program_icvs &p) {
     if (end == text || factor == 0)
         return ignored(name, text);
     constexpr unsigned long long most = 1ull << 30, least = 1ull << 14;
-    const unsigned long long size = value * factor;
+    const unsigned long long size = value > ~0ull / factor ? ~0ull : value * factor;
+    if (size > most)
+        warn("%s=%s: stacks have 1 GiB, the most that a task can have; larger data belong on the heap", name,
+             text);
     p.stack_size = static_cast<std::size_t>(size > most ? most : size < least ? least : size);
 }
 

@@ -36,13 +36,14 @@ std::atomic<thread_state *> worker_threads[most_workers];
 
 bool is_initial_thread() noexcept { return ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid)); }
 
-// As deep as a thread's stack is by default: programs recurse in tasks as they do in threads.
+// As deep as a thread's stack is by default: programs recurse in tasks as they do in threads. But there are
+// more tasks than threads, and addresses do not suffice for many of a gigabyte.
 std::size_t default_stack() noexcept {
     rlimit limit{};
-    constexpr std::size_t usual = std::size_t{8} << 20;
+    constexpr std::size_t usual = std::size_t{8} << 20, most = std::size_t{256} << 20;
     if (::getrlimit(RLIMIT_STACK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
         return usual;
-    return limit.rlim_cur < usual ? static_cast<std::size_t>(limit.rlim_cur) : usual;
+    return limit.rlim_cur < most ? static_cast<std::size_t>(limit.rlim_cur) : most;
 }
 
 // Microseconds by OMP_WAIT_POLICY. Threads that outnumber the processors never spin for long.
