@@ -5,7 +5,8 @@
 // What is checked: each task runs once; taskwait returns after the bodies of all children, taskgroup and
 // barriers after all descendants; tasks with dependences run in an order that these allow; a tied task stays
 // on its thread, with that thread's threadprivate data, which no other task changes while it yields; a
-// cancelled taskgroup ends; reductions have the right sum.
+// cancelled taskgroup ends, and so does a region, also where its members wait in a barrier; what depends on a
+// detached task comes after its event, and all memory orders all tasks; reductions have the right sum.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -14,6 +15,10 @@
 #include <cstring>
 #include <ctime>
 #include <omp.h>
+
+extern "C" void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long size,
+                          long align, bool deferred, unsigned flags, void **depend, int priority,
+                          void *detach);
 
 namespace {
 
@@ -250,7 +255,90 @@ void with_yields(const program &p, draw d) {
     }
 }
 
-constexpr unsigned kinds = 8;
+// A detached task that may run at once, by its clauses or as its generator is final or alone. The generator
+// fulfils the event when it has generated those that depend on it.
+void with_events(const program &p, draw d) {
+    const bool deferred = d.one_in(2), final_itself = d.one_in(3);
+    const int n = static_cast<int>(1 + d.below(4));
+    [[maybe_unused]] int x = 0;
+    std::atomic<int> fulfilled{0}, followed{0};
+    omp_event_handle_t event;
+#pragma omp task detach(event) depend(out : x) if (deferred) final(final_itself)
+    {}
+    for (int i = 0; i < n; ++i) {
+#pragma omp task depend(in : x) shared(fulfilled, followed)
+        {
+            expect(fulfilled == 1, "a task ran before the event of the one on which it depends", p.seed);
+            ++followed;
+        }
+    }
+    fulfilled = 1;
+    omp_fulfill_event(event);
+#pragma omp taskwait
+    expect(followed == n, "tasks that depend on a detached one", p.seed);
+}
+
+// omp_all_memory, by gcc's interface, as the compiler may not know it. What is before it waits for an event.
+struct of_all {
+    std::atomic<int> before{0}, all{0}, after{0};
+    std::uint64_t seed = 0;
+};
+void run_of_all(void *data) {
+    of_all &c = **static_cast<of_all **>(data);
+    expect(c.before == 1, "a task that depends on all memory ran too early", c.seed);
+    c.all = 1;
+}
+void with_all_memory(const program &p, draw d) {
+    constexpr unsigned depends = 8;
+    [[maybe_unused]] int a = 0, b = 0;
+    for (unsigned round = 1 + d.below(3); round != 0; --round) {
+        of_all c, *data = &c;
+        c.seed = p.seed;
+        void *list[] = {reinterpret_cast<void *>(1), reinterpret_cast<void *>(1), nullptr};
+        omp_event_handle_t event;
+        const bool reads = d.one_in(2);
+        [[maybe_unused]] int *const from = reads ? &b : &a;
+#pragma omp task detach(event) depend(in : from[0])
+        {}
+        GOMP_task(run_of_all, &data, nullptr, sizeof data, alignof(of_all *), true, depends, list, 0,
+                  nullptr);
+#pragma omp task depend(in : a) shared(c)
+        {
+            expect(c.all == 1, "a reader did not wait for all memory", c.seed);
+            ++c.after;
+        }
+#pragma omp task depend(out : b) shared(c)
+        {
+            expect(c.all == 1, "a writer did not wait for all memory", c.seed);
+            ++c.after;
+        }
+        c.before = 1;
+        omp_fulfill_event(event);
+#pragma omp taskwait
+        expect(c.all == 1 && c.after == 2, "tasks around one that depends on all memory", p.seed);
+    }
+}
+
+[[gnu::noinline]] void meet() {
+#pragma omp barrier
+}
+// One member leaves; the others wait for it in a barrier that the compiler does not see.
+void with_cancelled_barrier(const program &p, draw d) {
+    const int n = static_cast<int>(1 + d.below(3)), who = static_cast<int>(d.below(3));
+    std::atomic<int> beyond{0};
+#pragma omp parallel num_threads(n) shared(beyond)
+    {
+        if (omp_get_thread_num() == who % omp_get_num_threads()) {
+#pragma omp cancel parallel
+        }
+        meet();
+#pragma omp cancellation point parallel
+        ++beyond;
+    }
+    expect(omp_get_cancellation() ? beyond == 0 : beyond > 0, "a barrier of a cancelled region", p.seed);
+}
+
+constexpr unsigned kinds = 11;
 
 void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long> *count) {
     ++tasks_run;
@@ -278,6 +366,16 @@ void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long
     case 6:
         with_detach(p, d);
         break;
+    case 7:
+        with_events(p, d);
+        break;
+    case 8:
+        with_all_memory(p, d);
+        break;
+    case 9:
+        if (p.nested)
+            with_cancelled_barrier(p, d);
+        break;
     default:
         with_yields(p, d);
     }
@@ -299,6 +397,10 @@ void run(std::uint64_t seed) {
     std::atomic<long> count{0};
     long expected = 0;
     const std::uint64_t root = d.next();
+    if (d.one_in(8)) { // alone
+        with_events(p, d);
+        with_all_memory(p, d);
+    }
 #pragma omp parallel num_threads(threads)
     {
         mine = omp_get_thread_num();
