@@ -434,9 +434,12 @@ bool team_barrier(member *m, barrier_kind kind) {
         s->wait(wait_mode::for_trees);
     if (t.size == 1)
         return t.cancelled.load(std::memory_order_relaxed);
+    // A member that a cancellation has released may come to several more.
+    if (kind == barrier_kind::cancellable && t.cancelled.load(std::memory_order_seq_cst))
+        return true;
     const unsigned now = t.generation.load(std::memory_order_relaxed);
     const unsigned before = t.arrived.fetch_add(1, std::memory_order_acq_rel);
-    FULT_ASSERT(before < t.size, "a member arrives once");
+    FULT_ASSERT(before < t.size || t.cancelled.load(std::memory_order_relaxed), "a member arrives once");
     if (before == t.size - 1) {
         t.arrived.store(0, std::memory_order_relaxed);
         t.generation.fetch_add(1, std::memory_order_seq_cst); // pairs with the checks below

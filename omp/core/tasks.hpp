@@ -32,8 +32,8 @@ void run_undeferred(frame *me, frame *f);
 void begin_undeferred(frame *me, frame *f) noexcept;
 void end_undeferred(frame *me, frame *f) noexcept;
 
-// Runs children of `me` that are private to this worker above it on this stack, newest first. Returns when there
-// are no more of them, or others need a turn.
+// Runs children of `me` that are private to this worker above it on this stack, newest first. Returns when
+// there are no more of them, or others need a turn.
 void run_own_children(frame *me);
 
 // True if a task that `me` generates must be undeferred: there is no team, or a thread alone, outside the

@@ -15,8 +15,9 @@ namespace fult::omp {
 void taskyield(frame *me);
 // The same, but at most one of them, and without a search for a descendant behind others.
 void let_one_run(frame *me);
-// So many that have not ended that the generator lets others run: then few are queued, their memory stays in the
-// cache, and most predecessors have ended. It never waits for its children: they may wait for what it does next.
+// So many that have not ended that the generator lets others run: then few are queued, their memory stays in
+// the cache, and most predecessors have ended. It never waits for its children: they may wait for what it
+// does next.
 bool has_many_children(const frame *me) noexcept;
 
 // A tied task that yields. On its stack, in the list of its member.

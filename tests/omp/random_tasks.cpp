@@ -324,11 +324,11 @@ void with_all_memory(const program &p, draw d) {
 }
 // One member leaves; the others wait for it in a barrier that the compiler does not see.
 void with_cancelled_barrier(const program &p, draw d) {
-    const int n = static_cast<int>(1 + d.below(3)), who = static_cast<int>(d.below(3));
+    const int n = static_cast<int>(1 + d.below(3)), leaver = static_cast<int>(d.below(3));
     std::atomic<int> beyond{0};
 #pragma omp parallel num_threads(n) shared(beyond)
     {
-        if (omp_get_thread_num() == who % omp_get_num_threads()) {
+        if (omp_get_thread_num() == leaver % omp_get_num_threads()) {
 #pragma omp cancel parallel
         }
         meet();
