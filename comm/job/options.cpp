@@ -60,8 +60,9 @@ constexpr comm_option_row rows[] = {
         "FULT_COMM_RENDEZVOUS", "Bytes from which on a message waits at its sender until there is a receive; "
                                 "0: what does not fit a packet."),
     option<number_option<&options::unexpected, bytes, 64_K, 1024 * 1024_M>>(
-        "FULT_COMM_UNEXPECTED", "Bytes of messages that no receive waits for yet; beyond, senders keep "
-                                "theirs until they are wanted."),
+        "FULT_COMM_UNEXPECTED",
+        "Bytes of memory for messages that no receive waits for yet, with their records; "
+        "beyond, senders keep theirs until they are wanted."),
     option<switch_option<&options::gather>>(
         "FULT_COMM_GATHER",
         "Small messages wait for each other, to share packets, while their worker has other tasks to run."),

@@ -1,11 +1,14 @@
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <climits>
+#include <mutex>
 #include <optional>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <system_error>
 #include <unistd.h>
+#include <utility>
 
 #include <fult/descriptor.hpp>
 #include <fult/this_task.hpp>
@@ -19,45 +22,92 @@ namespace fult {
 namespace detail {
 namespace {
 
-struct bell { // rung by a stop request
-    int descriptor = -1;
-    bell() = default;
+struct bell { // rung by a stop request, or by close_descriptor
+    const int descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    bell() {
+        if (descriptor < 0)
+            throw_no_descriptor(errno, "fult: wait for a descriptor", "eventfd2");
+    }
     bell(const bell &) = delete;
     bell &operator=(const bell &) = delete;
-    ~bell() {
-        if (descriptor >= 0)
-            ::close(descriptor);
-    }
+    ~bell() { ::close(descriptor); }
     void ring() const noexcept { ::eventfd_write(descriptor, 1); }
 };
+
+// The waits of foreign threads, for close_descriptor.
+class watching_thread {
+  public:
+    explicit watching_thread(int descriptor) : descriptor_(descriptor) {
+        if (bell_.descriptor == descriptor) // so it was not open
+            throw std::system_error(EBADF, std::generic_category(), "fult: cannot wait for the descriptor");
+        const std::lock_guard hold(lock);
+        next_ = std::exchange(first, this);
+    }
+    ~watching_thread() {
+        const std::lock_guard hold(lock);
+        watching_thread **at = &first;
+        while (*at != this)
+            at = &(*at)->next_;
+        *at = next_;
+    }
+    watching_thread(const watching_thread &) = delete;
+    watching_thread &operator=(const watching_thread &) = delete;
+
+    int bell_descriptor() const noexcept { return bell_.descriptor; }
+    void ring() const noexcept { bell_.ring(); }
+    bool is_closed() const noexcept { return closed_.load(std::memory_order_acquire); } // pairs with close
+    // Ends all waits for the descriptor, those of tasks too, and closes it. A wait that begins later finds it
+    // closed.
+    static int close(int descriptor) noexcept {
+        const std::lock_guard hold(lock);
+        for (watching_thread *each = first; each; each = each->next_)
+            if (each->descriptor_ == descriptor) {
+                each->closed_.store(true, std::memory_order_release);
+                each->ring();
+            }
+        return descriptors::the().close(descriptor);
+    }
+
+  private:
+    static constinit std::mutex lock;
+    static constinit watching_thread *first;
+
+    const int descriptor_;
+    const bell bell_;
+    std::atomic<bool> closed_{false};
+    watching_thread *next_;
+};
+constinit std::mutex watching_thread::lock;
+constinit watching_thread *watching_thread::first = nullptr;
 
 timespec time_left(const wait_limits &limits) {
     const auto left = std::max<wide_nanoseconds>(left_until(limits.deadline()), 0);
     return {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
 }
 
-// Waits within the limits. Returns true if the descriptor is ready.
-bool wait_on_thread(int descriptor, short events, const wait_limits &limits) {
-    bell stopped;
-    const auto on_stop = [&stopped] { stopped.ring(); };
+wait_status end_of(const wait_limits &limits) noexcept {
+    return limits.stop() && limits.stop()->stop_requested() ? wait_status::stopped : wait_status::timed_out;
+}
+
+wait_status wait_on_thread(int descriptor, short events, const wait_limits &limits) {
+    watching_thread here(descriptor);
+    const auto on_stop = [&here] { here.ring(); };
     std::optional<std::stop_callback<decltype(on_stop)>> callback;
-    if (limits.stop()) {
-        stopped.descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        if (stopped.descriptor < 0)
-            throw_no_descriptor(errno, "fult: wait for a descriptor, or a stop", "eventfd2");
+    if (limits.stop())
         callback.emplace(*limits.stop(), on_stop);
-    }
-    pollfd watched[] = {{descriptor, events, 0}, {stopped.descriptor, POLLIN, 0}};
+    pollfd watched[] = {{descriptor, events, 0}, {here.bell_descriptor(), POLLIN, 0}};
     for (;;) {
         const timespec left = limits.timed() ? time_left(limits) : timespec{};
         if (::ppoll(watched, 2, limits.timed() ? &left : nullptr, nullptr) < 0 && errno != EINTR)
             throw std::system_error(errno, std::generic_category(), "fult: wait for a descriptor");
+        if (here.is_closed()) // the number may be another descriptor's by now
+            return wait_status::closed;
         if (watched[0].revents & POLLNVAL)
             throw std::system_error(EBADF, std::generic_category(), "fult: cannot wait for the descriptor");
         if (watched[0].revents != 0)
-            return true;
+            return wait_status::ready;
         if (limits.reached())
-            return false;
+            return end_of(limits);
     }
 }
 
@@ -66,14 +116,10 @@ bool wait_on_thread(int descriptor, short events, const wait_limits &limits) {
 wait_status wait_descriptor(int descriptor, direction what, const wait_limits &limits) {
     const bool writing = what == direction::writing;
     const short events = writing ? POLLOUT : POLLIN | POLLRDHUP;
-    const auto end_of = [&] {
-        return limits.stop() && limits.stop()->stop_requested() ? wait_status::stopped
-                                                                : wait_status::timed_out;
-    };
     if (descriptor < 0)
         throw std::system_error(EBADF, std::generic_category(), "fult: cannot wait for the descriptor");
     if (!in_task())
-        return wait_on_thread(descriptor, events, limits) ? wait_status::ready : end_of();
+        return wait_on_thread(descriptor, events, limits);
     if (!limits.none() && limits.reached()) { // no time to wait: poll once
         pollfd now{descriptor, events, 0};
         const int saved = errno;
@@ -82,7 +128,7 @@ wait_status wait_descriptor(int descriptor, direction what, const wait_limits &l
         let_others_run();
         if (count > 0 && (now.revents & POLLNVAL))
             throw std::system_error(EBADF, std::generic_category(), "fult: cannot wait for the descriptor");
-        return count > 0 ? wait_status::ready : end_of();
+        return count > 0 ? wait_status::ready : end_of(limits);
     }
     descriptors &all = descriptors::the();
     all.open(this_worker()->team);
@@ -92,12 +138,12 @@ wait_status wait_descriptor(int descriptor, direction what, const wait_limits &l
     case descriptors::wait_result::closed:
         return wait_status::closed;
     default:
-        return end_of();
+        return end_of(limits);
     }
 }
 
 } // namespace detail
 
-int close_descriptor(int descriptor) noexcept { return detail::descriptors::the().close(descriptor); }
+int close_descriptor(int descriptor) noexcept { return detail::watching_thread::close(descriptor); }
 
 } // namespace fult

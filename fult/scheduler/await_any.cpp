@@ -54,7 +54,7 @@ std::size_t await_any(task *const *tasks, std::size_t count, const std::stop_tok
             ++waiting;
         else if (seen == join_done)
             break;
-        else
+        else if (seen != tagged(&counter)) // the same handle may be there twice
             misuse("when_any", "another task or thread joins one of these tasks already");
     }
     const bool ended_meanwhile = asked < count;

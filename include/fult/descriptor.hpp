@@ -117,8 +117,8 @@ wait_status wait_writable_until(int descriptor, const std::chrono::time_point<Cl
     return detail::wait_descriptor_until(descriptor, detail::direction::writing, &stop, time);
 }
 
-/// Ends the waits of tasks for a descriptor with `closed`, then closes it. A plain close(2) does not end
-/// them. Returns the result of close(2) and sets errno. From any thread; does not suspend.
+/// Ends the waits of tasks and threads for a descriptor with `closed`, then closes it. A plain close(2) does
+/// not end them. Returns the result of close(2) and sets errno. From any thread; does not suspend.
 FULT_API int close_descriptor(int descriptor) noexcept;
 
 } // namespace fult

@@ -107,23 +107,25 @@ template <std::ranges::forward_range Range>
 requires detail::is_handle<std::ranges::range_reference_t<Range>>
 auto when_all(Range &&handles) {
     using result = typename std::ranges::range_value_t<Range>::value_type;
-    if constexpr (std::is_void_v<result>) {
-        join_all(handles);
-    } else {
-        wait_all(handles);
-        std::exception_ptr error;
-        std::vector<detail::in_vector<result>> results;
-        for (auto &each : handles) {
-            FULT_TRY { results.push_back(each.join()); }
-            FULT_CATCH_ALL {
-                if (!error)
-                    error = std::current_exception();
-            }
+    wait_all(handles);
+    std::exception_ptr error;
+    std::vector<detail::in_vector<detail::among_results<result>>> results;
+    for (auto &each : handles) {
+        FULT_TRY {
+            if constexpr (std::is_void_v<result>)
+                each.join();
+            else
+                results.push_back(each.join());
         }
-        if (error)
-            std::rethrow_exception(std::move(error));
-        return results;
+        FULT_CATCH_ALL {
+            if (!error)
+                error = std::current_exception();
+        }
     }
+    if (error)
+        std::rethrow_exception(std::move(error));
+    if constexpr (!std::is_void_v<result>)
+        return results;
 }
 
 /// Waits until one of the tasks has ended and returns its index, the lowest if there are several. All handles

@@ -132,7 +132,7 @@ TEST_F(life_of_a_message, when_it_is_unexpected) {
     const auto waits = to->its->look(0, tag);
     ASSERT_TRUE(waits);
     EXPECT_EQ(waits->size, sizeof out);
-    EXPECT_EQ(unexpected_bytes(), static_cast<std::ptrdiff_t>(sizeof out));
+    EXPECT_GT(unexpected_bytes(), static_cast<std::ptrdiff_t>(sizeof out)); // with its record
 
     // recv takes it from the table
     int in = 0;

@@ -6,9 +6,11 @@
 #include <stdexcept>
 #include <thread>
 #include <unistd.h>
+#include <vector>
 
 #include <fult/fult.h>
 #include <fult/fult.hpp>
+#include <fult/sync.hpp>
 
 #include "tests/support/restarting_test.hpp"
 #include "tests/support/support.hpp"
@@ -40,6 +42,15 @@ TEST_F(misuse, a_handle_that_outlives_its_runtime) {
             outer = spawn([] { return 1; });
         },
         "fult: runtime: its end waits for 1 task.s. that have ended and were neither joined nor detached");
+}
+
+TEST_F(misuse, an_exception_that_is_null) {
+    FULT_EXPECT_MISUSE(fult::promise<int>().set_exception(nullptr),
+                       "fult: promise::set_exception: the pointer is null: there is no exception");
+}
+TEST_F(misuse, when_all_of_an_empty_handle_without_a_result) {
+    FULT_EXPECT_MISUSE(fult::when_all(std::vector<fult::handle<void>>(2)),
+                       "fult: join: the handle owns no task");
 }
 
 // Another thread still may.

@@ -94,6 +94,38 @@ TEST_P(when_test, any_returns_which_and_keeps_the_others) {
     EXPECT_EQ(fult::when_any(late, early), 2u);
 }
 
+TEST_P(when_test, any_accepts_a_handle_twice) {
+    fult::event go;
+    auto one = spawn([&] {
+        go.wait();
+        return 1;
+    });
+    auto other = spawn([&] { go.set(); });
+    const std::size_t which = fult::when_any(one, other, one);
+    EXPECT_TRUE(which == 0 || which == 1) << which;
+    other.join();
+    EXPECT_EQ(fult::when_any(one, one), 0u);
+    EXPECT_EQ(one.join(), 1);
+}
+
+TEST_P(when_test, all_of_tasks_without_results_rethrows_the_first_exception) {
+    std::vector<fult::handle<void>> tasks;
+    std::atomic<int> ended{0};
+    for (int i = 0; i < 4; ++i)
+        tasks.push_back(spawn([&ended, i] {
+            ++ended;
+            if (i % 2)
+                throw std::runtime_error(std::to_string(i));
+        }));
+    try {
+        fult::when_all(tasks);
+        ADD_FAILURE() << "nothing was thrown";
+    } catch (const std::runtime_error &error) {
+        EXPECT_STREQ(error.what(), "1");
+    }
+    EXPECT_EQ(ended.load(), 4);
+}
+
 TEST_P(when_test, any_of_a_range_one_after_the_other) {
     const int count = 30;
     std::vector<handle<int>> all;

@@ -117,7 +117,9 @@ template <class T> class full_empty {
         return write_within(value, detail::wait_limits(stop));
     }
 
-    /// Makes it full with its last value, or the default value. Does not suspend.
+    /// Makes it full with its last value, or the default value. Does not suspend. A call that empties it
+    /// moves the value out: of a type such as std::string, what fill makes visible after that is a moved-from
+    /// object.
     void fill() noexcept {
         detail::wait_chain served;
         lock_.lock();

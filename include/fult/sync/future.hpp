@@ -39,6 +39,8 @@ class FULT_API shared_state {
     void abandon() noexcept; // if begin was not called: sets broken_promise
     void fail(std::exception_ptr error) {
         begin();
+        if (!error)
+            misuse("promise::set_exception", "the pointer is null: there is no exception");
         error_ = std::move(error);
         publish();
     }
@@ -214,7 +216,7 @@ template <class T> class promise {
     template <class U = T>
     requires std::is_reference_v<U>
     void set_value(std::remove_reference_t<U> &value) { checked().set(std::addressof(value)); }
-    /// Sets the exception that get throws.
+    /// Sets the exception that get throws. Ends the program if the pointer is null.
     void set_exception(std::exception_ptr error) { checked().fail(std::move(error)); }
 
   private:

@@ -277,6 +277,24 @@ TEST_P(descriptor, a_foreign_thread_blocks) {
     outside.join();
 }
 
+TEST_P(descriptor, closing_ends_the_wait_of_a_foreign_thread) {
+    pair p;
+    std::atomic<bool> begun{false};
+    std::thread outside([end = p.ends[0], &begun] {
+        begun = true;
+        try {
+            EXPECT_EQ(fult::wait_readable(end), wait_status::closed);
+        } catch (const std::system_error &error) { // it was closed before the wait
+            EXPECT_EQ(error.code().value(), EBADF);
+        }
+    });
+    while (!begun.load())
+        fult::this_task::yield();
+    EXPECT_EQ(fult::close_descriptor(p.ends[0]), 0);
+    p.ends[0] = -1;
+    outside.join();
+}
+
 // A listening socket, its connections, a task each.
 TEST_P(descriptor, connections_are_accepted) {
     const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
