@@ -92,6 +92,7 @@ class engine {
   private:
     static options complete(options asked, const topology &machine);
     static stack_settings stack_settings_of(const options &opts);
+    std::vector<std::vector<unsigned>> neighbours_of(unsigned worker) const;
     void create_homes();
     void start_threads();
     void end_threads() noexcept;
@@ -158,13 +159,25 @@ engine::engine(const options &asked)
     }
 }
 
+// Of a worker that runs anywhere, no other is nearer.
+std::vector<std::vector<unsigned>> engine::neighbours_of(unsigned worker) const {
+    if (team_.stealing_disabled)
+        return {};
+    if (team_.opts.bind == bind_mode::on)
+        return machine_.neighbours(worker, team_.count);
+    std::vector<unsigned> others;
+    for (unsigned i = 0; i < team_.count; ++i)
+        if (i != worker)
+            others.push_back(i);
+    return {others};
+}
+
 void engine::create_homes() {
     team_.homes.reserve(team_.count + 1);
     for (unsigned i = 0; i <= team_.count; ++i)
         team_.homes.push_back(worker::create(team_, i));
     for (unsigned i = 0; i < team_.count; ++i) {
-        team_.homes[i]->set_neighbours(team_.stealing_disabled ? std::vector<std::vector<unsigned>>{}
-                                                               : machine_.neighbours(i, team_.count));
+        team_.homes[i]->set_neighbours(neighbours_of(i));
         if (!team_.homes[i]->open_stacks(i == 0))
             lacks("no memory for the first stacks; lower FULT_STACK_SIZE or FULT_WORKERS", ENOMEM);
     }

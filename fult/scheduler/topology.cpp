@@ -6,6 +6,8 @@
 #include <hwloc.h>
 #include <map>
 #include <memory>
+#include <new>
+#include <sched.h>
 #include <system_error>
 
 #include "fult/base/processor_quota.hpp"
@@ -13,6 +15,26 @@
 
 namespace fult::detail {
 namespace {
+
+// The numbers of the processors that the calling thread may run on.
+std::vector<unsigned> affinity_mask() {
+    std::vector<unsigned> processors;
+    for (std::size_t bits = 1024; bits <= std::size_t{1} << 20;
+         bits *= 2) { // the kernel's mask may be larger
+        const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t *)> mask(CPU_ALLOC(bits),
+                                                                     [](cpu_set_t *m) { CPU_FREE(m); });
+        const std::size_t bytes = CPU_ALLOC_SIZE(bits);
+        if (!mask)
+            throw std::bad_alloc();
+        if (::sched_getaffinity(0, bytes, mask.get()) != 0)
+            continue;
+        for (unsigned i = 0; i < bits; ++i)
+            if (CPU_ISSET_S(i, bytes, mask.get()))
+                processors.push_back(i);
+        break;
+    }
+    return processors;
+}
 
 // The machine does not change, and discovering it takes milliseconds: once per process. The affinity mask is
 // read each time.
@@ -34,13 +56,21 @@ hwloc_topology_t the_machine() {
 
 } // namespace
 
-struct topology::impl {
+struct topology::described {
     hwloc_topology_t machine = the_machine();
     hwloc_cpuset_t allowed = hwloc_bitmap_alloc();
     std::vector<hwloc_obj_t> processing_units; // the first unit of each core comes before the second of any
 
-    ~impl() { hwloc_bitmap_free(allowed); }
+    explicit described(const std::vector<unsigned> &processors) {
+        for (const unsigned each : processors)
+            hwloc_bitmap_set(allowed, each);
+        collect();
+    }
+    ~described() { hwloc_bitmap_free(allowed); }
+    described(const described &) = delete;
+    described &operator=(const described &) = delete;
 
+  private:
     void collect() {
         // by the number of preceding units of the same core
         std::map<unsigned, std::vector<hwloc_obj_t>> by_rank;
@@ -57,51 +87,56 @@ struct topology::impl {
     }
 };
 
-topology::topology() {
-    auto made = std::make_unique<impl>();
-    if (hwloc_get_cpubind(made->machine, made->allowed, HWLOC_CPUBIND_THREAD) != 0)
-        hwloc_bitmap_copy(made->allowed, hwloc_topology_get_allowed_cpuset(made->machine));
-    made->collect();
-    usable_ = made->processing_units.empty() ? 1u : static_cast<unsigned>(made->processing_units.size());
+topology::topology() : processors_(affinity_mask()) {
+    usable_ = std::max(static_cast<unsigned>(processors_.size()), 1u);
     if (const unsigned bound = processor_quota(); bound != 0 && bound < usable_)
         usable_ = bound;
-    impl_ = made.release();
 }
 
-topology::~topology() { delete impl_; }
+topology::~topology() = default;
 
-binding_facts topology::binding_facts_of(const options &opts) const noexcept {
-    const auto processors = static_cast<unsigned>(impl_->processing_units.size());
-    const int all = hwloc_get_nbobjs_by_type(impl_->machine, HWLOC_OBJ_PU);
-    return {opts.bind,
-            opts.workers != 0 ? opts.workers : std::min(usable_, sleepers::capacity),
-            processors,
-            usable_,
-            processors == static_cast<unsigned>(std::max(all, 0)),
-            ranks_on_this_host()};
+const topology::described &topology::description() const {
+    std::call_once(once_, [this] { described_ = std::make_unique<described>(processors_); });
+    return *described_;
 }
 
-bool topology::bind(unsigned index, unsigned) const noexcept {
-    if (impl_->processing_units.empty())
+binding_facts topology::binding_facts_of(const options &opts) const {
+    const auto processors = static_cast<unsigned>(processors_.size());
+    const unsigned workers = opts.workers != 0 ? opts.workers : std::min(usable_, sleepers::capacity);
+    const auto has_all = [&] {
+        return processors == static_cast<unsigned>(
+                                 std::max(hwloc_get_nbobjs_by_type(description().machine, HWLOC_OBJ_PU), 0));
+    };
+    // The number of all matters only for a mask that the workers fill. Where they are bound, hwloc looks now:
+    // later it could not fail well.
+    const bool may_bind =
+        opts.bind == bind_mode::on || (opts.bind == bind_mode::automatic && workers == processors);
+    return {opts.bind, workers, processors, usable_, may_bind && has_all(), ranks_on_this_host()};
+}
+
+bool topology::bind(unsigned index, unsigned) const {
+    const described &here = description();
+    if (here.processing_units.empty())
         return false;
-    hwloc_obj_t place = impl_->processing_units[index % impl_->processing_units.size()];
-    return hwloc_set_cpubind(impl_->machine, place->cpuset, HWLOC_CPUBIND_THREAD) == 0;
+    hwloc_obj_t place = here.processing_units[index % here.processing_units.size()];
+    return hwloc_set_cpubind(here.machine, place->cpuset, HWLOC_CPUBIND_THREAD) == 0;
 }
 
-void topology::unbind() const noexcept {
-    hwloc_set_cpubind(impl_->machine, impl_->allowed, HWLOC_CPUBIND_THREAD);
+void topology::unbind() const {
+    hwloc_set_cpubind(description().machine, description().allowed, HWLOC_CPUBIND_THREAD);
 }
 
 std::vector<std::vector<unsigned>> topology::neighbours(unsigned index, unsigned count) const {
+    const described &here = description();
     std::map<int, std::vector<unsigned>> by_depth; // a deeper common ancestor is nearer
     for (unsigned other = 0; other < count; ++other) {
         if (other == index)
             continue;
         int depth = 0;
-        if (!impl_->processing_units.empty()) {
-            hwloc_obj_t a = impl_->processing_units[index % impl_->processing_units.size()];
-            hwloc_obj_t b = impl_->processing_units[other % impl_->processing_units.size()];
-            depth = hwloc_get_common_ancestor_obj(impl_->machine, a, b)->depth;
+        if (!here.processing_units.empty()) {
+            hwloc_obj_t a = here.processing_units[index % here.processing_units.size()];
+            hwloc_obj_t b = here.processing_units[other % here.processing_units.size()];
+            depth = hwloc_get_common_ancestor_obj(here.machine, a, b)->depth;
         }
         by_depth[-depth].push_back(other);
     }
@@ -135,16 +170,17 @@ hwloc_obj_type_t type_of(processor_level level, hwloc_topology_t machine) {
 } // namespace
 
 std::vector<std::vector<unsigned>> topology::groups(processor_level level) const {
-    hwloc_obj_type_t type = type_of(level, impl_->machine);
+    const described &here = description();
+    hwloc_obj_type_t type = type_of(level, here.machine);
     // Virtual machines may not describe their cores.
-    if (hwloc_get_nbobjs_by_type(impl_->machine, type) <= 0)
+    if (hwloc_get_nbobjs_by_type(here.machine, type) <= 0)
         type = level == processor_level::core ? HWLOC_OBJ_PU : HWLOC_OBJ_MACHINE;
     std::vector<std::vector<unsigned>> groups;
     hwloc_obj_t part = nullptr;
-    while ((part = hwloc_get_next_obj_by_type(impl_->machine, type, part))) {
+    while ((part = hwloc_get_next_obj_by_type(here.machine, type, part))) {
         std::vector<unsigned> group;
         unsigned processor = 0;
-        hwloc_bitmap_foreach_begin(processor, part->cpuset) if (hwloc_bitmap_isset(impl_->allowed, processor))
+        hwloc_bitmap_foreach_begin(processor, part->cpuset) if (hwloc_bitmap_isset(here.allowed, processor))
             group.push_back(processor);
         hwloc_bitmap_foreach_end();
         if (!group.empty())
@@ -154,7 +190,9 @@ std::vector<std::vector<unsigned>> topology::groups(processor_level level) const
 }
 
 std::string topology::describe() const {
-    const auto count = [&](hwloc_obj_type_t type) { return hwloc_get_nbobjs_by_type(impl_->machine, type); };
+    const auto count = [machine = description().machine](hwloc_obj_type_t type) {
+        return hwloc_get_nbobjs_by_type(machine, type);
+    };
     char text[160];
     std::snprintf(text, sizeof text,
                   "%d package(s), %d NUMA node(s), %d core(s), %d processing unit(s), %u usable",

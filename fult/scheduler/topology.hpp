@@ -1,6 +1,10 @@
-// The machine as hwloc sees it, within this process's affinity mask. The only user of hwloc.
+// The machine as hwloc sees it, within this process's affinity mask. The only user of hwloc. hwloc takes some
+// milliseconds to look at a machine, and does so at the first call that needs it: none of a runtime whose
+// workers are not bound.
 #pragma once
 
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -22,29 +26,36 @@ class topology {
 
     // What decides whether the workers of a runtime with these options are bound. Its `workers` are those of
     // the options, or as many as are usable.
-    binding_facts binding_facts_of(const options &opts) const noexcept;
+    binding_facts binding_facts_of(const options &opts) const;
 
     // Binds the calling thread to the processing unit of worker `index` of `count`: a core of its own while
     // there are enough. Returns false if the system refuses; the thread then stays unbound.
-    bool bind(unsigned index, unsigned count) const noexcept;
+    bool bind(unsigned index, unsigned count) const;
 
     // Restores the affinity that the process had at the start.
-    void unbind() const noexcept;
+    void unbind() const;
 
-    // For each worker the other workers in groups of equal distance, nearest first (shared cache, NUMA node,
-    // the rest).
+    // For a bound worker the others in groups of equal distance, nearest first (shared cache, NUMA node, the
+    // rest).
     std::vector<std::vector<unsigned>> neighbours(unsigned index, unsigned count) const;
 
     // The processors of this process's mask, by the part of the machine at this level.
     std::vector<std::vector<unsigned>> groups(processor_level level) const;
 
+    // True once hwloc has looked at the machine. For tests, on one thread.
+    bool has_looked() const noexcept { return described_ != nullptr; }
+
     // "1 package, 2 cores, 2 processing units, ..."
     std::string describe() const;
 
   private:
-    struct impl;
-    impl *impl_;
+    struct described;
+    const described &description() const; // throws std::system_error
+
+    std::vector<unsigned> processors_; // of the mask, at the start
     unsigned usable_ = 1;
+    mutable std::once_flag once_;
+    mutable std::unique_ptr<described> described_;
 };
 
 } // namespace fult::detail

@@ -97,6 +97,21 @@ TEST(topology, neighbours_are_all_the_others_once) {
         }
 }
 
+// That takes milliseconds.
+TEST(topology, hwloc_looks_only_where_workers_may_be_bound) {
+    const topology machine;
+    fult::options asked;
+    asked.bind = fult::bind_mode::off;
+    EXPECT_GE(machine.binding_facts_of(asked).usable, 1u);
+    asked.bind = fult::bind_mode::automatic;
+    asked.workers = machine.usable() + 1;
+    EXPECT_EQ(machine.binding_facts_of(asked).workers, machine.usable() + 1);
+    EXPECT_FALSE(machine.has_looked());
+    asked.bind = fult::bind_mode::on;
+    EXPECT_EQ(machine.binding_facts_of(asked).asked, fult::bind_mode::on);
+    EXPECT_TRUE(machine.has_looked());
+}
+
 TEST(topology, says_what_it_sees) { EXPECT_NE(topology().describe().find("usable"), std::string::npos); }
 
 } // namespace
