@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <sched.h>
 #include <string>
 #include <tuple>
+
+#include "fult/base/affinity_mask.hpp"
 
 namespace fult::run {
 namespace {
@@ -19,17 +20,9 @@ int topology(int number, const char *what, int otherwise) {
 
 std::vector<processor> allowed_processors() {
     std::vector<processor> result;
-    // The kernel requires space for all possible processors.
-    for (int room = 1024; room <= 1 << 20 && result.empty(); room *= 4) {
-        cpu_set_t *const set = CPU_ALLOC(static_cast<std::size_t>(room));
-        const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(room));
-        if (set == nullptr)
-            break;
-        if (::sched_getaffinity(0, bytes, set) == 0)
-            for (int n = 0; n < room; ++n)
-                if (CPU_ISSET_S(static_cast<std::size_t>(n), bytes, set))
-                    result.push_back({n, topology(n, "physical_package_id", 0), topology(n, "core_id", n)});
-        CPU_FREE(set);
+    for (const unsigned each : fult::detail::affinity_mask()) {
+        const int n = static_cast<int>(each);
+        result.push_back({n, topology(n, "physical_package_id", 0), topology(n, "core_id", n)});
     }
     std::sort(result.begin(), result.end(), [](const processor &a, const processor &b) {
         return std::tie(a.package, a.core, a.number) < std::tie(b.package, b.core, b.number);

@@ -22,6 +22,10 @@ namespace fult {
 namespace detail {
 namespace {
 
+[[noreturn]] void fail_not_open() {
+    throw std::system_error(EBADF, std::generic_category(), "fult: cannot wait for the descriptor");
+}
+
 struct bell { // rung by a stop request, or by close_descriptor
     const int descriptor = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     bell() {
@@ -39,7 +43,7 @@ class watching_thread {
   public:
     explicit watching_thread(int descriptor) : descriptor_(descriptor) {
         if (bell_.descriptor == descriptor) // so it was not open
-            throw std::system_error(EBADF, std::generic_category(), "fult: cannot wait for the descriptor");
+            fail_not_open();
         const std::lock_guard hold(lock);
         next_ = std::exchange(first, this);
     }
@@ -103,7 +107,7 @@ wait_status wait_on_thread(int descriptor, short events, const wait_limits &limi
         if (here.is_closed()) // the number may be another descriptor's by now
             return wait_status::closed;
         if (watched[0].revents & POLLNVAL)
-            throw std::system_error(EBADF, std::generic_category(), "fult: cannot wait for the descriptor");
+            fail_not_open();
         if (watched[0].revents != 0)
             return wait_status::ready;
         if (limits.reached())
@@ -117,9 +121,7 @@ wait_status wait_descriptor(int descriptor, direction what, const wait_limits &l
     const bool writing = what == direction::writing;
     const short events = writing ? POLLOUT : POLLIN | POLLRDHUP;
     if (descriptor < 0)
-        throw std::system_error(EBADF, std::generic_category(), "fult: cannot wait for the descriptor");
-    if (!in_task())
-        return wait_on_thread(descriptor, events, limits);
+        fail_not_open();
     if (!limits.none() && limits.reached()) { // no time to wait: poll once
         pollfd now{descriptor, events, 0};
         const int saved = errno;
@@ -127,9 +129,11 @@ wait_status wait_descriptor(int descriptor, direction what, const wait_limits &l
         errno = saved;
         let_others_run();
         if (count > 0 && (now.revents & POLLNVAL))
-            throw std::system_error(EBADF, std::generic_category(), "fult: cannot wait for the descriptor");
+            fail_not_open();
         return count > 0 ? wait_status::ready : end_of(limits);
     }
+    if (!in_task())
+        return wait_on_thread(descriptor, events, limits);
     descriptors &all = descriptors::the();
     all.open(this_worker()->team);
     switch (all.wait(descriptor, writing, limits)) {

@@ -6,35 +6,14 @@
 #include <hwloc.h>
 #include <map>
 #include <memory>
-#include <new>
-#include <sched.h>
 #include <system_error>
 
+#include "fult/base/affinity_mask.hpp"
 #include "fult/base/processor_quota.hpp"
 #include "sleepers.hpp"
 
 namespace fult::detail {
 namespace {
-
-// The numbers of the processors that the calling thread may run on.
-std::vector<unsigned> affinity_mask() {
-    std::vector<unsigned> processors;
-    for (std::size_t bits = 1024; bits <= std::size_t{1} << 20;
-         bits *= 2) { // the kernel's mask may be larger
-        const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t *)> mask(CPU_ALLOC(bits),
-                                                                     [](cpu_set_t *m) { CPU_FREE(m); });
-        const std::size_t bytes = CPU_ALLOC_SIZE(bits);
-        if (!mask)
-            throw std::bad_alloc();
-        if (::sched_getaffinity(0, bytes, mask.get()) != 0)
-            continue;
-        for (unsigned i = 0; i < bits; ++i)
-            if (CPU_ISSET_S(i, bytes, mask.get()))
-                processors.push_back(i);
-        break;
-    }
-    return processors;
-}
 
 // The machine does not change, and discovering it takes milliseconds: once per process. The affinity mask is
 // read each time.

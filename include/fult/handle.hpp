@@ -173,12 +173,15 @@ namespace detail {
 // Joins every handle, even if one throws; rethrow throws the first exception in order.
 class first_exception {
   public:
-    template <class H> void join(H &handle) {
-        FULT_TRY { (void)handle.join(); }
+    template <class Call> void keep_from(Call &&call) {
+        FULT_TRY { call(); }
         FULT_CATCH_ALL {
             if (!error_)
                 error_ = std::current_exception();
         }
+    }
+    template <class H> void join(H &handle) {
+        keep_from([&handle] { (void)handle.join(); });
     }
     void rethrow() {
         if (error_)

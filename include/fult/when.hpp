@@ -52,14 +52,6 @@ template <class R> class joined {
     std::optional<in_vector<among_results<R>>> value_;
 };
 
-template <class H, class R> void take_guarded(std::exception_ptr &error, H &handle, joined<R> &result) {
-    FULT_TRY { result.take(handle); }
-    FULT_CATCH_ALL {
-        if (!error)
-            error = std::current_exception();
-    }
-}
-
 // A foreign thread cannot wait for several tasks at once: a task waits in its place.
 inline std::size_t first_of(task *const *tasks, std::size_t count, const std::stop_token *stop) {
     if (in_task())
@@ -88,11 +80,10 @@ template <class... H> std::size_t first_of_these(const std::stop_token *stop, co
 template <class... H>
 requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) auto when_all(H &&...handles) {
     wait_all(handles...);
-    std::exception_ptr error;
+    detail::first_exception errors;
     std::tuple<detail::joined<typename std::remove_cvref_t<H>::value_type>...> results;
-    std::apply([&](auto &...result) { (detail::take_guarded(error, handles, result), ...); }, results);
-    if (error)
-        std::rethrow_exception(std::move(error));
+    std::apply([&](auto &...result) { (errors.keep_from([&] { result.take(handles); }), ...); }, results);
+    errors.rethrow();
     return std::apply(
         [](auto &...result) {
             return std::tuple<detail::among_results<typename std::remove_cvref_t<H>::value_type>...>(
@@ -108,24 +99,18 @@ requires detail::is_handle<std::ranges::range_reference_t<Range>>
 auto when_all(Range &&handles) {
     using result = typename std::ranges::range_value_t<Range>::value_type;
     wait_all(handles);
-    std::exception_ptr error;
-    std::vector<detail::in_vector<detail::among_results<result>>> results;
-    for (auto &each : handles) {
-        FULT_TRY {
-            if constexpr (std::is_void_v<result>)
-                each.join();
-            else
-                results.push_back(each.join());
-        }
-        FULT_CATCH_ALL {
-            if (!error)
-                error = std::current_exception();
-        }
-    }
-    if (error)
-        std::rethrow_exception(std::move(error));
-    if constexpr (!std::is_void_v<result>)
+    detail::first_exception errors;
+    if constexpr (std::is_void_v<result>) {
+        for (auto &each : handles)
+            errors.join(each);
+        errors.rethrow();
+    } else {
+        std::vector<detail::in_vector<result>> results;
+        for (auto &each : handles)
+            errors.keep_from([&] { results.push_back(each.join()); });
+        errors.rethrow();
         return results;
+    }
 }
 
 /// Waits until one of the tasks has ended and returns its index, the lowest if there are several. All handles

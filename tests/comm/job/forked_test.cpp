@@ -16,6 +16,8 @@
 #include <fult/comm.hpp>
 #include <fult/fult.hpp>
 
+#include "tests/support/in_child.hpp"
+
 namespace {
 
 using namespace fult::comm;
@@ -29,26 +31,11 @@ void demand(bool holds, const std::string &what) {
 
 // The standard error of a child that makes this call, which does not return.
 std::string said_by_child_in(const std::function<void()> &call) {
-    int ends[2];
-    demand(::pipe(ends) == 0, "pipe");
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::dup2(ends[1], STDERR_FILENO);
-        ::close(ends[0]);
-        ::close(ends[1]);
-        call();
-        ::_exit(0);
-    }
-    ::close(ends[1]);
-    std::string said;
-    char text[1024];
-    for (ssize_t got; (got = ::read(ends[0], text, sizeof text)) > 0;)
-        said.append(text, static_cast<std::size_t>(got));
-    ::close(ends[0]);
-    int status = 0;
-    demand(::waitpid(child, &status, 0) == child, "waitpid");
-    demand(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT, "a child was not stopped; it said: " + said);
-    return said;
+    const auto how = fult::testing::run_in_child(call);
+    demand(how.has_value(), "no process, or no descriptor");
+    demand(WIFSIGNALED(how->status) && WTERMSIG(how->status) == SIGABRT,
+           "a child was not stopped; it said: " + how->said);
+    return how->said;
 }
 
 void require_refusals(context &net, std::span<const remote_region> regions, request &open) {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <optional>
 #include <set>
 #include <string>
 #include <sys/wait.h>
@@ -16,6 +17,7 @@
 #include <fult/inspect.hpp>
 #include <fult/sync.hpp>
 
+#include "tests/support/in_child.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/support.hpp"
 
@@ -26,35 +28,17 @@ using fult::spawn;
 using fult::testing::workers;
 namespace this_task = fult::this_task;
 
-// The standard error of the child of a fork, and its status.
-struct ending {
-    std::string said;
-    int status;
-};
-template <class Body> ending in_child(Body body) {
-    int ends[2];
-    EXPECT_EQ(::pipe(ends), 0);
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::dup2(ends[1], STDERR_FILENO);
-        ::close(ends[0]);
-        ::close(ends[1]);
-        body();
-        ::_exit(0);
-    }
-    ::close(ends[1]);
-    ending how{"", 0};
-    char text[1024];
-    for (ssize_t got; (got = ::read(ends[0], text, sizeof text)) > 0;)
-        how.said.append(text, static_cast<std::size_t>(got));
-    ::close(ends[0]);
-    EXPECT_EQ(::waitpid(child, &how.status, 0), child);
-    return how;
+using fult::testing::end_of_child;
+
+template <class Body> end_of_child in_child(Body body) {
+    const std::optional<end_of_child> how = fult::testing::run_in_child(body);
+    EXPECT_TRUE(how) << "no process, or no descriptor";
+    return how.value_or(end_of_child{});
 }
 
 template <class Body> void expect_refusal(const char *what, Body body) {
     SCOPED_TRACE(what);
-    const ending how = in_child(body);
+    const end_of_child how = in_child(body);
     EXPECT_TRUE(WIFSIGNALED(how.status) && WTERMSIG(how.status) == SIGABRT) << how.status << how.said;
     EXPECT_NE(how.said.find("fult: fork: this process was forked while a runtime was running"),
               std::string::npos)
@@ -91,7 +75,7 @@ TEST_F(fork_guard, a_foreign_thread_s_child_too) {
         expect_refusal("spawn", [] { spawn([] {}).join(); });
         fult::event never;
         expect_refusal("event", [&] { never.wait(); });
-        const ending how = in_child([] {
+        const end_of_child how = in_child([] {
             try {
                 const runtime another(workers(1));
             } catch (const std::logic_error &error) {
@@ -121,17 +105,18 @@ TEST_F(fork_guard, a_task_that_forks_and_returns_in_the_child_is_stopped) {
 
 TEST_F(fork_guard, exec_and_exit_go_on_working) {
     const runtime running(workers(2));
-    const ending run = in_child([] { ::execl("/bin/sh", "sh", "-c", "echo here >&2; exit 3", nullptr); });
+    const end_of_child run =
+        in_child([] { ::execl("/bin/sh", "sh", "-c", "echo here >&2; exit 3", nullptr); });
     EXPECT_TRUE(WIFEXITED(run.status) && WEXITSTATUS(run.status) == 3);
     EXPECT_EQ(run.said, "here\n");
-    const ending quiet = in_child([] { fult::trim(); });
+    const end_of_child quiet = in_child([] { fult::trim(); });
     EXPECT_TRUE(WIFEXITED(quiet.status) && WEXITSTATUS(quiet.status) == 0);
     EXPECT_EQ(quiet.said, "");
     EXPECT_EQ(spawn([] { return 4; }).join(), 4); // the parent does not mind
 }
 
 TEST_F(fork_guard, the_runtime_s_end_in_the_child_is_none) {
-    const ending how = in_child([] {
+    const end_of_child how = in_child([] {
         // a child of the test: forked again while this one's runtime runs
         pid_t inner = -1;
         {
