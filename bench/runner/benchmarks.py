@@ -16,12 +16,20 @@ class Setting:
 
     def __init__(self, programs, processors, options):
         self.programs = programs  # name -> path
+        self.directory = options.build_dir.resolve()
+        self.bots = options.bots
         self.processors = processors
         self.quick = options.quick
         self.peers = not options.no_peers
         self.rounds = options.rounds
         self.workers = options.workers  # of the rows that use several
         self.failed = False  # a program of ours gave a wrong answer, or none
+
+    @property
+    def omp_libraries(self):
+        """The folder with our libgomp.so.1 and libomp.so.5; None where they were not built."""
+        folder = self.directory / "omp"
+        return folder if (folder / "libfult-omp.so").exists() else None
 
     def contestant(self, kernel, version, *arguments, key=None):
         """None where that program was not built."""

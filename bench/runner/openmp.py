@@ -35,10 +35,10 @@ def contestants(setting, program, arguments, threads):
         path = setting.programs.get(f"{program}-{theirs}")
         if path is None:
             continue
-        ours = path.parent.parent / "omp"
+        ours = setting.omp_libraries
         for count in threads:
             command = [path, *arguments, "--workers", count]
-            if (ours / "libfult-omp.so").exists():
+            if ours is not None:
                 yield Contestant((theirs, "fult", count), ["env", f"LD_LIBRARY_PATH={ours}", *command])
             yield Contestant((theirs, theirs, count), command, peer=True)
 
