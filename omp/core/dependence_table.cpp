@@ -59,7 +59,8 @@ address_entry &dependence_table::entry_elsewhere(const void *address, thread_sta
     return *e;
 }
 
-// Keeps the entries with tasks that have not ended.
+// Keeps the entries with tasks that have not ended. A large table with few of them is halved: one that stayed
+// as large as it once was would leave the cache for good.
 void dependence_table::make_room(thread_state *at) {
     std::size_t live = 0;
     each_entry([&](address_entry &e) {
@@ -67,7 +68,8 @@ void dependence_table::make_room(thread_state *at) {
         e.before.forget_ended(at);
         live += e.latest.is_empty() && e.before.is_empty() ? 0 : 1;
     });
-    std::size_t capacity = std::max<std::size_t>(capacity_, 16);
+    constexpr std::size_t least = 16, most_in_cache = 256;
+    std::size_t capacity = capacity_ > most_in_cache ? capacity_ / 2 : std::max(capacity_, least);
     while (4 * live >= capacity)
         capacity *= 2;
     FULT_ASSERT(std::has_single_bit(capacity), "a hash is masked");
