@@ -270,4 +270,10 @@ bool others_ready() noexcept {
     return w && (w->tasks.seems_public() || w->has_work());
 }
 
+std::uint32_t decisions_of(unsigned other) noexcept {
+    const worker_team &team = this_worker()->team;
+    FULT_ASSERT(other < team.count, "workers of one runtime");
+    return team.homes[other]->decisions.count();
+}
+
 } // namespace fult::detail

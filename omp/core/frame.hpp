@@ -11,6 +11,7 @@
 #include "blocks.hpp"
 #include "child_mark.hpp"
 #include "scope.hpp"
+#include "taken_tasks.hpp"
 
 namespace fult::omp {
 
@@ -25,12 +26,12 @@ class detach_event;
 // Never deleted: another thread takes it over.
 struct alignas(64) thread_state {
     block_cache blocks;
-    team *spare = nullptr;             // for the next region that the thread opens
-    std::uint64_t ticks_of_stolen = 0; // an average of what dependent tasks of other threads have taken here
-    unsigned worker = no_worker;       // its number
-    std::atomic<int> bound{-1}; // number of the place to which it is bound (binding.hpp); -1: not bound
-    const int id = next_id();   // of this thread among all of the process
-    static constexpr unsigned no_worker = ~0u;
+    team *spare = nullptr;       // for the next region that the thread opens
+    taken_tasks taken;           // dependent ones of other threads
+    unsigned worker = no_worker; // its number
+    std::atomic<int> bound{-1};  // number of the place to which it is bound (binding.hpp); -1: not bound
+    const int id = next_id();    // of this thread among all of the process
+    static constexpr unsigned no_worker = taken_tasks::no_worker;
 
   private:
     static int next_id() noexcept;

@@ -1,6 +1,5 @@
 #include "tasks.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cstdlib>
 #include <exception>
@@ -26,8 +25,6 @@ namespace {
 
 using detail::task;
 using detail::worker_hot;
-
-constexpr auto worth_stealing = static_cast<std::uint64_t>(detail::ticks_worth_a_task / 2);
 
 // On the thread of `m`, as its current frame.
 FULT_ALWAYS_INLINE void run_body(frame *f, member *m) {
@@ -68,17 +65,15 @@ void run_tied(frame *f, member *m) {
     }
 }
 
-// A task with dependences of another thread's. Its way here costs that thread some hundred nanoseconds too:
-// its memory, its node and the table of its parent change hands. While such tasks take less than that, this
-// thread takes few of them: it pauses in between, if it has nothing else to do.
+// A task with dependences of another thread's.
 FULT_NOINLINE void run_stolen_dependent(frame *f, member *m) {
     thread_state *const at = m->at;
+    const thread_state *const home = f->parent->base.at;
     const std::uint64_t begin = detail::ticks();
     run_tied(f, m);
-    const std::uint64_t took = std::min(detail::ticks() - begin, 16 * worth_stealing);
-    at->ticks_of_stolen = (7 * at->ticks_of_stolen + took) / 8;
-    if (at->ticks_of_stolen < worth_stealing)
-        comes_soon([] { return false; }, 4 * few_looks);
+    at->taken.ran(detail::ticks() - begin);
+    if (at->taken.are_small())
+        at->taken.pause(home->worker);
 }
 
 // A worker outside the team has stolen the task: it goes to one of the team.
@@ -231,9 +226,32 @@ void submit_slowly(frame *f) {
     submit_slowly(f, apart);
 }
 
+namespace {
+
+// A small task whose predecessor this thread has taken from the parent's.
+bool returns_to_parent(const frame *f) noexcept {
+    const thread_state *const here = this_thread(), *const home = f->parent->base.at;
+    return home != here && home->worker != thread_state::no_worker && here->taken.go_back();
+}
+
+void submit_to_parent(frame *f) {
+    try {
+        task *const t = detail::take_slot_with({.worker = static_cast<int>(f->parent->base.at->worker)});
+        t->ops = &frame_ops;
+        ::new (static_cast<void *>(t->storage)) stored_task{f, {}};
+        detail::make_ready_slow(t);
+    } catch (const std::exception &error) {
+        fail("a task cannot be spawned: %s", error.what());
+    }
+}
+
+} // namespace
+
 void submit_successor(frame *f) {
     if (has_priority(f))
         return submit_with_priority(f);
+    if (returns_to_parent(f))
+        return submit_to_parent(f);
     child_mark apart;
     child_mark &newest = f->parent->base.at == this_thread() ? f->parent->newest_child : apart;
     const worker_hot *const w = detail::current_worker();

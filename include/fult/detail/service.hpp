@@ -52,6 +52,10 @@ FULT_API void remove_service(service &s) noexcept;
 // True if the running runtime has such a service: its messages wake tasks of this runtime alone.
 FULT_API bool has_services() noexcept;
 
+// So many scheduling decisions that worker has made; for another worker of its runtime. The same number
+// again: it computes, or sleeps.
+FULT_API std::uint32_t decisions_of(unsigned worker) noexcept;
+
 // While it lives, spawn on this thread does not suspend, which it otherwise may if a table is nearly full,
 // and neither does a try that fails (let_others_run_sometimes). For code that holds a lock of kernel threads.
 // Nothing in its scope may suspend.
