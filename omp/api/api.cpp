@@ -93,6 +93,7 @@ int omp_get_ancestor_thread_num(int level) {
     return static_cast<int>(f->self->number);
 }
 int omp_in_final() { return current_frame()->has(is_final); }
+int omp_in_explicit_task() { return !current_frame()->has(is_implicit); }
 int omp_get_cancellation() { return cancellation_enabled; }
 int omp_get_max_task_priority() { return icvs_of_program().max_task_priority; }
 
@@ -211,6 +212,8 @@ int omp_pause_resource_all(int kind) { return omp_pause_resource(kind, omp_get_i
 void *omp_target_alloc(std::size_t size, int) { return size ? std::malloc(size) : nullptr; }
 void omp_target_free(void *p, int) { std::free(p); }
 int omp_target_is_present(const void *, int) { return 1; }
+int omp_target_is_accessible(const void *, std::size_t, int) { return 1; }
+void *omp_get_mapped_ptr(const void *p, int) { return const_cast<void *>(p); }
 int omp_target_memcpy(void *to, const void *from, std::size_t n, std::size_t to_offset,
                       std::size_t from_offset, int, int) {
     std::memcpy(static_cast<char *>(to) + to_offset, static_cast<const char *>(from) + from_offset, n);

@@ -52,6 +52,26 @@ unsigned thread_limit_of(void **arguments) {
     return 0;
 }
 
+struct depend_object { // omp_depend_t
+    void *address;
+    std::uintptr_t kind;
+};
+static_assert(sizeof(depend_object) == 16);
+
+extern "C" void GOMP_taskwait_depend(void **depend);
+
+// The wait of a task that depends on them, in the form of a depend clause: a zero, how many there are, and
+// how many of them are of each kind and no objects.
+void await_objects(int count, depend_object *objects) {
+    if (count <= 0)
+        return;
+    std::vector<void *> clause{nullptr, reinterpret_cast<void *>(static_cast<std::uintptr_t>(count)), nullptr,
+                               nullptr, nullptr};
+    for (int i = 0; i < count; ++i)
+        clause.push_back(objects + i);
+    GOMP_taskwait_depend(clause.data());
+}
+
 // The error directive. The length is SIZE_MAX for a text that ends with a zero.
 void report_directive(const char *severity, const char *text, std::size_t length) {
     const int most = static_cast<int>(std::min<std::size_t>(length, 0x7fffffff));
@@ -62,8 +82,6 @@ void report_directive(const char *severity, const char *text, std::size_t length
 } // namespace
 
 extern "C" {
-void GOMP_taskwait_depend(void **depend);
-
 void GOMP_target(int, void (*fn)(void *), const void *, std::size_t, void **addresses, std::size_t *,
                  unsigned char *) {
     run_target(fn, addresses);
@@ -93,6 +111,30 @@ void GOMP_offload_register_ver(unsigned, const void *, int, const void *) {}
 void GOMP_offload_register(const void *, int, const void *) {}
 void GOMP_offload_unregister_ver(unsigned, const void *, int, const void *) {}
 void GOMP_offload_unregister(const void *, int, const void *) {}
+
+// The copy is made at once: no processor but this one would do it meanwhile.
+int omp_target_memcpy(void *to, const void *from, std::size_t n, std::size_t to_offset,
+                      std::size_t from_offset, int to_device, int from_device);
+int omp_target_memcpy_rect(void *to, const void *from, std::size_t element, int dimensions,
+                           const std::size_t *volume, const std::size_t *to_offsets,
+                           const std::size_t *from_offsets, const std::size_t *to_dimensions,
+                           const std::size_t *from_dimensions, int to_device, int from_device);
+int omp_target_memcpy_async(void *to, const void *from, std::size_t n, std::size_t to_offset,
+                            std::size_t from_offset, int to_device, int from_device, int count,
+                            depend_object *objects) {
+    await_objects(count, objects);
+    return omp_target_memcpy(to, from, n, to_offset, from_offset, to_device, from_device);
+}
+int omp_target_memcpy_rect_async(void *to, const void *from, std::size_t element, int dimensions,
+                                 const std::size_t *volume, const std::size_t *to_offsets,
+                                 const std::size_t *from_offsets, const std::size_t *to_dimensions,
+                                 const std::size_t *from_dimensions, int to_device, int from_device,
+                                 int count, depend_object *objects) {
+    if (to || from) // else it asks for the number of dimensions
+        await_objects(count, objects);
+    return omp_target_memcpy_rect(to, from, element, dimensions, volume, to_offsets, from_offsets,
+                                  to_dimensions, from_dimensions, to_device, from_device);
+}
 
 void *omp_aligned_alloc(std::size_t align, std::size_t size, std::uintptr_t allocator);
 void omp_free(void *p, std::uintptr_t allocator);

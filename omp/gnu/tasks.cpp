@@ -179,6 +179,10 @@ void GOMP_taskwait_depend(void **depend) {
     const dependence_list list(depend);
     await_dependences(current_frame(), list.data(), list.size());
 }
+// gcc 14: `taskwait depend(...) nowait`.
+void GOMP_taskwait_depend_nowait(void **depend) {
+    GOMP_task([](void *) {}, nullptr, nullptr, 0, 1, true, depend_flag, depend, 0, nullptr);
+}
 void GOMP_taskyield() { taskyield(current_frame()); }
 
 void GOMP_taskgroup_start() { begin_taskgroup(current_frame()); }
