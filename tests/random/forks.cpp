@@ -83,7 +83,10 @@ void fork(actor &a) {
     case 7:
         return refused_in_child("a yield", [] { this_task::yield(); });
     default:
-        return refused_in_child("a wait", [] { this_task::wait(); });
+        return refused_in_child("a wait", [] {
+            this_task::wait(); // a signal of another act may have come before the fork
+            this_task::wait();
+        });
     }
 }
 
