@@ -1,10 +1,14 @@
-/* With OMP_CANCELLATION=true; without, nothing is cancelled. */
+// Without OMP_CANCELLATION nothing is cancelled.
+// again with: OMP_CANCELLATION=true
 #include <omp.h>
+#include <string.h>
 
 #include "check.h"
 
 int main(void) {
+    const char *const asked = getenv("OMP_CANCELLATION");
     const int on = omp_get_cancellation();
+    EXPECT(on == (asked && strcmp(asked, "true") == 0));
     int iterations = 0, after = 0, dynamic = 0, groups = 0, region = 0;
 #pragma omp parallel num_threads(4)
     {

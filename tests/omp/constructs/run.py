@@ -4,7 +4,8 @@
 run.py LIBRARY_FOLDER PROGRAM... [--compiler NAME] [--threads LIST] [--flags FLAGS] [--own]
 
 A program passes if its status is 0 with 1, 2 and 8 threads. A comment `environment: NAME=VALUE ...` in its first lines sets
-variables; `arguments: WORD` runs it once more with that argument; `libraries: FLAG ...` is for the compiler.
+variables; `again with: NAME=VALUE ...` runs it once more with these as well; `arguments: WORD` runs it once more with that
+argument; `libraries: FLAG ...` is for the compiler.
 """
 import argparse
 import os
@@ -67,9 +68,12 @@ def failures_of(program, options, folder):
         if not options.own:
             environment["LD_LIBRARY_PATH"] = str(options.library.resolve())
         environment.update(word.split("=", 1) for word in directives(text, "environment"))
-        for arguments in [[], *([word] for word in directives(text, "arguments"))]:
-            if failure := run(program, binary, environment, arguments):
-                failures.append(f"{' '.join([program.name, *arguments])} with {threads} threads: {failure}")
+        again = directives(text, "again with")
+        for more in [[], again] if again else [[]]:
+            environment.update(word.split("=", 1) for word in more)
+            for arguments in [[], *([word] for word in directives(text, "arguments"))]:
+                if failure := run(program, binary, environment, arguments):
+                    failures.append(f"{' '.join([*more, program.name, *arguments])} with {threads} threads: {failure}")
     return failures
 
 
