@@ -36,6 +36,7 @@ struct allocator {
     handle other = null_allocator;
     std::atomic<std::size_t> used{0};
 
+    // A pool holds the headers as well, as those of the compilers' libraries do.
     bool reserve(std::size_t size) noexcept {
         if (pool == SIZE_MAX)
             return true;
@@ -66,6 +67,10 @@ struct alignas(16) header {
 static_assert(sizeof(header) == 32, "what follows it is aligned as it is");
 static_assert(alignof(std::max_align_t) <= alignof(header));
 header &header_of(void *p) noexcept { return static_cast<header *>(p)[-1]; }
+// What it takes of a pool; SIZE_MAX fits in none.
+std::size_t with_header(std::size_t size) noexcept {
+    return size > SIZE_MAX - sizeof(header) ? SIZE_MAX : size + sizeof(header);
+}
 
 void *allocate_plain(std::size_t align, std::size_t size, handle from) {
     FULT_ASSERT(align != 0 && (align & (align - 1)) == 0);
@@ -103,11 +108,11 @@ void *allocate(std::size_t align, std::size_t size, handle from) {
     allocator *const a = own(from);
     if (!a)
         return allocate_plain(align, size, from);
-    if (!a->reserve(size))
+    if (!a->reserve(with_header(size)))
         return fall_back(*a, align, size);
     if (void *const p = allocate_plain(std::max(align, a->alignment), size, from))
         return p;
-    a->give_back(size);
+    a->give_back(with_header(size));
     return fall_back(*a, align, size);
 }
 
@@ -171,7 +176,7 @@ void omp_free(void *p, handle) {
         return;
     const header h = header_of(p);
     if (allocator *const a = own(h.from))
-        a->give_back(h.size);
+        a->give_back(with_header(h.size));
     std::free(h.block);
 }
 void *omp_realloc(void *p, std::size_t size, handle to, handle from) {

@@ -1,4 +1,5 @@
 // __kmpc_* and kmp_*: memory.
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -39,7 +40,10 @@ void __kmpc_set_default_allocator(int, allocator a) { omp_set_default_allocator(
 allocator __kmpc_get_default_allocator(int) { return omp_get_default_allocator(); }
 
 void *kmp_malloc(std::size_t size) { return std::malloc(size); }
+// Null unless the alignment is a power of two, as the caller of LLVM's expects.
 void *kmp_aligned_malloc(std::size_t size, std::size_t align) {
+    if (!std::has_single_bit(align))
+        return nullptr;
     return std::aligned_alloc(align, (size + align - 1) / align * align);
 }
 void *kmp_calloc(std::size_t count, std::size_t size) { return std::calloc(count, size); }

@@ -32,6 +32,10 @@ static void pool(void) {
     void *const q = omp_alloc(3000, a);
     CHECK(q);
     omp_free(q, a);
+    // a pool holds what the library adds as well
+    void *const half = omp_alloc(2048, a);
+    CHECK(half && !omp_alloc(2048, a));
+    omp_free(half, a);
     // the new memory takes the place of the old one
     char *s = omp_alloc(2500, a);
     CHECK(s);
