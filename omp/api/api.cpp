@@ -171,10 +171,7 @@ void omp_get_partition_place_nums(int *numbers) {
         numbers[i] = p.first + i;
 }
 
-void omp_set_affinity_format(const char *format) {
-    program_icvs &p = icvs_of_program();
-    std::snprintf(p.affinity_format, sizeof p.affinity_format, "%s", format);
-}
+void omp_set_affinity_format(const char *format) { icvs_of_program().set_affinity_format(format); }
 std::size_t omp_get_affinity_format(char *buffer, std::size_t size) {
     const program_icvs &p = icvs_of_program();
     if (size != 0)
@@ -187,7 +184,7 @@ std::size_t omp_capture_affinity(char *buffer, std::size_t size, const char *for
         std::snprintf(buffer, size, "%s", text.c_str());
     return text.size();
 }
-void omp_display_affinity(const char *format) { std::printf("%s\n", affinity_text(format).c_str()); }
+void omp_display_affinity(const char *format) { show_affinity(format); }
 void omp_display_env(int verbose) { display_environment(verbose != 0); }
 
 // Devices: the host alone ---------------------------------------------------------------------------------------------------

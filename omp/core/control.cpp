@@ -138,4 +138,8 @@ std::string affinity_text(const char *format) {
     return text;
 }
 
+void show_affinity(const char *format) {
+    std::fprintf(icvs_of_program().affinity_stream, "%s\n", affinity_text(format).c_str());
+}
+
 } // namespace fult::omp

@@ -20,5 +20,6 @@ template <class Change> void change_icvs(const Change &change) {
 
 // OMP_AFFINITY_FORMAT for the calling thread.
 std::string affinity_text(const char *format);
+void show_affinity(const char *format); // a line, of the calling thread
 
 } // namespace fult::omp

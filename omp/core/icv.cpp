@@ -192,7 +192,7 @@ program_icvs read_all() {
             ignored("OMP_WAIT_POLICY", text);
     }
     if (const char *text = std::getenv("OMP_AFFINITY_FORMAT"))
-        std::snprintf(p.affinity_format, sizeof p.affinity_format, "%s", text);
+        p.set_affinity_format(text);
     cancellation_enabled = p.cancellation;
     priorities_enabled = p.max_task_priority > 0;
     FULT_ASSERT(p.first.is_valid() && p.max_task_priority >= 0);

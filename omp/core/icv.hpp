@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdio>
 #include <sched.h>
 
 namespace fult::omp {
@@ -55,6 +56,20 @@ struct program_icvs {
     std::size_t stack_size = 0; // OMP_STACKSIZE; 0: as for threads
     bool display_affinity = false;
     char affinity_format[256] = "level %L thread %i affinity %A";
+    bool has_affinity_format = false;    // the program or OMP_AFFINITY_FORMAT has set it
+    std::FILE *affinity_stream = stderr; // where threads are shown
+
+    void set_affinity_format(const char *text) noexcept {
+        std::snprintf(affinity_format, sizeof affinity_format, "%s", text);
+        has_affinity_format = true;
+    }
+    // OpenMP leaves both to the library. The initial values are libgomp's; the library of another compiler
+    // says its own when it is loaded.
+    void show_affinity_by_default(std::FILE *stream, const char *format) noexcept {
+        affinity_stream = stream;
+        if (!has_affinity_format)
+            std::snprintf(affinity_format, sizeof affinity_format, "%s", format);
+    }
 };
 
 program_icvs &icvs_of_program();                 // read from the environment on the first call

@@ -1,6 +1,5 @@
 // Parallel regions: a team is made, its members start, and the region's end waits for them.
 #include <algorithm>
-#include <cstdio>
 #include <mutex>
 #include <new>
 #include <unordered_map>
@@ -171,7 +170,7 @@ FULT_NOINLINE void begin_at_place(const member &m) {
     if (t.begins_bound && m.bind.place >= 0 && bound != m.bind.place && (t.level == 1 || bound < 0))
         bind_thread(m.at, m.bind.place);
     if (t.displays_affinity)
-        std::fprintf(stderr, "%s\n", affinity_text(nullptr).c_str());
+        show_affinity(nullptr);
 }
 
 void wake(member &m) noexcept {

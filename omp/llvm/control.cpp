@@ -1,6 +1,7 @@
 // kmp_*: what programs ask of libomp beyond OpenMP. Hints that have no meaning here are accepted.
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 
 #include "kmp.hpp"
 #include "omp/core/cancel.hpp"
@@ -11,6 +12,13 @@ using namespace fult::omp;
 namespace {
 int blocktime = 200; // milliseconds that a thread spins: ours follow the runtime's options
 int library = 2;     // throughput
+
+struct at_load {
+    at_load() {
+        icvs_of_program().show_affinity_by_default(stdout,
+                                                   "OMP: pid %P tid %i thread %n bound to OS proc set {%A}");
+    }
+} const at_load_;
 } // namespace
 
 // Both names, with `_` for Fortran.
