@@ -117,7 +117,10 @@ bool next_guided(work_share &w, unsigned members, std::uint64_t &low, std::uint6
         if (seen >= count)
             return false;
         const std::uint64_t left = count - seen;
-        size = std::min(left, std::max(divide_up(left, members), w.shape.chunk));
+        size = std::max(divide_up(left, members), w.shape.chunk);
+        if (w.shape.vector != 1)
+            size = divide_up(size, w.shape.vector) * w.shape.vector;
+        size = std::min(left, size);
     } while (!w.next.compare_exchange_weak(seen, seen + size, std::memory_order_relaxed));
     low = seen;
     high = seen + size;

@@ -24,7 +24,8 @@ struct loop_shape {
     schedule_kind kind = schedule_kind::fixed;
     std::uint64_t chunk = 0; // fixed: 0 is one block a member
     bool ordered = false;
-    bool any_order = false; // dynamic: a member may meet a chunk after a later one (nonmonotonic)
+    bool any_order = false;   // dynamic: a member may meet a chunk after a later one (nonmonotonic)
+    std::uint64_t vector = 1; // guided: each chunk but the last is a multiple of it
 };
 
 // The chunks of a dynamic loop that one member will take: their numbers, from `next` to `end`. Others take

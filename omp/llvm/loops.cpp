@@ -142,7 +142,22 @@ void team_static_init(int *last, T *low, T *high, step_of<T> *stride, step_of<T>
 
 // Dynamic -------------------------------------------------------------------------------------------------------------------
 
-loop_shape shape_of(int schedule, i8 chunk) {
+// A block for each of `members`, of whole vectors. One chunk each, as none is shorter than its share.
+loop_shape blocks_of_vectors(u8 count, u8 members, u8 vector) noexcept {
+    const u8 share = (count + members - 1) / members;
+    return {{}, schedule_kind::fixed, std::max<u8>((share + vector - 1) / vector, 1) * vector};
+}
+
+// schedule(simd:runtime): the chunks are of whole vectors.
+loop_shape runtime_shape_of_vectors(const icv_set &v, u8 count, u8 members, u8 vector) noexcept {
+    const schedule_kind kind = v.schedule_or(default_schedule);
+    const u8 chunk = static_cast<u8>(v.chunk_or_default(default_schedule));
+    if (kind == schedule_kind::automatic || chunk == 0)
+        return blocks_of_vectors(count, members, vector);
+    return {{}, kind, chunk * vector, false, false, chunk * vector};
+}
+
+loop_shape shape_of(int schedule, i8 chunk, u8 count, u8 members) {
     constexpr int nonmonotonic_from = 160, from = 32, ordered_from = 64;
     bool any_order = (schedule & nonmonotonic) != 0;
     schedule &= ~modifiers;
@@ -155,8 +170,9 @@ loop_shape shape_of(int schedule, i8 chunk) {
     const u8 least = chunk > 0 ? static_cast<u8>(chunk) : 1;
     switch (schedule) {
     case 33: // static, chunked
-    case 45:
         return {{}, schedule_kind::fixed, least};
+    case kmp::static_balanced_chunked:
+        return blocks_of_vectors(count, members, least);
     case 34: // static
     case 38: // auto
     case 40:
@@ -169,10 +185,12 @@ loop_shape shape_of(int schedule, i8 chunk) {
     case 39:
     case 42:
     case 43:
-    case 46:
         return {{}, schedule_kind::guided, least};
-    case 37: // runtime
-    case 47: {
+    case 46: // the chunk is a vector
+        return {{}, schedule_kind::guided, least, false, false, least};
+    case 47:
+        return runtime_shape_of_vectors(*current_frame()->icvs(), count, members, least);
+    case 37: { // runtime
         const icv_set &v = *current_frame()->icvs();
         return {{},
                 v.schedule_or(default_schedule),
@@ -190,8 +208,9 @@ template <class T> void dispatch_init(int schedule, T low, T high, step_of<T> st
     member *const m = current_frame()->self;
     if (m->work.share) // it was cancelled
         leave_work(m);
-    loop_shape shape = shape_of(schedule, chunk);
-    shape.space = space_of<T>(low, high, step);
+    const iteration_space space = space_of<T>(low, high, step);
+    loop_shape shape = shape_of(schedule, chunk, space.count, m->in->size);
+    shape.space = space;
     if (m->work.across)
         shape.any_order = false; // iterations wait for earlier ones
     if (m->in->size == 1) {      // one chunk
