@@ -2,6 +2,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 
 #include "kmp.hpp"
 #include "omp/core/cancel.hpp"
@@ -10,8 +11,15 @@
 using namespace fult::omp;
 
 namespace {
-int blocktime = 200; // milliseconds that a thread spins: ours follow the runtime's options
-int library = 2;     // throughput
+// Milliseconds that a thread spins, for the program that asks: ours follow OMP_WAIT_POLICY and the runtime's
+// options.
+int &blocktime() noexcept {
+    static int time = icvs_of_program().wait_active    ? std::numeric_limits<int>::max()
+                      : icvs_of_program().wait_passive ? 0
+                                                       : 200;
+    return time;
+}
+int library = 2; // throughput
 
 struct at_load {
     at_load() {
@@ -33,8 +41,8 @@ struct at_load {
 
 extern "C" {
 
-FULT_BOTH_SET(kmp_set_blocktime, int, blocktime = n;)
-FULT_BOTH_GET(kmp_get_blocktime, int, return blocktime;)
+FULT_BOTH_SET(kmp_set_blocktime, int, blocktime() = n;)
+FULT_BOTH_GET(kmp_get_blocktime, int, return blocktime();)
 FULT_BOTH_SET(kmp_set_library, int, library = n;)
 FULT_BOTH_GET(kmp_get_library, int, return library;)
 FULT_BOTH_SET(kmp_set_stacksize, int, icvs_of_program().stack_size = static_cast<std::size_t>(n);)

@@ -1,8 +1,12 @@
+// again with: OMP_WAIT_POLICY=passive
 #include <omp.h>
 
 #include "check.h"
 
 int main(void) {
+    EXPECT(kmp_get_blocktime() == (getenv("OMP_WAIT_POLICY") ? 0 : 200));
+    kmp_set_blocktime(5);
+    EXPECT(kmp_get_blocktime() == 5);
     omp_set_num_threads(3);
     EXPECT(omp_get_max_threads() == 3);
     int members = 0;
