@@ -141,6 +141,8 @@ engine::engine(const options &asked)
     team_.processors = machine_.usable();
     team_.stealing_disabled = team_.count == 1 || !team_.opts.stealing;
     team_.private_words = team_.opts.private_words && asymmetric_fence_available();
+    if (!team_.stealing_disabled && team_.count > neighbours::most + 1)
+        team_.many.open(team_.count);
     first_hinted_word = team_.opts.levels == level_mode::automatic ? words_in_line
                         : team_.opts.levels == level_mode::two     ? 0
                                                                    : max_slots;
@@ -159,16 +161,33 @@ engine::engine(const options &asked)
     }
 }
 
+namespace {
+// The nearest ones. Of the last group those behind this worker: else all would look at the same few.
+void keep_nearest(std::vector<std::vector<unsigned>> &groups, unsigned worker, std::size_t most) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < groups.size(); kept += groups[i++].size()) {
+        std::vector<unsigned> &group = groups[i];
+        if (group.size() <= most - kept)
+            continue;
+        std::rotate(group.begin(), std::upper_bound(group.begin(), group.end(), worker), group.end());
+        group.resize(most - kept);
+    }
+    std::erase_if(groups, [](const auto &group) { return group.empty(); });
+}
+} // namespace
+
 // Of a worker that runs anywhere, no other is nearer.
 std::vector<std::vector<unsigned>> engine::neighbours_of(unsigned worker) const {
     if (team_.stealing_disabled)
         return {};
-    if (team_.opts.bind == bind_mode::on)
-        return machine_.neighbours(worker, team_.count);
+    if (team_.opts.bind == bind_mode::on) {
+        std::vector<std::vector<unsigned>> groups = machine_.neighbours(worker, team_.count);
+        keep_nearest(groups, worker, neighbours::most);
+        return groups;
+    }
     std::vector<unsigned> others;
-    for (unsigned i = 0; i < team_.count; ++i)
-        if (i != worker)
-            others.push_back(i);
+    for (unsigned i = 1; i < team_.count && i <= neighbours::most; ++i)
+        others.push_back((worker + i) % team_.count);
     return {others};
 }
 

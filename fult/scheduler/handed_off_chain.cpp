@@ -41,6 +41,7 @@ bool handed_off_chain::defer_release(worker &here, void *lock, transfer_function
 
 void handed_off_chain::notify(const worker &here) noexcept {
     count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    here.tasks.show();
     worker_team &team = here.team;
     // A worker in poll sleep polls soon. Waking it for each hand-off would cost more than the hand-off.
     if (team.asleep.any() && team.poll_sleeping.load(std::memory_order_seq_cst) == 0) // pairs with park
@@ -52,6 +53,7 @@ void handed_off_chain::adopt(worker &here, task *chain) noexcept {
     FULT_ASSERT(is_handed_off(*chain));
     if (!head_.load(std::memory_order_relaxed)) {
         head_.store(chain, std::memory_order_seq_cst); // only this worker pushes
+        here.tasks.show();
         here.team.wake_for(here, false);
         return;
     }
@@ -81,8 +83,12 @@ task *handed_off_chain::steal_stalled(worker &here) noexcept {
             return first;
         }
     watched_first_ = nullptr;
-    for (unsigned i = 0; i < team.count && !watched_first_; ++i) {
-        watched_victim_ = (watched_victim_ + 1) % team.count;
+    for (unsigned i = 0; i < team.count && i <= neighbours::most && !watched_first_; ++i) {
+        const int next_victim = team.many.exists() ? team.many.shown.next(watched_victim_)
+                                                   : static_cast<int>((watched_victim_ + 1) % team.count);
+        if (next_victim < 0)
+            break;
+        watched_victim_ = static_cast<unsigned>(next_victim);
         const handed_off_chain &next = team.homes[watched_victim_]->handed_off();
         watched_first_ = next.head_.load(std::memory_order_acquire);
         watched_count_ = next.count();
@@ -114,6 +120,7 @@ task *handed_off_chain::take_fair(worker &here) noexcept {
     if (above) {
         above->next.store(nullptr, std::memory_order_relaxed);
         head_.store(newest, std::memory_order_seq_cst); // empty until now: only this worker pushes
+        here.tasks.show();
     }
     return oldest;
 }

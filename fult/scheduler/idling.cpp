@@ -27,19 +27,39 @@ constexpr auto patience = std::chrono::microseconds(20);
 constexpr int poll_sleep_milliseconds = 1;
 constexpr auto poll_sleep_spin = std::chrono::microseconds(10);
 
-// Makes the next spawn of every other worker publish private tasks, and wake a worker if any sleeps then.
+void request_work_of(worker &victim) noexcept {
+    if ((victim.request_flags.load(std::memory_order_seq_cst) & work_requested) == 0)
+        victim.request_flags.fetch_or(work_requested,
+                                      std::memory_order_seq_cst); // pairs with publish_work
+}
+
+// Makes the next spawn of every other worker publish private tasks, and wake a worker if any sleeps then. In
+// a crowd, a search asks the neighbours; a worker that falls asleep asks all (hidden_tasks::ask).
 void request_work(const worker &here) noexcept {
-    here.others.for_each([](worker &victim) {
-        if ((victim.request_flags.load(std::memory_order_seq_cst) & work_requested) == 0)
-            victim.request_flags.fetch_or(work_requested,
-                                          std::memory_order_seq_cst); // pairs with publish_work
+    here.others.for_each([&](worker &victim) {
+        if (here.team.many.may_hide(victim.index))
+            request_work_of(victim);
     });
+}
+
+// Of a worker that goes on with a task while others sleep.
+void request_work_for_sleepers(const worker &here) noexcept {
+    if (here.team.many.exists())
+        here.team.many.hiding.any(here.index, [&](unsigned number) {
+            request_work_of(*here.team.homes[number]);
+            return false;
+        });
+    else
+        request_work(here);
 }
 
 // Sum of the other workers' hand-off counts; used to detect changes.
 std::uint32_t handoffs_of_others(const worker &here) noexcept {
     std::uint32_t sum = 0;
-    here.others.for_each([&](const worker &victim) { sum += victim.handed_off().count(); });
+    here.others.for_each([&](const worker &victim) {
+        if (here.team.many.may_show(victim.index))
+            sum += victim.handed_off().count();
+    });
     return sum;
 }
 
@@ -76,6 +96,7 @@ void idling::sleep_until_woken(worker &here, std::uint32_t prepared) noexcept {
 void idling::park(worker &here, park_mode how) noexcept {
     FULT_ASSERT(this_worker() == &here && !here.current, "a worker parks between tasks");
     worker_team &team = here.team;
+    auto &hidden = here.sources.get<hidden_tasks>();
     const bool poll_sleep = how == park_mode::poll_sleep;
     const std::uint32_t prepared = sleep.prepare();
     if (poll_sleep) {
@@ -85,14 +106,18 @@ void idling::park(worker &here, park_mode how) noexcept {
     }
     team.asleep.add(here.index);
     if (!team.stealing_disabled) {
-        request_work(here);
+        if (team.many.exists())
+            hidden.ask(here);
+        else
+            request_work(here);
         if (team.private_words)
             // A spawn after the fence sees `work_requested`; a spawn before it is seen below
             // (MUTANT_NO_MEMBARRIER of the model).
             asymmetric_fence();
     }
-    const bool nothing =
-        !team.stopping.load(std::memory_order_seq_cst) && !here.work_anywhere(!poll_sleep); // pairs with stop
+    const bool revealed = team.many.exists() && team.private_words && hidden.reveal_asked(here);
+    const bool nothing = !revealed && !team.stopping.load(std::memory_order_seq_cst) && // pairs with stop
+                         !here.work_anywhere(!poll_sleep);
     const bool watched = nothing && !poll_sleep && team.outside.watch(here, prepared);
     if (nothing && poll_sleep)
         sleep.wait(prepared, poll_sleep_milliseconds);
@@ -162,7 +187,7 @@ task *idling::search(worker &here) noexcept {
         if (here.work_anywhere(true))
             team.wake_one(here.index);
         else
-            request_work(here);
+            request_work_for_sleepers(here);
     }
     FULT_ASSERT(!found || found->state.load(std::memory_order_relaxed) == busy, "a found task is claimed");
     if (found) // this worker may be busy for long (tests/model/poll.pml)

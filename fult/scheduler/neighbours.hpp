@@ -1,4 +1,5 @@
-// The other workers of a worker, in groups by distance, nearest first. None if stealing is disabled.
+// The other workers that a worker looks at one by one, in groups by distance, nearest first. None if stealing
+// is disabled.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,10 @@ class worker;
 
 class neighbours {
   public:
+    // At most so many. Of the other homes of a larger team, hints show which may have tasks (crowd.hpp). A
+    // test sets it before the runtime starts.
+    static inline unsigned most = 64;
+
     explicit neighbours(unsigned seed) noexcept : random_(seed) {}
     void add_group(std::vector<worker *> group) { groups_.push_back(std::move(group)); }
 

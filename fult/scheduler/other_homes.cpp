@@ -65,7 +65,18 @@ bool foreign_tasks::maybe_elsewhere(const worker &here, bool soon_too) noexcept 
 // Other workers' -----------------------------------------------------------------------------------------------------------
 
 task *tasks_of_others::steal(worker &here) noexcept {
-    return here.others.find([&](worker &victim) { return steal_from(here, victim); });
+    crowd &many = here.team.many;
+    task *found = here.others.find(
+        [&](worker &victim) { return many.may_show(victim.index) ? steal_from(here, victim) : nullptr; });
+    if (!found && many.exists()) [[unlikely]]
+        many.shown.any(here.index, [&](unsigned shown) {
+            worker &victim = *here.team.homes[shown];
+            found = &victim == &here ? nullptr : steal_from(here, victim);
+            if (!found)
+                many.forget_if_empty(victim);
+            return found != nullptr;
+        });
+    return found;
 }
 
 task *tasks_of_others::take_fair(worker &here) noexcept {
@@ -78,6 +89,12 @@ task *tasks_of_others::take_fair(worker &here) noexcept {
 }
 
 bool tasks_of_others::maybe_elsewhere(const worker &here, bool soon_too) noexcept {
+    if (crowd &many = here.team.many; many.exists()) [[unlikely]]
+        return many.shown.any(here.index, [&](unsigned shown) {
+            const worker &victim = *here.team.homes[shown];
+            many.forget_if_empty(victim);
+            return &victim != &here && victim.sources.maybe_stealable(victim, soon_too);
+        });
     return here.others.any(
         [&](const worker &victim) { return victim.sources.maybe_stealable(victim, soon_too); });
 }
@@ -85,12 +102,47 @@ bool tasks_of_others::maybe_elsewhere(const worker &here, bool soon_too) noexcep
 // Hidden --------------------------------------------------------------------------------------------------------------------
 
 bool hidden_tasks::reveal(worker &here) noexcept {
-    return here.team.private_words && here.others.any([](worker &victim) {
-        return victim.tasks.seems_private() && victim.tasks.revoke() != 0;
+    const crowd &many = here.team.many;
+    return here.team.private_words && here.others.any([&](worker &victim) {
+        return many.may_hide(victim.index) && victim.tasks.seems_private() && victim.tasks.revoke() != 0;
     });
 }
 
-bool hidden_tasks::maybe_elsewhere(worker &here, bool) noexcept { return reveal(here); }
+bool hidden_tasks::maybe_elsewhere(worker &here, bool) noexcept {
+    const worker_team &team = here.team;
+    if (!team.many.exists())
+        return reveal(here);
+    return team.private_words && team.many.hiding.any(here.index, [&](unsigned number) {
+        worker &victim = *team.homes[number];
+        return &victim != &here && victim.tasks.seems_private() && victim.tasks.revoke() != 0;
+    });
+}
+
+void hidden_tasks::ask(worker &here) noexcept {
+    for (unsigned w = 0; w < worker_bits::words; ++w) {
+        asked_[w] = here.team.many.hiding.take_word(w);
+        worker_bits::any_of(asked_[w], w, [&](unsigned number) {
+            here.team.homes[number]->request_flags.fetch_or(work_requested, std::memory_order_seq_cst);
+            return false; // pairs with publish_work
+        });
+    }
+}
+
+// Of one victim, a word: the search that follows takes the first of its tasks. The others are looked at
+// again.
+bool hidden_tasks::reveal_asked(worker &here) noexcept {
+    bool found = false;
+    for (unsigned w = 0; w < worker_bits::words; ++w)
+        worker_bits::any_of(asked_[w], w, [&](unsigned number) {
+            worker &victim = *here.team.homes[number];
+            if (&victim != &here && victim.tasks.seems_private()) {
+                here.team.many.hiding.add(number);
+                found = found || victim.tasks.revoke() != 0;
+            }
+            return false;
+        });
+    return found;
+}
 
 // Tasks hidden by a worker that has made no decision since this worker's last check: its private tasks, and
 // those of the sources that are stolen from where there is no progress. A worker that makes decisions takes

@@ -1,9 +1,11 @@
 // Sources of work: the ready tasks of other homes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "work_source.hpp"
+#include "worker_bits.hpp"
 
 namespace fult::detail {
 
@@ -22,7 +24,8 @@ class foreign_tasks : public other_source {
 // What other workers' sources let a thief see.
 class tasks_of_others : public other_source {
   public:
-    // One attempt at each other home, nearest group first, starting at a random member of the group.
+    // One attempt at each other home, nearest group first, starting at a random member of the group. In a
+    // crowd: at the neighbours, then at the homes that hints show.
     static task *steal(worker &here) noexcept;
     // One home per turn.
     task *take_fair(worker &here) noexcept;
@@ -40,7 +43,13 @@ class hidden_tasks : public other_source {
     task *take_fair(worker &here) noexcept;
     static bool maybe_elsewhere(worker &here, bool soon_too) noexcept;
 
+    // In a crowd, by a worker that falls asleep, with a fence between the two: sets work_requested wherever
+    // it may be missing; then looks there, and returns true if a task was hidden.
+    void ask(worker &here) noexcept;
+    bool reveal_asked(worker &here) noexcept;
+
   private:
+    std::array<std::uint64_t, worker_bits::words> asked_{}; // taken from crowd::hiding
     std::uint32_t turns_ = 0;
     unsigned victim_ = 0;         // the worker checked last,
     std::uint32_t decisions_ = 0; // and its decisions at that time

@@ -136,8 +136,10 @@ unsigned ready_set::make_bits_claimable(std::uint32_t word, std::uint64_t bits) 
     }
     if (here_only != 0)
         pinned().set(word, here_only);
-    if (bits != here_only)
+    if (bits != here_only) {
         runnable().set(word, bits & ~here_only);
+        show();
+    }
     return static_cast<unsigned>(std::popcount(bits & ~here_only));
 }
 

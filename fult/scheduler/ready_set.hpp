@@ -16,12 +16,18 @@
 #include "fult/tasks/public_words.hpp"
 #include "fult/tasks/task.hpp"
 #include "fult/tasks/task_state.hpp"
+#include "worker_bits.hpp"
 
 namespace fult::detail {
 
 class ready_set {
   public:
     void open(worker_hot *home, const options &opts) noexcept;
+    // From now on `in` has bit `number` while a task is public here (crowd.hpp).
+    void show_in(worker_bits &in, unsigned number) noexcept {
+        shown_in_ = &in;
+        shown_as_ = number;
+    }
 
     public_words runnable() const noexcept { return {home_, runnable_offsets}; }
     public_words pinned() const noexcept { return {home_, pinned_offsets}; }
@@ -32,6 +38,13 @@ class ready_set {
     void post(const task *t, bool to_pinned) noexcept {
         FULT_ASSERT((bit_of(slot_of(t)) & usable_slots) != 0, "the first slot of a word is never used");
         (to_pinned ? pinned() : runnable()).set_slot(slot_of(t));
+        if (!to_pinned)
+            show();
+    }
+    // After a task has become visible to thieves.
+    void show() const noexcept {
+        if (shown_in_) [[unlikely]]
+            shown_in_->add(shown_as_);
     }
 
     // Makes a busy task claimable and sets its bit. The task may run and end from then on.
@@ -272,6 +285,8 @@ class ready_set {
     task *tasks_ = nullptr;
     bool breadth_first_ = false;
     level_mode levels_ = level_mode::automatic;
+    worker_bits *shown_in_ = nullptr;
+    unsigned shown_as_ = 0;
     std::uint32_t current_word_ = 0;
     sweep ready_turn_{{}, false}, yielded_turn_{{}, true};
     std::uint32_t public_turn_ = 0,

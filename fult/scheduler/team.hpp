@@ -8,6 +8,7 @@
 #include <fult/detail/stillness.hpp>
 #include <fult/options.hpp>
 
+#include "crowd.hpp"
 #include "fult/base/spin_lock.hpp"
 #include "fult/memory/stack_pool.hpp"
 #include "fult/outside/services.hpp"
@@ -37,6 +38,7 @@ struct worker_team {
     bool ends_shortage() noexcept;                  // tries again
     alignas(64) std::atomic<unsigned> searching{0}; // number of awake workers that search all sources
     sleepers asleep;
+    crowd many; // hints, if there are many workers
     // number of workers in a poll sleep: they poll for handed-off tasks soon
     std::atomic<unsigned> poll_sleeping{0};
     services outside;                             // sources of external events

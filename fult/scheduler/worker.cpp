@@ -42,6 +42,8 @@ worker::worker(worker_team &owner, unsigned number) noexcept
     slots.open(this, !owner.private_words || owner.opts.spawn_sites, owner.opts.max_tasks);
     tasks.open(this, owner.opts);
     tasks.mark_used(half_words);
+    if (owner.many.exists() && index < owner.count)
+        tasks.show_in(owner.many.shown, index);
 }
 
 worker *worker::create(worker_team &owner, unsigned index) {
@@ -208,6 +210,8 @@ void worker::publish_work() noexcept {
         return; // nothing to publish: the request stays set
     request_flags.fetch_and(~std::uint32_t{work_requested},
                             std::memory_order_seq_cst); // pairs with request_work and park
+    if (team.many.exists()) [[unlikely]]
+        team.many.hiding.add(index); // before the sleepers are read
     if (team.asleep.any() && team.searching.load(std::memory_order_seq_cst) == 0)
         team.wake_one(index);
 }

@@ -241,8 +241,7 @@ FULT_ALWAYS_INLINE void post(task_id id) noexcept {
     const task *t = to_task(id);
     const bool pinned = is_pinned(id);
     auto *home = static_cast<worker *>(home_of(t));
-    const public_words words = pinned ? home->tasks.pinned() : home->tasks.runnable();
-    words.set_slot(slot_of(t));
+    home->tasks.post(t, pinned);
     home->team.wake_for(*home, pinned);
 }
 } // namespace

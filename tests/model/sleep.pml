@@ -8,6 +8,11 @@
  *   @large  watch -DWORKERS=2 -DSIGNALS=2 -DWATCH
  *   @large  poll_sleep -DWORKERS=2 -DSIGNALS=2 -DPOLL_SLEEP
  *   @true   poll_sleep_busy -DWORKERS=3 -DSIGNALS=1 -DBUSY -DPOLL_SLEEP
+ *   @true   crowd -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=2 -DCROWD
+ *   @large  crowd_private -DWORKERS=3 -DSPAWNS=2 -DCROWD
+ *   @deep   crowd_busy -DWORKERS=3 -DSIGNALS=1 -DSPAWNS=1 -DBUSY -DCROWD
+ *   @large  crowd_homes -DWORKERS=2 -DSIGNALS=1 -DSIGNALS1=1 -DCROWD
+ *   @deep   crowd_three -DWORKERS=3 -DSIGNALS=2 -DCROWD
  *   @deep   watch_both -DWORKERS=2 -DSIGNALS=1 -DSIGNALS1=1 -DWATCH
  *   @deep   watch_three -DWORKERS=3 -DSIGNALS=2 -DWATCH
  *   @deep   three_workers -DWORKERS=3 -DSIGNALS=2
@@ -32,6 +37,13 @@
  *   @mutant WATCH_NO_MEMBARRIER -DWORKERS=2 -DSIGNALS=1 -DWATCH  a worker that falls asleep does not order a watcher's stores
  *   @mutant POLL_SLEEP_LEFT -DWORKERS=2 -DSIGNALS=1 -DPOLL_SLEEP     a worker sleeps for good and is still counted as poll-sleeping
  *   @mutant POLL_SLEEP_LONG -DWORKERS=2 -DSIGNALS=1 -DPOLL_SLEEP     a poll sleep lasts until the worker is woken
+ *   @mutant CROWD_SLEEPERS_FIRST -DWORKERS=2 -DSIGNALS=1 -DCROWD     a signaler reads sleepers before it sets the hint
+ *   @mutant CROWD_NO_SECOND_LOOK -DWORKERS=2 -DSIGNALS=2 -DBUSY -DCROWD  a hint is cleared without a second look
+ *   @mutant CROWD_ASK_FIRST -DWORKERS=2 -DSPAWNS=3 -DCROWD  work_requested is set before the bit in hiding is taken
+ *   @mutant CROWD_HIDES_FIRST -DWORKERS=2 -DSPAWNS=3 -DCROWD  the owner sets its bit before it clears work_requested
+ *   @mutant CROWD_ONCE -DWORKERS=2 -DSPAWNS=2 -DCROWD       where a task was hidden, the bit is not set again
+ *   @mutant CROWD_NO_MEMBARRIER -DWORKERS=2 -DSPAWNS=1 -DCROWD  the owner's store and load are not ordered
+ *   @mutant CROWD_ONE_LOOK -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=1 -DBUSY -DCROWD  a worker that finds a public task does not look where it has asked
  *   @mutant NO_WAKE_HOME -DWORKERS=2 -DSIGNALS=0 -DPINNED the pinned bit is forwarded, its worker not woken
  *
  * Worker 0 starts with a task that spawns (BUSY: and runs forever), the others with nothing. Signals come from anywhere,
@@ -71,6 +83,13 @@
  *                if sleepers.load(seq_cst) != 0: if there is a private task: publish the oldest, wake_one()
  *                if sleepers.load(seq_cst) != 0: request_flags.fetch_or(work_requested)       [still armed for the others]
  *
+ *   In a crowd (CROWD) a worker finds the other homes by hints, `shown` and `hiding`:
+ *     signal:    after the OR: if !(shown & home): shown.fetch_or(home); then reads sleepers
+ *     look:      another home only if it is shown. It is empty: shown.fetch_and(~home); looks again; not empty: shown.fetch_or(home)
+ *     sleep:     instead of request_flags everywhere: hiding.exchange(0); request_flags.fetch_or(work_requested) on these;
+ *                membarrier; all private words of these: not empty: hiding.fetch_or(worker); revoke
+ *     owner:     after request_flags.fetch_and(~work_requested): hiding.fetch_or(me)
+ *
  * Proved: whenever nothing moves, no public and no private task exists while any worker sleeps, no pinned task while
  * its worker sleeps; and in the end everything has been run.
  */
@@ -107,6 +126,13 @@ byte sleepers = 0;
 bit  work_requested = 0;                      /* worker 0's */
 bit  woken[WORKERS];                  /* the futex word has changed since its worker has read it */
 byte poll_sleeping = 0;                      /* of the sleepers, how many look by themselves soon */
+#ifdef CROWD
+bit  shown[HOMES];                    /* hints: the home may have public tasks */
+bit  hiding = 1;                      /* worker 0 may have private ones that it was not asked for */
+#define seen(h)  (w == (h) || shown[h])
+#else
+#define seen(h)  true
+#endif
 byte in_task = 0;                     /* workers whose task runs forever */
 
 #define own_private (buffered -> private_buf : private)
@@ -131,11 +157,23 @@ inline wake_one() {
     s = 0
 }
 
+inline show_home(home) {
+#ifdef CROWD
+    if :: !shown[home] -> shown[home] = 1 :: else fi
+#else
+    skip
+#endif
+}
+
 inline signal(home, bits) {
 #ifdef MUTANT_SLEEPERS_FIRST
     s = sleepers; public[home] = public[home] | (bits);
 #else
-    public[home] = public[home] | (bits); s = sleepers;
+#ifdef MUTANT_CROWD_SLEEPERS_FIRST
+    public[home] = public[home] | (bits); s = sleepers; show_home(home);
+#else
+    public[home] = public[home] | (bits); show_home(home); s = sleepers;
+#endif
 #endif
     if
 #ifdef POLL_SLEEP
@@ -155,12 +193,19 @@ proctype Signaler(byte home; byte bits) { byte s; signal(home, bits) }
 inline poll_requests() {
     if
     :: work_requested ->
+#ifdef MUTANT_CROWD_HIDES_FIRST
+        if :: !hiding -> hiding = 1 :: else fi;
+#endif
         atomic { drain(0); work_requested = 0 };
+#if defined(CROWD) && !defined(MUTANT_CROWD_HIDES_FIRST)
+        if :: !hiding -> hiding = 1 :: else fi;
+#endif
         if
         :: sleepers != 0 ->
             if
             :: atomic { own_private > 0 -> private_buf = own_private - 1; buffered = 1 }; /* publish */
                 atomic { drain(0); public[0] = public[0] + 8 };
+                show_home(0);
                 wake_one()
             :: own_private == 0
             fi
@@ -182,6 +227,14 @@ inline run_task() {
     fi
 }
 
+#ifdef CROWD
+/* a word of several: the rest stays */
+inline revoke_word() {
+    atomic { drain(0); if :: private != 0 -> public[0] = public[0] + 8; private-- :: else fi };
+    show_home(0)
+}
+#endif
+
 /* after the claim: another thread may have relied on this worker's polling */
 inline reread() {
 #ifdef MUTANT_NO_REREAD
@@ -191,10 +244,16 @@ inline reread() {
 #ifdef MUTANT_REREAD_OWN
     if :: w < HOMES && public[w] != 0 -> s = 1 :: else fi;
 #else
-    if :: public[0] != 0 -> s = 1 :: else fi;
+    if :: seen(0) && public[0] != 0 -> s = 1 :: else fi;
 #if HOMES == 2
-    if :: public[1] != 0 -> s = 1 :: else fi;
+    if :: seen(1) && public[1] != 0 -> s = 1 :: else fi;
 #endif
+#endif
+#ifdef CROWD
+    if
+    :: !s && w != 0 && hiding && private != 0 -> revoke_word(); s = 1
+    :: else
+    fi;
 #endif
     if :: s -> wake_one() :: else fi
 #endif
@@ -235,8 +294,20 @@ inline claim(h) {
     fi
 }
 
+#ifdef CROWD
+inline forget(h) {
+    shown[h] = 0;
+#ifndef MUTANT_CROWD_NO_SECOND_LOOK
+    if :: public[h] != 0 -> shown[h] = 1 :: else fi
+#endif
+}
+#endif
+
 proctype Worker(byte w) {
     byte s, t; byte spawns = SPAWNS;
+#ifdef CROWD
+    bit asked = 0;
+#endif
     bit poll_sleep = 0;
 #ifdef POLL_SLEEP
     bit poll_sleeps = 1;                    /* left to do */
@@ -303,15 +374,21 @@ look:
         fi;
         run_task(); goto search
 #endif
-    :: public[0] != 0 -> claim(0)
+    :: seen(0) && public[0] != 0 -> claim(0)
 #if HOMES == 2
-    :: public[1] != 0 -> claim(1)
+    :: seen(1) && public[1] != 0 -> claim(1)
+#endif
+#ifdef CROWD
+    :: shown[0] && public[0] == 0 -> forget(0); goto look
+#if HOMES == 2
+    :: shown[1] && public[1] == 0 -> forget(1); goto look
+#endif
 #endif
     :: w == 0 && pinned ->
         set_polling(0);
         atomic { drain(w); pinned = 0 };
         reread(); run_task(); goto search
-    :: public[0] == 0 && public[HOMES - 1] == 0 && !(w == 0 && pinned) ->
+    :: !(seen(0) && public[0] != 0) && !(seen(HOMES - 1) && public[HOMES - 1] != 0) && !(w == 0 && pinned) ->
         skip                          /* nothing for long enough: sleep */
     fi;
 
@@ -332,26 +409,51 @@ look:
     atomic { drain(w); sleepers = sleepers | BIT(w) };
 #else
     atomic { drain(w); sleepers = sleepers | BIT(w) };
+#ifdef CROWD
+    asked = 0;
+#ifdef MUTANT_CROWD_ASK_FIRST
+    if :: SPAWNS > 0 && hiding -> work_requested = 1; hiding = 0; asked = 1 :: else fi;
+#else
+    if :: atomic { SPAWNS > 0 && hiding -> hiding = 0; asked = 1 }; work_requested = 1 :: else fi;
+#endif
+#else
 #ifndef MUTANT_NO_REQUEST
     if :: w != 0 && SPAWNS > 0 -> work_requested = 1 :: else fi;
 #endif
 #endif
-#if !defined(MUTANT_NO_MEMBARRIER) && !defined(MUTANT_WATCH_NO_MEMBARRIER)
+#endif
+#if !defined(MUTANT_NO_MEMBARRIER) && !defined(MUTANT_CROWD_NO_MEMBARRIER) && !defined(MUTANT_WATCH_NO_MEMBARRIER)
     drain_all();
+#endif
+#ifdef CROWD
+    if
+#ifdef MUTANT_CROWD_ONE_LOOK
+    :: seen(0) && public[0] != 0 -> goto found
+    :: !(seen(0) && public[0] != 0) && asked && w != 0 && private != 0 ->
+#else
+    :: asked && w != 0 && private != 0 ->
+#endif
+#ifndef MUTANT_CROWD_ONCE
+        hiding = 1;
+#endif
+        revoke_word();
+        goto found
+    :: else
+    fi;
 #endif
     if
 #ifndef MUTANT_NO_RECHECK
     :: poll_sleep
-    :: !poll_sleep && public[0] != 0 -> goto found
-    :: !poll_sleep && public[0] == 0 -> skip
+    :: !poll_sleep && seen(0) && public[0] != 0 -> goto found
+    :: !poll_sleep && !(seen(0) && public[0] != 0) -> skip
 #else
     :: true
 #endif
     fi;
     if
 #if HOMES == 2 && !defined(MUTANT_NO_RECHECK)
-    :: public[1] != 0 -> goto found
-    :: public[1] == 0 -> skip
+    :: seen(1) && public[1] != 0 -> goto found
+    :: !(seen(1) && public[1] != 0) -> skip
 #else
     :: true
 #endif
@@ -361,7 +463,7 @@ look:
     :: else
     fi;
     if
-#ifndef MUTANT_NO_PRIVATE_RECHECK
+#if !defined(MUTANT_NO_PRIVATE_RECHECK) && !defined(CROWD)
     :: w != 0 && private != 0 -> goto found
 #endif
     :: else
@@ -405,11 +507,13 @@ found:
     searches = 1;
 #endif
     atomic { sleepers = sleepers & ~BIT(w) };
+#ifndef CROWD
     if
     :: w != 0 && private != 0 -> /* revoke */
         atomic { drain(0); public[0] = public[0] + 8 * private; private = 0 }
     :: else
     fi;
+#endif
     goto look
 }
 

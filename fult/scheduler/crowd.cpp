@@ -1,0 +1,16 @@
+#include "crowd.hpp"
+
+#include "worker.hpp"
+
+namespace fult::detail {
+
+// First the hint, then a second look (tests/model/levels.pml).
+void crowd::forget_if_empty(const worker &home) noexcept {
+    if (home.sources.maybe_stealable(home, true))
+        return;
+    shown.remove(home.index);
+    if (home.sources.maybe_stealable(home, true))
+        shown.add(home.index);
+}
+
+} // namespace fult::detail

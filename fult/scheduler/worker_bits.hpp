@@ -1,0 +1,76 @@
+// A bit-vector with a bit for each worker, changed by any thread.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include <fult/detail/assertion.hpp>
+
+#include "sleepers.hpp"
+
+namespace fult::detail {
+
+class worker_bits {
+  public:
+    static constexpr unsigned capacity = sleepers::capacity;
+    static constexpr unsigned words = capacity / 64;
+
+    bool contains(unsigned worker) const noexcept {
+        return (words_[worker >> 6].load(std::memory_order_seq_cst) & bit(worker)) != 0;
+    }
+    // One that is set already costs a load. The order is that of the hints in fult/tasks/public_words.hpp.
+    void add(unsigned worker) noexcept {
+        FULT_ASSERT(worker < capacity);
+        if (!contains(worker))
+            words_[worker >> 6].fetch_or(bit(worker), std::memory_order_seq_cst);
+    }
+    void remove(unsigned worker) noexcept {
+        FULT_ASSERT(worker < capacity);
+        words_[worker >> 6].fetch_and(~bit(worker), std::memory_order_seq_cst);
+    }
+    // Removes the 64 workers of a word and returns them.
+    std::uint64_t take_word(unsigned word) noexcept {
+        return words_[word].load(std::memory_order_seq_cst) == 0
+                   ? 0
+                   : words_[word].exchange(0, std::memory_order_seq_cst);
+    }
+
+    // True once is(worker) is true, for those that are set, from the word of `start` on.
+    template <class Is> bool any(unsigned start, const Is &is) const noexcept {
+        for (unsigned i = 0; i < words; ++i) {
+            const unsigned w = ((start >> 6) + i) % words;
+            if (any_of(words_[w].load(std::memory_order_seq_cst), w, is))
+                return true;
+        }
+        return false;
+    }
+    // The same for the bits of one word.
+    template <class Is> static bool any_of(std::uint64_t bits, unsigned word, const Is &is) noexcept {
+        for (; bits != 0; bits &= bits - 1)
+            if (is(word * 64 + static_cast<unsigned>(std::countr_zero(bits))))
+                return true;
+        return false;
+    }
+
+    // The one after `worker`, cyclically; -1: there is none.
+    int next(unsigned worker) const noexcept {
+        FULT_ASSERT(worker < capacity);
+        const std::uint64_t behind = ~(bit(worker) | (bit(worker) - 1));
+        for (unsigned i = 0; i <= words; ++i) {
+            const unsigned w = ((worker >> 6) + i) % words;
+            const std::uint64_t bits =
+                words_[w].load(std::memory_order_seq_cst) & (i == 0 ? behind : ~std::uint64_t{0});
+            if (bits != 0)
+                return static_cast<int>(w * 64 + static_cast<unsigned>(std::countr_zero(bits)));
+        }
+        return -1;
+    }
+
+  private:
+    static std::uint64_t bit(unsigned worker) noexcept { return std::uint64_t{1} << (worker & 63); }
+
+    alignas(64) std::atomic<std::uint64_t> words_[words]{};
+};
+
+} // namespace fult::detail
