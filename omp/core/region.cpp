@@ -33,6 +33,24 @@ std::vector<team *> &kept_teams(unsigned size) {
     return (*kept)[size];
 }
 
+// So many threads Linux has at most; the members of a team that gets more would only fill the memory.
+constexpr unsigned most_members = 1u << 22;
+
+team *new_team(unsigned size) {
+    static constexpr char remedy[] = "lower OMP_NUM_THREADS or num_threads, or set OMP_THREAD_LIMIT";
+    if (size > most_members)
+        fail("a parallel region cannot have %u threads, but %u at most; %s", size, most_members, remedy);
+    try {
+        auto *const t = new team;
+        init_team(*t, size);
+        for (unsigned i = 0; i < size; ++i)
+            t->members[i].implicit = new (std::align_val_t{64}) frame(nullptr, nullptr, is_implicit, 0);
+        return t;
+    } catch (const std::bad_alloc &) {
+        fail("no memory for a parallel region of %u threads; %s", size, remedy);
+    }
+}
+
 team *make_team(unsigned size, thread_state *at) {
     if (at->spare && at->spare->size == size) [[likely]]
         return std::exchange(at->spare, nullptr);
@@ -44,11 +62,7 @@ team *make_team(unsigned size, thread_state *at) {
             return t;
         }
     }
-    auto *const t = new team;
-    init_team(*t, size);
-    for (unsigned i = 0; i < size; ++i)
-        t->members[i].implicit = new (std::align_val_t{64}) frame(nullptr, nullptr, is_implicit, 0);
-    return t;
+    return new_team(size);
 }
 
 // A line that other threads read is written only if that changes something.

@@ -155,7 +155,8 @@ unsigned ensure_workers(unsigned threads) {
         }
     } catch (const std::exception &error) {
         if (fult::worker_count() == 0)
-            fail("the runtime cannot be started: %s", error.what());
+            fail("the runtime cannot be started with %u threads (OMP_NUM_THREADS, num_threads): %s", threads,
+                 error.what());
     }
     if (static bool watched = false; !std::exchange(watched, true))
         ::pthread_atfork(nullptr, nullptr, &leave_runtime_of_parent);
