@@ -411,7 +411,10 @@ namespace {
 
 constexpr unsigned cancel_bit = 1u << 31; // of team::generation
 
+// After a change of the generation.
 void wake_others(team &t, const member *m) noexcept {
+    if (t.suspended.load(std::memory_order_seq_cst) == 0) // pairs with await_release
+        return;
     if (t.members[0].at->worker == thread_state::no_worker)
         t.generation.notify_all();
     for (unsigned i = 0; i < t.size; ++i)
@@ -419,20 +422,26 @@ void wake_others(team &t, const member *m) noexcept {
             wake(t.members[i]);
 }
 
-template <class Condition> void await_release(const team &t, member &m, const Condition &released) {
-    if (!detail::current_worker()->current) {
-        for (;;) {
-            const unsigned seen = t.generation.load(std::memory_order_seq_cst);
-            if (released())
-                return;
-            t.generation.wait(seen, std::memory_order_seq_cst);
-        }
+template <class Condition> void suspend_in_barrier(const team &t, member &m, const Condition &released) {
+    if (detail::current_worker()->current) {
+        static constexpr detail::waiting_for barrier{"OpenMP barrier"};
+        const detail::wait_record record(detail::current_worker()->current, barrier);
+        return suspend_until(m, released);
     }
-    if (comes_soon(released))
+    for (;;) {
+        const unsigned seen = t.generation.load(std::memory_order_seq_cst);
+        if (released())
+            return;
+        t.generation.wait(seen, std::memory_order_seq_cst);
+    }
+}
+
+template <class Condition> void await_release(team &t, member &m, const Condition &released) {
+    if (detail::current_worker()->current && comes_soon(released))
         return;
-    static constexpr detail::waiting_for barrier{"OpenMP barrier"};
-    const detail::wait_record record(detail::current_worker()->current, barrier);
-    suspend_until(m, released);
+    t.suspended.fetch_add(1, std::memory_order_seq_cst); // pairs with wake_others
+    suspend_in_barrier(t, m, released);
+    t.suspended.fetch_sub(1, std::memory_order_relaxed);
 }
 
 } // namespace

@@ -96,6 +96,7 @@ struct team {
 
     // Barrier.
     alignas(64) std::atomic<unsigned> arrived{0};
+    std::atomic<unsigned> suspended{0}; // members that may have to be woken; the last to arrive has this line
     alignas(64) std::atomic<unsigned> generation{0}; // the top bit changes when the region is cancelled
 
     task_queue by_priority;
