@@ -54,10 +54,62 @@ FULT_ALWAYS_INLINE void run_child(frame *f, const frame *me) {
     me->at->blocks.give(f->block, f);
 }
 
-// Runs the body on the runtime's task t, the first on its stack.
+// The newest child of `me` that is private to this worker and has not started; its mark is that of `me` then.
+// Children that have are forgotten. A thief may have taken the task: then the claim fails.
+FULT_RACY_READ task *newest_child(worker_hot *w, frame *me) noexcept {
+    child_mark &newest = me->newest_child;
+    while (newest) {
+        task *const t = detail::task_at_distance(w, newest.distance());
+        const auto &stored = detail::storage_as<stored_task>(*t);
+        if (t->ops != &frame_ops || !newest.follows(stored.older)) // the slot has another task
+            break;
+        if (detail::is_set(*detail::ready_byte_at(w, newest.distance()))) {
+            if (stored.f->parent != me)
+                break;
+            return t;
+        }
+        newest = stored.older;
+    }
+    newest = {};
+    return nullptr;
+}
+
+// Runs `body` as the claimed task t, above the current one.
+template <class Body> FULT_ALWAYS_INLINE void run_above(worker_hot *w, task *t, const Body &body) {
+    task *const below = w->current;
+    t->outer = detail::outer_word::above(below);
+    detail::run_as(w, t);
+    body();
+    if (t->outer != detail::outer_word::above(below)) [[unlikely]]
+        detail::end_inline_slow(t);
+    FULT_ASSERT(w == detail::current_worker(), "tied tasks stay on their worker");
+    w->current = below;
+    detail::release_slot(w, t);
+}
+
+// Children of the task of m that yields, on a stack on which another task has just ended: so the scheduler is
+// asked once for many of them. Such a child may suspend, and the task go on, and end.
+FULT_NOINLINE void run_children_of_yielding(member *m) {
+    if (priorities_enabled)
+        return;
+    worker_hot *const w = detail::current_worker();
+    while (m->yielding) {
+        frame *const generator = m->yielding->tied();
+        task *const t = newest_child(w, generator);
+        if (!t || yielding_task::excludes_children_of(generator) || !detail::claim_private(w, t))
+            return;
+        const stored_task stored = detail::storage_as<stored_task>(*t);
+        generator->newest_child = stored.older;
+        run_above(w, t, [&stored, m] { run_body(stored.f, m); });
+    }
+}
+
+// Runs the body on the runtime's task, the first on its stack.
 void run_tied(frame *f, member *m) {
     if (detail::tie_current()) {
         run_body(f, m);
+        if (m->yielding)
+            run_children_of_yielding(m);
         detail::untie_current();
     } else {
         const detail::tied_above here(&frame_ops, f);
@@ -119,26 +171,6 @@ void run_frame(task &t) noexcept {
 }
 void drop_nothing(task &) noexcept {}
 
-// The newest child of `me` that is private to this worker and has not started; its mark is that of `me` then.
-// Children that have are forgotten. A thief may have taken the task: then the claim fails.
-FULT_RACY_READ task *newest_child(worker_hot *w, frame *me) noexcept {
-    child_mark &newest = me->newest_child;
-    while (newest) {
-        task *const t = detail::task_at_distance(w, newest.distance());
-        const auto &stored = detail::storage_as<stored_task>(*t);
-        if (t->ops != &frame_ops || !newest.follows(stored.older)) // the slot has another task
-            break;
-        if (detail::is_set(*detail::ready_byte_at(w, newest.distance()))) {
-            if (stored.f->parent != me)
-                break;
-            return t;
-        }
-        newest = stored.older;
-    }
-    newest = {};
-    return nullptr;
-}
-
 } // namespace
 
 bool priorities_enabled = false;
@@ -161,15 +193,7 @@ void run_own_children(frame *me) {
             continue;
         }
         me->newest_child = detail::storage_as<stored_task>(*t).older;
-        task *const below = w->current;
-        t->outer = detail::outer_word::above(below);
-        detail::run_as(w, t);
-        run_child(stored_frame(t), me);
-        if (t->outer != detail::outer_word::above(below)) [[unlikely]]
-            detail::end_inline_slow(t);
-        FULT_ASSERT(w == detail::current_worker(), "tied tasks stay on their worker");
-        w->current = below;
-        detail::release_slot(w, t);
+        run_above(w, t, [t, me] { run_child(stored_frame(t), me); });
     }
 }
 

@@ -30,6 +30,7 @@ class yielding_task {
 
     std::size_t count_held() const noexcept { return held_.size(); }
     void submit_held(); // other threads may start them
+    frame *tied() const noexcept { return tied_; }
 
     // True if a task of the parent's thread yields and the parent is neither that task nor a descendant of
     // it.
