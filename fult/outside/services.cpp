@@ -266,8 +266,12 @@ void remove_service(service &s) noexcept {
 
 bool others_ready() noexcept {
     worker *w = this_worker();
+    if (!w)
+        return false;
+    // A caller that waits while nothing is ready would give up for a hint that is left of itself.
+    w->tasks.clear_stale_hints();
     // Tasks woken by messages are in the public words, which are few, so check these first.
-    return w && (w->tasks.seems_public() || w->has_work());
+    return w->tasks.seems_public() || w->has_work();
 }
 
 std::uint32_t decisions_of(unsigned other) noexcept {

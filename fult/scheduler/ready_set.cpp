@@ -246,6 +246,12 @@ bool ready_set::any_in_lines(const public_words &of) const noexcept {
     return scan(of, false, [](std::uint32_t, std::uint64_t) { return true; });
 }
 
+void ready_set::clear_stale_hints() const noexcept {
+    for (const public_words &each : {runnable(), pinned()})
+        if (any(each))
+            any_in_lines(each); // on its way
+}
+
 // Makes claimed, unstarted tasks, chained by `next`, claimable again.
 void ready_set::put_back(task *chain) noexcept {
     while (task *t = chain) {

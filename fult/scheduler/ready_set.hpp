@@ -76,6 +76,8 @@ class ready_set {
 
     bool seems_public() const noexcept { return any(runnable()); }
     bool seems_pinned() const noexcept { return any(pinned()); }
+    // Of tasks that have been taken since: both are exact then, but for what other threads do.
+    void clear_stale_hints() const noexcept;
     // Reads the bits themselves: the trees keep words that have become empty, and revoking those would
     // interrupt their owner without need.
     bool seems_private() const noexcept { return any_bits(ready_turn_) || any_bits(yielded_turn_); }
