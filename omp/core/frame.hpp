@@ -126,10 +126,16 @@ struct stored_task {
 
 inline frame *&stored_frame(detail::task *t) noexcept { return detail::storage_as<stored_task>(*t).f; }
 
-// The running OpenMP task, on a worker; null if the runtime's task is none, or on a foreign thread.
-FULT_ALWAYS_INLINE frame *frame_on_worker() noexcept {
+// Where the running OpenMP task is kept, on a worker; null if the runtime's task is none, or on a foreign
+// thread. It stays there, as the runtime's task is tied.
+FULT_ALWAYS_INLINE frame **place_on_worker() noexcept {
     detail::task *const t = detail::current_worker()->current;
-    return t && t->ops == &frame_ops ? stored_frame(t) : nullptr;
+    return t && t->ops == &frame_ops ? &stored_frame(t) : nullptr;
+}
+// That task, or null.
+FULT_ALWAYS_INLINE frame *frame_on_worker() noexcept {
+    frame **const place = place_on_worker();
+    return place ? *place : nullptr;
 }
 
 // The running OpenMP task. On a thread that has none, begins the thread's initial task.

@@ -207,6 +207,13 @@ void run_undeferred(frame *me, frame *f) {
     set_current_frame(me);
 }
 
+void run_plain_slowly(frame *me, void (*function)(void *), void *data, std::uint32_t flags) {
+    frame *const f = new_frame(me, 0, 1, flags);
+    f->function = function;
+    f->data = data;
+    run_undeferred(me, f);
+}
+
 void begin_undeferred(frame *me, frame *f) noexcept {
     FULT_ASSERT(f->parent == me, "the parent runs it");
     f->start(me->self, me->at);

@@ -14,10 +14,10 @@ namespace fult::omp {
 
 // A frame with room for `size` bytes of data, counted in the innermost scope of `me`. Throws std::bad_alloc.
 FULT_ALWAYS_INLINE frame *new_frame(frame *me, std::size_t size, std::size_t align, std::uint32_t flags);
-// Both without a call: if can_submit_fast, for a task without flags whose data fit into a block of the least
-// size.
+// Both without a call: if can_submit_fast, for a task whose data fit into a block of the least size, and
+// whose flags are none that change how it starts.
 FULT_ALWAYS_INLINE bool can_submit_fast(const frame *me) noexcept;
-FULT_ALWAYS_INLINE frame *new_small_frame(frame *me) noexcept;
+FULT_ALWAYS_INLINE frame *new_small_frame(frame *me, std::uint32_t flags) noexcept;
 FULT_ALWAYS_INLINE void submit_fast(frame *f, child_mark &newest) noexcept;
 // The two halves of that. Between them the frame is the caller's alone, which may give it back by free_frame.
 FULT_ALWAYS_INLINE frame *allocate_frame(frame *me, std::size_t size, std::size_t align, std::uint32_t flags);
@@ -28,6 +28,14 @@ FULT_ALWAYS_INLINE void submit(frame *f);
 void submit_successor(frame *f);
 // Runs it in place of `me`, now.
 void run_undeferred(frame *me, frame *f);
+// The same for a task without clauses, which needs nothing but a frame: the data stay the caller's. `running`
+// is where the running frame of this thread is kept.
+FULT_ALWAYS_INLINE void run_plain(frame *me, frame *&running, void (*function)(void *), void *data,
+                                  std::uint32_t flags);
+void run_plain_slowly(frame *me, void (*function)(void *), void *data, std::uint32_t flags);
+// The same on a foreign thread, or in a task of the runtime's that is not OpenMP's. False if it is to be
+// deferred, and may be.
+bool run_plain_elsewhere(void (*function)(void *), void *data, std::uint32_t flags, bool may_defer);
 // The same for an interface that calls the body itself.
 void begin_undeferred(frame *me, frame *f) noexcept;
 void end_undeferred(frame *me, frame *f) noexcept;
@@ -84,9 +92,9 @@ FULT_ALWAYS_INLINE bool can_submit_fast(const frame *me) noexcept {
     return w->run.next != w->run.end && !me->at->blocks.is_empty(0);
 }
 
-FULT_ALWAYS_INLINE frame *new_small_frame(frame *me) noexcept {
+FULT_ALWAYS_INLINE frame *new_small_frame(frame *me, std::uint32_t flags) noexcept {
     FULT_ASSERT(!me->has(inherited_flags), "this task has none");
-    auto *const f = ::new (me->at->blocks.take_first()) frame(me, me->innermost, 0, 0);
+    auto *const f = ::new (me->at->blocks.take_first()) frame(me, me->innermost, flags, 0);
     f->data = f + 1;
     me->innermost->live += one_task;
     return f;
@@ -140,6 +148,30 @@ FULT_ALWAYS_INLINE void end_body(frame *f) noexcept {
     thread_state *const at = f->at;
     at->blocks.give(f->block, f);
     count_end(s, one_task, at);
+}
+
+// It is counted only if something of it is left when its body has ended: until then the counts of `me`, which
+// waits for it, are not read.
+FULT_ALWAYS_INLINE void run_plain(frame *me, frame *&running, void (*function)(void *), void *data,
+                                  std::uint32_t flags) {
+    FULT_ASSERT(running == me && is_here(me->at));
+    thread_state *const at = me->at;
+    if (at->blocks.is_empty(0)) [[unlikely]]
+        return run_plain_slowly(me, function, data, flags);
+    auto *const f =
+        ::new (at->blocks.take_first()) frame(me, me->innermost, flags | (me->flags & inherited_flags), 0);
+    f->function = function;
+    f->data = data;
+    f->start(me->self, at);
+    running = f;
+    function(data);
+    FULT_ASSERT(running == f && is_here(at) && f->innermost == &f->base, "as in end_body");
+    running = me;
+    if (f->more || !f->base.is_empty()) [[unlikely]] {
+        count_child(me, f);
+        return end_body_slowly(f);
+    }
+    at->blocks.give(0, f);
 }
 
 // Implementation of scope.hpp

@@ -20,6 +20,7 @@
 #include "error.hpp"
 #include "fork.hpp"
 #include "icv.hpp"
+#include "tasks.hpp"
 #include "team.hpp"
 
 namespace fult::omp {
@@ -213,29 +214,31 @@ std::vector<thread_state *> &unused() {
     return *list;
 }
 
-struct holder_of_foreign_thread {
-    thread_state *state = nullptr;
-    ~holder_of_foreign_thread() {
-        if (!state)
-            return;
-        state->bound.store(-1, std::memory_order_relaxed);
+// A pointer that needs no look whether it has been constructed.
+constinit thread_local thread_state *foreign_thread = nullptr;
+struct end_of_foreign_thread {
+    ~end_of_foreign_thread() {
+        foreign_thread->bound.store(-1, std::memory_order_relaxed);
         const std::lock_guard lock(mutex_of(shared_state::thread_states));
-        unused().push_back(std::exchange(state, nullptr));
+        unused().push_back(std::exchange(foreign_thread, nullptr));
     }
 };
-thread_local holder_of_foreign_thread foreign_thread;
 
-FULT_NOINLINE thread_state *own_foreign_thread() {
-    if (!foreign_thread.state) {
+FULT_NOINLINE thread_state *begin_foreign_thread() {
+    {
         const std::lock_guard lock(mutex_of(shared_state::thread_states));
         if (!unused().empty()) {
-            foreign_thread.state = unused().back();
+            foreign_thread = unused().back();
             unused().pop_back();
         } else {
-            foreign_thread.state = new thread_state;
+            foreign_thread = new thread_state;
         }
     }
-    return foreign_thread.state;
+    static thread_local const end_of_foreign_thread at_end;
+    return foreign_thread;
+}
+FULT_NOINLINE thread_state *own_foreign_thread() {
+    return foreign_thread ? foreign_thread : begin_foreign_thread();
 }
 } // namespace
 
@@ -248,7 +251,7 @@ thread_state *this_thread() noexcept {
 
 bool is_here(const thread_state *at) noexcept {
     if (at->worker == thread_state::no_worker)
-        return at == foreign_thread.state;
+        return at == foreign_thread;
     return detail::current_worker()->current && this_task::worker() == at->worker;
 }
 
@@ -272,13 +275,20 @@ struct initial_task {
         f.start(&alone.members[0], p);
     }
 };
-thread_local std::unique_ptr<initial_task> the_initial_task;
+constinit thread_local initial_task *the_initial_task = nullptr;
+struct end_of_initial_task {
+    ~end_of_initial_task() { delete std::exchange(the_initial_task, nullptr); }
+};
 
-FULT_NOINLINE initial_task &own_initial_task() {
-    if (!the_initial_task)
-        the_initial_task = std::make_unique<initial_task>();
+FULT_NOINLINE initial_task &begin_initial_task() {
+    the_initial_task = new initial_task;
+    static thread_local const end_of_initial_task at_end;
     return *the_initial_task;
 }
+FULT_NOINLINE initial_task &own_initial_task() {
+    return the_initial_task ? *the_initial_task : begin_initial_task();
+}
+
 } // namespace
 
 FULT_NOINLINE frame *initial_frame() {
@@ -293,6 +303,20 @@ FULT_NOINLINE frame *initial_frame() {
         mine.current->start(mine.current->self, here);
     }
     return mine.current;
+}
+
+bool run_plain_elsewhere(void (*function)(void *), void *data, std::uint32_t flags, bool may_defer) {
+    initial_task *const mine = the_initial_task;
+    const bool settled =
+        mine && mine->current->at == foreign_thread && !detail::current_worker()->current; // as it was
+    frame *const me = settled ? mine->current : initial_frame();
+    if (may_defer && !((me->flags | flags) & generates_slowly))
+        return false; // of a region whose other members are workers
+    if (settled)
+        run_plain(me, mine->current, function, data, flags);
+    else
+        run_plain_slowly(me, function, data, flags);
+    return true;
 }
 
 void set_current_frame(frame *f) noexcept {

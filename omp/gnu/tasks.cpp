@@ -35,6 +35,9 @@ enum task_flag : unsigned {
     strict_flag = 0x4000,
 };
 
+// Those of a task without dependences, a priority or an event.
+constexpr unsigned deferred_flags = untied_flag | mergeable_flag, plain_flags = deferred_flags | final_flag;
+
 std::uint32_t frame_flags_of(unsigned flags) noexcept {
     return ((flags & final_flag) != 0 ? is_final | generates_slowly : 0u) |
            ((flags & untied_flag) != 0 ? std::uint32_t{is_untied} : 0u);
@@ -93,13 +96,15 @@ class dependence_list {
 // The data of nearly all tasks: some words.
 constexpr std::size_t small_data = least_block - sizeof(frame);
 static_assert(block_class(sizeof(frame) + small_data) == 0 && sizeof(frame) % 16 == 0);
+constexpr bool is_small(long size, long align) noexcept {
+    return static_cast<std::size_t>(size) <= small_data && size % 4 == 0 && align <= 16;
+}
 FULT_ALWAYS_INLINE void copy_small(void *to, const void *from, std::size_t size) noexcept {
-    if (size % 8 != 0) [[unlikely]] {
-        std::memcpy(to, from, size);
-        return;
-    }
-    for (std::size_t i = 0; i < size; i += 8)
+    std::size_t i = 0;
+    for (; i + 8 <= size; i += 8)
         std::memcpy(static_cast<char *>(to) + i, static_cast<const char *>(from) + i, 8);
+    if (i != size)
+        std::memcpy(static_cast<char *>(to) + i, static_cast<const char *>(from) + i, 4);
 }
 
 void copy_data(frame *f, void *data, void (*copy)(void *, void *), std::size_t size) {
@@ -156,22 +161,45 @@ FULT_NOINLINE void task_with_clauses(void (*fn)(void *), void *data, void (*copy
     }
 }
 
+// Of a task whose data the compiler's function copies, arrays for instance, or which are more than some
+// words.
+FULT_NOINLINE void submit_copied(frame *me, void (*fn)(void *), void *data, void (*copy)(void *, void *),
+                                 std::size_t size, std::size_t align, unsigned flags) {
+    frame *const f = new_frame(me, size, align, (flags & untied_flag) * is_untied);
+    f->function = fn;
+    copy_data(f, data, copy, size);
+    submit(f);
+}
+
+// Of a task without clauses that runs at once.
+FULT_NOINLINE void run_plain_here(void (*fn)(void *), void *data, unsigned flags, frame **place) {
+    run_plain(*place, *place, fn, data, frame_flags_of(flags));
+}
+
 } // namespace
 
 extern "C" {
 
 void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
                bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
-    frame *const me = frame_on_worker();
-    if (!me || me->has(generates_slowly) || !if_clause || copy ||
-        (flags & ~(mergeable_flag | untied_flag)) != 0 || static_cast<std::size_t>(size) > small_data ||
-        align > 16 || !can_submit_fast(me)) [[unlikely]]
-        return task_with_clauses(fn, data, copy, size, align, if_clause, flags, depend, priority, detach);
-    frame *const f = new_small_frame(me);
-    f->flags = (flags & untied_flag) * is_untied;
-    f->function = fn;
-    copy_small(f->data, data, static_cast<std::size_t>(size));
-    submit_fast(f, me->newest_child);
+    if (frame **const place = place_on_worker(); !place) [[unlikely]] {
+        if (!copy && (flags & ~plain_flags) == 0 && !cancellation_enabled &&
+            run_plain_elsewhere(fn, data, frame_flags_of(flags), if_clause))
+            return;
+    } else if (frame *const me = *place;
+               if_clause && (flags & ~deferred_flags) == 0 && !me->has(generates_slowly)) {
+        if (!copy && is_small(size, align) && can_submit_fast(me)) [[likely]] {
+            frame *const f = new_small_frame(me, (flags & untied_flag) * is_untied);
+            f->function = fn;
+            copy_small(f + 1, data, static_cast<std::size_t>(size));
+            return submit_fast(f, me->newest_child);
+        }
+        return submit_copied(me, fn, data, copy, static_cast<std::size_t>(size),
+                             static_cast<std::size_t>(align), flags);
+    } else if (!copy && (flags & ~plain_flags) == 0 && !cancellation_enabled) {
+        return run_plain_here(fn, data, flags, place);
+    }
+    task_with_clauses(fn, data, copy, size, align, if_clause, flags, depend, priority, detach);
 }
 
 void GOMP_taskwait() { taskwait(current_frame()); }
