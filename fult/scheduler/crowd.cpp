@@ -9,8 +9,10 @@ void crowd::forget_if_empty(const worker &home) noexcept {
     if (home.sources.maybe_stealable(home, true))
         return;
     shown.remove(home.index);
-    if (home.sources.maybe_stealable(home, true))
-        shown.add(home.index);
+    if (!home.sources.maybe_stealable(home, true))
+        return;
+    shown.add(home.index);
+    home.team.wake_for(home, false); // a worker may have looked in between
 }
 
 } // namespace fult::detail

@@ -56,10 +56,7 @@ void request_work_for_sleepers(const worker &here) noexcept {
 // Sum of the other workers' hand-off counts; used to detect changes.
 std::uint32_t handoffs_of_others(const worker &here) noexcept {
     std::uint32_t sum = 0;
-    here.others.for_each([&](const worker &victim) {
-        if (here.team.many.may_show(victim.index))
-            sum += victim.handed_off().count();
-    });
+    here.others.for_each([&](const worker &victim) { sum += victim.handed_off().count(); });
     return sum;
 }
 

@@ -9,6 +9,7 @@
 #include "fult/base/asymmetric_fence.hpp"
 #include "fult/base/sanitizer.hpp"
 #include "way_home.hpp"
+#include "worker.hpp"
 
 namespace fult::detail {
 namespace {
@@ -234,12 +235,26 @@ std::uint64_t ready_set::reconcile(std::uint32_t asked) noexcept {
 
 template <class Visit>
 bool ready_set::scan(const public_words &from, bool descending, const Visit &visit) const noexcept {
-    if (levels_ != level_mode::one)
-        return from.scan(descending, visit);
+    if (levels_ != level_mode::one) {
+        bool restored = false;
+        const bool found = from.scan(descending, visit, restored);
+        if (restored) [[unlikely]]
+            announce_again(from);
+        return found;
+    }
     return from.scan_lines(0, lines_.load(std::memory_order_seq_cst), descending,
                            visit) || // pairs with mark_used
            from.scan_lines(half_words / words_in_line, upper_lines_.load(std::memory_order_seq_cst),
                            descending, visit);
+}
+
+// Of tasks whose hint was clear for a moment: as their signaler did, which another thread may have missed.
+void ready_set::announce_again(const public_words &restored) const noexcept {
+    const auto &home = *static_cast<const worker *>(home_);
+    const bool only_home = restored.words == pinned().words;
+    if (!only_home)
+        show();
+    home.team.wake_for(home, only_home);
 }
 
 bool ready_set::any_in_lines(const public_words &of) const noexcept {

@@ -280,6 +280,7 @@ class ready_set {
         return levels_ == level_mode::one ? any_in_lines(of) : of.any();
     }
     bool any_in_lines(const public_words &of) const noexcept;
+    void announce_again(const public_words &restored) const noexcept;
 
     worker_hot *home_ = nullptr;
     slot_word *words_ = nullptr;

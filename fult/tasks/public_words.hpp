@@ -62,14 +62,20 @@ struct public_words {
     }
 
     // Calls visit(word, bits) for non-empty words in ascending (or descending) order until it returns true.
-    // Clears stale hints on the way.
+    // Clears stale hints on the way. `restored` is set if one was not stale: while it was clear, another
+    // thread may have found nothing here, and gone to sleep.
     template <class Visit> bool scan(bool descending, const Visit &visit) const noexcept {
+        bool restored = false;
+        return scan(descending, visit, restored);
+    }
+    template <class Visit> bool scan(bool descending, const Visit &visit, bool &restored) const noexcept {
         const bool plain_line = first_hinted_word != 0;
         if (!descending && plain_line && scan_line(0, false, visit))
             return true;
         for (std::uint32_t i = line_is_zero(top) ? top_words : 0; i < top_words; ++i) {
             const std::uint32_t t = descending ? top_words - 1 - i : i;
-            if (top[t].load(std::memory_order_seq_cst) != 0 && scan_top(t, descending, visit)) [[unlikely]]
+            if (top[t].load(std::memory_order_seq_cst) != 0 && scan_top(t, descending, visit, restored))
+                [[unlikely]]
                 return true;
         }
         return descending && plain_line && scan_line(0, true, visit);
@@ -121,7 +127,7 @@ struct public_words {
     }
 
     template <class Visit>
-    bool scan_summary(std::uint32_t s, bool descending, const Visit &visit) const noexcept {
+    bool scan_summary(std::uint32_t s, bool descending, const Visit &visit, bool &restored) const noexcept {
         std::uint64_t hints = summary[s].load(std::memory_order_seq_cst);
         while (hints != 0) {
             const auto b = static_cast<std::uint32_t>(descending ? 63 - std::countl_zero(hints)
@@ -134,6 +140,7 @@ struct public_words {
                 summary[s].fetch_and(~bit(b), std::memory_order_seq_cst);
                 if (!line_empty(line)) {
                     hint(line);
+                    restored = true;
                     if (scan_line(line, descending, visit))
                         return true;
                 }
@@ -143,20 +150,21 @@ struct public_words {
     }
 
     template <class Visit>
-    bool scan_top(std::uint32_t t, bool descending, const Visit &visit) const noexcept {
+    bool scan_top(std::uint32_t t, bool descending, const Visit &visit, bool &restored) const noexcept {
         std::uint64_t hints = top[t].load(std::memory_order_seq_cst);
         while (hints != 0) {
             const auto b = static_cast<std::uint32_t>(descending ? 63 - std::countl_zero(hints)
                                                                  : std::countr_zero(hints));
             hints &= ~bit(b);
             const std::uint32_t s = t * 64 + b;
-            if (scan_summary(s, descending, visit))
+            if (scan_summary(s, descending, visit, restored))
                 return true;
             if (summary[s].load(std::memory_order_seq_cst) == 0) {
                 top[t].fetch_and(~bit(b), std::memory_order_seq_cst);
                 if (summary[s].load(std::memory_order_seq_cst) != 0) {
                     top[t].fetch_or(bit(b), std::memory_order_seq_cst);
-                    if (scan_summary(s, descending, visit))
+                    restored = true;
+                    if (scan_summary(s, descending, visit, restored))
                         return true;
                 }
             }

@@ -60,7 +60,7 @@ void submit_with_dependences(frame *me, frame *f, const dependence *list, std::s
     dependences &d = dependences_of(me);
     record(me, f, d, list, count)->predecessor_ended(); // the caller
     if (++d.generated % look_after == 0 && has_many_children(me))
-        let_one_run(me);
+        let_some_run(me);
 }
 
 void run_with_dependences(frame *me, frame *f, const dependence *list, std::size_t count) {

@@ -51,6 +51,8 @@ void dock::set_patience(bool shares_processors) noexcept {
     patience.store(shares_processors ? few_looks : many_looks, std::memory_order_relaxed);
 }
 
+bool dock::has_little_patience() noexcept { return patience.load(std::memory_order_relaxed) == few_looks; }
+
 bool dock::await(unsigned since) noexcept {
     FULT_ASSERT((since & kinds) == waits);
     const auto changed = [this, since] {

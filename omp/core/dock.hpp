@@ -44,6 +44,7 @@ class dock {
     bool await(unsigned since) noexcept;
     // How long: if the threads share processors, they do not keep them.
     static void set_patience(bool shares_processors) noexcept;
+    static bool has_little_patience() noexcept;
 
   private:
     // The number of the member's task, and what that does.

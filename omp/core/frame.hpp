@@ -21,12 +21,15 @@ struct icv_set;
 struct dependences;
 struct dependence_node;
 class detach_event;
+class yielding_task;
 
 // What belongs to one thread for as long as it lives: a worker, or a foreign thread that has opened a region.
 // Never deleted: another thread takes it over.
 struct alignas(64) thread_state {
     block_cache blocks;
-    team *spare = nullptr;       // for the next region that the thread opens
+    team *spare = nullptr; // for the next region that the thread opens
+    yielding_task *yielding =
+        nullptr;                 // tied tasks in a taskyield here, the last one first; its own thread's alone
     taken_tasks taken;           // dependent ones of other threads
     unsigned worker = no_worker; // its number
     std::atomic<int> bound{-1};  // number of the place to which it is bound (binding.hpp); -1: not bound

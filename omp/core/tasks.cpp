@@ -87,29 +87,31 @@ template <class Body> FULT_ALWAYS_INLINE void run_above(worker_hot *w, task *t, 
     detail::release_slot(w, t);
 }
 
-// Children of the task of m that yields, on a stack on which another task has just ended: so the scheduler is
-// asked once for many of them. Such a child may suspend, and the task go on, and end.
-FULT_NOINLINE void run_children_of_yielding(member *m) {
+// Children of the task that yields on this thread, on a stack on which another task has just ended: so the
+// scheduler is asked once for many of them. Such a child may suspend, and the task go on, and end. What ended
+// before may have been the last of its region: neither it nor its member is read.
+FULT_NOINLINE void run_children_of_yielding(const thread_state *at) {
     if (priorities_enabled)
         return;
     worker_hot *const w = detail::current_worker();
-    while (m->yielding) {
-        frame *const generator = m->yielding->tied();
+    while (at->yielding) { // suspended, so its region is open
+        frame *const generator = at->yielding->tied();
         task *const t = newest_child(w, generator);
         if (!t || yielding_task::excludes_children_of(generator) || !detail::claim_private(w, t))
             return;
         const stored_task stored = detail::storage_as<stored_task>(*t);
         generator->newest_child = stored.older;
-        run_above(w, t, [&stored, m] { run_body(stored.f, m); });
+        run_above(w, t, [&stored, generator] { run_body(stored.f, generator->self); });
     }
 }
 
 // Runs the body on the runtime's task, the first on its stack.
 void run_tied(frame *f, member *m) {
     if (detail::tie_current()) {
+        const thread_state *const at = m->at;
         run_body(f, m);
-        if (m->yielding)
-            run_children_of_yielding(m);
+        if (at->yielding)
+            run_children_of_yielding(at);
         detail::untie_current();
     } else {
         const detail::tied_above here(&frame_ops, f);
@@ -123,6 +125,8 @@ FULT_NOINLINE void run_stolen_dependent(frame *f, member *m) {
     const thread_state *const home = f->parent->base.at;
     const std::uint64_t begin = detail::ticks();
     run_tied(f, m);
+    if (at->yielding) // then it may have run other tasks too
+        return;
     at->taken.ran(detail::ticks() - begin);
     if (at->taken.are_small())
         at->taken.pause(home->worker);
@@ -163,7 +167,7 @@ void run_frame(task &t) noexcept {
     member *const m = f->parent->in()->member_on(this_task::worker());
     if (!m) [[unlikely]]
         return pass_to_team(f);
-    if (m->yielding && yielding_task::hold_back(*m, f)) [[unlikely]]
+    if (m->at->yielding && yielding_task::hold_back(*m, f)) [[unlikely]]
         return;
     if (f->more && f->more->node && f->parent->base.at != m->at)
         return run_stolen_dependent(f, m);
@@ -182,7 +186,7 @@ void run_own_children(frame *me) {
         return;
     worker_hot *w = detail::current_worker();
     while (task *const t = newest_child(w, me)) {
-        if (me->self->yielding && yielding_task::excludes_children_of(me)) [[unlikely]]
+        if (me->at->yielding && yielding_task::excludes_children_of(me)) [[unlikely]]
             return; // they start by run_frame, which holds them back
         if (!detail::claim_private(w, t)) {
             if (!detail::stack_below(w->stack_limit))
@@ -249,7 +253,7 @@ void submit_generated_slowly(frame *f) {
     frame *const me = f->parent;
     submit_slowly(f, me->newest_child);
     if (has_many_children(me))
-        let_one_run(me);
+        let_some_run(me);
 }
 
 void submit_slowly(frame *f) {

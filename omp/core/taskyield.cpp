@@ -11,14 +11,14 @@
 
 namespace fult::omp {
 
-yielding_task::yielding_task(frame *tied) noexcept : tied_(tied), before_(tied->self->yielding) {
+yielding_task::yielding_task(frame *tied) noexcept : tied_(tied), before_(tied->at->yielding) {
     FULT_ASSERT(is_here(tied->at) && !tied->has(is_untied));
-    tied->self->yielding = this;
+    tied->at->yielding = this;
 }
 
 yielding_task::~yielding_task() {
     FULT_ASSERT(held_.empty(), "a held task is submitted again");
-    yielding_task **at = &tied_->self->yielding;
+    yielding_task **at = &tied_->at->yielding;
     while (*at != this)
         at = &(*at)->before_;
     *at = before_;
@@ -39,8 +39,8 @@ bool yielding_task::admits(const frame *f) const noexcept {
 }
 
 bool yielding_task::excludes_children_of(const frame *parent) noexcept {
-    for (const yielding_task *each = parent->self->yielding; each; each = each->before_)
-        if (!each->admits(parent))
+    for (const yielding_task *each = parent->at->yielding; each; each = each->before_)
+        if (each->is_of(parent->self) && !each->admits(parent))
             return true;
     return false;
 }
@@ -49,8 +49,8 @@ bool yielding_task::hold_back(member &m, frame *f) {
     FULT_ASSERT(is_here(m.at) && !f->has(is_implicit));
     if (f->has(is_untied))
         return false;
-    for (yielding_task *each = m.yielding; each; each = each->before_)
-        if (!each->admits(f)) {
+    for (yielding_task *each = m.at->yielding; each; each = each->before_)
+        if (each->is_of(&m) && !each->admits(f)) {
             each->held_.push_back(f);
             return true;
         }
@@ -85,7 +85,7 @@ bool has_many_children(const frame *me) noexcept {
     return bodies_in(me->innermost->outstanding()) > std::max(many, for_each_thread * me->in()->size);
 }
 
-void let_one_run(frame *me) {
+void let_some_run(frame *me) {
     if (!frame_on_worker())
         return;
     if (me->has(is_untied))

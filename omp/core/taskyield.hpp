@@ -13,14 +13,16 @@ namespace fult::omp {
 
 // Lets other tasks run. Without effect on a foreign thread.
 void taskyield(frame *me);
-// The same, but at most one of them, and without a search for a descendant behind others.
-void let_one_run(frame *me);
+// The same by one yield, without a search for a descendant behind others. In that time private children of
+// `me` may run one after the other (run_children_of_yielding).
+void let_some_run(frame *me);
 // So many that have not ended that the generator lets others run: then few are queued, their memory stays in
 // the cache, and most predecessors have ended. It never waits for its children: they may wait for what it
 // does next.
 bool has_many_children(const frame *me) noexcept;
 
-// A tied task that yields. On its stack, in the list of its member.
+// A tied task that yields. On its stack, in the list of its thread: the list outlives regions and teams, so a
+// task that has just ended may still look at it.
 class yielding_task {
   public:
     explicit yielding_task(frame *tied) noexcept;
@@ -32,7 +34,7 @@ class yielding_task {
     void submit_held(); // other threads may start them
     frame *tied() const noexcept { return tied_; }
 
-    // True if a task of the parent's thread yields and the parent is neither that task nor a descendant of
+    // True if a task of the parent's member yields and the parent is neither that task nor a descendant of
     // it.
     static bool excludes_children_of(const frame *parent) noexcept;
     // On the thread of m, where f is about to start. True if it may not: it is held for a moment, and
@@ -42,8 +44,10 @@ class yielding_task {
   private:
     bool admits(const frame *f) const noexcept;
 
+    bool is_of(const member *m) const noexcept { return tied_->self == m; }
+
     frame *tied_;
-    yielding_task *before_; // of the same member, which may end earlier
+    yielding_task *before_; // of the same thread, which may end earlier
     std::vector<frame *> held_;
 };
 

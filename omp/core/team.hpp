@@ -20,8 +20,6 @@
 
 namespace fult::omp {
 
-class yielding_task;
-
 // Three parts, each in lines of its own: what changes with each region, what seldom changes, and what the
 // member alone writes.
 struct alignas(64) member {
@@ -42,7 +40,6 @@ struct alignas(64) member {
     binding bind;                             // if binds_threads()
 
     alignas(64) work_position work;       // in the current work-sharing construct
-    yielding_task *yielding = nullptr;    // its tied tasks in a taskyield, the last one first
     std::atomic<std::uint64_t> waiter{0}; // id of its task, suspended in a barrier
 };
 
