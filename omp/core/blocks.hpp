@@ -11,11 +11,11 @@
 
 namespace fult::omp {
 
-inline constexpr unsigned block_classes = 7;
+inline constexpr unsigned block_classes = 9;
 inline constexpr std::size_t least_block = 256;
 constexpr std::size_t block_size(unsigned c) noexcept { return least_block << c; }
 inline constexpr std::size_t largest_block = block_size(block_classes - 1);
-static_assert(largest_block == 16384);
+static_assert(largest_block == 65536);
 // Blocks of a batch follow each other, so each begins a cache line.
 static_assert(least_block % 64 == 0);
 

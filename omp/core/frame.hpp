@@ -23,13 +23,21 @@ struct dependence_node;
 class detach_event;
 class yielding_task;
 
+// The tied tasks of a thread in a taskyield; for that thread alone.
+struct yielding_tasks {
+    yielding_task *last = nullptr; // the others follow, each as the one before
+    std::uint64_t changes = 1;     // of the list
+    // May generate tasks that start here, as all its ancestors' tasks may: it is one of the yielding tasks of
+    // its member, or a descendant. Null after a change of the list.
+    const frame *admitted = nullptr;
+};
+
 // What belongs to one thread for as long as it lives: a worker, or a foreign thread that has opened a region.
 // Never deleted: another thread takes it over.
 struct alignas(64) thread_state {
     block_cache blocks;
-    team *spare = nullptr; // for the next region that the thread opens
-    yielding_task *yielding =
-        nullptr;                 // tied tasks in a taskyield here, the last one first; its own thread's alone
+    team *spare = nullptr;       // for the next region that the thread opens
+    yielding_tasks yielding;     // in a taskyield here
     taken_tasks taken;           // dependent ones of other threads
     unsigned worker = no_worker; // its number
     std::atomic<int> bound{-1};  // number of the place to which it is bound (binding.hpp); -1: not bound

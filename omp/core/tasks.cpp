@@ -94,8 +94,8 @@ FULT_NOINLINE void run_children_of_yielding(const thread_state *at) {
     if (priorities_enabled)
         return;
     worker_hot *const w = detail::current_worker();
-    while (at->yielding) { // suspended, so its region is open
-        frame *const generator = at->yielding->tied();
+    while (at->yielding.last) { // suspended, so its region is open
+        frame *const generator = at->yielding.last->tied();
         task *const t = newest_child(w, generator);
         if (!t || yielding_task::excludes_children_of(generator) || !detail::claim_private(w, t))
             return;
@@ -110,7 +110,7 @@ void run_tied(frame *f, member *m) {
     if (detail::tie_current()) {
         const thread_state *const at = m->at;
         run_body(f, m);
-        if (at->yielding)
+        if (at->yielding.last)
             run_children_of_yielding(at);
         detail::untie_current();
     } else {
@@ -125,7 +125,7 @@ FULT_NOINLINE void run_stolen_dependent(frame *f, member *m) {
     const thread_state *const home = f->parent->base.at;
     const std::uint64_t begin = detail::ticks();
     run_tied(f, m);
-    if (at->yielding) // then it may have run other tasks too
+    if (at->yielding.last) // then it may have run other tasks too
         return;
     at->taken.ran(detail::ticks() - begin);
     if (at->taken.are_small())
@@ -167,7 +167,7 @@ void run_frame(task &t) noexcept {
     member *const m = f->parent->in()->member_on(this_task::worker());
     if (!m) [[unlikely]]
         return pass_to_team(f);
-    if (m->at->yielding && yielding_task::hold_back(*m, f)) [[unlikely]]
+    if (m->at->yielding.last && yielding_task::hold_back(*m, f)) [[unlikely]]
         return;
     if (f->more && f->more->node && f->parent->base.at != m->at)
         return run_stolen_dependent(f, m);
@@ -185,9 +185,15 @@ void run_own_children(frame *me) {
     if (priorities_enabled) // the schedulers choose
         return;
     worker_hot *w = detail::current_worker();
+    yielding_tasks &yielding = me->at->yielding;
+    std::uint64_t admitted_at = 0; // no number of changes
     while (task *const t = newest_child(w, me)) {
-        if (me->at->yielding && yielding_task::excludes_children_of(me)) [[unlikely]]
-            return; // they start by run_frame, which holds them back
+        if (yielding.last) [[unlikely]] {
+            if (admitted_at != yielding.changes && yielding_task::excludes_children_of(me))
+                return; // they start by run_frame, which holds them back
+            admitted_at = yielding.changes;
+            yielding.admitted = me;
+        }
         if (!detail::claim_private(w, t)) {
             if (!detail::stack_below(w->stack_limit))
                 return;

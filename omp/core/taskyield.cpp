@@ -11,17 +11,26 @@
 
 namespace fult::omp {
 
-yielding_task::yielding_task(frame *tied) noexcept : tied_(tied), before_(tied->at->yielding) {
+namespace {
+void changed(yielding_tasks &list) noexcept {
+    ++list.changes;
+    list.admitted = nullptr;
+}
+} // namespace
+
+yielding_task::yielding_task(frame *tied) noexcept : tied_(tied), before_(tied->at->yielding.last) {
     FULT_ASSERT(is_here(tied->at) && !tied->has(is_untied));
-    tied->at->yielding = this;
+    tied->at->yielding.last = this;
+    changed(tied->at->yielding);
 }
 
 yielding_task::~yielding_task() {
     FULT_ASSERT(held_.empty(), "a held task is submitted again");
-    yielding_task **at = &tied_->at->yielding;
+    yielding_task **at = &tied_->at->yielding.last;
     while (*at != this)
         at = &(*at)->before_;
     *at = before_;
+    changed(tied_->at->yielding);
 }
 
 void yielding_task::submit_held() {
@@ -38,8 +47,14 @@ bool yielding_task::admits(const frame *f) const noexcept {
     return f != nullptr;
 }
 
+// The child of an admitted task is a descendant, too. A frame that has ended and is used again does no harm:
+// whatever starts here after the list has changed is admitted, and what started before has a parent that
+// lives.
 bool yielding_task::excludes_children_of(const frame *parent) noexcept {
-    for (const yielding_task *each = parent->at->yielding; each; each = each->before_)
+    const yielding_tasks &list = parent->at->yielding;
+    if (list.admitted && list.admitted == parent->parent)
+        return false;
+    for (const yielding_task *each = list.last; each; each = each->before_)
         if (each->is_of(parent->self) && !each->admits(parent))
             return true;
     return false;
@@ -49,7 +64,7 @@ bool yielding_task::hold_back(member &m, frame *f) {
     FULT_ASSERT(is_here(m.at) && !f->has(is_implicit));
     if (f->has(is_untied))
         return false;
-    for (yielding_task *each = m.at->yielding; each; each = each->before_)
+    for (yielding_task *each = m.at->yielding.last; each; each = each->before_)
         if (each->is_of(&m) && !each->admits(f)) {
             each->held_.push_back(f);
             return true;
@@ -80,9 +95,11 @@ void taskyield(frame *me) {
 
 // 32 frames of 256 bytes, and as many nodes of dependences, stay in a first-level cache; with 128 queued
 // tasks a generator of small ones is half as fast.
+// Below a generator that yields, more: each of them that yields as well keeps a stack.
 bool has_many_children(const frame *me) noexcept {
-    constexpr std::uint32_t many = 32, for_each_thread = 8;
-    return bodies_in(me->innermost->outstanding()) > std::max(many, for_each_thread * me->in()->size);
+    constexpr std::uint32_t many = 32, for_each_thread = 8, times_below_another = 8;
+    const std::uint32_t most = std::max(many, for_each_thread * me->in()->size);
+    return bodies_in(me->innermost->outstanding()) > most * (me->at->yielding.last ? times_below_another : 1);
 }
 
 void let_some_run(frame *me) {
