@@ -89,6 +89,13 @@ def check_reads_arguments_first(scratch):
     refuses(scratch, ['./check', 'gcc'], ["FULT_CHECK_JOBS is 'all'"], FULT_CHECK_JOBS='all')
 
 
+def tests_do_not_see_its_variable(scratch):
+    program = 'import os; from checks import builds; print(builds.JOBS, os.environ.get("FULT_CHECK_JOBS"))'
+    result = subprocess.run([sys.executable, '-B', '-c', program], cwd=ROOT / 'tools', capture_output=True, text=True,
+                            env={**scratch.environment, 'FULT_CHECK_JOBS': '3'})
+    expect(result.stdout == '3 None\n', f'{result.stdout}{result.stderr}')
+
+
 def demo_reads_arguments_first(scratch):
     refuses(scratch, ['./demo', '--run', '3'], ["unknown option '--run'", 'did you mean --runs?'])
     for wrong in ('0', '-1', 'three', '', '99999999999'):
@@ -326,7 +333,8 @@ def pictures_are_of_their_data(scratch):
 
 
 def main():
-    checks = (check_reads_arguments_first, demo_reads_arguments_first, lists_without_installing, installing_shows_progress,
+    checks = (check_reads_arguments_first, tests_do_not_see_its_variable, demo_reads_arguments_first,
+              lists_without_installing, installing_shows_progress,
               progress_without_a_count, quick_says_what_the_first_run_costs,
               interrupted_demo_ends_cleanly, interrupted_build_ends_cleanly, table_of_the_demo_fits,
               check_limits_silence_not_length, a_silent_test_is_shown_and_ended, check_counts_what_meson_writes,
