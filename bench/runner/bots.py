@@ -1,7 +1,6 @@
 """The Barcelona OpenMP Tasks Suite (BOTS), unchanged: each compiler's programs on its own runtime, and on ours."""
 
 import collections
-import math
 import pathlib
 import shutil
 import statistics
@@ -29,7 +28,7 @@ INPUTS = {
     "strassen": ["-n", "1024"],
     "uts": ["-f", "inputs/uts/test.input"],
 }
-BY_TURNS = "inputs/"  # a file of the suite
+INPUT_FILES = "inputs/"  # of the suite
 
 
 def sources(folder):
@@ -68,7 +67,7 @@ def version_text(version):
 
 def command(path, arguments, library, threads):
     settings = [f"OMP_NUM_THREADS={threads}", *([f"LD_LIBRARY_PATH={library}"] if library else [])]
-    inputs = [path.parent.parent / word if word.startswith(BY_TURNS) else word for word in arguments]
+    inputs = [path.parent.parent / word if word.startswith(INPUT_FILES) else word for word in arguments]
     return ["env", *settings, sys.executable, ONCE, path, *inputs]
 
 
@@ -82,7 +81,7 @@ class Tally:
     def rows(self, compiler):
         for count, ratios in self.ratios.items():
             text = f"{compiler}, {threads_text(count)}"
-            mean = math.exp(statistics.fmean(math.log(ratio) for ratio in ratios.values()))
+            mean = statistics.geometric_mean(ratios.values())
             slowest = min(ratios, key=ratios.get)
             say(f"{text}: {len(ratios)} programs; slowest beside its own library: {slowest}")
             yield Row("omp_bots", f"geometric mean, {text}", [mean], "x its own library")

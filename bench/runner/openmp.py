@@ -1,6 +1,5 @@
 """Programs of OpenMP: each compiler's on its own runtime, and on ours in its place."""
 
-import math
 import statistics
 
 from .benchmarks import missing_text, values_of
@@ -85,7 +84,7 @@ def kernels(benchmark, table, in_mean=()):
             yield from kernel_rows(setting, benchmark, kernel, program, arguments, len(table) / 2, ratios)
         for (compiler, count), of in ratios.items():
             if in_mean and all(kernel in of for kernel in in_mean):
-                mean = math.exp(statistics.fmean(math.log(of[kernel]) for kernel in in_mean))
+                mean = statistics.geometric_mean(of[kernel] for kernel in in_mean)
                 yield Row(benchmark, f"geometric mean, {compiler}, {threads_text(count)}", [mean], "x the better one")
 
     return run

@@ -27,18 +27,12 @@ constexpr auto patience = std::chrono::microseconds(20);
 constexpr int poll_sleep_milliseconds = 1;
 constexpr auto poll_sleep_spin = std::chrono::microseconds(10);
 
-void request_work_of(worker &victim) noexcept {
-    if ((victim.request_flags.load(std::memory_order_seq_cst) & work_requested) == 0)
-        victim.request_flags.fetch_or(work_requested,
-                                      std::memory_order_seq_cst); // pairs with publish_work
-}
-
 // Makes the next spawn of every other worker publish private tasks, and wake a worker if any sleeps then. In
 // a crowd, a search asks the neighbours; a worker that falls asleep asks all (hidden_tasks::ask).
 void request_work(const worker &here) noexcept {
     here.others.for_each([&](worker &victim) {
         if (here.team.many.may_hide(victim.index))
-            request_work_of(victim);
+            victim.request_work();
     });
 }
 
@@ -46,7 +40,7 @@ void request_work(const worker &here) noexcept {
 void request_work_for_sleepers(const worker &here) noexcept {
     if (here.team.many.exists())
         here.team.many.hiding.any(here.index, [&](unsigned number) {
-            request_work_of(*here.team.homes[number]);
+            here.team.homes[number]->request_work();
             return false;
         });
     else

@@ -122,8 +122,8 @@ void hidden_tasks::ask(worker &here) noexcept {
     for (unsigned w = 0; w < worker_bits::words; ++w) {
         asked_[w] = here.team.many.hiding.take_word(w);
         worker_bits::any_of(asked_[w], w, [&](unsigned number) {
-            here.team.homes[number]->request_flags.fetch_or(work_requested, std::memory_order_seq_cst);
-            return false; // pairs with publish_work
+            here.team.homes[number]->request_work();
+            return false;
         });
     }
 }

@@ -2,16 +2,16 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
-#include <cstdint>
 
 #include <fult/detail/assertion.hpp>
+
+#include "worker_bits.hpp"
 
 namespace fult::detail {
 
 class sleepers {
   public:
-    static constexpr unsigned capacity = 1024;
+    static constexpr unsigned capacity = worker_bits::capacity;
 
     // Ordered after a signaler's OR (seq_cst): either the signaler sees the sleeper, or the sleeper's last
     // check sees the bit.
@@ -21,15 +21,14 @@ class sleepers {
     // Counts the worker before it can be removed: otherwise a removal in between would decrement the count
     // for another worker, which sleeps on.
     void add(unsigned worker) noexcept {
-        FULT_ASSERT(worker < capacity);
         count_.fetch_add(1, std::memory_order_seq_cst); // pairs with any
-        words_[worker >> 6].fetch_or(bit(worker), std::memory_order_seq_cst);
+        bits_.add(worker);
     }
 
     // Removes a worker. Returns true if this caller did, and therefore must wake it (or, if it is the worker
     // itself, stays awake).
     bool remove(unsigned worker) noexcept {
-        if ((words_[worker >> 6].fetch_and(~bit(worker), std::memory_order_seq_cst) & bit(worker)) == 0)
+        if (!bits_.remove(worker))
             return false;
         FULT_ASSERT(count() != 0, "a sleeper is counted before it can be removed");
         count_.fetch_sub(1, std::memory_order_seq_cst);
@@ -38,23 +37,17 @@ class sleepers {
 
     // Removes some worker, preferably near `start`. Returns -1 if none sleeps.
     int remove_any(unsigned start) noexcept {
-        for (unsigned i = 0; i <= capacity / 64; ++i) {
-            const unsigned w = ((start >> 6) + i) % (capacity / 64);
-            for (std::uint64_t bits = words_[w].load(std::memory_order_seq_cst); bits != 0;
-                 bits &= bits - 1) {
-                const unsigned worker = w * 64 + static_cast<unsigned>(std::countr_zero(bits));
-                if (remove(worker))
-                    return static_cast<int>(worker);
-            }
-        }
-        return -1;
+        int removed = -1;
+        bits_.any(start, [&](unsigned worker) {
+            removed = remove(worker) ? static_cast<int>(worker) : -1;
+            return removed >= 0;
+        });
+        return removed;
     }
 
   private:
-    static std::uint64_t bit(unsigned worker) noexcept { return std::uint64_t{1} << (worker & 63); }
-
     alignas(64) std::atomic<unsigned> count_{0};
-    std::atomic<std::uint64_t> words_[capacity / 64]{};
+    worker_bits bits_;
 };
 
 } // namespace fult::detail

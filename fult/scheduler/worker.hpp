@@ -100,6 +100,10 @@ class alignas(cache_line) worker : public worker_hot {
     void switch_from(task *self, switch_reason how, task *next) noexcept;
     void make_ready(task *t) noexcept; // makes t runnable: private here if possible, else public
     void publish_work() noexcept;      // publishes private tasks after a work request
+    void request_work() noexcept {     // by another worker: its next spawn publishes
+        if ((request_flags.load(std::memory_order_seq_cst) & work_requested) == 0)
+            request_flags.fetch_or(work_requested, std::memory_order_seq_cst); // pairs with publish_work
+    }
     // signals; if it returns a claimed task, the caller must hand it off
     task *claim_or_signal(task_id who) noexcept;
     handed_off_chain &handed_off() noexcept { return sources.get<handed_off_chain>(); }

@@ -7,13 +7,11 @@
 
 #include <fult/detail/assertion.hpp>
 
-#include "sleepers.hpp"
-
 namespace fult::detail {
 
 class worker_bits {
   public:
-    static constexpr unsigned capacity = sleepers::capacity;
+    static constexpr unsigned capacity = 1024;
     static constexpr unsigned words = capacity / 64;
 
     bool contains(unsigned worker) const noexcept {
@@ -25,9 +23,10 @@ class worker_bits {
         if (!contains(worker))
             words_[worker >> 6].fetch_or(bit(worker), std::memory_order_seq_cst);
     }
-    void remove(unsigned worker) noexcept {
+    // True if it was set, and this caller has cleared it.
+    bool remove(unsigned worker) noexcept {
         FULT_ASSERT(worker < capacity);
-        words_[worker >> 6].fetch_and(~bit(worker), std::memory_order_seq_cst);
+        return (words_[worker >> 6].fetch_and(~bit(worker), std::memory_order_seq_cst) & bit(worker)) != 0;
     }
     // Removes the 64 workers of a word and returns them.
     std::uint64_t take_word(unsigned word) noexcept {

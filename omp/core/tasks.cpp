@@ -237,10 +237,10 @@ void end_undeferred(frame *me, frame *f) noexcept {
 
 namespace {
 
-// `newest` is written if the slot is one of this worker's own.
-void submit_slowly(frame *f, child_mark &newest) {
+// In a slot that take() finds. `newest` is written if that is one of this worker's own.
+template <class Take> void submit_in(const Take &take, frame *f, child_mark &newest) {
     try {
-        task *const t = detail::take_slot_slow();
+        task *const t = take();
         t->ops = &frame_ops;
         if (worker_hot *const w = detail::current_worker(); w == detail::home_of(t))
             link_child(w, t, f, newest);
@@ -251,6 +251,7 @@ void submit_slowly(frame *f, child_mark &newest) {
         fail("a task cannot be spawned: %s", error.what());
     }
 }
+void submit_slowly(frame *f, child_mark &newest) { submit_in(detail::take_slot_slow, f, newest); }
 
 } // namespace
 
@@ -276,14 +277,11 @@ bool returns_to_parent(const frame *f) noexcept {
 }
 
 void submit_to_parent(frame *f) {
-    try {
-        task *const t = detail::take_slot_with({.worker = static_cast<int>(f->parent->base.at->worker)});
-        t->ops = &frame_ops;
-        ::new (static_cast<void *>(t->storage)) stored_task{f, {}};
-        detail::make_ready_slow(t);
-    } catch (const std::exception &error) {
-        fail("a task cannot be spawned: %s", error.what());
-    }
+    const auto take = [home = f->parent->base.at->worker] {
+        return detail::take_slot_with({.worker = static_cast<int>(home)});
+    };
+    child_mark apart;
+    submit_in(take, f, apart);
 }
 
 } // namespace

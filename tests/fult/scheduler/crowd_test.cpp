@@ -8,6 +8,7 @@
 #include "fult/scheduler/team.hpp"
 #include "fult/scheduler/worker.hpp"
 #include "tests/support/asleep.hpp"
+#include "tests/support/busy_caller.hpp"
 #include "tests/support/ends.hpp"
 #include "tests/support/support.hpp"
 
@@ -16,6 +17,7 @@ namespace {
 using fult::spawn;
 using fult::detail::neighbours;
 using fult::detail::worker_bits;
+using fult::testing::compute_while_others_run;
 using fult::testing::expect_ends;
 using fult::testing::spin_until;
 using fult::testing::workers;
@@ -114,29 +116,14 @@ TEST_F(small_crowd, no_hint_is_left_when_all_sleep) {
 
 TEST_F(small_crowd, hidden_tasks_are_found) {
     for (std::size_t round = 0; round < fult::testing::scaled(100); ++round)
-        while_the_neighbour_is_busy([] {
-            std::atomic<int> ran{0};
-            std::vector<fult::handle<void>> all;
-            for (int i = 0; i < 200; ++i)
-                all.push_back(spawn([&] {
-                    EXPECT_NE(this_task::worker(), 0u);
-                    ran.fetch_add(1);
-                }));
-            spin_until([&] { return ran.load() == 200; });
-            join_all(all);
-        });
+        while_the_neighbour_is_busy(
+            [] { compute_while_others_run(200, [](auto body) { return spawn(body); }); });
 }
 
 TEST_F(small_crowd, public_tasks_are_found) {
     for (std::size_t round = 0; round < fult::testing::scaled(100); ++round)
-        while_the_neighbour_is_busy([] {
-            std::atomic<int> ran{0};
-            std::vector<fult::handle<void>> all;
-            for (int i = 0; i < 20; ++i)
-                all.push_back(spawn({.name = "public"}, [&] { ran.fetch_add(1); }));
-            spin_until([&] { return ran.load() == 20; });
-            join_all(all);
-        });
+        while_the_neighbour_is_busy(
+            [] { compute_while_others_run(20, [](auto body) { return spawn({.name = "public"}, body); }); });
 }
 
 TEST_F(small_crowd, handed_off_tasks_are_found) {
@@ -162,22 +149,9 @@ TEST_F(small_crowd, handed_off_tasks_are_found) {
     }
 }
 
-// Each generation is spawned by tasks that have been stolen.
 TEST_F(small_crowd, several_generations_are_found) {
-    constexpr int each = 20;
     for (std::size_t round = 0; round < fult::testing::scaled(20); ++round)
-        while_the_neighbour_is_busy([] {
-            std::atomic<int> ran{0};
-            spawn([&] {
-                for (int i = 0; i < each; ++i)
-                    spawn([&] {
-                        for (int k = 0; k < each; ++k)
-                            spawn([&] { ran.fetch_add(1); }).detach();
-                        ran.fetch_add(1);
-                    }).detach();
-            }).detach();
-            spin_until([&] { return ran.load() == each + each * each; });
-        });
+        while_the_neighbour_is_busy(fult::testing::compute_while_others_run_generations);
 }
 
 // As many as a region of many threads has.

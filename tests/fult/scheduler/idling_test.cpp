@@ -7,6 +7,7 @@
 
 #include "fult/scheduler/team.hpp"
 #include "tests/support/asleep.hpp"
+#include "tests/support/busy_caller.hpp"
 #include "tests/support/ends.hpp"
 #include "tests/support/support.hpp"
 
@@ -25,17 +26,8 @@ INSTANTIATE_TEST_SUITE_P(workers, hidden_work, ::testing::Values(2u, 8u));
 
 // The parent reaches no scheduling point before its children have run: only others can run them.
 TEST_P(hidden_work, children_of_a_task_that_computes) {
-    for (std::size_t round = 0; round < fult::testing::scaled(200); ++round) {
-        std::atomic<int> ran{0};
-        std::vector<fult::handle<void>> all;
-        for (int i = 0; i < 64; ++i)
-            all.push_back(spawn([&] {
-                EXPECT_NE(this_task::worker(), 0u);
-                ran.fetch_add(1);
-            }));
-        spin_until([&] { return ran.load() == 64; });
-        join_all(all);
-    }
+    for (std::size_t round = 0; round < fult::testing::scaled(200); ++round)
+        fult::testing::compute_while_others_run(64, [](auto body) { return spawn(body); });
 }
 
 TEST_P(hidden_work, tasks_that_yielded_to_one_that_computes) {
@@ -68,21 +60,8 @@ TEST_P(hidden_work, a_worker_that_waits_for_what_it_hides) {
 }
 
 TEST_P(hidden_work, several_generations) {
-    std::atomic<int> ran{0};
-    constexpr int each = 20;
-    for (int round = 0; round < 20; ++round) {
-        ran = 0;
-        spawn([&] {
-            for (int i = 0; i < each; ++i)
-                spawn([&] {
-                    for (int k = 0; k < each; ++k)
-                        spawn([&] { ran.fetch_add(1); }).detach();
-                    ran.fetch_add(1);
-                }).detach();
-        }).detach();
-        spin_until([&] { return ran.load() >= each + each * each; });
-        EXPECT_EQ(ran.load(), each + each * each);
-    }
+    for (int round = 0; round < 20; ++round)
+        fult::testing::compute_while_others_run_generations();
 }
 
 // While a search lasts, only as many workers search as there are processors for them. A search without an end
