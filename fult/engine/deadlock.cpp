@@ -80,7 +80,7 @@ bool no_other_thread(worker_team &team) noexcept {
     // A thread of the pool that is idle has made all its wake-ups. One that ends during the count must not be
     // mistaken for another.
     const unsigned idle = team.idle_blocking.load(std::memory_order_acquire); // pairs with blocking_pool
-    const unsigned own = team.count + team.helpers.load(std::memory_order_relaxed) + idle;
+    const unsigned own = team.count() + team.helpers.load(std::memory_order_relaxed) + idle;
     const unsigned there = count_threads();
     // TSan has a thread of its own as soon as the program has created one.
     return (there == own || (sanitizer::thread && there == own + 1)) &&
@@ -104,8 +104,8 @@ stillness::stillness() noexcept : team_(running_team()) {
 }
 
 bool stillness::all_sleep() const noexcept {
-    return team_->long_asleep.load(std::memory_order_seq_cst) == team_->count &&
-           team_->asleep.count() == team_->count &&
+    return team_->long_asleep.load(std::memory_order_seq_cst) == team_->count() &&
+           team_->asleep.count() == team_->count() &&
            team_->unparked.load(std::memory_order_seq_cst) == unparked_;
 }
 

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <fult/detail/misuse.hpp>
+#include <fult/detail/more_workers.hpp>
 #include <fult/runtime.hpp>
 #include <fult/this_task.hpp>
 
@@ -86,14 +87,19 @@ class engine {
   public:
     explicit engine(const options &asked);
     ~engine();
+    unsigned add_workers(unsigned wanted); // under team_guard
     const options &in_force() const noexcept { return team_.opts; }
     blocking_pool &pool() noexcept { return pool_; }
 
   private:
     static options complete(options asked, const topology &machine);
     static stack_settings stack_settings_of(const options &opts);
-    std::vector<std::vector<unsigned>> neighbours_of(unsigned worker) const;
+    std::vector<std::vector<unsigned>> neighbours_of(unsigned worker, unsigned workers) const;
     void create_homes();
+    std::thread thread_of(unsigned index);
+    unsigned most_workers() const noexcept;
+    void add_worker();
+    void introduce(worker &added) noexcept;
     void start_threads();
     void end_threads() noexcept;
     void become_main();
@@ -137,12 +143,12 @@ engine::engine(const options &asked)
     : team_((validate(asked), complete(asked, machine_)), stack_settings_of(complete(asked, machine_))),
       pool_(asked.blocking_threads, team_.idle_blocking) {
     std::fegetenv(&team_.fp_at_start);
-    team_.count = team_.opts.workers;
+    team_.set_count(team_.opts.workers);
     team_.processors = machine_.usable();
-    team_.stealing_disabled = team_.count == 1 || !team_.opts.stealing;
+    team_.stealing_disabled = team_.count() == 1 || !team_.opts.stealing;
     team_.private_words = team_.opts.private_words && asymmetric_fence_available();
-    if (!team_.stealing_disabled && team_.count > neighbours::most + 1)
-        team_.many.open(team_.count);
+    if (!team_.stealing_disabled && team_.count() > neighbours::most + 1)
+        team_.many.open(team_.count());
     first_hinted_word = team_.opts.levels == level_mode::automatic ? words_in_line
                         : team_.opts.levels == level_mode::two     ? 0
                                                                    : max_slots;
@@ -177,26 +183,26 @@ void keep_nearest(std::vector<std::vector<unsigned>> &groups, unsigned worker, s
 } // namespace
 
 // Of a worker that runs anywhere, no other is nearer.
-std::vector<std::vector<unsigned>> engine::neighbours_of(unsigned worker) const {
+std::vector<std::vector<unsigned>> engine::neighbours_of(unsigned worker, unsigned workers) const {
     if (team_.stealing_disabled)
         return {};
     if (team_.opts.bind == bind_mode::on) {
-        std::vector<std::vector<unsigned>> groups = machine_.neighbours(worker, team_.count);
+        std::vector<std::vector<unsigned>> groups = machine_.neighbours(worker, workers);
         keep_nearest(groups, worker, neighbours::most);
         return groups;
     }
     std::vector<unsigned> others;
-    for (unsigned i = 1; i < team_.count && i <= neighbours::most; ++i)
-        others.push_back((worker + i) % team_.count);
+    for (unsigned i = 1; i < workers && i <= neighbours::most; ++i)
+        others.push_back((worker + i) % workers);
     return {others};
 }
 
 void engine::create_homes() {
-    team_.homes.reserve(team_.count + 1);
-    for (unsigned i = 0; i <= team_.count; ++i)
-        team_.homes.push_back(worker::create(team_, i));
-    for (unsigned i = 0; i < team_.count; ++i) {
-        team_.homes[i]->set_neighbours(neighbours_of(i));
+    team_.homes[worker_team::foreign_index] = worker::create(team_, worker_team::foreign_index);
+    for (unsigned i = 0; i < team_.count(); ++i)
+        team_.homes[i] = worker::create(team_, i);
+    for (unsigned i = 0; i < team_.count(); ++i) {
+        team_.homes[i]->set_neighbours(neighbours_of(i, team_.count()));
         if (!team_.homes[i]->open_stacks(i == 0))
             lacks("no memory for the first stacks; lower FULT_STACK_SIZE or FULT_WORKERS", ENOMEM);
     }
@@ -213,36 +219,97 @@ void engine::become_main() {
 }
 
 void engine::start_threads() {
-    threads_.reserve(team_.count - 1);
+    threads_.reserve(team_.count() - 1);
     // Until nothing can fail any more: what a foreign thread had spawned would be lost.
     team_.closed.store(true, std::memory_order_relaxed);
     the_team.store(&team_, std::memory_order_release); // pairs with running_team
     publish_debug_table(team_);
-    for (unsigned i = 1; i < team_.count; ++i)
+    for (unsigned i = 1; i < team_.count(); ++i)
         try {
-            threads_.emplace_back([this, i] {
-                if (team_.opts.bind == bind_mode::on)
-                    machine_.bind(i, team_.count);
-                worker &w = *team_.homes[i];
-                const signal_stack for_reports;
-                w.enter_thread();
-                w.serve();
-                w.leave_thread();
-            });
+            threads_.push_back(thread_of(i));
         } catch (const std::system_error &error) {
-            throw std::system_error(
-                error.code(), "fult: cannot start a thread for worker " + std::to_string(i) + " of " +
-                                  std::to_string(team_.count) + "; lower FULT_WORKERS or raise `ulimit -u`");
+            throw std::system_error(error.code(), "fult: cannot start a thread for worker " +
+                                                      std::to_string(i) + " of " +
+                                                      std::to_string(team_.count()) +
+                                                      "; lower FULT_WORKERS or raise `ulimit -u`");
         }
     // Last: new threads inherit the mask and would have to wait for this one's core.
     if (team_.opts.bind == bind_mode::on)
-        bound_ = machine_.bind(0, team_.count);
+        bound_ = machine_.bind(0, team_.count());
+}
+
+// It begins when the worker is counted.
+std::thread engine::thread_of(unsigned index) {
+    return std::thread([this, index] {
+        team_.await_count(index + 1);
+        if (team_.opts.bind == bind_mode::on)
+            machine_.bind(index, team_.count());
+        worker &w = *team_.homes[index];
+        const signal_stack for_reports;
+        w.enter_thread();
+        w.serve();
+        w.leave_thread();
+    });
+}
+
+// Workers of a running runtime ----------------------------------------------------------------------------------
+
+// Where workers look at each other one by one, there are no more than that allows. A worker that has begun
+// alone does without what others need, and workers with processors of their own leave none over.
+unsigned engine::most_workers() const noexcept {
+    if (team_.stealing_disabled || team_.opts.bind == bind_mode::on)
+        return team_.count();
+    return team_.many.exists() ? worker_team::most_workers
+                               : std::min(neighbours::most + 1, worker_team::most_workers);
+}
+
+unsigned engine::add_workers(unsigned wanted) {
+    if (team_.closed.load(std::memory_order_acquire)) // it starts, or ends
+        return team_.count();
+    while (team_.count() < std::min(wanted, most_workers()))
+        add_worker();
+    return team_.count();
+}
+
+// Whatever can fail comes first: then nobody has seen the new worker.
+void engine::add_worker() {
+    const unsigned index = team_.count();
+    worker &added = *worker::create(team_, index);
+    team_.homes[index] = &added;
+    try {
+        added.set_neighbours(neighbours_of(index, index + 1));
+        if (!added.open_stacks(false))
+            lacks("no memory for the stacks of one more worker", ENOMEM);
+        threads_.push_back(thread_of(index));
+    } catch (...) {
+        team_.homes[index] = nullptr;
+        worker::destroy(&added);
+        throw;
+    }
+    introduce(added);
+}
+
+// Workers that sleep have not asked the new one for work, so it begins as if they had (LATE in
+// tests/model/sleep.pml). It begins after all others know it: that they have looked without it does no harm.
+void engine::introduce(worker &added) noexcept {
+    added.request_work();
+    if (!team_.many.exists())
+        for (unsigned i = 0; i < added.index; ++i)
+            team_.homes[i]->others.append(added);
+    team_.counting.lock(); // whoever counts sleepers and tasks sees it, or counted before it had any
+    team_.set_count(added.index + 1);
+    team_.counting.unlock();
+    publish_debug_table(team_);
 }
 
 void engine::end_threads() noexcept {
+    {
+        const team_guard no_more_workers; // it is closed
+    }
     team_.stopping.store(true, std::memory_order_seq_cst); // pairs with park
-    for (unsigned i = 0; i < team_.count && i < team_.homes.size(); ++i)
-        team_.wake(i);
+    for (unsigned i = 0; i < team_.count(); ++i)
+        if (team_.homes[i])
+            team_.wake(i);
     for (std::thread &each : threads_)
         each.join();
     threads_.clear();
@@ -259,30 +326,28 @@ void engine::end_threads() noexcept {
 }
 
 void engine::destroy_homes() noexcept {
-    for (worker *w : team_.homes)
-        worker::destroy(w);
-    team_.homes.clear();
+    for (worker *&each : team_.homes)
+        if (worker *const w = std::exchange(each, nullptr))
+            worker::destroy(w);
 }
 
 // True if every other worker sleeps, and none trims or polls meanwhile. Called under team_.counting, which
 // keeps it so.
 bool engine::can_count() const noexcept {
-    return team_.asleep.count() == team_.count - 1 && team_.trimming.load(std::memory_order_acquire) == 0 &&
+    return team_.asleep.count() == team_.count() - 1 && team_.trimming.load(std::memory_order_acquire) == 0 &&
            !team_.outside.polls_asleep();
 }
 
 // Number of living tasks, without the main task.
 std::uint64_t engine::living() noexcept {
     std::uint64_t count = 0;
-    for (worker *w : team_.homes)
-        count += w->slots.living();
+    team_.for_each_home([&count](worker &w) { count += w.slots.living(); });
     return count - 1;
 }
 
 std::uint64_t engine::ended() noexcept {
     std::uint64_t count = 0;
-    for (worker *w : team_.homes)
-        count += w->slots.ended();
+    team_.for_each_home([&count](worker &w) { count += w.slots.ended(); });
     return count;
 }
 
@@ -350,7 +415,7 @@ void engine::drain() noexcept {
         std::this_thread::sleep_for(std::chrono::microseconds(idle < 20 ? 20 : 1000));
         if (++idle % 1000 == 20) // soon, then about once a second
             refuse_handles();
-        if (team_.asleep.count() < team_.count - 1 || team_.outside.expect_something() || pool_.busy())
+        if (team_.asleep.count() < team_.count() - 1 || team_.outside.expect_something() || pool_.busy())
             moved = std::chrono::steady_clock::now();
         else if (std::chrono::steady_clock::now() - moved > stall_report_after) {
             report_waiting();
@@ -407,6 +472,11 @@ void stop_engine() noexcept {
     taken.store(false, std::memory_order_release);
 }
 
+unsigned add_workers(unsigned wanted) {
+    const team_guard stays;
+    return running_team() ? the_engine().add_workers(wanted) : 0;
+}
+
 const options &engine_options() noexcept { return the_engine().in_force(); }
 blocking_pool &engine_pool() noexcept { return the_engine().pool(); }
 
@@ -420,7 +490,7 @@ unsigned worker_count() noexcept {
     const detail::worker *here = detail::this_worker();
     const detail::team_visit visit(here);
     const detail::worker_team *team = detail::visited_team(here, visit);
-    return team ? team->count : 0;
+    return team ? team->count() : 0;
 }
 
 } // namespace fult

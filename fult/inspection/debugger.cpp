@@ -14,9 +14,9 @@ namespace {
 
 // Read by tools/gdb/fult.py, which knows the order of the members. A change of meaning changes the version.
 struct debug_table {
-    std::uint64_t version = 2;
-    std::uint64_t homes = 0;      // number of homes, the last one for foreign threads; 0: no runtime
-    std::uint64_t first_home = 0; // the address of an array of pointers to them
+    std::uint64_t version = 3;
+    std::uint64_t workers = 0; // their number; 0: no runtime
+    std::uint64_t homes = 0;   // the address of an array of pointers to their homes
     std::uint64_t task_size = sizeof(fult::detail::task);
     std::uint64_t tasks = fult::detail::tasks_offset; // offsets in a home:
     std::uint64_t ready_bytes = fult::detail::ready_bytes_offset;
@@ -36,6 +36,7 @@ struct debug_table {
     std::uint64_t name = 0;                                // offset of a std::string in a task's extras
     std::uint64_t ops = offsetof(fult::detail::task, ops); // offsets in a task:
     std::uint64_t storage = offsetof(fult::detail::task, storage);
+    std::uint64_t foreign_home = 0; // of the tasks of foreign threads
 };
 
 } // namespace
@@ -58,10 +59,11 @@ void publish_debug_table(const worker_team &team) noexcept {
     fult_debug.upper_lines = distance(home->tasks.address_of_words_used(true), home);
     static const task_extras any;
     fult_debug.name = distance(&any.name, &any);
-    fult_debug.first_home = address_of(team.homes.data());
-    fult_debug.homes = team.homes.size();
+    fult_debug.homes = address_of(team.homes.data());
+    fult_debug.foreign_home = address_of(&team.foreign_home());
+    fult_debug.workers = team.count();
 }
 
-void clear_debug_table() noexcept { fult_debug.homes = 0; }
+void clear_debug_table() noexcept { fult_debug.workers = 0; }
 
 } // namespace fult::detail

@@ -85,7 +85,7 @@ std::string label(const task_description &t) {
 std::string label(task_id id) {
     const task *t = to_task(id);
     const auto *home = static_cast<const worker *>(home_of(t));
-    std::string text = home->index < home->team.count ? std::to_string(home->index) : std::string("outside");
+    std::string text = home->has_thread() ? std::to_string(home->index) : std::string("outside");
     text += ':';
     text += std::to_string(slot_of(t));
     return text;

@@ -48,8 +48,8 @@ FULT_RACY_READ task_id racy_id_of(const task *t) noexcept {
 // before it is dereferenced.
 class descriptor_ranges {
   public:
-    explicit descriptor_ranges(const worker_team &team)
-        : homes_(team.homes.begin(), team.homes.end()), words_(words_for(team.opts.max_tasks)) {
+    explicit descriptor_ranges(const worker_team &team) : words_(words_for(team.opts.max_tasks)) {
+        team.for_each_home([this](const worker &home) { homes_.push_back(&home); });
         std::sort(homes_.begin(), homes_.end(), std::less<const worker *>());
     }
 
@@ -87,7 +87,7 @@ struct seen {
     explicit seen(const task *t) noexcept {
         const auto &home = *static_cast<worker *>(home_of(t));
         about.id = racy_id_of(t);
-        about.home = home.index < home.team.count ? static_cast<int>(home.index) : -1;
+        about.home = home.has_thread() ? static_cast<int>(home.index) : -1;
         about.slot = slot_of(t);
         about.worker = -1;
         about.spawned_at = {site, home.sites.of(slot_of(t), site)};
@@ -111,11 +111,10 @@ class walk {
         : team_(team), visitor_(visitor), descriptors_(team) {}
 
     std::size_t all() {
-        for (unsigned i = 0; i < team_.count; ++i)
+        for (unsigned i = 0; i < team_.count(); ++i)
             visit_running(*team_.homes[i]);
-        for (worker *home : team_.homes)
-            visit_home(*home);
-        for (unsigned i = 0; i < team_.count; ++i)
+        team_.for_each_home([this](worker &home) { visit_home(home); });
+        for (unsigned i = 0; i < team_.count(); ++i)
             visit_claimed(*team_.homes[i]);
         return count_;
     }

@@ -15,7 +15,7 @@ void trim() noexcept {
     if (!team)
         return;
     detail::worker *here = detail::this_worker();
-    for (unsigned i = 0; i < team->count; ++i) {
+    for (unsigned i = 0; i < team->count(); ++i) {
         detail::worker *w = team->homes[i];
         if (here && w == here) {
             here->trim();

@@ -206,7 +206,7 @@ bool descriptors::is_left_to_others() const noexcept {
         return false;
     const worker_team &team = here->team;
     const bool someone_is_busy =
-        team.searching.load(std::memory_order_relaxed) + team.asleep.count() < team.count;
+        team.searching.load(std::memory_order_relaxed) + team.asleep.count() < team.count();
     return someone_is_busy && timers::now() - last_poll_.load(std::memory_order_relaxed) < soon;
 }
 

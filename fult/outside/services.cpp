@@ -276,7 +276,7 @@ bool others_ready() noexcept {
 
 std::uint32_t decisions_of(unsigned other) noexcept {
     const worker_team &team = this_worker()->team;
-    FULT_ASSERT(other < team.count, "workers of one runtime");
+    FULT_ASSERT(other < team.count(), "workers of one runtime");
     return team.homes[other]->decisions.count();
 }
 

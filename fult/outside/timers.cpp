@@ -34,7 +34,7 @@ std::int64_t timers::now() noexcept {
 }
 
 void timers::open_slow(worker_team &team) {
-    std::unique_ptr<shard[]> made(new (std::nothrow) shard[team.count]);
+    std::unique_ptr<shard[]> made(new (std::nothrow) shard[team.count()]);
     if (!made)
         throw std::system_error(ENOMEM, std::generic_category(), "fult: no memory for the timers");
     bool added = true;
@@ -42,7 +42,7 @@ void timers::open_slow(worker_team &team) {
     opening_.lock();
     if (!open_.load(std::memory_order_relaxed)) {
         shards_ = std::move(made);
-        count_ = team.count;
+        count_ = team.count();
         added = team.outside.add_own(*this, services::own::time);
         error = errno;
         open_.store(added, std::memory_order_release); // pairs with open
@@ -54,7 +54,7 @@ void timers::open_slow(worker_team &team) {
 }
 
 void timers::arm(timer_entry &e) noexcept {
-    const unsigned index = this_worker()->index;
+    const unsigned index = this_worker()->index % count_; // workers that came later share one
     shard &mine = shards_[index];
     e.shard = index;
     mine.lock.lock();

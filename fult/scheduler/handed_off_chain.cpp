@@ -30,7 +30,8 @@ bool handed_off_chain::defer_release(worker &here, void *lock, transfer_function
     FULT_ASSERT(this_worker() == &here && here.current, "a task releases its lock");
     const worker_team &team = here.team;
     task *nothing = head_.load(std::memory_order_relaxed);
-    if (nothing || (team.stealing_disabled && team.count > 1)) // the next owner may belong to another worker
+    if (nothing ||
+        (team.stealing_disabled && team.count() > 1)) // the next owner may belong to another worker
         return false;
     transfer_.store(transfer, std::memory_order_relaxed);
     if (!head_.compare_exchange_strong(nothing, deferred_lock(lock), std::memory_order_seq_cst))
@@ -83,9 +84,9 @@ task *handed_off_chain::steal_stalled(worker &here) noexcept {
             return first;
         }
     watched_first_ = nullptr;
-    for (unsigned i = 0; i < team.count && i <= neighbours::most && !watched_first_; ++i) {
+    for (unsigned i = 0; i < team.count() && i <= neighbours::most && !watched_first_; ++i) {
         const int next_victim = team.many.exists() ? team.many.shown.next(watched_victim_)
-                                                   : static_cast<int>((watched_victim_ + 1) % team.count);
+                                                   : static_cast<int>((watched_victim_ + 1) % team.count());
         if (next_victim < 0)
             break;
         watched_victim_ = static_cast<unsigned>(next_victim);

@@ -49,7 +49,7 @@ bool long_sleep::count(worker &here, bool long_asleep) noexcept {
         return false;
     counted_ = long_asleep;
     if (long_asleep)
-        return team.long_asleep.fetch_add(1, std::memory_order_seq_cst) + 1 == team.count;
+        return team.long_asleep.fetch_add(1, std::memory_order_seq_cst) + 1 == team.count();
     FULT_ASSERT(team.long_asleep.load(std::memory_order_relaxed) != 0, "this worker is counted");
     team.long_asleep.fetch_sub(1, std::memory_order_seq_cst);
     // after long_asleep changes; pairs with report_deadlock

@@ -2,9 +2,14 @@
 // is disabled.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
+
+#include <fult/detail/assertion.hpp>
 
 #include "fult/base/random.hpp"
 #include "fult/tasks/task.hpp"
@@ -15,12 +20,20 @@ class worker;
 
 class neighbours {
   public:
+    static constexpr unsigned capacity = 64;
     // At most so many. Of the other homes of a larger team, hints show which may have tasks (crowd.hpp). A
     // test sets it before the runtime starts.
-    static inline unsigned most = 64;
+    static inline unsigned most = capacity;
 
     explicit neighbours(unsigned seed) noexcept : random_(seed) {}
     void add_group(std::vector<worker *> group) { groups_.push_back(std::move(group)); }
+    // A worker that the runtime gets while it runs. Not by two threads at once; the owner may be searching.
+    void append(worker &other) noexcept {
+        const unsigned before = appended_count_.load(std::memory_order_relaxed);
+        FULT_ASSERT(before < capacity);
+        appended_[before] = &other;
+        appended_count_.store(before + 1, std::memory_order_release); // pairs with appended
+    }
 
     // True once is(other) is true, nearest first.
     template <class Is> bool any(const Is &is) const noexcept {
@@ -28,6 +41,9 @@ class neighbours {
             for (worker *other : group)
                 if (is(*other))
                     return true;
+        for (worker *other : appended())
+            if (is(*other))
+                return true;
         return false;
     }
     template <class Each> void for_each(const Each &each) const noexcept {
@@ -38,18 +54,28 @@ class neighbours {
     }
     // The first task that take(other) returns; within a group the start is random.
     template <class Take> task *find(const Take &take) noexcept {
-        for (const auto &group : groups_) {
-            const auto size = static_cast<std::uint32_t>(group.size());
-            const std::uint32_t start = random_.below(size);
-            for (std::uint32_t i = 0; i < size; ++i)
-                if (task *t = take(*group[(start + i) % size]))
-                    return t;
-        }
-        return nullptr;
+        for (const auto &group : groups_)
+            if (task *t = find_in(group, take))
+                return t;
+        return find_in(appended(), take);
     }
 
   private:
+    template <class Take> task *find_in(std::span<worker *const> group, const Take &take) noexcept {
+        const auto size = static_cast<std::uint32_t>(group.size());
+        const std::uint32_t start = size != 0 ? random_.below(size) : 0;
+        for (std::uint32_t i = 0; i < size; ++i)
+            if (task *t = take(*group[(start + i) % size]))
+                return t;
+        return nullptr;
+    }
+    std::span<worker *const> appended() const noexcept {
+        return {appended_.data(), appended_count_.load(std::memory_order_acquire)}; // pairs with append
+    }
+
     std::vector<std::vector<worker *>> groups_;
+    std::array<worker *, capacity> appended_{};
+    std::atomic<unsigned> appended_count_{0};
     random_source random_;
 };
 

@@ -15,11 +15,11 @@ constexpr std::uint32_t turns_per_hidden_check = 16;
 
 // The other workers by number, beginning behind this one.
 worker &other_worker(const worker &here, unsigned number) noexcept {
-    FULT_ASSERT(number + 1 < here.team.count);
-    return *here.team.homes[(here.index + 1 + number) % here.team.count];
+    FULT_ASSERT(number + 1 < here.team.count());
+    return *here.team.homes[(here.index + 1 + number) % here.team.count()];
 }
 unsigned other_after(const worker &here, unsigned number) noexcept {
-    return (number + 1) % (here.team.count - 1);
+    return (number + 1) % (here.team.count() - 1);
 }
 
 // If no stack can be allocated, tasks that have one come first.

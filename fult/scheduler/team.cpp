@@ -17,6 +17,16 @@ bool worker_team::ends_shortage() noexcept {
     return true;
 }
 
+void worker_team::set_count(unsigned workers) noexcept {
+    count_.store(workers, std::memory_order_release);
+    count_.notify_all();
+}
+
+void worker_team::await_count(unsigned workers) const noexcept {
+    for (unsigned now = count(); now < workers; now = count())
+        count_.wait(now, std::memory_order_acquire);
+}
+
 // Which worker is woken: docs/scheduler.md, "Stealing and sleeping".
 
 void worker_team::wake(unsigned target) noexcept {
@@ -32,7 +42,7 @@ void worker_team::wake_one(unsigned near) noexcept {
 void worker_team::wake_for(const worker &home, bool only_home) noexcept {
     if (!asleep.any()) // after the OR of the caller
         return;
-    if (home.index < count) {
+    if (home.has_thread()) {
         if (asleep.remove(home.index)) {
             homes[home.index]->idle.unpark();
             return;

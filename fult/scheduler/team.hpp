@@ -1,9 +1,9 @@
 // The state that the workers of a runtime share.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cfenv>
-#include <vector>
 
 #include <fult/detail/stillness.hpp>
 #include <fult/options.hpp>
@@ -26,11 +26,26 @@ struct worker_team {
     options opts;
     stack_pool stacks;
     std::fenv_t fp_at_start{};      // floating-point environment of the thread that started the runtime
-    unsigned count = 0;             // number of workers
     unsigned processors = 1;        // number of processors they may use
-    std::vector<worker *> homes;    // the workers, then the home for tasks of foreign threads
     bool private_words = true;      // requested, and supported here
     bool stealing_disabled = false; // one worker, or stealing is off
+
+    // The homes: those of the workers by number, and the one for tasks of foreign threads. The number of
+    // workers grows where a runtime gets more of them (engine::add_workers). A home is in the array before
+    // its number is seen anywhere.
+    static constexpr unsigned most_workers = worker_bits::capacity, foreign_index = most_workers;
+    std::array<worker *, most_workers + 1> homes{};
+    unsigned count() const noexcept { return count_.load(std::memory_order_acquire); } // number of workers
+    void set_count(unsigned workers) noexcept;
+    void await_count(unsigned workers) const noexcept;
+    worker &foreign_home() const noexcept { return *homes[foreign_index]; }
+    template <class Each> void for_each_home(const Each &each) const {
+        for (unsigned i = 0; i < count(); ++i)
+            each(*homes[i]);
+        if (homes[foreign_index])
+            each(*homes[foreign_index]);
+    }
+
     alignas(64) std::atomic<bool> stopping{false};
     std::atomic<bool> ending{false};                // the main task waits for the end of all others
     std::atomic<bool> closed{false};                // no foreign thread may spawn: not yet, or not any more
@@ -57,13 +72,14 @@ struct worker_team {
     spin_lock counting;
     std::atomic<unsigned> trimming{0}; // number of sleeping workers that trim: theirs cannot be counted
 
-    worker &foreign_home() const noexcept { return *homes[count]; }
-
     // Wakes a worker that should run a task whose bit was just set in home's words.
     void wake_for(const worker &home, bool only_home) noexcept;
     // Wakes one worker if any sleeps.
     void wake_one(unsigned near) noexcept;
     void wake(unsigned index) noexcept;
+
+  private:
+    std::atomic<unsigned> count_{0};
 };
 
 // The running team; nullptr if there is none.

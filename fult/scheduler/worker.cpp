@@ -42,12 +42,13 @@ worker::worker(worker_team &owner, unsigned number) noexcept
     slots.open(this, !owner.private_words || owner.opts.spawn_sites, owner.opts.max_tasks);
     tasks.open(this, owner.opts);
     tasks.mark_used(half_words);
-    if (owner.many.exists() && index < owner.count)
+    if (owner.many.exists() && has_thread())
         tasks.show_in(owner.many.shown, index);
 }
 
 worker *worker::create(worker_team &owner, unsigned index) {
-    auto *made = ::new (map_home(owner.opts.max_tasks, index, owner.count + 1)) worker(owner, index);
+    auto *made = ::new (map_home(owner.opts.max_tasks, index == worker_team::foreign_index ? 0 : index + 1,
+                                 owner.count() + 1)) worker(owner, index);
     if (owner.opts.spawn_sites)
         made->sites.open();
     return made;

@@ -43,7 +43,8 @@ class alignas(cache_line) worker : public worker_hot {
     static void destroy(worker *w) noexcept;
 
     worker_team &team;
-    const unsigned index;
+    const unsigned index; // foreign_index: the home of foreign threads' tasks, without a thread
+    bool has_thread() const noexcept { return index != worker_team::foreign_index; }
     ready_set tasks;
     home_slots slots{tasks};
     spawn_sites sites; // of the tasks of this home

@@ -262,7 +262,7 @@ FULT_COLD void report_abandoned(const task *t, const void *destroyed_at) noexcep
     home->extras_lock().unlock();
     symbols().print(destroyed_at, place, sizeof place, true);
     char number[16] = "outside";
-    if (home->index < home->team.count)
+    if (home->has_thread())
         std::snprintf(number, sizeof number, "%u", home->index);
     warn("task %s:%u '%s' is detached: its handle is destroyed unjoined at %s", number, slot_of(t), name,
          place);

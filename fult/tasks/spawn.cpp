@@ -46,12 +46,12 @@ task *admit(task *t, const worker &home) {
 }
 
 [[noreturn]] void no_slot(const worker &home) {
-    throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
-                            "fult: spawn: the table of " +
-                                (home.index < home.team.count ? "worker " + std::to_string(home.index)
-                                                              : std::string("foreign threads")) +
-                                " is full (" + std::to_string(home.team.opts.max_tasks) +
-                                " living tasks); join some, or raise FULT_MAX_TASKS");
+    throw std::system_error(
+        std::make_error_code(std::errc::resource_unavailable_try_again),
+        "fult: spawn: the table of " +
+            (home.has_thread() ? "worker " + std::to_string(home.index) : std::string("foreign threads")) +
+            " is full (" + std::to_string(home.team.opts.max_tasks) +
+            " living tasks); join some, or raise FULT_MAX_TASKS");
 }
 
 // If the last stack could not be allocated, a spawn first tries to allocate one.
@@ -183,9 +183,9 @@ task *take_slot_with(const spawn_options &wanted) {
     const team_visit visit(this_worker());
     worker_team &team = team_of(this_worker(), visit);
     demand_stacks(team);
-    if (wanted.worker < -1 || wanted.worker >= static_cast<int>(team.count))
+    if (wanted.worker < -1 || wanted.worker >= static_cast<int>(team.count()))
         throw std::out_of_range("fult: spawn: there is no worker " + std::to_string(wanted.worker) +
-                                "; there are " + std::to_string(team.count) +
+                                "; there are " + std::to_string(team.count()) +
                                 " workers, numbered from 0; -1 is the spawning worker");
     if (wanted.pinned && wanted.worker < 0 && !this_worker())
         throw std::invalid_argument(

@@ -27,7 +27,8 @@ class FULT_API runtime {
     const options &in_force() const noexcept;
 };
 
-/// The number of workers; 0 if no runtime is running. From any thread.
+/// The number of workers; 0 if no runtime is running. From any thread. It stays the same while a runtime of
+/// the program's runs; OpenMP programs on fult-omp may get more.
 FULT_API unsigned worker_count() noexcept;
 
 } // namespace fult

@@ -10,6 +10,7 @@ namespace fult::omp {
 
 // What they protect. A fork takes them in this order, and so does a thread that takes several.
 enum class shared_state : unsigned {
+    holders,       // of workers (holders.cpp)
     runtime,       // its start and end (threads.cpp)
     threadprivate, // clang's descriptions of these variables
     teams,         // those that are in no use

@@ -41,7 +41,9 @@ struct alignas(64) thread_state {
     taken_tasks taken;           // dependent ones of other threads
     unsigned worker = no_worker; // its number
     std::atomic<int> bound{-1};  // number of the place to which it is bound (binding.hpp); -1: not bound
-    const int id = next_id();    // of this thread among all of the process
+    std::atomic<unsigned> open_regions{0}; // in which its members are on workers that it holds (holders.hpp)
+    const thread_state *holder = nullptr;  // of a worker; under shared_state::holders
+    const int id = next_id();              // of this thread among all of the process
     static constexpr unsigned no_worker = taken_tasks::no_worker;
 
   private:

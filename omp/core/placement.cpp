@@ -5,6 +5,7 @@
 
 #include <fult/detail/assertion.hpp>
 
+#include "holders.hpp"
 #include "threads.hpp"
 
 namespace fult::omp {
@@ -37,31 +38,41 @@ thread_state *worker_at(const team &t, int place, unsigned i) noexcept {
     return unbound ? unbound : shared;
 }
 
+// Member 0 is on the caller's thread, the others on the next workers.
+void choose_workers(team &t, thread_state *caller, unsigned workers, unsigned stride) noexcept {
+    const bool on_worker = caller->worker != thread_state::no_worker;
+    t.members[0].at = caller;
+    for (unsigned i = 1; i < t.size; ++i) {
+        member &m = t.members[i];
+        if (workers == 1)
+            m.at = worker_thread(0);
+        else if (!t.avoids_worker_0)
+            m.at = worker_thread((caller->worker + i * stride) % workers);
+        else
+            m.at = worker_thread(1 + ((on_worker ? caller->worker : 0) + i * stride - 1) % (workers - 1));
+    }
+}
+
 } // namespace
 
 void assign_threads(team &t, thread_state *caller, unsigned workers) {
     const unsigned stride = distance_of_members(t, workers);
-    const placement_input now{caller, workers, stride, t.avoids_worker_0};
+    placement_input now{caller, workers, stride, t.avoids_worker_0,
+                        t.holds_workers ? changes_of_holders() : 0};
     if (t.placed_by == now) [[likely]]
         return;
+    FULT_ASSERT(t.size == 1 || workers != 0);
+    choose_workers(t, caller, workers, stride);
+    if (t.holds_workers)
+        now.workers = workers = hold_workers(t, workers);
     t.placed_by = now;
     if (t.workers != workers) {
         t.on_worker = std::make_unique<member *[]>(workers);
         t.workers = workers;
     }
     std::fill_n(t.on_worker.get(), workers, nullptr);
-    FULT_ASSERT(t.size == 1 || workers != 0);
-    const bool on_worker = caller->worker != thread_state::no_worker;
     for (unsigned i = t.size; i-- > 0;) {
         member &m = t.members[i];
-        if (i == 0)
-            m.at = caller;
-        else if (workers == 1)
-            m.at = worker_thread(0);
-        else if (!t.avoids_worker_0)
-            m.at = worker_thread((caller->worker + i * stride) % workers);
-        else
-            m.at = worker_thread(1 + ((on_worker ? caller->worker : 0) + i * stride - 1) % (workers - 1));
         FULT_ASSERT(i == 0 || m.at->worker != thread_state::no_worker,
                     "the first alone may be a foreign thread");
         FULT_ASSERT(m.at->worker == thread_state::no_worker || m.at->worker < workers);

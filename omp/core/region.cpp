@@ -14,6 +14,7 @@
 #include "control.hpp"
 #include "error.hpp"
 #include "fork.hpp"
+#include "holders.hpp"
 #include "icv.hpp"
 #include "placement.hpp"
 #include "tasks.hpp"
@@ -322,6 +323,9 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     set(t->begins_bound, false);
     if (!are_together(*t)) [[unlikely]]
         begin_afresh(*t);
+    set(t->holds_workers, size > 1 && around.level == 0 && is_thread_of_program());
+    if (t->holds_workers)
+        begin_holding(here);
     assign_threads(*t, here, workers);
     const icv_set *const icvs = member_icvs(*t, *me->icvs(), with);
     if (binds_threads()) [[unlikely]] {
@@ -387,6 +391,8 @@ void close_region(team *t) {
         set_current_frame(t->before);
     thread_state *const at = mine.at;
     end_implicit(mine);
+    if (t->holds_workers)
+        end_holding(at);
     give_threads(*t);
     [[maybe_unused]] const unsigned open =
         regions.fetch_sub(1, std::memory_order_release); // pairs with open_regions

@@ -61,6 +61,7 @@ struct placement_input {
     const thread_state *caller = nullptr; // null: no choice has been made
     unsigned workers = 0, stride = 0;
     bool avoids_worker_0 = false;
+    unsigned changes = 0; // of holders; 0: the caller holds no workers
     bool operator==(const placement_input &) const = default;
 };
 
@@ -74,6 +75,7 @@ struct team {
     // Worker 0 belongs to the initial thread, which may be in a call that blocks it: members of a foreign
     // thread's team, and of those nested in it, stay away from it.
     bool avoids_worker_0 = false;
+    bool holds_workers = false;     // its opener does (holders.hpp)
     bool begins_bound = false;      // members bind their threads as they begin, or
     bool displays_affinity = false; // print where they run
     bool is_foreign = false;        // the first member is on a foreign thread

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/more_workers.hpp>
 #include <fult/detail/service.hpp>
 #include <fult/fult.hpp>
 
@@ -30,6 +31,7 @@ constinit std::atomic<unsigned> workers{0};
 constinit std::atomic<unsigned> ready{0};   // workers, or 0 while the runtime may be about to end
 fult::runtime *own = nullptr;               // started here, on the initial thread
 std::atomic<bool> started_elsewhere{false}; // started here, on a thread of its own
+const detail::task *main_task = nullptr;    // of the runtime that was started here, on the initial thread
 std::atomic<bool> is_child{false};          // of a fork: the threads are the parent's
 constexpr unsigned most_workers = 1024;
 constinit std::atomic<unsigned> worker_limit{most_workers}; // FULT_WORKERS
@@ -76,6 +78,7 @@ void start(unsigned threads) {
         unbind_thread(this_thread());
     if (is_initial_thread()) {
         own = new fult::runtime(options_for(threads));
+        main_task = detail::current_worker()->current;
         return;
     }
     // Worker 0 is a thread of the library's: its main task never ends. There will be no other start, so
@@ -104,6 +107,9 @@ void start(unsigned threads) {
     started_elsewhere.store(true, std::memory_order_relaxed);
 }
 
+// The program knows nothing about the number of its workers.
+bool is_own() noexcept { return own || started_elsewhere.load(std::memory_order_relaxed); }
+
 // Those of the last runtime's threads.
 void forget_bindings() noexcept {
     for (unsigned i = 0; i < most_workers; ++i)
@@ -128,11 +134,44 @@ bool stop(unsigned mine) noexcept {
         return false;
     ready.store(0, std::memory_order_seq_cst); // pairs with ensure_workers
     if (open_regions() == mine) {
+        main_task = nullptr;
         delete std::exchange(own, nullptr);
         return true;
     }
     ready.store(workers.load(std::memory_order_relaxed), std::memory_order_release);
     return false;
+}
+
+void make_states(unsigned count) {
+    for (unsigned i = 0; i < count; ++i)
+        if (!worker_threads[i].load(std::memory_order_relaxed)) {
+            auto *const p = new thread_state;
+            p->worker = i;
+            worker_threads[i].store(p, std::memory_order_release);
+        }
+}
+
+// A new worker may run a task at once, and finds its state.
+void grow(unsigned threads) {
+    FULT_ASSERT(threads <= most_workers && is_own());
+    make_states(threads);
+    detail::add_workers(threads);
+}
+
+// Of the runtime that runs now.
+unsigned begin_with_workers() {
+    const unsigned now = fult::worker_count() < most_workers ? fult::worker_count() : most_workers;
+    if (std::getenv("FULT_WORKERS"))
+        worker_limit.store(now, std::memory_order_relaxed);
+    make_states(now);
+    // Members that outnumber the processors wait for each other's: an idle one gives its processor up between
+    // looks.
+    const bool shares = now > static_cast<unsigned>(processors());
+    detail::share_processors(shares);
+    dock::set_patience(shares || icvs_of_program().wait_passive);
+    workers.store(now, std::memory_order_release);
+    ready.store(now, std::memory_order_release);
+    return now;
 }
 
 } // namespace
@@ -153,6 +192,8 @@ unsigned ensure_workers(unsigned threads) {
         if (fult::worker_count() == 0 || (threads > workers.load(std::memory_order_relaxed) && stop(1))) {
             start(threads);
             forget_bindings();
+        } else if (threads > workers.load(std::memory_order_relaxed) && is_own()) {
+            grow(threads); // some of the present ones run a region
         }
     } catch (const std::exception &error) {
         if (fult::worker_count() == 0)
@@ -161,23 +202,19 @@ unsigned ensure_workers(unsigned threads) {
     }
     if (static bool watched = false; !std::exchange(watched, true))
         ::pthread_atfork(nullptr, nullptr, &leave_runtime_of_parent);
-    const unsigned now = fult::worker_count() < most_workers ? fult::worker_count() : most_workers;
-    if (std::getenv("FULT_WORKERS"))
-        worker_limit.store(now, std::memory_order_relaxed);
-    for (unsigned i = 0; i < now; ++i)
-        if (!worker_threads[i].load(std::memory_order_relaxed)) {
-            auto *const p = new thread_state;
-            p->worker = i;
-            worker_threads[i].store(p, std::memory_order_release);
-        }
-    // Members that outnumber the processors wait for each other's: an idle one gives its processor up between
-    // looks.
-    const bool shares = now > static_cast<unsigned>(processors());
-    detail::share_processors(shares);
-    dock::set_patience(shares || icvs_of_program().wait_passive);
-    workers.store(now, std::memory_order_release);
-    ready.store(now, std::memory_order_release);
-    return now;
+    return begin_with_workers();
+}
+
+unsigned add_workers(unsigned threads) noexcept {
+    threads = std::min(threads, worker_limit.load(std::memory_order_relaxed));
+    const std::lock_guard lock(mutex_of(shared_state::runtime));
+    if (!is_own() || is_child.load(std::memory_order_relaxed))
+        return started_workers();
+    try {
+        grow(threads);
+    } catch (const std::exception &) { // members share those that there are
+    }
+    return begin_with_workers();
 }
 
 int thread_state::next_id() noexcept {
@@ -198,6 +235,11 @@ void release_workers() noexcept {
 
 unsigned workers_for_one() {
     return started_workers() != 0 || !is_initial_thread() ? started_workers() : ensure_workers(1);
+}
+
+bool is_thread_of_program() noexcept {
+    const detail::task *const t = detail::current_worker()->current;
+    return !t || t == main_task;
 }
 
 bool worker_0_may_block() noexcept { return !started_elsewhere.load(std::memory_order_relaxed); }

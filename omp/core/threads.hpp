@@ -10,6 +10,9 @@ namespace fult::omp {
 // they are for. Returns the number of workers; 0 if no runtime can be started here (after a fork): the region
 // is serial.
 unsigned ensure_workers(unsigned threads);
+// As far as the running runtime can get more: it is this library's, and began with more than one. Returns
+// their number.
+unsigned add_workers(unsigned threads) noexcept;
 unsigned started_workers() noexcept; // without starting them; 0: there are none that this process can use
 void release_workers() noexcept;     // ends the runtime if it is this library's and no task can be running
 // For a region of one: starts workers on the initial thread alone, where the region's tasks run deferred.
@@ -17,6 +20,10 @@ unsigned workers_for_one();
 // True if worker 0 is the initial thread, which may be blocked in a call: no other thread's team has members
 // there.
 bool worker_0_may_block() noexcept;
+
+// True in the initial task of a thread of the program: a foreign thread, or the one that started the runtime.
+// False in a task of the C++ or C interface.
+bool is_thread_of_program() noexcept;
 
 thread_state *worker_thread(unsigned worker);
 thread_state *this_thread() noexcept; // of the calling thread; makes one for a foreign thread

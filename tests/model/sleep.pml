@@ -17,6 +17,8 @@
  *   @deep   watch_three -DWORKERS=3 -DSIGNALS=2 -DWATCH
  *   @deep   three_workers -DWORKERS=3 -DSIGNALS=2
  *   @deep   two_homes -DWORKERS=2 -DSIGNALS=2 -DSIGNALS1=1
+ *   @true   late -DWORKERS=2 -DSPAWNS=2 -DASLEEP
+ *   @true   late_busy -DWORKERS=3 -DSPAWNS=2 -DASLEEP -DBUSY
  *   @deep   last_asleep -DWORKERS=3 -DSIGNALS=3 -DASLEEP -DLONG
  *   @deep   pinned -DWORKERS=3 -DSIGNALS=1 -DPINNED
  *   @mutant NO_RECHECK -DWORKERS=2 -DSIGNALS=1            sleeps without a second look at the public words
@@ -44,10 +46,11 @@
  *   @mutant CROWD_ONCE -DWORKERS=2 -DSPAWNS=2 -DCROWD       where a task was hidden, the bit is not set again
  *   @mutant CROWD_NO_MEMBARRIER -DWORKERS=2 -DSPAWNS=1 -DCROWD  the owner's store and load are not ordered
  *   @mutant CROWD_ONE_LOOK -DWORKERS=2 -DSIGNALS=1 -DSPAWNS=1 -DBUSY -DCROWD  a worker that finds a public task does not look where it has asked
+ *   @mutant LATE_UNASKED -DWORKERS=2 -DSPAWNS=2 -DASLEEP  a worker that comes late begins as if no other slept
  *   @mutant NO_WAKE_HOME -DWORKERS=2 -DSIGNALS=0 -DPINNED the pinned bit is forwarded, its worker not woken
  *
  * Worker 0 starts with a task that spawns (BUSY: and runs forever), the others with nothing. Signals come from anywhere,
- * to tasks of worker 0 (SIGNALS) and of worker 1 (SIGNALS1). ASLEEP: the last worker sleeps when it begins.
+ * to tasks of worker 0 (SIGNALS) and of worker 1 (SIGNALS1). ASLEEP: the last worker sleeps when it begins, as it does where worker 0 is added to a running team.
  * POLL_SLEEP: signals are hand-offs, which wake no worker while one poll-sleeps; a worker may poll-sleep once, before it sleeps.
  * WATCH: once, a worker that looks goes on with its own task, whose condition holds now. LONG: every task runs forever. A task ends at once, or it runs "forever": then it ends only when nothing else in the
  * whole system can move, and at every such moment Monitor looks whether a task waits while a worker sleeps. Plain
@@ -548,7 +551,10 @@ active proctype Monitor() {
 init {
     atomic {
 #ifdef ASLEEP
-        sleepers = BIT(WORKERS - 1); work_requested = 1;
+        sleepers = BIT(WORKERS - 1);
+#ifndef MUTANT_LATE_UNASKED
+        work_requested = 1;
+#endif
 #endif
         byte w;
         for (w : 0 .. WORKERS - 1) { run Worker(w) }

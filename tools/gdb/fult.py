@@ -11,9 +11,9 @@ import struct
 
 import gdb
 
-FIELDS = ('version', 'homes', 'first_home', 'task_size', 'tasks', 'ready_bytes', 'slot_words', 'current', 'lines',
+FIELDS = ('version', 'workers', 'homes', 'task_size', 'tasks', 'ready_bytes', 'slot_words', 'current', 'lines',
           'upper_lines', 'upper_slot', 'state', 'context', 'stack', 'extras', 'wait_record', 'outer', 'stack_base',
-          'stack_size', 'name_in_extras', 'ops', 'storage')
+          'stack_size', 'name_in_extras', 'ops', 'storage', 'foreign_home')
 OPENMP_FIELDS = ('version', 'ops', 'function', 'data', 'flags', 'implicit')
 OPENMP_CALLERS = 4
 SLOTS_IN_LINE = 512
@@ -150,12 +150,11 @@ class Team:
             raise gdb.GdbError('libfult is not loaded here: start the program first') from error
         values = struct.unpack(f'<{len(FIELDS)}Q', read(table, 8 * len(FIELDS)))
         self.__dict__.update(zip(FIELDS, values))
-        if self.version != 2:
-            raise gdb.GdbError(f'this fult.py knows libfult\'s table of version 2, not {self.version}')
-        count, self.homes = values[1], []
-        if count == 0:
+        if self.version != 3:
+            raise gdb.GdbError(f'this fult.py knows libfult\'s table of version 3, not {self.version}')
+        if self.workers == 0:
             raise gdb.GdbError('no runtime is running')
-        self.homes = [word(self.first_home + 8 * i) for i in range(count)]
+        self.homes = [word(values[2] + 8 * i) for i in range(self.workers)] + [self.foreign_home]
         self.openmp = OpenMP.loaded()
 
     def task(self, text):

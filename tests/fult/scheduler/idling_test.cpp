@@ -72,16 +72,16 @@ TEST(idle, workers_beyond_the_processors_sleep_at_once) {
     o.idle_spin = 0;
     const fult::runtime running(o);
     fult::detail::worker_team &team = *fult::detail::running_team();
-    if (team.processors >= team.count / 2)
+    if (team.processors >= team.count() / 2)
         GTEST_SKIP() << "not so many workers";
-    fult::testing::spin_until_asleep(team.count - 1);
+    fult::testing::spin_until_asleep(team.count() - 1);
     team.opts.idle_spin = ~0u; // no worker reads it: a search does when it begins
     std::vector<fult::handle<void>> all;
-    for (unsigned i = 1; i < team.count; ++i)
+    for (unsigned i = 1; i < team.count(); ++i)
         all.push_back(fult::spawn_pinned(i, [] {}));
     for (const auto &each : all)
         spin_until([&] { return each.done(); }); // main computes here
-    fult::testing::expect_ends([&] { fult::testing::spin_until_asleep(team.count - 1 - team.processors); });
+    fult::testing::expect_ends([&] { fult::testing::spin_until_asleep(team.count() - 1 - team.processors); });
     join_all(all);
 }
 
