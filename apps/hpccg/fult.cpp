@@ -1,12 +1,10 @@
+#include "apps/support/task_runtime.hpp"
 #include "fult_execution.hpp"
 #include "program.hpp"
 
 int main(int argc, char **argv) {
     return hpccg::program_main(argc, argv, true, [](const hpccg::command_line &wanted) {
-        fult::options options = fult::read_options();
-        if (wanted.workers)
-            options.workers = wanted.workers;
-        fult::runtime runtime(options);
+        const fult::runtime runtime = apps::start_runtime(wanted.workers);
         return hpccg::run(hpccg::fult_execution{}, wanted);
     });
 }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <cstdio>
-#include <exception>
 
+#include "apps/support/run_program.hpp"
 #include "command_line.hpp"
 #include "matrix_file.hpp"
 #include "report.hpp"
@@ -37,15 +37,10 @@ template <class Execution> int run(const Execution &execution, const command_lin
 
 // `start` is called with what the user wants, and calls run.
 template <class Start> int program_main(int argc, char **argv, bool several_workers, const Start &start) {
-    command_line wanted;
-    if (const auto status = read_command_line(argc, argv, several_workers, wanted))
-        return *status;
-    try {
-        return start(wanted);
-    } catch (const std::exception &error) {
-        std::fprintf(stderr, "hpccg: %s\n", error.what());
-        return 1;
-    }
+    const auto read = [&](command_line &wanted) {
+        return read_command_line(argc, argv, several_workers, wanted);
+    };
+    return apps::run_program<command_line>("hpccg", read, start);
 }
 
 } // namespace hpccg

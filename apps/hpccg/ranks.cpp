@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "apps/support/task_runtime.hpp"
 #include "program.hpp"
 #include "ranks_execution.hpp"
 
@@ -43,10 +44,7 @@ int solve_together(fult::comm::context &ranks, const command_line &wanted) {
 
 int main(int argc, char **argv) {
     return program_main(argc, argv, true, [](const command_line &wanted) {
-        fult::options options = fult::read_options();
-        if (wanted.workers)
-            options.workers = wanted.workers;
-        fult::runtime runtime(options);
+        const fult::runtime runtime = apps::start_runtime(wanted.workers);
         fult::comm::context ranks;
         return solve_together(ranks, wanted);
     });

@@ -1,28 +1,20 @@
 #include <initializer_list>
 #include <optional>
-#include <sstream>
-#include <vector>
+#include <string>
 
 #include "apps/hpccg/command_line.hpp"
 #include "support.hpp"
+#include "tests/support/command_line.hpp"
 
 namespace hpccg {
 namespace {
-struct outcome {
-    std::optional<int> status;
-    command_line line;
-    std::string output, error;
-};
+using outcome = fult::testing::reading<command_line>;
+
 outcome read(std::initializer_list<const char *> words, bool several_workers = true) {
-    std::vector<const char *> all{"hpccg"};
-    all.insert(all.end(), words);
-    outcome out;
-    ::testing::internal::CaptureStdout();
-    ::testing::internal::CaptureStderr();
-    out.status = read_command_line(int(all.size()), all.data(), several_workers, out.line);
-    out.output = ::testing::internal::GetCapturedStdout();
-    out.error = ::testing::internal::GetCapturedStderr();
-    return out;
+    return fult::testing::read_words<command_line>(
+        "hpccg", words, [several_workers](int argc, const char *const *argv, command_line &into) {
+            return read_command_line(argc, argv, several_workers, into);
+        });
 }
 
 command_line parse(std::initializer_list<const char *> words) {
@@ -61,12 +53,8 @@ TEST(CommandLine, TakesAFile) {
 TEST(CommandLine, HelpComesFirst) {
     for (const bool several : {true, false}) {
         const outcome out = read({"1", "--help", "--nonsense"}, several);
-        EXPECT_EQ(out.status, 0);
+        fult::testing::expect_help(out);
         EXPECT_EQ(out.output.find("--workers") != out.output.npos, several) << out.output;
-        EXPECT_EQ(out.error, "");
-        std::istringstream lines(out.output);
-        for (std::string each; std::getline(lines, each);)
-            EXPECT_LE(each.size(), 100u) << each;
     }
 }
 

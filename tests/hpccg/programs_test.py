@@ -5,23 +5,17 @@ The serial program comes first. Output is that of TAP.
 """
 import os
 import resource
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'support'))
+from program_checks import expect, run, run_checks  # noqa: E402
+
 FIELDS = ['Mini-Application Name: hpccg', 'Mini-Application Version: 1.0', 'Parallelism: ', 'Dimensions: ', '  nx: 22',
           '  ny: 21', '  nz: 20', 'Number of iterations: 149', 'Final residual: ', 'Time Summary: ', 'FLOPS Summary: ',
           'MFLOPS Summary: ', 'Difference between computed and exact: ', 'Verification: passed']
-
-
-def run(*command, **more):
-    return subprocess.run([str(c) for c in command], capture_output=True, text=True, **more)
-
-
-def expect(condition, what):
-    if not condition:
-        raise AssertionError(what)
 
 
 def residuals(path):
@@ -127,18 +121,8 @@ def help_is_there(programs, scratch):
 def main():
     programs = [Path(p) for p in sys.argv[1:]]
     checks = [same_residuals, report, files, bad_input, too_large, unfinished, help_is_there]
-    print(f'1..{len(checks)}')
-    failed = 0
-    for number, check in enumerate(checks, 1):
-        with tempfile.TemporaryDirectory() as scratch:
-            try:
-                check(programs, Path(scratch))
-                print(f'ok {number} {check.__name__}', flush=True)
-            except Exception as error:
-                failed += 1
-                print(f'not ok {number} {check.__name__}')
-                print('\n'.join('# ' + line for line in f'{type(error).__name__}: {error}'.splitlines()), flush=True)
-    return 1 if failed else 0
+    with tempfile.TemporaryDirectory() as scratch:
+        return run_checks(checks, programs, Path(scratch))
 
 
 if __name__ == '__main__':
