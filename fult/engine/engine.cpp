@@ -25,6 +25,7 @@
 #include "fult/base/asymmetric_fence.hpp"
 #include "fult/base/check.hpp"
 #include "fult/base/option_table.hpp"
+#include "fult/base/start_affinity.hpp"
 #include "fult/inspection/debugger.hpp"
 #include "fult/inspection/dump.hpp"
 #include "fult/inspection/dump_signal.hpp"
@@ -244,6 +245,8 @@ std::thread engine::thread_of(unsigned index) {
         team_.await_count(index + 1);
         if (team_.opts.bind == bind_mode::on)
             machine_.bind(index, team_.count());
+        else if (index >= team_.opts.workers)
+            run_on_processors_at_start(); // not where the thread runs that has added this one
         worker &w = *team_.homes[index];
         const signal_stack for_reports;
         w.enter_thread();
@@ -254,13 +257,14 @@ std::thread engine::thread_of(unsigned index) {
 
 // Workers of a running runtime ----------------------------------------------------------------------------------
 
-// Where workers look at each other one by one, there are no more than that allows. A worker that has begun
-// alone does without what others need, and workers with processors of their own leave none over.
+// Where workers look at each other one by one, there is an end to that. A worker that has begun alone does
+// without what others need, and workers with processors of their own leave none over.
 unsigned engine::most_workers() const noexcept {
     if (team_.stealing_disabled || team_.opts.bind == bind_mode::on)
         return team_.count();
-    return team_.many.exists() ? worker_team::most_workers
-                               : std::min(neighbours::most + 1, worker_team::most_workers);
+    return team_.many.exists()
+               ? worker_team::most_workers
+               : std::min(team_.opts.workers + neighbours::most_appended, worker_team::most_workers);
 }
 
 unsigned engine::add_workers(unsigned wanted) {
@@ -271,7 +275,7 @@ unsigned engine::add_workers(unsigned wanted) {
     return team_.count();
 }
 
-// Whatever can fail comes first: then nobody has seen the new worker.
+// What can fail comes first: no other thread has seen the new worker then.
 void engine::add_worker() {
     const unsigned index = team_.count();
     worker &added = *worker::create(team_, index);
@@ -280,6 +284,7 @@ void engine::add_worker() {
         added.set_neighbours(neighbours_of(index, index + 1));
         if (!added.open_stacks(false))
             lacks("no memory for the stacks of one more worker", ENOMEM);
+        threads_.reserve(threads_.size() + 1);
         threads_.push_back(thread_of(index));
     } catch (...) {
         team_.homes[index] = nullptr;
@@ -296,7 +301,7 @@ void engine::introduce(worker &added) noexcept {
     if (!team_.many.exists())
         for (unsigned i = 0; i < added.index; ++i)
             team_.homes[i]->others.append(added);
-    team_.counting.lock(); // whoever counts sleepers and tasks sees it, or counted before it had any
+    team_.counting.lock(); // a count of sleepers and tasks includes it, or was before it had any
     team_.set_count(added.index + 1);
     team_.counting.unlock();
     publish_debug_table(team_);

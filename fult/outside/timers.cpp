@@ -34,7 +34,8 @@ std::int64_t timers::now() noexcept {
 }
 
 void timers::open_slow(worker_team &team) {
-    std::unique_ptr<shard[]> made(new (std::nothrow) shard[team.count()]);
+    const unsigned count = team.count(); // it may grow meanwhile
+    std::unique_ptr<shard[]> made(new (std::nothrow) shard[count]);
     if (!made)
         throw std::system_error(ENOMEM, std::generic_category(), "fult: no memory for the timers");
     bool added = true;
@@ -42,7 +43,7 @@ void timers::open_slow(worker_team &team) {
     opening_.lock();
     if (!open_.load(std::memory_order_relaxed)) {
         shards_ = std::move(made);
-        count_ = team.count();
+        count_ = count;
         added = team.outside.add_own(*this, services::own::time);
         error = errno;
         open_.store(added, std::memory_order_release); // pairs with open

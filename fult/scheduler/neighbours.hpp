@@ -20,17 +20,18 @@ class worker;
 
 class neighbours {
   public:
-    static constexpr unsigned capacity = 64;
     // At most so many. Of the other homes of a larger team, hints show which may have tasks (crowd.hpp). A
     // test sets it before the runtime starts.
-    static inline unsigned most = capacity;
+    static inline unsigned most = 64;
+    // Of those that the runtime gets later, where hints do not show them: a search is longer then.
+    static inline unsigned most_appended = 192;
 
     explicit neighbours(unsigned seed) noexcept : random_(seed) {}
     void add_group(std::vector<worker *> group) { groups_.push_back(std::move(group)); }
     // A worker that the runtime gets while it runs. Not by two threads at once; the owner may be searching.
     void append(worker &other) noexcept {
         const unsigned before = appended_count_.load(std::memory_order_relaxed);
-        FULT_ASSERT(before < capacity);
+        FULT_ASSERT(before < appended_.size());
         appended_[before] = &other;
         appended_count_.store(before + 1, std::memory_order_release); // pairs with appended
     }
@@ -74,7 +75,7 @@ class neighbours {
     }
 
     std::vector<std::vector<worker *>> groups_;
-    std::array<worker *, capacity> appended_{};
+    std::array<worker *, 192> appended_{};
     std::atomic<unsigned> appended_count_{0};
     random_source random_;
 };

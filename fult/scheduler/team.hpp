@@ -79,7 +79,7 @@ struct worker_team {
     void wake(unsigned index) noexcept;
 
   private:
-    std::atomic<unsigned> count_{0};
+    alignas(64) std::atomic<unsigned> count_{0}; // seldom written, often read
 };
 
 // The running team; nullptr if there is none.

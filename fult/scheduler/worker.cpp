@@ -1,5 +1,6 @@
 #include "worker.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cxxabi.h>
 #include <new>
@@ -47,8 +48,9 @@ worker::worker(worker_team &owner, unsigned number) noexcept
 }
 
 worker *worker::create(worker_team &owner, unsigned index) {
-    auto *made = ::new (map_home(owner.opts.max_tasks, index == worker_team::foreign_index ? 0 : index + 1,
-                                 owner.count() + 1)) worker(owner, index);
+    const unsigned number = index == worker_team::foreign_index ? 0 : index + 1;
+    auto *made = ::new (map_home(owner.opts.max_tasks, number, std::max(owner.count(), number) + 1))
+        worker(owner, index);
     if (owner.opts.spawn_sites)
         made->sites.open();
     return made;

@@ -1,5 +1,6 @@
 #include "holders.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <vector>
 
@@ -11,7 +12,11 @@
 namespace fult::omp {
 namespace {
 
-constinit std::atomic<unsigned> changes{1};
+alignas(64) constinit std::atomic<unsigned> changes{1}; // written under the lock
+
+bool has_region(const thread_state &opener) noexcept {
+    return opener.open_regions.load(std::memory_order_seq_cst) != 0; // pairs with begin_holding
+}
 
 // One search for workers, under the lock.
 class search_for_workers {
@@ -19,54 +24,53 @@ class search_for_workers {
     search_for_workers(team &t, unsigned workers) : opener_(t.members[0].at), used_(workers) {
         for (unsigned i = 1; i < t.size; ++i)
             left_.push_back(&t.members[i]);
-        if (workers != 0 && t.avoids_worker_0)
+        if (t.avoids_worker_0)
             used_[0] = true;
         if (opener_->worker != thread_state::no_worker)
             used_[opener_->worker] = true;
     }
 
-    // Gives the members that have none yet a worker each, as far as is(worker) is true: those where they are,
-    // and then any.
-    template <class Is> void take(const Is &is) {
-        take_each(is, [](const member &m) { return m.at->worker; });
-        unsigned next = 0;
-        take_each(is, [&](const member &) {
-            while (next < used_.size() && !fits(next, is))
-                ++next;
-            return next;
-        });
+    // Members that have no worker yet go to that one.
+    void place(const std::function<thread_state *(unsigned)> &chosen) {
+        for (member *const m : left_)
+            m->at = chosen(m->number);
     }
-    void take_all_that_are_held() {
-        take([this](const thread_state &w) { return w.holder == opener_; });
+    // Gives them the workers where they are, if may_take(worker).
+    template <class May> void take_where_they_are(const May &may_take) {
+        std::erase_if(left_, [&](member *m) { return take(m, m->at->worker, may_take); });
     }
-    void take_all_that_are_free() {
-        take([](const thread_state &w) { return !w.holder; });
-    }
-    void take_those_of_threads_without_a_region() {
-        take([](const thread_state &w) {
-            if (w.holder->open_regions.load(std::memory_order_seq_cst) != 0)
-                return false;
-            changes.fetch_add(1, std::memory_order_seq_cst); // pairs with begin_holding
-            return w.holder->open_regions.load(std::memory_order_seq_cst) == 0;
-        });
+    // And any others.
+    template <class May> void take_any(const May &may_take) {
+        take_where_they_are(may_take);
+        for (unsigned w = 0; w < used_.size() && !left_.empty(); ++w)
+            if (take(left_.front(), w, may_take))
+                left_.erase(left_.begin());
     }
     unsigned missing() const noexcept { return static_cast<unsigned>(left_.size()); }
+    bool leaves_some() const { return std::find(used_.begin(), used_.end(), false) != used_.end(); }
     void extend(unsigned workers) { used_.resize(workers); }
 
-  private:
-    template <class Is> bool fits(unsigned worker, const Is &is) const {
-        return !used_[worker] && is(*worker_thread(worker));
+    bool is_held(const thread_state &w) const noexcept { return w.holder == opener_; }
+    static bool is_free(const thread_state &w) noexcept { return !w.holder; }
+    // Of a thread without a region, which learns of it by the change (tests/model/hold.pml).
+    static bool is_idle(const thread_state &w) noexcept {
+        if (!w.holder || has_region(*w.holder))
+            return false;
+        changes.fetch_add(1, std::memory_order_seq_cst); // pairs with begin_holding
+        return !has_region(*w.holder);
     }
-    template <class Is, class Where> void take_each(const Is &is, const Where &where) {
-        std::erase_if(left_, [&](member *m) {
-            const unsigned worker = where(*m);
-            if (worker >= used_.size() || !fits(worker, is))
-                return false;
-            used_[worker] = true;
-            m->at = worker_thread(worker);
-            m->at->holder = opener_;
-            return true;
-        });
+
+  private:
+    template <class May> bool take(member *m, unsigned worker, const May &may_take) {
+        if (worker >= used_.size() || used_[worker])
+            return false;
+        thread_state *const at = worker_thread(worker);
+        if (!may_take(*at))
+            return false;
+        used_[worker] = true;
+        m->at = at;
+        at->holder = opener_;
+        return true;
     }
 
     const thread_state *opener_;
@@ -87,24 +91,41 @@ void end_holding(thread_state *opener) noexcept {
     FULT_ASSERT(before != 0 && is_here(opener));
 }
 
+void release_held_workers(const thread_state &opener) noexcept {
+    FULT_ASSERT(!has_region(opener));
+    const std::lock_guard lock(mutex_of(shared_state::holders));
+    bool some = false;
+    for (unsigned i = 0; i < started_workers(); ++i)
+        if (thread_state *const w = worker_thread(i); w->holder == &opener) {
+            w->holder = nullptr;
+            some = true;
+        }
+    if (some) // the next thread that takes over its state, and its team
+        changes.fetch_add(1, std::memory_order_seq_cst);
+}
+
 unsigned changes_of_holders() noexcept { return changes.load(std::memory_order_seq_cst); }
 
-unsigned hold_workers(team &t, unsigned workers) {
-    if (t.size == 1)
-        return workers;
+held_workers hold_workers(team &t, unsigned workers, bool keeps,
+                          const std::function<thread_state *(unsigned)> &chosen) {
+    FULT_ASSERT(t.size > 1 && workers != 0);
     const std::lock_guard lock(mutex_of(shared_state::holders));
     search_for_workers search(t, workers);
-    search.take_all_that_are_held();
-    search.take_all_that_are_free();
-    search.take_those_of_threads_without_a_region();
+    const auto is_held = [&search](const thread_state &w) { return search.is_held(w); };
+    if (keeps)
+        search.take_where_they_are(is_held);
+    search.place(chosen);
+    search.take_any(is_held);
+    search.take_any(search_for_workers::is_free);
     // Others may have added some, and hold them.
-    for (unsigned before = 0; search.missing() != 0 && before != workers;) {
+    for (unsigned before = 0; search.missing() != 0 && search.leaves_some() && before != workers;) {
         before = workers;
         workers = add_workers(workers + search.missing());
         search.extend(workers);
-        search.take_all_that_are_free();
+        search.take_any(search_for_workers::is_free);
     }
-    return workers;
+    search.take_any(search_for_workers::is_idle);
+    return {workers, search.missing() == 0 || !search.leaves_some()};
 }
 
 } // namespace fult::omp

@@ -1,24 +1,34 @@
 // Which workers the threads of the program hold. Members of teams that different threads open at the same
 // time are on different workers: a program may let a team meet at a barrier of its own, as BLAS libraries do,
-// at which members spin; on a shared worker, one that spins would keep the other team's from its start for
-// ever. Model: tests/model/hold.pml.
+// at which members spin; on a shared worker, one that spins would keep the other team's from ever starting.
+// Model: tests/model/hold.pml.
 #pragma once
+
+#include <functional>
 
 #include "team.hpp"
 
 namespace fult::omp {
 
-// By a thread of the program, around a region of a team that has workers of its own: while it is open, nobody
-// takes away what the thread holds. Workers that it holds without a region are left to others that need them.
+// By a thread of the program, around a region of a team that has workers of its own: while it is open, no
+// other thread takes them. Workers that a thread holds without a region are left to others that need them.
 void begin_holding(thread_state *opener) noexcept;
 void end_holding(thread_state *opener) noexcept;
+
+// By a foreign thread that ends.
+void release_held_workers(const thread_state &opener) noexcept;
 
 // Grows when a thread loses a worker. Read within a region, the same number as before means the same workers.
 unsigned changes_of_holders() noexcept;
 
-// Moves members of the opener's team, which are on any workers, to those that the opener holds or that nobody
-// needs, and else to new ones. Returns the number of workers. Where no more can be started, members stay
-// where they are.
-unsigned hold_workers(team &t, unsigned workers);
+struct held_workers {
+    unsigned workers; // that there are now
+    bool is_complete; // no member shares a worker while others hold some
+};
+// A worker for each member but the first: one that the opener holds, or that no thread does, or a new one, or
+// one of a thread without a region. `keeps`: members stay where they are if the opener holds that worker. The
+// others go to chosen(number) if they can, and share that one if there are no more.
+held_workers hold_workers(team &t, unsigned workers, bool keeps,
+                          const std::function<thread_state *(unsigned)> &chosen);
 
 } // namespace fult::omp

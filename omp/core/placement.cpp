@@ -38,33 +38,36 @@ thread_state *worker_at(const team &t, int place, unsigned i) noexcept {
     return unbound ? unbound : shared;
 }
 
-// Member 0 is on the caller's thread, the others on the next workers.
-void choose_workers(team &t, thread_state *caller, unsigned workers, unsigned stride) noexcept {
-    const bool on_worker = caller->worker != thread_state::no_worker;
-    t.members[0].at = caller;
-    for (unsigned i = 1; i < t.size; ++i) {
-        member &m = t.members[i];
-        if (workers == 1)
-            m.at = worker_thread(0);
-        else if (!t.avoids_worker_0)
-            m.at = worker_thread((caller->worker + i * stride) % workers);
-        else
-            m.at = worker_thread(1 + ((on_worker ? caller->worker : 0) + i * stride - 1) % (workers - 1));
-    }
+// The worker of member i: they follow each other from the caller's on.
+thread_state *chosen_worker(const team &t, const placement_input &by, unsigned i) noexcept {
+    if (by.workers == 1)
+        return worker_thread(0);
+    const bool on_worker = by.caller->worker != thread_state::no_worker;
+    if (!t.avoids_worker_0)
+        return worker_thread((by.caller->worker + i * by.stride) % by.workers);
+    return worker_thread(1 + ((on_worker ? by.caller->worker : 0) + i * by.stride - 1) % (by.workers - 1));
 }
 
 } // namespace
 
 void assign_threads(team &t, thread_state *caller, unsigned workers) {
-    const unsigned stride = distance_of_members(t, workers);
-    placement_input now{caller, workers, stride, t.avoids_worker_0,
+    placement_input now{caller, workers, distance_of_members(t, workers), t.avoids_worker_0,
                         t.holds_workers ? changes_of_holders() : 0};
     if (t.placed_by == now) [[likely]]
         return;
     FULT_ASSERT(t.size == 1 || workers != 0);
-    choose_workers(t, caller, workers, stride);
-    if (t.holds_workers)
-        now.workers = workers = hold_workers(t, workers);
+    const bool keeps = t.placed_by.caller == caller && t.placed_by.changes != 0;
+    t.members[0].at = caller;
+    if (t.holds_workers) {
+        const held_workers held =
+            hold_workers(t, workers, keeps, [&](unsigned i) { return chosen_worker(t, now, i); });
+        now.workers = workers = held.workers;
+        if (!held.is_complete)
+            now.caller = nullptr; // the next region searches again
+    } else {
+        for (unsigned i = 1; i < t.size; ++i)
+            t.members[i].at = chosen_worker(t, now, i);
+    }
     t.placed_by = now;
     if (t.workers != workers) {
         t.on_worker = std::make_unique<member *[]>(workers);

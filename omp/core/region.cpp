@@ -256,9 +256,11 @@ unsigned open_regions() noexcept { return regions.load(std::memory_order_seq_cst
 unsigned team::some_worker() noexcept {
     FULT_ASSERT(size > 1 || members[0].at->worker != thread_state::no_worker,
                 "a foreign thread alone is no worker");
-    for (;;) {
+    constexpr unsigned looks = 8;
+    for (unsigned i = 1;; ++i) {
         const member &m = members[next_target.fetch_add(1, std::memory_order_relaxed) % size];
-        if (m.at->worker != thread_state::no_worker)
+        if (m.at->worker != thread_state::no_worker &&
+            (m.waiter.load(std::memory_order_relaxed) != 0 || i >= looks))
             return m.at->worker;
     }
 }
@@ -323,7 +325,7 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     set(t->begins_bound, false);
     if (!are_together(*t)) [[unlikely]]
         begin_afresh(*t);
-    set(t->holds_workers, size > 1 && around.level == 0 && is_thread_of_program());
+    set(t->holds_workers, size > 1 && around.active_level == 0 && is_thread_of_program());
     if (t->holds_workers)
         begin_holding(here);
     assign_threads(*t, here, workers);

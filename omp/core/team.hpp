@@ -112,7 +112,7 @@ struct team {
     member *member_on(unsigned worker) const noexcept {
         return worker < workers ? on_worker[worker] : nullptr;
     }
-    unsigned some_worker() noexcept;
+    unsigned some_worker() noexcept; // of a member that waits, if there is one
 };
 
 static_assert(sizeof(member) % 64 == 0 && alignof(team) == 64, "no two members in one cache line");

@@ -20,6 +20,7 @@
 #include "binding.hpp"
 #include "error.hpp"
 #include "fork.hpp"
+#include "holders.hpp"
 #include "icv.hpp"
 #include "tasks.hpp"
 #include "team.hpp"
@@ -31,9 +32,12 @@ constinit std::atomic<unsigned> workers{0};
 constinit std::atomic<unsigned> ready{0};   // workers, or 0 while the runtime may be about to end
 fult::runtime *own = nullptr;               // started here, on the initial thread
 std::atomic<bool> started_elsewhere{false}; // started here, on a thread of its own
-const detail::task *main_task = nullptr;    // of the runtime that was started here, on the initial thread
-std::atomic<bool> is_child{false};          // of a fork: the threads are the parent's
+std::atomic<const detail::task *> main_task{
+    nullptr};                      // of the runtime that was started here, on the initial thread
+std::atomic<bool> is_child{false}; // of a fork: the threads are the parent's
 constexpr unsigned most_workers = 1024;
+bool cannot_grow = false;   // the runtime gets no more workers; this and the next under its mutex
+unsigned used_together = 0; // workers of the largest team so far
 constinit std::atomic<unsigned> worker_limit{most_workers}; // FULT_WORKERS
 std::atomic<thread_state *> worker_threads[most_workers];
 
@@ -78,7 +82,7 @@ void start(unsigned threads) {
         unbind_thread(this_thread());
     if (is_initial_thread()) {
         own = new fult::runtime(options_for(threads));
-        main_task = detail::current_worker()->current;
+        main_task.store(detail::current_worker()->current, std::memory_order_relaxed);
         return;
     }
     // Worker 0 is a thread of the library's: its main task never ends. There will be no other start, so
@@ -134,7 +138,7 @@ bool stop(unsigned mine) noexcept {
         return false;
     ready.store(0, std::memory_order_seq_cst); // pairs with ensure_workers
     if (open_regions() == mine) {
-        main_task = nullptr;
+        main_task.store(nullptr, std::memory_order_relaxed);
         delete std::exchange(own, nullptr);
         return true;
     }
@@ -151,24 +155,31 @@ void make_states(unsigned count) {
         }
 }
 
-// A new worker may run a task at once, and finds its state.
+// A new worker may run a task at once, and finds its state. What has failed once is not tried again.
 void grow(unsigned threads) {
-    FULT_ASSERT(threads <= most_workers && is_own());
+    FULT_ASSERT(threads <= most_workers);
+    if (!is_own() || threads <= workers.load(std::memory_order_relaxed) || cannot_grow)
+        return;
+    cannot_grow = true;
     make_states(threads);
-    detail::add_workers(threads);
+    cannot_grow = detail::add_workers(threads) < threads;
 }
 
-// Of the runtime that runs now.
-unsigned begin_with_workers() {
+// Of the runtime that runs now. `together`: as many are used at once, by one team.
+unsigned begin_with_workers(unsigned together) {
     const unsigned now = fult::worker_count() < most_workers ? fult::worker_count() : most_workers;
     if (std::getenv("FULT_WORKERS"))
         worker_limit.store(now, std::memory_order_relaxed);
     make_states(now);
     // Members that outnumber the processors wait for each other's: an idle one gives its processor up between
     // looks.
-    const bool shares = now > static_cast<unsigned>(processors());
-    detail::share_processors(shares);
-    dock::set_patience(shares || icvs_of_program().wait_passive);
+    together = std::min(together, now);
+    if (together > used_together || !is_own()) {
+        used_together = together;
+        const bool shares = together > static_cast<unsigned>(processors());
+        detail::share_processors(shares);
+        dock::set_patience(shares || icvs_of_program().wait_passive);
+    }
     workers.store(now, std::memory_order_release);
     ready.store(now, std::memory_order_release);
     return now;
@@ -191,8 +202,11 @@ unsigned ensure_workers(unsigned threads) {
     try {
         if (fult::worker_count() == 0 || (threads > workers.load(std::memory_order_relaxed) && stop(1))) {
             start(threads);
+            cannot_grow = false;
+            used_together = 0;
+            threads = fult::worker_count();
             forget_bindings();
-        } else if (threads > workers.load(std::memory_order_relaxed) && is_own()) {
+        } else {
             grow(threads); // some of the present ones run a region
         }
     } catch (const std::exception &error) {
@@ -202,19 +216,19 @@ unsigned ensure_workers(unsigned threads) {
     }
     if (static bool watched = false; !std::exchange(watched, true))
         ::pthread_atfork(nullptr, nullptr, &leave_runtime_of_parent);
-    return begin_with_workers();
+    return begin_with_workers(threads);
 }
 
 unsigned add_workers(unsigned threads) noexcept {
     threads = std::min(threads, worker_limit.load(std::memory_order_relaxed));
     const std::lock_guard lock(mutex_of(shared_state::runtime));
-    if (!is_own() || is_child.load(std::memory_order_relaxed))
-        return started_workers();
+    if (is_child.load(std::memory_order_relaxed))
+        return 0;
     try {
         grow(threads);
     } catch (const std::exception &) { // members share those that there are
     }
-    return begin_with_workers();
+    return begin_with_workers(0);
 }
 
 int thread_state::next_id() noexcept {
@@ -239,7 +253,7 @@ unsigned workers_for_one() {
 
 bool is_thread_of_program() noexcept {
     const detail::task *const t = detail::current_worker()->current;
-    return !t || t == main_task;
+    return !t || t == main_task.load(std::memory_order_relaxed);
 }
 
 bool worker_0_may_block() noexcept { return !started_elsewhere.load(std::memory_order_relaxed); }
@@ -260,6 +274,7 @@ std::vector<thread_state *> &unused() {
 constinit thread_local thread_state *foreign_thread = nullptr;
 struct end_of_foreign_thread {
     ~end_of_foreign_thread() {
+        release_held_workers(*foreign_thread);
         foreign_thread->bound.store(-1, std::memory_order_relaxed);
         const std::lock_guard lock(mutex_of(shared_state::thread_states));
         unused().push_back(std::exchange(foreign_thread, nullptr));

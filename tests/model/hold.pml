@@ -3,21 +3,22 @@
  *
  *   @true   two -DOPENERS=2 -DREGIONS=3
  *   @large  three -DOPENERS=3 -DREGIONS=2
- *   @true   limit -DOPENERS=2 -DREGIONS=3 -DMOST=1
- *   @mutant READS_FIRST -DOPENERS=2 -DREGIONS=3   an opener reads `changes` before it counts its region
- *   @mutant LOOKS_FIRST -DOPENERS=2 -DREGIONS=3   a search looks whether a thread has a region, and counts the change then
- *   @mutant NO_CHANGE -DOPENERS=2 -DREGIONS=3     a worker is taken away without a change of the number
- *   @mutant EARLY_END -DOPENERS=2 -DREGIONS=3     an opener ends its hold before its members have ended
+ *   @true   few -DOPENERS=2 -DREGIONS=3 -DMOST=1
+ *   @large  three_for_two -DOPENERS=3 -DREGIONS=2 -DMOST=2
+ *   @mutant READS_FIRST -DOPENERS=2 -DREGIONS=3 -DMOST=1   an opener reads `changes` before it counts its region
+ *   @mutant LOOKS_FIRST -DOPENERS=2 -DREGIONS=3 -DMOST=1   a search looks whether a thread has a region, and counts the change then
+ *   @mutant NO_CHANGE -DOPENERS=2 -DREGIONS=3 -DMOST=1     a worker is taken away without a change of the number
+ *   @mutant EARLY_END -DOPENERS=2 -DREGIONS=3 -DMOST=1     an opener ends its hold before its members have ended
  *   @mutant STALE_COUNT -DOPENERS=3 -DREGIONS=1   a search adds workers once, to the number that it knew before
  *
- * Each opener opens regions for one more member, on a worker that it holds. MOST: workers that there can be; with fewer than
- * openers, teams may share them, and the model proves only that all regions end.
+ * Each opener opens regions for one more member, on a worker that it holds. MOST: workers that there can be. With fewer than
+ * openers, one that finds none shares a worker, for one region.
  *
  *   open:    open_regions += 1 (seq_cst); now = changes (seq_cst)
  *            now and the number of workers are those of the last region: the same worker
- *            else: under the lock: a worker that it holds; or one that nobody holds;
+ *            else: under the lock: a worker that it holds; or one that no opener holds;
+ *                  or, until there is one or no more can be had: adds a worker;
  *                  or one whose holder h has no region: h.open_regions == 0; changes += 1; h.open_regions == 0 still
- *                  or, until there is one or no more can be had: adds a worker
  *   close:   when the member has ended: open_regions -= 1
  */
 #ifndef OPENERS
@@ -35,6 +36,7 @@ byte workers = 1, changes = 1;
 byte holder[MOST];  /* number of its opener; NONE */
 byte regions[OPENERS];
 byte running[MOST]; /* members there */
+byte sharing;       /* openers that have found no worker */
 bit lock;
 
 /* under the lock: w, if the opener may have it */
@@ -86,7 +88,6 @@ inline search() {
     at = NONE;
     each(try_own);
     each(try_free);
-    each(try_idle);
 #ifdef MUTANT_STALE_COUNT
     if
     :: at == NONE ->
@@ -104,13 +105,15 @@ inline search() {
     :: else -> break
     od;
 #endif
-    if :: at == NONE -> at = 0 :: else fi; /* shared */
+    each(try_idle);
+    if :: at == NONE -> at = 0; shares = 1; sharing++ :: else fi;
     lock = 0
 }
 
 proctype opener(byte me) {
     byte left = REGIONS, at = NONE, h, i;
     byte now, now_workers, seen, seen_workers;
+    bit shares;
     do
     :: left > 0 ->
         left--;
@@ -126,14 +129,13 @@ proctype opener(byte me) {
         fi;
         seen = now; seen_workers = now_workers; now = 0; now_workers = 0;
         running[at]++;
-#if MOST >= OPENERS
-        assert(running[at] == 1);
-#endif
+        assert(running[at] == 1 || (sharing > 0 && MOST < OPENERS));
 #ifdef MUTANT_EARLY_END
-        regions[me]--; running[at]--
+        regions[me]--; running[at]--;
 #else
-        running[at]--; regions[me]--
+        running[at]--; regions[me]--;
 #endif
+        if :: shares -> atomic { sharing--; shares = 0; seen = 0 } :: else fi
     :: left == 0 -> break
     od
 }

@@ -132,14 +132,15 @@ TEST(more_workers, come_while_tasks_run) {
 
 TEST(more_workers, have_timers_and_are_inspected) {
     const fult::runtime running(workers(2));
-    this_task::sleep_for(std::chrono::microseconds(1)); // the timers are opened for two
+    // opens the timers, for two
+    this_task::sleep_for(std::chrono::microseconds(1)); // time: a lower bound
     ASSERT_EQ(add_workers(6), 6u);
     std::atomic<bool> over{false};
     std::atomic<int> there{0};
     std::vector<fult::handle<void>> all;
     for (unsigned i = 1; i < 6; ++i)
         all.push_back(spawn_pinned(i, [&] {
-            this_task::sleep_for(std::chrono::microseconds(10));
+            this_task::sleep_for(std::chrono::microseconds(10)); // time: a lower bound
             there.fetch_add(1);
             spin_until([&] { return over.load(); });
         }));
@@ -175,12 +176,18 @@ TEST(more_workers, not_where_the_team_is_not_made_for_them) {
     }
 }
 
-// A small number of neighbours stands for a large team.
+// A small number of neighbours makes a small team a large one.
 class with_few_neighbours : public ::testing::Test {
   protected:
-    with_few_neighbours() { neighbours::most = 3; }
-    ~with_few_neighbours() override { neighbours::most = before; }
-    const unsigned before = neighbours::most;
+    with_few_neighbours() {
+        neighbours::most = 3;
+        neighbours::most_appended = 2;
+    }
+    ~with_few_neighbours() override {
+        neighbours::most = most;
+        neighbours::most_appended = most_appended;
+    }
+    const unsigned most = neighbours::most, most_appended = neighbours::most_appended;
 };
 
 TEST_F(with_few_neighbours, there_are_no_more_than_each_looks_at) {

@@ -65,14 +65,47 @@ void all_meet(int threads, int members) {
         each.join();
 }
 
+// A team inside a region of one thread: it is the first active one.
+void in_serialized_region(int members) {
+    std::thread other(open_regions, 30, members);
+#pragma omp parallel num_threads(1)
+    open_regions(30, members);
+    other.join();
+}
+
+int number;
+#pragma omp threadprivate(number)
+
+// Threads keep their variables from one region to the next, whatever other threads open in between.
+void keep_variables(int members, int levels) {
+    omp_set_max_active_levels(levels);
+#pragma omp parallel num_threads(members)
+    number = 1 + omp_get_thread_num();
+    for (int size = 2; size < 6; ++size) {
+        std::vector<std::thread> all;
+        for (int i = 0; i < 2; ++i)
+            all.emplace_back(open_regions, 3, size);
+        for (std::thread &each : all)
+            each.join();
+        int kept = 0;
+#pragma omp parallel num_threads(members) reduction(+ : kept)
+        kept = number == 1 + omp_get_thread_num();
+        CHECK(kept == members);
+    }
+    omp_set_max_active_levels(1);
+}
+
 } // namespace
 
 int main() {
+    keep_variables(4, 1);
     at_once(1, 50, 2);
     at_once(2, 50, 4);
     all_meet(3, 3);
     for (int members = 2; members < 8; ++members) // threads that begin and end, and teams of other sizes
         at_once(2, 10, members);
     all_meet(6, 3);
+    in_serialized_region(3);
+    keep_variables(3, 2);
     return 0;
 }
