@@ -1,12 +1,16 @@
 // Random OpenMP task programs with an oracle. A program is a tree that a seed determines: each task draws
 // what it does, generates children by that, and checks what OpenMP promises where it can see it.
-//   random_tasks SEED PROGRAMS           so many, the first one by this seed
-//   random_tasks --seconds SECONDS      for a time, with a first seed from the clock, which is printed
+//   random_tasks SEED PROGRAMS [THREADS]         so many, the first one by this seed
+//   random_tasks --seconds SECONDS [THREADS]    for a time, with a first seed from the clock, which is
+//   printed
+// THREADS: so many threads run programs at the same time, each with teams of its own.
 // What is checked: each task runs once; taskwait returns after the bodies of all children, taskgroup and
 // barriers after all descendants; tasks with dependences run in an order that these allow; a tied task stays
 // on its thread, with that thread's threadprivate data, which no other task changes while it yields; a
 // cancelled taskgroup ends, and so does a region, also where its members wait in a barrier; what depends on a
-// detached task comes after its event, and all memory orders all tasks; reductions have the right sum.
+// detached task comes after its event, and all memory orders all tasks; reductions have the right sum;
+// members of a team may spin for each other.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -15,6 +19,9 @@
 #include <cstring>
 #include <ctime>
 #include <omp.h>
+#include <sched.h>
+#include <thread>
+#include <vector>
 
 extern "C" void GOMP_task(void (*function)(void *), void *data, void (*copy)(void *, void *), long size,
                           long align, bool deferred, unsigned flags, void **depend, int priority,
@@ -395,6 +402,8 @@ void run(std::uint64_t seed) {
     const unsigned depth = 2 + d.below(5);
     const int threads = static_cast<int>(1 + d.below(d.one_in(8) ? 8 : 3));
     std::atomic<long> count{0};
+    std::atomic<int> arrived{0};
+    const bool spins = d.one_in(4);
     long expected = 0;
     const std::uint64_t root = d.next();
     if (d.one_in(8)) { // alone
@@ -404,6 +413,8 @@ void run(std::uint64_t seed) {
 #pragma omp parallel num_threads(threads)
     {
         mine = omp_get_thread_num();
+        for (++arrived; spins && arrived < omp_get_num_threads();)
+            sched_yield();
 #pragma omp barrier
 #pragma omp single nowait
         { expected = size_of(root, depth) * omp_get_num_threads(); }
@@ -419,24 +430,39 @@ void run(std::uint64_t seed) {
 } // namespace
 
 int main(int count, char **arguments) {
-    const bool for_time = count == 3 && std::strcmp(arguments[1], "--seconds") == 0;
-    if (!for_time && count != 3) {
-        std::fprintf(stderr, "usage: random_tasks SEED PROGRAMS, or random_tasks --seconds SECONDS\n");
+    if (count != 3 && count != 4) {
+        std::fprintf(
+            stderr,
+            "usage: random_tasks SEED PROGRAMS [THREADS], or random_tasks --seconds SECONDS [THREADS]\n");
         return 2;
     }
+    const bool for_time = std::strcmp(arguments[1], "--seconds") == 0;
+    const long threads = count == 4 ? std::atol(arguments[3]) : 1;
     using clock = std::chrono::steady_clock;
     const auto end = clock::now() + std::chrono::seconds(for_time ? std::atol(arguments[2]) : 0);
-    std::uint64_t seed =
+    const std::uint64_t first =
         for_time ? static_cast<std::uint64_t>(std::time(nullptr)) : std::strtoull(arguments[1], nullptr, 10);
     const long wanted = for_time ? 0 : std::atol(arguments[2]);
-    std::printf("the first seed is %llu\n", static_cast<unsigned long long>(seed));
+    std::printf("the first seed is %llu\n", static_cast<unsigned long long>(first));
     std::fflush(stdout);
-    long programs = 0;
-    do {
-        run(seed++);
-        ++programs;
-    } while (failures == 0 && (for_time ? clock::now() < end : programs < wanted));
-    std::printf("%ld programs, %ld tasks, the last seed is %llu, %ld failures\n", programs, tasks_run.load(),
-                static_cast<unsigned long long>(seed - 1), failures.load());
+    std::atomic<long> programs{0};
+    const auto run_some = [&] {
+        while (failures == 0 && (!for_time || clock::now() < end)) {
+            const long number = programs.fetch_add(1);
+            if (!for_time && number >= wanted)
+                return;
+            run(first + static_cast<std::uint64_t>(number));
+        }
+    };
+    std::vector<std::thread> others;
+    for (long i = 1; i < threads; ++i)
+        others.emplace_back(run_some);
+    run_some();
+    for (std::thread &each : others)
+        each.join();
+    const long all = for_time ? programs.load() : std::min(programs.load(), wanted);
+    std::printf("%ld programs, %ld tasks, the last seed is %llu, %ld failures\n", all, tasks_run.load(),
+                static_cast<unsigned long long>(first) + static_cast<unsigned long long>(all) - 1,
+                failures.load());
     return failures == 0 ? 0 : 1;
 }
