@@ -95,7 +95,7 @@ class engine {
   private:
     static options complete(options asked, const topology &machine);
     static stack_settings stack_settings_of(const options &opts);
-    std::vector<std::vector<unsigned>> neighbours_of(unsigned worker, unsigned workers) const;
+    std::vector<std::vector<unsigned>> neighbours_of(unsigned worker, unsigned workers, unsigned most) const;
     void create_homes();
     std::thread thread_of(unsigned index);
     unsigned most_workers() const noexcept;
@@ -183,17 +183,18 @@ void keep_nearest(std::vector<std::vector<unsigned>> &groups, unsigned worker, s
 }
 } // namespace
 
-// Of a worker that runs anywhere, no other is nearer.
-std::vector<std::vector<unsigned>> engine::neighbours_of(unsigned worker, unsigned workers) const {
+// Of `worker`, at most so many. Of one that runs anywhere, no other is nearer.
+std::vector<std::vector<unsigned>> engine::neighbours_of(unsigned worker, unsigned workers,
+                                                         unsigned most) const {
     if (team_.stealing_disabled)
         return {};
     if (team_.opts.bind == bind_mode::on) {
         std::vector<std::vector<unsigned>> groups = machine_.neighbours(worker, workers);
-        keep_nearest(groups, worker, neighbours::most);
+        keep_nearest(groups, worker, most);
         return groups;
     }
     std::vector<unsigned> others;
-    for (unsigned i = 1; i < workers && i <= neighbours::most; ++i)
+    for (unsigned i = 1; i < workers && i <= most; ++i)
         others.push_back((worker + i) % workers);
     return {others};
 }
@@ -203,7 +204,7 @@ void engine::create_homes() {
     for (unsigned i = 0; i < team_.count(); ++i)
         team_.homes[i] = worker::create(team_, i);
     for (unsigned i = 0; i < team_.count(); ++i) {
-        team_.homes[i]->set_neighbours(neighbours_of(i, team_.count()));
+        team_.homes[i]->set_neighbours(neighbours_of(i, team_.count(), neighbours::most));
         if (!team_.homes[i]->open_stacks(i == 0))
             lacks("no memory for the first stacks; lower FULT_STACK_SIZE or FULT_WORKERS", ENOMEM);
     }
@@ -281,7 +282,8 @@ void engine::add_worker() {
     worker &added = *worker::create(team_, index);
     team_.homes[index] = &added;
     try {
-        added.set_neighbours(neighbours_of(index, index + 1));
+        const unsigned most = team_.many.exists() ? neighbours::most : index; // without hints, all
+        added.set_neighbours(neighbours_of(index, index + 1, most));
         if (!added.open_stacks(false))
             lacks("no memory for the stacks of one more worker", ENOMEM);
         threads_.reserve(threads_.size() + 1);
@@ -294,7 +296,7 @@ void engine::add_worker() {
     introduce(added);
 }
 
-// Workers that sleep have not asked the new one for work, so it begins as if they had (LATE in
+// Workers that sleep have not asked the new one for work, so it begins as if they had (`late` in
 // tests/model/sleep.pml). It begins after all others know it: that they have looked without it does no harm.
 void engine::introduce(worker &added) noexcept {
     added.request_work();

@@ -180,8 +180,8 @@ TEST(more_workers, not_where_the_team_is_not_made_for_them) {
 class with_few_neighbours : public ::testing::Test {
   protected:
     with_few_neighbours() {
-        neighbours::most = 3;
-        neighbours::most_appended = 2;
+        neighbours::most = 1;
+        neighbours::most_appended = 4;
     }
     ~with_few_neighbours() override {
         neighbours::most = most;
@@ -190,19 +190,48 @@ class with_few_neighbours : public ::testing::Test {
     const unsigned most = neighbours::most, most_appended = neighbours::most_appended;
 };
 
-TEST_F(with_few_neighbours, there_are_no_more_than_each_looks_at) {
+// All others compute.
+void compute_with_one_idle(unsigned count, unsigned worker, unsigned idle) {
+    std::atomic<bool> over{false};
+    std::atomic<unsigned> busy{0};
+    std::vector<fult::handle<void>> all;
+    for (unsigned i = 1; i < count; ++i)
+        if (i != worker && i != idle)
+            all.push_back(spawn_pinned(i, [&] {
+                busy.fetch_add(1);
+                spin_until([&] { return over.load(); });
+            }));
+    const std::size_t there = all.size();
+    all.push_back(spawn_pinned(worker, [&] {
+        spin_until([&] { return busy.load() == there; });
+        std::atomic<unsigned> ran{0};
+        std::vector<fult::handle<void>> its;
+        for (int i = 0; i < 10; ++i)
+            its.push_back(spawn([&] { ran.fetch_add(this_task::worker() == idle); }));
+        spin_until([&] { return ran.load() == 10; });
+        join_all(its);
+        over = true;
+    }));
+    spin_until([&] { return over.load(); }); // worker 0 is none of those
+    join_all(all);
+}
+
+TEST_F(with_few_neighbours, each_finds_tasks_of_each) {
     const fult::runtime running(workers(2));
-    EXPECT_EQ(add_workers(10), 4u);
-    expect_ends([] {
-        for (unsigned i = 0; i < 4; ++i)
-            compute_on(i, 10);
-    });
+    EXPECT_EQ(add_workers(10), 6u) << "that is the end of it";
+    for (unsigned worker = 1; worker < 6; ++worker)
+        for (unsigned idle = 1; idle < 6; ++idle)
+            if (worker != idle)
+                expect_ends([=] { compute_with_one_idle(6, worker, idle); });
 }
 
 TEST_F(with_few_neighbours, a_crowd_grows) {
     const fult::runtime running(workers(5));
     ASSERT_TRUE(fult::detail::running_team()->many.exists());
-    for (unsigned count = 6; count < 16; ++count)
+    ASSERT_EQ(add_workers(6), 6u);
+    for (unsigned worker = 1; worker < 6; ++worker)
+        expect_ends([=] { compute_with_one_idle(6, worker, worker % 5 + 1); });
+    for (unsigned count = 7; count < 16; ++count)
         expect_ends([=] {
             fult::testing::spin_until_asleep(count - 2);
             ASSERT_EQ(add_workers(count), count);
