@@ -146,7 +146,7 @@ engine::engine(const options &asked)
     std::fegetenv(&team_.fp_at_start);
     team_.set_count(team_.opts.workers);
     team_.processors = machine_.usable();
-    team_.stealing_disabled = team_.count() == 1 || !team_.opts.stealing;
+    team_.stealing_disabled = !team_.opts.stealing;
     team_.private_words = team_.opts.private_words && asymmetric_fence_available();
     if (!team_.stealing_disabled && team_.count() > neighbours::most + 1)
         team_.many.open(team_.count());
@@ -258,8 +258,8 @@ std::thread engine::thread_of(unsigned index) {
 
 // Workers of a running runtime ----------------------------------------------------------------------------------
 
-// Where workers look at each other one by one, there is an end to that. A worker that has begun alone does
-// without what others need, and workers with processors of their own leave none over.
+// Where workers look at each other one by one, there is an end to that; and workers with processors of their
+// own leave none over.
 unsigned engine::most_workers() const noexcept {
     if (team_.stealing_disabled || team_.opts.bind == bind_mode::on)
         return team_.count();

@@ -25,10 +25,10 @@ struct worker_team {
 
     options opts;
     stack_pool stacks;
-    std::fenv_t fp_at_start{};      // floating-point environment of the thread that started the runtime
-    unsigned processors = 1;        // number of processors they may use
-    bool private_words = true;      // requested, and supported here
-    bool stealing_disabled = false; // one worker, or stealing is off
+    std::fenv_t fp_at_start{}; // floating-point environment of the thread that started the runtime
+    unsigned processors = 1;   // number of processors they may use
+    bool private_words = true; // requested, and supported here
+    bool stealing_disabled = false;
 
     // The homes: those of the workers by number, and the one for tasks of foreign threads. The number of
     // workers grows where a runtime gets more of them (engine::add_workers). A home is in the array before

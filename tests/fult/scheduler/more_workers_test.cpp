@@ -157,11 +157,18 @@ TEST(more_workers, have_timers_and_are_inspected) {
     fult::trim();
 }
 
+TEST(more_workers, join_one_that_was_alone) {
+    const fult::runtime running(workers(1));
+    for (int i = 0; i < 100; ++i)
+        spawn([] { this_task::yield(); }).join();
+    ASSERT_EQ(add_workers(3), 3u);
+    expect_ends([] {
+        for (unsigned i = 0; i < 3; ++i)
+            compute_on(i, 10);
+    });
+}
+
 TEST(more_workers, not_where_the_team_is_not_made_for_them) {
-    {
-        const fult::runtime alone(workers(1));
-        EXPECT_EQ(add_workers(2), 1u);
-    }
     {
         fult::options o = workers(2);
         o.stealing = false;
