@@ -222,8 +222,8 @@ unsigned ensure_workers(unsigned threads) {
 unsigned add_workers(unsigned threads) noexcept {
     threads = std::min(threads, worker_limit.load(std::memory_order_relaxed));
     const std::lock_guard lock(mutex_of(shared_state::runtime));
-    if (is_child.load(std::memory_order_relaxed))
-        return 0;
+    if (!is_own() || is_child.load(std::memory_order_relaxed))
+        return started_workers();
     try {
         grow(threads);
     } catch (const std::exception &) { // members share those that there are

@@ -10,8 +10,7 @@ namespace fult::omp {
 // they are for. Returns the number of workers; 0 if no runtime can be started here (after a fork): the region
 // is serial.
 unsigned ensure_workers(unsigned threads);
-// As far as the running runtime can get more: it is this library's. Returns
-// their number.
+// More of them, as far as the running runtime is this library's and can get more. Returns their number.
 unsigned add_workers(unsigned threads) noexcept;
 unsigned started_workers() noexcept; // without starting them; 0: there are none that this process can use
 void release_workers() noexcept;     // ends the runtime if it is this library's and no task can be running
