@@ -96,7 +96,7 @@ void idling::park(worker &here, park_mode how) noexcept {
             hand_off_polling(team);
     }
     team.asleep.add(here.index);
-    if (!team.stealing_disabled) {
+    if (team.may_steal()) {
         if (team.many.exists())
             hidden.ask(here);
         else

@@ -24,7 +24,8 @@ class neighbours {
     // test sets it before the runtime starts.
     static inline unsigned most = 64;
     // Of those that the runtime gets later, where hints do not show them: a search is longer then.
-    static inline unsigned most_appended = 192;
+    static constexpr unsigned room_appended = 192;
+    static inline unsigned most_appended = room_appended;
 
     explicit neighbours(unsigned seed) noexcept : random_(seed) {}
     void add_group(std::vector<worker *> group) { groups_.push_back(std::move(group)); }
@@ -75,7 +76,7 @@ class neighbours {
     }
 
     std::vector<std::vector<worker *>> groups_;
-    std::array<worker *, 192> appended_{};
+    std::array<worker *, room_appended> appended_{};
     std::atomic<unsigned> appended_count_{0};
     random_source random_;
 };

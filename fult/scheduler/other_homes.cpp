@@ -80,7 +80,7 @@ task *tasks_of_others::steal(worker &here) noexcept {
 }
 
 task *tasks_of_others::take_fair(worker &here) noexcept {
-    if (here.team.stealing_disabled || here.team.count() == 1)
+    if (!here.team.may_steal())
         return nullptr;
     task *t = steal_from_slot(here, other_worker(here, victim_), slot_);
     if (!t)
@@ -148,7 +148,7 @@ bool hidden_tasks::reveal_asked(worker &here) noexcept {
 // those of the sources that are stolen from where there is no progress. A worker that makes decisions takes
 // them itself.
 task *hidden_tasks::take_fair(worker &here) noexcept {
-    if (here.team.stealing_disabled || here.team.count() == 1 || ++turns_ % turns_per_hidden_check != 0)
+    if (!here.team.may_steal() || ++turns_ % turns_per_hidden_check != 0)
         return nullptr;
     worker &victim = other_worker(here, victim_);
     const bool still = victim.decisions.count() == decisions_;

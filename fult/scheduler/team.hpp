@@ -36,6 +36,7 @@ struct worker_team {
     static constexpr unsigned most_workers = worker_bits::capacity, foreign_index = most_workers;
     std::array<worker *, most_workers + 1> homes{};
     unsigned count() const noexcept { return count_.load(std::memory_order_acquire); } // number of workers
+    bool may_steal() const noexcept { return !stealing_disabled && count() > 1; }
     void set_count(unsigned workers) noexcept;
     void await_count(unsigned workers) const noexcept;
     worker &foreign_home() const noexcept { return *homes[foreign_index]; }
