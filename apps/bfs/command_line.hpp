@@ -19,8 +19,7 @@ struct command_line {
 };
 
 // The exit status if the program is not to run: 2 after an error, which is reported on standard error; 0
-// after
-// --help. Ranks that search by tasks may have several workers and searchers.
+// after --help. Ranks that search by tasks may have several workers and searchers.
 std::optional<int> read_command_line(int argc, const char *const *argv, apps::version of, command_line &into);
 
 } // namespace bfs

@@ -15,8 +15,7 @@ struct command_line {
 };
 
 // The exit status if the program is not to run: 2 after an error, which is reported on standard error; 0
-// after
-// --help. Nodes that are tasks may have several workers.
+// after --help. Nodes that are tasks may have several workers.
 std::optional<int> read_command_line(int argc, const char *const *argv, apps::version of, command_line &into);
 
 } // namespace dt

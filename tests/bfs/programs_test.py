@@ -3,13 +3,12 @@
 
 usage: programs_test.py --serial PROGRAM --fult FULT_RUN PROGRAM [--mpi MPIEXEC PROGRAM]
 """
-import argparse
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'support'))
-from program_checks import expect, expect_progress, expect_refused, run, run_checks, words_of_result  # noqa: E402
+from program_checks import expect, expect_progress, expect_refused, run, run_checks_of_versions, words_of_result  # noqa: E402
 
 FIELDS = ['SCALE', 'edgefactor', 'NBFS', 'construction_time'] + [
     f'{part}_{of}' for of in ('k2time', 'k2nedge', 'k2TEPS')
@@ -98,14 +97,5 @@ def errors(line):
     expect_refused(1, 'bfs-serial: not enough memory for scale 40; choose a smaller one, or bfs on more ranks\n', line.serial, 40)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--serial', required=True)
-    parser.add_argument('--fult', nargs=2, required=True)
-    parser.add_argument('--mpi', nargs=2, default=[])
-    checks = [same_searches, several_mpi_sources, small_graphs, other_seeds, without_validation, progress, errors]
-    return run_checks(checks, parser.parse_args())
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(run_checks_of_versions([same_searches, several_mpi_sources, small_graphs, other_seeds, without_validation, progress, errors]))

@@ -3,13 +3,12 @@
 
 usage: programs_test.py --serial PROGRAM --fult FULT_RUN PROGRAM [--mpi MPIEXEC PROGRAM]
 """
-import argparse
 import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'support'))
-from program_checks import expect, expect_progress, expect_refused, run, run_checks, words_of_result  # noqa: E402
+from program_checks import expect, expect_progress, expect_refused, run, run_checks_of_versions, words_of_result  # noqa: E402
 
 NODES = {('S', 'BH'): 5, ('S', 'WH'): 5, ('S', 'SH'): 12, ('W', 'BH'): 11, ('W', 'WH'): 11, ('W', 'SH'): 32}
 FIELDS = ['Class', 'Size', 'Iterations', 'Time in seconds', 'Total processes', 'Mop/s total', 'Mop/s/process', 'Operation type',
@@ -72,14 +71,5 @@ def errors(line):
         expect_refused(2, "class: must be S, W, A or B, not 'X'", program, 'X', 'BH')
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('--serial', required=True)
-    parser.add_argument('--fult', nargs=2, required=True)
-    parser.add_argument('--mpi', nargs=2, default=[])
-    checks = [one_thread, any_ranks, one_worker, a_process_each, too_few_processes, progress, errors]
-    return run_checks(checks, parser.parse_args())
-
-
 if __name__ == '__main__':
-    sys.exit(main())
+    sys.exit(run_checks_of_versions([one_thread, any_ranks, one_worker, a_process_each, too_few_processes, progress, errors]))

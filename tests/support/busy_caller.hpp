@@ -11,13 +11,14 @@
 
 namespace fult::testing {
 
-// On worker 0. spawn_one(body) spawns one of the tasks.
+// spawn_one(body) spawns one of the tasks.
 template <class SpawnOne> void compute_while_others_run(int tasks, const SpawnOne &spawn_one) {
+    const unsigned here = this_task::worker(); // until the tasks are joined
     std::atomic<int> ran{0};
     std::vector<fult::handle<void>> all;
     for (int i = 0; i < tasks; ++i)
-        all.push_back(spawn_one([&ran] {
-            EXPECT_NE(fult::this_task::worker(), 0u);
+        all.push_back(spawn_one([&ran, here] {
+            EXPECT_NE(this_task::worker(), here);
             ran.fetch_add(1);
         }));
     spin_until([&] { return ran.load() == tasks; });

@@ -1,4 +1,5 @@
 """Checks of programs from outside."""
+import argparse
 import os
 import pty
 import subprocess
@@ -61,3 +62,13 @@ def run_checks(checks, *arguments):
             print(f'not ok {number} {check.__name__}')
             print('\n'.join('# ' + line for line in f'{type(error).__name__}: {error}'.splitlines()), flush=True)
     return 1 if failed else 0
+
+
+def run_checks_of_versions(checks):
+    """run_checks, each with the programs that the command line names: `serial`, `fult` and `mpi`. The last two are words: a
+    launcher and the program; `mpi` has none if there is no MPI."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--serial', required=True)
+    parser.add_argument('--fult', nargs=2, required=True)
+    parser.add_argument('--mpi', nargs=2, default=[])
+    return run_checks(checks, parser.parse_args())

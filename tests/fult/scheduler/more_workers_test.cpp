@@ -13,6 +13,7 @@
 #include "fult/scheduler/team.hpp"
 #include "fult/scheduler/worker.hpp"
 #include "tests/support/asleep.hpp"
+#include "tests/support/busy_caller.hpp"
 #include "tests/support/ends.hpp"
 #include "tests/support/support.hpp"
 
@@ -22,6 +23,7 @@ using fult::spawn;
 using fult::spawn_pinned;
 using fult::detail::add_workers;
 using fult::detail::neighbours;
+using fult::testing::compute_while_others_run;
 using fult::testing::expect_ends;
 using fult::testing::scaled;
 using fult::testing::spin_until;
@@ -32,15 +34,7 @@ namespace this_task = fult::this_task;
 void compute_on(unsigned worker, int tasks) {
     spawn_pinned(worker, [=] {
         EXPECT_EQ(this_task::worker(), worker);
-        std::atomic<int> ran{0};
-        std::vector<fult::handle<void>> all;
-        for (int i = 0; i < tasks; ++i)
-            all.push_back(spawn([&] {
-                EXPECT_NE(this_task::worker(), worker);
-                ran.fetch_add(1);
-            }));
-        spin_until([&] { return ran.load() == tasks; });
-        join_all(all);
+        compute_while_others_run(tasks, [](auto body) { return spawn(body); });
     }).join();
 }
 
