@@ -104,7 +104,7 @@ void *allocate(std::size_t align, std::size_t size, handle from) {
     if (size == 0)
         return nullptr;
     if (from == null_allocator)
-        from = current_frame()->icvs()->allocator;
+        from = current_task()->icvs()->allocator;
     allocator *const a = own(from);
     if (!a)
         return allocate_plain(align, size, from);
@@ -156,7 +156,7 @@ void omp_destroy_allocator(handle h) { delete own(h); }
 void omp_set_default_allocator(handle h) {
     change_icvs([h](icv_set &v) { v.allocator = h == null_allocator ? default_allocator : h; });
 }
-handle omp_get_default_allocator() { return current_frame()->icvs()->allocator; }
+handle omp_get_default_allocator() { return current_task()->icvs()->allocator; }
 
 void *omp_aligned_alloc(std::size_t align, std::size_t size, handle from) {
     return align == 0 || (align & (align - 1)) != 0 ? nullptr : allocate(align, size, from);

@@ -31,11 +31,11 @@ enum : int { kind_static = 1, kind_auto = 4 }; // omp_sched_t
 static_assert(kind_static == static_cast<int>(schedule_kind::fixed) &&
               kind_auto == static_cast<int>(schedule_kind::automatic));
 
-const icv_set &icvs() { return *current_frame()->icvs(); }
+const icv_set &icvs() { return *current_task()->icvs(); }
 
 // The team at a nesting level around the current one; null: there is no such level.
 const team *team_at(int level) {
-    const team *t = current_frame()->in();
+    const team *t = current_task()->in();
     if (level < 0 || level > t->level)
         return nullptr;
     while (t->level > level) {
@@ -52,14 +52,14 @@ extern "C" {
 
 // Threads and teams -----------------------------------------------------------------------------------------------------------
 
-int omp_get_thread_num() { return static_cast<int>(current_frame()->self->number); }
-int omp_get_num_threads() { return static_cast<int>(current_frame()->in()->size); }
+int omp_get_thread_num() { return static_cast<int>(current_task()->self->number); }
+int omp_get_num_threads() { return static_cast<int>(current_task()->in()->size); }
 int omp_get_max_threads() {
     const int n = icvs().threads;
     return n > 0 ? n : processors();
 }
 int omp_get_num_procs() { return processors(); }
-int omp_in_parallel() { return current_frame()->in()->active_level > 0; }
+int omp_in_parallel() { return current_task()->in()->active_level > 0; }
 void omp_set_num_threads(int n) {
     change_icvs([n](icv_set &v) { v.threads = n > 0 ? n : 1; });
 }
@@ -78,22 +78,22 @@ void omp_set_max_active_levels(int n) {
 int omp_get_max_active_levels() { return icvs().max_active_levels; }
 int omp_get_supported_active_levels() { return 0x7fffffff; }
 int omp_get_thread_limit() { return icvs().thread_limit; }
-int omp_get_level() { return current_frame()->in()->level; }
-int omp_get_active_level() { return current_frame()->in()->active_level; }
+int omp_get_level() { return current_task()->in()->level; }
+int omp_get_active_level() { return current_task()->in()->active_level; }
 int omp_get_team_size(int level) {
     const team *const t = team_at(level);
     return t ? static_cast<int>(t->size) : -1;
 }
 int omp_get_ancestor_thread_num(int level) {
-    const frame *f = current_frame();
+    const omp_task *f = current_task();
     if (level < 0 || level > f->in()->level)
         return -1;
     while (f->in()->level > level)
         f = f->in()->creator;
     return static_cast<int>(f->self->number);
 }
-int omp_in_final() { return current_frame()->has(is_final); }
-int omp_in_explicit_task() { return !current_frame()->has(is_implicit); }
+int omp_in_final() { return current_task()->has(is_final); }
+int omp_in_explicit_task() { return !current_task()->has(is_implicit); }
 int omp_get_cancellation() { return cancellation_enabled; }
 int omp_get_max_task_priority() { return icvs_of_program().max_task_priority; }
 
@@ -115,8 +115,8 @@ void omp_get_schedule(int *kind, int *chunk) {
 }
 
 // Leagues of teams on the host.
-int omp_get_num_teams() { return static_cast<int>(current_frame()->in()->league.teams); }
-int omp_get_team_num() { return static_cast<int>(current_frame()->in()->league.number); }
+int omp_get_num_teams() { return static_cast<int>(current_task()->in()->league.teams); }
+int omp_get_team_num() { return static_cast<int>(current_task()->in()->league.number); }
 void omp_set_num_teams(int n) {
     if (n >= 0)
         change_icvs([n](icv_set &v) { v.teams = n; });
@@ -163,10 +163,10 @@ void omp_get_place_proc_ids(int place, int *ids) {
     if (has_place(place))
         std::ranges::copy(places().processors_of(place), ids);
 }
-int omp_get_place_num() { return current_frame()->at->bound.load(std::memory_order_relaxed); }
-int omp_get_partition_num_places() { return partition_of(*current_frame()->self).count; }
+int omp_get_place_num() { return current_task()->at->bound.load(std::memory_order_relaxed); }
+int omp_get_partition_num_places() { return partition_of(*current_task()->self).count; }
 void omp_get_partition_place_nums(int *numbers) {
-    const place_partition p = partition_of(*current_frame()->self);
+    const place_partition p = partition_of(*current_task()->self);
     for (int i = 0; i < p.count; ++i)
         numbers[i] = p.first + i;
 }
@@ -199,7 +199,7 @@ void omp_set_default_device(int n) {
 int omp_get_default_device() { return icvs().default_device; }
 int omp_pause_resource(int kind, int device) {
     constexpr int soft = 1, hard = 2;
-    if (kind < soft || kind > hard || device != omp_get_initial_device() || current_frame()->in()->level != 0)
+    if (kind < soft || kind > hard || device != omp_get_initial_device() || current_task()->in()->level != 0)
         return -1;
     if (kind == hard) // a soft pause keeps threadprivate data
         release_workers();

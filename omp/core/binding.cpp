@@ -69,7 +69,7 @@ binding bind_member(bind_policy policy, place_partition from, int here, unsigned
     return {place, policy == bind_policy::spread ? place_partition{place, 1} : from};
 }
 
-place_partition partition_of(const member &m) noexcept {
+place_partition partition_of(const team_member &m) noexcept {
     return m.bind.partition.count != 0 ? m.bind.partition : place_partition{0, places().size()};
 }
 

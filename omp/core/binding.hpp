@@ -4,7 +4,7 @@
 // change no binding.
 #pragma once
 
-#include "frame.hpp"
+#include "omp_task.hpp"
 
 namespace fult::omp {
 
@@ -29,7 +29,7 @@ bool binds_threads() noexcept; // false: there are no places
 binding bind_member(bind_policy policy, place_partition from, int here, unsigned i, unsigned size) noexcept;
 
 // The places of m's region; without a policy, all.
-place_partition partition_of(const member &m) noexcept;
+place_partition partition_of(const team_member &m) noexcept;
 
 // The calling thread, of state `at`.
 void bind_thread(thread_state *at, int place) noexcept;

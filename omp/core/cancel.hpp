@@ -1,8 +1,8 @@
 // Cancellation (OMP_CANCELLATION=true).
 #pragma once
 
-#include "frame.hpp"
 #include "icv.hpp"
+#include "omp_task.hpp"
 #include "team.hpp"
 
 namespace fult::omp {
@@ -17,17 +17,17 @@ constexpr bool is_cancel_kind(int kind) noexcept {
 
 extern bool cancellation_enabled; // set when the control variables are read
 
-bool is_cancelled_slow(const frame *f) noexcept;
+bool is_cancelled_slow(const omp_task *f) noexcept;
 // True if f must not start any more: its region, or a taskgroup around it, was cancelled.
-FULT_ALWAYS_INLINE bool is_cancelled(const frame *f) noexcept {
+FULT_ALWAYS_INLINE bool is_cancelled(const omp_task *f) noexcept {
     return cancellation_enabled && is_cancelled_slow(f);
 }
-bool cancel(frame *me, int kinds, bool request); // true: go to the end of the construct
+bool cancel(omp_task *me, int kinds, bool request); // true: go to the end of the construct
 // The same for an interface whose loops may have no work share: all members meet in end_cancellable then.
-bool cancel_construct(frame *me, bool request);
+bool cancel_construct(omp_task *me, bool request);
 // The barrier of a construct that may be cancelled. Returns true if the region was cancelled, also while
 // other members are elsewhere.
-bool end_cancellable(frame *me);
-bool cancellation_point(frame *me, int kinds);
+bool end_cancellable(omp_task *me);
+bool cancellation_point(omp_task *me, int kinds);
 
 } // namespace fult::omp

@@ -62,7 +62,7 @@ constexpr field fields[] = {{'t', "team_num"},       {'T', "num_teams"},   {'L',
 bool is_number(char letter) { return std::strchr("tTLnNaPi", letter) != nullptr; }
 
 std::string value_of(char letter) {
-    const frame *const f = current_frame();
+    const omp_task *const f = current_task();
     switch (letter) {
     case 't':
         return std::to_string(f->in()->league.number);

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "frame.hpp"
 #include "icv.hpp"
+#include "omp_task.hpp"
 
 namespace fult::omp {
 
@@ -12,7 +12,7 @@ namespace fult::omp {
 const icv_set *kept_icvs(const icv_set &v);
 
 template <class Change> void change_icvs(const Change &change) {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     icv_set v = *me->icvs();
     change(v);
     me->own_icvs = kept_icvs(v);

@@ -22,14 +22,14 @@ namespace {
 
 constexpr unsigned look_after = 16; // children, until it looks again how many have not ended
 
-dependences &dependences_of(frame *parent) {
+dependences &dependences_of(omp_task *parent) {
     dependences *&d = parent->attach().children;
     if (!d)
         d = new dependences;
     return *d;
 }
 
-dependence_node *give_node(frame *f, thread_state *at) {
+dependence_node *give_node(omp_task *f, thread_state *at) {
     dependence_node *const n = make_node(at);
     n->of = f;
     if (!f->more)
@@ -40,7 +40,8 @@ dependence_node *give_node(frame *f, thread_state *at) {
 }
 
 // The node of f, which waits for its predecessors and for the caller.
-dependence_node *record(frame *me, frame *f, dependences &d, const dependence *list, std::size_t count) {
+dependence_node *record(omp_task *me, omp_task *f, dependences &d, const dependence *list,
+                        std::size_t count) {
     FULT_ASSERT(f->parent == me && is_here(me->at), "dependences are among the children of the running task");
     thread_state *const at = me->at;
     dependence_node *const n = give_node(f, at);
@@ -56,35 +57,35 @@ dependence_node *record(frame *me, frame *f, dependences &d, const dependence *l
 
 } // namespace
 
-void submit_with_dependences(frame *me, frame *f, const dependence *list, std::size_t count) {
+void submit_with_dependences(omp_task *me, omp_task *f, const dependence *list, std::size_t count) {
     dependences &d = dependences_of(me);
     record(me, f, d, list, count)->predecessor_ended(); // the caller
     if (++d.generated % look_after == 0 && has_many_children(me))
         let_some_run(me);
 }
 
-void run_with_dependences(frame *me, frame *f, const dependence *list, std::size_t count) {
+void run_with_dependences(omp_task *me, omp_task *f, const dependence *list, std::size_t count) {
     const bool matter = has_dependent_children(me) || has_event(f);
     if (!matter || record(me, f, dependences_of(me), list, count)->count_one())
         run_undeferred(me, f);
 }
 
-void await_dependences(frame *me, const dependence *list, std::size_t count) {
+void await_dependences(omp_task *me, const dependence *list, std::size_t count) {
     if (!has_dependent_children(me))
         return;
     FULT_ASSERT(is_here(me->at), "the table is the parent's");
-    scope gate(me, nullptr, me->at);
+    child_counter ended(me, nullptr, me->at);
     dependence_node n;
-    n.gate = &gate;
-    gate.live = one_task;
+    n.wait = &ended;
+    ended.live = one_task;
     me->more->children->table.add(&n, list, count, false, me->at);
     if (!n.count_one())
-        gate.wait(wait_mode::for_bodies);
+        ended.wait(wait_mode::for_bodies);
     FULT_ASSERT(n.waits_for.load(std::memory_order_relaxed) == 0 && n.successors == 0,
                 "no task waits for a wait, nor ends later than it");
 }
 
-void await_predecessors(frame *me, frame *f, const dependence *list, std::size_t count) {
+void await_predecessors(omp_task *me, omp_task *f, const dependence *list, std::size_t count) {
     await_dependences(me, list, count);
     if (!has_event(f))
         return;
@@ -92,9 +93,9 @@ void await_predecessors(frame *me, frame *f, const dependence *list, std::size_t
     FULT_ASSERT(is_ready, "only `me` generates children, and it has waited for those that are before f");
 }
 
-void release_successors(frame *f) noexcept { f->more->node->end(); }
+void release_successors(omp_task *f) noexcept { f->more->node->end(); }
 
-void forget_dependences(frame *parent) noexcept {
+void forget_dependences(omp_task *parent) noexcept {
     dependences *const d = std::exchange(parent->more->children, nullptr);
     FULT_ASSERT(parent->base.has_ended(), "children may have to follow others of the table");
     d->table.clear(this_thread());

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "frame.hpp"
+#include "omp_task.hpp"
 
 namespace fult::omp {
 
@@ -16,18 +16,18 @@ struct dependence {
 
 // Submits the child f of `me`, whose dependences these are, or leaves that to the end of its last
 // predecessor. If very many children have not ended, other tasks run first.
-void submit_with_dependences(frame *me, frame *f, const dependence *list, std::size_t count);
+void submit_with_dependences(omp_task *me, omp_task *f, const dependence *list, std::size_t count);
 // Of one that need not be deferred, as `me` is alone or final, or it is final itself: runs it at once, or
 // leaves that to the end of its last predecessor, a detached task.
-void run_with_dependences(frame *me, frame *f, const dependence *list, std::size_t count);
+void run_with_dependences(omp_task *me, omp_task *f, const dependence *list, std::size_t count);
 // Waits until a child with these dependences could run. Suspends.
-void await_dependences(frame *me, const dependence *list, std::size_t count);
+void await_dependences(omp_task *me, const dependence *list, std::size_t count);
 // The same for the child f, which runs next, undeferred. If it has an event, later children may have to wait
 // for it.
-void await_predecessors(frame *me, frame *f, const dependence *list, std::size_t count);
+void await_predecessors(omp_task *me, omp_task *f, const dependence *list, std::size_t count);
 // True if children of `me` were given dependences: an undeferred one may have to wait for them.
-inline bool has_dependent_children(const frame *me) noexcept { return me->more && me->more->children; }
-void release_successors(frame *f) noexcept;
-void forget_dependences(frame *parent) noexcept;
+inline bool has_dependent_children(const omp_task *me) noexcept { return me->more && me->more->children; }
+void release_successors(omp_task *f) noexcept;
+void forget_dependences(omp_task *parent) noexcept;
 
 } // namespace fult::omp

@@ -46,9 +46,9 @@ void dependence_node::end() noexcept {
 void dependence_node::predecessor_ended() noexcept {
     if (!count_one())
         return;
-    FULT_ASSERT((of == nullptr) != (gate == nullptr), "a task or a wait");
-    if (gate)
-        count_end(*gate, one_task, nullptr);
+    FULT_ASSERT((of == nullptr) != (wait == nullptr), "a task or a wait");
+    if (wait)
+        count_end(*wait, one_task, nullptr);
     else if (team &t = *of->parent->in(); t.is_serial) [[unlikely]]
         t.late.add(of);
     else

@@ -10,13 +10,13 @@
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/spin_lock.hpp>
 
-#include "frame.hpp"
+#include "omp_task.hpp"
 
 namespace fult::omp {
 
 struct dependence_node {
-    frame *of = nullptr;   // null: a wait for dependences
-    scope *gate = nullptr; // of a wait: released instead of a task
+    omp_task *of = nullptr;        // null: a wait for dependences
+    child_counter *wait = nullptr; // of a wait: this counter ends instead of a task that starts
     std::atomic<int> waits_for{1};
     std::atomic<int> references{1};
     std::atomic<bool> done{false}; // changes under the lock

@@ -9,7 +9,7 @@
 namespace fult::omp {
 namespace {
 
-void complete(frame *f, const thread_state *at) noexcept {
+void complete(omp_task *f, const thread_state *at) noexcept {
     FULT_ASSERT(f->base.mode.load(std::memory_order_relaxed) == wait_mode::zombie, "the body has ended");
     FULT_ASSERT(f->counted_in, "an implicit task has no event");
     delete std::exchange(f->more->event, nullptr);
@@ -21,14 +21,14 @@ void complete(frame *f, const thread_state *at) noexcept {
 
 } // namespace
 
-detach_event *make_event(frame *f) {
+detach_event *make_event(omp_task *f) {
     FULT_ASSERT(!f->more || !f->more->event, "a task has one event");
     return f->attach().event = new detach_event(f);
 }
 
 // The descendants may end on this thread by plain stores as long as the task counts; the thread that
 // completes it may be elsewhere. So it becomes a zombie here, and holds one tree until it is complete.
-void end_body_with_event(frame *f) noexcept {
+void end_body_with_event(omp_task *f) noexcept {
     const thread_state *const at = f->at;
     detach_event *const e = f->more->event;
     become_zombie(f, one_tree);
@@ -37,7 +37,7 @@ void end_body_with_event(frame *f) noexcept {
 }
 
 // It remains until it is fulfilled.
-void discard_event(frame *f) noexcept {
+void discard_event(omp_task *f) noexcept {
     detach_event *const e = std::exchange(f->more->event, nullptr);
     e->discard();
     if (e->is_second())
@@ -47,7 +47,7 @@ void discard_event(frame *f) noexcept {
 void fulfill(detach_event *e) noexcept {
     if (!e->is_second())
         return;
-    if (frame *const f = e->of())
+    if (omp_task *const f = e->of())
         complete(f, nullptr);
     else
         delete e;

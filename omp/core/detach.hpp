@@ -6,13 +6,13 @@
 
 #include <fult/detail/assertion.hpp>
 
-#include "frame.hpp"
+#include "omp_task.hpp"
 
 namespace fult::omp {
 
 class detach_event {
   public:
-    explicit detach_event(frame *f) noexcept : of_(f) {}
+    explicit detach_event(omp_task *f) noexcept : of_(f) {}
     // Called by the end of the body and by the fulfilment; true for the later one, which completes the task.
     bool is_second() noexcept {
         const unsigned before = steps_.fetch_add(1, std::memory_order_acq_rel);
@@ -20,19 +20,19 @@ class detach_event {
         return before == 1;
     }
     // Of the later one.
-    frame *of() const noexcept { return of_; } // null: the task was discarded
+    omp_task *of() const noexcept { return of_; } // null: the task was discarded
     void discard() noexcept { of_ = nullptr; }
 
   private:
-    frame *of_;
+    omp_task *of_;
     std::atomic<unsigned> steps_{0};
 };
 
-detach_event *make_event(frame *f);
-inline bool has_event(const frame *f) noexcept { return f->more && f->more->event; }
+detach_event *make_event(omp_task *f);
+inline bool has_event(const omp_task *f) noexcept { return f->more && f->more->event; }
 void fulfill(detach_event *e) noexcept; // from any thread
-void end_body_with_event(frame *f) noexcept;
+void end_body_with_event(omp_task *f) noexcept;
 // The task does not start, as it was cancelled: it completes without its event, which may never be fulfilled.
-void discard_event(frame *f) noexcept;
+void discard_event(omp_task *f) noexcept;
 
 } // namespace fult::omp

@@ -32,12 +32,12 @@ class search_for_workers {
 
     // Members that have no worker yet go to that one.
     void place(const std::function<thread_state *(unsigned)> &chosen) {
-        for (member *const m : left_)
+        for (team_member *const m : left_)
             m->at = chosen(m->number);
     }
     // Gives them the workers where they are, if may_take(worker).
     template <class May> void take_where_they_are(const May &may_take) {
-        std::erase_if(left_, [&](member *m) { return take(m, m->at->worker, may_take); });
+        std::erase_if(left_, [&](team_member *m) { return take(m, m->at->worker, may_take); });
     }
     // And any others.
     template <class May> void take_any(const May &may_take) {
@@ -61,7 +61,7 @@ class search_for_workers {
     }
 
   private:
-    template <class May> bool take(member *m, unsigned worker, const May &may_take) {
+    template <class May> bool take(team_member *m, unsigned worker, const May &may_take) {
         if (worker >= used_.size() || used_[worker])
             return false;
         thread_state *const at = worker_thread(worker);
@@ -75,7 +75,7 @@ class search_for_workers {
 
     const thread_state *opener_;
     std::vector<bool> used_; // by this team
-    std::vector<member *> left_;
+    std::vector<team_member *> left_;
 };
 
 } // namespace

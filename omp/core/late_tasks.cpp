@@ -6,7 +6,7 @@
 
 namespace fult::omp {
 
-void late_tasks::add(frame *f) {
+void late_tasks::add(omp_task *f) {
     FULT_ASSERT(f->parent->in()->is_serial, "others are submitted to the runtime");
     const std::lock_guard hold(lock_);
     ready_.push_back(f);
@@ -14,28 +14,28 @@ void late_tasks::add(frame *f) {
         waiting_->announce_late_task();
 }
 
-frame *late_tasks::take(scope *waiting) noexcept {
+omp_task *late_tasks::take(child_counter *waiting) noexcept {
     const std::lock_guard hold(lock_);
     waiting_ = ready_.empty() ? waiting : nullptr;
     if (ready_.empty())
         return nullptr;
-    frame *const first = ready_.front();
+    omp_task *const first = ready_.front();
     ready_.erase(ready_.begin());
     return first;
 }
 
-bool late_tasks::run_one(frame *me) {
+bool late_tasks::run_one(omp_task *me) {
     FULT_ASSERT(me->in()->is_serial && is_here(me->at));
-    frame *const f = take(nullptr);
+    omp_task *const f = take(nullptr);
     if (f)
         run_undeferred(me, f);
     return f != nullptr;
 }
 
-void late_tasks::run_until_notified(scope &s) {
+void late_tasks::run_until_notified(child_counter &s) {
     FULT_ASSERT(s.owner->in()->is_serial && is_here(s.owner->at));
     while (!s.all_ended()) {
-        if (frame *const f = take(&s))
+        if (omp_task *const f = take(&s))
             run_undeferred(s.owner, f);
         else
             s.await_notice();

@@ -7,24 +7,24 @@
 
 #include <fult/detail/spin_lock.hpp>
 
-#include "scope.hpp"
+#include "child_counter.hpp"
 
 namespace fult::omp {
 
 class late_tasks {
   public:
-    void add(frame *f); // from any thread
+    void add(omp_task *f); // from any thread
     // The others are for the team's thread.
-    bool run_one(frame *me); // in place of `me`; false: there is none
+    bool run_one(omp_task *me); // in place of `me`; false: there is none
     // Runs those that become ready until `s`, in which a task of the team waits, is notified.
-    void run_until_notified(scope &s);
+    void run_until_notified(child_counter &s);
 
   private:
-    frame *take(scope *waiting) noexcept;
+    omp_task *take(child_counter *waiting) noexcept;
 
     detail::spin_lock lock_; // of what follows
-    std::vector<frame *> ready_;
-    scope *waiting_ = nullptr; // in which the thread has found none, and waits for `add` as well
+    std::vector<omp_task *> ready_;
+    child_counter *waiting_ = nullptr; // in which the thread has found none, and waits for `add` as well
 };
 
 } // namespace fult::omp

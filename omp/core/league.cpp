@@ -24,7 +24,7 @@ void run_target(void (*function)(void *), void *data, unsigned thread_limit) {
 }
 
 void run_league(void (*function)(void *), void *data, unsigned teams, unsigned thread_limit) {
-    const icv_set &v = *current_frame()->icvs();
+    const icv_set &v = *current_task()->icvs();
     if (teams == 0)
         teams = v.teams > 0 ? static_cast<unsigned>(v.teams) : 1;
     if (thread_limit == 0)

@@ -9,8 +9,8 @@
 #include <fult/task_id.hpp>
 #include <fult/this_task.hpp>
 
-#include "frame.hpp"
 #include "fult/base/spin_lock.hpp"
+#include "omp_task.hpp"
 
 namespace fult::omp {
 namespace {
@@ -123,13 +123,13 @@ void nested_init(nested_lock *l) noexcept {
 }
 
 namespace {
-std::atomic_ref<const frame *> owner(nested_lock *l) noexcept {
-    return std::atomic_ref<const frame *>(l->owner);
+std::atomic_ref<const omp_task *> owner(nested_lock *l) noexcept {
+    return std::atomic_ref<const omp_task *>(l->owner);
 }
 } // namespace
 
 int nested_set(nested_lock *l) {
-    const frame *const me = current_frame();
+    const omp_task *const me = current_task();
     if (owner(l).load(std::memory_order_relaxed) != me) {
         lock_set(&l->lock);
         FULT_ASSERT(l->count == 0,
@@ -140,7 +140,7 @@ int nested_set(nested_lock *l) {
 }
 
 int nested_test(nested_lock *l) {
-    const frame *const me = current_frame();
+    const omp_task *const me = current_task();
     if (owner(l).load(std::memory_order_relaxed) != me) {
         if (!lock_test(&l->lock))
             return 0;

@@ -6,7 +6,7 @@
 
 namespace fult::omp {
 
-struct frame;
+struct omp_task;
 
 // Four bytes.
 struct simple_lock {
@@ -23,7 +23,7 @@ void lock_unset(simple_lock *l);
 struct nested_lock {
     simple_lock lock;
     std::int32_t count;
-    const frame *owner;
+    const omp_task *owner;
 };
 // gcc's omp_nest_lock_t. clang's is a pointer.
 static_assert(sizeof(nested_lock) == 8 + sizeof(void *) && alignof(nested_lock) == alignof(void *));

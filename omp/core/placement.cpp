@@ -70,12 +70,12 @@ void assign_threads(team &t, thread_state *caller, unsigned workers) {
     }
     t.placed_by = now;
     if (t.workers != workers) {
-        t.on_worker = std::make_unique<member *[]>(workers);
+        t.on_worker = std::make_unique<team_member *[]>(workers);
         t.workers = workers;
     }
     std::fill_n(t.on_worker.get(), workers, nullptr);
     for (unsigned i = t.size; i-- > 0;) {
-        member &m = t.members[i];
+        team_member &m = t.members[i];
         FULT_ASSERT(i == 0 || m.at->worker != thread_state::no_worker,
                     "the first alone may be a foreign thread");
         FULT_ASSERT(m.at->worker == thread_state::no_worker || m.at->worker < workers);
@@ -93,7 +93,7 @@ void bind_members(team &t, bind_policy policy) {
         std::fill_n(t.on_worker.get(), t.workers, nullptr);
     }
     for (unsigned i = 0; i < t.size; ++i) {
-        member &m = t.members[i];
+        team_member &m = t.members[i];
         m.bind = bind_member(policy, from, caller.bound.load(std::memory_order_relaxed), i, t.size);
         if (nested && i != 0 && m.bind.place >= 0)
             if (thread_state *const at = worker_at(t, m.bind.place, i))

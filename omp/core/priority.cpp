@@ -14,47 +14,48 @@
 namespace fult::omp {
 namespace {
 
-int priority_of(const frame *f) noexcept {
+int priority_of(const omp_task *f) noexcept {
     return std::min(f->more->priority, icvs_of_program().max_task_priority);
 }
 
-bool runs_later(const frame *a, const frame *b) noexcept { return priority_of(a) < priority_of(b); }
+bool runs_later(const omp_task *a, const omp_task *b) noexcept { return priority_of(a) < priority_of(b); }
 
-// A frame for the next one of the queue, beside f, which is not in the queue yet: counted in the same scope,
-// so that parent and team stay until the ticket has run, which may be long after the task.
-frame *ticket_beside(const frame *f) {
+// Runs the next one of the queue: generated beside f, which is not in the queue yet, and counted with it,
+// so that parent and team stay until it has run, which may be long after the task.
+omp_task *placeholder_beside(const omp_task *f) {
     thread_state *const at = this_thread();
-    auto *const ticket = ::new (at->blocks.take(0)) frame(f->parent, f->counted_in, is_ticket, 0);
+    auto *const placeholder =
+        ::new (at->blocks.take(0)) omp_task(f->parent, f->counted_in, is_placeholder, 0);
     count_end(*f->counted_in, -one_task, at);
-    return ticket;
+    return placeholder;
 }
 
-void end_ticket(frame *ticket) noexcept {
-    FULT_ASSERT(!ticket->more && ticket->base.has_ended(), "a ticket has no body");
-    scope &s = *ticket->counted_in;
+void end_placeholder(omp_task *placeholder) noexcept {
+    FULT_ASSERT(!placeholder->more && placeholder->base.has_ended(), "a placeholder has no body");
+    child_counter &s = *placeholder->counted_in;
     thread_state *const at = this_thread();
-    at->blocks.give(ticket->block, ticket);
+    at->blocks.give(placeholder->block, placeholder);
     count_end(s, one_task, at);
 }
 
 } // namespace
 
-void submit_with_priority(frame *f) {
-    FULT_ASSERT(has_priority(f) && !f->has(is_ticket | is_implicit));
+void submit_with_priority(omp_task *f) {
+    FULT_ASSERT(has_priority(f) && !f->has(is_placeholder | is_implicit));
     task_queue &q = f->parent->in()->by_priority;
-    frame *const ticket = ticket_beside(f);
+    omp_task *const placeholder = placeholder_beside(f);
     {
         const std::lock_guard lock(q.lock);
         q.tasks.push_back(f);
         std::push_heap(q.tasks.begin(), q.tasks.end(), runs_later);
         q.count.store(q.tasks.size(), std::memory_order_relaxed);
     }
-    submit_slowly(ticket);
+    submit_slowly(placeholder);
 }
 
-frame *by_priority(frame *next) {
+omp_task *by_priority(omp_task *next) {
     task_queue &q = next->parent->in()->by_priority;
-    frame *first = nullptr;
+    omp_task *first = nullptr;
     if (q.count.load(std::memory_order_relaxed) != 0) {
         const std::lock_guard lock(q.lock);
         if (!q.tasks.empty()) {
@@ -66,8 +67,8 @@ frame *by_priority(frame *next) {
             FULT_ASSERT(first->parent->in() == next->parent->in(), "a team has a queue of its own");
         }
     }
-    if (next->has(is_ticket)) {
-        end_ticket(next);
+    if (next->has(is_placeholder)) {
+        end_placeholder(next);
         return first;
     }
     if (!first)

@@ -66,11 +66,11 @@ void *private_copies::find(const void *address, unsigned thread) {
     return nullptr;
 }
 
-const member &private_copies::combines(const copies &c, const member &here) const noexcept {
+const team_member &private_copies::combines(const copies &c, const team_member &here) const noexcept {
     if (!c.of.lazy || c.made[here.number].load(std::memory_order_relaxed))
         return here;
     for (unsigned i = 0; i < threads_; ++i)
-        if (const member &other = here.in->members[i];
+        if (const team_member &other = here.in->members[i];
             c.made[i].load(std::memory_order_relaxed) && other.at->worker != thread_state::no_worker)
             return other;
     return here;
@@ -86,9 +86,9 @@ void private_copies::combine(const copies &c, unsigned sharer) const noexcept {
     }
 }
 
-void private_copies::combine(unsigned sharer, const member &here) const {
+void private_copies::combine(unsigned sharer, const team_member &here) const {
     for (const copies &c : all_) {
-        const member &there = combines(c, here);
+        const team_member &there = combines(c, here);
         if (there.at == here.at)
             combine(c, sharer);
         else
@@ -96,7 +96,7 @@ void private_copies::combine(unsigned sharer, const member &here) const {
     }
 }
 
-void private_copies::leave(unsigned sharer, const member &here) {
+void private_copies::leave(unsigned sharer, const team_member &here) {
     FULT_ASSERT(sharer < sharers_);
     const unsigned before = left_.fetch_sub(1, std::memory_order_acq_rel);
     FULT_ASSERT(before != 0 && before <= sharers_, "each sharer leaves once");
@@ -111,27 +111,27 @@ constexpr std::uintptr_t mark = 1;
 static_assert(alignof(private_copies) > mark && alignof(std::uintptr_t) > mark);
 } // namespace
 
-private_copies *copies_of(const scope *group) noexcept {
+private_copies *copies_of(const child_counter *group) noexcept {
     if (!group->outer) // no taskgroup
         return nullptr;
-    const auto word = reinterpret_cast<std::uintptr_t>(static_cast<const group_scope *>(group)->reductions);
+    const auto word = reinterpret_cast<std::uintptr_t>(static_cast<const group_counter *>(group)->reductions);
     return (word & mark) != 0 ? reinterpret_cast<private_copies *>(word - mark) : nullptr;
 }
 
-void add_copies(group_scope *group, private_copies *c) noexcept {
+void add_copies(group_counter *group, private_copies *c) noexcept {
     if (group->reductions && !copies_of(group))
         fail("two compilers' reductions in one taskgroup");
-    FULT_ASSERT(group->outer, "the first scope of a task is no taskgroup's");
+    FULT_ASSERT(group->outer, "the first counter of a task is no taskgroup's");
     FULT_ASSERT(c->sharers() == 1 || !copies_of(group), "shared copies are the first of their taskgroups");
     if (!c->next)
         c->next = copies_of(group);
     group->reductions = reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(c) | mark);
 }
 
-void *find_copy(const frame *me, const scope *from, const void *address) {
+void *find_copy(const omp_task *me, const child_counter *from, const void *address) {
     const unsigned thread = me->self->number;
-    const frame *task = from ? from->owner : me;
-    const scope *s = from ? from : me->innermost;
+    const omp_task *task = from ? from->owner : me;
+    const child_counter *s = from ? from : me->innermost;
     for (;; s = task->counted_in, task = task->parent) {
         for (; s; s = s->outer)
             for (private_copies *c = copies_of(s); c; c = c->next)
@@ -143,7 +143,7 @@ void *find_copy(const frame *me, const scope *from, const void *address) {
     }
 }
 
-void end_taskgroup_with_copies(frame *me) {
+void end_taskgroup_with_copies(omp_task *me) {
     private_copies *c = copies_of(me->innermost);
     end_taskgroup(me);
     while (c) {

@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "frame.hpp"
+#include "omp_task.hpp"
 
 namespace fult::omp {
 
@@ -37,7 +37,7 @@ class private_copies {
     // A sharer's own addresses of the shared variables, in the same order; the constructor's are sharer 0's.
     void share(unsigned sharer, const std::vector<reduced_variable> &variables) noexcept;
     // Of the last sharer: combines into its variables, and deletes this. May suspend.
-    void leave(unsigned sharer, const member &here);
+    void leave(unsigned sharer, const team_member &here);
     unsigned sharers() const noexcept { return sharers_; }
 
     private_copies *next = nullptr; // others of the same taskgroup
@@ -53,24 +53,24 @@ class private_copies {
     };
     void make(const copies &c, unsigned thread) const;
     bool is_shared(const copies &c, const void *address) const noexcept;
-    void combine(unsigned sharer, const member &here) const;
+    void combine(unsigned sharer, const team_member &here) const;
     void combine(const copies &c, unsigned sharer) const noexcept;
     // A thread where the functions of a lazy variable know its length: `here` if possible.
-    const member &combines(const copies &c, const member &here) const noexcept;
+    const team_member &combines(const copies &c, const team_member &here) const noexcept;
     std::vector<copies> all_;
     unsigned threads_;
     unsigned sharers_;
     std::atomic<unsigned> left_;
 };
 
-// The scope's word for reductions holds either a descriptor of the compiler's or, marked, private copies.
-void add_copies(group_scope *group, private_copies *c) noexcept;
-private_copies *copies_of(const scope *group) noexcept; // null: none
+// The counter's word for reductions holds either a descriptor of the compiler's or, marked, private copies.
+void add_copies(group_counter *group, private_copies *c) noexcept;
+private_copies *copies_of(const child_counter *group) noexcept; // null: none
 
 // The copy of the running task's thread; searched from `from`, or the innermost taskgroup, outwards.
-void *find_copy(const frame *me, const scope *from, const void *address);
+void *find_copy(const omp_task *me, const child_counter *from, const void *address);
 
 // Ends the taskgroup; combines its copies.
-void end_taskgroup_with_copies(frame *me);
+void end_taskgroup_with_copies(omp_task *me);
 
 } // namespace fult::omp

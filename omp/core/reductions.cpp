@@ -80,7 +80,7 @@ void free_reductions(std::uintptr_t *descriptors) noexcept {
     }
 }
 
-void remap_reductions(const frame *me, std::size_t count, std::size_t originals, void **pointers) {
+void remap_reductions(const omp_task *me, std::size_t count, std::size_t originals, void **pointers) {
     const unsigned thread = me->self ? me->self->number : 0;
     FULT_ASSERT(originals <= count && (!me->self || thread < me->in()->size));
     for (std::size_t i = 0; i < count; ++i) {
@@ -89,11 +89,11 @@ void remap_reductions(const frame *me, std::size_t count, std::size_t originals,
             f = find(static_cast<const std::uintptr_t *>(list),
                      reinterpret_cast<std::uintptr_t>(pointers[i]));
         };
-        const scope *s = me->innermost;
-        for (const frame *task = me; task && !f.descriptor; s = task->counted_in, task = task->parent) {
+        const child_counter *s = me->innermost;
+        for (const omp_task *task = me; task && !f.descriptor; s = task->counted_in, task = task->parent) {
             for (; s && !f.descriptor; s = s->outer)
                 if (s->outer && !copies_of(s))
-                    look(static_cast<const group_scope *>(s)->reductions);
+                    look(static_cast<const group_counter *>(s)->reductions);
             if (!f.descriptor && task->has(is_implicit))
                 look(task->self->reductions);
         }

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "frame.hpp"
+#include "omp_task.hpp"
 
 namespace fult::omp {
 
@@ -18,6 +18,6 @@ void share_reductions(void *&list, std::uintptr_t *descriptors, const std::uintp
 void free_reductions(std::uintptr_t *descriptors) noexcept;
 // Replaces each of the `count` pointers by the address of this thread's copy; the first `originals` original
 // addresses follow them.
-void remap_reductions(const frame *me, std::size_t count, std::size_t originals, void **pointers);
+void remap_reductions(const omp_task *me, std::size_t count, std::size_t originals, void **pointers);
 
 } // namespace fult::omp

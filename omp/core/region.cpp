@@ -45,7 +45,7 @@ team *new_team(unsigned size) {
         auto *const t = new team;
         init_team(*t, size);
         for (unsigned i = 0; i < size; ++i)
-            t->members[i].implicit = new (std::align_val_t{64}) frame(nullptr, nullptr, is_implicit, 0);
+            t->members[i].implicit = new (std::align_val_t{64}) omp_task(nullptr, nullptr, is_implicit, 0);
         return t;
     } catch (const std::bad_alloc &) {
         fail("no memory for a parallel region of %u threads; %s", size, remedy);
@@ -94,10 +94,11 @@ void begin_afresh(team &t) noexcept {
 
 // All members have met the same constructs, and left them: their next one has the same number.
 bool are_together(const team &t) noexcept {
-    const member &first = t.members[0];
+    const team_member &first = t.members[0];
     for (unsigned i = 0; i < t.size; ++i)
-        if (const member &m = t.members[i];
-            m.constructs == member::astray || m.constructs != first.constructs || m.singles != first.singles)
+        if (const team_member &m = t.members[i]; m.constructs == team_member::astray ||
+                                                 m.constructs != first.constructs ||
+                                                 m.singles != first.singles)
             return false;
     return !t.cancelled.load(std::memory_order_relaxed) &&
            t.construct_cancelled.load(std::memory_order_relaxed) == 0;
@@ -123,7 +124,7 @@ bool shows_affinity(const team &t, int policy) noexcept {
 
 bool has_ended(const team &t) noexcept {
     for (unsigned i = 1; i < t.size; ++i)
-        if (!t.members[i].docked.has_ended())
+        if (!t.members[i].gate.has_ended())
             return false;
     return true;
 }
@@ -146,7 +147,7 @@ const icv_set *member_icvs(const team &t, const icv_set &creators, const region_
 }
 
 // How many of the `wanted` threads, which join the caller's, the limit leaves.
-unsigned take_threads(const frame &me, unsigned limit, unsigned wanted) noexcept {
+unsigned take_threads(const omp_task &me, unsigned limit, unsigned wanted) noexcept {
     std::atomic<unsigned> &used = me.in()->group->in_group;
     unsigned before = used.load(std::memory_order_relaxed), n = 0;
     do
@@ -160,18 +161,18 @@ void give_threads(const team &t) noexcept {
         t.group->in_group.fetch_sub(t.counted, std::memory_order_relaxed);
 }
 
-void start_member(member &m) {
+void start_member(team_member &m) {
     FULT_ASSERT(m.number != 0, "the first is the caller");
-    if (m.started_at == m.at && m.docked.offer()) [[likely]]
+    if (m.started_at == m.at && m.gate.offer()) [[likely]]
         return;
     m.started_at = m.at;
     begin_member(m);
-    m.docked.start();
+    m.gate.start();
     try {
         detail::task *const t = detail::take_slot_with(
             {.stack_size = 0, .worker = static_cast<int>(m.at->worker), .pinned = true});
-        t->ops = &frame_ops;
-        stored_frame(t) = m.implicit;
+        t->ops = &omp_task_ops;
+        stored_omp_task(t) = m.implicit;
         detail::make_ready_slow(t);
     } catch (const std::exception &error) {
         fail("a thread of a team cannot start: %s", error.what());
@@ -179,7 +180,7 @@ void start_member(member &m) {
 }
 
 // On the member's thread, before its part.
-FULT_NOINLINE void begin_at_place(const member &m) {
+FULT_NOINLINE void begin_at_place(const team_member &m) {
     const team &t = *m.in;
     const int bound = m.at->bound.load(std::memory_order_relaxed);
     if (t.begins_bound && m.bind.place >= 0 && bound != m.bind.place && (t.level == 1 || bound < 0))
@@ -188,7 +189,7 @@ FULT_NOINLINE void begin_at_place(const member &m) {
         show_affinity(nullptr);
 }
 
-void wake(member &m) noexcept {
+void wake(team_member &m) noexcept {
     if (const std::uint64_t id = m.waiter.exchange(0, std::memory_order_seq_cst);
         id != 0) // pairs with team_barrier
         detail::post_signal(task_id::from_value(id));
@@ -196,7 +197,7 @@ void wake(member &m) noexcept {
 
 // A signal may be a stale one, of a member that ended late: it has taken the id away, so the id is stored
 // again.
-template <class Condition> void suspend_until(member &m, const Condition &condition) noexcept {
+template <class Condition> void suspend_until(team_member &m, const Condition &condition) noexcept {
     const std::uint64_t id = this_task::id().value();
     while (!condition()) {
         m.waiter.store(id, std::memory_order_seq_cst); // pairs with wake
@@ -208,8 +209,8 @@ template <class Condition> void suspend_until(member &m, const Condition &condit
 }
 
 // After its descendants: as at the beginning. For the opener, what it has met.
-void end_implicit(member &m) noexcept {
-    frame *const f = m.implicit;
+void end_implicit(team_member &m) noexcept {
+    omp_task *const f = m.implicit;
     FULT_ASSERT(f->base.outstanding() == 0, "its descendants have ended");
     FULT_ASSERT(f->innermost == &f->base || m.in->cancelled.load(std::memory_order_relaxed),
                 "a task ends its taskgroups");
@@ -223,14 +224,14 @@ void end_implicit(member &m) noexcept {
         free_attachments(f);
         f->more = nullptr;
     }
-    m.constructs = m.work.share || m.work.across ? member::astray : m.work.constructs;
+    m.constructs = m.work.share || m.work.across ? team_member::astray : m.work.constructs;
     m.singles = m.work.singles;
 }
 
 } // namespace
 
-void begin_member(member &m) noexcept {
-    frame *const f = m.implicit;
+void begin_member(team_member &m) noexcept {
+    omp_task *const f = m.implicit;
     f->start(&m, m.at);
     f->function = m.function;
     f->data = m.data;
@@ -242,7 +243,7 @@ void init_team(team &t, unsigned size) {
     FULT_ASSERT(size != 0 && t.size == 0, "a team keeps its size");
     t.size = size;
     t.group = &t;
-    t.members = std::make_unique<member[]>(size);
+    t.members = std::make_unique<team_member[]>(size);
     t.works.shares = std::make_unique<work_share[]>(work_ring::length);
     for (unsigned i = 0; i < size; ++i) {
         t.members[i].in = &t;
@@ -258,14 +259,14 @@ unsigned team::some_worker() noexcept {
                 "a foreign thread alone is no worker");
     constexpr unsigned looks = 8;
     for (unsigned i = 1;; ++i) {
-        const member &m = members[next_target.fetch_add(1, std::memory_order_relaxed) % size];
+        const team_member &m = members[next_target.fetch_add(1, std::memory_order_relaxed) % size];
         if (m.at->worker != thread_state::no_worker &&
             (m.waiter.load(std::memory_order_relaxed) != 0 || i >= looks))
             return m.at->worker;
     }
 }
 
-unsigned resolve_size(const frame *me, unsigned asked) {
+unsigned resolve_size(const omp_task *me, unsigned asked) {
     if (asked == 1 || me->in()->active_level >= me->icvs()->max_active_levels)
         return 1;
     if (asked == 0)
@@ -278,7 +279,7 @@ unsigned resolve_size(const frame *me, unsigned asked) {
 
 namespace {
 // Enough for the regions nested in it as well, as far as there are processors.
-unsigned workers_for(const frame &me, unsigned size) noexcept {
+unsigned workers_for(const omp_task &me, unsigned size) noexcept {
     const icv_set &v = *me.icvs();
     if (v.max_active_levels < 2)
         return size;
@@ -292,13 +293,13 @@ unsigned workers_for(const frame &me, unsigned size) noexcept {
 } // namespace
 
 team *open_region(void (*function)(void *), void *data, unsigned size, const region_options &with) {
-    frame *me = current_frame();
+    omp_task *me = current_task();
     regions.fetch_add(1, std::memory_order_seq_cst); // before it asks for workers: they do not end then
     const unsigned workers = with.is_initial ? started_workers()
                              : size == 1     ? workers_for_one()
                                          : ensure_workers(me->in()->level > 0 ? 1 : workers_for(*me, size));
     if (me->in()->level == 0) // the runtime may have started: this thread is a worker now
-        me = current_frame();
+        me = current_task();
     thread_state *const here = me->at;
     const bool foreign = here->worker == thread_state::no_worker;
     if (workers == 0 || (foreign && workers == 1 && worker_0_may_block()))
@@ -341,7 +342,7 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     set(t->displays_affinity,
         icvs_of_program().display_affinity && !with.is_initial && shows_affinity(*t, icvs->bind));
     for (unsigned i = 0; i < size; ++i) {
-        member &m = t->members[i];
+        team_member &m = t->members[i];
         m.function = function;
         m.data = data;
         m.icvs = icvs;
@@ -353,11 +354,11 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
         start_member(t->members[i]);
     t->before = me;
     begin_member(t->members[0]);
-    frame *const mine = t->members[0].implicit;
-    if (detail::current_worker()->current && !frame_on_worker())
-        t->above.emplace(&frame_ops, mine);
+    omp_task *const mine = t->members[0].implicit;
+    if (detail::current_worker()->current && !task_on_worker())
+        t->above.emplace(&omp_task_ops, mine);
     else
-        set_current_frame(mine);
+        set_current_task(mine);
     if (t->begins_bound || t->displays_affinity) [[unlikely]]
         begin_at_place(t->members[0]);
     return t;
@@ -371,7 +372,7 @@ void join_members(team &t) {
     if (has_ended(t) || (on_worker && comes_soon([&t] { return has_ended(t); })))
         return;
     for (unsigned i = 1; i < t.size; ++i)
-        if (dock &d = t.members[i].docked; on_worker)
+        if (join_gate &d = t.members[i].gate; on_worker)
             d.join();
         else
             d.join_on_foreign_thread();
@@ -380,9 +381,9 @@ void join_members(team &t) {
 } // namespace
 
 void close_region(team *t) {
-    member &mine = t->members[0];
-    frame *const f = mine.implicit;
-    FULT_ASSERT(!frame_on_worker() || frame_on_worker() == f, "the first member closes its region");
+    team_member &mine = t->members[0];
+    omp_task *const f = mine.implicit;
+    FULT_ASSERT(!task_on_worker() || task_on_worker() == f, "the first member closes its region");
     f->base.wait(wait_mode::for_trees);
     join_members(*t);
     FULT_ASSERT(t->by_priority.count.load(std::memory_order_relaxed) == 0,
@@ -390,7 +391,7 @@ void close_region(team *t) {
     if (t->above)
         t->above.reset();
     else
-        set_current_frame(t->before);
+        set_current_task(t->before);
     thread_state *const at = mine.at;
     end_implicit(mine);
     if (t->holds_workers)
@@ -402,8 +403,8 @@ void close_region(team *t) {
     keep_team(t, at);
 }
 
-void run_member(member &m) noexcept {
-    frame *const f = m.implicit;
+void run_member(team_member &m) noexcept {
+    omp_task *const f = m.implicit;
     FULT_ASSERT(f->has(is_implicit) && f->self == &m && is_here(f->at));
     [[maybe_unused]] const bool tied = detail::tie_current();
     FULT_ASSERT(tied, "a member starts on its worker");
@@ -420,7 +421,7 @@ namespace {
 constexpr unsigned cancel_bit = 1u << 31; // of team::generation
 
 // After a change of the generation.
-void wake_others(team &t, const member *m) noexcept {
+void wake_others(team &t, const team_member *m) noexcept {
     if (t.suspended.load(std::memory_order_seq_cst) == 0) // pairs with await_release
         return;
     if (t.members[0].at->worker == thread_state::no_worker)
@@ -430,7 +431,7 @@ void wake_others(team &t, const member *m) noexcept {
             wake(t.members[i]);
 }
 
-template <class Condition> void suspend_in_barrier(const team &t, member &m, const Condition &released) {
+template <class Condition> void suspend_in_barrier(const team &t, team_member &m, const Condition &released) {
     if (detail::current_worker()->current) {
         static constexpr detail::waiting_for barrier{"OpenMP barrier"};
         const detail::wait_record record(detail::current_worker()->current, barrier);
@@ -444,7 +445,7 @@ template <class Condition> void suspend_in_barrier(const team &t, member &m, con
     }
 }
 
-template <class Condition> void await_release(team &t, member &m, const Condition &released) {
+template <class Condition> void await_release(team &t, team_member &m, const Condition &released) {
     if (detail::current_worker()->current && comes_soon(released))
         return;
     t.suspended.fetch_add(1, std::memory_order_seq_cst); // pairs with wake_others
@@ -456,11 +457,11 @@ template <class Condition> void await_release(team &t, member &m, const Conditio
 
 // The last to arrive releases all. Each member first waits for the tasks that it has generated, and their
 // descendants: then all tasks of the team have ended when all have arrived.
-bool team_barrier(member *m, barrier_kind kind) {
+bool team_barrier(team_member *m, barrier_kind kind) {
     team &t = *m->in;
-    FULT_ASSERT(is_here(m->at) && (!frame_on_worker() || frame_on_worker() == m->implicit),
+    FULT_ASSERT(is_here(m->at) && (!task_on_worker() || task_on_worker() == m->implicit),
                 "a member arrives by its implicit task");
-    for (scope *s = m->implicit->innermost; s; s = s->outer) // more than one: that of task reductions
+    for (child_counter *s = m->implicit->innermost; s; s = s->outer) // more than one: that of task reductions
         s->wait(wait_mode::for_trees);
     if (t.size == 1)
         return t.cancelled.load(std::memory_order_relaxed);

@@ -8,7 +8,7 @@
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/task_subject.hpp>
 
-#include "frame.hpp"
+#include "omp_task.hpp"
 
 namespace fult::omp {
 namespace {
@@ -18,10 +18,10 @@ constexpr unsigned most_callers = 4;
 // Read by tools/gdb/fult.py, which knows the order of the members. A change of meaning changes the version.
 struct debug_table {
     std::uint64_t version = 1;
-    const detail::task_ops *ops = &frame_ops;
-    std::uint64_t function = offsetof(frame, function); // offsets in a frame:
-    std::uint64_t data = offsetof(frame, data);
-    std::uint64_t flags = offsetof(frame, flags);
+    const detail::task_ops *ops = &omp_task_ops;
+    std::uint64_t function = offsetof(omp_task, function); // offsets in a task:
+    std::uint64_t data = offsetof(omp_task, data);
+    std::uint64_t flags = offsetof(omp_task, flags);
     std::uint64_t implicit = is_implicit; // a flag
     struct caller {
         std::uintptr_t function = 0;
@@ -38,17 +38,17 @@ FULT_API __attribute__((used)) debug_table fult_omp_debug;
 
 namespace {
 
-// A part of a frame. That may be given back at the same time: its words may have any value.
-struct frame_part {
+// A part of a task. That may be given back at the same time: its words may have any value.
+struct task_part {
     std::uintptr_t function, data;
     std::uint32_t flags;
 };
-constexpr std::size_t part_begin = offsetof(frame, function);
-static_assert(offsetof(frame, data) - part_begin == offsetof(frame_part, data) &&
-              offsetof(frame, flags) - part_begin == offsetof(frame_part, flags));
+constexpr std::size_t part_begin = offsetof(omp_task, function);
+static_assert(offsetof(omp_task, data) - part_begin == offsetof(task_part, data) &&
+              offsetof(omp_task, flags) - part_begin == offsetof(task_part, flags));
 
 detail::task_subject find_subject(std::uintptr_t stored) noexcept {
-    frame_part seen{};
+    task_part seen{};
     if (!detail::read_if_mapped(stored + part_begin, &seen, sizeof seen))
         return {};
     for (const debug_table::caller &each : fult_omp_debug.callers)
@@ -59,7 +59,7 @@ detail::task_subject find_subject(std::uintptr_t stored) noexcept {
             detail::at_address<const void>(seen.function)};
 }
 
-[[gnu::constructor]] void announce() noexcept { detail::register_subjects(&frame_ops, find_subject); }
+[[gnu::constructor]] void announce() noexcept { detail::register_subjects(&omp_task_ops, find_subject); }
 
 } // namespace
 

@@ -5,7 +5,7 @@
 
 #include <fult/detail/service.hpp>
 
-#include "dock.hpp"
+#include "join_gate.hpp"
 #include "wait.hpp"
 
 namespace fult::omp {
@@ -20,7 +20,7 @@ void taken_tasks::pause(unsigned home) noexcept {
     // About fifty microseconds: a thread that only generates makes some decisions in that time.
     constexpr std::uint64_t step = 64 * worth_taking;
     constexpr unsigned most_steps = 8;
-    if (dock::has_little_patience()) // the time may be the other thread's
+    if (join_gate::has_little_patience()) // the time may be the other thread's
         return;
     const unsigned steps = home == no_worker ? 1 : steps_;
     for (unsigned i = 0; i < steps; ++i) {

@@ -4,16 +4,16 @@
 
 namespace fult::omp {
 
-void begin_taskgroup(frame *me);
-inline group_scope *taskgroup_of(const frame *me) noexcept { // that it has begun last
-    FULT_ASSERT(me->innermost->outer, "the first scope of a task is no taskgroup's");
-    return static_cast<group_scope *>(me->innermost);
+void begin_taskgroup(omp_task *me);
+inline group_counter *taskgroup_of(const omp_task *me) noexcept { // that it has begun last
+    FULT_ASSERT(me->innermost->outer, "the first counter of a task is no taskgroup's");
+    return static_cast<group_counter *>(me->innermost);
 }
-void end_taskgroup(frame *me); // waits for all descendants generated in it
-void taskwait_slowly(frame *me);
+void end_taskgroup(omp_task *me); // waits for all descendants generated in it
+void taskwait_slowly(omp_task *me);
 
 // Waits for all children. Suspends, unless they can all be run here.
-inline void taskwait(frame *me) {
+inline void taskwait(omp_task *me) {
     if (me->base.is_empty() && me->innermost == &me->base)
         return;
     run_own_children(me);

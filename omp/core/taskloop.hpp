@@ -23,7 +23,7 @@ static_assert(division{3, 2, 0, 1}.iterations(1) == 2 && division{3, 2, 0, 1}.it
 enum class division_by { threads, grain_size, strict_grain_size, tasks };
 
 // count: at least 1.
-division divide_taskloop(std::uint64_t count, division_by how, std::uint64_t number,
+division divide_taskloop(std::uint64_t count, division_by unit, std::uint64_t number,
                          unsigned threads) noexcept;
 
 } // namespace fult::omp

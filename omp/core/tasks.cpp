@@ -26,8 +26,8 @@ namespace {
 using detail::task;
 using detail::worker_hot;
 
-// On the thread of `m`, as its current frame.
-FULT_ALWAYS_INLINE void run_body(frame *f, member *m) {
+// On the thread of `m`, as its current task.
+FULT_ALWAYS_INLINE void run_body(omp_task *f, team_member *m) {
     f->start(m, m->at);
     FULT_ASSERT(f->base.has_ended() && f->innermost == &f->base, "a task that starts has generated none");
     FULT_ASSERT(!f->has(is_final) || f->has(generates_slowly), "a final task generates final ones");
@@ -39,8 +39,8 @@ FULT_ALWAYS_INLINE void run_body(frame *f, member *m) {
 }
 
 // The same for a child, from its parent, which is not waiting yet: the end is counted by plain stores.
-FULT_ALWAYS_INLINE void run_child(frame *f, const frame *me) {
-    FULT_ASSERT(f->parent == me && !f->has(is_ticket), "claimed, so it is the one that was found");
+FULT_ALWAYS_INLINE void run_child(omp_task *f, const omp_task *me) {
+    FULT_ASSERT(f->parent == me && !f->has(is_placeholder), "claimed, so it is the one that was found");
     f->start(me->self, me->at);
     if (f->has(generates_slowly)) [[unlikely]]
         return run_body(f, me->self);
@@ -56,12 +56,12 @@ FULT_ALWAYS_INLINE void run_child(frame *f, const frame *me) {
 
 // The newest child of `me` that is private to this worker and has not started; its mark is that of `me` then.
 // Children that have are forgotten. A thief may have taken the task: then the claim fails.
-FULT_RACY_READ task *newest_child(worker_hot *w, frame *me) noexcept {
+FULT_RACY_READ task *newest_child(worker_hot *w, omp_task *me) noexcept {
     child_mark &newest = me->newest_child;
     while (newest) {
         task *const t = detail::task_at_distance(w, newest.distance());
         const auto &stored = detail::storage_as<stored_task>(*t);
-        if (t->ops != &frame_ops || !newest.follows(stored.older)) // the slot has another task
+        if (t->ops != &omp_task_ops || !newest.follows(stored.older)) // the slot has another task
             break;
         if (detail::is_set(*detail::ready_byte_at(w, newest.distance()))) {
             if (stored.f->parent != me)
@@ -95,7 +95,7 @@ FULT_NOINLINE void run_children_of_yielding(const thread_state *at) {
         return;
     worker_hot *const w = detail::current_worker();
     while (at->yielding.last) { // suspended, so its region is open
-        frame *const generator = at->yielding.last->tied();
+        omp_task *const generator = at->yielding.last->tied();
         task *const t = newest_child(w, generator);
         if (!t || yielding_task::excludes_children_of(generator) || !detail::claim_private(w, t))
             return;
@@ -106,7 +106,7 @@ FULT_NOINLINE void run_children_of_yielding(const thread_state *at) {
 }
 
 // Runs the body on the runtime's task, the first on its stack.
-void run_tied(frame *f, member *m) {
+void run_tied(omp_task *f, team_member *m) {
     if (detail::tie_current()) {
         const thread_state *const at = m->at;
         run_body(f, m);
@@ -114,13 +114,13 @@ void run_tied(frame *f, member *m) {
             run_children_of_yielding(at);
         detail::untie_current();
     } else {
-        const detail::tied_above here(&frame_ops, f);
+        const detail::tied_above here(&omp_task_ops, f);
         run_body(f, m);
     }
 }
 
 // A task with dependences of another thread's.
-FULT_NOINLINE void run_stolen_dependent(frame *f, member *m) {
+FULT_NOINLINE void run_stolen_dependent(omp_task *f, team_member *m) {
     thread_state *const at = m->at;
     const thread_state *const home = f->parent->base.at;
     const std::uint64_t begin = detail::ticks();
@@ -133,38 +133,38 @@ FULT_NOINLINE void run_stolen_dependent(frame *f, member *m) {
 }
 
 // A worker outside the team has stolen the task: it goes to one of the team.
-void pass_to_team(frame *f) {
+void pass_to_team(omp_task *f) {
     FULT_ASSERT(!f->has(is_implicit), "a member is never stolen");
     const unsigned target = f->parent->in()->some_worker();
     task *const t = detail::take_slot_with({.worker = static_cast<int>(target), .pinned = true});
-    t->ops = &frame_ops;
-    stored_frame(t) = f;
+    t->ops = &omp_task_ops;
+    stored_omp_task(t) = f;
     detail::make_ready_slow(t);
 }
 
-// A member of a team, and of the next ones that find this task docked. Values of the task end with it.
+// A member of a team, and of the next ones that find this task at its gate. Values of the task end with it.
 void run_members(task &t) noexcept {
-    member &m = *stored_frame(&t)->self;
+    team_member &m = *stored_omp_task(&t)->self;
     for (;;) {
         run_member(m);
         const bool stays = !t.extras;
-        const unsigned ended = m.docked.end(stays, m.in->is_foreign);
-        if (!stays || !m.docked.await(ended))
+        const unsigned ended = m.gate.end(stays, m.in->is_foreign);
+        if (!stays || !m.gate.await(ended))
             return;
         begin_member(m);
     }
 }
 
 // Runs on a stack of its own.
-void run_frame(task &t) noexcept {
+void run_omp_task(task &t) noexcept {
     // No other thread touches the join word, so `complete` finds what is stored here.
     t.join.store(detail::join_detached, std::memory_order_relaxed);
-    frame *f = stored_frame(&t);
+    omp_task *f = stored_omp_task(&t);
     if (f->has(is_implicit))
         return run_members(t);
-    if (priorities_enabled && !(f = stored_frame(&t) = by_priority(f))) [[unlikely]]
+    if (priorities_enabled && !(f = stored_omp_task(&t) = by_priority(f))) [[unlikely]]
         return;
-    member *const m = f->parent->in()->member_on(this_task::worker());
+    team_member *const m = f->parent->in()->member_on(this_task::worker());
     if (!m) [[unlikely]]
         return pass_to_team(f);
     if (m->at->yielding.last && yielding_task::hold_back(*m, f)) [[unlikely]]
@@ -179,9 +179,9 @@ void drop_nothing(task &) noexcept {}
 
 bool priorities_enabled = false;
 
-const detail::task_ops frame_ops{&run_frame, &drop_nothing};
+const detail::task_ops omp_task_ops{&run_omp_task, &drop_nothing};
 
-void run_own_children(frame *me) {
+void run_own_children(omp_task *me) {
     if (priorities_enabled) // the schedulers choose
         return;
     worker_hot *w = detail::current_worker();
@@ -190,7 +190,7 @@ void run_own_children(frame *me) {
     while (task *const t = newest_child(w, me)) {
         if (yielding.last) [[unlikely]] {
             if (admitted_at != yielding.changes && yielding_task::excludes_children_of(me))
-                return; // they start by run_frame, which holds them back
+                return; // they start by run_omp_task, which holds them back
             admitted_at = yielding.changes;
             yielding.admitted = me;
         }
@@ -203,45 +203,45 @@ void run_own_children(frame *me) {
             continue;
         }
         me->newest_child = detail::storage_as<stored_task>(*t).older;
-        run_above(w, t, [t, me] { run_child(stored_frame(t), me); });
+        run_above(w, t, [t, me] { run_child(stored_omp_task(t), me); });
     }
 }
 
-void run_undeferred(frame *me, frame *f) {
-    if (detail::current_worker()->current && !frame_on_worker()) [[unlikely]] { // as in open_region
-        const detail::tied_above here(&frame_ops, f);
+void run_undeferred(omp_task *me, omp_task *f) {
+    if (detail::current_worker()->current && !task_on_worker()) [[unlikely]] { // as in open_region
+        const detail::tied_above here(&omp_task_ops, f);
         return run_body(f, me->self);
     }
-    set_current_frame(f);
+    set_current_task(f);
     run_body(f, me->self);
-    set_current_frame(me);
+    set_current_task(me);
 }
 
-void run_plain_slowly(frame *me, void (*function)(void *), void *data, std::uint32_t flags) {
-    frame *const f = new_frame(me, 0, 1, flags);
+void run_plain_slowly(omp_task *me, void (*function)(void *), void *data, std::uint32_t flags) {
+    omp_task *const f = new_task(me, 0, 1, flags);
     f->function = function;
     f->data = data;
     run_undeferred(me, f);
 }
 
-void begin_undeferred(frame *me, frame *f) noexcept {
+void begin_undeferred(omp_task *me, omp_task *f) noexcept {
     FULT_ASSERT(f->parent == me, "the parent runs it");
     f->start(me->self, me->at);
-    set_current_frame(f);
+    set_current_task(f);
 }
 
-void end_undeferred(frame *me, frame *f) noexcept {
+void end_undeferred(omp_task *me, omp_task *f) noexcept {
     end_body(f);
-    set_current_frame(me);
+    set_current_task(me);
 }
 
 namespace {
 
 // In a slot that take() finds. `newest` is written if that is one of this worker's own.
-template <class Take> void submit_in(const Take &take, frame *f, child_mark &newest) {
+template <class Take> void submit_in(const Take &take, omp_task *f, child_mark &newest) {
     try {
         task *const t = take();
-        t->ops = &frame_ops;
+        t->ops = &omp_task_ops;
         if (worker_hot *const w = detail::current_worker(); w == detail::home_of(t))
             link_child(w, t, f, newest);
         else
@@ -251,19 +251,19 @@ template <class Take> void submit_in(const Take &take, frame *f, child_mark &new
         fail("a task cannot be spawned: %s", error.what());
     }
 }
-void submit_slowly(frame *f, child_mark &newest) { submit_in(detail::take_slot_slow, f, newest); }
+void submit_slowly(omp_task *f, child_mark &newest) { submit_in(detail::take_slot_slow, f, newest); }
 
 } // namespace
 
 // It is here once in a word of slots: often enough to look how many there are.
-void submit_generated_slowly(frame *f) {
-    frame *const me = f->parent;
+void submit_generated_slowly(omp_task *f) {
+    omp_task *const me = f->parent;
     submit_slowly(f, me->newest_child);
     if (has_many_children(me))
         let_some_run(me);
 }
 
-void submit_slowly(frame *f) {
+void submit_slowly(omp_task *f) {
     child_mark apart;
     submit_slowly(f, apart);
 }
@@ -271,12 +271,12 @@ void submit_slowly(frame *f) {
 namespace {
 
 // A small task whose predecessor this thread has taken from the parent's.
-bool returns_to_parent(const frame *f) noexcept {
+bool returns_to_parent(const omp_task *f) noexcept {
     const thread_state *const here = this_thread(), *const home = f->parent->base.at;
     return home != here && home->worker != thread_state::no_worker && here->taken.go_back();
 }
 
-void submit_to_parent(frame *f) {
+void submit_to_parent(omp_task *f) {
     const auto take = [home = f->parent->base.at->worker] {
         return detail::take_slot_with({.worker = static_cast<int>(home)});
     };
@@ -286,7 +286,7 @@ void submit_to_parent(frame *f) {
 
 } // namespace
 
-void submit_successor(frame *f) {
+void submit_successor(omp_task *f) {
     if (has_priority(f))
         return submit_with_priority(f);
     if (returns_to_parent(f))
@@ -300,10 +300,10 @@ void submit_successor(frame *f) {
         submit_fast(f, newest);
 }
 
-// The word in front of the data is the frame's address.
-frame *allocate_large_frame(frame *me, std::size_t size, std::size_t align, std::uint32_t flags) {
+// The word in front of the data is the task's address.
+omp_task *allocate_large_task(omp_task *me, std::size_t size, std::size_t align, std::uint32_t flags) {
     auto *const f =
-        ::new (me->at->blocks.take(0)) frame(me, me->innermost, flags | (me->flags & inherited_flags), 0);
+        ::new (me->at->blocks.take(0)) omp_task(me, me->innermost, flags | (me->flags & inherited_flags), 0);
     if (align < 16)
         align = 16;
     FULT_ASSERT(std::has_single_bit(align), "the alignment of a type");
@@ -312,11 +312,11 @@ frame *allocate_large_frame(frame *me, std::size_t size, std::size_t align, std:
     if (!block)
         fail("no memory for the %zu bytes of data of a task", size);
     f->data = static_cast<char *>(block) + align;
-    static_cast<frame **>(f->data)[-1] = f;
+    static_cast<omp_task **>(f->data)[-1] = f;
     return f;
 }
 
-void free_attachments(frame *f) noexcept {
+void free_attachments(omp_task *f) noexcept {
     if (f->more->on_end)
         f->more->on_end(f);
     std::free(f->more->block);
@@ -329,24 +329,24 @@ void free_attachments(frame *f) noexcept {
         drop_node(n, this_thread());
 }
 
-void end_tree(frame *f, const thread_state *at) noexcept {
+void end_tree(omp_task *f, const thread_state *at) noexcept {
     FULT_ASSERT(f->base.mode.load(std::memory_order_relaxed) == wait_mode::zombie, "its body has ended");
-    scope &s = *f->counted_in;
-    free_frame(f, this_thread());
+    child_counter &s = *f->counted_in;
+    free_task(f, this_thread());
     count_end(s, one_tree, at);
 }
 
-void end_body_slowly(frame *f) noexcept {
+void end_body_slowly(omp_task *f) noexcept {
     if (f->more) {
         if (f->more->event)
             return end_body_with_event(f);
         if (f->more->node)
             release_successors(f);
     }
-    scope &s = *f->counted_in;
+    child_counter &s = *f->counted_in;
     thread_state *const at = f->at;
     if (f->base.outstanding() == 0) {
-        free_frame(f, at);
+        free_task(f, at);
         count_end(s, one_task, at);
         return;
     }
@@ -354,8 +354,8 @@ void end_body_slowly(frame *f) noexcept {
     become_zombie(f, 0);
 }
 
-void become_zombie(frame *f, std::int64_t held) noexcept {
-    scope &own = f->base;
+void become_zombie(omp_task *f, std::int64_t held) noexcept {
+    child_counter &own = f->base;
     FULT_ASSERT(own.mode.load(std::memory_order_relaxed) == wait_mode::counting, "a task ends once");
     FULT_ASSERT(held == 0 || held == one_tree);
     own.mode.store(wait_mode::zombie, std::memory_order_relaxed);

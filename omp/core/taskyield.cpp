@@ -18,7 +18,7 @@ void changed(yielding_tasks &list) noexcept {
 }
 } // namespace
 
-yielding_task::yielding_task(frame *tied) noexcept : tied_(tied), before_(tied->at->yielding.last) {
+yielding_task::yielding_task(omp_task *tied) noexcept : tied_(tied), before_(tied->at->yielding.last) {
     FULT_ASSERT(is_here(tied->at) && !tied->has(is_untied));
     tied->at->yielding.last = this;
     changed(tied->at->yielding);
@@ -34,23 +34,23 @@ yielding_task::~yielding_task() {
 }
 
 void yielding_task::submit_held() {
-    for (frame *const f : std::exchange(held_, {}))
+    for (omp_task *const f : std::exchange(held_, {}))
         if (has_priority(f))
             submit_with_priority(f);
         else
             submit_slowly(f);
 }
 
-bool yielding_task::admits(const frame *f) const noexcept {
+bool yielding_task::admits(const omp_task *f) const noexcept {
     while (f && f != tied_)
         f = f->parent;
     return f != nullptr;
 }
 
-// The child of an admitted task is a descendant, too. A frame that has ended and is used again does no harm:
+// The child of an admitted task is a descendant, too. A task that has ended and is used again does no harm:
 // whatever starts here after the list has changed is admitted, and what started before has a parent that
 // lives.
-bool yielding_task::excludes_children_of(const frame *parent) noexcept {
+bool yielding_task::excludes_children_of(const omp_task *parent) noexcept {
     const yielding_tasks &list = parent->at->yielding;
     if (list.admitted && list.admitted == parent->parent)
         return false;
@@ -60,7 +60,7 @@ bool yielding_task::excludes_children_of(const frame *parent) noexcept {
     return false;
 }
 
-bool yielding_task::hold_back(member &m, frame *f) {
+bool yielding_task::hold_back(team_member &m, omp_task *f) {
     FULT_ASSERT(is_here(m.at) && !f->has(is_implicit));
     if (f->has(is_untied))
         return false;
@@ -72,12 +72,12 @@ bool yielding_task::hold_back(member &m, frame *f) {
     return false;
 }
 
-void taskyield(frame *me) {
+void taskyield(omp_task *me) {
     if (me->in()->is_serial) {
         me->in()->late.run_one(me);
         return;
     }
-    if (!frame_on_worker())
+    if (!task_on_worker())
         return;
     if (me->has(is_untied))
         return this_task::yield();
@@ -93,17 +93,17 @@ void taskyield(frame *me) {
     here.submit_held();
 }
 
-// 32 frames of 256 bytes, and as many nodes of dependences, stay in a first-level cache; with 128 queued
+// 32 tasks of 256 bytes, and as many nodes of dependences, stay in a first-level cache; with 128 queued
 // tasks a generator of small ones is half as fast.
 // Below a generator that yields, more: each of them that yields as well keeps a stack.
-bool has_many_children(const frame *me) noexcept {
+bool has_many_children(const omp_task *me) noexcept {
     constexpr std::uint32_t many = 32, for_each_thread = 8, times_below_another = 8;
     const std::uint32_t most = std::max(many, for_each_thread * me->in()->size);
     return bodies_in(me->innermost->outstanding()) > most * (me->at->yielding.last ? times_below_another : 1);
 }
 
-void let_some_run(frame *me) {
-    if (!frame_on_worker())
+void let_some_run(omp_task *me) {
+    if (!task_on_worker())
         return;
     if (me->has(is_untied))
         return this_task::yield();

@@ -7,48 +7,48 @@
 #include <cstddef>
 #include <vector>
 
-#include "frame.hpp"
+#include "omp_task.hpp"
 
 namespace fult::omp {
 
 // Lets other tasks run. Without effect on a foreign thread.
-void taskyield(frame *me);
+void taskyield(omp_task *me);
 // The same by one yield, without a search for a descendant behind others. In that time private children of
 // `me` may run one after the other (run_children_of_yielding).
-void let_some_run(frame *me);
+void let_some_run(omp_task *me);
 // So many that have not ended that the generator lets others run: then few are queued, their memory stays in
 // the cache, and most predecessors have ended. It never waits for its children: they may wait for what it
 // does next.
-bool has_many_children(const frame *me) noexcept;
+bool has_many_children(const omp_task *me) noexcept;
 
 // A tied task that yields. On its stack, in the list of its thread: the list outlives regions and teams, so a
 // task that has just ended may still look at it.
 class yielding_task {
   public:
-    explicit yielding_task(frame *tied) noexcept;
+    explicit yielding_task(omp_task *tied) noexcept;
     ~yielding_task();
     yielding_task(const yielding_task &) = delete;
     yielding_task &operator=(const yielding_task &) = delete;
 
     std::size_t count_held() const noexcept { return held_.size(); }
     void submit_held(); // other threads may start them
-    frame *tied() const noexcept { return tied_; }
+    omp_task *tied() const noexcept { return tied_; }
 
     // True if a task of the parent's member yields and the parent is neither that task nor a descendant of
     // it.
-    static bool excludes_children_of(const frame *parent) noexcept;
+    static bool excludes_children_of(const omp_task *parent) noexcept;
     // On the thread of m, where f is about to start. True if it may not: it is held for a moment, and
     // submitted again.
-    static bool hold_back(member &m, frame *f);
+    static bool hold_back(team_member &m, omp_task *f);
 
   private:
-    bool admits(const frame *f) const noexcept;
+    bool admits(const omp_task *f) const noexcept;
 
-    bool is_of(const member *m) const noexcept { return tied_->self == m; }
+    bool is_of(const team_member *m) const noexcept { return tied_->self == m; }
 
-    frame *tied_;
+    omp_task *tied_;
     yielding_task *before_; // of the same thread, which may end earlier
-    std::vector<frame *> held_;
+    std::vector<omp_task *> held_;
 };
 
 } // namespace fult::omp

@@ -12,18 +12,18 @@
 #include <fult/detail/tied.hpp>
 
 #include "binding.hpp"
-#include "dock.hpp"
-#include "frame.hpp"
 #include "fult/base/spin_lock.hpp"
+#include "join_gate.hpp"
 #include "late_tasks.hpp"
+#include "omp_task.hpp"
 #include "workshare.hpp"
 
 namespace fult::omp {
 
 // Three parts, each in lines of its own: what changes with each region, what seldom changes, and what the
 // member alone writes.
-struct alignas(64) member {
-    dock docked;
+struct alignas(64) team_member {
+    join_gate gate;
     void (*function)(void *) = nullptr;
     void *data = nullptr;
     const icv_set *icvs = nullptr;
@@ -36,7 +36,7 @@ struct alignas(64) member {
     unsigned number = 0;
     thread_state *at = nullptr;
     const thread_state *started_at = nullptr; // its last task
-    frame *implicit = nullptr;                // the same in all regions of the team
+    omp_task *implicit = nullptr;             // the same in all regions of the team
     binding bind;                             // if binds_threads()
 
     alignas(64) work_position work;       // in the current work-sharing construct
@@ -46,7 +46,7 @@ struct alignas(64) member {
 // Ready tasks with a priority: a heap.
 struct task_queue {
     detail::spin_lock lock;
-    std::vector<frame *> tasks;
+    std::vector<omp_task *> tasks;
     std::atomic<std::size_t> count{0};
 };
 
@@ -79,7 +79,7 @@ struct team {
     bool begins_bound = false;      // members bind their threads as they begin, or
     bool displays_affinity = false; // print where they run
     bool is_foreign = false;        // the first member is on a foreign thread
-    frame *creator = nullptr;
+    omp_task *creator = nullptr;
     league_position league; // that encloses it
     // A thread limit is for all threads in the regions of one initial task, nested ones too.
     team *group = nullptr;             // that task's team
@@ -88,9 +88,9 @@ struct team {
     std::atomic<bool> cancelled{false};
     std::atomic<std::uint64_t> construct_cancelled{0}; // clang: number of the work-sharing construct; 0: none
 
-    std::unique_ptr<member[]> members;
-    std::unique_ptr<member *[]> on_worker; // by worker; null: the worker has no member
-    unsigned workers = 0;                  // length of on_worker
+    std::unique_ptr<team_member[]> members;
+    std::unique_ptr<team_member *[]> on_worker; // by worker; null: the worker has no member
+    unsigned workers = 0;                       // length of on_worker
     std::atomic<unsigned> next_target{0};
 
     // Barrier.
@@ -105,19 +105,19 @@ struct team {
     std::atomic<std::uint64_t> singles{0};
 
     alignas(64) std::optional<detail::tied_above> above; // the caller's, if its task is not OpenMP's
-    frame *before = nullptr;                             // the caller's frame
+    omp_task *before = nullptr;                          // the caller's task
     placement_input placed_by;
     std::atomic<unsigned> reductions_left{0}; // members that have left a construct with task reductions
 
-    member *member_on(unsigned worker) const noexcept {
+    team_member *member_on(unsigned worker) const noexcept {
         return worker < workers ? on_worker[worker] : nullptr;
     }
     unsigned some_worker() noexcept; // of a member that waits, if there is one
 };
 
-static_assert(sizeof(member) % 64 == 0 && alignof(team) == 64, "no two members in one cache line");
+static_assert(sizeof(team_member) % 64 == 0 && alignof(team) == 64, "no two members in one cache line");
 
-inline team *frame::in() const noexcept {
+inline team *omp_task::in() const noexcept {
     FULT_ASSERT(self && self->in, "a task is of a team from its start on");
     return self->in;
 }
@@ -140,21 +140,21 @@ void run_league(void (*function)(void *), void *data, unsigned teams, unsigned t
 void run_target(void (*function)(void *), void *data, unsigned thread_limit = 0);
 
 // The number of threads of the next region: asked 0: by the control variables, 1: alone.
-unsigned resolve_size(const frame *me, unsigned asked);
+unsigned resolve_size(const omp_task *me, unsigned asked);
 // Opens a region: the caller becomes member 0 and returns; the others run function(data). close_region is
 // called by member 0 after its part, and returns when all have ended.
 team *open_region(void (*function)(void *), void *data, unsigned size, const region_options &with = {});
 void close_region(team *t);
 // On the member's thread: its part, without its end. `begin` comes first, if the opener has not called it.
-void begin_member(member &m) noexcept;
-void run_member(member &m) noexcept;
+void begin_member(team_member &m) noexcept;
+void run_member(team_member &m) noexcept;
 unsigned open_regions() noexcept;
 
 // All members, with all their tasks; a scheduling point. Returns true if the region was cancelled.
 // A cancellable one also ends when the region is cancelled: all that a program writes. After a plain one all
 // members have done what is before it: those in which they exchange data.
 enum class barrier_kind { plain, cancellable };
-bool team_barrier(member *m, barrier_kind kind = barrier_kind::plain);
+bool team_barrier(team_member *m, barrier_kind kind = barrier_kind::plain);
 void cancel_region(team &t) noexcept;
 
 } // namespace fult::omp

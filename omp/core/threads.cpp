@@ -178,7 +178,7 @@ unsigned begin_with_workers(unsigned together) {
         used_together = together;
         const bool shares = together > static_cast<unsigned>(processors());
         detail::share_processors(shares);
-        dock::set_patience(shares || icvs_of_program().wait_passive);
+        join_gate::set_patience(shares || icvs_of_program().wait_passive);
     }
     workers.store(now, std::memory_order_release);
     ready.store(now, std::memory_order_release);
@@ -243,7 +243,7 @@ unsigned started_workers() noexcept {
 
 void release_workers() noexcept {
     const std::lock_guard lock(mutex_of(shared_state::runtime));
-    if (started_workers() != 0 && !frame_on_worker() && stop(0))
+    if (started_workers() != 0 && !task_on_worker() && stop(0))
         workers.store(0, std::memory_order_relaxed);
 }
 
@@ -315,11 +315,11 @@ bool is_here(const thread_state *at) noexcept {
 // The initial task of a thread ------------------------------------------------------------------------------------------------
 
 namespace {
-struct initial_task {
+struct initial_thread {
     team alone;
-    frame f;
-    frame *current = &f; // of a thread that runs no OpenMP task of the runtime's
-    initial_task() : f(nullptr, nullptr, is_implicit | generates_slowly, 0) {
+    omp_task f;
+    omp_task *current = &f; // of a thread that runs no OpenMP task of the runtime's
+    initial_thread() : f(nullptr, nullptr, is_implicit | generates_slowly, 0) {
         f.own_icvs = &icvs_of_program().first;
         init_team(alone, 1);
         alone.is_serial = true;
@@ -332,25 +332,25 @@ struct initial_task {
         f.start(&alone.members[0], p);
     }
 };
-constinit thread_local initial_task *the_initial_task = nullptr;
+constinit thread_local initial_thread *the_initial_thread = nullptr;
 struct end_of_initial_task {
-    ~end_of_initial_task() { delete std::exchange(the_initial_task, nullptr); }
+    ~end_of_initial_task() { delete std::exchange(the_initial_thread, nullptr); }
 };
 
-FULT_NOINLINE initial_task &begin_initial_task() {
-    the_initial_task = new initial_task;
+FULT_NOINLINE initial_thread &begin_initial_thread() {
+    the_initial_thread = new initial_thread;
     static thread_local const end_of_initial_task at_end;
-    return *the_initial_task;
+    return *the_initial_thread;
 }
-FULT_NOINLINE initial_task &own_initial_task() {
-    return the_initial_task ? *the_initial_task : begin_initial_task();
+FULT_NOINLINE initial_thread &own_initial_thread() {
+    return the_initial_thread ? *the_initial_thread : begin_initial_thread();
 }
 
 } // namespace
 
-FULT_NOINLINE frame *initial_frame() {
-    FULT_ASSERT(!frame_on_worker(), "the thread has no task yet");
-    initial_task &mine = own_initial_task();
+FULT_NOINLINE omp_task *initial_task() {
+    FULT_ASSERT(!task_on_worker(), "the thread has no task yet");
+    initial_thread &mine = own_initial_thread();
     // the thread may have become a worker, or have ceased to be one
     thread_state *const here = this_thread();
     mine.set_thread(here);
@@ -363,10 +363,10 @@ FULT_NOINLINE frame *initial_frame() {
 }
 
 bool run_plain_elsewhere(void (*function)(void *), void *data, std::uint32_t flags, bool may_defer) {
-    initial_task *const mine = the_initial_task;
+    initial_thread *const mine = the_initial_thread;
     const bool settled =
         mine && mine->current->at == foreign_thread && !detail::current_worker()->current; // as it was
-    frame *const me = settled ? mine->current : initial_frame();
+    omp_task *const me = settled ? mine->current : initial_task();
     if (may_defer && !((me->flags | flags) & generates_slowly))
         return false; // of a region whose other members are workers
     if (settled)
@@ -376,12 +376,12 @@ bool run_plain_elsewhere(void (*function)(void *), void *data, std::uint32_t fla
     return true;
 }
 
-void set_current_frame(frame *f) noexcept {
+void set_current_task(omp_task *f) noexcept {
     detail::task *const t = detail::current_worker()->current;
-    if (t && t->ops == &frame_ops)
-        stored_frame(t) = f;
+    if (t && t->ops == &omp_task_ops)
+        stored_omp_task(t) = f;
     else
-        own_initial_task().current = f;
+        own_initial_thread().current = f;
 }
 
 } // namespace fult::omp

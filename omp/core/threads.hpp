@@ -1,7 +1,7 @@
 // The threads that run OpenMP tasks: the runtime's workers, started by the first region, and foreign threads.
 #pragma once
 
-#include "frame.hpp"
+#include "omp_task.hpp"
 
 namespace fult::omp {
 

@@ -17,7 +17,7 @@ work_share &share_of(team &t, std::uint64_t construct) noexcept {
 std::uint64_t divide_up(std::uint64_t a, std::uint64_t b) noexcept { return a / b + (a % b != 0); }
 
 // Block or chunks of a static loop, by the member's number.
-bool next_static(const member &m, const loop_shape &s, std::uint64_t trip, std::uint64_t &low,
+bool next_static(const team_member &m, const loop_shape &s, std::uint64_t trip, std::uint64_t &low,
                  std::uint64_t &high) noexcept {
     const std::uint64_t n = m.in->size, me = m.number;
     if (s.chunk == 0) {
@@ -73,7 +73,7 @@ void divide(work_share &w, unsigned members) {
 
 // Half of what another member has left; the first of these chunks at once. A range that has been emptied is
 // changed by its owner alone, and no chunk comes twice: so a word that has not changed means the same range.
-bool steal_chunks(const member &me, const work_share &w, std::uint64_t &chunk) noexcept {
+bool steal_chunks(const team_member &me, const work_share &w, std::uint64_t &chunk) noexcept {
     const unsigned members = me.in->size;
     for (unsigned i = 1; i < members; ++i) {
         std::atomic<std::uint64_t> &from = w.ranges[(me.number + i) % members].word;
@@ -93,7 +93,7 @@ bool steal_chunks(const member &me, const work_share &w, std::uint64_t &chunk) n
 
 // The last chunk comes when the member finds no other one, and is its last: a lastprivate variable gets the
 // value that the member which has run that chunk holds at the end of the loop.
-bool next_divided(const member &me, work_share &w, std::uint64_t &low, std::uint64_t &high) noexcept {
+bool next_divided(const team_member &me, work_share &w, std::uint64_t &low, std::uint64_t &high) noexcept {
     const std::uint64_t count = w.shape.space.count;
     if (me.work.high == count)
         return false;
@@ -138,7 +138,7 @@ void static_block(std::uint64_t count, std::uint64_t members, std::uint64_t numb
     FULT_ASSERT(low <= high && high <= count);
 }
 
-bool enter_work(member *m, const loop_shape &shape, void (*setup)(work_share &, void *), void *with) {
+bool enter_work(team_member *m, const loop_shape &shape, void (*setup)(work_share &, void *), void *with) {
     FULT_ASSERT(!m->work.share, "a member leaves a construct before it enters the next one");
     const std::uint64_t construct = m->work.constructs++;
     work_share &w = share_of(*m->in, construct);
@@ -176,7 +176,7 @@ bool enter_work(member *m, const loop_shape &shape, void (*setup)(work_share &, 
     return false;
 }
 
-bool next_chunk(member *m, std::uint64_t &low, std::uint64_t &high) {
+bool next_chunk(team_member *m, std::uint64_t &low, std::uint64_t &high) {
     FULT_ASSERT(m->work.share, "within a construct");
     work_share &w = *m->work.share;
     if (w.shape.ordered && m->work.high != m->work.low)
@@ -205,7 +205,7 @@ bool next_chunk(member *m, std::uint64_t &low, std::uint64_t &high) {
 }
 
 namespace {
-void leave_share(const member *m, work_share *w) {
+void leave_share(const team_member *m, work_share *w) {
     FULT_ASSERT(w && w->ready.load(std::memory_order_relaxed) == w->turn.load(std::memory_order_relaxed) + 1,
                 "a construct that is left was set up");
     const unsigned size = m->in->size;
@@ -224,34 +224,34 @@ void leave_share(const member *m, work_share *w) {
 }
 } // namespace
 
-void leave_work(member *m) { leave_share(m, std::exchange(m->work.share, nullptr)); }
+void leave_work(team_member *m) { leave_share(m, std::exchange(m->work.share, nullptr)); }
 
-bool work_cancelled(const member *m) noexcept {
+bool work_cancelled(const team_member *m) noexcept {
     return m->work.share && m->work.share->cancelled.load(std::memory_order_relaxed);
 }
 
 // Ordered ----------------------------------------------------------------------------------------------------------------------
 
-void await_ordered_iteration(member *m, std::uint64_t number) {
+void await_ordered_iteration(team_member *m, std::uint64_t number) {
     const std::atomic<std::uint64_t> &at = m->work.share->ordered_at;
     FULT_ASSERT(at.load(std::memory_order_relaxed) <= number, "its turn is passed on by this member alone");
     if (at.load(std::memory_order_acquire) != number) // pairs with pass_ordered_iteration
         poll_until([&] { return at.load(std::memory_order_acquire) == number; });
 }
 
-void pass_ordered_iteration(member *m, std::uint64_t number) {
+void pass_ordered_iteration(team_member *m, std::uint64_t number) {
     FULT_ASSERT(number < m->work.share->shape.space.count);
     await_ordered_iteration(m, number);
     m->work.share->ordered_at.store(number + 1,
                                     std::memory_order_release); // pairs with await_ordered_iteration
 }
 
-void begin_ordered(member *m) {
+void begin_ordered(team_member *m) {
     if (m->work.high != m->work.low)
         await_ordered_iteration(m, m->work.low);
 }
 
-void pass_ordered(member *m) {
+void pass_ordered(team_member *m) {
     FULT_ASSERT(m->work.low < m->work.high);
     await_ordered_iteration(m, m->work.low);
     m->work.share->ordered_at.store(m->work.high,
@@ -289,7 +289,8 @@ std::uint64_t position(const doacross_state &a, const std::int64_t *numbers) noe
 }
 } // namespace
 
-void enter_doacross(member *m, unsigned dimensions, const std::int64_t *counts, const doacross_first *first) {
+void enter_doacross(team_member *m, unsigned dimensions, const std::int64_t *counts,
+                    const doacross_first *first) {
     struct dimension_list {
         unsigned n;
         const std::int64_t *counts;
@@ -311,7 +312,7 @@ void enter_doacross(member *m, unsigned dimensions, const std::int64_t *counts, 
     m->work.across = std::exchange(m->work.share, nullptr);
 }
 
-void leave_doacross(member *m) { leave_share(m, std::exchange(m->work.across, nullptr)); }
+void leave_doacross(team_member *m) { leave_share(m, std::exchange(m->work.across, nullptr)); }
 
 namespace {
 bool is_inside(const doacross_state &a, const std::int64_t *numbers) noexcept {
@@ -328,7 +329,7 @@ std::uint64_t number_of_all(const doacross_state &a, const std::int64_t *numbers
 }
 } // namespace
 
-void post_doacross(member *m, const std::int64_t *numbers) {
+void post_doacross(team_member *m, const std::int64_t *numbers) {
     doacross_state &a = m->work.across ? m->work.across->across : m->work.share->across;
     FULT_ASSERT(is_inside(a, numbers), "an iteration posts itself");
     if (a.bits) {
@@ -341,7 +342,7 @@ void post_doacross(member *m, const std::int64_t *numbers) {
         std::memory_order_release); // await_doacross
 }
 
-void await_doacross(member *m, const std::int64_t *numbers) {
+void await_doacross(team_member *m, const std::int64_t *numbers) {
     const doacross_state &a = m->work.across ? m->work.across->across : m->work.share->across;
     if (!is_inside(a, numbers))
         return; // nothing to wait for
@@ -357,7 +358,7 @@ void await_doacross(member *m, const std::int64_t *numbers) {
 
 // Single -----------------------------------------------------------------------------------------------------------------------
 
-bool take_single(member *m) {
+bool take_single(team_member *m) {
     std::uint64_t mine = m->work.singles++;
     std::atomic<std::uint64_t> &taken = m->in->singles;
     FULT_ASSERT(taken.load(std::memory_order_relaxed) >= mine, "those that this member has passed are taken");

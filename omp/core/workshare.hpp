@@ -12,7 +12,7 @@
 namespace fult::omp {
 
 struct team;
-struct member;
+struct team_member;
 
 // An iteration space. Iterations are numbered from 0; value = first + number * step, modulo 2^64.
 struct iteration_space {
@@ -90,34 +90,35 @@ struct work_position {
 };
 
 // Enters the next construct; the first member sets it up by `shape`. Returns true for the first one.
-bool enter_work(member *m, const loop_shape &shape, void (*setup)(work_share &, void *) = nullptr,
+bool enter_work(team_member *m, const loop_shape &shape, void (*setup)(work_share &, void *) = nullptr,
                 void *with = nullptr);
 // The next chunk [low, high) of iteration numbers; false: there is none.
-bool next_chunk(member *m, std::uint64_t &low, std::uint64_t &high);
+bool next_chunk(team_member *m, std::uint64_t &low, std::uint64_t &high);
 // Leaves the construct, without a barrier.
-void leave_work(member *m);
+void leave_work(team_member *m);
 // The iterations of member `number` of `members` in a static loop of one block a member; empty: low == high.
 void static_block(std::uint64_t count, std::uint64_t members, std::uint64_t number, std::uint64_t &low,
                   std::uint64_t &high) noexcept;
-bool work_cancelled(const member *m) noexcept;
+bool work_cancelled(const team_member *m) noexcept;
 
 // The ordered region of the present chunk: waits until all earlier chunks have passed it.
-void begin_ordered(member *m);
-void pass_ordered(member *m); // at the chunk's end
+void begin_ordered(team_member *m);
+void pass_ordered(team_member *m); // at the chunk's end
 // For interfaces that announce each iteration.
-void await_ordered_iteration(member *m, std::uint64_t number);
-void pass_ordered_iteration(member *m, std::uint64_t number);
+void await_ordered_iteration(team_member *m, std::uint64_t number);
+void pass_ordered_iteration(team_member *m, std::uint64_t number);
 
 // doacross. Vectors of iteration numbers.
 void setup_doacross(work_share &w, unsigned dimensions, const std::int64_t *counts, std::uint64_t chunk,
                     unsigned members);
 // The same for an interface without the chunks of the loop.
-void enter_doacross(member *m, unsigned dimensions, const std::int64_t *counts, const doacross_first *first);
-void leave_doacross(member *m);
-void post_doacross(member *m, const std::int64_t *numbers);
-void await_doacross(member *m, const std::int64_t *numbers);
+void enter_doacross(team_member *m, unsigned dimensions, const std::int64_t *counts,
+                    const doacross_first *first);
+void leave_doacross(team_member *m);
+void post_doacross(team_member *m, const std::int64_t *numbers);
+void await_doacross(team_member *m, const std::int64_t *numbers);
 
 // True for the member that executes the next `single`.
-bool take_single(member *m);
+bool take_single(team_member *m);
 
 } // namespace fult::omp

@@ -3,19 +3,19 @@
 
 #include <cstdint>
 
-#include "omp/core/frame.hpp"
+#include "omp/core/omp_task.hpp"
 #include "omp/core/team.hpp"
 
 namespace fult::omp {
 
 // Begins a construct with task reductions: the first member registers them, and all share its memory.
-void start_reductions(frame *me, std::uintptr_t *reductions);
+void start_reductions(omp_task *me, std::uintptr_t *reductions);
 struct reduction_setup {
-    group_scope *group;
+    group_counter *group;
     std::uintptr_t *descriptors;
     unsigned threads;
 };
-void end_work_reductions(frame *me, bool cancelled);
+void end_work_reductions(omp_task *me, bool cancelled);
 
 // A region's proc_bind clause.
 constexpr int bind_of(unsigned flags) noexcept { return static_cast<int>(flags & 7); }

@@ -17,7 +17,7 @@ namespace {
 
 using ull = unsigned long long;
 
-member *self() { return current_frame()->self; }
+team_member *self() { return current_task()->self; }
 
 template <class T> iteration_space space_of(bool up, T start, T end, T step) noexcept {
     const auto u = [](T v) { return static_cast<std::uint64_t>(v); };
@@ -35,7 +35,7 @@ template <class T> iteration_space space_of(T start, T end, T step) noexcept {
 
 // The values of the next chunk.
 template <class T> bool next_values(T *first, T *last) {
-    member *const m = self();
+    team_member *const m = self();
     std::uint64_t low = 0, high = 0;
     if (!next_chunk(m, low, high))
         return false;
@@ -60,7 +60,7 @@ loop_shape shape_of(schedule_kind kind, std::uint64_t chunk, chunk_order order) 
 
 // With schedule(runtime): what the control variable says.
 loop_shape runtime_shape(chunk_order order) {
-    const icv_set &v = *current_frame()->icvs();
+    const icv_set &v = *current_task()->icvs();
     if (v.monotonic && order == chunk_order::any)
         order = chunk_order::rising;
     constexpr schedule_kind gccs = schedule_kind::dynamic;
@@ -99,7 +99,7 @@ void set_up_memory(work_share &w, void *with) {
 }
 
 void enter_with(const loop_shape &shape, std::uintptr_t *reductions, void **memory) {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     if (reductions)
         start_reductions(me, reductions);
     shared_memory asked{memory ? reinterpret_cast<std::size_t>(*memory) : 0};
@@ -118,7 +118,7 @@ bool start_general(iteration_space space, loop_shape shape, T *first, T *last, s
 
 // Leaves a loop: a chunk with an ordered region is passed on.
 void leave() {
-    member *const m = self();
+    team_member *const m = self();
     leave_work(m);
 }
 
@@ -150,7 +150,7 @@ struct doacross_setup {
 template <class T>
 bool start_doacross(unsigned dimensions, const T *counts, loop_shape shape, T *first, T *last,
                     std::uintptr_t *reductions, void **memory) {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     if (reductions)
         start_reductions(me, reductions);
     shape.space = {0, 1, static_cast<std::uint64_t>(counts[0])};
@@ -174,7 +174,7 @@ bool start_doacross(unsigned dimensions, const T *counts, loop_shape shape, T *f
 }
 
 template <class T> void post(const T *numbers) {
-    member *const m = self();
+    team_member *const m = self();
     FULT_ASSERT(m->work.share, "within a doacross loop");
     loop_numbers at(m->work.share->across.dimensions, [numbers](unsigned i) { return numbers[i]; });
     post_doacross(m, at.data());
@@ -190,7 +190,7 @@ team *start_parallel_loop(void (*fn)(void *), void *data, unsigned threads, loop
         for (unsigned i = 0; i < t.size; ++i)
             enter_work(&t.members[i], *static_cast<loop_shape *>(shape));
     };
-    return open_region(fn, data, resolve_size(current_frame(), threads), with);
+    return open_region(fn, data, resolve_size(current_task(), threads), with);
 }
 void run_parallel_loop(void (*fn)(void *), void *data, unsigned threads, const loop_shape &shape,
                        unsigned flags) {
@@ -310,7 +310,7 @@ void GOMP_doacross_post(long *numbers) { post(numbers); }
 void GOMP_doacross_ull_post(ull *numbers) { post(numbers); }
 
 void GOMP_doacross_wait(long first, ...) {
-    member *const m = self();
+    team_member *const m = self();
     std::va_list rest;
     va_start(rest, first);
     loop_numbers at(m->work.share->across.dimensions,
@@ -319,7 +319,7 @@ void GOMP_doacross_wait(long first, ...) {
     await_doacross(m, at.data());
 }
 void GOMP_doacross_ull_wait(ull first, ...) {
-    member *const m = self();
+    team_member *const m = self();
     std::va_list rest;
     va_start(rest, first);
     loop_numbers at(m->work.share->across.dimensions,

@@ -17,19 +17,19 @@ extern "C" {
 void GOMP_parallel(void (*fn)(void *), void *data, unsigned threads, unsigned flags) {
     region_options with;
     with.bind = bind_of(flags);
-    team *const t = open_region(fn, data, resolve_size(current_frame(), threads), with);
+    team *const t = open_region(fn, data, resolve_size(current_task(), threads), with);
     fn(data);
     close_region(t);
 }
 
 // The interface before gcc 4.9: the caller calls fn itself.
 void GOMP_parallel_start(void (*fn)(void *), void *data, unsigned threads) {
-    open_region(fn, data, resolve_size(current_frame(), threads));
+    open_region(fn, data, resolve_size(current_task(), threads));
 }
-void GOMP_parallel_end() { close_region(current_frame()->in()); }
+void GOMP_parallel_end() { close_region(current_task()->in()); }
 
 unsigned GOMP_parallel_reductions(void (*fn)(void *), void *data, unsigned threads, unsigned flags) {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     const unsigned size = resolve_size(me, threads);
     auto *const descriptors = *static_cast<std::uintptr_t **>(data);
     void *list = nullptr;
@@ -59,7 +59,7 @@ static void limit_threads(unsigned limit) {
 }
 void GOMP_teams(unsigned, unsigned thread_limit) { limit_threads(thread_limit); }
 bool GOMP_teams4(unsigned least, unsigned, unsigned thread_limit, bool first) {
-    league_position &here = current_frame()->in()->league;
+    league_position &here = current_task()->in()->league;
     if (first) {
         limit_threads(thread_limit);
         here = {least != 0 ? least : 1, 0};
@@ -75,17 +75,17 @@ bool GOMP_teams4(unsigned least, unsigned, unsigned thread_limit, bool first) {
 }
 
 // One in a function that the region calls has no other name, and ends with a cancelled region too.
-void GOMP_barrier() { team_barrier(current_frame()->self, barrier_kind::cancellable); }
-bool GOMP_barrier_cancel() { return team_barrier(current_frame()->self, barrier_kind::cancellable); }
+void GOMP_barrier() { team_barrier(current_task()->self, barrier_kind::cancellable); }
+bool GOMP_barrier_cancel() { return team_barrier(current_task()->self, barrier_kind::cancellable); }
 
-bool GOMP_cancel(int which, bool request) { return cancel(current_frame(), which, request); }
-bool GOMP_cancellation_point(int which) { return cancellation_point(current_frame(), which); }
+bool GOMP_cancel(int which, bool request) { return cancel(current_task(), which, request); }
+bool GOMP_cancellation_point(int which) { return cancellation_point(current_task(), which); }
 
-bool GOMP_single_start() { return take_single(current_frame()->self); }
+bool GOMP_single_start() { return take_single(current_task()->self); }
 
 // copyprivate: the one that executes it returns null here, and passes its data by GOMP_single_copy_end.
 void *GOMP_single_copy_start() {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     if (take_single(me->self))
         return nullptr;
     team_barrier(me->self);
@@ -94,7 +94,7 @@ void *GOMP_single_copy_start() {
     return data;
 }
 void GOMP_single_copy_end(void *data) {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     me->in()->copied = data;
     team_barrier(me->self);
     team_barrier(me->self);
@@ -112,6 +112,6 @@ void GOMP_atomic_start() { lock_set(&atomic_lock); }
 void GOMP_atomic_end() { lock_unset(&atomic_lock); }
 
 // scope: a taskgroup for its reductions, which all members share.
-void GOMP_scope_start(std::uintptr_t *reductions) { start_reductions(current_frame(), reductions); }
+void GOMP_scope_start(std::uintptr_t *reductions) { start_reductions(current_task(), reductions); }
 
 } // extern "C"

@@ -12,7 +12,7 @@ namespace fult::omp {
 
 // Each member has descriptors of its own, which the compiler's code reads. They get the memory of the first
 // member's, which travel through a work share of the team.
-void start_reductions(frame *me, std::uintptr_t *reductions) {
+void start_reductions(omp_task *me, std::uintptr_t *reductions) {
     begin_taskgroup(me);
     taskgroup_of(me)->of_construct = true;
     static constexpr auto setup = [](work_share &w, void *with) {
@@ -30,7 +30,7 @@ void start_reductions(frame *me, std::uintptr_t *reductions) {
 }
 
 // The end of a work-sharing construct with task reductions. The last member frees the memory.
-void end_work_reductions(frame *me, bool cancelled) {
+void end_work_reductions(omp_task *me, bool cancelled) {
     auto *const descriptors = static_cast<std::uintptr_t *>(taskgroup_of(me)->reductions);
     end_taskgroup(me);
     if (!cancelled)

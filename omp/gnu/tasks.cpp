@@ -38,7 +38,7 @@ enum task_flag : unsigned {
 // Those of a task without dependences, a priority or an event.
 constexpr unsigned deferred_flags = untied_flag | mergeable_flag, plain_flags = deferred_flags | final_flag;
 
-std::uint32_t frame_flags_of(unsigned flags) noexcept {
+std::uint32_t task_flags_of(unsigned flags) noexcept {
     return ((flags & final_flag) != 0 ? is_final | generates_slowly : 0u) |
            ((flags & untied_flag) != 0 ? std::uint32_t{is_untied} : 0u);
 }
@@ -94,8 +94,8 @@ class dependence_list {
 };
 
 // The data of nearly all tasks: some words.
-constexpr std::size_t small_data = least_block - sizeof(frame);
-static_assert(block_class(sizeof(frame) + small_data) == 0 && sizeof(frame) % 16 == 0);
+constexpr std::size_t small_data = least_block - sizeof(omp_task);
+static_assert(block_class(sizeof(omp_task) + small_data) == 0 && sizeof(omp_task) % 16 == 0);
 constexpr bool is_small(long size, long align) noexcept {
     return static_cast<std::size_t>(size) <= small_data && size % 4 == 0 && align <= 16;
 }
@@ -107,7 +107,7 @@ FULT_ALWAYS_INLINE void copy_small(void *to, const void *from, std::size_t size)
         std::memcpy(static_cast<char *>(to) + i, static_cast<const char *>(from) + i, 4);
 }
 
-void copy_data(frame *f, void *data, void (*copy)(void *, void *), std::size_t size) {
+void copy_data(omp_task *f, void *data, void (*copy)(void *, void *), std::size_t size) {
     if (copy) {
         copy(f->data, data);
         f->flags |= owns_objects;
@@ -121,14 +121,14 @@ FULT_NOINLINE void task_with_clauses(void (*fn)(void *), void *data, void (*copy
                                      long alignment, bool deferred, unsigned flags, void **depend,
                                      int priority, void *detach) {
     const auto size = static_cast<std::size_t>(bytes), align = static_cast<std::size_t>(alignment);
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     if (is_cancelled(me))
         return;
     // Without an if clause that forbids it, a task may run later than its generation: then what fulfils the
     // event of a predecessor may come after it.
     const bool may_follow = deferred && has_dependent_children(me);
     deferred = deferred && !runs_undeferred(me) && (flags & final_flag) == 0;
-    frame *const f = new_frame(me, size, align, frame_flags_of(flags));
+    omp_task *const f = new_task(me, size, align, task_flags_of(flags));
     if ((flags & priority_flag) != 0)
         f->attach().priority = priority;
     if ((flags & detach_flag) != 0) {
@@ -145,7 +145,7 @@ FULT_NOINLINE void task_with_clauses(void (*fn)(void *), void *data, void (*copy
             const dependence_list list(depend);
             await_predecessors(me, f, list.data(), list.size());
         }
-        if (copy || (f->more && f->more->block)) // freed with the frame
+        if (copy || (f->more && f->more->block)) // freed with the task
             copy_data(f, data, copy, size);
         else
             f->data = data;
@@ -163,17 +163,17 @@ FULT_NOINLINE void task_with_clauses(void (*fn)(void *), void *data, void (*copy
 
 // Of a task whose data the compiler's function copies, arrays for instance, or which are more than some
 // words.
-FULT_NOINLINE void submit_copied(frame *me, void (*fn)(void *), void *data, void (*copy)(void *, void *),
+FULT_NOINLINE void submit_copied(omp_task *me, void (*fn)(void *), void *data, void (*copy)(void *, void *),
                                  std::size_t size, std::size_t align, unsigned flags) {
-    frame *const f = new_frame(me, size, align, (flags & untied_flag) * is_untied);
+    omp_task *const f = new_task(me, size, align, (flags & untied_flag) * is_untied);
     f->function = fn;
     copy_data(f, data, copy, size);
     submit(f);
 }
 
 // Of a task without clauses that runs at once.
-FULT_NOINLINE void run_plain_here(void (*fn)(void *), void *data, unsigned flags, frame **place) {
-    run_plain(*place, *place, fn, data, frame_flags_of(flags));
+FULT_NOINLINE void run_plain_here(void (*fn)(void *), void *data, unsigned flags, omp_task **word) {
+    run_plain(*word, *word, fn, data, task_flags_of(flags));
 }
 
 } // namespace
@@ -182,14 +182,14 @@ extern "C" {
 
 void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
                bool if_clause, unsigned flags, void **depend, int priority, void *detach) {
-    if (frame **const place = place_on_worker(); !place) [[unlikely]] {
+    if (omp_task **const word = current_task_word(); !word) [[unlikely]] {
         if (!copy && (flags & ~plain_flags) == 0 && !cancellation_enabled &&
-            run_plain_elsewhere(fn, data, frame_flags_of(flags), if_clause))
+            run_plain_elsewhere(fn, data, task_flags_of(flags), if_clause))
             return;
-    } else if (frame *const me = *place;
+    } else if (omp_task *const me = *word;
                if_clause && (flags & ~deferred_flags) == 0 && !me->has(generates_slowly)) {
         if (!copy && is_small(size, align) && can_submit_fast(me)) [[likely]] {
-            frame *const f = new_small_frame(me, (flags & untied_flag) * is_untied);
+            omp_task *const f = new_small_task(me, (flags & untied_flag) * is_untied);
             f->function = fn;
             copy_small(f + 1, data, static_cast<std::size_t>(size));
             return submit_fast(f, me->newest_child);
@@ -197,36 +197,36 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
         return submit_copied(me, fn, data, copy, static_cast<std::size_t>(size),
                              static_cast<std::size_t>(align), flags);
     } else if (!copy && (flags & ~plain_flags) == 0 && !cancellation_enabled) {
-        return run_plain_here(fn, data, flags, place);
+        return run_plain_here(fn, data, flags, word);
     }
     task_with_clauses(fn, data, copy, size, align, if_clause, flags, depend, priority, detach);
 }
 
-void GOMP_taskwait() { taskwait(current_frame()); }
+void GOMP_taskwait() { taskwait(current_task()); }
 void GOMP_taskwait_depend(void **depend) {
     const dependence_list list(depend);
-    await_dependences(current_frame(), list.data(), list.size());
+    await_dependences(current_task(), list.data(), list.size());
 }
 // gcc 14: `taskwait depend(...) nowait`.
 void GOMP_taskwait_depend_nowait(void **depend) {
     GOMP_task([](void *) {}, nullptr, nullptr, 0, 1, true, depend_flag, depend, 0, nullptr);
 }
-void GOMP_taskyield() { taskyield(current_frame()); }
+void GOMP_taskyield() { taskyield(current_task()); }
 
-void GOMP_taskgroup_start() { begin_taskgroup(current_frame()); }
-void GOMP_taskgroup_end() { end_taskgroup(current_frame()); }
+void GOMP_taskgroup_start() { begin_taskgroup(current_task()); }
+void GOMP_taskgroup_end() { end_taskgroup(current_task()); }
 
 void GOMP_taskgroup_reduction_register(std::uintptr_t *data) {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     register_reductions(taskgroup_of(me)->reductions, data, me->in()->size);
 }
 void GOMP_taskgroup_reduction_unregister(std::uintptr_t *data) { free_reductions(data); }
 void GOMP_task_reduction_remap(std::size_t count, std::size_t originals, void **pointers) {
-    remap_reductions(current_frame(), count, originals, pointers);
+    remap_reductions(current_task(), count, originals, pointers);
 }
 
 void GOMP_workshare_task_reduction_unregister(bool cancelled) {
-    end_work_reductions(current_frame(), cancelled);
+    end_work_reductions(current_task(), cancelled);
 }
 
 } // extern "C"
@@ -236,16 +236,16 @@ void GOMP_workshare_task_reduction_unregister(bool cancelled) {
 namespace {
 
 division divide(std::uint64_t count, unsigned flags, std::uint64_t num, unsigned threads) {
-    const division_by how = (flags & grainsize_flag) == 0 ? division_by::tasks
-                            : (flags & strict_flag) != 0  ? division_by::strict_grain_size
-                                                          : division_by::grain_size;
-    return divide_taskloop(count, how, num, threads);
+    const division_by unit = (flags & grainsize_flag) == 0 ? division_by::tasks
+                             : (flags & strict_flag) != 0  ? division_by::strict_grain_size
+                                                           : division_by::grain_size;
+    return divide_taskloop(count, unit, num, threads);
 }
 
 template <class T>
 void taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
               unsigned flags, unsigned long num, int priority, T start, T end, T step) {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     std::uint64_t count = 0;
     if constexpr (std::is_signed_v<T>) {
         const auto u = [](T v) { return static_cast<std::uint64_t>(v); };
@@ -279,8 +279,8 @@ void taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long
         const std::uint64_t n = by.iterations(i);
         const std::uint64_t next = static_cast<std::uint64_t>(at) + n * static_cast<std::uint64_t>(step);
         const T stop = static_cast<T>(next);
-        frame *const f = new_frame(me, static_cast<std::size_t>(size), static_cast<std::size_t>(align),
-                                   frame_flags_of(flags));
+        omp_task *const f = new_task(me, static_cast<std::size_t>(size), static_cast<std::size_t>(align),
+                                     task_flags_of(flags));
         f->function = fn;
         if ((flags & priority_flag) != 0)
             f->attach().priority = priority;

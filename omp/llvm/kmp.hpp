@@ -7,7 +7,7 @@
 
 #include <fult/detail/assertion.hpp>
 
-#include "omp/core/frame.hpp"
+#include "omp/core/omp_task.hpp"
 
 namespace fult::omp::kmp {
 
@@ -51,7 +51,7 @@ enum task_flag : std::int32_t {
     detachable_flag = 0x40,
 };
 
-// Ours, in frame::flags.
+// Ours, in omp_task::flags.
 enum frame_flag : std::uint32_t {
     has_destructors = first_front_flag,
     has_next_part = first_front_flag << 1,
@@ -63,9 +63,9 @@ static_assert(std::popcount(std::uint32_t{has_destructors} | has_next_part | has
                   4,
               "a bit each");
 
-inline frame *frame_of(const task *t) noexcept {
-    frame *const f = static_cast<frame *const *>(static_cast<const void *>(t))[-1];
-    FULT_ASSERT(f->data == t, "the word before a task is its frame's address");
+inline omp_task *omp_task_of(const task *t) noexcept {
+    omp_task *const f = static_cast<omp_task *const *>(static_cast<const void *>(t))[-1];
+    FULT_ASSERT(f->data == t, "the word before a task is that of the library's task");
     return f;
 }
 

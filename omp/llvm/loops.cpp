@@ -108,7 +108,7 @@ void divide(int schedule, const static_part<T> &p, step_of<T> step, step_of<T> c
 
 template <class T>
 void static_init(int schedule, const static_part<T> &p, step_of<T> step, step_of<T> chunk) {
-    const frame *const me = current_frame();
+    const omp_task *const me = current_task();
     const int kind = schedule & ~modifiers;
     if (kind == kmp::distribute_chunked || kind == kmp::distribute_block_each)
         divide(schedule, p, step, chunk, me->in()->league.number, me->in()->league.teams);
@@ -120,7 +120,7 @@ void static_init(int schedule, const static_part<T> &p, step_of<T> step, step_of
 template <class T> bool team_part(T *low, T *high, step_of<T> step) {
     int last = 0;
     step_of<T> stride = 0;
-    const league_position &here = current_frame()->in()->league;
+    const league_position &here = current_task()->in()->league;
     divide<T>(kmp::distribute_block_each, {&last, low, high, &stride}, step, 1, here.number, here.teams);
     return last != 0;
 }
@@ -189,9 +189,9 @@ loop_shape shape_of(int schedule, i8 chunk, u8 count, u8 members) {
     case 46: // the chunk is a vector
         return {{}, schedule_kind::guided, least, false, false, least};
     case 47:
-        return runtime_shape_of_vectors(*current_frame()->icvs(), count, members, least);
+        return runtime_shape_of_vectors(*current_task()->icvs(), count, members, least);
     case 37: { // runtime
-        const icv_set &v = *current_frame()->icvs();
+        const icv_set &v = *current_task()->icvs();
         return {{},
                 v.schedule_or(default_schedule),
                 static_cast<u8>(v.chunk_or_default(default_schedule)),
@@ -205,7 +205,7 @@ loop_shape shape_of(int schedule, i8 chunk, u8 count, u8 members) {
 
 // Ordered regions are counted by iteration here, not by chunk.
 template <class T> void dispatch_init(int schedule, T low, T high, step_of<T> step, step_of<T> chunk) {
-    member *const m = current_frame()->self;
+    team_member *const m = current_task()->self;
     if (m->work.share) // it was cancelled
         leave_work(m);
     const iteration_space space = space_of<T>(low, high, step);
@@ -221,7 +221,7 @@ template <class T> void dispatch_init(int schedule, T low, T high, step_of<T> st
 }
 
 template <class T> int dispatch_next(int *last, T *low, T *high, step_of<T> *step) {
-    member *const m = current_frame()->self;
+    team_member *const m = current_task()->self;
     if (!m->work.share)
         return 0;
     u8 from = 0, to = 0;
@@ -242,7 +242,7 @@ template <class T> int dispatch_next(int *last, T *low, T *high, step_of<T> *ste
 
 // The end of an iteration of an ordered loop.
 void end_iteration() {
-    member *const m = current_frame()->self;
+    team_member *const m = current_task()->self;
     if (!m->work.share)
         return;
     const u8 mine = m->work.ordered++;
@@ -299,18 +299,18 @@ FULT_LOOPS(8u, u8)
 void __kmpc_for_static_fini(location *, int) {}
 // The end of a loop that a cancellation may have left.
 void __kmpc_dispatch_deinit(location *, int) {
-    member *const m = current_frame()->self;
+    team_member *const m = current_task()->self;
     if (m->work.share)
         leave_work(m);
 }
 
 void __kmpc_ordered(location *, int) {
-    member *const m = current_frame()->self;
+    team_member *const m = current_task()->self;
     if (m->work.share)
         await_ordered_iteration(m, m->work.ordered);
 }
 void __kmpc_end_ordered(location *, int) {
-    member *const m = current_frame()->self;
+    team_member *const m = current_task()->self;
     if (m->work.share)
         pass_ordered_iteration(m, m->work.ordered);
 }
@@ -344,16 +344,16 @@ void __kmpc_doacross_init(location *, int, int count, const dimension *d) {
         counts[i] = static_cast<i8>(space_of<i8>(d[i].low, d[i].high, d[i].step).count);
         first[i] = {d[i].low, d[i].step};
     }
-    enter_doacross(current_frame()->self, static_cast<unsigned>(count), counts, first);
+    enter_doacross(current_task()->self, static_cast<unsigned>(count), counts, first);
 }
 void __kmpc_doacross_post(location *, int, const i8 *values) {
-    member *const m = current_frame()->self;
+    team_member *const m = current_task()->self;
     post_doacross(m, iteration_numbers(m->work.across->across, values).of);
 }
 void __kmpc_doacross_wait(location *, int, const i8 *values) {
-    member *const m = current_frame()->self;
+    team_member *const m = current_task()->self;
     await_doacross(m, iteration_numbers(m->work.across->across, values).of);
 }
-void __kmpc_doacross_fini(location *, int) { leave_doacross(current_frame()->self); }
+void __kmpc_doacross_fini(location *, int) { leave_doacross(current_task()->self); }
 
 } // extern "C"

@@ -65,7 +65,7 @@ struct region_call {
 // A member's part.
 void run_part(void *data) {
     const auto &[function, length, arguments] = *static_cast<const region_call *>(data);
-    const frame *const me = current_frame();
+    const omp_task *const me = current_task();
     int id = kmp::thread_id(me->at), number = static_cast<int>(me->self->number);
     call(function, &id, &number, length, arguments);
 }
@@ -93,7 +93,7 @@ void run_region(region_call &c) {
     const unsigned threads = std::exchange(pushed.threads, 0);
     region_options with;
     with.bind = std::exchange(pushed.bind, 0);
-    team *const t = open_region(run_part, &c, resolve_size(current_frame(), threads), with);
+    team *const t = open_region(run_part, &c, resolve_size(current_task(), threads), with);
     run_part(&c);
     close_region(t);
 }
@@ -123,7 +123,7 @@ void begin_serial_region() {
     pushed.bind = 0;
     open_region(nullptr, nullptr, 1);
 }
-void end_serial_region() { close_region(current_frame()->in()); }
+void end_serial_region() { close_region(current_task()->in()); }
 } // namespace fult::omp::kmp
 
 extern "C" {
@@ -132,11 +132,11 @@ void __kmpc_begin(location *, int) {}
 void __kmpc_end(location *) {}
 int __kmpc_ok_to_fork(location *) { return 1; }
 
-int __kmpc_global_thread_num(location *) { return kmp::thread_id(current_frame()->at); }
-int __kmpc_global_num_threads(location *) { return static_cast<int>(current_frame()->in()->size); }
-int __kmpc_bound_thread_num(location *) { return static_cast<int>(current_frame()->self->number); }
-int __kmpc_bound_num_threads(location *) { return static_cast<int>(current_frame()->in()->size); }
-int __kmpc_in_parallel(location *) { return current_frame()->in()->active_level > 0; }
+int __kmpc_global_thread_num(location *) { return kmp::thread_id(current_task()->at); }
+int __kmpc_global_num_threads(location *) { return static_cast<int>(current_task()->in()->size); }
+int __kmpc_bound_thread_num(location *) { return static_cast<int>(current_task()->self->number); }
+int __kmpc_bound_num_threads(location *) { return static_cast<int>(current_task()->in()->size); }
+int __kmpc_in_parallel(location *) { return current_task()->in()->active_level > 0; }
 
 void __kmpc_push_num_threads(location *, int, int threads) { pushed.threads = positive(threads); }
 void __kmpc_pop_num_threads(location *, int) {}
@@ -184,37 +184,37 @@ void __kmpc_flush(location *) {
 }
 
 // One in a function that the region calls has no other name, and ends with a cancelled region too.
-void __kmpc_barrier(location *, int) { team_barrier(current_frame()->self, barrier_kind::cancellable); }
+void __kmpc_barrier(location *, int) { team_barrier(current_task()->self, barrier_kind::cancellable); }
 // The first of the team goes on alone between these two.
 int __kmpc_barrier_master(location *, int) {
-    member *const m = current_frame()->self;
+    team_member *const m = current_task()->self;
     team_barrier(m);
     if (m->number == 0)
         return 1;
     team_barrier(m);
     return 0;
 }
-void __kmpc_end_barrier_master(location *, int) { team_barrier(current_frame()->self); }
+void __kmpc_end_barrier_master(location *, int) { team_barrier(current_task()->self); }
 int __kmpc_barrier_master_nowait(location *, int) {
-    member *const m = current_frame()->self;
+    team_member *const m = current_task()->self;
     team_barrier(m);
     return m->number == 0;
 }
 
-int __kmpc_master(location *, int) { return current_frame()->self->number == 0; }
+int __kmpc_master(location *, int) { return current_task()->self->number == 0; }
 void __kmpc_end_master(location *, int) {}
 int __kmpc_masked(location *, int, int number) {
-    return static_cast<int>(current_frame()->self->number) == number;
+    return static_cast<int>(current_task()->self->number) == number;
 }
 void __kmpc_end_masked(location *, int) {}
 void __kmpc_scope(location *, int, void *) {}
 void __kmpc_end_scope(location *, int, void *) {}
 
-int __kmpc_single(location *, int) { return take_single(current_frame()->self); }
+int __kmpc_single(location *, int) { return take_single(current_task()->self); }
 void __kmpc_end_single(location *, int) {}
 void __kmpc_copyprivate(location *, int, std::size_t, void *data, void (*copy)(void *to, void *from),
                         int did_it) {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     if (did_it)
         me->in()->copied = data;
     team_barrier(me->self);
@@ -229,18 +229,18 @@ namespace {
 enum : int { region_kind = 1, loop_kind = 2, sections_kind = 3, taskgroup_kind = 4 };
 }
 int __kmpc_cancel(location *, int, int kind) {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     if (kind == loop_kind || kind == sections_kind)
         return cancel_construct(me, true);
     return cancel(me, kind == taskgroup_kind ? cancel_taskgroup : cancel_parallel, true);
 }
 int __kmpc_cancellationpoint(location *, int, int kind) {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     if (kind == loop_kind || kind == sections_kind)
         return cancel_construct(me, false);
     return cancellation_point(me, kind == taskgroup_kind ? cancel_taskgroup : cancel_parallel);
 }
-int __kmpc_cancel_barrier(location *, int) { return end_cancellable(current_frame()); }
+int __kmpc_cancel_barrier(location *, int) { return end_cancellable(current_task()); }
 
 void __kmpc_error(location *where, int severity, const char *message) {
     const char *const at = where && where->source ? where->source : "";

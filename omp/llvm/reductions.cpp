@@ -70,7 +70,7 @@ template <class Input> std::vector<reduced_variable> variables_of(int count, con
 
 // In a team of one the tasks reduce into the variable itself.
 template <class Input> void *begin(int count, const Input *list) {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     if (me->in()->size > 1)
         add_copies(taskgroup_of(me), new private_copies(variables_of(count, list), me->in()->size, 1));
     return me->innermost;
@@ -79,7 +79,7 @@ template <class Input> void *begin(int count, const Input *list) {
 // reduction(task, ...) of a region or loop: the first member makes the copies, and the last one combines
 // them.
 template <class Input> void *begin_shared(int count, const Input *list) {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     begin_taskgroup(me);
     if (me->in()->size == 1)
         return me->innermost;
@@ -114,10 +114,10 @@ void *__kmpc_task_reduction_modifier_init(location *, int, int, int count, const
 void *__kmpc_taskred_modifier_init(location *, int, int, int count, const input *list) {
     return begin_shared(count, list);
 }
-void __kmpc_task_reduction_modifier_fini(location *, int, int) { end_taskgroup_with_copies(current_frame()); }
+void __kmpc_task_reduction_modifier_fini(location *, int, int) { end_taskgroup_with_copies(current_task()); }
 
-void *__kmpc_task_reduction_get_th_data(int, const scope *group, void *address) {
-    const frame *const me = current_frame();
+void *__kmpc_task_reduction_get_th_data(int, const child_counter *group, void *address) {
+    const omp_task *const me = current_task();
     return me->in()->size == 1 ? address : find_copy(me, group, address);
 }
 

@@ -17,7 +17,7 @@ static_assert(sizeof(simple_lock) <= sizeof(void *), "omp_lock_t is a pointer");
 
 // How a reduction is combined. All members and both calls of one construct find the same.
 enum class method { alone, locked, atomics };
-method method_of(const location *where, const frame *me) noexcept {
+method method_of(const location *where, const omp_task *me) noexcept {
     if (me->in()->size == 1)
         return method::alone;
     return where && (where->flags & kmp::atomic_reduce) != 0 ? method::atomics : method::locked;
@@ -25,7 +25,7 @@ method method_of(const location *where, const frame *me) noexcept {
 enum : int { combine_here = 1, combine_by_atomics = 2 };
 
 int begin_reduce(const location *where, critical_name *name) {
-    switch (method_of(where, current_frame())) {
+    switch (method_of(where, current_task())) {
     case method::locked:
         lock_set(name);
         return combine_here;
@@ -36,7 +36,7 @@ int begin_reduce(const location *where, critical_name *name) {
     }
 }
 void end_reduce(const location *where, critical_name *name) {
-    if (method_of(where, current_frame()) == method::locked)
+    if (method_of(where, current_task()) == method::locked)
         lock_unset(name);
 }
 
@@ -59,7 +59,7 @@ int __kmpc_reduce(location *where, int, int, std::size_t, void *, void (*)(void 
 }
 void __kmpc_end_reduce(location *where, int, critical_name *name) {
     end_reduce(where, name);
-    team_barrier(current_frame()->self, barrier_kind::cancellable);
+    team_barrier(current_task()->self, barrier_kind::cancellable);
 }
 
 // Locks: a plain one lies in the variable, a nested one, which is larger, on the heap.

@@ -1,4 +1,5 @@
-// __kmpc_*: explicit tasks. A task's memory is one block: its frame, then what the compiler knows of it.
+// __kmpc_*: explicit tasks. A task's memory is one block: what the library knows of it, then what the
+// compiler knows of it.
 #include "omp/core/tasks.hpp"
 
 #include <cstddef>
@@ -19,8 +20,8 @@
 
 using namespace fult::omp;
 using kmp::depend_info;
-using kmp::frame_of;
 using kmp::location;
+using kmp::omp_task_of;
 using kmp::task_entry;
 using kmp_task = kmp::task;
 
@@ -28,11 +29,11 @@ namespace {
 
 void run_task(void *data) {
     auto *const t = static_cast<kmp_task *>(data);
-    t->entry(kmp::thread_id(frame_of(t)->at), t);
+    t->entry(kmp::thread_id(omp_task_of(t)->at), t);
 }
 
 // Private variables with destructors.
-void destroy_privates(frame *f) {
+void destroy_privates(omp_task *f) {
     if (!f->has(kmp::has_destructors))
         return;
     f->flags &= ~std::uint32_t{kmp::has_destructors};
@@ -42,7 +43,7 @@ void destroy_privates(frame *f) {
 }
 
 // An untied task submits itself before each of its scheduling points and returns; here it goes on at once.
-void run_other_parts(frame *f) {
+void run_other_parts(omp_task *f) {
     while (f->has(kmp::has_next_part)) {
         f->flags &= ~std::uint32_t{kmp::has_next_part};
         run_task(f->data);
@@ -50,7 +51,7 @@ void run_other_parts(frame *f) {
 }
 
 void run_task_in_parts(void *data) {
-    frame *const f = frame_of(static_cast<kmp_task *>(data));
+    omp_task *const f = omp_task_of(static_cast<kmp_task *>(data));
     run_task(data);
     run_other_parts(f);
     destroy_privates(f);
@@ -64,7 +65,7 @@ void run_nothing(void *) {}
     find_function_in_data(run_task_in_parts, offsetof(kmp_task, entry));
 }
 
-FULT_NOINLINE frame *with_clauses(frame *f, std::int32_t flags) {
+FULT_NOINLINE omp_task *with_clauses(omp_task *f, std::int32_t flags) {
     if (f->function == run_task)
         f->function = run_task_in_parts;
     if ((flags & kmp::tied_flag) == 0)
@@ -136,16 +137,16 @@ class dependence_list {
 
 // The compiler gives the dependences of a task with an event to __kmpc_omp_wait_deps, without the task, if it
 // is undeferred: then it comes next. So its generator knows it from its event's making to its begin.
-void *announce_detaching(frame *f) {
+void *announce_detaching(omp_task *f) {
     f->parent->attach().detaching = f;
     return make_event(f);
 }
-void begin_detaching(frame *me, const frame *f) noexcept {
+void begin_detaching(omp_task *me, const omp_task *f) noexcept {
     if (me->more && me->more->detaching == f)
         me->more->detaching = nullptr;
 }
 
-void start(frame *me, frame *f, const dependence_list *depends) {
+void start(omp_task *me, omp_task *f, const dependence_list *depends) {
     FULT_ASSERT(!f->self, "a task is submitted once");
     begin_detaching(me, f);
     count_child(me, f);
@@ -162,10 +163,10 @@ void start(frame *me, frame *f, const dependence_list *depends) {
         submit(f);
 }
 
-frame *allocate(std::int32_t flags, std::size_t size, std::size_t shareds, task_entry entry) {
-    frame *const me = current_frame();
+omp_task *allocate(std::int32_t flags, std::size_t size, std::size_t shareds, task_entry entry) {
+    omp_task *const me = current_task();
     size = (size + 7) & ~std::size_t{7};
-    frame *const f = allocate_frame(me, size + shareds, 16, 0);
+    omp_task *const f = allocate_task(me, size + shareds, 16, 0);
     f->of_data = f;
     f->self = nullptr; // it has not started
     f->at = nullptr;
@@ -196,13 +197,13 @@ kmp_task *__kmpc_omp_target_task_alloc(location *, int, std::int32_t flags, std:
 int __kmpc_omp_reg_task_with_affinity(location *, int, kmp_task *, int, void *) { return 0; }
 
 int __kmpc_omp_task(location *, int, kmp_task *t) {
-    frame *const f = frame_of(t);
+    omp_task *const f = omp_task_of(t);
     if (f->self) [[unlikely]] { // it runs: this is its next part
         FULT_ASSERT(!f->has(kmp::has_next_part), "a part submits one other");
         f->flags |= kmp::has_next_part;
         return 0;
     }
-    frame *const me = f->parent;
+    omp_task *const me = f->parent;
     if (f->has(kmp::has_priority | kmp::is_detachable) || runs_undeferred(me)) [[unlikely]] {
         start(me, f, nullptr);
         return 0;
@@ -217,21 +218,21 @@ int __kmpc_omp_task_parts(location *where, int thread, kmp_task *t) {
 
 int __kmpc_omp_task_with_deps(location *, int, kmp_task *t, int count, const depend_info *list, int more,
                               const depend_info *others) {
-    frame *const f = frame_of(t);
+    omp_task *const f = omp_task_of(t);
     const dependence_list depends(count, list, more, others);
     start(f->parent, f, depends.size() != 0 ? &depends : nullptr);
     return 0;
 }
 
 void __kmpc_omp_task_begin_if0(location *, int, kmp_task *t) {
-    frame *const f = frame_of(t);
+    omp_task *const f = omp_task_of(t);
     FULT_ASSERT(!f->self, "a task begins once");
     begin_detaching(f->parent, f);
     count_child(f->parent, f);
     begin_undeferred(f->parent, f);
 }
 void __kmpc_omp_task_complete_if0(location *, int, kmp_task *t) {
-    frame *const f = frame_of(t);
+    omp_task *const f = omp_task_of(t);
     FULT_ASSERT(f->self == f->parent->self, "it has begun, undeferred");
     run_other_parts(f);
     destroy_privates(f);
@@ -241,14 +242,14 @@ void __kmpc_omp_task_complete_if0(location *, int, kmp_task *t) {
 void __kmpc_invoke_task_func(int, kmp_task *t) { run_task(t); }
 
 int __kmpc_omp_taskwait(location *, int) {
-    taskwait(current_frame());
+    taskwait(current_task());
     return 0;
 }
 void __kmpc_omp_wait_deps(location *, int, int count, const depend_info *list, int more,
                           const depend_info *others) {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     const dependence_list depends(count, list, more, others);
-    if (frame *const f = me->more ? std::exchange(me->more->detaching, nullptr) : nullptr)
+    if (omp_task *const f = me->more ? std::exchange(me->more->detaching, nullptr) : nullptr)
         await_predecessors(me, f, depends.data(), depends.size());
     else
         await_dependences(me, depends.data(), depends.size());
@@ -262,18 +263,18 @@ void __kmpc_omp_taskwait_deps_51(location *where, int thread, int count, const d
     __kmpc_omp_task_with_deps(where, thread, empty, count, list, more, others);
 }
 int __kmpc_omp_taskyield(location *, int, int) {
-    taskyield(current_frame());
+    taskyield(current_task());
     return 0;
 }
 
-void __kmpc_taskgroup(location *, int) { begin_taskgroup(current_frame()); }
-void __kmpc_end_taskgroup(location *, int) { end_taskgroup_with_copies(current_frame()); }
+void __kmpc_taskgroup(location *, int) { begin_taskgroup(current_task()); }
+void __kmpc_end_taskgroup(location *, int) { end_taskgroup_with_copies(current_task()); }
 
 void *__kmpc_task_allow_completion_event(location *, int, kmp_task *t) {
-    return announce_detaching(frame_of(t));
+    return announce_detaching(omp_task_of(t));
 }
-void __kmpc_proxy_task_completed(int, kmp_task *t) { fulfill(frame_of(t)->more->event); }
-void __kmpc_proxy_task_completed_ooo(kmp_task *t) { fulfill(frame_of(t)->more->event); }
+void __kmpc_proxy_task_completed(int, kmp_task *t) { fulfill(omp_task_of(t)->more->event); }
+void __kmpc_proxy_task_completed_ooo(kmp_task *t) { fulfill(omp_task_of(t)->more->event); }
 
 } // extern "C"
 
@@ -283,10 +284,10 @@ namespace {
 
 using duplicate = void (*)(kmp_task *to, kmp_task *from, int last);
 
-frame *copy_task(frame *me, kmp_task *pattern, duplicate copy, bool last) {
-    const frame *const from = frame_of(pattern);
+omp_task *copy_task(omp_task *me, kmp_task *pattern, duplicate copy, bool last) {
+    const omp_task *const from = omp_task_of(pattern);
     FULT_ASSERT(!from->self && from->parent == me, "a pattern never runs");
-    frame *const f = allocate_frame(me, from->data_size, 16, 0);
+    omp_task *const f = allocate_task(me, from->data_size, 16, 0);
     f->of_data = f;
     f->self = nullptr; // it has not started
     f->at = nullptr;
@@ -314,27 +315,27 @@ std::uint64_t trip_count(std::uint64_t low, std::uint64_t high, std::int64_t ste
 
 division divide(std::uint64_t count, int clause, std::uint64_t number, bool strict, unsigned threads) {
     enum : int { grain_clause = 1, tasks_clause = 2 };
-    const division_by how = clause == grain_clause
-                                ? strict ? division_by::strict_grain_size : division_by::grain_size
-                            : clause == tasks_clause ? division_by::tasks
-                                                     : division_by::threads;
-    return divide_taskloop(count, how, number, threads);
+    const division_by unit = clause == grain_clause
+                                 ? strict ? division_by::strict_grain_size : division_by::grain_size
+                             : clause == tasks_clause ? division_by::tasks
+                                                      : division_by::threads;
+    return divide_taskloop(count, unit, number, threads);
 }
 
 // `pattern` has the loop's bounds at low and high.
-void run_taskloop(frame *me, kmp_task *pattern, bool deferred, std::uint64_t *low, std::uint64_t *high,
+void run_taskloop(omp_task *me, kmp_task *pattern, bool deferred, std::uint64_t *low, std::uint64_t *high,
                   std::int64_t step, const division &by, duplicate copy) {
     const auto offset = [pattern](const std::uint64_t *p) {
         return reinterpret_cast<const char *>(p) - reinterpret_cast<const char *>(pattern);
     };
     const auto low_at = offset(low), high_at = offset(high);
     FULT_ASSERT(low_at > 0 && high_at > 0 &&
-                    static_cast<std::uint64_t>(high_at) < frame_of(pattern)->data_size,
+                    static_cast<std::uint64_t>(high_at) < omp_task_of(pattern)->data_size,
                 "the bounds are private variables of the task");
     std::uint64_t at = *low;
     for (std::uint64_t i = 0; i < by.tasks; ++i) {
         const std::uint64_t next = at + by.iterations(i) * static_cast<std::uint64_t>(step);
-        frame *const f = copy_task(me, pattern, copy, i == by.tasks - 1);
+        omp_task *const f = copy_task(me, pattern, copy, i == by.tasks - 1);
         std::memcpy(static_cast<char *>(f->data) + low_at, &at, sizeof at);
         const std::uint64_t last = next - static_cast<std::uint64_t>(step);
         std::memcpy(static_cast<char *>(f->data) + high_at, &last, sizeof last);
@@ -350,14 +351,14 @@ void run_taskloop(frame *me, kmp_task *pattern, bool deferred, std::uint64_t *lo
 
 void taskloop(kmp_task *pattern, int if_clause, std::uint64_t *low, std::uint64_t *high, std::int64_t step,
               int nogroup, int clause, std::uint64_t number, bool strict, void *copy) {
-    frame *const me = current_frame();
+    omp_task *const me = current_task();
     if (!nogroup)
         begin_taskgroup(me);
     if (const std::uint64_t count = trip_count(*low, *high, step); count != 0 && !is_cancelled(me))
         run_taskloop(me, pattern, if_clause != 0 && me->in()->size > 1, low, high, step,
                      divide(count, clause, number, strict, me->in()->size),
                      reinterpret_cast<duplicate>(copy));
-    free_frame(frame_of(pattern), me->at); // with its private variables, which are the pattern's own
+    free_task(omp_task_of(pattern), me->at); // with its private variables, which are the pattern's own
     if (!nogroup)
         end_taskgroup_with_copies(me);
 }

@@ -1,5 +1,5 @@
-// The walk of docs/life-of-an-openmp-task.md, step by step: what each leaves in the frames, the nodes and the
-// scope of the parent. Compiled by gcc with -fopenmp.
+// The walk of docs/life-of-an-openmp-task.md, step by step: what each leaves in the tasks, the nodes and the
+// counter of the parent. Compiled by gcc with -fopenmp.
 #include <atomic>
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -7,7 +7,7 @@
 
 #include "omp/core/depend.hpp"
 #include "omp/core/dependence_node.hpp"
-#include "omp/core/frame.hpp"
+#include "omp/core/omp_task.hpp"
 #include "omp/core/tasks.hpp"
 #include "omp/core/team.hpp"
 
@@ -17,7 +17,7 @@ using namespace fult::omp;
 using fult::detail::current_worker;
 using fult::detail::task;
 
-dependence_node *node_of(const frame *f) { return f->more->node; }
+dependence_node *node_of(const omp_task *f) { return f->more->node; }
 bool is_private(const task *t) {
     return fult::detail::is_set(
         *fult::detail::ready_byte_at(current_worker(), fult::detail::distance_in_slots(current_worker(), t)));
@@ -28,24 +28,24 @@ TEST(life_of_an_openmp_task, when_no_other_thread_takes_it) {
     int x = 0, y = 0;
 #pragma omp parallel num_threads(1)
     {
-        frame *const me = current_frame();
+        omp_task *const me = current_task();
         task *const slot = current_worker()->run.next;
         EXPECT_TRUE(me->has(is_implicit));
         EXPECT_EQ(me->base.live, 0);
 
-        // generated: a frame in the storage of the next slot, which only this worker knows
-        frame *first = nullptr;
+        // generated: in the storage of the next slot, which only this worker knows
+        omp_task *first = nullptr;
 #pragma omp task depend(out : x) shared(x, first, me)
         {
             EXPECT_EQ(current_worker()->current, slot) << "on the stack of the task that waits";
-            EXPECT_EQ(current_frame(), first);
+            EXPECT_EQ(current_task(), first);
             EXPECT_EQ(first->at, me->at);
             EXPECT_EQ(me->base.live, 2 * one_task) << "its end is not counted yet";
             x = 6;
         }
         EXPECT_EQ(current_worker()->run.next, slot + 1);
         EXPECT_TRUE(is_private(slot));
-        first = stored_frame(slot);
+        first = stored_omp_task(slot);
         EXPECT_EQ(first->parent, me);
         EXPECT_EQ(first->counted_in, &me->base);
         EXPECT_EQ(me->base.live, one_task);
@@ -54,7 +54,7 @@ TEST(life_of_an_openmp_task, when_no_other_thread_takes_it) {
         EXPECT_EQ(node_of(first)->waits_for, 0);
         EXPECT_EQ(node_of(first)->successors, 0u);
 
-        // its successor: a frame, and no task yet
+        // its successor: it has no slot yet
 #pragma omp task depend(in : x) shared(x, y, me)
         {
             EXPECT_EQ(current_worker()->current, slot + 1) << "submitted when the first had its slot still";
@@ -73,7 +73,7 @@ TEST(life_of_an_openmp_task, when_no_other_thread_takes_it) {
 
 #pragma omp taskwait
         EXPECT_EQ(y, 42);
-        EXPECT_EQ(current_frame(), me);
+        EXPECT_EQ(current_task(), me);
         EXPECT_EQ(me->base.outstanding(), 0);
         EXPECT_TRUE(me->base.has_ended());
     }
@@ -90,12 +90,12 @@ TEST(life_of_an_openmp_task, when_another_thread_takes_it) {
 #pragma omp parallel num_threads(2)
 #pragma omp single
     {
-        frame *const me = current_frame();
+        omp_task *const me = current_task();
         const int thread = omp_get_thread_num();
-        frame *first = nullptr;
+        omp_task *first = nullptr;
 #pragma omp task depend(out : x) shared(x, first, me, thread, started, go)
         {
-            first = current_frame();
+            first = current_task();
             EXPECT_NE(omp_get_thread_num(), thread);
             EXPECT_NE(first->at, me->at);
             EXPECT_TRUE(is_here(first->at));
@@ -118,7 +118,7 @@ TEST(life_of_an_openmp_task, when_another_thread_takes_it) {
         go.store(true, std::memory_order_release);
 #pragma omp taskwait
         EXPECT_EQ(y, 42);
-        EXPECT_EQ(current_frame(), me);
+        EXPECT_EQ(current_task(), me);
         EXPECT_TRUE(is_here(me->at)) << "a tied task resumes on its thread";
         EXPECT_EQ(me->base.mode, wait_mode::counting);
         EXPECT_TRUE(me->base.has_ended());

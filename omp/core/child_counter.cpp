@@ -1,12 +1,12 @@
-#include "scope.hpp"
+#include "child_counter.hpp"
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/tied.hpp>
 #include <fult/detail/wait_record.hpp>
 #include <fult/this_task.hpp>
 
-#include "frame.hpp"
 #include "late_tasks.hpp"
+#include "omp_task.hpp"
 #include "tasks.hpp"
 #include "team.hpp"
 #include "threads.hpp"
@@ -14,12 +14,12 @@
 namespace fult::omp {
 namespace {
 
-bool is_over(wait_mode how, std::int64_t outstanding) noexcept {
-    return (how == wait_mode::for_bodies ? bodies_in(outstanding) : trees_in(outstanding)) == 0;
+bool is_over(wait_mode awaited, std::int64_t outstanding) noexcept {
+    return (awaited == wait_mode::for_bodies ? bodies_in(outstanding) : trees_in(outstanding)) == 0;
 }
 
-// The end that reaches zero. `notified` is its last access: the owner may leave, and the scope with it.
-void notify(scope &s) noexcept {
+// The end that reaches zero. `notified` is its last access: the owner may leave, and the counter with it.
+void notify(child_counter &s) noexcept {
     const auto waiter = task_id::from_value(s.waiter.load(std::memory_order_relaxed));
     const notice before = s.notified.exchange(notice::last_end, std::memory_order_acq_rel); // pairs with wait
     FULT_ASSERT(before != notice::last_end, "one end reaches zero");
@@ -29,7 +29,7 @@ void notify(scope &s) noexcept {
         s.notified.notify_one();
 }
 
-void suspend_until_notified(const scope &s) {
+void suspend_until_notified(const child_counter &s) {
     const bool for_bodies = s.mode.load(std::memory_order_relaxed) == wait_mode::for_bodies;
     static constexpr detail::waiting_for taskwait{"OpenMP taskwait"}, descendants{"OpenMP tasks of this one"};
     const detail::wait_record record(detail::current_worker()->current, for_bodies ? taskwait : descendants);
@@ -40,7 +40,7 @@ void suspend_until_notified(const scope &s) {
 
 } // namespace
 
-void scope::await_notice() {
+void child_counter::await_notice() {
     if (waiter.load(std::memory_order_relaxed) != 0)
         suspend_until_notified(*this);
     else
@@ -49,7 +49,7 @@ void scope::await_notice() {
     notified.compare_exchange_strong(seen, notice::nothing, std::memory_order_acq_rel); // announce_late_task
 }
 
-void scope::announce_late_task() noexcept {
+void child_counter::announce_late_task() noexcept {
     notice seen = notice::nothing;
     if (!notified.compare_exchange_strong(seen, notice::late_task, std::memory_order_acq_rel)) // await_notice
         return;
@@ -60,7 +60,7 @@ void scope::announce_late_task() noexcept {
 }
 
 namespace {
-void await_all_ends(scope &s) {
+void await_all_ends(child_counter &s) {
     if (team &t = *s.owner->in(); t.is_serial)
         t.late.run_until_notified(s);
     else
@@ -69,47 +69,47 @@ void await_all_ends(scope &s) {
 }
 } // namespace
 
-void scope::wait(wait_mode how) {
-    FULT_ASSERT(how == wait_mode::for_bodies || how == wait_mode::for_trees);
+void child_counter::wait(wait_mode awaited) {
+    FULT_ASSERT(awaited == wait_mode::for_bodies || awaited == wait_mode::for_trees);
     FULT_ASSERT(is_here(owner->at) && mode.load(std::memory_order_relaxed) == wait_mode::counting,
                 "the owner waits, for one thing at a time");
-    if (is_over(how, outstanding()))
+    if (is_over(awaited, outstanding()))
         return;
     run_own_children(owner);
     std::int64_t open = outstanding();
-    if (is_over(how, open))
+    if (is_over(awaited, open))
         return;
     waiter.store(detail::current_worker()->current ? this_task::id().value() : 0, std::memory_order_relaxed);
     notified.store(notice::nothing, std::memory_order_relaxed);
-    mode.store(how, std::memory_order_relaxed);
+    mode.store(awaited, std::memory_order_relaxed);
     const std::int64_t mine = std::exchange(live, 0);
     // pairs with count_end, both ways
-    const std::int64_t ended = elsewhere.fetch_add(units_of(how) - mine, std::memory_order_acq_rel);
+    const std::int64_t ended = elsewhere.fetch_add(units_of(awaited) - mine, std::memory_order_acq_rel);
     open = mine - ended;
     FULT_ASSERT(mode_of(ended) == wait_mode::counting && is_count(open));
-    if (!is_over(how, open))
+    if (!is_over(awaited, open))
         await_all_ends(*this);
     mode.store(wait_mode::counting, std::memory_order_relaxed);
-    live = units_of(how) - elsewhere.exchange(0, std::memory_order_acq_rel); // pairs with count_end
-    FULT_ASSERT(is_count(live) && is_over(how, live), "the last end has been counted");
+    live = units_of(awaited) - elsewhere.exchange(0, std::memory_order_acq_rel); // pairs with count_end
+    FULT_ASSERT(is_count(live) && is_over(awaited, live), "the last end has been counted");
 }
 
 namespace {
 
 // Returns the zombie whose last descendant has ended by this, or null.
-frame *count_one_end(scope &s, std::int64_t n) noexcept {
+omp_task *count_one_end(child_counter &s, std::int64_t n) noexcept {
     FULT_ASSERT(n == one_body || n == one_tree || n == one_task || n == -one_task,
-                "the end of one, or a ticket");
+                "the end of one, or a placeholder");
     const std::int64_t before = s.elsewhere.fetch_add(n, std::memory_order_acq_rel); // pairs with wait
-    const wait_mode how = mode_of(before);
-    if (how == wait_mode::counting)
+    const wait_mode mode = mode_of(before);
+    if (mode == wait_mode::counting)
         return nullptr;
-    const std::int64_t left = units_of(how) - before - n;
+    const std::int64_t left = units_of(mode) - before - n;
     FULT_ASSERT(is_count(left), "no child ends twice");
-    const std::int64_t counted = how == wait_mode::for_bodies ? bodies_in(n) : trees_in(n);
-    if (counted == 0 || !is_over(how, left))
+    const std::int64_t counted = mode == wait_mode::for_bodies ? bodies_in(n) : trees_in(n);
+    if (counted == 0 || !is_over(mode, left))
         return nullptr;
-    if (how == wait_mode::zombie) {
+    if (mode == wait_mode::zombie) {
         FULT_ASSERT(&s == &s.owner->base, "a task ends after its taskgroups");
         return s.owner;
     }
@@ -120,13 +120,13 @@ frame *count_one_end(scope &s, std::int64_t n) noexcept {
 } // namespace
 
 // A loop, not a recursion: each task of a long chain may have generated the next one and ended.
-void count_end_elsewhere(scope &s, std::int64_t n, const thread_state *at) noexcept {
-    frame *ended = count_one_end(s, n);
+void count_end_elsewhere(child_counter &s, std::int64_t n, const thread_state *at) noexcept {
+    omp_task *ended = count_one_end(s, n);
     while (ended) {
         FULT_ASSERT(ended->counted_in && !ended->has(is_implicit),
                     "an implicit task waits for its descendants");
-        scope &above = *ended->counted_in;
-        free_frame(ended, this_thread());
+        child_counter &above = *ended->counted_in;
+        free_task(ended, this_thread());
         if (at && at == above.at && above.mode.load(std::memory_order_relaxed) == wait_mode::counting) {
             above.live -= one_tree;
             return;

@@ -1,9 +1,9 @@
 // Counting of children, for taskwait, taskgroup and barriers.
 //
-// A scope counts the tasks that were generated in it: those whose bodies have not ended, and those whose
-// whole tree (the task and all its descendants) has not ended. Its owner is tied to a thread. So children
-// that are generated and end there are counted by plain stores; only a child that ends elsewhere needs an
-// atomic operation.
+// A counter of a task counts those that were generated while it is the innermost: those whose bodies have not
+// ended, and those whose whole tree (the task and all its descendants) has not ended. Its owner is tied to a
+// thread. So children that are generated and end there are counted by plain stores; only a child that ends
+// elsewhere needs an atomic operation.
 //
 // The word `elsewhere` has a mode:
 //   counting: the ends on other threads. outstanding = live - elsewhere
@@ -20,10 +20,10 @@
 
 namespace fult::omp {
 
-struct frame;
+struct omp_task;
 struct thread_state;
 
-// One child, in the units of a scope's words.
+// One child, in the units of a counter's words.
 inline constexpr std::int64_t one_body = 1;
 inline constexpr std::int64_t one_tree = std::int64_t{1} << 32;
 inline constexpr std::int64_t one_task = one_body + one_tree;
@@ -44,12 +44,12 @@ enum class wait_mode : std::uint32_t {
     zombie,     // the owner's body has ended; the last descendant ends its tree
 };
 
-// What the owner of a scope waits for. From nothing to late_task and back, any number of times; from both to
-// last_end.
+// What the owner of a counter waits for. From nothing to late_task and back, any number of times; from both
+// to last_end.
 enum class notice : std::uint32_t {
     nothing,
     late_task, // one became ready that the owner's thread runs (late_tasks.hpp)
-    last_end,  // by the last end, whose last access to the scope this is
+    last_end,  // by the last end, whose last access to the counter this is
 };
 
 // A waiting word is in ((mode - 1/2) * mode_unit, mode * mode_unit]; a counting one is below mode_unit / 2.
@@ -67,12 +67,12 @@ static_assert(mode_of(units_of(wait_mode::for_bodies)) == wait_mode::for_bodies 
 static_assert(mode_of(units_of(wait_mode::zombie)) == wait_mode::zombie &&
               mode_of(units_of(wait_mode::zombie) - most_children) == wait_mode::zombie);
 
-// In a frame, the owner's thread writes the last member for each child, and other threads use the rest: they
+// In a task, the owner's thread writes the last member for each child, and other threads use the rest: they
 // are in different cache lines there.
-struct scope {
+struct child_counter {
     std::atomic<std::int64_t> elsewhere{0};
-    frame *owner;
-    scope *outer; // innermost scope of the owner before this one; null: the owner's first
+    omp_task *owner;
+    child_counter *outer; // innermost counter of the owner before this one; null: the owner's first
     std::atomic<wait_mode> mode{wait_mode::counting};
     // Set by wait:
     std::atomic<notice> notified;
@@ -80,10 +80,10 @@ struct scope {
     const thread_state *at;            // the owner's, once it has started
     std::int64_t live = 0;             // written by the owner's thread
 
-    // Of a frame. What is not set here is set when it is needed: a frame is made for each task, and few wait.
-    explicit scope(frame *owner) noexcept : owner(owner), outer(nullptr) {} // NOLINT
+    // Of a task. What is not set here is set when it is needed: each task has one, and few wait.
+    explicit child_counter(omp_task *owner) noexcept : owner(owner), outer(nullptr) {} // NOLINT
     // Within a task that has started.
-    scope(frame *owner, scope *outer, const thread_state *at) noexcept
+    child_counter(omp_task *owner, child_counter *outer, const thread_state *at) noexcept
         : owner(owner), outer(outer), at(at) {} // NOLINT
 
     std::int64_t outstanding() const noexcept { // on the owner's thread
@@ -101,7 +101,7 @@ struct scope {
     }
 
     // The owner waits. Suspends, unless the count is zero. For a foreign thread: blocks it.
-    void wait(wait_mode how);
+    void wait(wait_mode awaited);
     // Of that wait:
     bool all_ended() const noexcept {
         return notified.load(std::memory_order_acquire) == notice::last_end; // pairs with notify
@@ -111,16 +111,17 @@ struct scope {
 };
 
 // That of a taskgroup.
-struct group_scope : scope {
+struct group_counter : child_counter {
     void *reductions = nullptr; // a list of descriptors (reductions.hpp)
     std::atomic<bool> cancelled{false};
     // Of the task reductions of a work-sharing construct: `cancel taskgroup` means the one around it.
     bool of_construct = false;
-    using scope::scope;
+    using child_counter::child_counter;
 };
 
 // `n` (bodies, trees) of s have ended, on the thread of `at`; null: on a thread that has none.
-FULT_ALWAYS_INLINE void count_end(scope &s, std::int64_t n, const thread_state *at) noexcept; // tasks.hpp
-void count_end_elsewhere(scope &s, std::int64_t n, const thread_state *at) noexcept;
+FULT_ALWAYS_INLINE void count_end(child_counter &s, std::int64_t n,
+                                  const thread_state *at) noexcept; // tasks.hpp
+void count_end_elsewhere(child_counter &s, std::int64_t n, const thread_state *at) noexcept;
 
 } // namespace fult::omp

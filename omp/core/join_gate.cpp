@@ -1,4 +1,4 @@
-#include "dock.hpp"
+#include "join_gate.hpp"
 
 #include <fult/detail/platform.hpp>
 #include <fult/detail/tied.hpp>
@@ -9,7 +9,7 @@
 
 namespace fult::omp {
 
-void dock::join() {
+void join_gate::join() {
     static constexpr detail::waiting_for end_of_region{"the end of an OpenMP region"};
     const detail::wait_record record(detail::current_worker()->current, end_of_region);
     // A signal may be a stale one, of a task of the member that has left late: it has taken the id away, so
@@ -24,12 +24,12 @@ void dock::join() {
     joiner_.store(0, std::memory_order_relaxed);
 }
 
-void dock::join_on_foreign_thread() const noexcept {
+void join_gate::join_on_foreign_thread() const noexcept {
     for (unsigned seen; ((seen = state_.load(std::memory_order_acquire)) & kinds) == runs;) // pairs with end
         state_.wait(seen, std::memory_order_acquire);
 }
 
-unsigned dock::end(bool stays, bool foreign) noexcept {
+unsigned join_gate::end(bool stays, bool foreign) noexcept {
     const unsigned mine = state_.load(std::memory_order_relaxed);
     FULT_ASSERT((mine & kinds) == runs, "a member ends once a region");
     const unsigned ended = (mine & ~kinds) | (stays ? waits : away);
@@ -47,13 +47,15 @@ constexpr unsigned many_looks = 4 * few_looks;
 constinit std::atomic<unsigned> patience{many_looks};
 } // namespace
 
-void dock::set_patience(bool shares_processors) noexcept {
+void join_gate::set_patience(bool shares_processors) noexcept {
     patience.store(shares_processors ? few_looks : many_looks, std::memory_order_relaxed);
 }
 
-bool dock::has_little_patience() noexcept { return patience.load(std::memory_order_relaxed) == few_looks; }
+bool join_gate::has_little_patience() noexcept {
+    return patience.load(std::memory_order_relaxed) == few_looks;
+}
 
-bool dock::await(unsigned since) noexcept {
+bool join_gate::await(unsigned since) noexcept {
     FULT_ASSERT((since & kinds) == waits);
     const auto changed = [this, since] {
         return state_.load(std::memory_order_acquire) != since; // pairs with offer

@@ -1,5 +1,5 @@
 // Where a member of a team and the opener of its regions meet: the next region starts the member by a store,
-// without the scheduler, and the member's end is a store. Model: tests/model/dock.pml.
+// without the scheduler, and the member's end is a store. Model: tests/model/join_gate.pml.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace fult::omp {
 // Of one member. Only one thread at a time opens regions of its team, so an offer competes with the member's
 // leaving alone. All that the two exchange is in this line: a region costs two transfers of it, there and
 // back.
-class dock {
+class join_gate {
   public:
     // By the opener, before a region: true if the member's task is here, and runs now. What the opener has
     // written is seen by it.

@@ -1,4 +1,4 @@
-/* Where a member of an OpenMP team and the opener of its regions meet (omp/core/dock.hpp): each region runs the member once, on its
+/* Where a member of an OpenMP team and the opener of its regions meet (omp/core/join_gate.hpp): each region runs the member once, on its
  * worker and with the data of that region, and the opener learns of the end.
  *
  *   @true   three_regions -DREGIONS=3

@@ -1,4 +1,4 @@
-// A frame: one OpenMP task, implicit or explicit, from its generation to the end of its last descendant.
+// One OpenMP task, implicit or explicit, from its generation to the end of its last descendant.
 #pragma once
 
 #include <atomic>
@@ -9,14 +9,14 @@
 #include <fult/detail/fast_path.hpp>
 
 #include "blocks.hpp"
+#include "child_counter.hpp"
 #include "child_mark.hpp"
-#include "scope.hpp"
 #include "taken_tasks.hpp"
 
 namespace fult::omp {
 
 struct team;
-struct member;
+struct team_member;
 struct icv_set;
 struct dependences;
 struct dependence_node;
@@ -29,7 +29,7 @@ struct yielding_tasks {
     std::uint64_t changes = 1;     // of the list
     // May generate tasks that start here, as all its ancestors' tasks may: it is one of the yielding tasks of
     // its member, or a descendant. Null after a change of the list.
-    const frame *admitted = nullptr;
+    const omp_task *admitted = nullptr;
 };
 
 // What belongs to one thread for as long as it lives: a worker, or a foreign thread that has opened a region.
@@ -55,40 +55,40 @@ static_assert(sizeof(thread_state) % 64 == 0 && alignof(thread_state) == 64,
 // True on that thread. For assertions: unlike this_thread, it makes none.
 bool is_here(const thread_state *at) noexcept;
 
-enum frame_flags : std::uint32_t {
+enum omp_task_flags : std::uint32_t {
     is_implicit = 1,
     is_final = 2,
     generates_slowly = 4,       // its tasks are undeferred (no team, or a final task), or may be cancelled
-    is_ticket = 8,              // for the next task by priority (priority.hpp)
+    is_placeholder = 8,         // for the next task by priority (priority.hpp)
     owns_objects = 16,          // its body destroys them: it runs even if it is cancelled
     is_untied = 32,             // it stays on its thread, but does not constrain what starts there
     first_front_flag = 0x10000, // this and the bits above are the front end's
 };
 // What a task has from the one that generates it.
 inline constexpr std::uint32_t inherited_flags = is_final | generates_slowly;
-static_assert((is_implicit | is_final | generates_slowly | is_ticket | owns_objects | is_untied) <
+static_assert((is_implicit | is_final | generates_slowly | is_placeholder | owns_objects | is_untied) <
               first_front_flag);
 
 // What few tasks have.
 struct attachments {
-    dependence_node *node = nullptr;    // what waits for this task
-    detach_event *event = nullptr;      // its completion also needs this event
-    dependences *children = nullptr;    // dependences among its children
-    frame *detaching = nullptr;         // clang: the child that got an event last, if it has not begun yet
-    void (*on_end)(frame *f) = nullptr; // called when its tree has ended, before the memory is given back
-    void *block = nullptr;              // of malloc: its data
+    dependence_node *node = nullptr;       // what waits for this task
+    detach_event *event = nullptr;         // its completion also needs this event
+    dependences *children = nullptr;       // dependences among its children
+    omp_task *detaching = nullptr;         // clang: the child that got an event last, if it has not begun yet
+    void (*on_end)(omp_task *f) = nullptr; // called when its tree has ended, before the memory is given back
+    void *block = nullptr;                 // of malloc: its data
     std::int32_t priority = 0;
 };
 
 // Blocks are aligned to cache lines. The first line is that of other threads: they start children, and end
 // them. The second is the generator's.
-struct frame {
-    member *self; // from its start on: the thread of the team that runs it
-    frame *parent;
-    scope base;        // its last member begins the second line
-    thread_state *at;  // from its start on: that thread
-    scope *counted_in; // null: counted nowhere (an implicit task)
-    scope *innermost;  // &base, or the innermost open taskgroup
+struct omp_task {
+    team_member *self; // from its start on: the thread of the team that runs it
+    omp_task *parent;
+    child_counter base;        // its last member begins the second line
+    thread_state *at;          // from its start on: that thread
+    child_counter *counted_in; // null: counted nowhere (an implicit task)
+    child_counter *innermost;  // &base, or the innermost open taskgroup
     void (*function)(void *);
     void *data;
     std::uint32_t flags;
@@ -98,13 +98,14 @@ struct frame {
     const icv_set *own_icvs = nullptr; // null: those of the parent
     // For front ends:
     alignas(16) std::uint64_t data_size; // of one that copies tasks
-    frame *of_data; // this one, if the front end knows tasks by their data: the word before the data
+    omp_task *of_data; // this one, if the front end knows tasks by their data: the word before the data
 
     // The others are set by the generator, at the start, or where they are needed.
-    frame(frame *parent, scope *counted_in, std::uint32_t flags, std::uint32_t block) noexcept // NOLINT
+    omp_task(omp_task *parent, child_counter *counted_in, std::uint32_t flags,
+             std::uint32_t block) noexcept // NOLINT
         : parent(parent), base(this), counted_in(counted_in), innermost(&base), flags(flags), block(block) {}
     // It starts as a task of m, on that thread.
-    void start(member *m, thread_state *thread) noexcept {
+    void start(team_member *m, thread_state *thread) noexcept {
         FULT_ASSERT(m && is_here_or_implicit(thread), "an explicit task starts on its thread");
         self = m;
         at = thread;
@@ -116,7 +117,7 @@ struct frame {
     bool has(std::uint32_t f) const noexcept { return (flags & f) != 0; }
     attachments &attach() { return *(more ? more : more = new attachments); }
     const icv_set *icvs() const noexcept {
-        const frame *f = this;
+        const omp_task *f = this;
         while (!f->own_icvs) {
             FULT_ASSERT(f->parent, "an implicit task has control variables");
             f = f->parent;
@@ -125,39 +126,40 @@ struct frame {
     }
     inline team *in() const noexcept; // of a task that has started (team.hpp)
 };
-static_assert(offsetof(frame, base) + offsetof(scope, live) == 64);
-static_assert(offsetof(frame, newest_child) + sizeof(child_mark) == 128);
-static_assert(sizeof(frame) <= least_block && sizeof(group_scope) <= least_block);
-static_assert(sizeof(frame) % 16 == 0 && offsetof(frame, of_data) + sizeof(frame *) == sizeof(frame));
+static_assert(offsetof(omp_task, base) + offsetof(child_counter, live) == 64);
+static_assert(offsetof(omp_task, newest_child) + sizeof(child_mark) == 128);
+static_assert(sizeof(omp_task) <= least_block && sizeof(group_counter) <= least_block);
+static_assert(sizeof(omp_task) % 16 == 0 &&
+              offsetof(omp_task, of_data) + sizeof(omp_task *) == sizeof(omp_task));
 
 // The operations of the runtime's tasks that run OpenMP tasks, and what is in their storage.
-extern const detail::task_ops frame_ops;
+extern const detail::task_ops omp_task_ops;
 struct stored_task {
-    frame *f;
+    omp_task *f;
     child_mark older; // the child of the same parent that was submitted before; none: not known
 };
 
-inline frame *&stored_frame(detail::task *t) noexcept { return detail::storage_as<stored_task>(*t).f; }
+inline omp_task *&stored_omp_task(detail::task *t) noexcept { return detail::storage_as<stored_task>(*t).f; }
 
 // Where the running OpenMP task is kept, on a worker; null if the runtime's task is none, or on a foreign
 // thread. It stays there, as the runtime's task is tied.
-FULT_ALWAYS_INLINE frame **place_on_worker() noexcept {
+FULT_ALWAYS_INLINE omp_task **current_task_word() noexcept {
     detail::task *const t = detail::current_worker()->current;
-    return t && t->ops == &frame_ops ? &stored_frame(t) : nullptr;
+    return t && t->ops == &omp_task_ops ? &stored_omp_task(t) : nullptr;
 }
 // That task, or null.
-FULT_ALWAYS_INLINE frame *frame_on_worker() noexcept {
-    frame **const place = place_on_worker();
-    return place ? *place : nullptr;
+FULT_ALWAYS_INLINE omp_task *task_on_worker() noexcept {
+    omp_task **const word = current_task_word();
+    return word ? *word : nullptr;
 }
 
 // The running OpenMP task. On a thread that has none, begins the thread's initial task.
-frame *initial_frame();
-FULT_ALWAYS_INLINE frame *current_frame() {
-    frame *const f = frame_on_worker();
-    return f ? f : initial_frame();
+omp_task *initial_task();
+FULT_ALWAYS_INLINE omp_task *current_task() {
+    omp_task *const f = task_on_worker();
+    return f ? f : initial_task();
 }
 // Makes f the running task of this thread, in place of the present one.
-void set_current_frame(frame *f) noexcept;
+void set_current_task(omp_task *f) noexcept;
 
 } // namespace fult::omp
