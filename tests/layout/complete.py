@@ -110,9 +110,21 @@ def headers(root):
                 yield f'{path.relative_to(root)} lacks #pragma once'
 
 
+LEFTOVER = re.compile(r'.*\.(?:log|o|a|so(?:\.[\d.]+)?|d|gcda|gcno|profraw|trail|orig|rej|swp|pyc)'
+                      r'|core(?:\.\d+)?|vgcore\.\d+|a\.out|(?:callgrind|cachegrind|massif)\.out.*|perf\.data.*')
+
+
+def leftovers(root):
+    """What compilers, debuggers and profilers leave is not in the repository."""
+    listing = subprocess.run(['git', '-C', root, 'ls-files'], capture_output=True, text=True)
+    for name in listing.stdout.splitlines():  # none where the source is not a repository
+        if LEFTOVER.fullmatch(Path(name).name):
+            yield f'{name} belongs to a build or a run: remove it from the repository'
+
+
 def main():
     root = Path(sys.argv[1])
-    errors = [e for rule in (sources, tests, comm_tests, unambiguous, versions, sizes, links, headers) for e in rule(root)]
+    errors = [e for rule in (sources, tests, comm_tests, unambiguous, versions, sizes, links, headers, leftovers) for e in rule(root)]
     for error in errors:
         print(error)
     print(f'{len(errors)} errors')
