@@ -15,9 +15,6 @@
 namespace fult::comm::detail {
 namespace {
 
-using clock = std::chrono::steady_clock;
-
-constexpr std::chrono::milliseconds longest_patience{320};
 constexpr std::uint32_t number_mask = (1U << number_bits) - 1;
 constexpr std::uint32_t privileged_qkey = 0x8000'0000; // keys with this bit are the kernel's
 
@@ -252,29 +249,20 @@ void connector::begin(int rank) noexcept {
     link *to = link_to(rank);
     if (!to && !(to = make_link(rank)))
         return; // tried again with the next operation
-    if (std::exchange(to->wanted, true))
-        return;
-    if (!to->connected)
-        to->at = link::stage::asking;
-    send_greeting(*to, greeting::kind::ask);
-    to->ask_again = clock::now() + to->patience;
+    if (to->state.want(handshake::clock::now()))
+        send_greeting(*to, greeting::kind::ask);
 }
 
 void connector::ask_again() noexcept {
-    const clock::time_point now = clock::now();
-    for (const auto &each : links_) {
-        if (!each || !each->wanted || each->at == link::stage::ready || each->at == link::stage::failed ||
-            now < each->ask_again)
-            continue;
-        send_greeting(*each, greeting::kind::ask);
-        each->patience = std::min(each->patience * 2, longest_patience);
-        each->ask_again = now + each->patience;
-    }
+    const handshake::clock::time_point now = handshake::clock::now();
+    for (const auto &each : links_)
+        if (each && each->state.must_ask_again(now))
+            send_greeting(*each, greeting::kind::ask);
 }
 
 // Returns false if it has failed.
 bool connector::connect(link &to, std::uint32_t qp_number, std::uint32_t psn) noexcept {
-    if (to.connected)
+    if (to.state.is_connected())
         return true;
     const verbs_address &other = *ranks_[static_cast<std::size_t>(to.rank)];
     int error = to_receive(parts_, to.pair.get(), path_to(other), other, qp_number, psn);
@@ -285,16 +273,12 @@ bool connector::connect(link &to, std::uint32_t qp_number, std::uint32_t psn) no
         fail(to, "ibv_modify_qp");
         return false;
     }
-    to.connected = true;
-    to.at = link::stage::half;
+    to.state.connected();
     return true;
 }
 
-void connector::set_ready(link &to) noexcept {
-    if (to.at == link::stage::ready)
-        return;
-    FULT_ASSERT(to.connected && unready_ != 0);
-    to.at = link::stage::ready;
+void connector::leave_unready() noexcept {
+    FULT_ASSERT(unready_ != 0);
     --unready_;
 }
 
@@ -320,16 +304,19 @@ void connector::heard(const ibv_wc &wc) noexcept {
         return; // it asks again
     if (!connect(*to, g->qp_number, g->psn))
         return;
-    if (g->what == greeting::kind::confirm)
-        set_ready(*to);
-    else
+    const bool was_ready = to->state.is_ready();
+    if (to->state.hears(g->what))
         send_greeting(*to, greeting::kind::confirm);
+    if (!was_ready && to->state.is_ready())
+        leave_unready();
 }
 
 void connector::received(std::uint32_t qp) noexcept {
     for (const auto &each : links_)
-        if (each && each->connected && each->at == link::stage::half && each->pair->qp_num == qp)
-            set_ready(*each);
+        if (each && each->state.at() == handshake::stage::half && each->pair->qp_num == qp) {
+            each->state.receives();
+            leave_unready();
+        }
 }
 
 // Failures --------------------------------------------------------------------------------------------------------------------
@@ -339,10 +326,11 @@ void connector::fail(link &to, const char *call) noexcept {
         std::fprintf(stderr, "fult-comm: rank %d: verbs on %s: no connection to rank %d: %s: %s%s\n", rank_,
                      parts_.port.name.c_str(), to.rank, call, std::strerror(errno),
                      verbs_remedy(errno).c_str());
-    if (to.at == link::stage::failed)
+    const bool was_ready = to.state.is_ready();
+    if (!to.state.fail())
         return;
-    unready_ -= to.at == link::stage::ready ? 0 : 1;
-    to.at = link::stage::failed;
+    if (!was_ready)
+        leave_unready();
     any_failed_ = true;
     ++counts_.broken;
 }
@@ -357,7 +345,7 @@ link *connector::take_failed() noexcept {
     if (!any_failed_) [[likely]]
         return nullptr;
     for (const auto &each : links_)
-        if (each && each->at == link::stage::failed && !std::exchange(each->reported, true))
+        if (each && each->state.has_failed() && !std::exchange(each->reported, true))
             return each.get();
     any_failed_ = false;
     return nullptr;

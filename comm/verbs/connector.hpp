@@ -6,7 +6,8 @@
 //   confirm  these are my numbers, and I have yours: you may send
 //
 // A rank that was asked may send as well once it receives anything on the connection; if it needs to earlier,
-// it asks. A greeting must carry the receiver's token, which only the ranks of the job know.
+// it asks. handshake.hpp has the stages. A greeting must carry the receiver's token, which only the ranks of
+// the job know.
 #pragma once
 
 #include <chrono>
@@ -61,14 +62,14 @@ class connector {
     // failed.
     link *ready_link(int rank) noexcept {
         link *const to = link_to(rank);
-        if (to && to->at == link::stage::ready) [[likely]]
+        if (to && to->state.is_ready()) [[likely]]
             return to;
         begin(rank);
         return nullptr;
     }
     bool has_failed(int rank) const noexcept {
         const link *const to = link_to(rank);
-        return gone_[static_cast<std::size_t>(rank)] || (to && to->at == link::stage::failed);
+        return gone_[static_cast<std::size_t>(rank)] || (to && to->state.has_failed());
     }
     // One of its work requests has failed.
     void break_link(link &which) noexcept { fail(which, nullptr); }
@@ -98,7 +99,7 @@ class connector {
     bool connect(link &to, std::uint32_t qp_number, std::uint32_t psn) noexcept;
     bool send_greeting(link &to, greeting::kind what) noexcept;
     void post_slot(std::uint32_t index) noexcept;
-    void set_ready(link &to) noexcept;
+    void leave_unready() noexcept; // a link is ready, or has failed before it was
     void fail(link &to, const char *call) noexcept;
     ibv_ah_attr path_to(const verbs_address &other) const noexcept;
 

@@ -70,6 +70,7 @@ class verbs_endpoint final : public transport {
     mutable verbs_counts counts_;
     // Declared in order of creation; closed in reverse order.
     verbs_ptr<ibv_pd> domain_;
+    std::unique_ptr<domain_registrar> registrar_;
     std::unique_ptr<registrations> memory_;
     verbs_ptr<ibv_comp_channel> channel_; // if a descriptor was requested
     verbs_ptr<ibv_cq> queue_;

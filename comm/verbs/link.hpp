@@ -2,13 +2,13 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include <fult/detail/assertion.hpp>
 
 #include "comm/packets/packet.hpp"
-#include "comm/verbs/address.hpp"
+#include "comm/verbs/handshake.hpp"
 #include "comm/verbs/objects.hpp"
 
 namespace fult::comm::detail {
@@ -24,9 +24,6 @@ inline constexpr std::uint64_t work_kind_bits = 3;
 
 class link {
   public:
-    // In this order, or failed at any time. `half`: the queue pair is connected, but the other rank may not
-    // be ready to receive yet.
-    enum class stage : std::uint8_t { asking, half, ready, failed };
     static constexpr std::uint32_t depth = 128; // work requests in flight
 
     link(int rank, verbs_ptr<ibv_qp> queue, std::uint32_t first_psn) noexcept
@@ -37,16 +34,12 @@ class link {
 
     const int rank;
     const std::uint32_t psn; // of the first packet that this side sends
-    stage at = stage::half;
-    bool wanted = false; // this rank has something to send
+    handshake state;
     verbs_ptr<ibv_qp> pair;
     verbs_ptr<ibv_ah> path; // for greetings
-    bool connected = false; // the queue pair has the other's numbers
     bool reported = false;  // its failure
     bool advanced = false;  // parts of transfers have moved since that was asked for
-    std::chrono::steady_clock::time_point ask_again{};
-    std::chrono::milliseconds patience{10}; // between greetings
-    packet mark;                            // reports a failure of which there is no other object
+    packet mark;            // reports a failure of which there is no other object
 
     std::uint32_t in_flight() const noexcept { return next_ - oldest_; }
     bool has_room(std::uint32_t count) const noexcept { return in_flight() + count <= depth; }

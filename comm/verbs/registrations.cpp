@@ -40,8 +40,8 @@ int rights_for(access_of_others allowed) noexcept {
 
 } // namespace
 
-registrations::registrations(ibv_pd *domain, bool pages_on_demand) noexcept
-    : domain_(domain), pages_on_demand_(pages_on_demand), most_bytes_(idle_limit()), watch_(*this) {}
+registrations::registrations(registrar &with, bool pages_on_demand) noexcept
+    : with_(with), pages_on_demand_(pages_on_demand), most_bytes_(idle_limit()), watch_(*this) {}
 
 // Nothing is in use any more.
 registrations::~registrations() {
@@ -133,19 +133,19 @@ bool registrations::drop_idle() noexcept {
     return all != nullptr;
 }
 
-verbs_ptr<ibv_mr> registrations::make(registration &r) noexcept {
+region_ptr registrations::make(registration &r) noexcept {
     const auto call = [&](int rights) {
-        return verbs_ptr<ibv_mr>(
-            libibverbs().reg_mr(domain_, fult::detail::at_address<void>(r.base), r.size, rights));
+        return region_ptr(with_.add(fult::detail::at_address<void>(r.base), r.size, rights),
+                          region_remover{&with_});
     };
     made_.fetch_add(1, std::memory_order_relaxed);
     if (pages_on_demand_)
-        if (verbs_ptr<ibv_mr> made = call(r.rights | IBV_ACCESS_ON_DEMAND)) {
+        if (region_ptr made = call(r.rights | IBV_ACCESS_ON_DEMAND)) {
             r.may_stay = true;
             return made;
         }
     r.may_stay = watch_.watch(fult::detail::at_address<void>(r.base), r.size);
-    verbs_ptr<ibv_mr> made = call(r.rights);
+    region_ptr made = call(r.rights);
     if (!made && errno == ENOMEM && drop_idle())
         made = call(r.rights);
     return made;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,7 +19,7 @@
 
 #include "comm/transport/transport.hpp"
 #include "comm/verbs/mapping_watch.hpp"
-#include "comm/verbs/objects.hpp"
+#include "comm/verbs/registrar.hpp"
 
 namespace fult::comm::detail {
 
@@ -26,7 +27,7 @@ struct registration {
     std::uintptr_t base = 0;
     std::size_t size = 0;
     int rights = 0; // ibv_access_flags
-    verbs_ptr<ibv_mr> region;
+    region_ptr region;
     unsigned users = 0;
     bool may_stay = false; // after its last use
     bool listed = false;   // found by later uses
@@ -37,7 +38,7 @@ struct registration {
 class registrations final : private mapping_listener {
   public:
     // pages_on_demand: the adapter does, for RDMA reads and writes.
-    registrations(ibv_pd *domain, bool pages_on_demand) noexcept;
+    registrations(registrar &with, bool pages_on_demand) noexcept;
     registrations(const registrations &) = delete;
     registrations &operator=(const registrations &) = delete;
     ~registrations();
@@ -58,7 +59,7 @@ class registrations final : private mapping_listener {
 
     registration *&bucket_of(std::uintptr_t base, std::size_t size) noexcept;
     registration *find(std::uintptr_t base, std::size_t size, int rights) noexcept;
-    verbs_ptr<ibv_mr> make(registration &r) noexcept;
+    region_ptr make(registration &r) noexcept;
     void add_idle(registration &r) noexcept;
     void remove_idle(registration &r) noexcept;
     void unlist(registration &r) noexcept;
@@ -66,7 +67,7 @@ class registrations final : private mapping_listener {
     static void destroy(registration *first) noexcept;
     bool drop_idle() noexcept;
 
-    ibv_pd *const domain_;
+    registrar &with_;
     const bool pages_on_demand_;
     const std::size_t most_bytes_; // of those that are not in use
     std::atomic<std::uint64_t> made_{0}, hits_{0};

@@ -33,7 +33,8 @@ bool pages_on_demand(ibv_context *device) noexcept {
 verbs_endpoint::verbs_endpoint(const verbs_settings &settings)
     : settings_(settings), port_(choose_port(settings)) {
     domain_ = created(libibverbs().alloc_pd(port_.device.get()), port_.name, "ibv_alloc_pd");
-    memory_ = std::make_unique<registrations>(domain_.get(), pages_on_demand(port_.device.get()));
+    registrar_ = std::make_unique<domain_registrar>(domain_.get());
+    memory_ = std::make_unique<registrations>(*registrar_, pages_on_demand(port_.device.get()));
     open_queues();
     find_inline_limit();
     limits_.message = std::min<std::size_t>(settings.receive_packet_bytes, port_.attributes.max_msg_sz);
