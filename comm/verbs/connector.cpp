@@ -18,11 +18,11 @@ namespace {
 constexpr std::uint32_t number_mask = (1U << number_bits) - 1;
 constexpr std::uint32_t privileged_qkey = 0x8000'0000; // keys with this bit are the kernel's
 
-// Limits of a connection. An acknowledgment is waited for (ack_timeout), and asked for 7 times; then the
-// other side is unreachable. A receiver without buffers is not: its memory is short, or its processors are
-// busy, and it is waited for without limit (7), as senders are slowed rather than failed. It is tried again
-// after 0.64 ms (12).
-constexpr std::uint8_t ack_retries = 7, no_receive_retries = 7, no_receive_delay = 12;
+// Limits of a connection. An acknowledgment is waited for (ack_timeout), and asked for so many times
+// (verbs_settings::retries); then the other side is unreachable. A receiver without buffers is not: its
+// memory is short, or its processors are busy, and it is waited for without limit (7), as senders are slowed
+// rather than failed. It is tried again after 0.64 ms (12).
+constexpr std::uint8_t most_ack_retries = 7, no_receive_retries = 7, no_receive_delay = 12;
 
 constexpr std::uint8_t most_reads = 16; // in flight in a connection
 
@@ -59,7 +59,8 @@ int to_send(const link_parts &parts, ibv_qp *pair, std::uint32_t psn) noexcept {
     ibv_qp_attr to{};
     to.qp_state = IBV_QPS_RTS;
     to.timeout = ack_timeout(parts.silence);
-    to.retry_cnt = ack_retries;
+    FULT_ASSERT(parts.retries <= most_ack_retries);
+    to.retry_cnt = parts.retries;
     to.rnr_retry = no_receive_retries;
     to.sq_psn = psn;
     to.max_rd_atomic = reads_of(parts.port, parts.port.limits.max_qp_init_rd_atom);
@@ -72,8 +73,8 @@ int to_send(const link_parts &parts, ibv_qp *pair, std::uint32_t psn) noexcept {
 
 std::uint8_t ack_timeout(std::chrono::seconds silence) noexcept {
     constexpr std::chrono::nanoseconds unit{4096};
-    constexpr std::uint8_t least = 14, most = 18; // 67 ms, 1.07 s
-    constexpr int waits = (ack_retries + 1) * 4;  // adapters may wait up to four times as long
+    constexpr std::uint8_t least = 14, most = 18;     // 67 ms, 1.07 s
+    constexpr int waits = (most_ack_retries + 1) * 4; // adapters may wait up to four times as long
     std::uint8_t exponent = least;
     while (exponent < most && unit * waits * (2LL << exponent) <= silence)
         ++exponent;

@@ -32,6 +32,7 @@ struct link_parts {
     ibv_srq *receives;
     std::uint32_t inline_bytes;
     std::chrono::seconds silence; // after which a rank counts as dead
+    std::uint8_t retries;         // of a packet that is not acknowledged
 };
 
 // How long a connection waits for an acknowledgment, as an exponent: 4.096 us * 2^it. The longest time for

@@ -93,7 +93,8 @@ link_parts verbs_endpoint::parts() const noexcept {
             queue_.get(),
             receives_.get(),
             static_cast<std::uint32_t>(limits_.inject),
-            settings_.silence};
+            settings_.silence,
+            settings_.retries};
 }
 
 void verbs_endpoint::try_to_lock(std::size_t bytes) const {

@@ -26,6 +26,7 @@ struct verbs_settings {
     unsigned descriptor = 0;                 // index into packet::descriptor for this transport
     bool sleep = true;                       // request a descriptor to sleep on
     std::chrono::seconds silence{5};         // after which a rank counts as dead
+    std::uint8_t retries = 7; // of a packet that is not acknowledged; soft-RoCE takes 7 as no limit
 };
 
 // Throws std::runtime_error with the request, the usable ports and the remedy.

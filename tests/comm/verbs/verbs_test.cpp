@@ -210,6 +210,44 @@ TEST_F(adapters, keys_permit_no_more_than_their_use) {
         });
 }
 
+// Packets that no queue pair takes are not acknowledged: their sender tries again, and then reports the loss.
+// Nothing else would end its wait.
+TEST_F(adapters, a_rank_that_does_not_acknowledge_has_failed_after_the_retries) {
+    const way few_retries{"verbs", "", reach::network, true, [](const fabric_settings &common) {
+                              verbs_settings settings = verbs_of(common);
+                              settings.retries = 2;
+                              return open_verbs(settings);
+                          }};
+    const auto body = [&](board &shared, int rank) {
+        rank_process me(shared, rank, 2, few_retries, job(), 8192);
+        me.post_receives(16);
+        int word = 1;
+        me.insist([&] { return me.net->inject(1 - rank, &word, sizeof word); });
+        while (me.happened.empty())
+            me.idle();
+        me.happened.clear();
+        me.meet();
+        if (rank == 1)
+            me.net.reset(); // its process lives
+        me.meet_idle();
+        if (rank == 0) {
+            packet &p = me.make_packet();
+            p.rank = 1;
+            p.size = 8;
+            me.insist([&] { return me.net->send(p); });
+            while (me.happened.empty())
+                me.idle();
+            require(me.happened.front().what_happened == event::kind::lost && me.happened.front().what == &p,
+                    "another end of the message");
+            require(me.net->inject(1, &word, sizeof word) == outcome::failed, "the connection goes on");
+            require(counts_of(*me.net)->broken == 1, "not counted");
+        }
+        me.meet_idle();
+    };
+    for (const int status : fork_ranks(2, few_retries, body))
+        EXPECT_EQ(status, 0);
+}
+
 // Datagrams of a process that knows where a rank listens, but not its token.
 TEST_F(adapters, strangers_cannot_connect) {
     run(2, [](rank_process &me, board &shared) {
