@@ -87,6 +87,17 @@ inline void require_status(const status &got, int source, std::uint32_t tag, std
     require_equal(got.size, size, "size", where);
 }
 
+// Prints at once what ends `act`: its requests are complete only with the others' help, and a request that is
+// destroyed before that ends the process, without the reason.
+template <class F> void report_errors(const char *what, F act) {
+    try {
+        act();
+    } catch (const std::exception &e) {
+        std::fprintf(stderr, "%s: %s\n", what, e.what());
+        throw;
+    }
+}
+
 // The call must end with that error.
 template <class F> std::string require_error(errc code, F call, place where = place::here()) {
     try {
