@@ -213,8 +213,9 @@ void verbs_endpoint::post_receives() noexcept {
     ibv_recv_wr *refused = nullptr;
     const int error = ibv_post_srq_recv(receives_.get(), requests.data(), &refused);
     ++counts_.receive_bells;
-    const std::uint32_t count =
-        error == 0 ? unposted_count_ : static_cast<std::uint32_t>(refused - requests.data());
+    const std::uint32_t count = error == 0 || refused == nullptr
+                                    ? unposted_count_
+                                    : static_cast<std::uint32_t>(refused - requests.data());
     FULT_ASSERT(count <= unposted_count_);
     posted_ += count;
     counts_.receives += count;
