@@ -84,6 +84,14 @@ TEST(verbs_settings_test, retries_end_within_the_silence_of_a_dead_rank) {
     EXPECT_EQ(of(3600), 18); // no more than 1.07 s
 }
 
+TEST(verbs_errors, name_what_to_do) {
+    EXPECT_NE(verbs_remedy(ENOMEM).find("ulimit -l"), std::string::npos);
+    EXPECT_NE(verbs_remedy(EACCES).find("/dev/infiniband/uverbs"), std::string::npos);
+    EXPECT_NE(verbs_remedy(EPERM).find("/dev/infiniband/uverbs"), std::string::npos);
+    EXPECT_NE(verbs_remedy(EMFILE), "");
+    EXPECT_EQ(verbs_remedy(EINVAL), "");
+}
+
 TEST_F(adapters, ports_are_chosen_by_device_port_interface_and_address) {
     const verbs_port usual = choose_port({});
     EXPECT_STREQ(usual.network(), "roce2"); // soft-RoCE with an IPv4 address
