@@ -92,8 +92,8 @@ std::string description(const listed_port &port) {
     std::string what = obstacle(port);
     const listed_gid *const usual = what.empty() ? fitting_gid(port, "", -1) : nullptr;
     if (usual)
-        what = "GID " + std::to_string(usual->entry.gid_index) + ", " + usual->interface + " " +
-               address_of(usual->entry.gid);
+        what = "GID " + std::to_string(usual->entry.gid_index) + ", " +
+               (usual->interface.empty() ? "" : usual->interface + " ") + address_of(usual->entry.gid);
     else if (what.empty())
         what = "no GID";
     return port_name(port.device, port.number) + " (" + what + ")";

@@ -177,7 +177,7 @@ TEST(port_choice, errors_name_the_request_the_ports_and_what_to_do) {
     expect_parts(refusal(cluster_node, wants("mlx5_0:2", 0, 7)),
                  {"'mlx5_0:2' (FULT_COMM_INTERFACE)", "GID 7 (FULT_COMM_GID)",
                   "mlx5_0:2 (down: check its cable)", "mlx5_bond_0:1 (GID 3, bond0 172.16.4.21)",
-                  "mlx5_0:1 (GID 0,", "FULT_COMM_NETWORK", "ibv_devinfo"});
+                  "mlx5_0:1 (GID 0, fe80::", "FULT_COMM_NETWORK", "ibv_devinfo"});
     expect_parts(refusal(poor_node, wants("irdma0")),
                  {"irdma0:1 (down: set its network interface up", "mlx4_0:1 (not active yet",
                   "subnet manager",
