@@ -180,7 +180,7 @@ TEST(kept_registrations, are_of_the_pages_that_are_there) {
     page_oracle oracle;
     {
         registrations all(oracle, false);
-        use_and_replace(all, 1, fult::testing::rounds(20'000, 1'000'000));
+        use_and_replace(all, 1, fult::testing::rounds(20'000, 400'000));
         if (can_watch_mappings())
             EXPECT_GT(all.hits(), all.made() / 10); // otherwise nothing would have been tested
         else
@@ -196,7 +196,7 @@ TEST(kept_registrations, are_of_the_pages_that_are_there_with_several_threads) {
         std::vector<std::thread> threads;
         for (unsigned i = 0; i < 3; ++i)
             threads.emplace_back(
-                [&, i] { use_and_replace(all, 10 + i, fult::testing::rounds(3000, 300'000)); });
+                [&, i] { use_and_replace(all, 10 + i, fult::testing::rounds(3000, 100'000)); });
         for (std::thread &each : threads)
             each.join();
     }
