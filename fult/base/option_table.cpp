@@ -130,7 +130,8 @@ options read_options() {
     detail::for_each_unknown(
         detail::option_table(), "FULT_", [](std::string_view name, const std::string &question) {
             // those of fult-comm
-            if (!name.starts_with("FULT_COMM_") && !name.starts_with("FULT_RUN_"))
+            if (!name.starts_with("FULT_COMM_") && !name.starts_with("FULT_RUN_") &&
+                !name.starts_with("FULT_MPI_"))
                 detail::warn("the environment variable %.*s is unknown; %s`fult-info` lists those that are",
                              static_cast<int>(name.size()), name.data(), question.c_str());
         });

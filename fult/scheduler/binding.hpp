@@ -29,6 +29,6 @@ binding_decision decide_binding(const binding_facts &facts);
 
 // The ranks of this process's job on this host, from the environment: the most on any host, where a launcher
 // gives a list. 1 without a launcher.
-unsigned ranks_on_this_host() noexcept;
+FULT_API unsigned ranks_on_this_host() noexcept;
 
 } // namespace fult::detail

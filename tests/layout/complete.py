@@ -76,7 +76,7 @@ def versions(root):
 
 
 def sizes(root):
-    for directory in ('include', 'fult', 'sync', 'comm', 'launcher', 'omp', 'apps', 'tests', 'bench', 'tools', 'examples'):
+    for directory in ('include', 'fult', 'sync', 'comm', 'launcher', 'omp', 'mpi', 'apps', 'tests', 'bench', 'tools', 'examples'):
         for path in sorted((root / directory).rglob('*')):
             if path.suffix in ('.hpp', '.cpp', '.h', '.c', '.py', '.pml'):
                 lines = path.read_text().count('\n')
@@ -103,7 +103,7 @@ def links(root):
 
 
 def headers(root):
-    for base in ('include', 'fult', 'sync', 'comm', 'launcher', 'omp', 'apps', 'tests', 'bench'):
+    for base in ('include', 'fult', 'sync', 'comm', 'launcher', 'omp', 'mpi', 'apps', 'tests', 'bench'):
         for path in sorted((root / base).rglob('*.hpp')):
             # A header that is only precompiled is a main file, in which g++ warns of it.
             if path.name != 'precompiled.hpp' and '#pragma once' not in path.read_text():

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SOURCES = ('fult', 'sync', 'comm', 'launcher', 'omp', 'include', 'tests', 'bench', 'tools', 'examples', 'apps', 'packaging', 'debian')
+SOURCES = ('fult', 'sync', 'comm', 'launcher', 'omp', 'mpi', 'include', 'tests', 'bench', 'tools', 'examples', 'apps', 'packaging', 'debian')
 # Names of others: of their libraries, by how these begin, and some words. A name that begins or ends with _ is a part of one.
 ELSEWHERE = ('MPI_', 'FI_', 'OMP_', 'QT_', 'qt_', 'qthread', 'ABT_', 'omp_', 'pthread_', 'std::', 'tbb::', 'boost::')
 OTHERS = {'snake_case', 'co_await', 'in_reduction', 'callgrind_annotate'}

@@ -1,0 +1,195 @@
+#include "engine.hpp"
+
+#include <ctime>
+
+#include <fult/detail/forked.hpp>
+#include <fult/detail/service.hpp>
+#include <fult/this_task.hpp>
+
+#include "error_route.hpp"
+#include "progress_service.hpp"
+
+namespace fult::mpi {
+namespace {
+
+constexpr unsigned looks_per_step = 8;      // of a task: polls between two checks for other work
+constexpr unsigned looks_of_a_thread = 200; // before its first pause
+
+void sleep_for(std::int64_t nanoseconds) noexcept {
+    constexpr std::int64_t second = 1'000'000'000;
+    const std::timespec time{static_cast<std::time_t>(nanoseconds / second),
+                             static_cast<long>(nanoseconds % second)};
+    ::nanosleep(&time, nullptr);
+}
+
+// For reports.
+void describe_wait(const void *object, fult::detail::wait_text which, char *text, std::size_t size) noexcept {
+    if (which == fult::detail::wait_text::how_far)
+        describe(*static_cast<const call_facts *>(object), text, size);
+}
+
+} // namespace
+
+// Never destroyed: workers may poll while the process ends.
+engine &the_engine() noexcept {
+    static auto *const one = new engine;
+    return *one;
+}
+
+// Under the lock. Tests the requests of one operation, which are not in the table.
+bool engine::test_parts(operation &op) noexcept {
+    error_route errors(requests_.may_errors_return());
+    for (unsigned i = 0; i < op.count; ++i) {
+        part &each = op.parts[i];
+        if (!each.of)
+            continue;
+        int flag = 0;
+        const int code = PMPI_Test(&each.handle, &flag, each.status);
+        errors.forward(code, op.facts);
+        if ((flag || code != MPI_SUCCESS) && op.end_part(each, code))
+            return true;
+    }
+    return false;
+}
+
+// Under the lock.
+void engine::count_end(unsigned ended) noexcept {
+    FULT_ASSERT(lock_.is_mine() && ended <= under_way_.load(std::memory_order_relaxed));
+    under_way_.fetch_sub(ended, std::memory_order_relaxed);
+    activity_.store(activity() + ended, std::memory_order_relaxed);
+}
+
+// Under the lock. True if it is complete.
+bool engine::begin(operation &op) noexcept {
+    FULT_ASSERT(lock_.is_mine());
+    activity_.store(activity() + 1, std::memory_order_relaxed);
+    op.error = op.start();
+    if (op.error != MPI_SUCCESS || (op.count == 0 ? op.test() : test_parts(op)))
+        return true;
+    while (
+        !requests_.reserve(op.parts_left)) // no memory: wait here for the first of what this operation needs
+        if (test_parts(op))
+            return true;
+    if (op.count == 0)
+        tested_.add(op);
+    for (unsigned i = 0; i < op.count; ++i)
+        if (op.parts[i].of)
+            requests_.add(op.parts[i]);
+    under_way_.fetch_add(1, std::memory_order_seq_cst); // pairs with progress_service::prepare_sleep
+    the_progress_service().wake_sleeper();
+    return false;
+}
+
+void engine::test(fult::detail::wait_chain &complete) noexcept {
+    requests_.test(complete);
+    if (!tested_.empty())
+        tested_.test(complete);
+}
+
+// Starts what has come meanwhile, unlocks, and grants.
+void engine::leave(fult::detail::wait_chain &complete) noexcept {
+    while (operation *first = lock_.unlock_or_take())
+        while (first) {
+            operation &each = *first;
+            first = each.next;
+            if (begin(each))
+                complete.add(&each.caller);
+        }
+    if (!complete.empty())
+        complete.grant();
+}
+
+void engine::leave() noexcept {
+    fult::detail::wait_chain complete;
+    leave(complete);
+}
+
+bool engine::poll() noexcept {
+    if (under_way_.load(std::memory_order_relaxed) == 0 || lock_.is_mine() || !lock_.try_lock_to_poll())
+        return false;
+    fult::detail::wait_chain complete;
+    test(complete);
+    unsigned ended = 0;
+    for (const fult::detail::waiter *w = complete.first(); w; w = w->next)
+        ++ended;
+    if (ended != 0)
+        count_end(ended);
+    leave(complete);
+    return ended != 0;
+}
+
+// MPI has called the caller, a function of the program, and is not to be left before it returns.
+int engine::finish_inside(operation &op) noexcept {
+    op.error = op.start();
+    if (op.error == MPI_SUCCESS)
+        while (!(op.count == 0 ? op.test() : test_parts(op)))
+            yield_if_crowded();
+    return op.error;
+}
+
+int engine::run(operation &op) noexcept {
+    fult::detail::check_not_forked();
+    if (lock_.is_mine()) [[unlikely]]
+        return finish_inside(op);
+    if (lock_.lock_or_push(op)) {
+        const bool complete = begin(op);
+        leave();
+        if (complete)
+            return op.error;
+    }
+    wait(op);
+    return op.error;
+}
+
+void engine::wait(operation &op) noexcept {
+    if (poll_until_complete(op))
+        return;
+    if (in_task())
+        wait_suspended(op);
+    else
+        wait_on_thread(op);
+    FULT_ASSERT(op.caller.is_granted());
+}
+
+// For about the time of a round trip, and only while the worker has nothing else to run.
+bool engine::poll_until_complete(operation &op) noexcept {
+    if (!in_task() || fult::detail::others_ready())
+        return op.caller.is_granted();
+    fult::detail::poller steps;
+    while (!op.caller.is_granted() && steps.step()) { // a step may suspend
+        attended_.fetch_add(1, std::memory_order_relaxed);
+        for (unsigned i = 0; i < looks_per_step && !op.caller.is_granted(); ++i)
+            if (!poll())
+                yield_if_crowded();
+        attended_.fetch_sub(1, std::memory_order_relaxed);
+    }
+    return op.caller.is_granted();
+}
+
+void engine::wait_suspended(operation &op) noexcept {
+    if (the_progress_service().ensure_added()) {
+        op.caller.wait_at_once({op.facts.name, &op.facts, &describe_wait});
+        return;
+    }
+    while (!op.caller.is_granted()) // the workers cannot poll for it: it does so itself
+        if (!poll())
+            this_task::yield();
+    op.caller.wait_at_once({op.facts.name}); // returns at once
+}
+
+void engine::wait_on_thread(operation &op) noexcept {
+    pause_length pauses;
+    for (unsigned looks = 1; !op.caller.is_granted(); ++looks) {
+        if (poll()) {
+            looks = 0;
+            continue;
+        }
+        yield_if_crowded();
+        if (looks < looks_of_a_thread)
+            continue;
+        if (const std::int64_t pause = pauses.next(activity()); pause != 0)
+            sleep_for(pause);
+    }
+}
+
+} // namespace fult::mpi

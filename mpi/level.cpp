@@ -1,0 +1,75 @@
+#include "level.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
+#include <fult/detail/assertion.hpp>
+#include <fult/detail/misuse.hpp>
+
+#include "engine.hpp"
+#include "progress_service.hpp"
+
+namespace fult::mpi {
+namespace {
+
+constexpr int unknown = -1;
+static_assert(MPI_THREAD_SINGLE != unknown && MPI_THREAD_MULTIPLE > MPI_THREAD_SERIALIZED);
+
+std::atomic<int> asked_for{unknown}; // by a call of MPI_Init or MPI_Init_thread that came here
+std::atomic<int> mpi_gives{unknown};
+
+int level_of_mpi() noexcept {
+    int level = mpi_gives.load(std::memory_order_relaxed);
+    if (level == unknown) { // started in another way, such as by Fortran
+        PMPI_Query_thread(&level);
+        mpi_gives.store(level, std::memory_order_relaxed);
+    }
+    return level;
+}
+
+} // namespace
+
+int begin_mpi(int *argc, char ***argv, int asked, int *given) noexcept {
+    // MPI_THREAD_SERIALIZED would do for what is called under the lock; calls that run apart, and functions
+    // that the layer does not know, need more.
+    int level = unknown;
+    const int code = PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (level < MPI_THREAD_SERIALIZED) {
+        std::fprintf(
+            stderr,
+            "fult-mpi: this MPI lets one thread call it only (level %d of MPI_Init_thread); use one that is "
+            "built with support of threads\n",
+            level);
+        PMPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    asked_for.store(asked, std::memory_order_relaxed);
+    mpi_gives.store(level, std::memory_order_relaxed);
+    if (given)
+        *given = asked;
+    return code;
+}
+
+int end_mpi() noexcept {
+    the_progress_service().remove();
+    const engine::entry here(the_engine());
+    return PMPI_Finalize();
+}
+
+int asked_level() noexcept {
+    const int level = asked_for.load(std::memory_order_relaxed);
+    return level == unknown ? level_of_mpi() : level;
+}
+
+bool is_multiple() noexcept { return level_of_mpi() == MPI_THREAD_MULTIPLE; }
+
+void refuse_in_task(const char *call) noexcept {
+    fult::detail::misuse(
+        call, "it has no nonblocking form, and this MPI does not give MPI_THREAD_MULTIPLE, so it would stop "
+              "the worker with all its tasks; call it from a thread outside the runtime, or before the "
+              "first task");
+}
+
+} // namespace fult::mpi

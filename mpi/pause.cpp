@@ -1,0 +1,85 @@
+#include "pause.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <sched.h>
+#include <string_view>
+#include <unistd.h>
+
+#include <fult/detail/assertion.hpp>
+#include <fult/runtime.hpp>
+
+#include "fult/base/numbers.hpp"
+#include "fult/base/start_affinity.hpp"
+#include "fult/scheduler/binding.hpp"
+
+namespace fult::mpi {
+namespace {
+
+constexpr std::int64_t nanoseconds_in_microsecond = 1000;
+constexpr std::int64_t usual_longest = 1000; // microseconds
+constexpr std::int64_t not_worth_it = 20'000;
+constexpr std::int64_t share_of_quiet_time = 8;
+
+std::int64_t read_longest() noexcept {
+    const char *const text = std::getenv("FULT_MPI_POLL_PAUSE");
+    if (!text || !*text)
+        return usual_longest * nanoseconds_in_microsecond;
+    const auto number = fult::detail::whole_number<unsigned>(text);
+    if (!number || *number > 1'000'000) {
+        std::fprintf(
+            stderr,
+            "fult-mpi: FULT_MPI_POLL_PAUSE=%s is ignored; it must be microseconds from 0 to 1000000\n", text);
+        return usual_longest * nanoseconds_in_microsecond;
+    }
+    return *number * nanoseconds_in_microsecond;
+}
+
+// A launcher that gives each rank processors of its own has shared them out: then only the rank's own workers
+// count.
+bool is_crowded() noexcept {
+    const auto processors = static_cast<unsigned>(CPU_COUNT(&fult::detail::processors_at_start()));
+    const bool all = processors == static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_ONLN));
+    const unsigned ranks = all ? fult::detail::ranks_on_this_host() : 1;
+    return ranks * std::max(fult::worker_count(), 1u) > processors;
+}
+
+} // namespace
+
+std::int64_t pause_length::now() noexcept {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+std::int64_t pause_length::longest() noexcept {
+    static const std::int64_t value = read_longest();
+    return value;
+}
+
+std::int64_t pause_length::next(unsigned long activity) noexcept {
+    const std::int64_t time = now();
+    if (activity != seen_) {
+        seen_ = activity;
+        since_ = time;
+    }
+    quiet_ = time - since_;
+    FULT_ASSERT(quiet_ >= 0, "the steady clock does not go back");
+    const std::int64_t pause = std::min(quiet_ / share_of_quiet_time, longest());
+    return pause < not_worth_it ? 0 : pause;
+}
+
+void yield_if_crowded() noexcept {
+    constexpr unsigned interval = 16, between_checks = 4096;
+    static thread_local unsigned looks = 0; // this function does not suspend
+    static std::atomic<bool> crowded{false};
+    if (looks++ % between_checks == 0) // workers may have been added
+        crowded.store(is_crowded(), std::memory_order_relaxed);
+    if (looks % interval == 0 && crowded.load(std::memory_order_relaxed))
+        ::sched_yield();
+}
+
+} // namespace fult::mpi

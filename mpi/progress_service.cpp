@@ -1,0 +1,94 @@
+#include "progress_service.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <sys/eventfd.h>
+
+namespace fult::mpi {
+namespace {
+
+constexpr auto never = (std::numeric_limits<std::int64_t>::max)();
+// A rank that communicates now and then is not woken by a system call for each message, but sleeps for short
+// times.
+constexpr std::int64_t quiet_before_long_sleep = 10'000'000;
+constexpr std::int64_t pause_without_operations = 200'000;
+
+} // namespace
+
+// Never destroyed: workers may poll while the process ends.
+progress_service &the_progress_service() noexcept {
+    static auto *const one = new progress_service(the_engine());
+    return *one;
+}
+
+bool progress_service::add() noexcept {
+    const std::lock_guard hold(adding_);
+    if (added_.load(std::memory_order_relaxed))
+        return true;
+    if (wake_ < 0)
+        wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wake_ < 0)
+        return false;
+    try {
+        fult::detail::add_service(*this);
+    } catch (const std::exception &) {
+        return false;
+    }
+    added_.store(true, std::memory_order_release); // pairs with ensure_added
+    return true;
+}
+
+void progress_service::remove() noexcept {
+    const std::lock_guard hold(adding_);
+    if (!added_.load(std::memory_order_relaxed))
+        return;
+    fult::detail::remove_service(*this);
+    added_.store(false, std::memory_order_relaxed);
+}
+
+bool progress_service::poll() noexcept {
+    if (engine_.poll_if_unattended())
+        return true;
+    if (engine_.under_way() != 0)
+        yield_if_crowded();
+    return false;
+}
+
+// Without operations it sleeps until the first one; but first for short times, see above.
+bool progress_service::prepare_sleep() noexcept {
+    if (engine_.poll_if_unattended())
+        return false;
+    const std::int64_t pause = pauses_.next(engine_.activity());
+    if (engine_.under_way() != 0) {
+        until_ = pause_length::now() + pause;
+        return pause != 0;
+    }
+    if (pauses_.quiet_for() < quiet_before_long_sleep) {
+        until_ = pause_length::now() + std::max(pause, pause_without_operations);
+        return true;
+    }
+    FULT_ASSERT(wake_ >= 0, "there is a way to wake it");
+    until_ = never;
+    in_long_sleep_.store(true, std::memory_order_seq_cst); // pairs with wake_sleeper
+    if (engine_.under_way() == 0)
+        return true;
+    end_sleep();
+    return false;
+}
+
+void progress_service::end_sleep() noexcept {
+    if (until_ != never)
+        return;
+    in_long_sleep_.store(false, std::memory_order_relaxed);
+    eventfd_t times = 0;
+    ::eventfd_read(wake_, &times);
+}
+
+void progress_service::wake() noexcept {
+    if (in_long_sleep_.exchange(false, std::memory_order_relaxed))
+        ::eventfd_write(wake_, 1);
+}
+
+} // namespace fult::mpi

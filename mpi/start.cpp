@@ -1,0 +1,20 @@
+// MPI_Init and MPI_Finalize, and what the program learns about threads.
+#include <fult/detail/platform.hpp>
+
+#include "engine.hpp"
+#include "level.hpp"
+
+using namespace fult::mpi;
+
+FULT_API int MPI_Init(int *argc, char ***argv) { return begin_mpi(argc, argv, MPI_THREAD_SINGLE, nullptr); }
+
+FULT_API int MPI_Init_thread(int *argc, char ***argv, int required, int *provided) {
+    return begin_mpi(argc, argv, required, provided);
+}
+
+FULT_API int MPI_Query_thread(int *provided) {
+    *provided = asked_level();
+    return MPI_SUCCESS;
+}
+
+FULT_API int MPI_Finalize(void) { return end_mpi(); }

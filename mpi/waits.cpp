@@ -1,0 +1,54 @@
+// Waits for requests that the program has started.
+#include <fult/detail/platform.hpp>
+
+#include "calls.hpp"
+
+using namespace fult::mpi;
+
+namespace {
+
+// MPI_Wait: as if the call had started the program's request itself.
+class request_wait final : public operation {
+  public:
+    request_wait(MPI_Request *request, MPI_Status *status) noexcept
+        : operation({.name = "MPI_Wait"}), request_(request), status_(status) {}
+
+    int start() noexcept override {
+        add(*request_, status_, request_);
+        return MPI_SUCCESS;
+    }
+
+  private:
+    MPI_Request *request_;
+    MPI_Status *status_;
+};
+
+} // namespace
+
+FULT_API int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+    request_wait op(request, status);
+    return the_engine().run(op);
+}
+
+// The forms that test report errors as those that wait.
+
+FULT_API int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *statuses) {
+    return by_tries({.name = "MPI_Waitall"},
+                    [=](int *flag) { return PMPI_Testall(count, requests, flag, statuses); });
+}
+
+FULT_API int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
+    return by_tries({.name = "MPI_Waitany"},
+                    [=](int *flag) { return PMPI_Testany(count, requests, index, flag, status); });
+}
+
+// MPI_UNDEFINED, where no request is active, ends the wait too.
+FULT_API int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[],
+                          MPI_Status statuses[]) {
+    return by_tries({.name = "MPI_Waitsome"}, [=](int *flag) {
+        *outcount = 0;
+        const int code = PMPI_Testsome(incount, requests, outcount, indices, statuses);
+        *flag = *outcount != 0;
+        return code;
+    });
+}

@@ -1,0 +1,128 @@
+// Tasks of the C++ interface, in a program that is linked with the layer; and threads that call MPI beside
+// them.
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <fult/blocking.hpp>
+#include <fult/fult.hpp>
+#include <fult/inspect.hpp>
+
+#define OMPI_SKIP_MPICXX 1
+#define MPICH_SKIP_MPICXX 1
+#include "check_mpi.h"
+
+namespace {
+
+int rank = -1, size = 0;
+
+int next_rank() { return (rank + 1) % size; }
+int rank_before() { return (rank + size - 1) % size; }
+
+// A ring of all ranks and many tasks: task i of a rank passes on to task i of the next one.
+void ring_of_tasks() {
+    constexpr int tasks = 200;
+    std::atomic<int> right{0};
+    std::vector<fult::handle<void>> all;
+    for (int i = 0; i < tasks; ++i)
+        all.push_back(fult::spawn([i, &right] {
+            int ball = i;
+            if (rank == 0)
+                CHECK_MPI(MPI_Send(&ball, 1, MPI_INT, next_rank(), i, MPI_COMM_WORLD));
+            CHECK_MPI(MPI_Recv(&ball, 1, MPI_INT, rank_before(), i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            right += ball == i;
+            if (rank != 0)
+                CHECK_MPI(MPI_Send(&ball, 1, MPI_INT, next_rank(), i, MPI_COMM_WORLD));
+        }));
+    fult::join_all(all);
+    CHECK(right == tasks);
+}
+
+// Of pmodels/mpich 3861: tasks that send and then receive, against tasks that receive and then send, begun in
+// the opposite order.
+void opposite_orders() {
+    constexpr int pairs = 8;
+    const int other = 1 - rank;
+    std::vector<fult::handle<void>> all;
+    for (int k = 0; k < pairs; ++k)
+        all.push_back(fult::spawn([i = rank == 0 ? k : pairs - 1 - k, other] {
+            int got = -1;
+            if (rank == 0)
+                CHECK_MPI(MPI_Ssend(&i, 1, MPI_INT, other, i, MPI_COMM_WORLD));
+            CHECK_MPI(MPI_Recv(&got, 1, MPI_INT, other, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            if (rank != 0)
+                CHECK_MPI(MPI_Ssend(&i, 1, MPI_INT, other, i, MPI_COMM_WORLD));
+            CHECK(got == i);
+        }));
+    fult::join_all(all);
+}
+
+// Threads outside the runtime beside tasks.
+void threads_and_tasks() {
+    constexpr int messages = 50;
+    const auto exchange = [](int tag) {
+        for (int i = 0; i < messages; ++i) {
+            int got = -1;
+            CHECK_MPI(MPI_Sendrecv(&i, 1, MPI_INT, next_rank(), tag, &got, 1, MPI_INT, rank_before(), tag,
+                                   MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+            CHECK(got == i);
+        }
+    };
+    std::vector<std::thread> threads;
+    std::vector<fult::handle<void>> tasks;
+    for (int i = 0; i < 3; ++i) {
+        threads.emplace_back(exchange, i);
+        tasks.push_back(fult::spawn(exchange, 10 + i));
+    }
+    fult::join_all(tasks);
+    fult::blocking([&] {
+        for (std::thread &each : threads)
+            each.join();
+    });
+}
+
+// What a waiting task waits for is visible.
+void described_wait() {
+    auto receiver = fult::spawn([] {
+        int got = -1;
+        CHECK_MPI(MPI_Recv(&got, 1, MPI_INT, rank, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        return got;
+    });
+    bool found = false;
+    while (!found) {
+        fult::visit_tasks([&](const fult::task_description &about) {
+            found = found ||
+                    (about.waits_for && std::string_view(about.waits_for) == "MPI_Recv" && about.detail &&
+                     std::string_view(about.detail) ==
+                         "from rank " + std::to_string(rank) + ", tag 77, MPI_COMM_WORLD");
+        });
+        fult::this_task::yield();
+    }
+    const int out = 5;
+    CHECK_MPI(MPI_Send(&out, 1, MPI_INT, rank, 77, MPI_COMM_WORLD));
+    CHECK(receiver.join() == out);
+}
+
+} // namespace
+
+int main(int count, char **arguments) {
+    int provided = -1;
+    CHECK_MPI(MPI_Init_thread(&count, &arguments, MPI_THREAD_FUNNELED, &provided));
+    CHECK(provided == MPI_THREAD_FUNNELED);
+    CHECK_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
+    CHECK_MPI(MPI_Comm_size(MPI_COMM_WORLD, &size));
+    for (const unsigned workers : {1u, 2u}) {
+        fult::options how = fult::read_options();
+        how.workers = workers;
+        const fult::runtime runtime(how);
+        ring_of_tasks();
+        if (size == 2)
+            opposite_orders();
+        threads_and_tasks();
+        described_wait();
+    }
+    CHECK_MPI(MPI_Finalize());
+}
