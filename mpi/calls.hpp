@@ -65,6 +65,7 @@ template <class Call> int at_once(Call call) noexcept {
 template <class Call> int once_of_many(const int *succeeded, Call call) noexcept {
     const int code = at_once(call);
     if (code == MPI_SUCCESS && *succeeded == 0 && !the_engine().is_inside_mpi()) {
+        the_engine().poll();
         fult::detail::let_others_run_sometimes();
         yield_if_crowded();
     }

@@ -63,6 +63,7 @@ void engine::count_end(unsigned ended) noexcept {
 bool engine::begin(operation &op) noexcept {
     FULT_ASSERT(lock_.is_mine());
     activity_.store(activity() + 1, std::memory_order_relaxed);
+    counters_.count_operation();
     op.error = op.start();
     if (op.error != MPI_SUCCESS || (op.count == 0 ? op.test() : test_parts(op)))
         return true;
@@ -80,38 +81,38 @@ bool engine::begin(operation &op) noexcept {
     return false;
 }
 
-void engine::test(fult::detail::wait_chain &complete) noexcept {
+// Under the lock.
+void engine::test(completed_operations &complete) noexcept {
     requests_.test(complete);
     if (!tested_.empty())
         tested_.test(complete);
 }
 
 // Starts what has come meanwhile, unlocks, and grants.
-void engine::leave(fult::detail::wait_chain &complete) noexcept {
+void engine::leave(completed_operations &complete) noexcept {
     while (operation *first = lock_.unlock_or_take())
         while (first) {
             operation &each = *first;
             first = each.next;
             if (begin(each))
-                complete.add(&each.caller);
+                complete.add(each);
         }
     if (!complete.empty())
-        complete.grant();
+        complete.notify_all();
 }
 
 void engine::leave() noexcept {
-    fult::detail::wait_chain complete;
+    completed_operations complete;
     leave(complete);
 }
 
 bool engine::poll() noexcept {
     if (under_way_.load(std::memory_order_relaxed) == 0 || lock_.is_mine() || !lock_.try_lock_to_poll())
         return false;
-    fult::detail::wait_chain complete;
+    completed_operations complete;
+    counters_.count_poll();
     test(complete);
-    unsigned ended = 0;
-    for (const fult::detail::waiter *w = complete.first(); w; w = w->next)
-        ++ended;
+    const unsigned ended = complete.count();
     if (ended != 0)
         count_end(ended);
     leave(complete);
@@ -134,16 +135,36 @@ int engine::run(operation &op) noexcept {
     if (lock_.lock_or_push(op)) {
         const bool complete = begin(op);
         leave();
-        if (complete)
+        if (complete) {
+            if (!in_task())
+                poll(); // no worker may do it for operations that are unattended
             return op.error;
+        }
     }
     wait(op);
     return op.error;
 }
 
+void engine::run_unattended(operation &op) noexcept {
+    fult::detail::check_not_forked();
+    if (lock_.is_mine()) [[unlikely]] {
+        finish_inside(op);
+        return op.notify();
+    }
+    the_progress_service().ensure_added(); // without a runtime, the next blocking call polls
+    if (!lock_.lock_or_push(op))
+        return;
+    completed_operations complete;
+    if (begin(op))
+        complete.add(op);
+    leave(complete);
+}
+
 void engine::wait(operation &op) noexcept {
     if (poll_until_complete(op))
         return;
+    counters_.count_wait();
+    const statistics::wait_time time(counters_, op.facts.name);
     if (in_task())
         wait_suspended(op);
     else

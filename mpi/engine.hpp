@@ -14,6 +14,7 @@
 #include "operation.hpp"
 #include "pause.hpp"
 #include "request_table.hpp"
+#include "statistics.hpp"
 #include "tested_operations.hpp"
 
 namespace fult::mpi {
@@ -26,6 +27,10 @@ class engine {
 
     // Returns the error code of the complete operation. May suspend, unless MPI has called the caller.
     int run(operation &op) noexcept;
+
+    // Starts an operation that no caller waits for: it is notified when it is complete, possibly before this
+    // returns. Does not suspend.
+    void run_unattended(operation &op) noexcept;
 
     // Locks MPI for a call that does not wait for other ranks. Below a function of the program that MPI has
     // called, the thread has the lock already.
@@ -60,6 +65,9 @@ class engine {
     } // pairs with begin
     unsigned long activity() const noexcept { return activity_.load(std::memory_order_relaxed); }
 
+    // At the end of MPI.
+    statistics &counters() noexcept { return counters_; }
+
     // MPI may return errors to the program.
     void errors_may_return() noexcept {
         const entry here(*this);
@@ -69,9 +77,9 @@ class engine {
   private:
     bool begin(operation &op) noexcept;
     void leave() noexcept;
-    void leave(fult::detail::wait_chain &complete) noexcept;
+    void leave(completed_operations &complete) noexcept;
     bool test_parts(operation &op) noexcept;
-    void test(fult::detail::wait_chain &complete) noexcept;
+    void test(completed_operations &complete) noexcept;
     int finish_inside(operation &op) noexcept;
     void wait(operation &op) noexcept;
     bool poll_until_complete(operation &op) noexcept;
@@ -82,6 +90,7 @@ class engine {
     entry_lock lock_;
     request_table requests_; // under the lock, with the next
     tested_operations tested_;
+    statistics counters_;
     std::atomic<unsigned> under_way_{0}; // written under the lock
     std::atomic<unsigned long> activity_{0};
     std::atomic<unsigned> attended_{0}; // callers that poll

@@ -55,8 +55,28 @@ int begin_mpi(int *argc, char ***argv, int asked, int *given) noexcept {
 int end_mpi() noexcept {
     the_progress_service().remove();
     const engine::entry here(the_engine());
+    if (statistics::is_wanted()) {
+        int rank = 0;
+        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        the_engine().counters().print(rank);
+    }
     return PMPI_Finalize();
 }
+
+#if MPI_VERSION >= 4
+int begin_session(MPI_Info info, MPI_Errhandler handler, MPI_Session *session) noexcept {
+    MPI_Info with_level = MPI_INFO_NULL;
+    int code = info == MPI_INFO_NULL ? PMPI_Info_create(&with_level) : PMPI_Info_dup(info, &with_level);
+    if (code != MPI_SUCCESS)
+        return code;
+    PMPI_Info_set(with_level, "thread_level", "MPI_THREAD_MULTIPLE");
+    code = PMPI_Session_init(with_level, handler, session);
+    PMPI_Info_free(&with_level);
+    if (code == MPI_SUCCESS && mpi_gives.load(std::memory_order_relaxed) == unknown)
+        mpi_gives.store(MPI_THREAD_MULTIPLE, std::memory_order_relaxed);
+    return code;
+}
+#endif
 
 int asked_level() noexcept {
     const int level = asked_for.load(std::memory_order_relaxed);

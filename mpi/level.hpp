@@ -9,6 +9,10 @@ namespace fult::mpi {
 // task and thread call MPI at any time. Ends the program if MPI allows one thread only.
 int begin_mpi(int *argc, char ***argv, int asked, int *given) noexcept;
 int end_mpi() noexcept;
+#if MPI_VERSION >= 4
+// The same for a session.
+int begin_session(MPI_Info info, MPI_Errhandler handler, MPI_Session *session) noexcept;
+#endif
 // As MPI_Query_thread answers the program.
 int asked_level() noexcept;
 

@@ -37,6 +37,9 @@ class operation {
     // error.
     virtual bool test() noexcept { return true; }
 
+    // Without the lock: its caller, or what else waits for it, goes on. The operation may be gone afterwards.
+    virtual void notify() noexcept { caller.grant(); }
+
     void add(MPI_Request handle, MPI_Status *status, MPI_Request *home = nullptr) noexcept {
         FULT_ASSERT(count < most_parts);
         parts[count++] = {handle, status, home, this};
@@ -58,7 +61,8 @@ class operation {
     unsigned count = 0;
     unsigned parts_left = 0;
     int error = MPI_SUCCESS;
-    operation *next = nullptr; // in the queue of the lock, or among those that are tested by themselves
+    operation *next =
+        nullptr; // in the queue of the lock, then in that of tested_operations or completed_operations
     fult::detail::waiter caller{fult::detail::waiter::as_it_comes{}};
 
   protected:

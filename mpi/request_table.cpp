@@ -42,7 +42,7 @@ void request_table::add(part &which) noexcept {
 }
 
 // The last one takes its place.
-void request_table::end(std::size_t which, int code, fult::detail::wait_chain &complete) noexcept {
+void request_table::end(std::size_t which, int code, completed_operations &complete) noexcept {
     part &its = *parts_[which];
     its.handle = handles_[which];
     handles_[which] = handles_.back();
@@ -51,10 +51,10 @@ void request_table::end(std::size_t which, int code, fult::detail::wait_chain &c
     parts_.pop_back();
     operation &whole = *its.of;
     if (whole.end_part(its, code))
-        complete.add(&whole.caller);
+        complete.add(whole);
 }
 
-void request_table::test(fult::detail::wait_chain &complete) noexcept {
+void request_table::test(completed_operations &complete) noexcept {
     const std::size_t once = one_by_one_ ? most_one_by_one : in_turn;
     if (handles_.size() <= once)
         return test_range(0, handles_.size(), complete);
@@ -67,16 +67,14 @@ void request_table::test(fult::detail::wait_chain &complete) noexcept {
     test_range(from, count, complete);
 }
 
-void request_table::test_range(std::size_t from, std::size_t count,
-                               fult::detail::wait_chain &complete) noexcept {
+void request_table::test_range(std::size_t from, std::size_t count, completed_operations &complete) noexcept {
     if (one_by_one_ || count == 1)
         test_each(from, count, complete);
     else if (count != 0)
         test_together(from, count, complete);
 }
 
-void request_table::test_each(std::size_t from, std::size_t count,
-                              fult::detail::wait_chain &complete) noexcept {
+void request_table::test_each(std::size_t from, std::size_t count, completed_operations &complete) noexcept {
     error_route errors(one_by_one_);
     for (std::size_t i = from + count; i-- > from;) { // downwards: an end moves the last one
         int flag = 0;
@@ -88,7 +86,7 @@ void request_table::test_each(std::size_t from, std::size_t count,
 }
 
 void request_table::test_together(std::size_t from, std::size_t count,
-                                  fult::detail::wait_chain &complete) noexcept {
+                                  completed_operations &complete) noexcept {
     FULT_ASSERT(count <= std::max(newest, in_turn));
     int indices[std::max(newest, in_turn)];
     MPI_Status statuses[std::max(newest, in_turn)];

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "abi.hpp"
+#include "completed.hpp"
 #include "operation.hpp"
 
 namespace fult::mpi {
@@ -18,7 +19,7 @@ class request_table {
 
     // Tests some of the requests, the newest and some of the others in turn. Operations that are complete are
     // added to `complete`.
-    void test(fult::detail::wait_chain &complete) noexcept;
+    void test(completed_operations &complete) noexcept;
 
     // The program may get errors back: from now on each request is tested by itself. By MPI_Testsome an MPI
     // may call the error handler of another communicator.
@@ -29,10 +30,10 @@ class request_table {
     static constexpr std::size_t newest = 32, in_turn = 96; // tested at once
     static constexpr std::size_t most_one_by_one = 24;
 
-    void test_range(std::size_t from, std::size_t count, fult::detail::wait_chain &complete) noexcept;
-    void test_each(std::size_t from, std::size_t count, fult::detail::wait_chain &complete) noexcept;
-    void test_together(std::size_t from, std::size_t count, fult::detail::wait_chain &complete) noexcept;
-    void end(std::size_t which, int code, fult::detail::wait_chain &complete) noexcept;
+    void test_range(std::size_t from, std::size_t count, completed_operations &complete) noexcept;
+    void test_each(std::size_t from, std::size_t count, completed_operations &complete) noexcept;
+    void test_together(std::size_t from, std::size_t count, completed_operations &complete) noexcept;
+    void end(std::size_t which, int code, completed_operations &complete) noexcept;
 
     // of equal length: what MPI tests, and whose it is
     std::vector<MPI_Request> handles_;

@@ -18,3 +18,10 @@ FULT_API int MPI_Query_thread(int *provided) {
 }
 
 FULT_API int MPI_Finalize(void) { return end_mpi(); }
+
+#if MPI_VERSION >= 4
+FULT_API int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session) {
+    the_engine().errors_may_return(); // by the handler
+    return begin_session(info, errhandler, session);
+}
+#endif

@@ -2,6 +2,7 @@
 // program.
 #pragma once
 
+#include "completed.hpp"
 #include "operation.hpp"
 
 namespace fult::mpi {
@@ -20,14 +21,14 @@ class tested_operations {
         last_ = &op;
     }
 
-    void test(fult::detail::wait_chain &complete) noexcept {
+    void test(completed_operations &complete) noexcept {
         const operation *const end = last_; // at most one round
         for (unsigned i = 0; last_ && i < at_once; ++i) {
             operation &first = *last_->next;
             const bool is_end = &first == end;
             if (first.test()) {
                 remove_first();
-                complete.add(&first.caller);
+                complete.add(first);
             } else {
                 last_ = &first;
             }

@@ -11,7 +11,7 @@ from pathlib import Path
 
 # Written by hand, in mpi/*.cpp.
 OWN = {'Init', 'Init_thread', 'Query_thread', 'Finalize', 'Wait', 'Waitall', 'Waitany', 'Waitsome', 'Sendrecv', 'Sendrecv_c',
-       'Sendrecv_replace', 'Probe', 'Mprobe'}
+       'Sendrecv_replace', 'Probe', 'Mprobe', 'Session_init'}
 
 # Not wrapped: callable at any time by any thread, by the standard; or never called by a program, but passed to MPI.
 FREE = re.compile(r'Initialized|Finalized|Get_(library_)?version|Is_thread_main|Get_address|Address|Pcontrol|Abort|T_.*|.*_[cf]2[cf]'
@@ -23,7 +23,7 @@ APART = {
     'Comm_create_group', 'Comm_disconnect', 'Comm_dup', 'Comm_dup_with_info', 'Comm_free', 'Comm_join', 'Comm_set_info', 'Comm_spawn',
     'Comm_spawn_multiple', 'Comm_split', 'Comm_split_type', 'Dist_graph_create', 'Dist_graph_create_adjacent', 'Graph_create',
     'Intercomm_create', 'Intercomm_create_from_groups', 'Intercomm_merge', 'Lookup_name', 'Open_port', 'Publish_name',
-    'Sendrecv_replace_c', 'Session_finalize', 'Session_init', 'Unpublish_name', 'Win_allocate', 'Win_allocate_shared', 'Win_complete',
+    'Sendrecv_replace_c', 'Session_finalize', 'Unpublish_name', 'Win_allocate', 'Win_allocate_shared', 'Win_complete',
     'Win_create', 'Win_create_dynamic', 'Win_fence', 'Win_flush', 'Win_flush_all', 'Win_flush_local', 'Win_flush_local_all',
     'Win_free', 'Win_lock', 'Win_lock_all', 'Win_post', 'Win_set_info', 'Win_start', 'Win_unlock', 'Win_unlock_all', 'Win_wait'}
 APART_FILES = re.compile(r'File_(?!get_|set_errhandler|create_errhandler|call_errhandler)')
@@ -35,7 +35,7 @@ TRIES = {'Test': 'flag', 'Testall': 'flag', 'Testany': 'flag', 'Testsome': 'outc
 # Where the nonblocking form has another name than I + the name.
 NONBLOCKING = {'Comm_dup': 'Comm_idup', 'Comm_dup_with_info': 'Comm_idup_with_info'}
 
-SETS_HANDLER = re.compile(r'(Comm|Session)_set_errhandler|Errhandler_set|Session_init')
+SETS_HANDLER = re.compile(r'(Comm|Session)_set_errhandler|Errhandler_set')
 
 
 class Function:

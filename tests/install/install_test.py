@@ -17,7 +17,7 @@ from pathlib import Path
 MOST_STATIC_TLS = 256
 
 # The programs that are installed, by the folder of the build that has them.
-BUILT = {'fult-info': 'tools', 'fult-comm-info': 'tools', 'fult-run': 'launcher', 'fult-omp': 'omp'}
+BUILT = {'fult-info': 'tools', 'fult-comm-info': 'tools', 'fult-run': 'launcher', 'fult-omp': 'omp', 'fult-mpi': 'mpi'}
 
 
 class Failure(Exception):
