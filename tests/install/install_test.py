@@ -152,13 +152,15 @@ def comm_library(tree):
 
 
 def headers(tree):
-    """What is installed is what include/ holds, and includes nothing that is not."""
+    """What is installed is what include/ holds, with that of mpi/ where an MPI is found, and includes nothing that is not."""
     include = one('fult', tree.stage / next(p for p in tree.stage.rglob('include')).relative_to(tree.stage))
-    source = tree.options.source / 'include' / 'fult'
+    sources = [tree.options.source / 'include' / 'fult']
+    if any(tree.stage.rglob('bin/fult-mpi')):
+        sources.append(tree.options.source / 'mpi' / 'include' / 'fult')
     there = {p.relative_to(include).as_posix() for p in include.rglob('*') if p.is_file()}
-    here = {p.relative_to(source).as_posix() for p in source.rglob('*') if p.is_file()}
+    here = {p.relative_to(source).as_posix() for source in sources for p in source.rglob('*') if p.is_file()}
     if there != here:
-        raise Failure(f'installed headers differ from include/fult: {sorted(there ^ here)}')
+        raise Failure(f'installed headers differ from those of the source: {sorted(there ^ here)}')
     for name in sorted(there):
         for target in re.findall(r'#\s*include\s*[<"]fult/([^>"]+)', (include / name).read_text()):
             if target not in there:
