@@ -345,7 +345,57 @@ void with_cancelled_barrier(const program &p, draw d) {
     expect(omp_get_cancellation() ? beyond == 0 : beyond > 0, "a barrier of a cancelled region", p.seed);
 }
 
-constexpr unsigned kinds = 11;
+// One task generates many, more than may be queued. They may wait for an event that it fulfills at its end,
+// so it must not wait for them; some generate more.
+void with_single_producer(const program &p, draw d) {
+    if (omp_in_final() || !d.one_in(4))
+        return;
+    const unsigned n = 64 + d.below(300), more = 1 + d.below(8);
+    const bool held = d.one_in(2);
+    std::atomic<unsigned> ended{0}, ended_below{0};
+    [[maybe_unused]] int x = 0; // for depend alone
+    unsigned expected_below = 0;
+#pragma omp taskgroup
+    {
+        omp_event_handle_t event{};
+        if (held) {
+#pragma omp task detach(event) depend(out : x)
+            {}
+        }
+        for (unsigned i = 0; i < n; ++i) {
+            const bool generates = i % more == 0;
+            expected_below += generates ? 1 : 0;
+            if (held) {
+#pragma omp task depend(in : x) shared(ended, ended_below) firstprivate(generates)
+                {
+                    ++ended;
+                    if (generates) {
+#pragma omp task shared(ended_below)
+                        ++ended_below;
+                    }
+                }
+            } else {
+#pragma omp task shared(ended, ended_below) firstprivate(generates)
+                {
+                    if (generates) {
+#pragma omp task shared(ended_below)
+                        ++ended_below;
+                    }
+                    ++ended;
+                }
+            }
+        }
+        if (held) {
+            expect(ended == 0, "tasks did not wait for an event", p.seed);
+            omp_fulfill_event(event);
+        }
+#pragma omp taskwait
+        expect(ended == n, "tasks of a single producer", p.seed);
+    }
+    expect(ended_below == expected_below, "tasks of the tasks of a single producer", p.seed);
+}
+
+constexpr unsigned kinds = 12;
 
 void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long> *count) {
     ++tasks_run;
@@ -382,6 +432,9 @@ void node(const program &p, std::uint64_t seed, unsigned depth, std::atomic<long
     case 9:
         if (p.nested)
             with_cancelled_barrier(p, d);
+        break;
+    case 10:
+        with_single_producer(p, d);
         break;
     default:
         with_yields(p, d);
