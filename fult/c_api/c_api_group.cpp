@@ -48,7 +48,7 @@ int fult_wait_any(const fult_task_t *tasks, size_t count, size_t *first) {
         all.reserve(count);
         std::transform(tasks, tasks + count, std::back_inserter(all),
                        [](fult_task_t each) { return fult::detail::task_of(each, "fult_wait_any"); });
-        *first = fult::detail::first_of(all.data(), count, nullptr);
+        *first = fult::detail::await_any(all.data(), count, nullptr);
     });
 }
 

@@ -12,7 +12,7 @@
 
 #include "fult/base/check.hpp"
 #include "fult/base/sanitizer.hpp"
-#include "fult/tasks/completion.hpp"
+#include "fult/kernel/joins.hpp"
 #include "fult/tasks/locals.hpp"
 #include "worker.hpp"
 

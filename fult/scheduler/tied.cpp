@@ -30,7 +30,7 @@ void untie_current() noexcept {
 }
 
 void end_inline_row() noexcept {
-    if (stack_below(this_worker()->stack_limit))
+    if (is_stack_low(this_worker()))
         this_worker()->end_row();
 }
 
@@ -44,32 +44,28 @@ task *take_slot() noexcept {
 }
 } // namespace
 
-tied_above::tied_above(const task_ops *ops, void *stored) noexcept
-    : task_(take_slot()), below_(this_worker()->current) {
+tied_above::tied_above(const task_ops *ops, void *stored) noexcept : task_(take_slot()) {
     worker *const w = this_worker();
-    FULT_ASSERT(home_of(task_) == w && below_, "a slot of this worker, above a running task");
+    FULT_ASSERT(home_of(task_) == w && w->current, "a slot of this worker, above a running task");
     task_->ops = ops;
     ::new (task_->storage) void *(stored);
-    task_->outer = outer_word::above(below_);
     task_->pinned = true;
     stack *const on = w->current_stack();
     pinned_before_ = on->pinned;
     tied_before_ = on->tied_to;
     on->pinned = true;
     on->tied_to = w;
-    run_as(w, task_);
+    run_.emplace(w, task_);
 }
 
 tied_above::~tied_above() {
-    if (task_->outer != outer_word::above(below_)) [[unlikely]]
-        end_inline_slow(task_);
+    run_.reset();
     worker *const w = this_worker();
     FULT_ASSERT(home_of(task_) == w, "a tied task stays on its worker");
     stack *const on = w->current_stack();
     on->pinned = pinned_before_;
     on->tied_to = tied_before_;
     task_->pinned = false;
-    run_as(w, below_);
     release_slot(w, task_);
 }
 

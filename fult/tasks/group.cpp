@@ -5,13 +5,8 @@
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/group.hpp>
-#include <fult/detail/misuse.hpp>
 
 #include "fult/memory/home_memory.hpp"
-#include "fult/outside/thread_waits.hpp"
-#include "fult/scheduler/parker.hpp"
-#include "fult/scheduler/slot_place.hpp"
-#include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
 
 namespace fult::detail {
@@ -42,11 +37,11 @@ bool is_first_of_word(const task *t) noexcept { return (bit_of(slot_of(t)) & ~us
 // Counts inline runs as a spawn counts itself, but many at a time. Returns false if the caller must
 // stop: the stack is low, or the task now runs on another worker.
 bool count_runs(worker *w, std::uintptr_t runs) noexcept {
-    w->stack_limit += runs * row_step;
-    if (!stack_below(w->stack_limit)) [[likely]]
+    count_in_row(w, runs);
+    if (!is_stack_low(w)) [[likely]]
         return true;
     w->end_row();
-    return this_worker() == w && !stack_below(w->stack_limit);
+    return this_worker() == w && !is_stack_low(w);
 }
 
 } // namespace
@@ -54,38 +49,31 @@ bool count_runs(worker *w, std::uintptr_t runs) noexcept {
 // Waiting ---------------------------------------------------------------------------------------------------------------------
 
 // Runs t if it is an unstarted task of this group that is private to this worker.
-FULT_ALWAYS_INLINE group_core::run_end group_core::run_here(worker_hot *w, task *self, task *t) noexcept {
-    FULT_ASSERT(home_of(t) == w && w->current == self);
-    ready_byte *const mine = ready_byte_at(w, distance_in_slots(w, t));
-    if (!is_set(*mine))
-        return run_end::not_run;
-    mine->store(0, std::memory_order_relaxed);
-    owner_barrier();
-    if (is_set(w->request_flags) && !poll_requests_after_claim(w, t)) [[unlikely]]
+FULT_ALWAYS_INLINE group_core::run_end group_core::run_one(worker_hot *w, task *t) noexcept {
+    FULT_ASSERT(home_of(t) == w);
+    const std::uintptr_t distance = distance_in_slots(w, t);
+    if (!is_unstarted_private(w, distance) || !claim_unstarted(w, t, distance))
         return run_end::not_run;
     // a task of another group: checked after the claim, as no other thread writes `outer` then
     if (t->outer != mark()) [[unlikely]] {
         make_ready_slow(t);
         return run_end::not_run;
     }
-    t->outer = outer_word::above(self);
-    run_as(w, t);
-    static_cast<const group_task_ops *>(t->ops)->here(*t);
-    if (t->outer != outer_word::above(self)) [[unlikely]]
-        end_inline_slow(t);
-    const worker_hot *const before = std::exchange(w, current_worker());
-    run_as(w, self);
-    release_slot(w, t);
-    return w == before ? run_end::same_worker : run_end::other_worker;
+    {
+        const run_above<slot_after::free> run(w, t);
+        static_cast<const group_task_ops *>(t->ops)->here(*t);
+    }
+    return w == current_worker() ? run_end::same_worker : run_end::other_worker;
 }
 
-// Runs what tasks of the group have spawned above t, the newest first. Adds their number to `found`.
-FULT_NOINLINE group_core::run_end group_core::run_above(worker_hot *w, task *self, const task *t,
-                                                        std::int64_t &found) noexcept {
+// Runs what tasks of the group have spawned in the slots above, the newest first. Adds their number to
+// `found`.
+FULT_NOINLINE group_core::run_end group_core::run_newest(worker_hot *w, const task *above,
+                                                         std::int64_t &found) noexcept {
     constexpr std::int64_t most_found = 1000;
     run_end where = run_end::same_worker;
-    while (where == run_end::same_worker && w->run.next - 1 > t && found < most_found) {
-        where = run_here(w, self, w->run.next - 1);
+    while (where == run_end::same_worker && newest_slot(w) > above && found < most_found) {
+        where = run_one(w, newest_slot(w));
         if (where != run_end::not_run)
             ++found;
     }
@@ -98,31 +86,30 @@ FULT_NOINLINE group_core::run_end group_core::run_above(worker_hot *w, task *sel
 void group_core::run_own() noexcept {
     worker *const here = this_worker();
     task *t = std::exchange(highest_, nullptr);
-    if (!here || !t || home_of(t) != here || !count_runs(here, 1) || !here->run.next)
-        return; // the last condition: no task is private here (hidden_run_)
+    if (!here || !t || home_of(t) != here || !count_runs(here, 1) || !has_private_tasks(here))
+        return;
     const without_exceptions meanwhile(*here);
-    task *const self = here->current;
     std::int64_t left = uncounted(), found = 0;
-    FULT_ASSERT(self == owner_, "only the owner runs its tasks inline");
+    FULT_ASSERT(is_owned_by(here), "only the owner runs its tasks inline");
     // Slots of other tasks may lie in between. The walk does not leave the half of t: the end of the lower
     // half may have no memory. (t is in the upper half if the owner spawned on this worker before it moved
     // here.)
     const std::ptrdiff_t span = std::min<std::ptrdiff_t>(slot_of(t) % half_slots, 2 * left + 1000);
     for (const task *const lowest = t - span; left > 0 && t >= lowest; --t) {
-        run_end where = run_here(here, self, t);
+        run_end where = run_one(here, t);
         if (where != run_end::not_run)
             --left;
         else if (is_first_of_word(t) && !count_runs(here, slots_in_word))
             break;
-        if (where != run_end::other_worker && here->run.next - 1 > t)
-            where = run_above(here, self, t, found);
+        if (where != run_end::other_worker && newest_slot(here) > t)
+            where = run_newest(here, t, found);
         if (where == run_end::other_worker)
             break;
     }
     own_.store(counted_ + left - found, std::memory_order_relaxed); // fewer: of the tasks counted by others
 }
 
-group_core::group_core() noexcept : owner_(current_worker()->current), in_flight_(in_flight()) {}
+group_core::group_core() noexcept : owner_(running_task()), in_flight_(in_flight()) {}
 
 // std::uncaught_exceptions without the calls through two libraries.
 int group_core::in_flight() noexcept {
@@ -136,66 +123,15 @@ std::int64_t group_core::take_uncounted() noexcept {
     return more;
 }
 
-// If the count is zero, all tasks that it includes have ended, and what they spawned is visible. If there are
-// no uncounted tasks either, all tasks have ended: each was spawned before the wait or by a task of the
-// group.
+// If nothing is outstanding, all tasks that are counted have ended, and what they spawned is visible. If
+// there are no uncounted tasks either, all tasks have ended: each was spawned before the wait or by a task of
+// the group.
 void group_core::wait_until_empty() noexcept {
+    static constexpr waiting_for end{"task_group::wait"};
     if (worker *w = this_worker(); w && is_owned_by(w) && uncounted() > 0)
         run_own();
-    if (uncounted() != 0 || word_.load(std::memory_order_acquire) != 0) // pairs with count_down
-        wait_for_count();
-}
-
-void group_core::wait_for_count() noexcept {
-    worker *const w = this_worker();
-    parker until;
-    do {
-        const std::int64_t own = one * take_uncounted();
-        std::int64_t open = 0, seen = word_.load(std::memory_order_acquire); // pairs with count_down
-        if (own == 0 && seen == 0)
-            return;
-        const std::uint32_t prepared = until.prepare();
-        waiter_.store(w ? join_word::of(to_id(this_worker()->current))
-                        : join_word::of(join_tag::parker, &until),
-                      std::memory_order_relaxed);
-        do {
-            if ((seen & waiting) != 0)
-                misuse("task_group::wait", "another task or thread waits for this group already");
-            open = seen + own;
-        } while (!word_.compare_exchange_weak(seen, open > 0 ? open + waiting : open,
-                                              std::memory_order_acq_rel, // pairs with count_down
-                                              std::memory_order_acquire));
-        if (w) {
-            const slot_place place(*this_worker());
-            while ((word_.load(std::memory_order_acquire) & waiting) != 0) // pairs with count_down
-                suspend_until_signaled(false);
-            place.resume();
-        } else if (open > 0) {
-            // waits for the post: the thread that counts down uses the parker until then
-            wait_for_post(until, prepared);
-        }
-    } while (uncounted() != 0);
-}
-
-// One step, because the group may be destroyed after it, and because another task may count down at the same
-// time while some are not counted yet.
-void group_core::count_down() noexcept {
-    std::int64_t seen = word_.load(std::memory_order_acquire); // pairs with wait_until_empty, for the waiter
-    join_word who;
-    bool last = false;
-    do {
-        who = waiter_.load(std::memory_order_relaxed);
-        last = seen == one + waiting;
-    } while (!word_.compare_exchange_weak(seen, last ? 0 : seen - one,
-                                          std::memory_order_acq_rel, // pairs with wait_until_empty
-                                          std::memory_order_acquire));
-    if (!last)
-        return;
-    FULT_ASSERT(who.is_waiter(), "the bit `waiting` is set after the waiter");
-    if (who.tag() == join_tag::parker)
-        who.as<parker>(join_tag::parker)->post();
-    else
-        post_signal(who.joiner()); // a stale id causes a spurious wake-up
+    while (!ends_.is_over() || uncounted() != 0) // in this order: the last end may have spawned as the owner
+        ends_.wait(end, take_uncounted());
 }
 
 // Stopping --------------------------------------------------------------------------------------------------------------------

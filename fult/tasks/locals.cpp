@@ -92,12 +92,6 @@ FULT_OPAQUE local_values &make_values_of_thread() {
     return *values_here;
 }
 
-// The task that runs here; nullptr: a foreign thread, or a scheduler, whose values are those of its thread.
-task *running_task() noexcept {
-    const worker *w = this_worker();
-    return w ? w->current : nullptr;
-}
-
 // The caller's values; nullptr if it has none.
 local_values *my_values() noexcept {
     task *const t = running_task();

@@ -153,7 +153,7 @@ template <class Take> task *take_after_turns(const Take &take) noexcept {
 // As the fast path does: a spawn counts for the row of its joiner.
 void count_spawn() noexcept {
     if (worker *w = this_worker())
-        w->stack_limit += row_step;
+        count_in_row(w);
 }
 
 task *take_own_slot_in_turn() {
@@ -194,7 +194,7 @@ task *take_slot_with(const spawn_options &wanted) {
         throw std::invalid_argument("fult: spawn: a stack of " + std::to_string(wanted.stack_size) +
                                     " bytes; the maximum is 1G");
     std::unique_ptr<task_extras> extras;
-    if (!wanted.name.empty() || wanted.stack_size != 0 || wanted.inherit_locals || wanted.locals.size() != 0)
+    if (!wanted.name.empty() || wanted.stack_size != 0 || wanted.inherit_locals || !wanted.locals.empty())
         extras = std::make_unique<task_extras>(wanted.name, wanted.stack_size);
     inherited copies;
     if (extras)

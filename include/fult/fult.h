@@ -93,8 +93,7 @@ FULT_API int fult_detach(fult_task_t task);
 
 /** Waits until one of the tasks has ended; *first receives its index, or count if all are NULL. All tasks
  * remain to be joined; NULL elements are ignored. On a task: suspends. On a foreign thread: blocks.
- * FULT_ERR_INVALID; FULT_ERR_NO_MEMORY, FULT_ERR_NO_RUNTIME on a foreign thread, in whose place a task
- * waits. */
+ * FULT_ERR_INVALID, FULT_ERR_NO_MEMORY. */
 FULT_API int fult_wait_any(const fult_task_t *tasks, size_t count, size_t *first);
 
 /** Tasks that are waited for together; the first failure stops the rest. */

@@ -25,8 +25,7 @@ namespace detail {
 FULT_API task_id id_of(const task *t) noexcept;
 FULT_API bool is_done(const task *t) noexcept;
 FULT_API void await_all(task *const *tasks, std::size_t count) noexcept;
-// Must be called by a task. Returns the index of a task that has ended; count if a stop was requested first,
-// or all are null.
+// Returns the index of a task that has ended; count if a stop was requested first, or all are null.
 FULT_API std::size_t await_any(task *const *tasks, std::size_t count, const std::stop_token *stop);
 /// @endcond
 

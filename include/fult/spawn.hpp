@@ -4,9 +4,9 @@
 
 #include <concepts>
 #include <cstddef>
-#include <initializer_list>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include <fult/detail/mistake.hpp>
 #include <fult/handle.hpp>
@@ -22,7 +22,7 @@ struct spawn_options {
     bool pinned = false;         ///< runs on its home worker only
     bool inherit_locals = false; ///< copies the spawner's task-local values whose keys allow it
     /// Task-local values of its own, one for a key: {key.with(value), ...}.
-    std::initializer_list<local_value> locals{};
+    std::vector<local_value> locals{};
 };
 
 /// @cond internal

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <initializer_list>
 #include <optional>
 #include <ranges>
 #include <stop_token>
@@ -16,8 +15,6 @@
 
 #include <fult/detail/exceptions.hpp>
 #include <fult/handle.hpp>
-#include <fult/spawn.hpp>
-#include <fult/this_task.hpp>
 
 namespace fult {
 /// @cond internal
@@ -52,23 +49,16 @@ template <class R> class joined {
     std::optional<in_vector<among_results<R>>> value_;
 };
 
-// A foreign thread cannot wait for several tasks at once: a task waits in its place.
-inline std::size_t first_of(task *const *tasks, std::size_t count, const std::stop_token *stop) {
-    if (in_task())
-        return await_any(tasks, count, stop);
-    return spawn([=] { return await_any(tasks, count, stop); }).join();
-}
-
 template <class Range> std::size_t first_of_range(const Range &handles, const std::stop_token *stop) {
     std::vector<task *> tasks;
     for (const auto &each : handles)
         tasks.push_back(each.get());
-    return first_of(tasks.data(), tasks.size(), stop);
+    return await_any(tasks.data(), tasks.size(), stop);
 }
 
 template <class... H> std::size_t first_of_these(const std::stop_token *stop, const H &...handles) {
     task *const tasks[] = {handles.get()...};
-    return first_of(tasks, sizeof...(H), stop);
+    return await_any(tasks, sizeof...(H), stop);
 }
 } // namespace detail
 /// @endcond
@@ -116,8 +106,8 @@ auto when_all(Range &&handles) {
 /// Waits until one of the tasks has ended and returns its index, the lowest if there are several. All handles
 /// remain valid: join that one for its result, which returns at once. Empty handles are ignored; if all are
 /// empty, the number of handles is returned. No task is run inline: an unstarted child goes through the
-/// scheduler. On a task: suspends. On a foreign thread: blocks; a task waits in its place, so it throws what
-/// spawn throws. No other thread may join one of the tasks during the wait.
+/// scheduler. On a task: suspends. On a foreign thread: blocks. No other thread may join one of the tasks
+/// during the wait.
 template <class... H>
 requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) std::size_t when_any(const H &...handles) {
     return detail::first_of_these(nullptr, handles...);

@@ -32,7 +32,7 @@ void notify(child_counter &s) noexcept {
 void suspend_until_notified(const child_counter &s) {
     const bool for_bodies = s.mode.load(std::memory_order_relaxed) == wait_mode::for_bodies;
     static constexpr detail::waiting_for taskwait{"OpenMP taskwait"}, descendants{"OpenMP tasks of this one"};
-    const detail::wait_record record(detail::current_worker()->current, for_bodies ? taskwait : descendants);
+    const detail::wait_record record(detail::running_task(), for_bodies ? taskwait : descendants);
     this_task::wait([&s] { // pairs with notify
         return s.notified.load(std::memory_order_acquire) != notice::nothing;
     });
@@ -79,7 +79,7 @@ void child_counter::wait(wait_mode awaited) {
     std::int64_t open = outstanding();
     if (is_over(awaited, open))
         return;
-    waiter.store(detail::current_worker()->current ? this_task::id().value() : 0, std::memory_order_relaxed);
+    waiter.store(detail::running_task() ? this_task::id().value() : 0, std::memory_order_relaxed);
     notified.store(notice::nothing, std::memory_order_relaxed);
     mode.store(awaited, std::memory_order_relaxed);
     const std::int64_t mine = std::exchange(live, 0);

@@ -11,7 +11,7 @@ namespace fult::omp {
 
 void join_gate::join() {
     static constexpr detail::waiting_for end_of_region{"the end of an OpenMP region"};
-    const detail::wait_record record(detail::current_worker()->current, end_of_region);
+    const detail::wait_record record(detail::running_task(), end_of_region);
     // A signal may be a stale one, of a task of the member that has left late: it has taken the id away, so
     // the id is stored again.
     const std::uint64_t id = this_task::id().value();

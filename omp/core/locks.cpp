@@ -44,7 +44,7 @@ std::atomic_ref<std::uint32_t> word(simple_lock *l) noexcept {
 // Queues the caller, unless the lock is free meanwhile, and waits to be woken.
 void wait_for(simple_lock *l) {
     bucket &b = bucket_of(l);
-    const bool on_worker = detail::current_worker()->current != nullptr;
+    const bool on_worker = detail::running_task() != nullptr;
     waiter me{l, on_worker ? this_task::id() : task_id{}};
     b.lock.lock();
     std::uint32_t seen = word(l).load(std::memory_order_relaxed);
@@ -64,7 +64,7 @@ void wait_for(simple_lock *l) {
         return;
     }
     static constexpr detail::waiting_for what{"OpenMP lock"};
-    const detail::wait_record record(detail::current_worker()->current, what);
+    const detail::wait_record record(detail::running_task(), what);
     while (me.woken.load(std::memory_order_acquire) == 0)
         this_task::wait();
 }

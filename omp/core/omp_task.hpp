@@ -144,7 +144,7 @@ inline omp_task *&stored_omp_task(detail::task *t) noexcept { return detail::sto
 // Where the running OpenMP task is kept, on a worker; null if the runtime's task is none, or on a foreign
 // thread. It stays there, as the runtime's task is tied.
 FULT_ALWAYS_INLINE omp_task **current_task_word() noexcept {
-    detail::task *const t = detail::current_worker()->current;
+    detail::task *const t = detail::running_task();
     return t && t->ops == &omp_task_ops ? &stored_omp_task(t) : nullptr;
 }
 // That task, or null.

@@ -355,7 +355,7 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     t->before = me;
     begin_member(t->members[0]);
     omp_task *const mine = t->members[0].implicit;
-    if (detail::current_worker()->current && !task_on_worker())
+    if (detail::running_task() && !task_on_worker())
         t->above.emplace(&omp_task_ops, mine);
     else
         set_current_task(mine);
@@ -368,7 +368,7 @@ namespace {
 
 // The opener waits for the members.
 void join_members(team &t) {
-    const bool on_worker = detail::current_worker()->current != nullptr;
+    const bool on_worker = detail::running_task() != nullptr;
     if (has_ended(t) || (on_worker && comes_soon([&t] { return has_ended(t); })))
         return;
     for (unsigned i = 1; i < t.size; ++i)
@@ -432,9 +432,9 @@ void wake_others(team &t, const team_member *m) noexcept {
 }
 
 template <class Condition> void suspend_in_barrier(const team &t, team_member &m, const Condition &released) {
-    if (detail::current_worker()->current) {
+    if (detail::running_task()) {
         static constexpr detail::waiting_for barrier{"OpenMP barrier"};
-        const detail::wait_record record(detail::current_worker()->current, barrier);
+        const detail::wait_record record(detail::running_task(), barrier);
         return suspend_until(m, released);
     }
     for (;;) {
@@ -446,7 +446,7 @@ template <class Condition> void suspend_in_barrier(const team &t, team_member &m
 }
 
 template <class Condition> void await_release(team &t, team_member &m, const Condition &released) {
-    if (detail::current_worker()->current && comes_soon(released))
+    if (detail::running_task() && comes_soon(released))
         return;
     t.suspended.fetch_add(1, std::memory_order_seq_cst); // pairs with wake_others
     suspend_in_barrier(t, m, released);

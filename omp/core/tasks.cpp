@@ -23,6 +23,8 @@
 namespace fult::omp {
 namespace {
 
+using detail::run_above;
+using detail::slot_after;
 using detail::task;
 using detail::worker_hot;
 
@@ -63,7 +65,7 @@ FULT_RACY_READ task *newest_child(worker_hot *w, omp_task *me) noexcept {
         const auto &stored = detail::storage_as<stored_task>(*t);
         if (t->ops != &omp_task_ops || !newest.follows(stored.older)) // the slot has another task
             break;
-        if (detail::is_set(*detail::ready_byte_at(w, newest.distance()))) {
+        if (detail::is_unstarted_private(w, newest.distance())) {
             if (stored.f->parent != me)
                 break;
             return t;
@@ -72,19 +74,6 @@ FULT_RACY_READ task *newest_child(worker_hot *w, omp_task *me) noexcept {
     }
     newest = {};
     return nullptr;
-}
-
-// Runs `body` as the claimed task t, above the current one.
-template <class Body> FULT_ALWAYS_INLINE void run_above(worker_hot *w, task *t, const Body &body) {
-    task *const below = w->current;
-    t->outer = detail::outer_word::above(below);
-    detail::run_as(w, t);
-    body();
-    if (t->outer != detail::outer_word::above(below)) [[unlikely]]
-        detail::end_inline_slow(t);
-    FULT_ASSERT(w == detail::current_worker(), "tied tasks stay on their worker");
-    w->current = below;
-    detail::release_slot(w, t);
 }
 
 // Children of the task that yields on this thread, on a stack on which another task has just ended: so the
@@ -101,7 +90,8 @@ FULT_NOINLINE void run_children_of_yielding(const thread_state *at) {
             return;
         const stored_task stored = detail::storage_as<stored_task>(*t);
         generator->newest_child = stored.older;
-        run_above(w, t, [&stored, generator] { run_body(stored.f, generator->self); });
+        const run_above<slot_after::free> run(w, t);
+        run_body(stored.f, generator->self);
     }
 }
 
@@ -195,20 +185,21 @@ void run_own_children(omp_task *me) {
             yielding.admitted = me;
         }
         if (!detail::claim_private(w, t)) {
-            if (!detail::stack_below(w->stack_limit))
+            if (!detail::is_stack_low(w))
                 return;
             detail::end_inline_row();
-            if (detail::stack_below(w->stack_limit))
+            if (detail::is_stack_low(w))
                 return;
             continue;
         }
         me->newest_child = detail::storage_as<stored_task>(*t).older;
-        run_above(w, t, [t, me] { run_child(stored_omp_task(t), me); });
+        const run_above<slot_after::free> run(w, t);
+        run_child(stored_omp_task(t), me);
     }
 }
 
 void run_undeferred(omp_task *me, omp_task *f) {
-    if (detail::current_worker()->current && !task_on_worker()) [[unlikely]] { // as in open_region
+    if (detail::running_task() && !task_on_worker()) [[unlikely]] { // as in open_region
         const detail::tied_above here(&omp_task_ops, f);
         return run_body(f, me->self);
     }
@@ -293,8 +284,7 @@ void submit_successor(omp_task *f) {
         return submit_to_parent(f);
     child_mark apart;
     child_mark &newest = f->parent->base.at == this_thread() ? f->parent->newest_child : apart;
-    const worker_hot *const w = detail::current_worker();
-    if (w->run.next == w->run.end)
+    if (!detail::has_private_slot(detail::current_worker()))
         submit_slowly(f, newest);
     else
         submit_fast(f, newest);

@@ -90,8 +90,7 @@ FULT_ALWAYS_INLINE omp_task *new_task(omp_task *me, std::size_t size, std::size_
 }
 
 FULT_ALWAYS_INLINE bool can_submit_fast(const omp_task *me) noexcept {
-    const detail::worker_hot *const w = detail::current_worker();
-    return w->run.next != w->run.end && !me->at->blocks.is_empty(0);
+    return detail::has_private_slot(detail::current_worker()) && !me->at->blocks.is_empty(0);
 }
 
 FULT_ALWAYS_INLINE omp_task *new_small_task(omp_task *me, std::uint32_t flags) noexcept {
@@ -111,11 +110,8 @@ FULT_ALWAYS_INLINE void link_child(const detail::worker_hot *w, detail::task *t,
 
 FULT_ALWAYS_INLINE void submit_fast(omp_task *f, child_mark &newest) noexcept {
     detail::worker_hot *const w = detail::current_worker();
-    detail::task *const t = w->run.next;
-    FULT_ASSERT(t != w->run.end, "the caller has looked");
-    w->run.next = t + 1;
-    w->stack_limit += detail::row_step;
-    __builtin_prefetch(t + detail::ahead, 1);
+    detail::task *const t = detail::take_private_slot(w);
+    detail::count_in_row(w);
     t->ops = &omp_task_ops;
     link_child(w, t, f, newest);
     detail::make_ready_private(w, t);
@@ -123,10 +119,9 @@ FULT_ALWAYS_INLINE void submit_fast(omp_task *f, child_mark &newest) noexcept {
 
 FULT_ALWAYS_INLINE void submit(omp_task *f) {
     FULT_ASSERT(f->parent && f->counted_in && f->function, "an explicit task that its parent has counted");
-    const detail::worker_hot *const w = detail::current_worker();
     if (has_priority(f)) [[unlikely]]
         submit_with_priority(f);
-    else if (w->run.next == w->run.end) [[unlikely]] // always so on foreign threads
+    else if (!detail::has_private_slot(detail::current_worker())) [[unlikely]]
         submit_generated_slowly(f);
     else
         submit_fast(f, f->parent->newest_child);

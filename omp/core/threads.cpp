@@ -82,7 +82,7 @@ void start(unsigned threads) {
         unbind_thread(this_thread());
     if (is_initial_thread()) {
         own = new fult::runtime(options_for(threads));
-        main_task.store(detail::current_worker()->current, std::memory_order_relaxed);
+        main_task.store(detail::running_task(), std::memory_order_relaxed);
         return;
     }
     // Worker 0 is a thread of the library's: its main task never ends. There will be no other start, so
@@ -124,7 +124,7 @@ void forget_bindings() noexcept {
 // In the child of a fork there are no workers, so the thread is none: its regions have one member, and their
 // tasks are undeferred.
 void leave_runtime_of_parent() noexcept {
-    detail::current_worker()->current = nullptr;
+    detail::run_as(detail::current_worker(), nullptr);
     is_child.store(true, std::memory_order_relaxed);
 }
 
@@ -190,9 +190,8 @@ unsigned begin_with_workers(unsigned together) {
 unsigned ensure_workers(unsigned threads) {
     threads = std::min(threads, worker_limit.load(std::memory_order_relaxed));
     // The runtime of a task does not end before it.
-    const unsigned have = detail::current_worker()->current
-                              ? workers.load(std::memory_order_acquire)
-                              : ready.load(std::memory_order_seq_cst); // pairs with stop
+    const unsigned have = detail::running_task() ? workers.load(std::memory_order_acquire)
+                                                 : ready.load(std::memory_order_seq_cst); // pairs with stop
     if (have >= threads && !is_child.load(std::memory_order_relaxed)) [[likely]]
         return have;
     FULT_ASSERT(threads != 0);
@@ -252,7 +251,7 @@ unsigned workers_for_one() {
 }
 
 bool is_thread_of_program() noexcept {
-    const detail::task *const t = detail::current_worker()->current;
+    const detail::task *const t = detail::running_task();
     return !t || t == main_task.load(std::memory_order_relaxed);
 }
 
@@ -300,7 +299,7 @@ FULT_NOINLINE thread_state *own_foreign_thread() {
 } // namespace
 
 thread_state *this_thread() noexcept {
-    if (detail::current_worker()->current && workers.load(std::memory_order_relaxed) != 0)
+    if (detail::running_task() && workers.load(std::memory_order_relaxed) != 0)
         if (thread_state *const p = worker_threads[this_task::worker()].load(std::memory_order_acquire))
             return p;
     return own_foreign_thread();
@@ -309,7 +308,7 @@ thread_state *this_thread() noexcept {
 bool is_here(const thread_state *at) noexcept {
     if (at->worker == thread_state::no_worker)
         return at == foreign_thread;
-    return detail::current_worker()->current && this_task::worker() == at->worker;
+    return detail::running_task() && this_task::worker() == at->worker;
 }
 
 // The initial task of a thread ------------------------------------------------------------------------------------------------
@@ -364,8 +363,7 @@ FULT_NOINLINE omp_task *initial_task() {
 
 bool run_plain_elsewhere(void (*function)(void *), void *data, std::uint32_t flags, bool may_defer) {
     initial_thread *const mine = the_initial_thread;
-    const bool settled =
-        mine && mine->current->at == foreign_thread && !detail::current_worker()->current; // as it was
+    const bool settled = mine && mine->current->at == foreign_thread && !detail::running_task(); // as it was
     omp_task *const me = settled ? mine->current : initial_task();
     if (may_defer && !((me->flags | flags) & generates_slowly))
         return false; // of a region whose other members are workers
@@ -377,7 +375,7 @@ bool run_plain_elsewhere(void (*function)(void *), void *data, std::uint32_t fla
 }
 
 void set_current_task(omp_task *f) noexcept {
-    detail::task *const t = detail::current_worker()->current;
+    detail::task *const t = detail::running_task();
     if (t && t->ops == &omp_task_ops)
         stored_omp_task(t) = f;
     else

@@ -29,7 +29,7 @@ template <class Condition> void poll_until(const Condition &condition) {
     for (unsigned i = 0; !condition(); ++i) {
         if (i < 100)
             detail::cpu_relax();
-        else if (detail::current_worker()->current)
+        else if (detail::running_task())
             this_task::yield();
         if (i % 256 == 255)
             ::sched_yield();

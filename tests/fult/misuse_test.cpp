@@ -254,7 +254,7 @@ TEST_F(misuse, a_second_joiner) {
             wait_all(h);
             waiter.join();
         },
-        "fult: join_all: another task or thread joins one of these tasks already");
+        "fult: join_all: another task or thread joins this task already");
 }
 
 } // namespace

@@ -22,6 +22,15 @@ OWNERS = [
     (re.compile(r'^CLI/'), set()),
     (re.compile(r'^nlohmann/'), set()),
 ]
+# What only the task kernel and the scheduler below it may touch, outside of comments.
+KERNEL = {'detail/kernel', 'detail/layout'}
+FIELDS = [
+    (re.compile(r'\brun\.(?:next|end)\b'), KERNEL | {'scheduler/worker'}),
+    (re.compile(r'\bready_bytes?(?:_at)?\b'), KERNEL | {'scheduler/ready_set', 'memory/home_memory', 'inspection/debugger'}),
+    (re.compile(r'\b(?:stack_limit|row_step)\b'), KERNEL | {'scheduler/switch', 'scheduler/worker', 'scheduler/fairness'}),
+    (re.compile(r'(?:->|\.)outer = '), KERNEL | {'detail/group', 'scheduler/switch'}),
+    (re.compile(r'->current = '), KERNEL),
+]
 ASM_OWNERS = {'detail/platform', 'platform', 'base/unwind'}
 
 
@@ -91,6 +100,10 @@ def check(root):
                 errors.append(f'{where}:{line}: {name} (level {level}) includes {other} (level {below}); '
                               'includes go downward only')
         code = COMMENT.sub('', text)
+        if not name.startswith(('comm/', 'launcher/', 'mpi/')):
+            for pattern, owners in FIELDS:
+                if name not in owners and (use := pattern.search(code)):
+                    errors.append(f'{where}: {use.group()} belongs to include/fult/detail/kernel.hpp: call a function of it')
         if name not in ASM_OWNERS and ASM.search(code):
             errors.append(f'{where}: asm belongs into include/fult/detail/platform.hpp')
     return errors, levels.keys() - seen, count

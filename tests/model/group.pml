@@ -1,4 +1,4 @@
-/* A task group: its counter, its wait, its stop (fult/tasks/group.cpp).
+/* A task group: what its owner counts, its wait, its stop (fult/tasks/group.cpp).
  *
  *   @true   task
  *   @true   foreign -DFOREIGN
@@ -25,17 +25,17 @@
  * STALE: the maker of the group has ended, another task waits, and the first task has the maker's slot: it takes itself
  * for the owner, and its spawn for one that is not counted before the wait.
  *
- * The protocol, as the code has it. word: twice the number of open tasks, less those that the owner spawned and has not
- * added yet; lowest bit: a task waits.
+ * The protocol, as the code has it. word: of the completion (completion.pml), twice the number of open tasks, less those
+ * that the owner spawned and has not added yet; lowest bit: a task waits.
  *
  *   spawn      by the owner: own++ (a plain variable); by others: word.fetch_add(2), then the task can run
- *   count_down w = waiter; if word is 3, the last one and the waiting bit: compare-and-swap it to 0; from here on the
+ *   end_one w = waiter; if word is 3, the last one and the waiting bit: compare-and-swap it to 0; from here on the
  *              group is not touched; signal(w), or post. Else compare-and-swap it to word - 2
  *   wait       more = own - counted; counted = own; waiter = me
  *              open = word + 2 * more; compare-and-swap word to open + 1 if open > 0, else to open
  *              if open > 0: task: while word & 1: wait();   foreign: wait for the post
  *              again, if own != counted: a task that has ended, or runs, has spawned meanwhile as the owner
- *   fail       if failed.exchange(1) == 0: error = mine; request_stop; then count_down
+ *   fail       if failed.exchange(1) == 0: error = mine; request_stop; then end_one
  *   request    if stopped.exchange(1) == 1: leave; under the lock: s = source; s.request_stop()
  *   token      under the lock: if there is no source: make one; if stopped: request it
  *   reset      after a wait: stopped = 0, source = none; then, if the parent's stop is requested: request
@@ -107,7 +107,7 @@ inline wake() {
 #endif
 }
 
-inline count_down() {
+inline end_one() {
 #ifdef MUTANT_TWO_STEPS
     atomic { touch; word = word - 2; last = (word == 1) };
     if :: last -> atomic { touch; word = 0 } :: else fi;
@@ -152,7 +152,7 @@ inline body(c, claimer) {
 #endif
 #ifdef MUTANT_FAIL_LATE
             ended[0] = 1;
-            if :: claimer == OWNER :: else -> done = 1; count_down() fi;
+            if :: claimer == OWNER :: else -> done = 1; end_one() fi;
 #endif
             atomic { touch; before = failed; failed = 1 };
             if :: !before -> atomic { touch; error = 1 } :: else fi;
@@ -172,7 +172,7 @@ proctype Task(byte c) {
     if
     :: atomic { runnable[c] && !claimed[c] -> claimed[c] = 1 };
         body(c, SCHEDULER);
-        if :: !done -> count_down() :: else fi
+        if :: !done -> end_one() :: else fi
     :: claimed[c]                          /* the owner runs it */
     :: c == 2 && !alive && !runnable[2]    /* never spawned */
     fi;

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <fult/detail/completion.hpp>
 #include <fult/detail/exceptions.hpp>
 #include <fult/detail/fast_path.hpp>
 #include <fult/detail/spin_lock.hpp>
@@ -30,7 +31,7 @@ class FULT_API group_core {
     bool is_stopped() const noexcept { return stopped_.load(std::memory_order_relaxed); }
     void fail() noexcept;                // called in a handler: this exception left a task
     void fail_with(void *what) noexcept; // the same in C
-    void count_down() noexcept;          // called when a task of the group has ended
+    completion &ends() noexcept { return ends_; }
 
     // From any thread ---------------------------------------------------------------------------------------
     void request_stop() noexcept;
@@ -44,8 +45,6 @@ class FULT_API group_core {
     void reset() noexcept; // clears the stop and the failure
 
   private:
-    static constexpr std::int64_t one = 2, waiting = 1;
-
     FULT_ALWAYS_INLINE void enter(worker_hot *w, task *t) noexcept;
     bool is_owned_by(const worker_hot *w) const noexcept { return owner_ && w->current == owner_; }
     std::int64_t uncounted() const noexcept { return own_.load(std::memory_order_relaxed) - counted_; }
@@ -53,11 +52,10 @@ class FULT_API group_core {
     bool fail_first() noexcept;
     static int in_flight() noexcept; // number of exceptions in flight
     void run_own() noexcept;
-    void wait_for_count() noexcept;
-    // the result of run_here: not run, or run to its end on the same or on another worker
+    // the result of run_one: not run, or run to its end on the same or on another worker
     enum class run_end { not_run, same_worker, other_worker };
-    run_end run_here(worker_hot *w, task *self, task *t) noexcept;
-    run_end run_above(worker_hot *w, task *self, const task *t, std::int64_t &found) noexcept;
+    run_end run_one(worker_hot *w, task *t) noexcept;
+    run_end run_newest(worker_hot *w, const task *above, std::int64_t &found) noexcept;
     outer_word mark() const noexcept { return outer_word::mark_of(this); }
 
     // The owner is the task in the slot of the task that created the group; null if a foreign thread did. The
@@ -68,10 +66,8 @@ class FULT_API group_core {
     const int in_flight_;              // at construction
     task *highest_ = nullptr;          // owner: the highest slot in which it spawned,
     std::atomic<std::int64_t> own_{0}; // and the number of tasks it spawned and has not run itself
-    std::int64_t counted_ = 0;         // waiter: the number of these that word_ includes
-    std::atomic<join_word> waiter_{};  // a task, or a parker; set before the bit `waiting`
-    // twice (open tasks of others - ended tasks of the owner), plus the bit `waiting`
-    std::atomic<std::int64_t> word_{0};
+    std::int64_t counted_ = 0;         // waiter: the number of these that ends_ includes
+    completion ends_;                  // of tasks of others, less those of uncounted tasks that have ended
     std::atomic<bool> stopped_{false};
     std::atomic<bool> failed_{false}; // the thread that sets it writes one of the next two
     std::exception_ptr error_;
@@ -124,7 +120,7 @@ template <class C> struct group_closure_ops {
     static void run(task &t) noexcept {
         group_core *group = group_of(storage_as<C>(t));
         here(t);
-        t.join.store(join_word::of(join_tag::group, group), std::memory_order_relaxed);
+        t.join.store(join_word::of(join_tag::group, &group->ends()), std::memory_order_relaxed);
     }
     static void drop(task &) noexcept {} // there is no result
 
@@ -140,20 +136,18 @@ FULT_ALWAYS_INLINE void group_core::enter(worker_hot *w, task *t) noexcept {
             highest_ = t;
     } else {
         // before the spawner's own decrement, if it is a member
-        word_.fetch_add(one, std::memory_order_relaxed);
+        ends_.add_one();
     }
 }
 
 template <class C> FULT_ALWAYS_INLINE void group_core::spawn(C &&closure) {
     using closure_type = std::remove_cvref_t<C>;
     worker_hot *w = current_worker();
-    task *t = w->run.next;
-    if (t == w->run.end) [[unlikely]] {
+    if (!has_private_slot(w)) [[unlikely]] {
         spawn_with(take_slot_slow(), std::move(closure));
         return;
     }
-    w->run.next = t + 1;
-    __builtin_prefetch(t + ahead, 1);
+    task *const t = take_private_slot(w); // the wait counts it in a row
     t->ops = &group_closure_ops<closure_type>::table;
     ::new (static_cast<void *>(t->storage)) closure_type(std::move(closure));
     enter(w, t);

@@ -25,15 +25,14 @@ inline task *task_of(task_id id) noexcept { return at_address<task>(id.value() &
 enum class join_tag : std::uintptr_t {
     task = 0,
     pinned_task = 1,
-    counter = 4, // join_counter: many children, one wake-up
-    parker = 5,  // parker: a foreign thread joins
-    group = 6,   // group_core: free the slot and decrement the group's count
-    any = 7,     // any_counter: a task waits for the first of several
+    thread = 4,     // parker: that of a foreign thread. Only in a completion
+    completion = 5, // completion: a thread joins, or one wait is for several tasks
+    group = 6,      // completion of a group: the slot is freed first
 };
 
 // What is notified of a task's completion: nothing, a task, or a tagged pointer. `done` and `detached` have
-// the values of no address. tests/model/join.pml has the transitions:
-//   none -> waiter -> done; none -> done; none -> detached -> done; any -> none (await_any withdraws)
+// the values of no address. tests/model/completion.pml has the transitions:
+//   none -> waiter -> done; none -> done; none -> detached -> done; completion -> none (await_any withdraws)
 class join_word {
   public:
     constexpr join_word() noexcept = default; // none

@@ -3,7 +3,9 @@
 // suspension (OpenMP's tied tasks).
 #pragma once
 
-#include <fult/detail/layout.hpp>
+#include <optional>
+
+#include <fult/detail/kernel.hpp>
 #include <fult/task_id.hpp>
 
 namespace fult::detail {
@@ -36,7 +38,8 @@ class FULT_API tied_above {
     task *running() const noexcept { return task_; }
 
   private:
-    task *task_, *below_;
+    task *task_;
+    std::optional<run_above<slot_after::kept>> run_;
     const worker_hot *tied_before_;
     bool pinned_before_;
 };

@@ -34,15 +34,12 @@ class loop_errors {
     std::exception_ptr error_;
 };
 
-// True if the caller runs as a task; two loads.
-FULT_ALWAYS_INLINE bool runs_as_task() noexcept { return current_worker()->current != nullptr; }
-
 // Counts a loop like an inline join: a row of them ends with a turn for other tasks. On a task only. May
 // suspend.
 FULT_ALWAYS_INLINE void count_loop() noexcept {
     worker_hot *const w = current_worker();
-    w->stack_limit += row_step;
-    if (stack_below(w->stack_limit)) [[unlikely]]
+    count_in_row(w);
+    if (is_stack_low(w)) [[unlikely]]
         end_row();
 }
 

@@ -19,7 +19,7 @@ namespace fult::detail {
 
 // Calls the function as a task: directly, or, on a foreign thread, in a task that it joins.
 template <class Function> decltype(auto) run_as_task(Function &&function) {
-    if (runs_as_task()) [[likely]] {
+    if (running_task()) [[likely]] {
         count_loop();
         return function();
     }

@@ -104,13 +104,13 @@ TEST(join_word, keeps_what_it_was_made_of) {
         EXPECT_EQ(joiner.joiner(), to_id(&t));
     }
     alignas(8) char object[8];
-    for (const join_tag tag : {join_tag::counter, join_tag::parker, join_tag::group, join_tag::any}) {
+    for (const join_tag tag : {join_tag::thread, join_tag::completion, join_tag::group}) {
         const join_word word = join_word::of(tag, object);
         EXPECT_EQ(word.tag(), tag);
         EXPECT_EQ(word.as<char>(tag), object);
     }
     if (assertions_on) {
-        EXPECT_DEATH((void)join_word::of(join_tag::any, object).as<char>(join_tag::group),
+        EXPECT_DEATH((void)join_word::of(join_tag::completion, object).as<char>(join_tag::group),
                      "read as what it is");
         EXPECT_DEATH((void)join_done.tag(), "only a waiter has a tag");
     }

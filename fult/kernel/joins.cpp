@@ -1,26 +1,24 @@
-#include "completion.hpp"
+#include "joins.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <optional>
+#include <stop_token>
 
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/completion.hpp>
 #include <fult/detail/fast_path.hpp>
-#include <fult/detail/group.hpp>
 #include <fult/detail/wait_record.hpp>
 #include <fult/handle.hpp>
 
 #include "fult/base/check.hpp"
 #include "fult/base/symbols.hpp"
-#include "fult/engine/fork_guard.hpp"
-#include "fult/outside/thread_waits.hpp"
-#include "fult/scheduler/parker.hpp"
-#include "fult/scheduler/processors.hpp"
 #include "fult/scheduler/slot_place.hpp"
 #include "fult/scheduler/suspend.hpp"
-#include "fult/scheduler/way_home.hpp"
 #include "fult/scheduler/worker.hpp"
-#include "locals.hpp"
+#include "fult/tasks/locals.hpp"
 
 namespace fult::detail {
 namespace {
@@ -65,15 +63,14 @@ bool is_completed(const task *t) noexcept {
 void run_inline(worker *w, task *t) noexcept {
     FULT_ASSERT(t->state.load(std::memory_order_relaxed) == busy && !t->context, "a claimed, unstarted task");
     FULT_ASSERT(!t->pinned, "a pinned task has a stack of its own");
-    task *const self = w->current;
-    t->outer = outer_word::above(self);
-    run_as(w, t);
-    t->ops->run(*t);
-    if (t->extras) [[unlikely]]
-        end_locals(*t->extras);
-    run_as(current_worker(), self);
-    if (has_at_end(t, leads_home)) [[unlikely]]
-        take_home(self);
+    {
+        const run_above<slot_after::kept> run(w, t);
+        t->ops->run(*t);
+        if (t->extras) [[unlikely]] {
+            end_locals(*t->extras);
+            drop_cached_locals(current_worker());
+        }
+    }
     t->join.store(join_done, std::memory_order_release); // the caller is the joiner
 }
 
@@ -82,7 +79,7 @@ void run_inline(worker *w, task *t) noexcept {
 // ended the row where this one fails. In a frame of its own it would fail first, by a few bytes: then the
 // joiner would suspend, and begin a new row without the decisions of an end.
 FULT_ALWAYS_INLINE bool may_run_inline(const worker *w, const worker *home) noexcept {
-    return !stack_below(w->stack_limit) && (home == w || !w->team.stealing_disabled);
+    return !is_stack_low(w) && (home == w || !w->team.stealing_disabled);
 }
 
 // True if the caller may run a claimed task on its own stack: the task is unstarted and needs no stack of its
@@ -93,7 +90,7 @@ bool is_startable_inline(const task *t) noexcept {
 
 // Tries to run an unstarted child on the caller's stack. Returns true if it has ended.
 bool help(worker *w, task *t) noexcept {
-    if (stack_below(w->stack_limit)) [[unlikely]] {
+    if (is_stack_low(w)) [[unlikely]] {
         w->end_row();
         w = this_worker();
     }
@@ -119,23 +116,18 @@ bool help(worker *w, task *t) noexcept {
     return false;
 }
 
-void await_on_thread(task *t) noexcept {
-    check_not_forked();
-    parker until;
-    const std::uint32_t prepared = until.prepare();
+// Makes `joiner` the one that is notified of the end. False: t has ended.
+bool set_joiner(task *t, join_word joiner, const char *call) noexcept {
     join_word seen = join_none;
-    if (!t->join.compare_exchange_strong(seen, join_word::of(join_tag::parker, &until),
-                                         std::memory_order_acq_rel, std::memory_order_acquire)) {
-        if (seen == join_done)
-            return;
-        misuse("join", "another task or thread joins this task already");
-    }
-    constexpr unsigned spins = 50; // about a microsecond: short tasks have completed by then
-    for (unsigned i = 0; i < spins && !until.posted(prepared) && !shares_processors(); ++i)
-        cpu_relax();
-    // waits for the post, not for join_done: the completing thread uses the parker until then
-    wait_for_post(until, prepared);
+    if (t->join.compare_exchange_strong(seen, joiner, std::memory_order_acq_rel, // pairs with complete
+                                        std::memory_order_acquire))
+        return true;
+    if (seen != join_done)
+        misuse(call, "another task or thread joins this task already");
+    return false;
 }
+
+join_word word_of(const completion *ends) noexcept { return join_word::of(join_tag::completion, ends); }
 
 } // namespace
 
@@ -150,55 +142,56 @@ void complete(task *t) noexcept {
     if (waiter == join_detached)
         return drop(t);
     switch (waiter.tag()) {
-    case join_tag::counter: {
-        auto *counter = waiter.as<join_counter>(join_tag::counter);
-        const task_id who = counter->waiter;
-        if (counter->remaining.fetch_sub(1, std::memory_order_acq_rel) ==
-            1) // pairs with await_all; the counter may then be destroyed
-            post_signal(who);
-        break;
-    }
-    case join_tag::parker:
-        waiter.as<parker>(join_tag::parker)->post();
+    case join_tag::completion:
+        waiter.as<completion>(join_tag::completion)->end_one();
         break;
     case join_tag::group:
         FULT_ASSERT(t->result == result_kind::none, "a group's task has no result");
         release_joined(t);
-        waiter.as<group_core>(join_tag::group)->count_down();
+        waiter.as<completion>(join_tag::group)->end_one();
         break;
-    case join_tag::any: {
-        auto *counter = waiter.as<any_counter>(join_tag::any);
-        const task_id who = counter->waiter;
-        task *none = nullptr;
-        counter->first.compare_exchange_strong(none, t, std::memory_order_relaxed);
-        // pairs with await_any; the counter may then be destroyed
-        counter->ended.fetch_add(1, std::memory_order_acq_rel);
-        post_signal(who); // the waiter may have ended
-        break;
-    }
     case join_tag::task:
     case join_tag::pinned_task:
         // a stale id causes a spurious wake-up: the address is never dereferenced
         post_signal(waiter.joiner());
+        break;
+    case join_tag::thread:
+        FULT_ASSERT(false, "a thread waits on a completion");
     }
 }
 
+namespace {
+
+void await_each(task *const *tasks, std::size_t count, const char *call) noexcept {
+    std::size_t open = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+        worker *const w = this_worker(); // a task that ran inline may have suspended
+        if (!is_completed(tasks[i]) && !(w && help(w, tasks[i])))
+            ++open;
+    }
+    if (open == 0)
+        return;
+    completion ends(static_cast<std::int64_t>(count));
+    std::int64_t ended = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        ended += !set_joiner(tasks[i], word_of(&ends), call);
+    const waiting_for what{call, tasks[0]};
+    ends.wait(what, -ended);
+}
+
+} // namespace
+
+void await_all(task *const *tasks, std::size_t count) noexcept { await_each(tasks, count, "join_all"); }
+
 void await_completion(task *t) noexcept {
-    worker *w = this_worker();
+    worker *const w = this_worker();
     if (!w)
-        return await_on_thread(t);
-    task *self = w->current;
+        return await_each(&t, 1, "join");
+    task *const self = w->current;
     if (t == self)
         misuse("join", "a task joins itself");
-    if (is_completed(t) || help(w, t))
+    if (is_completed(t) || help(w, t) || !set_joiner(t, join_word::of(to_id(self)), "join"))
         return;
-    join_word seen = join_none;
-    if (!t->join.compare_exchange_strong(seen, join_word::of(to_id(self)), std::memory_order_acq_rel,
-                                         std::memory_order_acquire)) {
-        if (seen == join_done)
-            return;
-        misuse("join", "another task or thread joins this task already");
-    }
     const waiting_for end{"join", t};
     const wait_record record(self, end);
     const slot_place place(*this_worker());
@@ -207,41 +200,56 @@ void await_completion(task *t) noexcept {
     place.resume();
 }
 
-void await_all(task *const *tasks, std::size_t count) noexcept {
-    worker *w = this_worker();
-    if (!w) {
-        for (std::size_t i = 0; i < count; ++i)
-            if (!is_completed(tasks[i]))
-                await_on_thread(tasks[i]);
-        return;
-    }
-    std::size_t open = 0;
+namespace {
+
+// Withdraws the wait from the first `count` tasks. Returns how many have not ended: the others end one.
+std::int64_t withdraw(task *const *tasks, std::size_t count, const completion &ends) noexcept {
+    std::int64_t left = 0;
     for (std::size_t i = 0; i < count; ++i) {
-        w = this_worker(); // a task that ran inline may have suspended
-        if (!is_completed(tasks[i]) && !help(w, tasks[i]))
-            ++open;
+        join_word mine = word_of(&ends);
+        left +=
+            tasks[i] && tasks[i]->join.compare_exchange_strong(mine, join_none, std::memory_order_acq_rel,
+                                                               std::memory_order_acquire); // with complete
     }
-    if (open == 0)
-        return;
-    join_counter counter{to_id(this_worker()->current), {count + 1}};
-    for (std::size_t i = 0; i < count; ++i) {
-        join_word seen = join_none;
-        if (!tasks[i]->join.compare_exchange_strong(seen, join_word::of(join_tag::counter, &counter),
-                                                    std::memory_order_acq_rel, std::memory_order_acquire)) {
-            if (seen != join_done)
-                misuse("join_all", "another task or thread joins one of these tasks already");
-            // never the last: this call holds one count
-            counter.remaining.fetch_sub(1, std::memory_order_relaxed);
-        }
+    return left;
+}
+
+bool is_joined_by(const task *t, const completion &ends) noexcept {
+    return t->join.load(std::memory_order_relaxed) == word_of(&ends);
+}
+
+} // namespace
+
+// One end is outstanding: of a task, or by the request to stop. Further ones make it negative, until the
+// second wait counts them.
+std::size_t await_any(task *const *tasks, std::size_t count, const std::stop_token *stop) {
+    completion ends(1);
+    std::atomic<bool> stopped{false};
+    const auto end_by_stop = [&] {
+        stopped.store(true, std::memory_order_relaxed);
+        ends.end_one();
+    };
+    std::optional<std::stop_callback<decltype(end_by_stop)>> on_stop; // constructed first: it may throw
+    if (stop)
+        on_stop.emplace(*stop, end_by_stop);
+    std::size_t asked = 0;
+    std::int64_t ended = 0; // or will end one
+    for (; asked < count; ++asked) {
+        if (!tasks[asked] || is_joined_by(tasks[asked], ends)) // the same handle may be there twice
+            continue;
+        if (!set_joiner(tasks[asked], word_of(&ends), "when_any"))
+            break;
+        ++ended;
     }
-    if (counter.remaining.fetch_sub(1, std::memory_order_acq_rel) == 1)
-        return;
-    const waiting_for ends{"join_all", tasks[0]};
-    const wait_record record(this_worker()->current, ends);
-    const slot_place place(*this_worker());
-    while (counter.remaining.load(std::memory_order_acquire) != 0) // pairs with complete
-        suspend_until_signaled(false);
-    place.resume();
+    const waiting_for what{"when_any", count != 0 ? tasks[0] : nullptr};
+    if (asked == count && ended != 0)
+        ends.wait(what);
+    ended -= withdraw(tasks, asked, ends);
+    on_stop.reset(); // after the call, if it is running
+    ended += stopped.load(std::memory_order_relaxed);
+    ends.wait(what, ended - 1); // until no task uses the completion
+    const auto first = std::find_if(tasks, tasks + count, [](const task *t) { return t && is_completed(t); });
+    return static_cast<std::size_t>(first - tasks);
 }
 
 void detach_task(task *t) noexcept {
@@ -301,7 +309,7 @@ void release_slot_slow(worker_hot *w, task *t) noexcept {
     __builtin_prefetch(t + ahead, 1); // for tasks joined in the order of spawning
     worker_hot *const home = home_of(t);
     if (home == w && slot_of(t) < half_slots) [[likely]] {
-        w->stack_limit += row_step;
+        count_in_row(w);
         static_cast<worker *>(w)->slots.release_own(t);
     } else
         public_words(home, returned_offsets).set_slot(slot_of(t)); // pairs with slot_allocator::drain
