@@ -5,7 +5,7 @@
 
 #include <fult/sync/waiter.hpp>
 
-#include "fult/outside/timers.hpp"
+#include "fult/scheduler/timers.hpp"
 
 namespace fult::detail {
 

@@ -2,14 +2,14 @@
 #include <optional>
 
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/forked.hpp>
 #include <fult/sync/waiter.hpp>
 #include <fult/this_task.hpp>
 
 #include "fult/base/spin_lock.hpp"
-#include "fult/engine/fork_guard.hpp"
-#include "fult/outside/thread_waits.hpp"
 #include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/suspend.hpp"
+#include "fult/scheduler/thread_waits.hpp"
 #include "fult/scheduler/worker.hpp"
 #include "futex.hpp"
 #include "timer.hpp"

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "check.hpp"
-#include "fult/scheduler/sleepers.hpp"
+#include "sleepers.hpp"
 
 namespace fult {
 namespace detail {

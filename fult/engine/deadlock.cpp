@@ -14,6 +14,7 @@
 #include "fult/base/sanitizer.hpp"
 #include "fult/inspection/dump.hpp"
 #include "fult/inspection/dump_signal.hpp"
+#include "fult/scheduler/long_sleep.hpp"
 #include "fult/scheduler/team.hpp"
 
 namespace fult::detail {

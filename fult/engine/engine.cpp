@@ -20,6 +20,7 @@
 #include <fult/runtime.hpp>
 #include <fult/this_task.hpp>
 
+#include "blocking_pool.hpp"
 #include "deadlock.hpp"
 #include "fork_guard.hpp"
 #include "fult/base/asymmetric_fence.hpp"
@@ -29,14 +30,13 @@
 #include "fult/inspection/debugger.hpp"
 #include "fult/inspection/dump.hpp"
 #include "fult/inspection/dump_signal.hpp"
-#include "fult/memory/overflow.hpp"
+#include "fult/inspection/overflow.hpp"
 #include "fult/memory/virtual_memory.hpp"
-#include "fult/outside/blocking_pool.hpp"
 #include "fult/scheduler/binding.hpp"
 #include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/topology.hpp"
 #include "fult/scheduler/worker.hpp"
-#include "fult/tasks/locals.hpp"
+#include "fult/tasks/task_end.hpp"
 
 namespace fult {
 namespace detail {

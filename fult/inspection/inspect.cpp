@@ -10,12 +10,12 @@
 
 #include <fult/detail/address.hpp>
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/forked.hpp>
 #include <fult/detail/wait_record.hpp>
 #include <fult/inspect.hpp>
 
 #include "fult/base/sanitizer.hpp"
 #include "fult/base/unwind.hpp"
-#include "fult/engine/fork_guard.hpp"
 #include "fult/memory/home_memory.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"

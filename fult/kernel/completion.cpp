@@ -1,14 +1,14 @@
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/completion.hpp>
+#include <fult/detail/forked.hpp>
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/tied.hpp>
 
-#include "fult/engine/fork_guard.hpp"
-#include "fult/outside/thread_waits.hpp"
 #include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/processors.hpp"
 #include "fult/scheduler/slot_place.hpp"
 #include "fult/scheduler/suspend.hpp"
+#include "fult/scheduler/thread_waits.hpp"
 #include "fult/scheduler/worker.hpp"
 
 namespace fult::detail {

@@ -1,5 +1,4 @@
-#include "joins.hpp"
-
+// The end of a task, and the waits for it (tests/model/completion.pml).
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -18,7 +17,8 @@
 #include "fult/scheduler/slot_place.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
-#include "fult/tasks/locals.hpp"
+#include "fult/tasks/task_end.hpp"
+#include "locals.hpp"
 
 namespace fult::detail {
 namespace {

@@ -4,7 +4,7 @@
 #include <fult/blocking.hpp>
 #include <fult/sync/waiter.hpp>
 
-#include "blocking_pool.hpp"
+#include "fult/engine/blocking_pool.hpp"
 #include "fult/engine/engine.hpp"
 
 namespace fult::detail {

@@ -8,7 +8,7 @@
 #include <fult/sync/waiter.hpp>
 
 #include "fult/base/spin_lock.hpp"
-#include "timer_queue.hpp"
+#include "fult/scheduler/timer_queue.hpp"
 
 struct epoll_event;
 

@@ -3,7 +3,7 @@
 // workers and of a thousand. docs/scheduler.md, "Stealing and sleeping"; tests/model/sleep.pml, CROWD.
 #pragma once
 
-#include "worker_bits.hpp"
+#include "fult/base/worker_bits.hpp"
 
 namespace fult::detail {
 

@@ -7,8 +7,8 @@
 #include <fult/detail/assertion.hpp>
 
 #include "fult/base/asymmetric_fence.hpp"
-#include "fult/outside/thread_waits.hpp"
 #include "processors.hpp"
+#include "thread_waits.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {

@@ -6,7 +6,6 @@
 
 #include <fult/detail/assertion.hpp>
 
-#include "fult/engine/deadlock.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {

@@ -26,4 +26,12 @@ class long_sleep {
     bool counted_ = false; // counted in team.long_asleep
 };
 
+// Milliseconds of sleep after which a worker first checks for a deadlock, if it does not trim.
+inline constexpr int look_without_trim = 1000;
+
+// Called in a long sleep. Reports a deadlock once, with a dump of all tasks, if every task waits. False if
+// not, or if an outside event could still wake one: call again later. If there is a judge, the judge reports
+// it, after it has asked the other processes (fult/engine/deadlock.cpp).
+bool report_deadlock(worker_team &team) noexcept;
+
 } // namespace fult::detail

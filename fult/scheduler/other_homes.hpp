@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "fult/base/worker_bits.hpp"
 #include "work_source.hpp"
-#include "worker_bits.hpp"
 
 namespace fult::detail {
 

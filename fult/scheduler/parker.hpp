@@ -27,7 +27,7 @@ class alignas(8) parker { // so that a pointer to it has room for a tag
     void wait_with(std::uint32_t prepared, pollfd *descriptors, unsigned count,
                    std::int64_t nanoseconds) noexcept;
 
-    // A wait in steps, for a thread that polls meanwhile (fult/outside/thread_waits.hpp). Between
+    // A wait in steps, for a thread that polls meanwhile (fult/scheduler/thread_waits.hpp). Between
     // begin_sleep, which returns false after a post, and end_sleep it is asleep, at the bell, or awake again:
     // by a post, or by unpark. Those that return bool return false, and change nothing, if it was not as they
     // require.

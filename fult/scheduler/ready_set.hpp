@@ -12,11 +12,11 @@
 #include "fult/base/bit_tree.hpp"
 #include "fult/base/sanitizer.hpp"
 #include "fult/base/spin_lock.hpp"
+#include "fult/base/worker_bits.hpp"
 #include "fult/memory/slot_allocator.hpp"
 #include "fult/tasks/public_words.hpp"
 #include "fult/tasks/task.hpp"
 #include "fult/tasks/task_state.hpp"
-#include "worker_bits.hpp"
 
 namespace fult::detail {
 

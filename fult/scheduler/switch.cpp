@@ -12,8 +12,7 @@
 
 #include "fult/base/check.hpp"
 #include "fult/base/sanitizer.hpp"
-#include "fult/kernel/joins.hpp"
-#include "fult/tasks/locals.hpp"
+#include "fult/tasks/task_end.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {

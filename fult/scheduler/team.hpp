@@ -9,11 +9,11 @@
 #include <fult/options.hpp>
 
 #include "crowd.hpp"
+#include "fult/base/sleepers.hpp"
 #include "fult/base/spin_lock.hpp"
 #include "fult/memory/stack_pool.hpp"
-#include "fult/outside/services.hpp"
-#include "fult/outside/timers.hpp"
-#include "sleepers.hpp"
+#include "services.hpp"
+#include "timers.hpp"
 
 namespace fult::detail {
 

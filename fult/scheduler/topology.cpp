@@ -10,7 +10,7 @@
 
 #include "fult/base/affinity_mask.hpp"
 #include "fult/base/processor_quota.hpp"
-#include "sleepers.hpp"
+#include "fult/base/sleepers.hpp"
 
 namespace fult::detail {
 namespace {

@@ -10,9 +10,9 @@
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/fast_path.hpp>
+#include <fult/detail/forked.hpp>
 
 #include "fult/base/sanitizer.hpp"
-#include "fult/engine/fork_guard.hpp"
 #include "fult/memory/home_memory.hpp"
 #include "processors.hpp"
 

@@ -1,4 +1,4 @@
-/* A task group: what its owner counts, its wait, its stop (fult/tasks/group.cpp).
+/* A task group: what its owner counts, its wait, its stop (fult/kernel/group.cpp).
  *
  *   @true   task
  *   @true   foreign -DFOREIGN

@@ -18,7 +18,7 @@
  * Workers that sleep are woken by a post; a watcher's post rings the bell. When nothing moves: no event is pending while a worker sleeps
  * or a thread waits.
  *
- * The protocol, as the code has it (fult/outside/thread_waits.cpp, fult/scheduler/idling.cpp, fult/outside/services.cpp):
+ * The protocol, as the code has it (fult/scheduler/thread_waits.cpp, fult/scheduler/idling.cpp, fult/scheduler/services.cpp):
  *
  *   thread, not granted:  state = parked; enters the list
  *                         if searching == 0 and !watched.exchange(1): until its state is no longer parked:

@@ -16,7 +16,7 @@
  *   @mutant RAISE_BLIND -DWATCH  after firing, the queues are read first, and stores what it found
  *   @mutant RAISE_QUIET -DWATCH  ... lowers `next` to it, and notifies no thread
  *
- * The wait (sync/waiter.cpp, fult/outside/timers.cpp). An entry is idle, armed or firing:
+ * The wait (sync/waiter.cpp, fult/scheduler/timers.cpp). An entry is idle, armed or firing:
  *
  *   wait(limits):  arm: shard's lock: insert, armed.   Register the stop's callback.   Then turns of
  *                    CAS(state, polling -> suspended); while state == suspended and !nudged: suspend
@@ -30,7 +30,7 @@
  * Proved: there is no access to the waiter or its entry after they are gone; a grant is never lost; the wait ends. TWICE: a
  * second wait of the same task follows, which late signals meet.
  *
- * WATCH (fult/outside/timers.cpp): `next` is no later than any deadline; the watcher sleeps until then.
+ * WATCH (fult/scheduler/timers.cpp): `next` is no later than any deadline; the watcher sleeps until then.
  *
  *   arm:           shard: insert; its earliest; lower(when)
  *   lower(when):   CAS(next -> when) where that is earlier; then if when < watched_until and

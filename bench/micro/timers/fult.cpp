@@ -12,7 +12,7 @@
 #include "common/micro.hpp"
 #include "common/processor_time.hpp"
 #include "common/references.hpp"
-#include "fult/outside/timer_queue.hpp"
+#include "fult/scheduler/timer_queue.hpp"
 
 namespace {
 using namespace bench;

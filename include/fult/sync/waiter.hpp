@@ -124,7 +124,7 @@ class FULT_API waiter {
         polling,
         suspended,
         granted,
-        at_bell // suspended, for a foreign thread that is the watcher (fult/outside/thread_waits.hpp)
+        at_bell // suspended, for a foreign thread that is the watcher (fult/scheduler/thread_waits.hpp)
     };
 
     explicit waiter(worker *here) noexcept;

@@ -10,7 +10,7 @@
 #include <fult/fult.hpp>
 #include <fult/sync.hpp>
 
-#include "fult/outside/blocking_pool.hpp"
+#include "fult/engine/blocking_pool.hpp"
 #include "tests/support/restarting_test.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/support/support.hpp"

@@ -15,7 +15,7 @@
 #include <fult/blocking.hpp>
 #include <fult/fult.hpp>
 
-#include "fult/outside/blocking_pool.hpp"
+#include "fult/engine/blocking_pool.hpp"
 #include "tests/support/failing.hpp"
 #include "tests/support/support.hpp"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A crash in an OpenMP task or region, or an abort, names it, as in C++ programs: fult/memory/overflow.cpp.
+"""A crash in an OpenMP task or region, or an abort, names it, as in C++ programs: fult/inspection/overflow.cpp.
 
 usage: crashes_test.py LIBRARY_FOLDER PROGRAM.c COMPILER     exit status 77: there is no such compiler
 """

@@ -15,7 +15,7 @@ def main():
         # The library's objects may be made of several sources: of two definitions the first is used, that of the source.
         link.append('-Wl,--allow-multiple-definition')
         built = subprocess.run([clang, '-std=c++20', '-O0', *checked, f'-I{root}', f'-I{root}/include', source,
-                                f'{root}/fult/tasks/locals.cpp', library, *link, '-pthread', '-o', program],
+                                f'{root}/fult/kernel/locals.cpp', library, *link, '-pthread', '-o', program],
                                capture_output=True, text=True)
         if 'libclang_rt' in built.stderr:
             print("clang's run-time library is not installed")

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "fult/scheduler/sleepers.hpp"
+#include "fult/base/sleepers.hpp"
 #include "tests/support/support.hpp"
 
 namespace {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "fult/outside/timer_queue.hpp"
+#include "fult/scheduler/timer_queue.hpp"
 #include "tests/support/support.hpp"
 
 namespace {

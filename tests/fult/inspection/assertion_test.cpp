@@ -18,9 +18,9 @@ TEST_F(assertion, a_failure_names_expression_file_line_and_thread) {
     if (!assertions_on)
         GTEST_SKIP() << "built without assertions";
     const int slots = 3;
-    EXPECT_DEATH(
-        FULT_ASSERT(slots == 4),
-        "fult: assertion: slots == 4 \\(tests/fult/base/assertion_test.cpp:[0-9]+, on a foreign thread\\)");
+    EXPECT_DEATH(FULT_ASSERT(slots == 4),
+                 "fult: assertion: slots == 4 \\(tests/fult/inspection/assertion_test.cpp:[0-9]+, on a "
+                 "foreign thread\\)");
     EXPECT_DEATH(FULT_ASSERT(slots == 4, "there are four slots"),
                  "fult: assertion: slots == 4: there are four slots \\(tests/");
 }
@@ -33,7 +33,8 @@ TEST_F(assertion, a_failure_in_a_task_names_worker_and_task) {
             const fult::runtime running(workers(1));
             fult::spawn([] { FULT_ASSERT(1 + 1 == 3); }).join();
         },
-        "fult: assertion: 1 \\+ 1 == 3 \\(tests/fult/base/assertion_test.cpp:[0-9]+, on worker 0, in task "
+        "fult: assertion: 1 \\+ 1 == 3 \\(tests/fult/inspection/assertion_test.cpp:[0-9]+, on worker 0, in "
+        "task "
         "0:[0-9]+\\)");
 }
 

@@ -3,7 +3,7 @@
 #include <fult/detail/layout.hpp>
 
 #include "fult/base/unwind.hpp"
-#include "fult/memory/virtual_memory.hpp"
+#include "virtual_memory.hpp"
 
 namespace fult::detail {
 namespace {

@@ -12,7 +12,7 @@
 #include <fult/detail/service.hpp>
 #include <fult/fult.hpp>
 
-#include "fult/outside/services.hpp"
+#include "fult/scheduler/services.hpp"
 #include "tests/support/support.hpp"
 
 namespace {

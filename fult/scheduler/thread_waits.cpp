@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "fult/scheduler/parker.hpp"
-#include "fult/scheduler/team.hpp"
+#include "parker.hpp"
+#include "team.hpp"
 
 namespace fult::detail {
 

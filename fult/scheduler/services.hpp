@@ -6,7 +6,7 @@
 
 #include <fult/detail/service.hpp>
 
-#include "fult/scheduler/parker.hpp"
+#include "parker.hpp"
 
 namespace fult::detail {
 

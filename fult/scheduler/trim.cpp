@@ -1,9 +1,9 @@
 // Gives memory that is idle after a burst of tasks back to the system (fult/inspect.hpp; worker::trim).
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/forked.hpp>
 #include <fult/inspect.hpp>
 
-#include "fult/engine/fork_guard.hpp"
-#include "fult/scheduler/worker.hpp"
+#include "worker.hpp"
 
 namespace fult {
 

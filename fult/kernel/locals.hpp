@@ -5,11 +5,7 @@
 
 namespace fult::detail {
 
-// Calls the keys' destructors until no value is left, at most four rounds, as they may set values again; what
-// is left then is dropped. Must be called by the task that owns the values. May suspend.
-void end_locals(local_values &values) noexcept;
-
-// The same for this foreign thread, which continues without values.
+// As end_locals (fult/tasks/task_end.hpp), for this foreign thread, which continues without values.
 void end_locals_of_thread() noexcept;
 
 bool has_entry(local_values &values, local_key key) noexcept;              // perhaps with a null value

@@ -5,13 +5,13 @@
 #include <system_error>
 
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/forked.hpp>
 #include <fult/handle.hpp>
 #include <fult/runtime.hpp>
 #include <fult/spawn.hpp>
 
 #include "fult/base/check.hpp"
 #include "fult/base/option_table.hpp"
-#include "fult/engine/fork_guard.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
 #include "locals.hpp"

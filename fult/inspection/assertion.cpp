@@ -3,7 +3,7 @@
 
 #include <fult/detail/assertion.hpp>
 
-#include "check.hpp"
+#include "fult/base/check.hpp"
 #include "fult/scheduler/worker.hpp"
 
 namespace fult::detail {

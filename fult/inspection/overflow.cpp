@@ -17,10 +17,10 @@
 #include "fult/base/check.hpp"
 #include "fult/base/symbols.hpp"
 #include "fult/base/unwind.hpp"
-#include "fult/inspection/task_subject.hpp"
+#include "fult/memory/virtual_memory.hpp"
 #include "fult/scheduler/worker.hpp"
 #include "fult/tasks/task.hpp"
-#include "virtual_memory.hpp"
+#include "task_subject.hpp"
 
 namespace fult::detail {
 namespace {

@@ -11,11 +11,11 @@
 #include <fult/detail/assertion.hpp>
 
 #include "fult/base/no_descriptor.hpp"
-#include "fult/scheduler/parker.hpp"
-#include "fult/scheduler/processors.hpp"
-#include "fult/scheduler/team.hpp"
-#include "fult/scheduler/worker.hpp"
+#include "parker.hpp"
+#include "processors.hpp"
+#include "team.hpp"
 #include "thread_waits.hpp"
+#include "worker.hpp"
 
 namespace fult::detail {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "fult/base/check.hpp"
 #include "fult/base/start_affinity.hpp"
-#include "fult/tasks/locals.hpp"
+#include "fult/kernel/locals.hpp"
 
 namespace fult::detail {
 

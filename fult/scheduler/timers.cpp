@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "fult/base/no_descriptor.hpp"
-#include "fult/scheduler/worker.hpp"
+#include "worker.hpp"
 
 namespace fult::detail {
 namespace {

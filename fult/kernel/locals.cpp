@@ -14,7 +14,8 @@
 #include "fult/base/spin_lock.hpp"
 #include "fult/scheduler/way_home.hpp"
 #include "fult/scheduler/worker.hpp"
-#include "task.hpp"
+#include "fult/tasks/task.hpp"
+#include "fult/tasks/task_end.hpp"
 
 extern "C" {
 extern void *__dso_handle
