@@ -6,9 +6,9 @@
 
 #include <fult/detail/assertion.hpp>
 
-#include "comm/endpoints/endpoint_state.hpp"
-#include "comm/requests/describe.hpp"
-#include "comm/requests/endpoint_names.hpp"
+#include "comm/device/describe.hpp"
+#include "comm/device/endpoint_names.hpp"
+#include "comm/device/endpoint_state.hpp"
 
 namespace fult::comm::detail {
 namespace {

@@ -8,7 +8,7 @@
 #include <fult/detail/assertion.hpp>
 
 #include "comm/completions/support.hpp"
-#include "comm/endpoints/endpoint_state.hpp"
+#include "comm/device/endpoint_state.hpp"
 #include "comm/one_sided/calls.hpp"
 #include "comm/requests/pending.hpp"
 

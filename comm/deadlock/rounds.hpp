@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "comm/deadlock/probe.hpp"
+#include "comm/protocol/probe.hpp"
 
 namespace fult::comm::detail {
 

@@ -13,8 +13,8 @@
 
 #include <fult/detail/stillness.hpp>
 
-#include "comm/deadlock/probe.hpp"
 #include "comm/deadlock/rounds.hpp"
+#include "comm/protocol/probe.hpp"
 
 namespace fult::comm::detail {
 

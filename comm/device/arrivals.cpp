@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "comm/endpoints/endpoint_state.hpp"
+#include "comm/device/endpoint_state.hpp"
 #include "fult/base/spin_lock.hpp"
 
 namespace fult::comm::detail {

@@ -7,8 +7,8 @@
 #include <span>
 
 #include "comm/device/deliveries.hpp"
-#include "comm/device/early_messages.hpp"
 #include "comm/match/match_table.hpp"
+#include "comm/protocol/early_messages.hpp"
 
 namespace fult::comm::detail {
 

@@ -4,7 +4,7 @@
 #include <memory>
 #include <new>
 
-#include "comm/endpoints/endpoint_state.hpp"
+#include "comm/device/endpoint_state.hpp"
 
 namespace fult::comm::detail {
 

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "comm/device/endpoint_table.hpp"
-#include "comm/device/flow_control.hpp"
-#include "comm/device/rendezvous.hpp"
+#include "comm/protocol/endpoint_table.hpp"
+#include "comm/protocol/flow_control.hpp"
+#include "comm/protocol/rendezvous.hpp"
 
 namespace fult::comm::detail {
 

@@ -1,8 +1,8 @@
 #include "comm/device/departures.hpp"
 
+#include "comm/device/endpoint_state.hpp"
 #include "comm/device/liveness.hpp"
-#include "comm/endpoints/endpoint_state.hpp"
-#include "comm/one_sided/one_sided.hpp"
+#include "comm/device/one_sided.hpp"
 
 namespace fult::comm::detail {
 

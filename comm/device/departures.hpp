@@ -5,12 +5,12 @@
 #pragma once
 
 #include "comm/device/arrivals.hpp"
-#include "comm/device/core.hpp"
-#include "comm/device/endpoint_table.hpp"
 #include "comm/device/handler_calls.hpp"
-#include "comm/device/probe_port.hpp"
-#include "comm/device/rendezvous.hpp"
-#include "comm/device/send_path.hpp"
+#include "comm/protocol/core.hpp"
+#include "comm/protocol/endpoint_table.hpp"
+#include "comm/protocol/probe_port.hpp"
+#include "comm/protocol/rendezvous.hpp"
+#include "comm/protocol/send_path.hpp"
 
 namespace fult::comm::detail {
 

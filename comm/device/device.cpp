@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "comm/endpoints/endpoint_state.hpp"
-#include "comm/requests/describe.hpp"
+#include "comm/device/describe.hpp"
+#include "comm/device/endpoint_state.hpp"
 
 namespace fult::comm::detail {
 

@@ -1,8 +1,8 @@
 // A device: transports, and the packets and messages in flight on them. Source: section 5.2 of Dang's
 // dissertation.
 //
-// It consists of parts, each with its own state, in comm/device/. Those that come first know none of the
-// later ones.
+// It consists of parts, each with its own state, in comm/protocol/ and here. Those that come first know
+// none of the later ones.
 #pragma once
 
 #include <atomic>
@@ -16,25 +16,25 @@
 #include <fult/detail/service.hpp>
 #include <fult/sync/waiter.hpp>
 
-#include "comm/deadlock/probe.hpp"
-#include "comm/device/answers.hpp"
 #include "comm/device/arrivals.hpp"
-#include "comm/device/core.hpp"
-#include "comm/device/credits.hpp"
 #include "comm/device/deliveries.hpp"
 #include "comm/device/departures.hpp"
-#include "comm/device/endpoint_table.hpp"
-#include "comm/device/flow_control.hpp"
 #include "comm/device/handler_calls.hpp"
-#include "comm/device/operation.hpp"
-#include "comm/device/packet_buffers.hpp"
-#include "comm/device/probe_port.hpp"
+#include "comm/device/one_sided.hpp"
 #include "comm/device/progress.hpp"
 #include "comm/device/receive_path.hpp"
-#include "comm/device/rendezvous.hpp"
-#include "comm/device/send_path.hpp"
-#include "comm/device/sleep.hpp"
-#include "comm/one_sided/one_sided.hpp"
+#include "comm/protocol/answers.hpp"
+#include "comm/protocol/core.hpp"
+#include "comm/protocol/credits.hpp"
+#include "comm/protocol/endpoint_table.hpp"
+#include "comm/protocol/flow_control.hpp"
+#include "comm/protocol/operation.hpp"
+#include "comm/protocol/packet_buffers.hpp"
+#include "comm/protocol/probe.hpp"
+#include "comm/protocol/probe_port.hpp"
+#include "comm/protocol/rendezvous.hpp"
+#include "comm/protocol/send_path.hpp"
+#include "comm/protocol/sleep.hpp"
 
 namespace fult::comm::detail {
 

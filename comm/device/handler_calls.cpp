@@ -7,7 +7,7 @@
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/platform.hpp>
 
-#include "comm/endpoints/endpoint_state.hpp"
+#include "comm/device/endpoint_state.hpp"
 #include "fult/base/spin_lock.hpp"
 
 namespace fult::comm::detail {

@@ -10,9 +10,9 @@
 
 #include <fult/comm/status.hpp>
 
-#include "comm/device/callback_queue.hpp"
-#include "comm/device/endpoint_table.hpp"
-#include "comm/device/packet_buffers.hpp"
+#include "comm/protocol/callback_queue.hpp"
+#include "comm/protocol/endpoint_table.hpp"
+#include "comm/protocol/packet_buffers.hpp"
 
 namespace fult::comm::detail {
 

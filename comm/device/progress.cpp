@@ -7,8 +7,8 @@
 
 #include <fult/detail/forked.hpp>
 
-#include "comm/one_sided/one_sided.hpp"
-#include "comm/requests/describe.hpp"
+#include "comm/device/describe.hpp"
+#include "comm/device/one_sided.hpp"
 
 namespace fult::comm::detail {
 

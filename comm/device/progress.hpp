@@ -8,9 +8,9 @@
 #include <fult/sync/waiter.hpp>
 #include <fult/this_task.hpp>
 
-#include "comm/deadlock/probe.hpp"
-#include "comm/device/operation.hpp"
 #include "comm/device/receive_path.hpp"
+#include "comm/protocol/operation.hpp"
+#include "comm/protocol/probe.hpp"
 
 namespace fult::comm::detail {
 

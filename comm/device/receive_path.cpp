@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "comm/one_sided/one_sided.hpp"
+#include "comm/device/one_sided.hpp"
 
 namespace fult::comm::detail {
 namespace {

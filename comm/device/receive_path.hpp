@@ -9,12 +9,12 @@
 
 #include "comm/base/linked_queue.hpp"
 #include "comm/device/arrivals.hpp"
-#include "comm/device/credits.hpp"
 #include "comm/device/departures.hpp"
 #include "comm/device/handler_calls.hpp"
-#include "comm/device/packet_buffers.hpp"
-#include "comm/device/probe_port.hpp"
-#include "comm/device/rendezvous.hpp"
+#include "comm/protocol/credits.hpp"
+#include "comm/protocol/packet_buffers.hpp"
+#include "comm/protocol/probe_port.hpp"
+#include "comm/protocol/rendezvous.hpp"
 
 namespace fult::comm::detail {
 

@@ -6,7 +6,7 @@
 
 #include <fult/detail/assertion.hpp>
 
-#include "comm/requests/describe.hpp"
+#include "comm/device/describe.hpp"
 
 namespace fult::comm::detail {
 namespace {

@@ -15,8 +15,8 @@
 
 #include <fult/comm/endpoint.hpp>
 
+#include "comm/device/members.hpp"
 #include "comm/endpoints/endpoint_ids.hpp"
-#include "comm/endpoints/members.hpp"
 
 namespace fult::comm::detail {
 

@@ -3,7 +3,7 @@
 
 #include <fult/sync/waiter.hpp>
 
-#include "comm/endpoints/endpoint_state.hpp"
+#include "comm/device/endpoint_state.hpp"
 #include "comm/requests/pending.hpp"
 
 namespace fult::comm::detail {

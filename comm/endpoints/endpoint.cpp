@@ -5,8 +5,8 @@
 
 #include <fult/comm/endpoint.hpp>
 
+#include "comm/device/endpoint_state.hpp"
 #include "comm/endpoints/calls.hpp"
-#include "comm/endpoints/endpoint_state.hpp"
 #include "comm/endpoints/maker.hpp"
 #include "comm/requests/pending.hpp"
 

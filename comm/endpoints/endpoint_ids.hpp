@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "comm/device/operation.hpp"
+#include "comm/protocol/operation.hpp"
 #include "fult/base/spin_lock.hpp"
 
 namespace fult::comm::detail {

@@ -8,8 +8,8 @@
 #include <fult/comm/endpoint.hpp>
 
 #include "comm/device/device.hpp"
+#include "comm/device/endpoint_state.hpp"
 #include "comm/endpoints/endpoint_ids.hpp"
-#include "comm/endpoints/endpoint_state.hpp"
 
 namespace fult::comm::detail {
 

@@ -12,8 +12,8 @@
 #include "comm/base/or_end.hpp"
 #include "comm/base/own_thread.hpp"
 #include "comm/base/strings.hpp"
+#include "comm/device/describe.hpp"
 #include "comm/job/joining.hpp"
-#include "comm/requests/describe.hpp"
 
 namespace fult::comm::detail {
 namespace {

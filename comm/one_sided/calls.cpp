@@ -6,7 +6,7 @@
 #include <fult/comm/one_sided.hpp>
 #include <fult/detail/forked.hpp>
 
-#include "comm/endpoints/endpoint_state.hpp"
+#include "comm/device/endpoint_state.hpp"
 #include "comm/requests/pending.hpp"
 
 namespace fult::comm {

@@ -3,7 +3,7 @@
 
 #include <fult/comm/one_sided.hpp>
 
-#include "comm/one_sided/one_sided.hpp"
+#include "comm/device/one_sided.hpp"
 
 namespace fult::comm::detail {
 

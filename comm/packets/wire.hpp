@@ -37,12 +37,12 @@ enum class record : std::uint8_t {
     data,      // a part of such a message: data_body, then bytes
     slower,    // too many unexpected bytes here: send RTS only
     faster,    // ends `slower`
-    one_sided, // one_sided/records.hpp
+    one_sided, // device/one_sided_records.hpp
     leaving,   // the rank's context ends: only answers follow, and data of earlier RTS
     farewell,  // answers it, unless the transport keeps packets: all that came before has been handled
     alive,     // sign of life
-    probe,     // deadlock detection: deadlock/probe.hpp
-    credit     // so many packets have been handled: credit_body. Alone in its packet (device/credits.hpp)
+    probe,     // deadlock detection: protocol/probe.hpp
+    credit     // so many packets have been handled: credit_body. Alone in its packet (protocol/credits.hpp)
 };
 inline constexpr std::uint8_t last_record = static_cast<std::uint8_t>(record::credit);
 

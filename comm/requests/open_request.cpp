@@ -1,7 +1,7 @@
 // Requests that no message completes.
 #include <fult/comm/endpoint.hpp>
 
-#include "comm/endpoints/endpoint_state.hpp"
+#include "comm/device/endpoint_state.hpp"
 #include "comm/requests/pending.hpp"
 
 namespace fult::comm::detail {

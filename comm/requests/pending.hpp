@@ -12,7 +12,7 @@
 #include <fult/sync/waiter.hpp>
 
 #include "comm/device/device.hpp"
-#include "comm/device/operation.hpp"
+#include "comm/protocol/operation.hpp"
 #include "comm/requests/request_memory.hpp"
 #include "fult/base/spin_lock.hpp"
 

@@ -2,7 +2,7 @@
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/forked.hpp>
 
-#include "comm/requests/describe.hpp"
+#include "comm/device/describe.hpp"
 #include "comm/requests/pending.hpp"
 
 namespace fult::comm {

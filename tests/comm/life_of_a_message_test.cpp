@@ -12,7 +12,7 @@
 #include <fult/detail/service.hpp>
 
 #include "comm/device/device.hpp"
-#include "comm/endpoints/endpoint_state.hpp"
+#include "comm/device/endpoint_state.hpp"
 #include "comm/packets/wire.hpp"
 #include "comm/shared/shared.hpp"
 #include "tests/support/support.hpp"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "comm/device/device.hpp"
-#include "comm/endpoints/endpoint_state.hpp"
-#include "comm/one_sided/one_sided.hpp"
+#include "comm/device/endpoint_state.hpp"
+#include "comm/device/one_sided.hpp"
 #include "comm/packets/wire.hpp"
 #include "comm/transport/loopback.hpp"
 

@@ -1,0 +1,189 @@
+// One-sided access: the regions of this rank, its operations on regions of others, and theirs on its own. The
+// target's progress engine checks and performs every access; no task of the target takes part. Bytes that fit
+// a packet travel with the request or its answer. The target transfers larger data directly between the
+// region and the origin's memory if its transport can, else in parts. So only its own rank accesses a region,
+// and knows what is in flight when the region ends. Sources: section 2.2 of PPL for the operations, section
+// 5.2.6 of Dang's dissertation for their completion.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <fult/detail/assertion.hpp>
+
+#include "comm/base/id_table.hpp"
+#include "comm/device/arrivals.hpp"
+#include "comm/device/one_sided_records.hpp"
+#include "comm/protocol/core.hpp"
+#include "comm/protocol/operation.hpp"
+#include "comm/protocol/send_path.hpp"
+#include "comm/protocol/sleep.hpp"
+
+namespace fult::comm::detail {
+
+struct region_state {
+    std::byte *base = nullptr;
+    std::size_t size = 0;
+    bool writable = false;
+    std::uint64_t id = 0;
+    unsigned uses = 0; // accesses that use it, now or later, outside the device's lock
+    memory registered[2];
+    bool is_registered[2] = {};
+
+    bool contains(std::uint64_t offset, std::uint64_t length) const noexcept {
+        FULT_ASSERT(base || size == 0);
+        return offset <= size && length <= size - offset;
+    }
+};
+
+// Sent to another rank when packets are available, in order for each rank.
+struct outgoing {
+    enum class form : std::uint8_t { access, serving, reply } it_is;
+    int rank = -1;
+    outgoing *next = nullptr;
+    explicit outgoing(form f) noexcept : it_is(f) {}
+};
+
+// An operation of this rank.
+struct access : operation, outgoing {
+    access() noexcept : outgoing(form::access) { is_a = operation_kind::access; }
+    bool is_put = false;
+    bool signals = false;
+    bool direct = false;    // the target is to transfer the bytes itself
+    bool announced = false; // the request has been sent; before that no rank knows the id
+    int named = -1;         // the target's rank as the endpoint numbers them
+    std::byte *local = nullptr;
+    std::size_t size = 0;
+    std::uint64_t region = 0;
+    std::uint64_t offset = 0;
+    endpoint_state *through = nullptr; // only until it has begun: it may end before the access does
+    std::uint32_t tag = 0;             // of the signal's message
+    std::uint64_t id = 0;              // of this operation
+    std::size_t done = 0;              // bytes of a put that have been sent
+    std::size_t missing = 0;           // bytes of a get that have not arrived
+    memory registered;
+    bool is_registered = false;
+};
+
+// An operation of another rank, until it can be answered.
+struct serving : outgoing {
+    serving() noexcept : outgoing(form::serving) {}
+    bool is_put = false;
+    bool signals = false;
+    bool direct = false; // by a transfer,
+    bool moving = false; // which is in flight
+    bool moved = false;  // the transfer has succeeded and must be answered
+    std::uint16_t endpoint = 0;
+    std::uint32_t tag = 0;
+    region_state *region = nullptr; // nullptr: it has ended
+    access_body asked{};
+    std::size_t done = 0;  // bytes of a get that have been sent
+    std::size_t place = 0; // index in servings_
+    transfer move;
+    class one_sided *owner = nullptr;
+};
+
+// An answer that waits for a packet.
+struct reply : outgoing {
+    reply() noexcept : outgoing(form::reply) {}
+    one_sided_kind kind = one_sided_kind::ended;
+    ended_body body{};
+};
+
+class progress_engine;
+
+class one_sided {
+  public:
+    // Throws std::bad_alloc.
+    one_sided(device_core &core, send_path &sending, arrivals &messages, device_sleep &sleep,
+              progress_engine &progress)
+        : core_(core),
+          sending_(sending),
+          arrivals_(messages),
+          sleep_(sleep),
+          progress_(progress),
+          lines_(static_cast<std::size_t>(core.peers.size())) {}
+    ~one_sided();
+    one_sided(const one_sided &) = delete;
+    one_sided &operator=(const one_sided &) = delete;
+
+    // Any thread; none of these suspends, except withdraw ------------------------------------------------------------
+
+    void offer(region_state &r); // throws std::bad_alloc
+    // No access begins any more, and those in flight have ended on return.
+    void deregister_memory(region_state &r) noexcept;
+    // a.finished is called, possibly before this returns.
+    void begin(access &a) noexcept;
+
+    // Under the device's lock -----------------------------------------------------------------------------------------
+
+    // Returns false if there is no memory for it now; nothing has changed then.
+    bool handle(int source, const record_view &r) noexcept;
+    // Retries what waits for packets, queue space, or memory for its signal.
+    void retry() noexcept;
+    bool waits() const noexcept { return waiting_ != 0 || unsignaled_; }
+    void fail(int rank) noexcept;
+    std::size_t regions() const noexcept { return regions_.count(); }
+    std::size_t pending() const noexcept { return accesses_.count(); }
+
+  private:
+    struct line {
+        outgoing *first = nullptr;
+        outgoing *last = nullptr;
+    };
+
+    void submit(outgoing &o) noexcept; // now, or when packets are available
+    void push(outgoing &o) noexcept;
+    line &line_of(int rank) noexcept { return lines_[static_cast<std::size_t>(rank)]; }
+    bool is_clear(int rank) const noexcept { return !lines_[static_cast<std::size_t>(rank)].first; }
+    bool advance(int rank) noexcept; // true if all of it has been sent
+    bool step(outgoing &o) noexcept; // false: no free packet
+
+    // The origin (origin.cpp):
+    void begin_here(access &a) noexcept;
+    bool step(access &a) noexcept;
+    bool send_parts(access &a) noexcept;
+    bool ask(access &a) noexcept;
+    access *find(std::uint64_t id, int source) noexcept;
+    void bytes_came(int source, std::span<const std::byte> body) noexcept;
+    void parts_wanted(int source, std::uint64_t id) noexcept;
+    void finish(access &a, errc failure, callback_queue *locked) noexcept;
+    void finish(access &a, errc failure) noexcept { finish(a, failure, &core_.callbacks); }
+
+    // The target (target.cpp):
+    region_state *find_region(std::uint64_t id, std::uint64_t offset, std::uint64_t size,
+                              bool to_write) noexcept;
+    bool put_came(int source, const record_view &r) noexcept;
+    bool asked_for(int source, const record_view &r, bool is_put) noexcept;
+    bool serve(int source, const access_body &asked, region_state &region, bool is_put,
+               const record_view &r) noexcept;
+    bool serve_at_once(int source, const access_body &asked, const region_state &region) noexcept;
+    bool step(serving &s) noexcept;
+    bool start(serving &s) noexcept;
+    bool send_bytes(serving &s) noexcept;
+    void moved(serving &s, bool well) noexcept;
+    void release(serving &s) noexcept;
+    bool end_moved(serving &s) noexcept;
+    void retry_signals() noexcept;
+    void answer(reply &r, int rank, one_sided_kind kind, const ended_body &body) noexcept;
+    // Returns false if there is no memory for it.
+    bool answer(int rank, one_sided_kind kind, std::uint64_t id, bool refused = false) noexcept;
+    bool send_reply(int rank, one_sided_kind kind, const ended_body &body) noexcept;
+    bool signal(int source, std::uint16_t endpoint, std::uint32_t tag) noexcept;
+
+    device_core &core_;
+    send_path &sending_;
+    arrivals &arrivals_;
+    device_sleep &sleep_;
+    progress_engine &progress_;
+    id_table<region_state> regions_;
+    id_table<access> accesses_;
+    std::vector<serving *> servings_;
+    std::vector<line> lines_;       // by rank
+    std::size_t waiting_ = 0;       // number of lines that are not empty
+    serving *unsignaled_ = nullptr; // transferred; there was no memory for their signals
+};
+
+} // namespace fult::comm::detail

@@ -1,0 +1,30 @@
+#include "comm/protocol/core.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "comm/packets/wire.hpp"
+
+namespace fult::comm::detail {
+
+device_core::device_core(const device_settings &how, std::vector<std::unique_ptr<transport>> connected,
+                         const std::vector<int> &routes)
+    : settings(how), transports(std::move(connected)), peers(how.size, mutex) {
+    for (const auto &each : transports)
+        limits.push_back(each->limits());
+    for (int rank = 0; rank < settings.size; ++rank) {
+        const int route = routes[static_cast<std::size_t>(rank)];
+        if (rank == settings.rank || route < 0)
+            continue;
+        peer &p = peers.of(rank);
+        p.via_index = static_cast<unsigned>(route);
+        p.via = transports[p.via_index].get();
+        p.head = limits_of(p).guarded ? sizeof(guarded_head) : sizeof(packet_head);
+        p.inject = std::min(limits_of(p).inject, settings.packet_size);
+        p.window = limits_of(p).window;
+        // An injected packet needs no buffer and causes no event.
+        p.fills = p.inject >= 1024 ? p.inject : std::min(limits_of(p).message, settings.packet_size);
+    }
+}
+
+} // namespace fult::comm::detail

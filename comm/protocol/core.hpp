@@ -1,0 +1,48 @@
+// What all parts of a device share: its settings, lock, transports and peers.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "comm/protocol/callback_queue.hpp"
+#include "comm/protocol/lock.hpp"
+#include "comm/protocol/peer_table.hpp"
+#include "comm/transport/transport.hpp"
+
+namespace fult::comm::detail {
+
+struct device_settings {
+    int rank = 0;
+    int size = 1;
+    std::size_t packet_size = 8192; // including the packet head
+    std::size_t packets = 1024;
+    std::size_t rendezvous = 0;
+    std::size_t unexpected = std::size_t{256} << 20;
+    bool gather = true;
+    std::uint64_t secret = 0; // the job's; see wire.hpp
+};
+
+struct device_core {
+    // The transports are connected. route[rank] is the index of the transport to that rank, -1 for this rank.
+    // Throws std::bad_alloc.
+    device_core(const device_settings &how, std::vector<std::unique_ptr<transport>> connected,
+                const std::vector<int> &routes);
+    device_core(const device_core &) = delete;
+    device_core &operator=(const device_core &) = delete;
+
+    const transport_limits &limits_of(const peer &p) const noexcept { return limits[p.via_index]; }
+
+    const device_settings settings;
+    alignas(64) device_mutex mutex;
+    alignas(64) std::vector<std::unique_ptr<transport>> transports;
+    std::vector<transport_limits> limits; // of each transport
+    peer_table peers;
+    callback_queue callbacks{mutex};
+    // Under the device's lock.
+    std::uint64_t under_way = 0; // packets and transfers handed to transports
+    bool refusing = false;       // this rank leaves: it posts no more receives and drops their messages
+};
+
+} // namespace fult::comm::detail

@@ -1,0 +1,8 @@
+#include "comm/protocol/endpoint_table.hpp"
+
+namespace fult::comm::detail {
+
+endpoint_table::endpoint_table()
+    : all_(std::make_unique<std::atomic<endpoint_state *>[]>(most_endpoints)), gone_(most_endpoints, false) {}
+
+} // namespace fult::comm::detail
