@@ -51,7 +51,7 @@ struct types_of_comm {
     fult::comm::status _6;
     fult::comm::errc _7;
     fult::comm::error _8;
-    fult::comm::completed _9;
+    fult::comm::completion_event _9;
     fult::comm::synchronizer _10;
     fult::comm::completion_queue _11;
     fult::comm::region _12;

@@ -15,49 +15,49 @@ template <class T> class id_table {
     // Throws std::bad_alloc without effect.
     std::uint64_t add(T &object) {
         if (free_ == none) {
-            places_.push_back({});
-            free_ = static_cast<std::uint32_t>(places_.size() - 1);
+            entries_.push_back({});
+            free_ = static_cast<std::uint32_t>(entries_.size() - 1);
         }
         const std::uint32_t index = free_;
-        FULT_ASSERT(!places_[index].what, "a free place has no object");
-        free_ = places_[index].next_free;
-        places_[index].what = &object;
+        FULT_ASSERT(!entries_[index].object, "a free entry has no object");
+        free_ = entries_[index].next_free;
+        entries_[index].object = &object;
         ++count_;
-        return std::uint64_t{places_[index].uses} << 32 | index;
+        return std::uint64_t{entries_[index].uses} << 32 | index;
     }
     // Returns nullptr for an id that is not, or no longer, in use.
     T *find(std::uint64_t id) const noexcept {
         const std::uint64_t index = id & 0xffff'ffff;
-        return index < places_.size() && places_[index].uses == id >> 32 ? places_[index].what : nullptr;
+        return index < entries_.size() && entries_[index].uses == id >> 32 ? entries_[index].object : nullptr;
     }
     void remove(std::uint64_t id) noexcept {
         FULT_ASSERT(find(id), "only an id in use is removed");
-        place &at = places_[id & 0xffff'ffff];
-        at.what = nullptr;
-        ++at.uses;
-        at.next_free = free_;
+        entry &e = entries_[id & 0xffff'ffff];
+        e.object = nullptr;
+        ++e.uses;
+        e.next_free = free_;
         free_ = static_cast<std::uint32_t>(id & 0xffff'ffff);
         FULT_ASSERT(count_ != 0);
         --count_;
     }
     // f may remove the element that it is given.
     template <class F> void each(F f) const {
-        for (std::uint32_t i = 0; i < places_.size(); ++i)
-            if (places_[i].what)
-                f(std::uint64_t{places_[i].uses} << 32 | i, *places_[i].what);
+        for (std::uint32_t i = 0; i < entries_.size(); ++i)
+            if (entries_[i].object)
+                f(std::uint64_t{entries_[i].uses} << 32 | i, *entries_[i].object);
     }
     std::size_t count() const noexcept { return count_; }
 
   private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
-    struct place {
-        T *what = nullptr;
+    struct entry {
+        T *object = nullptr;
         std::uint32_t uses = 1; // no id is 0
         std::uint32_t next_free = none;
     };
-    // A place is in use, with an object, or in the free list, without. The free list is empty or begins at
+    // An entry is in use, with an object, or in the free list, without. The free list is empty or begins at
     // free_.
-    std::vector<place> places_;
+    std::vector<entry> entries_;
     std::uint32_t free_ = none; // first of the free list
     std::size_t count_ = 0;
 };

@@ -13,7 +13,7 @@ class loaded_library {
     };
 
     // Throws std::runtime_error.
-    explicit loaded_library(const description &what);
+    explicit loaded_library(const description &description);
 
     // Stores the function's address. Throws std::runtime_error if the library is too old to have it.
     template <class F> void find(F &function, const char *name) const {

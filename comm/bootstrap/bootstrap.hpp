@@ -51,14 +51,14 @@ class bootstrap {
     // Each rank contributes some bytes (any values, possibly none, at most bootstrap_most) and receives those
     // of all, by rank. All ranks must call it. Throws bootstrap_error: a rank has ended or did not arrive
     // within the timeout. After an error the connection can only be used for abort().
-    virtual std::vector<std::string> exchange(std::string_view mine) = 0;
+    virtual std::vector<std::string> exchange(std::string_view contribution) = 0;
 
     // Returns when all ranks have called it. Throws as exchange does.
     virtual void barrier() = 0;
 
     // Ends all ranks, including this one; does not return. The launcher's status becomes `status` (1 if that
-    // is 0) if the launcher supports it; `why` is written to standard error.
-    virtual void abort(int status, std::string_view why) noexcept = 0;
+    // is 0) if the launcher supports it; `reason` is written to standard error.
+    virtual void abort(int status, std::string_view reason) noexcept = 0;
 
   protected:
     bootstrap(int rank, int size) noexcept : rank_(rank), size_(size) {}

@@ -11,13 +11,13 @@ class one_rank final : public bootstrap {
 
     const char *name() const noexcept override { return "one rank"; }
 
-    std::vector<std::string> exchange(std::string_view mine) override {
-        check_contribution(mine);
-        return {std::string(mine)};
+    std::vector<std::string> exchange(std::string_view contribution) override {
+        check_contribution(contribution);
+        return {std::string(contribution)};
     }
     void barrier() override {}
-    void abort(int status, std::string_view why) noexcept override {
-        say_why(rank(), why);
+    void abort(int status, std::string_view reason) noexcept override {
+        write_reason(rank(), reason);
         leave(status);
     }
 };

@@ -48,27 +48,27 @@ class pmi1_client final : public bootstrap {
 
     const char *name() const noexcept override { return "PMI-1"; }
 
-    std::vector<std::string> exchange(std::string_view mine) override {
-        check_contribution(mine);
+    std::vector<std::string> exchange(std::string_view contribution) override {
+        check_contribution(contribution);
         const std::size_t most = room();
         // A key can be set only once, so each exchange has its own keys.
         ++round_;
         std::size_t part = 0;
-        for (const std::string &value : pmi1_encode(mine, most))
+        for (const std::string &value : pmi1_encode(contribution, most))
             ask("cmd=put kvsname=" + space_ + " key=" + key(rank(), part++) + " value=" + value,
                 "put_result");
         barrier();
         std::vector<std::string> all;
         all.reserve(static_cast<std::size_t>(size()));
         for (int from = 0; from < size(); ++from)
-            all.push_back(from == rank() ? std::string(mine) : get(from));
+            all.push_back(from == rank() ? std::string(contribution) : get(from));
         return all;
     }
 
     void barrier() override { ask("cmd=barrier_in", "barrier_out", timeout_); }
 
-    void abort(int status, std::string_view why) noexcept override {
-        say_why(rank(), why);
+    void abort(int status, std::string_view reason) noexcept override {
+        write_reason(rank(), reason);
         try {
             const int shown = (status & 0xff) == 0 ? 1 : status & 0xff;
             send("cmd=abort exitcode=" + std::to_string(shown) + "\n", deadline(patience));

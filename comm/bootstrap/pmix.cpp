@@ -93,12 +93,12 @@ class pmix_client final : public bootstrap {
 
     const char *name() const noexcept override { return "PMIx"; }
 
-    std::vector<std::string> exchange(std::string_view mine) override {
-        check_contribution(mine);
+    std::vector<std::string> exchange(std::string_view contribution) override {
+        check_contribution(contribution);
         const std::string key = "fult-" + std::to_string(++round_);
         // One extra byte: not every version supports empty objects.
         std::string bytes(1, '+');
-        bytes += mine;
+        bytes += contribution;
         pmix::value value{};
         value.type = pmix::is_byte_object;
         value.data.bo = {bytes.data(), bytes.size()};
@@ -108,14 +108,14 @@ class pmix_client final : public bootstrap {
         std::vector<std::string> all;
         all.reserve(static_cast<std::size_t>(size()));
         for (int from = 0; from < size(); ++from)
-            all.push_back(from == rank() ? std::string(mine) : get(from, key));
+            all.push_back(from == rank() ? std::string(contribution) : get(from, key));
         return all;
     }
 
     void barrier() override { fence(false); }
 
-    void abort(int status, std::string_view why) noexcept override {
-        say_why(rank(), why);
+    void abort(int status, std::string_view reason) noexcept override {
+        write_reason(rank(), reason);
         // Open MPI's mpirun ends all ranks when one ends with an error, without this call. If others are in a
         // fence, version 4.1 crashes or hangs at this call, one time in five.
         if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr)

@@ -37,9 +37,10 @@ class run_client final : public bootstrap {
     const char *name() const noexcept override { return "fult-run"; }
     int launcher() const noexcept override { return socket_; }
 
-    std::vector<std::string> exchange(std::string_view mine) override {
-        check_contribution(mine);
-        auto all = unpack_all(collective(run_kind::exchange, mine).body, static_cast<std::size_t>(size()));
+    std::vector<std::string> exchange(std::string_view contribution) override {
+        check_contribution(contribution);
+        auto all =
+            unpack_all(collective(run_kind::exchange, contribution).body, static_cast<std::size_t>(size()));
         if (!all) {
             broken_ =
                 "fult: fult-run's answer to an exchange is not one part for each rank: are fult-run and the "
@@ -51,12 +52,12 @@ class run_client final : public bootstrap {
 
     void barrier() override { collective(run_kind::barrier, {}); }
 
-    void abort(int status, std::string_view why) noexcept override {
+    void abort(int status, std::string_view reason) noexcept override {
         try {
-            send(printed(run_kind::abort, static_cast<std::uint32_t>(status), why.substr(0, 4096)),
+            send(printed(run_kind::abort, static_cast<std::uint32_t>(status), reason.substr(0, 4096)),
                  deadline(grace));
         } catch (...) { // fult-run has ended: report it here
-            say_why(rank(), why);
+            write_reason(rank(), reason);
         }
         leave(status);
     }

@@ -51,9 +51,9 @@ void check_launcher_socket(const char *variable, int descriptor) {
     ::fcntl(descriptor, F_SETFD, FD_CLOEXEC);
 }
 
-void check_contribution(std::string_view mine) {
-    if (mine.size() > bootstrap_most)
-        throw bootstrap_error("fult: an exchange of " + std::to_string(mine.size()) +
+void check_contribution(std::string_view contribution) {
+    if (contribution.size() > bootstrap_most)
+        throw bootstrap_error("fult: an exchange of " + std::to_string(contribution.size()) +
                               " bytes: the bootstrap carries at most " + std::to_string(bootstrap_most) +
                               " a rank; send more by messages");
 }
@@ -72,10 +72,11 @@ bool wait_for(int descriptor, short events, const deadline &until) {
     }
 }
 
-void say_why(int rank, std::string_view why) noexcept {
+void write_reason(int rank, std::string_view reason) noexcept {
     char text[1024];
-    const int length = std::snprintf(text, sizeof text, "fult: rank %d ends all ranks: %.*s\n", rank,
-                                     static_cast<int>(std::min<std::size_t>(why.size(), 900)), why.data());
+    const int length =
+        std::snprintf(text, sizeof text, "fult: rank %d ends all ranks: %.*s\n", rank,
+                      static_cast<int>(std::min<std::size_t>(reason.size(), 900)), reason.data());
     if (::write(STDERR_FILENO, text, static_cast<std::size_t>(length)) < 0)
         return;
 }

@@ -31,13 +31,13 @@ int launcher_number(const char *variable, int low, int high);
 void check_launcher_socket(const char *variable, int descriptor);
 
 // Throws bootstrap_error if a contribution is larger than bootstrap_most.
-void check_contribution(std::string_view mine);
+void check_contribution(std::string_view contribution);
 
 // Waits until `descriptor` is readable (or writable). False: the deadline has passed. Throws bootstrap_error.
 bool wait_for(int descriptor, short events, const deadline &until);
 
 // A single write to standard error.
-void say_why(int rank, std::string_view why) noexcept;
+void write_reason(int rank, std::string_view reason) noexcept;
 
 // Ends the process without running destructors, which might wait for other ranks. Zero becomes 1: an abort
 // never looks like success.

@@ -149,29 +149,30 @@ void check_memory(const char *call, const void *data, std::size_t count, std::si
         throw std::invalid_argument(std::string(call) + ": " + no_memory_given);
 }
 
-template <class How>
-int reduce_by(fult_comm_endpoint_t among, const void *in, void *out, std::size_t count, int root,
-              const How &how) {
-    return perform(among, "fult_comm_reduce", [&](endpoint &it) {
-        const combiner op = how();
+template <class Reduction>
+int reduce_by(fult_comm_endpoint_t handle, const void *in, void *out, std::size_t count, int root,
+              const Reduction &reduction) {
+    return perform(handle, "fult_comm_reduce", [&](endpoint &ep) {
+        const combiner op = reduction();
         check_memory("fult_comm_reduce", in, count, op.element);
-        if (it.rank() == root)
+        if (ep.rank() == root)
             check_memory("fult_comm_reduce", out, count, op.element);
-        reduce(it, in, out, count, root, op);
+        reduce(ep, in, out, count, root, op);
     });
 }
 
-template <class How>
-int allreduce_by(fult_comm_endpoint_t among, const void *in, void *out, std::size_t count, const How &how) {
-    return perform(among, "fult_comm_allreduce", [&](endpoint &it) {
-        const combiner op = how();
+template <class Reduction>
+int allreduce_by(fult_comm_endpoint_t handle, const void *in, void *out, std::size_t count,
+                 const Reduction &reduction) {
+    return perform(handle, "fult_comm_allreduce", [&](endpoint &ep) {
+        const combiner op = reduction();
         check_memory("fult_comm_allreduce", in, count, op.element);
         check_memory("fult_comm_allreduce", out, count, op.element);
-        allreduce(it, in, out, count, op);
+        allreduce(ep, in, out, count, op);
     });
 }
 
-std::size_t ranks_of(const endpoint &it) noexcept { return static_cast<std::size_t>(it.size()); }
+std::size_t ranks_of(const endpoint &ep) noexcept { return static_cast<std::size_t>(ep.size()); }
 
 // Sizes of all blocks; check_blocks checks them against the memory.
 std::span<const std::size_t> sizes_of(const char *call, const char *which, const std::size_t *sizes,
@@ -189,152 +190,152 @@ void check_blocks(const char *call, const void *data, std::span<const std::size_
 
 } // namespace
 
-int fult_comm_barrier(fult_comm_endpoint_t among) {
-    return perform(among, "fult_comm_barrier", [](endpoint &it) { fult::comm::barrier(it); });
+int fult_comm_barrier(fult_comm_endpoint_t handle) {
+    return perform(handle, "fult_comm_barrier", [](endpoint &ep) { fult::comm::barrier(ep); });
 }
 
-int fult_comm_broadcast(fult_comm_endpoint_t among, void *data, size_t size, int root) {
-    return perform(among, "fult_comm_broadcast", [&](endpoint &it) {
+int fult_comm_broadcast(fult_comm_endpoint_t handle, void *data, size_t size, int root) {
+    return perform(handle, "fult_comm_broadcast", [&](endpoint &ep) {
         check_memory("fult_comm_broadcast", data, 1, size);
-        broadcast(it, data, size, root);
+        broadcast(ep, data, size, root);
     });
 }
 
-int fult_comm_reduce(fult_comm_endpoint_t among, const void *in, void *out, size_t count, int type, int op,
+int fult_comm_reduce(fult_comm_endpoint_t handle, const void *in, void *out, size_t count, int type, int op,
                      int root) {
-    return reduce_by(among, in, out, count, root, [&] { return standard(type, op); });
+    return reduce_by(handle, in, out, count, root, [&] { return standard(type, op); });
 }
 
-int fult_comm_allreduce(fult_comm_endpoint_t among, const void *in, void *out, size_t count, int type,
+int fult_comm_allreduce(fult_comm_endpoint_t handle, const void *in, void *out, size_t count, int type,
                         int op) {
-    return allreduce_by(among, in, out, count, [&] { return standard(type, op); });
+    return allreduce_by(handle, in, out, count, [&] { return standard(type, op); });
 }
 
-int fult_comm_reduce_with(fult_comm_endpoint_t among, const void *in, void *out, size_t count, size_t element,
-                          fult_comm_reduction_t op, void *user, int root) {
+int fult_comm_reduce_with(fult_comm_endpoint_t handle, const void *in, void *out, size_t count,
+                          size_t element, fult_comm_reduction_t op, void *user, int root) {
     const users_own own{op, user};
-    return reduce_by(among, in, out, count, root, [&] { return combiner_of_user(own, element); });
+    return reduce_by(handle, in, out, count, root, [&] { return combiner_of_user(own, element); });
 }
 
-int fult_comm_allreduce_with(fult_comm_endpoint_t among, const void *in, void *out, size_t count,
+int fult_comm_allreduce_with(fult_comm_endpoint_t handle, const void *in, void *out, size_t count,
                              size_t element, fult_comm_reduction_t op, void *user) {
     const users_own own{op, user};
-    return allreduce_by(among, in, out, count, [&] { return combiner_of_user(own, element); });
+    return allreduce_by(handle, in, out, count, [&] { return combiner_of_user(own, element); });
 }
 
-int fult_comm_gather(fult_comm_endpoint_t among, const void *in, size_t size, void *out, int root) {
-    return perform(among, "fult_comm_gather", [&](endpoint &it) {
+int fult_comm_gather(fult_comm_endpoint_t handle, const void *in, size_t size, void *out, int root) {
+    return perform(handle, "fult_comm_gather", [&](endpoint &ep) {
         check_memory("fult_comm_gather", in, 1, size);
-        if (it.rank() == root)
-            check_memory("fult_comm_gather", out, ranks_of(it), size);
-        gather(it, in, out, size, root);
+        if (ep.rank() == root)
+            check_memory("fult_comm_gather", out, ranks_of(ep), size);
+        gather(ep, in, out, size, root);
     });
 }
 
-int fult_comm_allgather(fult_comm_endpoint_t among, const void *in, size_t size, void *out) {
-    return perform(among, "fult_comm_allgather", [&](endpoint &it) {
+int fult_comm_allgather(fult_comm_endpoint_t handle, const void *in, size_t size, void *out) {
+    return perform(handle, "fult_comm_allgather", [&](endpoint &ep) {
         check_memory("fult_comm_allgather", in, 1, size);
-        check_memory("fult_comm_allgather", out, ranks_of(it), size);
-        allgather(it, in, out, size);
+        check_memory("fult_comm_allgather", out, ranks_of(ep), size);
+        allgather(ep, in, out, size);
     });
 }
 
-int fult_comm_alltoall(fult_comm_endpoint_t among, const void *in, size_t size, void *out) {
-    return perform(among, "fult_comm_alltoall", [&](endpoint &it) {
-        check_memory("fult_comm_alltoall", in, ranks_of(it), size);
-        check_memory("fult_comm_alltoall", out, ranks_of(it), size);
-        alltoall(it, in, out, size);
+int fult_comm_alltoall(fult_comm_endpoint_t handle, const void *in, size_t size, void *out) {
+    return perform(handle, "fult_comm_alltoall", [&](endpoint &ep) {
+        check_memory("fult_comm_alltoall", in, ranks_of(ep), size);
+        check_memory("fult_comm_alltoall", out, ranks_of(ep), size);
+        alltoall(ep, in, out, size);
     });
 }
 
-int fult_comm_alltoallv(fult_comm_endpoint_t among, const void *in, const size_t *in_sizes, void *out,
+int fult_comm_alltoallv(fult_comm_endpoint_t handle, const void *in, const size_t *in_sizes, void *out,
                         const size_t *out_sizes) {
-    return perform(among, "fult_comm_alltoallv", [&](endpoint &it) {
+    return perform(handle, "fult_comm_alltoallv", [&](endpoint &ep) {
         constexpr const char *call = "fult_comm_alltoallv";
-        const auto going = sizes_of(call, "in_sizes", in_sizes, ranks_of(it));
-        const auto coming = sizes_of(call, "out_sizes", out_sizes, ranks_of(it));
+        const auto going = sizes_of(call, "in_sizes", in_sizes, ranks_of(ep));
+        const auto coming = sizes_of(call, "out_sizes", out_sizes, ranks_of(ep));
         check_blocks(call, in, going);
         check_blocks(call, out, coming);
-        alltoallv(it, in, going, out, coming, 1);
+        alltoallv(ep, in, going, out, coming, 1);
     });
 }
 
-int fult_comm_scatter(fult_comm_endpoint_t among, const void *in, size_t size, void *out, int root) {
-    return perform(among, "fult_comm_scatter", [&](endpoint &it) {
+int fult_comm_scatter(fult_comm_endpoint_t handle, const void *in, size_t size, void *out, int root) {
+    return perform(handle, "fult_comm_scatter", [&](endpoint &ep) {
         check_memory("fult_comm_scatter", out, 1, size);
-        if (it.rank() == root)
-            check_memory("fult_comm_scatter", in, ranks_of(it), size);
-        scatter(it, in, out, size, root);
+        if (ep.rank() == root)
+            check_memory("fult_comm_scatter", in, ranks_of(ep), size);
+        scatter(ep, in, out, size, root);
     });
 }
 
-int fult_comm_gatherv(fult_comm_endpoint_t among, const void *in, size_t size, void *out, const size_t *sizes,
-                      int root) {
+int fult_comm_gatherv(fult_comm_endpoint_t handle, const void *in, size_t size, void *out,
+                      const size_t *sizes, int root) {
     constexpr const char *call = "fult_comm_gatherv";
-    return perform(among, call, [&](endpoint &it) {
+    return perform(handle, call, [&](endpoint &ep) {
         check_memory(call, in, 1, size);
         std::span<const std::size_t> all;
-        if (it.rank() == root)
-            all = sizes_of(call, "sizes", sizes, ranks_of(it));
+        if (ep.rank() == root)
+            all = sizes_of(call, "sizes", sizes, ranks_of(ep));
         check_blocks(call, out, all);
         const layout_of_blocks parts(all, 1);
-        gatherv(it, in, size, out, parts.sizes_of, parts.offsets, root);
+        gatherv(ep, in, size, out, parts.sizes_of, parts.offsets, root);
     });
 }
 
-int fult_comm_scatterv(fult_comm_endpoint_t among, const void *in, const size_t *sizes, void *out,
+int fult_comm_scatterv(fult_comm_endpoint_t handle, const void *in, const size_t *sizes, void *out,
                        size_t size, int root) {
     constexpr const char *call = "fult_comm_scatterv";
-    return perform(among, call, [&](endpoint &it) {
+    return perform(handle, call, [&](endpoint &ep) {
         check_memory(call, out, 1, size);
         std::span<const std::size_t> all;
-        if (it.rank() == root)
-            all = sizes_of(call, "sizes", sizes, ranks_of(it));
+        if (ep.rank() == root)
+            all = sizes_of(call, "sizes", sizes, ranks_of(ep));
         check_blocks(call, in, all);
         const layout_of_blocks parts(all, 1);
-        scatterv(it, in, parts.sizes_of, parts.offsets, out, size, root);
+        scatterv(ep, in, parts.sizes_of, parts.offsets, out, size, root);
     });
 }
 
-int fult_comm_allgatherv(fult_comm_endpoint_t among, const void *in, size_t size, void *out,
+int fult_comm_allgatherv(fult_comm_endpoint_t handle, const void *in, size_t size, void *out,
                          const size_t *sizes) {
     constexpr const char *call = "fult_comm_allgatherv";
-    return perform(among, call, [&](endpoint &it) {
-        const auto all = sizes_of(call, "sizes", sizes, ranks_of(it));
+    return perform(handle, call, [&](endpoint &ep) {
+        const auto all = sizes_of(call, "sizes", sizes, ranks_of(ep));
         check_memory(call, in, 1, size);
         check_blocks(call, out, all);
         const layout_of_blocks parts(all, 1);
-        allgatherv(it, in, size, out, parts.sizes_of, parts.offsets);
+        allgatherv(ep, in, size, out, parts.sizes_of, parts.offsets);
     });
 }
 
-int fult_comm_reduce_scatter(fult_comm_endpoint_t among, const void *in, void *out, const size_t *counts,
+int fult_comm_reduce_scatter(fult_comm_endpoint_t handle, const void *in, void *out, const size_t *counts,
                              int type, int op) {
     constexpr const char *call = "fult_comm_reduce_scatter";
-    return perform(among, call, [&](endpoint &it) {
-        const combiner how = standard(type, op);
-        const auto all = sizes_of(call, "counts", counts, ranks_of(it));
-        check_blocks(call, in, all, how.element);
-        check_memory(call, out, all[static_cast<std::size_t>(it.rank())], how.element);
-        reduce_scatter(it, in, out, all, how);
+    return perform(handle, call, [&](endpoint &ep) {
+        const combiner reduction = standard(type, op);
+        const auto all = sizes_of(call, "counts", counts, ranks_of(ep));
+        check_blocks(call, in, all, reduction.element);
+        check_memory(call, out, all[static_cast<std::size_t>(ep.rank())], reduction.element);
+        reduce_scatter(ep, in, out, all, reduction);
     });
 }
 
-int fult_comm_scan(fult_comm_endpoint_t among, const void *in, void *out, size_t count, int type, int op) {
-    return perform(among, "fult_comm_scan", [&](endpoint &it) {
-        const combiner how = standard(type, op);
-        check_memory("fult_comm_scan", in, count, how.element);
-        check_memory("fult_comm_scan", out, count, how.element);
-        scan(it, in, out, count, how);
+int fult_comm_scan(fult_comm_endpoint_t handle, const void *in, void *out, size_t count, int type, int op) {
+    return perform(handle, "fult_comm_scan", [&](endpoint &ep) {
+        const combiner reduction = standard(type, op);
+        check_memory("fult_comm_scan", in, count, reduction.element);
+        check_memory("fult_comm_scan", out, count, reduction.element);
+        scan(ep, in, out, count, reduction);
     });
 }
 
-int fult_comm_exscan(fult_comm_endpoint_t among, const void *in, void *out, size_t count, int type, int op) {
-    return perform(among, "fult_comm_exscan", [&](endpoint &it) {
-        const combiner how = standard(type, op);
-        check_memory("fult_comm_exscan", in, count, how.element);
-        if (it.rank() != 0)
-            check_memory("fult_comm_exscan", out, count, how.element);
-        exscan(it, in, out, count, how);
+int fult_comm_exscan(fult_comm_endpoint_t handle, const void *in, void *out, size_t count, int type, int op) {
+    return perform(handle, "fult_comm_exscan", [&](endpoint &ep) {
+        const combiner reduction = standard(type, op);
+        check_memory("fult_comm_exscan", in, count, reduction.element);
+        if (ep.rank() != 0)
+            check_memory("fult_comm_exscan", out, count, reduction.element);
+        exscan(ep, in, out, count, reduction);
     });
 }

@@ -64,9 +64,9 @@ c_context *the_context() noexcept { return context_now.load(std::memory_order_ac
 int without_context() noexcept { return fails(FULT_COMM_ERR_NO_CONTEXT); }
 
 endpoint_options endpoint_options_of(const fult_comm_endpoint_attr *given, const char *call) {
-    endpoint_options how;
+    endpoint_options options;
     if (!given)
-        return how;
+        return options;
     if (given->size < sizeof(fult_comm_endpoint_attr))
         throw std::invalid_argument(std::string(call) +
                                     ": attr->size is not sizeof(fult_comm_endpoint_attr); start from "
@@ -75,15 +75,15 @@ endpoint_options endpoint_options_of(const fult_comm_endpoint_attr *given, const
         throw std::invalid_argument(std::string(call) + ": attr->delivery is " +
                                     std::to_string(given->delivery) +
                                     ", which enum fult_comm_delivery does not name");
-    how.wildcards = given->wildcards != 0;
-    how.how = static_cast<delivery>(given->delivery);
+    options.wildcards = given->wildcards != 0;
+    options.delivery = static_cast<delivery>(given->delivery);
     if (given->handler)
-        how.handler = [handler = given->handler, user = given->user](const status &about,
-                                                                     std::span<const std::byte> bytes) {
-            const fult_comm_envelope what{about.source, about.tag, about.size};
+        options.handler = [handler = given->handler, user = given->user](const status &envelope,
+                                                                         std::span<const std::byte> bytes) {
+            const fult_comm_envelope what{envelope.source, envelope.tag, envelope.size};
             handler(user, &what, bytes.data());
         };
-    return how;
+    return options;
 }
 
 } // namespace fult::comm::detail
@@ -131,25 +131,27 @@ int fult_comm_finalize(void) {
     });
 }
 
-int fult_comm_rank(void) { return the_context() ? the_context()->it.rank() : -1; }
-int fult_comm_size(void) { return the_context() ? the_context()->it.size() : 0; }
-const char *fult_comm_launcher(void) { return the_context() ? the_context()->it.launcher() : nullptr; }
+int fult_comm_rank(void) { return the_context() ? the_context()->object.rank() : -1; }
+int fult_comm_size(void) { return the_context() ? the_context()->object.size() : 0; }
+const char *fult_comm_launcher(void) { return the_context() ? the_context()->object.launcher() : nullptr; }
 
 const char *fult_comm_route(int rank) {
-    return rank >= 0 && rank < fult_comm_size() ? the_context()->it.route_to(rank) : nullptr;
+    return rank >= 0 && rank < fult_comm_size() ? the_context()->object.route_to(rank) : nullptr;
 }
 int fult_comm_failed(int rank) {
     if (rank < 0 || rank >= fult_comm_size())
         return -1;
-    return the_context()->it.failed(rank) ? 1 : 0;
+    return the_context()->object.failed(rank) ? 1 : 0;
 }
-uint64_t fult_comm_refused_packets(void) { return the_context() ? the_context()->it.refused_packets() : 0; }
-int fult_comm_progress(void) { return the_context() && the_context()->it.progress() ? 1 : 0; }
+uint64_t fult_comm_refused_packets(void) {
+    return the_context() ? the_context()->object.refused_packets() : 0;
+}
+int fult_comm_progress(void) { return the_context() && the_context()->object.progress() ? 1 : 0; }
 
-void fult_comm_abort(int status, const char *why) {
+void fult_comm_abort(int status, const char *reason) {
     if (c_context *now = the_context())
-        now->it.abort(status, why ? why : "fult_comm_abort");
-    std::fprintf(stderr, "fult-comm: %s\n", why ? why : "fult_comm_abort");
+        now->object.abort(status, reason ? reason : "fult_comm_abort");
+    std::fprintf(stderr, "fult-comm: %s\n", reason ? reason : "fult_comm_abort");
     std::_Exit(status == 0 ? 1 : status);
 }
 
@@ -162,7 +164,7 @@ int fult_comm_endpoint_create(fult_comm_endpoint_t *made, const fult_comm_endpoi
         return wrong_argument("fult_comm_endpoint_create", "there is no place for the endpoint");
     return status_of("fult_comm_endpoint_create", [&] {
         *made = new fult_comm_endpoint(
-            the_context()->it.make_endpoint(endpoint_options_of(attr, "fult_comm_endpoint_create")));
+            the_context()->object.make_endpoint(endpoint_options_of(attr, "fult_comm_endpoint_create")));
         the_context()->left.fetch_add(1, std::memory_order_relaxed);
         return int{FULT_SUCCESS};
     });

@@ -34,9 +34,9 @@ template <class Body> int status_of(const char *call, const Body &body) noexcept
     }
 }
 
-inline void tell(fult_comm_envelope *to, const status &about) noexcept {
+inline void write_envelope(fult_comm_envelope *to, const status &envelope) noexcept {
     if (to)
-        *to = {about.source, about.tag, about.size};
+        *to = {envelope.source, envelope.tag, envelope.size};
 }
 
 } // namespace fult::comm::detail

@@ -26,81 +26,86 @@ std::vector<To> parts_of(const char *call, const From *given, std::size_t count)
 
 } // namespace
 
-int fult_comm_send(fult_comm_endpoint_t on, const void *data, size_t size, int destination, int64_t tag) {
+int fult_comm_send(fult_comm_endpoint_t handle, const void *data, size_t size, int destination, int64_t tag) {
     if (missing(data, size))
         return wrong_argument("fult_comm_send", no_memory_given);
-    return perform(on, "fult_comm_send", [&](endpoint &it) { it.send(data, size, destination, tag); });
+    return perform(handle, "fult_comm_send", [&](endpoint &ep) { ep.send(data, size, destination, tag); });
 }
 
-int fult_comm_ssend(fult_comm_endpoint_t on, const void *data, size_t size, int destination, int64_t tag) {
+int fult_comm_ssend(fult_comm_endpoint_t handle, const void *data, size_t size, int destination,
+                    int64_t tag) {
     if (missing(data, size))
         return wrong_argument("fult_comm_ssend", no_memory_given);
-    return perform(on, "fult_comm_ssend", [&](endpoint &it) { it.ssend(data, size, destination, tag); });
+    return perform(handle, "fult_comm_ssend", [&](endpoint &ep) { ep.ssend(data, size, destination, tag); });
 }
 
-int fult_comm_recv(fult_comm_endpoint_t on, void *data, size_t size, int source, int64_t tag,
-                   fult_comm_envelope *about) {
+int fult_comm_recv(fult_comm_endpoint_t handle, void *data, size_t size, int source, int64_t tag,
+                   fult_comm_envelope *envelope) {
     if (missing(data, size))
         return wrong_argument("fult_comm_recv", no_memory_given);
-    return perform(on, "fult_comm_recv",
-                   [&](endpoint &it) { tell(about, it.recv(data, size, source, tag)); });
+    return perform(handle, "fult_comm_recv",
+                   [&](endpoint &ep) { write_envelope(envelope, ep.recv(data, size, source, tag)); });
 }
 
-int fult_comm_sendrecv(fult_comm_endpoint_t on, const void *out, size_t out_size, int destination,
+int fult_comm_sendrecv(fult_comm_endpoint_t handle, const void *out, size_t out_size, int destination,
                        int64_t out_tag, void *in, size_t in_size, int source, int64_t in_tag,
-                       fult_comm_envelope *about) {
+                       fult_comm_envelope *envelope) {
     if (missing(out, out_size) || missing(in, in_size))
         return wrong_argument("fult_comm_sendrecv", no_memory_given);
-    return perform(on, "fult_comm_sendrecv", [&](endpoint &it) {
-        tell(about, it.sendrecv(out, out_size, destination, out_tag, in, in_size, source, in_tag));
+    return perform(handle, "fult_comm_sendrecv", [&](endpoint &ep) {
+        write_envelope(envelope,
+                       ep.sendrecv(out, out_size, destination, out_tag, in, in_size, source, in_tag));
     });
 }
 
-int fult_comm_sendv(fult_comm_endpoint_t on, const fult_comm_const_buffer *buffers, size_t count,
+int fult_comm_sendv(fult_comm_endpoint_t handle, const fult_comm_const_buffer *buffers, size_t count,
                     int destination, int64_t tag) {
-    return perform(on, "fult_comm_sendv", [&](endpoint &it) {
-        it.send(parts_of<fult::comm::const_buffer>("fult_comm_sendv", buffers, count), destination, tag);
+    return perform(handle, "fult_comm_sendv", [&](endpoint &ep) {
+        ep.send(parts_of<fult::comm::const_buffer>("fult_comm_sendv", buffers, count), destination, tag);
     });
 }
 
-int fult_comm_recvv(fult_comm_endpoint_t on, const fult_comm_mutable_buffer *buffers, size_t count,
-                    int source, int64_t tag, fult_comm_envelope *about) {
-    return perform(on, "fult_comm_recvv", [&](endpoint &it) {
-        tell(about,
-             it.recv(parts_of<fult::comm::mutable_buffer>("fult_comm_recvv", buffers, count), source, tag));
+int fult_comm_recvv(fult_comm_endpoint_t handle, const fult_comm_mutable_buffer *buffers, size_t count,
+                    int source, int64_t tag, fult_comm_envelope *envelope) {
+    return perform(handle, "fult_comm_recvv", [&](endpoint &ep) {
+        write_envelope(
+            envelope,
+            ep.recv(parts_of<fult::comm::mutable_buffer>("fult_comm_recvv", buffers, count), source, tag));
     });
 }
 
-int fult_comm_probe(fult_comm_endpoint_t on, int source, int64_t tag, fult_comm_envelope *about) {
-    return perform(on, "fult_comm_probe", [&](endpoint &it) { tell(about, it.probe(source, tag)); });
+int fult_comm_probe(fult_comm_endpoint_t handle, int source, int64_t tag, fult_comm_envelope *envelope) {
+    return perform(handle, "fult_comm_probe",
+                   [&](endpoint &ep) { write_envelope(envelope, ep.probe(source, tag)); });
 }
 
-int fult_comm_try_probe(fult_comm_endpoint_t on, int source, int64_t tag, fult_comm_envelope *about) {
-    return with(on, "fult_comm_try_probe", [&](endpoint &it) {
-        const auto found = it.try_probe(source, tag);
+int fult_comm_try_probe(fult_comm_endpoint_t handle, int source, int64_t tag, fult_comm_envelope *envelope) {
+    return with(handle, "fult_comm_try_probe", [&](endpoint &ep) {
+        const auto found = ep.try_probe(source, tag);
         if (!found)
             return int{FULT_ERR_BUSY};
-        tell(about, *found);
+        write_envelope(envelope, *found);
         return int{FULT_SUCCESS};
     });
 }
 
-int fult_comm_enqueue(fult_comm_endpoint_t on, const void *data, size_t size, int destination, int64_t tag) {
+int fult_comm_enqueue(fult_comm_endpoint_t handle, const void *data, size_t size, int destination,
+                      int64_t tag) {
     if (missing(data, size))
         return wrong_argument("fult_comm_enqueue", no_memory_given);
-    return with(on, "fult_comm_enqueue", [&](endpoint &it) {
-        return it.enqueue(data, size, destination, tag) ? int{FULT_SUCCESS} : int{FULT_ERR_BUSY};
+    return with(handle, "fult_comm_enqueue", [&](endpoint &ep) {
+        return ep.enqueue(data, size, destination, tag) ? int{FULT_SUCCESS} : int{FULT_ERR_BUSY};
     });
 }
 
-int fult_comm_dequeue(fult_comm_endpoint_t on, void **data, fult_comm_envelope *about) {
+int fult_comm_dequeue(fult_comm_endpoint_t handle, void **data, fult_comm_envelope *envelope) {
     if (!data)
         return wrong_argument("fult_comm_dequeue", "there is no place for the message's address");
-    return with(on, "fult_comm_dequeue", [&](endpoint &it) {
-        auto first = it.dequeue();
+    return with(handle, "fult_comm_dequeue", [&](endpoint &ep) {
+        auto first = ep.dequeue();
         if (!first)
             return int{FULT_ERR_BUSY};
-        tell(about, first->about);
+        write_envelope(envelope, first->envelope);
         *data = first->bytes.release();
         return int{FULT_SUCCESS};
     });

@@ -10,10 +10,10 @@ using fult::comm::request;
 namespace {
 
 // Gets the result of a complete request. NULL: an empty result.
-int look_at(const char *call, fult_comm_request_t &r, fult_comm_envelope *about) noexcept {
-    request now = request_pointer::of(inside(std::exchange(r, nullptr)));
+int take_result(const char *call, fult_comm_request_t &r, fult_comm_envelope *envelope) noexcept {
+    request now = request_pointer::of(target_of(std::exchange(r, nullptr)));
     return status_of(call, [&] {
-        tell(about, now.wait());
+        write_envelope(envelope, now.wait());
         return int{FULT_SUCCESS};
     });
 }
@@ -23,58 +23,58 @@ constexpr const char *no_list = "the list is NULL, and its length is not 0";
 
 } // namespace
 
-int fult_comm_isend(fult_comm_endpoint_t on, const void *data, size_t size, int destination, int64_t tag,
-                    fult_comm_request_t *begun) {
-    if (!begun || missing(data, size))
-        return wrong_argument("fult_comm_isend", begun ? no_memory_given : no_place_for_request);
-    *begun = nullptr;
-    return perform(on, "fult_comm_isend",
-                   [&](endpoint &it) { *begun = name_of(it.isend(data, size, destination, tag)); });
+int fult_comm_isend(fult_comm_endpoint_t handle, const void *data, size_t size, int destination, int64_t tag,
+                    fult_comm_request_t *request) {
+    if (!request || missing(data, size))
+        return wrong_argument("fult_comm_isend", request ? no_memory_given : no_place_for_request);
+    *request = nullptr;
+    return perform(handle, "fult_comm_isend",
+                   [&](endpoint &ep) { *request = request_handle(ep.isend(data, size, destination, tag)); });
 }
 
-int fult_comm_issend(fult_comm_endpoint_t on, const void *data, size_t size, int destination, int64_t tag,
-                     fult_comm_request_t *begun) {
-    if (!begun || missing(data, size))
-        return wrong_argument("fult_comm_issend", begun ? no_memory_given : no_place_for_request);
-    *begun = nullptr;
-    return perform(on, "fult_comm_issend",
-                   [&](endpoint &it) { *begun = name_of(it.issend(data, size, destination, tag)); });
+int fult_comm_issend(fult_comm_endpoint_t handle, const void *data, size_t size, int destination, int64_t tag,
+                     fult_comm_request_t *request) {
+    if (!request || missing(data, size))
+        return wrong_argument("fult_comm_issend", request ? no_memory_given : no_place_for_request);
+    *request = nullptr;
+    return perform(handle, "fult_comm_issend",
+                   [&](endpoint &ep) { *request = request_handle(ep.issend(data, size, destination, tag)); });
 }
 
-int fult_comm_irecv(fult_comm_endpoint_t on, void *data, size_t size, int source, int64_t tag,
-                    fult_comm_request_t *begun) {
-    if (!begun || missing(data, size))
-        return wrong_argument("fult_comm_irecv", begun ? no_memory_given : no_place_for_request);
-    *begun = nullptr;
-    return perform(on, "fult_comm_irecv",
-                   [&](endpoint &it) { *begun = name_of(it.irecv(data, size, source, tag)); });
+int fult_comm_irecv(fult_comm_endpoint_t handle, void *data, size_t size, int source, int64_t tag,
+                    fult_comm_request_t *request) {
+    if (!request || missing(data, size))
+        return wrong_argument("fult_comm_irecv", request ? no_memory_given : no_place_for_request);
+    *request = nullptr;
+    return perform(handle, "fult_comm_irecv",
+                   [&](endpoint &ep) { *request = request_handle(ep.irecv(data, size, source, tag)); });
 }
 
-int fult_comm_test(fult_comm_request_t *one, fult_comm_envelope *about) {
+int fult_comm_test(fult_comm_request_t *one, fult_comm_envelope *envelope) {
     if (!one)
         return wrong_argument("fult_comm_test", no_place_for_request);
-    if (pending *p = inside(*one); p && !p->is_complete()) {
-        p->on->look_in_turn();
+    if (request_state *p = target_of(*one); p && !p->is_complete()) {
+        p->device->progress_fairly();
         if (!p->is_complete())
             return FULT_ERR_BUSY;
     }
-    return look_at("fult_comm_test", *one, about);
+    return take_result("fult_comm_test", *one, envelope);
 }
 
-int fult_comm_wait(fult_comm_request_t *one, fult_comm_envelope *about) {
+int fult_comm_wait(fult_comm_request_t *one, fult_comm_envelope *envelope) {
     if (!one)
         return wrong_argument("fult_comm_wait", no_place_for_request);
-    return look_at("fult_comm_wait", *one, about);
+    return take_result("fult_comm_wait", *one, envelope);
 }
 
-int fult_comm_wait_all(fult_comm_request_t *all, size_t count, fult_comm_envelope *abouts, int *results) {
+int fult_comm_wait_all(fult_comm_request_t *all, size_t count, fult_comm_envelope *envelopes, int *results) {
     if (missing(all, count))
         return wrong_argument("fult_comm_wait_all", no_list);
-    await_all(count, [&](std::size_t i) { return inside(all[i]); });
+    await_all(count, [&](std::size_t i) { return target_of(all[i]); });
     int first = FULT_SUCCESS;
     std::string text;
     for (std::size_t i = 0; i < count; ++i) {
-        const int result = look_at("fult_comm_wait_all", all[i], abouts ? &abouts[i] : nullptr);
+        const int result = take_result("fult_comm_wait_all", all[i], envelopes ? &envelopes[i] : nullptr);
         if (results)
             results[i] = result;
         if (first == FULT_SUCCESS && result != FULT_SUCCESS) {
@@ -85,15 +85,15 @@ int fult_comm_wait_all(fult_comm_request_t *all, size_t count, fult_comm_envelop
     return first == FULT_SUCCESS ? first : failed_with(first, text.c_str());
 }
 
-int fult_comm_wait_any(fult_comm_request_t *all, size_t count, size_t *index, fult_comm_envelope *about) {
+int fult_comm_wait_any(fult_comm_request_t *all, size_t count, size_t *index, fult_comm_envelope *envelope) {
     if (missing(all, count) || !index)
         return wrong_argument("fult_comm_wait_any", index ? no_list : "there is no place for the index");
-    *index = await_any(count, [&](std::size_t i) { return inside(all[i]); });
-    return *index == count ? int{FULT_SUCCESS} : look_at("fult_comm_wait_any", all[*index], about);
+    *index = await_any(count, [&](std::size_t i) { return target_of(all[i]); });
+    return *index == count ? int{FULT_SUCCESS} : take_result("fult_comm_wait_any", all[*index], envelope);
 }
 
 int fult_comm_cancel(fult_comm_request_t one) {
-    request now = request_pointer::of(inside(one));
+    request now = request_pointer::of(target_of(one));
     const bool taken_back = now.cancel();
     request_pointer::release(now); // still owned by the caller
     return taken_back ? FULT_SUCCESS : FULT_ERR_BUSY;

@@ -5,13 +5,15 @@
 
 #include <fult/comm.h>
 
-#include "comm/requests/pending.hpp"
+#include "comm/requests/request_state.hpp"
 
 namespace fult::comm::detail {
-static_assert(sizeof(fult_comm_request_t) == sizeof(pending *));
+static_assert(sizeof(fult_comm_request_t) == sizeof(request_state *));
 
-inline pending *inside(fult_comm_request_t r) noexcept { return reinterpret_cast<pending *>(r); }
-inline fult_comm_request_t name_of(request &&r) noexcept {
+inline request_state *target_of(fult_comm_request_t r) noexcept {
+    return reinterpret_cast<request_state *>(r);
+}
+inline fult_comm_request_t request_handle(request &&r) noexcept {
     return reinterpret_cast<fult_comm_request_t>(request_pointer::release(r));
 }
 

@@ -14,14 +14,16 @@ int fult_comm_endpoint_subset(fult_comm_endpoint_t *made, fult_comm_endpoint_t p
     if (!made || missing(ranks, count))
         return wrong_argument(call, made ? "the list is NULL, and its length is not 0"
                                          : "there is no place for the endpoint");
-    return perform(parent, call, [&](endpoint &it) {
+    return perform(parent, call, [&](endpoint &ep) {
         *made = std::make_unique<fult_comm_endpoint>(
-                    it.subset({ranks, count}, tag, endpoint_options_of(attr, call)))
+                    ep.subset({ranks, count}, tag, endpoint_options_of(attr, call)))
                     .release();
         the_context()->left.fetch_add(1, std::memory_order_relaxed);
     });
 }
 
-int fult_comm_endpoint_rank(fult_comm_endpoint_t one) { return one ? one->it.rank() : -1; }
-int fult_comm_endpoint_size(fult_comm_endpoint_t one) { return one ? one->it.size() : 0; }
-int fult_comm_world_rank(fult_comm_endpoint_t one, int rank) { return one ? one->it.world_rank(rank) : -1; }
+int fult_comm_endpoint_rank(fult_comm_endpoint_t one) { return one ? one->object.rank() : -1; }
+int fult_comm_endpoint_size(fult_comm_endpoint_t one) { return one ? one->object.size() : 0; }
+int fult_comm_world_rank(fult_comm_endpoint_t one, int rank) {
+    return one ? one->object.world_rank(rank) : -1;
+}

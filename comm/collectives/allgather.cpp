@@ -41,8 +41,8 @@ void by_ring(collective_call &call, const void *in, void *out, std::size_t block
 
 } // namespace
 
-void allgather(endpoint &among, const void *in, void *out, std::size_t block, std::uint32_t sequence) {
-    collective_call call(among, collective::allgather, sequence);
+void allgather(endpoint &ep, const void *in, void *out, std::size_t block, std::uint32_t sequence) {
+    collective_call call(ep, collective::allgather, sequence);
     if (static_cast<std::size_t>(call.size()) * block < large_in_all)
         by_doubling(call, in, out, block);
     else
@@ -50,9 +50,9 @@ void allgather(endpoint &among, const void *in, void *out, std::size_t block, st
 }
 
 // In a ring.
-void allgatherv(endpoint &among, const void *in, std::size_t size, void *out, sizes sizes_of, sizes offsets,
+void allgatherv(endpoint &ep, const void *in, std::size_t size, void *out, sizes sizes_of, sizes offsets,
                 std::uint32_t sequence) {
-    collective_call call(among, collective::allgatherv, sequence);
+    collective_call call(ep, collective::allgatherv, sequence);
     call.check_each("allgatherv", sizes_of, offsets);
     const auto index = [&](int distance) { return static_cast<std::size_t>(call.neighbour(distance)); };
     check_fits("allgatherv", "what this rank has (bytes)", size, sizes_of[index(0)]);

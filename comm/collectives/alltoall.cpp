@@ -46,8 +46,8 @@ template <class Out, class In> void by_pairs(collective_call &call, const Out &o
 
 } // namespace
 
-void alltoall(endpoint &among, const void *in, void *out, std::size_t block, std::uint32_t sequence) {
-    collective_call call(among, collective::alltoall, sequence);
+void alltoall(endpoint &ep, const void *in, void *out, std::size_t block, std::uint32_t sequence) {
+    collective_call call(ep, collective::alltoall, sequence);
     if (block <= small && call.size() > few) {
         by_bits(call, in, out, block);
         return;
@@ -59,9 +59,9 @@ void alltoall(endpoint &among, const void *in, void *out, std::size_t block, std
         [&](std::size_t rank) { return std::span<std::byte>(offset(out, rank * block), block); });
 }
 
-void alltoallv(endpoint &among, const void *in, sizes in_sizes, sizes in_offsets, void *out, sizes out_sizes,
+void alltoallv(endpoint &ep, const void *in, sizes in_sizes, sizes in_offsets, void *out, sizes out_sizes,
                sizes out_offsets, std::uint32_t sequence) {
-    collective_call call(among, collective::alltoallv, sequence);
+    collective_call call(ep, collective::alltoallv, sequence);
     call.check_each("alltoallv", in_sizes, in_offsets);
     call.check_each("alltoallv", out_sizes, out_offsets);
     const auto rank = static_cast<std::size_t>(call.rank());
@@ -76,10 +76,10 @@ void alltoallv(endpoint &among, const void *in, sizes in_sizes, sizes in_offsets
     by_pairs(call, going, coming);
 }
 
-void alltoallv(endpoint &among, const void *in, sizes in_counts, void *out, sizes out_counts,
+void alltoallv(endpoint &ep, const void *in, sizes in_counts, void *out, sizes out_counts,
                std::size_t element) {
     const layout_of_blocks going(in_counts, element), coming(out_counts, element);
-    alltoallv(among, in, going.sizes_of, going.offsets, out, coming.sizes_of, coming.offsets);
+    alltoallv(ep, in, going.sizes_of, going.offsets, out, coming.sizes_of, coming.offsets);
 }
 
 } // namespace fult::comm::detail

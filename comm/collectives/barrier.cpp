@@ -4,8 +4,8 @@ namespace fult::comm {
 namespace detail {
 
 // Dissemination: after round k each rank has heard of 2^(k+1) - 1 others.
-void barrier(endpoint &among, std::uint32_t sequence) {
-    collective_call call(among, collective::barrier, sequence);
+void barrier(endpoint &ep, std::uint32_t sequence) {
+    collective_call call(ep, collective::barrier, sequence);
     std::uint32_t round = 0;
     for (int distance = 1; distance < call.size(); distance *= 2, ++round)
         call.exchange(nullptr, 0, call.neighbour(distance), nullptr, 0, call.neighbour(-distance), round);
@@ -13,6 +13,6 @@ void barrier(endpoint &among, std::uint32_t sequence) {
 
 } // namespace detail
 
-void barrier(endpoint &among) { detail::barrier(among, 0); }
+void barrier(endpoint &ep) { detail::barrier(ep, 0); }
 
 } // namespace fult::comm

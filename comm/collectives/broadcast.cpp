@@ -53,8 +53,8 @@ void by_parts(collective_call &call, void *data, std::size_t size, int root) {
 
 } // namespace
 
-void broadcast(endpoint &among, void *data, std::size_t size, int root, std::uint32_t sequence) {
-    collective_call call(among, collective::broadcast, sequence);
+void broadcast(endpoint &ep, void *data, std::size_t size, int root, std::uint32_t sequence) {
+    collective_call call(ep, collective::broadcast, sequence);
     call.check_root(root);
     if (size >= large_broadcast && call.size() > few_ranks)
         by_parts(call, data, size, root);

@@ -52,15 +52,15 @@ void name_endpoint(const endpoint &which, const char *name) noexcept {
         set_endpoint_label(state->id, name);
 }
 
-endpoint &internal_channel(const endpoint &of) {
-    endpoint_state *const state = endpoint_access::state(of);
+endpoint &internal_channel(const endpoint &ep) {
+    endpoint_state *const state = endpoint_access::state(ep);
     FULT_ASSERT(state, "an empty endpoint has no channel");
     return state->collective_context;
 }
 
-collective_call::collective_call(endpoint &among, collective what, std::uint32_t sequence)
-    : state_(state_of(among, name_of(what))),
-      on_(state_.collective_context),
+collective_call::collective_call(endpoint &ep, collective what, std::uint32_t sequence)
+    : state_(state_of(ep, name_of(what))),
+      context_(state_.collective_context),
       what_(what),
       sequence_(sequence),
       rank_(state_.rank),
@@ -73,7 +73,7 @@ collective_call::collective_call(endpoint &among, collective what, std::uint32_t
                                "another collective runs on this endpoint; make an endpoint for each "
                                "task that calls some");
     // A rank that only sends would not notice the failure. Pairs with departures::fail.
-    if (endpoint_access::state(on_)->closed.load(std::memory_order_acquire)) {
+    if (endpoint_access::state(context_)->closed.load(std::memory_order_acquire)) {
         leave();
         fail(error(state_.any_failed() ? errc::peer_failed : errc::peer_left,
                    prefix(what) +
@@ -107,34 +107,36 @@ void collective_call::expect(std::size_t got, std::size_t wanted, int from) cons
                                     " were expected; all ranks must give sizes that fit");
 }
 
-void collective_call::fail(const error &how) const {
-    if (how.code() == errc::truncated)
+void collective_call::fail(const error &failure) const {
+    if (failure.code() == errc::truncated)
         throw std::invalid_argument(prefix(what_) +
                                     "a rank sent more than was expected; all ranks must give sizes "
                                     "that fit (" +
-                                    how.what() + ")");
-    if (how.code() != errc::peer_left && how.code() != errc::peer_failed)
-        throw how;
-    // If a rank has failed, the device also closes the companion, but possibly after the end of this call.
-    if (!endpoint_access::state(on_)->closed.load(std::memory_order_acquire)) // pairs with departures::fail
-        state_.on.close(*endpoint_access::state(on_));
-    if (how.code() == errc::peer_left)
-        throw as_of(how, name_of(what_));
+                                    failure.what() + ")");
+    if (failure.code() != errc::peer_left && failure.code() != errc::peer_failed)
+        throw failure;
+    // If a rank has failed, the device also closes the collective context, but possibly after the end of this
+    // call.
+    if (!endpoint_access::state(context_)->closed.load(
+            std::memory_order_acquire)) // pairs with departures::fail
+        state_.device.close(*endpoint_access::state(context_));
+    if (failure.code() == errc::peer_left)
+        throw as_of(failure, name_of(what_));
     for (int rank = 0; rank < size_; ++rank)
-        if (state_.on.has_failed(state_.world_rank(rank)))
+        if (state_.device.has_failed(state_.world_rank(rank)))
             throw error(errc::peer_failed,
                         prefix(what_) + state_.name_of(rank) +
                             " has ended or cannot be reached; collectives of this endpoint have "
                             "ended with it");
-    throw how;
+    throw failure;
 }
 
 void collective_call::send(const void *data, std::size_t size, int to, std::uint32_t round) {
     FULT_ASSERT(to >= 0 && to < size_ && to != rank_, "a rank sends nothing to itself");
     try {
-        on_.send(data, size, to, tag(round));
-    } catch (const error &how) {
-        fail(how);
+        context_.send(data, size, to, tag(round));
+    } catch (const error &failure) {
+        fail(failure);
     }
 }
 
@@ -142,9 +144,9 @@ void collective_call::recv(void *data, std::size_t size, int from, std::uint32_t
     FULT_ASSERT(from >= 0 && from < size_ && from != rank_);
     status got;
     try {
-        got = on_.recv(data, size, from, tag(round));
-    } catch (const error &how) {
-        fail(how);
+        got = context_.recv(data, size, from, tag(round));
+    } catch (const error &failure) {
+        fail(failure);
     }
     expect(got.size, size, from);
 }
@@ -154,9 +156,9 @@ void collective_call::exchange(const void *out, std::size_t out_size, int to, vo
     FULT_ASSERT(to >= 0 && to < size_ && from >= 0 && from < size_);
     status got;
     try {
-        got = on_.sendrecv(out, out_size, to, tag(round), in, in_size, from, tag(round));
-    } catch (const error &how) {
-        fail(how);
+        got = context_.sendrecv(out, out_size, to, tag(round), in, in_size, from, tag(round));
+    } catch (const error &failure) {
+        fail(failure);
     }
     expect(got.size, in_size, from);
 }

@@ -38,7 +38,7 @@ class collective_call {
   public:
     // Throws std::invalid_argument for an empty endpoint, std::logic_error if another call without a number
     // runs on it, std::out_of_range for a number above most_sequence.
-    collective_call(endpoint &among, collective what, std::uint32_t sequence);
+    collective_call(endpoint &ep, collective what, std::uint32_t sequence);
     ~collective_call() { leave(); }
     collective_call(const collective_call &) = delete;
     collective_call &operator=(const collective_call &) = delete;
@@ -68,10 +68,10 @@ class collective_call {
     }
     void leave() noexcept;
     void expect(std::size_t got, std::size_t wanted, int from) const;
-    [[noreturn]] void fail(const error &how) const;
+    [[noreturn]] void fail(const error &failure) const;
 
     endpoint_state &state_;
-    endpoint &on_; // the companion endpoint
+    endpoint &context_; // the collective context endpoint
     collective what_;
     std::uint32_t sequence_;
     int rank_;
@@ -98,11 +98,11 @@ class scratch {
 void scatter_parts(collective_call &call, const void *in, sizes sizes_of, sizes offsets, void *out,
                    std::size_t size, int root, std::uint32_t round);
 // Reduces `sum`, which holds this rank's values; the result is the root's.
-void reduce_at(int root, collective_call &call, void *sum, std::size_t count, const combiner &how);
-inline void combine(const combiner &how, void *accumulated, const void *other, bool other_first,
+void reduce_at(int root, collective_call &call, void *sum, std::size_t count, const combiner &reduction);
+inline void combine(const combiner &reduction, void *accumulated, const void *other, bool other_first,
                     std::size_t count) {
     if (count != 0)
-        how.combine(how.op, accumulated, other, other_first, count);
+        reduction.combine(reduction.op, accumulated, other, other_first, count);
 }
 
 inline void copy_bytes(void *to, const void *from, std::size_t size) noexcept {

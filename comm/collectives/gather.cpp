@@ -37,8 +37,8 @@ void by_tree(collective_call &call, const void *in, void *out, std::size_t block
 
 } // namespace
 
-void gather(endpoint &among, const void *in, void *out, std::size_t block, int root, std::uint32_t sequence) {
-    collective_call call(among, collective::gather, sequence);
+void gather(endpoint &ep, const void *in, void *out, std::size_t block, int root, std::uint32_t sequence) {
+    collective_call call(ep, collective::gather, sequence);
     call.check_root(root);
     if (block < large_block) {
         by_tree(call, in, out, block, root);
@@ -55,9 +55,9 @@ void gather(endpoint &among, const void *in, void *out, std::size_t block, int r
     }
 }
 
-void gatherv(endpoint &among, const void *in, std::size_t size, void *out, sizes sizes_of, sizes offsets,
+void gatherv(endpoint &ep, const void *in, std::size_t size, void *out, sizes sizes_of, sizes offsets,
              int root, std::uint32_t sequence) {
-    collective_call call(among, collective::gatherv, sequence);
+    collective_call call(ep, collective::gatherv, sequence);
     call.check_root(root);
     if (call.rank() != root) {
         call.send(in, size, root);

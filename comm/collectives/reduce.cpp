@@ -39,13 +39,13 @@ class folded {
 
 // All exchange all values, with runs that double (recursive doubling).
 void by_doubling(collective_call &call, const folded &those, void *out, void *room, std::size_t count,
-                 const combiner &how) {
+                 const combiner &reduction) {
     std::uint32_t round = 0;
     for (int distance = 1; distance < those.power(); distance *= 2, ++round) {
         const int other = those.number() ^ distance;
-        call.exchange(out, count * how.element, those.rank_of(other), room, count * how.element,
+        call.exchange(out, count * reduction.element, those.rank_of(other), room, count * reduction.element,
                       those.rank_of(other), round);
-        combine(how, out, room, other < those.number(), count);
+        combine(reduction, out, room, other < those.number(), count);
     }
 }
 
@@ -60,7 +60,7 @@ struct halving {
 
 // Halves the vector while the runs double: finally each rank holds a part of the result (Rabenseifner).
 std::vector<halving> scatter(collective_call &call, const folded &those, void *out, void *room,
-                             std::size_t count, const combiner &how) {
+                             std::size_t count, const combiner &reduction) {
     std::vector<halving> steps;
     part own{0, count};
     std::uint32_t round = 0;
@@ -72,10 +72,11 @@ std::vector<halving> scatter(collective_call &call, const folded &those, void *o
         const halving now{lower ? low : high, lower ? high : low, distance, other};
         const std::size_t kept = now.kept.end - now.kept.begin;
         FULT_ASSERT(own.begin <= middle && middle <= own.end && other < those.power());
-        call.exchange(offset(out, now.given.begin * how.element),
-                      (now.given.end - now.given.begin) * how.element, to, room, kept * how.element, to,
-                      round);
-        combine(how, offset(out, now.kept.begin * how.element), room, other < those.number(), kept);
+        call.exchange(offset(out, now.given.begin * reduction.element),
+                      (now.given.end - now.given.begin) * reduction.element, to, room,
+                      kept * reduction.element, to, round);
+        combine(reduction, offset(out, now.kept.begin * reduction.element), room, other < those.number(),
+                kept);
         steps.push_back(now);
         own = now.kept;
     }
@@ -84,38 +85,39 @@ std::vector<halving> scatter(collective_call &call, const folded &those, void *o
 
 // Then allgathers the result in reverse order.
 void by_halving(collective_call &call, const folded &those, void *out, void *room, std::size_t count,
-                const combiner &how) {
-    const auto steps = scatter(call, those, out, room, count, how);
+                const combiner &reduction) {
+    const auto steps = scatter(call, those, out, room, count, reduction);
     auto round = static_cast<std::uint32_t>(steps.size());
     for (auto each = steps.rbegin(); each != steps.rend(); ++each, ++round) {
         const int other = those.rank_of(each->other);
-        call.exchange(offset(out, each->kept.begin * how.element),
-                      (each->kept.end - each->kept.begin) * how.element, other,
-                      offset(out, each->given.begin * how.element),
-                      (each->given.end - each->given.begin) * how.element, other, round);
+        call.exchange(offset(out, each->kept.begin * reduction.element),
+                      (each->kept.end - each->kept.begin) * reduction.element, other,
+                      offset(out, each->given.begin * reduction.element),
+                      (each->given.end - each->given.begin) * reduction.element, other, round);
     }
 }
 
 // Or gathers it at one rank: of each two, the one nearer to it gets what the other has, which is done then.
 void by_halving_at(int root_number, collective_call &call, const folded &those, void *out, void *room,
-                   std::size_t count, const combiner &how) {
-    const auto steps = scatter(call, those, out, room, count, how);
+                   std::size_t count, const combiner &reduction) {
+    const auto steps = scatter(call, those, out, room, count, reduction);
     auto round = static_cast<std::uint32_t>(steps.size());
     for (auto each = steps.rbegin(); each != steps.rend(); ++each, ++round) {
         const int other = those.rank_of(each->other);
         if (((those.number() ^ root_number) & each->distance) != 0) {
-            call.send(offset(out, each->kept.begin * how.element),
-                      (each->kept.end - each->kept.begin) * how.element, other, round);
+            call.send(offset(out, each->kept.begin * reduction.element),
+                      (each->kept.end - each->kept.begin) * reduction.element, other, round);
             return;
         }
-        call.recv(offset(out, each->given.begin * how.element),
-                  (each->given.end - each->given.begin) * how.element, other, round);
+        call.recv(offset(out, each->given.begin * reduction.element),
+                  (each->given.end - each->given.begin) * reduction.element, other, round);
     }
 }
 
 // The first rank of each surplus pair gives its values to the second; the result is in `sum`.
-void reduce_by_parts(collective_call &call, void *sum, std::size_t count, int root, const combiner &how) {
-    const std::size_t size = count * how.element;
+void reduce_by_parts(collective_call &call, void *sum, std::size_t count, int root,
+                     const combiner &reduction) {
+    const std::size_t size = count * reduction.element;
     const int rank = call.rank();
     const folded those(call, rank), at_root(call, root);
     FULT_ASSERT(those.leaves() || those.rank_of(those.number()) == rank, "each participant has one number");
@@ -125,9 +127,9 @@ void reduce_by_parts(collective_call &call, void *sum, std::size_t count, int ro
         scratch room(size);
         if (those.in_pair()) {
             call.recv(room.data(), size, rank - 1, folding);
-            combine(how, sum, room.data(), true, count);
+            combine(reduction, sum, room.data(), true, count);
         }
-        by_halving_at(at_root.number(), call, those, sum, room.data(), count, how);
+        by_halving_at(at_root.number(), call, those, sum, room.data(), count, reduction);
     }
     if (!at_root.leaves())
         return;
@@ -139,8 +141,9 @@ void reduce_by_parts(collective_call &call, void *sum, std::size_t count, int ro
 
 // A binomial tree that is always rooted at rank 0: the runs stay in order. One more message sends the result
 // to another root.
-void reduce_by_tree(collective_call &call, void *sum, std::size_t count, int root, const combiner &how) {
-    const std::size_t size = count * how.element;
+void reduce_by_tree(collective_call &call, void *sum, std::size_t count, int root,
+                    const combiner &reduction) {
+    const std::size_t size = count * reduction.element;
     const int rank = call.rank();
     scratch room(size);
     for (int bit = 1; bit < call.size(); bit *= 2) {
@@ -150,7 +153,7 @@ void reduce_by_tree(collective_call &call, void *sum, std::size_t count, int roo
         }
         if (rank + bit < call.size()) {
             call.recv(room.data(), size, rank + bit);
-            combine(how, sum, room.data(), false, count);
+            combine(reduction, sum, room.data(), false, count);
         }
     }
     if (root == 0)
@@ -163,10 +166,10 @@ void reduce_by_tree(collective_call &call, void *sum, std::size_t count, int roo
 
 } // namespace
 
-void allreduce(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how,
+void allreduce(endpoint &ep, const void *in, void *out, std::size_t count, const combiner &reduction,
                std::uint32_t sequence) {
-    collective_call call(among, collective::allreduce, sequence);
-    const std::size_t size = count * how.element;
+    collective_call call(ep, collective::allreduce, sequence);
+    const std::size_t size = count * reduction.element;
     copy_bytes(out, in, size);
     if (call.size() == 1)
         return;
@@ -180,32 +183,32 @@ void allreduce(endpoint &among, const void *in, void *out, std::size_t count, co
     scratch room(size);
     if (those.in_pair()) {
         call.recv(room.data(), size, call.rank() - 1, folding);
-        combine(how, out, room.data(), true, count);
+        combine(reduction, out, room.data(), true, count);
     }
     if (size >= large_vector && count >= static_cast<std::size_t>(those.power()))
-        by_halving(call, those, out, room.data(), count, how);
+        by_halving(call, those, out, room.data(), count, reduction);
     else
-        by_doubling(call, those, out, room.data(), count, how);
+        by_doubling(call, those, out, room.data(), count, reduction);
     if (those.in_pair())
         call.send(out, size, call.rank() - 1, unfolding);
 }
 
-void reduce_at(int root, collective_call &call, void *sum, std::size_t count, const combiner &how) {
-    const std::size_t size = count * how.element;
+void reduce_at(int root, collective_call &call, void *sum, std::size_t count, const combiner &reduction) {
+    const std::size_t size = count * reduction.element;
     if (call.size() > 1 && size >= large_for_one && count >= static_cast<std::size_t>(call.size()))
-        reduce_by_parts(call, sum, count, root, how);
+        reduce_by_parts(call, sum, count, root, reduction);
     else
-        reduce_by_tree(call, sum, count, root, how);
+        reduce_by_tree(call, sum, count, root, reduction);
 }
 
-void reduce(endpoint &among, const void *in, void *out, std::size_t count, int root, const combiner &how,
+void reduce(endpoint &ep, const void *in, void *out, std::size_t count, int root, const combiner &reduction,
             std::uint32_t sequence) {
-    collective_call call(among, collective::reduce, sequence);
+    collective_call call(ep, collective::reduce, sequence);
     call.check_root(root);
-    const std::size_t size = count * how.element;
+    const std::size_t size = count * reduction.element;
     scratch sum(size);
     copy_bytes(sum.data(), in, size);
-    reduce_at(root, call, sum.data(), count, how);
+    reduce_at(root, call, sum.data(), count, reduction);
     if (call.rank() == root)
         copy_bytes(out, sum.data(), size);
 }

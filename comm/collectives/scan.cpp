@@ -11,8 +11,8 @@ namespace {
 
 // `prefix` holds this rank's values, or nothing if `has_prefix` is false.
 void prefixes(collective_call &call, void *sum, void *prefix, bool has_prefix, std::size_t count,
-              const combiner &how) {
-    const std::size_t size = count * how.element;
+              const combiner &reduction) {
+    const std::size_t size = count * reduction.element;
     scratch room(size);
     std::uint32_t round = 0;
     for (int distance = 1; distance < call.size(); distance *= 2, ++round) {
@@ -22,11 +22,11 @@ void prefixes(collective_call &call, void *sum, void *prefix, bool has_prefix, s
         call.exchange(sum, size, other, room.data(), size, other, round);
         const bool from_below = other < call.rank();
         FULT_ASSERT(from_below == ((call.rank() & distance) != 0));
-        combine(how, sum, room.data(), from_below, count);
+        combine(reduction, sum, room.data(), from_below, count);
         if (!from_below)
             continue;
         if (has_prefix)
-            combine(how, prefix, room.data(), true, count);
+            combine(reduction, prefix, room.data(), true, count);
         else
             copy_bytes(prefix, room.data(), size);
         has_prefix = true;
@@ -35,23 +35,23 @@ void prefixes(collective_call &call, void *sum, void *prefix, bool has_prefix, s
 
 } // namespace
 
-void scan(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how,
+void scan(endpoint &ep, const void *in, void *out, std::size_t count, const combiner &reduction,
           std::uint32_t sequence) {
-    collective_call call(among, collective::scan, sequence);
-    const std::size_t size = count * how.element;
+    collective_call call(ep, collective::scan, sequence);
+    const std::size_t size = count * reduction.element;
     scratch sum(size);
     copy_bytes(sum.data(), in, size);
     copy_bytes(out, in, size);
-    prefixes(call, sum.data(), out, true, count, how);
+    prefixes(call, sum.data(), out, true, count, reduction);
 }
 
-void exscan(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how,
+void exscan(endpoint &ep, const void *in, void *out, std::size_t count, const combiner &reduction,
             std::uint32_t sequence) {
-    collective_call call(among, collective::exscan, sequence);
-    const std::size_t size = count * how.element;
+    collective_call call(ep, collective::exscan, sequence);
+    const std::size_t size = count * reduction.element;
     scratch sum(size);
     copy_bytes(sum.data(), in, size);
-    prefixes(call, sum.data(), out, false, count, how);
+    prefixes(call, sum.data(), out, false, count, reduction);
 }
 
 } // namespace fult::comm::detail

@@ -53,9 +53,8 @@ void scatter_parts(collective_call &call, const void *in, sizes sizes_of, sizes 
     copy_bytes(out, offset(in, offsets[static_cast<std::size_t>(root)]), size);
 }
 
-void scatter(endpoint &among, const void *in, void *out, std::size_t block, int root,
-             std::uint32_t sequence) {
-    collective_call call(among, collective::scatter, sequence);
+void scatter(endpoint &ep, const void *in, void *out, std::size_t block, int root, std::uint32_t sequence) {
+    collective_call call(ep, collective::scatter, sequence);
     call.check_root(root);
     if (block < large_part && call.size() > 2) {
         down_tree(call, in, out, block, root);
@@ -72,9 +71,9 @@ void scatter(endpoint &among, const void *in, void *out, std::size_t block, int 
     copy_bytes(out, offset(in, static_cast<std::size_t>(root) * block), block);
 }
 
-void scatterv(endpoint &among, const void *in, sizes sizes_of, sizes offsets, void *out, std::size_t size,
+void scatterv(endpoint &ep, const void *in, sizes sizes_of, sizes offsets, void *out, std::size_t size,
               int root, std::uint32_t sequence) {
-    collective_call call(among, collective::scatterv, sequence);
+    collective_call call(ep, collective::scatterv, sequence);
     call.check_root(root);
     if (call.rank() == root) {
         call.check_each("scatterv", sizes_of, offsets);

@@ -10,7 +10,7 @@
 #include "comm/completions/support.hpp"
 #include "comm/device/endpoint_state.hpp"
 #include "comm/one_sided/calls.hpp"
-#include "comm/requests/pending.hpp"
+#include "comm/requests/request_state.hpp"
 
 namespace fult::comm {
 
@@ -18,18 +18,18 @@ using namespace detail;
 
 namespace detail {
 
-device &device_of(const endpoint &on, const char *call) { return state_of(on, call).on; }
+device &device_of(const endpoint &ep, const char *call) { return state_of(ep, call).device; }
 
-void throw_failure(const completed &what, const char *call) {
-    if (what.failure == errc::truncated)
+void throw_failure(const completion_event &event, const char *call) {
+    if (event.failure == errc::truncated)
         throw error(errc::truncated, std::string("fult-comm: ")
                                          .append(call)
                                          .append(": a message of rank ")
-                                         .append(std::to_string(what.about.source))
+                                         .append(std::to_string(event.envelope.source))
                                          .append(" was longer than the memory of its receive"));
     operation op;
-    op.failure = what.failure;
-    op.about = what.about;
+    op.failure = event.failure;
+    op.envelope = event.envelope;
     throw_failure(op, call);
     std::abort(); // not reached: it throws
 }
@@ -41,21 +41,21 @@ namespace {
 // The operation may end, on another thread, while the call that starts it still uses it: both keep a
 // reference.
 template <class Operation> struct bound final : Operation, callback {
-    completion *when;
-    std::uint64_t note;
+    comm::completion *object;
+    std::uint64_t user_data;
     std::atomic<unsigned> keepers{2};
-    bound(completion &who, std::uint64_t what) noexcept : when(&who), note(what) {
-        this->finished = [](operation &op, callback_queue *locked) noexcept {
+    bound(comm::completion &completion, std::uint64_t data) noexcept : object(&completion), user_data(data) {
+        this->finished = [](operation &op, callback_queue *callbacks) noexcept {
             auto &self = static_cast<bound &>(op);
-            if (locked)
-                locked->add(self);
+            if (callbacks)
+                callbacks->add(self);
             else
                 self.end();
         };
         this->run = [](callback &due) noexcept { static_cast<bound &>(due).end(); };
     }
     void end() noexcept {
-        when->complete_expected({this->about, this->failure, note});
+        object->complete_expected({this->envelope, this->failure, user_data});
         drop();
     }
     void drop() noexcept {
@@ -68,17 +68,17 @@ template <class Operation> struct bound final : Operation, callback {
 // One expected operation of a completion object, cancelled if the operation does not start.
 class expectation {
   public:
-    explicit expectation(completion &who) : who_(&who) { who.expect_one(); }
+    explicit expectation(completion &object) : object_(&object) { object.expect_one(); }
     ~expectation() {
-        if (who_)
-            who_->cancel_expected();
+        if (object_)
+            object_->cancel_expected();
     }
     expectation(const expectation &) = delete;
     expectation &operator=(const expectation &) = delete;
-    void detach() noexcept { who_ = nullptr; } // to the operation
+    void detach() noexcept { object_ = nullptr; } // to the operation
 
   private:
-    completion *who_;
+    completion *object_;
 };
 
 // The caller's reference, until the operation has started.
@@ -88,66 +88,66 @@ struct dropper {
 template <class Operation> using begun = std::unique_ptr<bound<Operation>, dropper>;
 
 void begin(std::unique_ptr<bound<access>> a) {
-    FULT_ASSERT(a->through && a->finished);
-    a->when->expect_one(); // nothing can fail from here on
+    FULT_ASSERT(a->endpoint && a->finished);
+    a->object->expect_one(); // nothing can fail from here on
     const begun<access> kept(a.release());
-    kept->through->on.remote_memory().begin(*kept);
+    kept->endpoint->device.remote_memory().begin(*kept);
 }
 
 } // namespace
 
 void completion::expect_one() {}
-void completion::complete_expected(const completed &what) noexcept { complete(what); }
+void completion::complete_expected(const completion_event &event) noexcept { complete(event); }
 void completion::cancel_expected() noexcept {}
 
-void isend(endpoint &through, const void *data, std::size_t size, int destination, std::int64_t tag,
-           completion &when, std::uint64_t note) {
-    endpoint_state &from = state_of(through, "isend");
-    const std::uint32_t its_tag = from.check_destination("isend", destination, tag);
-    expectation end(when);
-    if (const int to = from.world_rank(destination);
-        size <= from.on.eager_limit(to) && from.on.send_now(from, to, its_tag, data, size)) {
+void isend(endpoint &ep, const void *data, std::size_t size, int destination, std::int64_t tag,
+           completion &object, std::uint64_t user_data) {
+    endpoint_state &state = state_of(ep, "isend");
+    const std::uint32_t its_tag = state.check_destination("isend", destination, tag);
+    expectation end(object);
+    if (const int to = state.world_rank(destination);
+        size <= state.device.eager_limit(to) && state.device.send_now(state, to, its_tag, data, size)) {
         end.detach();
-        when.complete_expected({{destination, its_tag, size}, errc::none, note});
+        object.complete_expected({{destination, its_tag, size}, errc::none, user_data});
         return;
     }
-    auto s = std::make_unique<bound<sending>>(when, note);
-    describe_send(*s, from, data, size, destination, its_tag);
+    auto s = std::make_unique<bound<send_operation>>(object, user_data);
+    describe_send(*s, state, data, size, destination, its_tag);
     end.detach();
-    const begun<sending> kept(s.release());
-    from.on.send(*kept);
+    const begun<send_operation> kept(s.release());
+    state.device.send(*kept);
 }
 
-void irecv(endpoint &at, void *data, std::size_t size, int source, std::int64_t tag, completion &when,
-           std::uint64_t note) {
-    endpoint_state &here = state_of(at, "irecv");
-    here.check_source("irecv", source, tag);
-    auto r = std::make_unique<bound<receive>>(when, note);
-    describe_receive(*r, here, data, size, source, tag);
-    when.expect_one(); // nothing can fail from here on
+void irecv(endpoint &ep, void *data, std::size_t size, int source, std::int64_t tag, completion &object,
+           std::uint64_t user_data) {
+    endpoint_state &state = state_of(ep, "irecv");
+    state.check_source("irecv", source, tag);
+    auto r = std::make_unique<bound<receive>>(object, user_data);
+    describe_receive(*r, state, data, size, source, tag);
+    object.expect_one(); // nothing can fail from here on
     const begun<receive> kept(r.release());
-    here.on.post(*kept);
+    state.device.post(*kept);
 }
 
-void iput(endpoint &through, const void *data, std::size_t size, const remote_region &to, std::size_t offset,
-          completion &when, std::uint64_t note) {
-    auto a = std::make_unique<bound<access>>(when, note);
-    describe_access(*a, through, "iput", true, const_cast<void *>(data), size, to, offset);
+void iput(endpoint &ep, const void *data, std::size_t size, const remote_region &to, std::size_t offset,
+          completion &object, std::uint64_t user_data) {
+    auto a = std::make_unique<bound<access>>(object, user_data);
+    describe_access(*a, ep, "iput", true, const_cast<void *>(data), size, to, offset);
     begin(std::move(a));
 }
 
-void iput_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
-                 std::size_t offset, std::int64_t tag, completion &when, std::uint64_t note) {
-    auto a = std::make_unique<bound<access>>(when, note);
-    describe_access(*a, through, "iput_signal", true, const_cast<void *>(data), size, to, offset);
+void iput_signal(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
+                 std::size_t offset, std::int64_t tag, completion &object, std::uint64_t user_data) {
+    auto a = std::make_unique<bound<access>>(object, user_data);
+    describe_access(*a, ep, "iput_signal", true, const_cast<void *>(data), size, to, offset);
     describe_signal(*a, "iput_signal", tag);
     begin(std::move(a));
 }
 
-void iget(endpoint &through, void *data, std::size_t size, const remote_region &from, std::size_t offset,
-          completion &when, std::uint64_t note) {
-    auto a = std::make_unique<bound<access>>(when, note);
-    describe_access(*a, through, "iget", false, data, size, from, offset);
+void iget(endpoint &ep, void *data, std::size_t size, const remote_region &from, std::size_t offset,
+          completion &object, std::uint64_t user_data) {
+    auto a = std::make_unique<bound<access>>(object, user_data);
+    describe_access(*a, ep, "iget", false, data, size, from, offset);
     begin(std::move(a));
 }
 

@@ -12,14 +12,14 @@
 
 namespace fult::comm {
 
-completion_queue::completion_queue(const endpoint &on) : on_(detail::device_of(on, "completion_queue")) {}
+completion_queue::completion_queue(const endpoint &ep) : device_(detail::device_of(ep, "completion_queue")) {}
 
 // Ensures space for one more, in addition to those that are expected.
 void completion_queue::make_room() {
     if (count_ + expected_ < ring_.size())
         return;
     FULT_ASSERT(ring_.empty() || std::has_single_bit(ring_.size()));
-    std::vector<completed> larger(std::max<std::size_t>(2 * ring_.size(), 16));
+    std::vector<completion_event> larger(std::max<std::size_t>(2 * ring_.size(), 16));
     for (std::size_t i = 0; i < count_; ++i)
         larger[i] = ring_[(first_ + i) & (ring_.size() - 1)];
     ring_.swap(larger);
@@ -40,29 +40,29 @@ void completion_queue::cancel_expected() noexcept {
 }
 
 // Given directly to a waiting task, so that no other takes it first.
-fult::detail::waiter *completion_queue::add(const completed &what) noexcept {
+fult::detail::waiter *completion_queue::add(const completion_event &event) noexcept {
     FULT_ASSERT(!waiters_.first() || count_ == 0, "no task waits while there is an entry");
     fult::detail::waiter *const first = waiters_.pop();
     if (first)
-        *static_cast<completed *>(first->subject) = what;
+        *static_cast<completion_event *>(first->subject) = event;
     else
-        ring_[(first_ + count_++) & (ring_.size() - 1)] = what;
+        ring_[(first_ + count_++) & (ring_.size() - 1)] = event;
     return first;
 }
 
-void completion_queue::complete_expected(const completed &what) noexcept {
+void completion_queue::complete_expected(const completion_event &event) noexcept {
     fult::detail::waiter *first = nullptr;
     {
         const std::lock_guard hold(lock_);
         FULT_ASSERT(expected_ != 0);
         --expected_;
-        first = add(what);
+        first = add(event);
     }
     if (first)
         first->grant();
 }
 
-void completion_queue::complete(const completed &what) noexcept {
+void completion_queue::complete(const completion_event &event) noexcept {
     fult::detail::waiter *first = nullptr;
     {
         const std::lock_guard hold(lock_);
@@ -72,46 +72,46 @@ void completion_queue::complete(const completed &what) noexcept {
             fult::detail::misuse("comm::completion_queue::complete",
                                  "there is no memory for another entry; take entries out earlier");
         }
-        first = add(what);
+        first = add(event);
     }
     if (first)
         first->grant();
 }
 
-std::optional<completed> completion_queue::take() noexcept {
+std::optional<completion_event> completion_queue::take() noexcept {
     const std::lock_guard hold(lock_);
     if (count_ == 0)
         return std::nullopt;
     return take_first();
 }
 
-completed completion_queue::take_first() noexcept {
+completion_event completion_queue::take_first() noexcept {
     FULT_ASSERT(count_ != 0 && first_ < ring_.size());
-    const completed first = ring_[first_];
+    const completion_event first = ring_[first_];
     first_ = (first_ + 1) & (ring_.size() - 1);
     --count_;
     return first;
 }
 
-std::optional<completed> completion_queue::try_pop() noexcept {
+std::optional<completion_event> completion_queue::try_pop() noexcept {
     if (const auto first = take())
         return first;
-    on_.look_in_turn();
+    device_.progress_fairly();
     return take();
 }
 
-completed completion_queue::pop() noexcept {
-    completed what;
+completion_event completion_queue::pop() noexcept {
+    completion_event event;
     fult::detail::waiter came;
     {
         const std::lock_guard hold(lock_);
         if (count_ != 0)
             return take_first();
-        came.subject = &what;
+        came.subject = &event;
         waiters_.push(came);
     }
-    on_.wait(came);
-    return what;
+    device_.wait(came);
+    return event;
 }
 
 } // namespace fult::comm

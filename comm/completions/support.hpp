@@ -6,9 +6,9 @@
 namespace fult::comm::detail {
 
 // Throws std::invalid_argument, in the name of `call`, for an empty endpoint.
-device &device_of(const endpoint &on, const char *call);
+device &device_of(const endpoint &ep, const char *call);
 
 // Throws the error of an operation that failed.
-[[noreturn]] void throw_failure(const completed &what, const char *call);
+[[noreturn]] void throw_failure(const completion_event &event, const char *call);
 
 } // namespace fult::comm::detail

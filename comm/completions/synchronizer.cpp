@@ -10,18 +10,18 @@
 
 namespace fult::comm {
 
-synchronizer::synchronizer(const endpoint &on, std::size_t count)
-    : on_(detail::device_of(on, "synchronizer")), left_(count) {}
+synchronizer::synchronizer(const endpoint &ep, std::size_t count)
+    : device_(detail::device_of(ep, "synchronizer")), left_(count) {}
 
 // A waiter may destroy it once nothing is left, so this does not access it after releasing the lock.
-void synchronizer::complete(const completed &what) noexcept {
+void synchronizer::complete(const completion_event &event) noexcept {
     fult::detail::wait_list woken;
     {
         const std::lock_guard hold(lock_);
         if (left_ == 0)
             fult::detail::misuse("comm::synchronizer", "more has come than it was made for");
-        if (what.failure != errc::none && failed_.failure == errc::none)
-            failed_ = what;
+        if (event.failure != errc::none && failed_.failure == errc::none)
+            failed_ = event;
         if (--left_ == 0)
             woken = std::exchange(waiters_, {});
     }
@@ -30,22 +30,22 @@ void synchronizer::complete(const completed &what) noexcept {
 }
 
 bool synchronizer::test() noexcept {
-    on_.look_in_turn();
+    device_.progress_fairly();
     const std::lock_guard hold(lock_);
     return left_ == 0;
 }
 
 void synchronizer::wait() {
-    fult::detail::waiter all_came;
+    fult::detail::waiter waiter;
     bool waits = false;
     {
         const std::lock_guard hold(lock_);
         waits = left_ != 0;
         if (waits)
-            waiters_.push(all_came);
+            waiters_.push(waiter);
     }
     if (waits)
-        on_.wait(all_came);
+        device_.wait(waiter);
     // Only waiters access it now.
     if (failed_.failure != errc::none)
         detail::throw_failure(failed_, "synchronizer");

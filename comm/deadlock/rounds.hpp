@@ -13,7 +13,7 @@
 namespace fult::comm::detail {
 
 // The state of this rank.
-struct rank_look {
+struct rank_state {
     bool is_idle = false;
     std::uint64_t sent = 0;
     std::uint64_t received = 0;
@@ -22,9 +22,9 @@ struct rank_look {
 };
 
 // The environment of the rounds. Called only by them.
-class deadlock_ground {
+class rank_environment {
   public:
-    virtual rank_look look() noexcept = 0;
+    virtual rank_state read_state() noexcept = 0;
     virtual void send(int rank, const probe_body &body) noexcept = 0; // reliable, except to ranks that fail
     virtual bool has_failed(int rank) const noexcept = 0;
     virtual bool has_left(int rank) const noexcept = 0; // or failed; its tasks wait for no other rank
@@ -33,7 +33,7 @@ class deadlock_ground {
     virtual void end() noexcept = 0; // all ranks have reported
 
   protected:
-    ~deadlock_ground() = default;
+    ~rank_environment() = default;
 };
 
 // One rank's part of the algorithm. For one thread at a time.
@@ -42,30 +42,30 @@ class deadlock_rounds {
     using clock = std::chrono::steady_clock;
 
     // first_pause: time before the first retry if messages were in flight.
-    deadlock_rounds(deadlock_ground &ground, int rank, int size, clock::duration first_pause);
+    deadlock_rounds(rank_environment &environment, int rank, int size, clock::duration first_pause);
 
-    void all_wait() noexcept; // this rank seems to be idle
-    void came(int from, const probe_body &body) noexcept;
-    void ranks_have_gone() noexcept; // some have failed or left
-    // Time at which time_has_come is to be called; max(): not at all.
+    void handle_idle() noexcept; // this rank seems to be idle
+    void handle_probe(int from, const probe_body &body) noexcept;
+    void handle_departures() noexcept; // some have failed or left
+    // Time at which handle_timeout is to be called; max(): not at all.
     clock::time_point next() const noexcept { return next_; }
-    void time_has_come() noexcept;
+    void handle_timeout() noexcept;
 
   private:
-    enum class phase { none, first_wave, second_wave, reports, told };
+    enum class phase { none, first_wave, second_wave, reports, ending };
     struct sums {
         std::uint64_t sent = 0;
         std::uint64_t received = 0;
         std::uint64_t waiting = 0; // ranks
     };
 
-    bool asks() const noexcept;
-    bool knows_a_busy_one() const noexcept;
-    void tell_who_waits() noexcept;
+    bool is_asking() const noexcept;
+    bool knows_busy_rank() const noexcept;
+    void send_idle_now() noexcept;
     void begin() noexcept;
     void begin_wave(phase which) noexcept;
-    void asked(int from, const probe_body &body) noexcept;
-    void answered(int from, const probe_body &body) noexcept;
+    void handle_ask(int from, const probe_body &body) noexcept;
+    void handle_answer(int from, const probe_body &body) noexcept;
     void end_wave() noexcept;
     void give_up() noexcept;
     void pause() noexcept;
@@ -74,11 +74,11 @@ class deadlock_rounds {
     void next_report() noexcept;
 
     struct other {
-        bool is_busy = false;   // it answered busy, and has sent nothing since
-        bool is_asked = false;  // and has not answered
-        bool waits_for = false; // it asked this rank while busy
+        bool is_busy = false;     // it answered busy, and has sent nothing since
+        bool is_asked = false;    // and has not answered
+        bool awaits_idle = false; // it asked this rank while busy
     };
-    deadlock_ground &ground_;
+    rank_environment &environment_;
     const int rank_;
     std::vector<other> others_; // by rank; the entry of this rank is unused
     phase phase_ = phase::none;

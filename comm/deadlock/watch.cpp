@@ -7,14 +7,14 @@
 #include <system_error>
 #include <utility>
 
-#include "comm/base/own_thread.hpp"
+#include "comm/base/library_thread.hpp"
 #include "comm/device/device.hpp"
 
 namespace fult::comm::detail {
 namespace {
 
-constexpr unsigned looks = 20; // checks of a rank whose workers sleep, except briefly
-constexpr auto between_looks = std::chrono::milliseconds(2);
+constexpr unsigned tries = 20; // checks of a rank whose workers sleep, except briefly
+constexpr auto between_tries = std::chrono::milliseconds(2);
 constexpr auto longest_between_tries = std::chrono::milliseconds(50);
 
 // A random number per rank (the finalizer of splitmix64).
@@ -32,25 +32,25 @@ deadlock_watch::deadlock_watch(const std::vector<std::unique_ptr<device>> &devic
       rank_(rank),
       size_(size),
       mode_(fult::detail::deadlock_wanted()),
-      mail_(static_cast<std::size_t>(size)),
+      probes_(static_cast<std::size_t>(size)),
       rounds_(*this, rank, size, std::chrono::milliseconds(fult::detail::first_deadlock_look())),
-      read_(static_cast<std::size_t>(size)) {
-    senders_.reserve(mail_.size());
-    readers_.reserve(mail_.size());
+      handled_(static_cast<std::size_t>(size)) {
+    senders_.reserve(probes_.size());
+    readers_.reserve(probes_.size());
     for (const auto &each : devices_)
-        each->hear_probes(this);
+        each->set_probe_listener(this);
     fult::detail::add_judge(*this);
 }
 
 deadlock_watch::~deadlock_watch() {
     fult::detail::remove_judge(*this);
     for (const auto &each : devices_)
-        each->hear_probes(nullptr);
+        each->set_probe_listener(nullptr);
     {
         const std::lock_guard hold(mutex_);
         ending_ = true;
     }
-    something_.notify_one();
+    condition_.notify_one();
     if (thread_.joinable())
         thread_.join();
 }
@@ -67,37 +67,37 @@ void deadlock_watch::leave() noexcept {
     left_.store(true, std::memory_order_release);
     const std::lock_guard hold(mutex_);
     all_wait_ = true;
-    something_.notify_one();
+    condition_.notify_one();
 }
 
-void deadlock_watch::probe_came(int from, const probe_body &body) noexcept {
-    if (body.what == 0 || body.what >= probe_kinds)
+void deadlock_watch::handle_probe(int from, const probe_body &body) noexcept {
+    if (body.kind == 0 || body.kind >= probe_kinds)
         return;
     const std::lock_guard hold(mutex_);
-    letters &its = mail_[static_cast<std::size_t>(from)];
+    probe_set &its = probes_[static_cast<std::size_t>(from)];
     bool has_some = false;
     for (const probe_body &each : its)
-        has_some = has_some || each.what != 0;
+        has_some = has_some || each.kind != 0;
     if (!has_some)
         senders_.push_back(from); // capacity for all ranks
-    its[body.what] = body;
+    its[body.kind] = body;
     begin_thread();
 }
 
-void deadlock_watch::rank_has_gone() noexcept {
+void deadlock_watch::handle_departure() noexcept {
     const std::lock_guard hold(mutex_);
-    gone_ = true;
-    something_.notify_one();
+    departed_ = true;
+    condition_.notify_one();
 }
 
 // Called under the lock.
 void deadlock_watch::begin_thread() noexcept {
-    something_.notify_one();
+    condition_.notify_one();
     if (std::exchange(has_begun_, true))
         return;
     try {
         thread_ = std::thread([this] {
-            const own_thread here("fult-deadlock");
+            const library_thread here("fult-deadlock");
             run();
         });
     } catch (const std::system_error &) {
@@ -110,33 +110,33 @@ void deadlock_watch::begin_thread() noexcept {
 void deadlock_watch::run() noexcept {
     std::unique_lock hold(mutex_);
     while (!ending_) {
-        const bool idle = !all_wait_ && !gone_ && senders_.empty();
+        const bool idle = !all_wait_ && !departed_ && senders_.empty();
         if (const auto next = rounds_.next(); idle && next == deadlock_rounds::clock::time_point::max())
-            something_.wait(hold);
-        else if (idle && something_.wait_until(hold, next) == std::cv_status::timeout) {
+            condition_.wait(hold);
+        else if (idle && condition_.wait_until(hold, next) == std::cv_status::timeout) {
             hold.unlock();
-            rounds_.time_has_come();
+            rounds_.handle_timeout();
             hold.lock();
         }
-        const bool all_wait = std::exchange(all_wait_, false), gone = std::exchange(gone_, false);
+        const bool all_wait = std::exchange(all_wait_, false), gone = std::exchange(departed_, false);
         std::swap(readers_, senders_);
         for (const int from : readers_)
-            std::swap(read_[static_cast<std::size_t>(from)], mail_[static_cast<std::size_t>(from)]);
+            std::swap(handled_[static_cast<std::size_t>(from)], probes_[static_cast<std::size_t>(from)]);
         hold.unlock();
-        read_mail();
+        handle_probes();
         if (gone)
-            rounds_.ranks_have_gone();
+            rounds_.handle_departures();
         if (all_wait)
-            rounds_.all_wait();
+            rounds_.handle_idle();
         hold.lock();
     }
 }
 
-void deadlock_watch::read_mail() {
+void deadlock_watch::handle_probes() {
     for (const int from : readers_)
-        for (probe_body &each : read_[static_cast<std::size_t>(from)])
-            if (const probe_body body = std::exchange(each, probe_body{}); body.what != 0)
-                rounds_.came(from, body);
+        for (probe_body &each : handled_[static_cast<std::size_t>(from)])
+            if (const probe_body body = std::exchange(each, probe_body{}); body.kind != 0)
+                rounds_.handle_probe(from, body);
     readers_.clear();
 }
 
@@ -157,10 +157,10 @@ template <class Done> bool deadlock_watch::until(const Done &done) noexcept {
 // The environment of the rounds -----------------------------------------------------------------------------
 
 // Sums up the traffic of the devices. False: a device is not calm.
-bool deadlock_watch::sum_up(rank_look &own) noexcept {
+bool deadlock_watch::sum_up(rank_state &own) noexcept {
     own = {};
     for (const auto &each : devices_) {
-        const device_traffic its = each->look_at_traffic();
+        const device_traffic its = each->read_traffic();
         if (!its.is_calm)
             return false;
         own.sent += its.sent;
@@ -175,7 +175,7 @@ bool deadlock_watch::sum_up(rank_look &own) noexcept {
     return true;
 }
 
-bool deadlock_watch::look_once(rank_look &own) noexcept {
+bool deadlock_watch::try_read_state(rank_state &own) noexcept {
     if (left_.load(std::memory_order_acquire)) {
         const bool calm = sum_up(own);
         own.has_left = true;
@@ -186,16 +186,16 @@ bool deadlock_watch::look_once(rank_look &own) noexcept {
 }
 
 // A worker that is woken by a probe, or briefly, soon sleeps again: so try several times.
-rank_look deadlock_watch::look() noexcept {
-    rank_look own;
+rank_state deadlock_watch::read_state() noexcept {
+    rank_state own;
     if (mode_ == deadlock_mode::off || fult::detail::deadlock_wanted() == deadlock_mode::off)
         return own;
-    for (unsigned i = 0; i < looks; ++i) {
-        if (look_once(own)) {
+    for (unsigned i = 0; i < tries; ++i) {
+        if (try_read_state(own)) {
             own.is_idle = true;
             return own;
         }
-        std::this_thread::sleep_for(between_looks);
+        std::this_thread::sleep_for(between_tries);
     }
     return {};
 }

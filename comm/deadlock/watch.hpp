@@ -20,7 +20,7 @@ namespace fult::comm::detail {
 
 class device;
 
-class deadlock_watch final : public fult::detail::deadlock_judge, probe_listener, deadlock_ground {
+class deadlock_watch final : public fult::detail::deadlock_judge, probe_listener, rank_environment {
   public:
     // The first device carries the probes.
     deadlock_watch(const std::vector<std::unique_ptr<device>> &devices, int rank, int size);
@@ -34,17 +34,17 @@ class deadlock_watch final : public fult::detail::deadlock_judge, probe_listener
   private:
     // Any thread:
     void all_wait() noexcept override;
-    void probe_came(int from, const probe_body &body) noexcept override;
-    void rank_has_gone() noexcept override;
+    void handle_probe(int from, const probe_body &body) noexcept override;
+    void handle_departure() noexcept override;
     void begin_thread() noexcept;
 
     // Its own thread:
     void run() noexcept;
-    void read_mail();
-    bool look_once(rank_look &own) noexcept;
-    bool sum_up(rank_look &own) noexcept;
+    void handle_probes();
+    bool try_read_state(rank_state &own) noexcept;
+    bool sum_up(rank_state &own) noexcept;
     template <class Done> bool until(const Done &done) noexcept;
-    rank_look look() noexcept override;
+    rank_state read_state() noexcept override;
     void send(int rank, const probe_body &body) noexcept override;
     bool has_failed(int rank) const noexcept override;
     bool has_left(int rank) const noexcept override;
@@ -57,15 +57,15 @@ class deadlock_watch final : public fult::detail::deadlock_judge, probe_listener
     std::atomic<bool> left_{false};
 
     std::mutex mutex_;
-    std::condition_variable something_;
+    std::condition_variable condition_;
     // The last probe of each kind from each rank: a newer one supersedes an older one.
-    using letters = std::array<probe_body, probe_kinds>;
-    std::vector<letters> mail_;
-    std::vector<int> senders_; // ranks with probes in mail_
-    bool all_wait_ = false, gone_ = false, ending_ = false, has_begun_ = false;
+    using probe_set = std::array<probe_body, probe_kinds>;
+    std::vector<probe_set> probes_;
+    std::vector<int> senders_; // ranks with probes in probes_
+    bool all_wait_ = false, departed_ = false, ending_ = false, has_begun_ = false;
 
     deadlock_rounds rounds_; // used only by the watch's thread
-    std::vector<letters> read_;
+    std::vector<probe_set> handled_;
     std::vector<int> readers_;
     std::thread thread_;
 };

@@ -16,91 +16,94 @@ namespace {
 constexpr std::size_t short_payload = 256; // messages of up to so many bytes use one allocation size
 
 // A message may be taken from the table before its bytes have been copied.
-void await_bytes(const arrived &m) noexcept {
+void await_bytes(const unexpected_message &m) noexcept {
     fult::detail::spin_wait wait;
-    while (!m.complete.load(std::memory_order_acquire)) // pairs with message_arrived, rts_arrived, send_here
+    while (
+        !m.is_copied.load(std::memory_order_acquire)) // pairs with message_arrived, rts_arrived, send_to_self
         wait();
 }
 
 } // namespace
 
-arrived *new_arrived(std::size_t payload) noexcept {
-    void *at = ::operator new(sizeof(arrived) + payload, std::align_val_t(alignof(arrived)), std::nothrow);
+unexpected_message *allocate_message(std::size_t payload) noexcept {
+    void *at = ::operator new(sizeof(unexpected_message) + payload,
+                              std::align_val_t(alignof(unexpected_message)), std::nothrow);
     if (!at)
         return nullptr;
-    auto *m = ::new (at) arrived;
+    auto *m = ::new (at) unexpected_message;
     m->capacity = payload;
     return m;
 }
 
-void free_arrived(arrived *message) noexcept {
-    message->~arrived();
-    ::operator delete(message, std::align_val_t(alignof(arrived)));
+void free_message(unexpected_message *message) noexcept {
+    message->~unexpected_message();
+    ::operator delete(message, std::align_val_t(alignof(unexpected_message)));
 }
 
 arrivals::~arrivals() {
-    for (arrived *each : spare_)
+    for (unexpected_message *each : spare_)
         if (each)
-            free_arrived(each);
-    while (arrived *each = early_.take())
-        free_arrived(each);
+            free_message(each);
+    while (unexpected_message *each = early_.take())
+        free_message(each);
 }
 
-arrived *arrivals::message_for(std::size_t payload) noexcept {
-    arrived *&spare = spare_[payload <= short_payload ? 0 : 1];
+unexpected_message *arrivals::acquire_message(std::size_t payload) noexcept {
+    unexpected_message *&spare = spare_[payload <= short_payload ? 0 : 1];
     if (spare && spare->capacity >= payload) {
-        arrived *m = std::exchange(spare, nullptr);
-        m->how = arrived::form::bytes;
-        m->complete.store(false, std::memory_order_relaxed);
+        unexpected_message *m = std::exchange(spare, nullptr);
+        m->content = unexpected_message::content_kind::eager;
+        m->is_copied.store(false, std::memory_order_relaxed);
         return m;
     }
-    return new_arrived(std::max(payload, short_payload)); // nullptr: no memory
+    return allocate_message(std::max(payload, short_payload)); // nullptr: no memory
 }
 
-void arrivals::keep_spare(arrived *m) noexcept {
-    arrived *&spare = spare_[m->capacity <= short_payload ? 0 : 1];
+void arrivals::keep_spare(unexpected_message *m) noexcept {
+    unexpected_message *&spare = spare_[m->capacity <= short_payload ? 0 : 1];
     if (spare)
-        free_arrived(spare);
+        free_message(spare);
     spare = m;
 }
 
 // A message and its receive ---------------------------------------------------------------------------------------
 
 // The bytes have arrived.
-inline void arrivals::fill(receive &r, status about, std::span<const std::byte> bytes,
-                           callback_queue *locked) noexcept {
+inline void arrivals::fill(receive &r, status envelope, std::span<const std::byte> bytes,
+                           callback_queue *callbacks) noexcept {
     if (bytes.size() > r.room || r.is_scattered || r.is_renumbered) [[unlikely]] {
-        fill_specially(r, about, bytes, locked);
+        fill_general(r, envelope, bytes, callbacks);
         return;
     }
-    r.about = about;
+    r.envelope = envelope;
     if (!bytes.empty())
         std::memcpy(r.data, bytes.data(), bytes.size());
-    r.finish(errc::none, locked);
+    r.finish(errc::none, callbacks);
 }
 
-[[gnu::noinline]] void arrivals::fill_specially(receive &r, status about, std::span<const std::byte> bytes,
-                                                callback_queue *locked) noexcept {
-    r.from = about.source;
-    r.about = r.at->own(about);
+[[gnu::noinline]] void arrivals::fill_general(receive &r, status envelope, std::span<const std::byte> bytes,
+                                              callback_queue *callbacks) noexcept {
+    r.sender_rank = envelope.source;
+    r.envelope = r.endpoint->own(envelope);
     if (bytes.size() > r.room) {
-        r.offered = bytes.size();
-        r.finish(errc::truncated, locked);
+        r.message_size = bytes.size();
+        r.finish(errc::truncated, callbacks);
         return;
     }
     write_bytes(r, 0, bytes);
-    r.finish(errc::none, locked);
+    r.finish(errc::none, callbacks);
 }
 
 // A message of this rank itself.
-void arrivals::fill(receive &r, status about, const sending &from, callback_queue *locked) noexcept {
+void arrivals::fill(receive &r, status envelope, const send_operation &from,
+                    callback_queue *callbacks) noexcept {
     if (!from.is_scattered || from.size > r.room) {
-        fill(r, about, std::span<const std::byte>(static_cast<const std::byte *>(from.data), from.size),
-             locked);
+        fill(r, envelope, std::span<const std::byte>(static_cast<const std::byte *>(from.data), from.size),
+             callbacks);
         return;
     }
-    about.source = r.at->own_rank(about.source);
-    r.about = about;
+    envelope.source = r.endpoint->own_rank(envelope.source);
+    r.envelope = envelope;
     std::byte part[1024];
     if (!r.is_scattered)
         read_bytes(from, 0, static_cast<std::byte *>(r.data), from.size);
@@ -110,78 +113,79 @@ void arrivals::fill(receive &r, status about, const sending &from, callback_queu
             read_bytes(from, done, part, size);
             write_bytes(r, done, {part, size});
         }
-    r.finish(errc::none, locked);
+    r.finish(errc::none, callbacks);
 }
 
 // The message was unexpected, or a message of this rank itself found the receive.
-void arrivals::meet(receive &r, arrived &m) noexcept {
+void arrivals::deliver(receive &r, unexpected_message &m) noexcept {
     await_bytes(m);
-    if (m.how != arrived::form::offer) {
-        meet_bytes(r, m, nullptr);
+    if (m.content != unexpected_message::content_kind::rts) {
+        deliver_bytes(r, m, nullptr);
         return;
     }
     const std::lock_guard hold(core_.mutex);
-    meet_locked(r, m);
-    sending_.flush_all();
+    deliver_locked(r, m);
+    send_path_.flush_all();
 }
 
-void arrivals::meet_locked(receive &r, arrived &m) noexcept {
-    if (m.how == arrived::form::offer) {
-        flow_.no_longer_unexpected(m);
-        rendezvous_.begin(r, r.at->own(m.about), m.about.source, m.offer);
-        free_arrived(&m);
+void arrivals::deliver_locked(receive &r, unexpected_message &m) noexcept {
+    if (m.content == unexpected_message::content_kind::rts) {
+        flow_.release_unexpected(m);
+        rendezvous_.begin(r, r.endpoint->own(m.envelope), m.envelope.source, m.rts);
+        free_message(&m);
     } else {
-        meet_bytes(r, m, &core_.callbacks);
+        deliver_bytes(r, m, &core_.callbacks);
     }
 }
 
-void arrivals::meet_bytes(receive &r, arrived &m, callback_queue *locked) noexcept {
-    if (m.how == arrived::form::local) {
-        sending &s = *m.local;
-        fill(r, m.about, s, locked);
-        s.finished(s, locked);
+void arrivals::deliver_bytes(receive &r, unexpected_message &m, callback_queue *callbacks) noexcept {
+    if (m.content == unexpected_message::content_kind::local) {
+        send_operation &s = *m.local;
+        fill(r, m.envelope, s, callbacks);
+        s.finished(s, callbacks);
     } else {
-        flow_.no_longer_unexpected(m);
-        fill(r, m.about, std::span<const std::byte>(m.bytes(), m.about.size), locked);
+        flow_.release_unexpected(m);
+        fill(r, m.envelope, std::span<const std::byte>(m.bytes(), m.envelope.size), callbacks);
     }
-    free_arrived(&m);
+    free_message(&m);
 }
 
 void arrivals::post(receive &r) noexcept {
-    if (arrived *m = r.at->post(r)) {
-        meet(r, *m);
+    if (unexpected_message *m = r.endpoint->post(r)) {
+        deliver(r, *m);
         return;
     }
     // Either the rank's end finds the receive, or this sees that it has begun.
-    const errc why =
-        r.at->closed.load(std::memory_order_acquire) ? errc::peer_failed : r.at->hopeless(r.source);
-    if (why != errc::none && r.at->remove(r)) {
-        r.about.source = r.named;
-        r.finish(why, nullptr);
+    const errc reason = r.endpoint->closed.load(std::memory_order_acquire)
+                            ? errc::peer_failed
+                            : r.endpoint->source_error(r.source);
+    if (reason != errc::none && r.endpoint->remove(r)) {
+        r.envelope.source = r.endpoint_source;
+        r.finish(reason, nullptr);
     }
 }
 
-void arrivals::discard(arrived &m) noexcept {
+void arrivals::discard(unexpected_message &m) noexcept {
     await_bytes(m);
-    flow_.no_longer_unexpected(m);
-    switch (m.how) {
-    case arrived::form::bytes:
+    flow_.release_unexpected(m);
+    switch (m.content) {
+    case unexpected_message::content_kind::eager:
         break;
-    case arrived::form::offer:
-        rendezvous_.refuse(m.about.source, m.offer, core_.refusing ? id_never : id_too_long);
+    case unexpected_message::content_kind::rts:
+        rendezvous_.refuse(m.envelope.source, m.rts, core_.refusing ? id_never : id_too_long);
         break;
-    case arrived::form::local:
+    case unexpected_message::content_kind::local:
         if (core_.refusing)
-            rendezvous_.note_refused(m.about);
+            rendezvous_.count_refusal(m.envelope);
         m.local->finished(*m.local, &core_.callbacks);
         break;
     }
-    free_arrived(&m);
+    free_message(&m);
 }
 
-void arrivals::discard_all(arrived *first) noexcept {
-    while (arrived *m = first) {
-        first = static_cast<arrived *>(static_cast<wildcard_item *>(m->match_item::next));
+void arrivals::discard_all(unexpected_message *first) noexcept {
+    while (unexpected_message *m = first) {
+        first = static_cast<unexpected_message *>(static_cast<wildcard_item *>(m->match_item::next));
         discard(*m);
     }
 }
@@ -189,61 +193,61 @@ void arrivals::discard_all(arrived *first) noexcept {
 // Messages of this rank to itself -------------------------------------------------------------------------------------
 
 // To an endpoint without matching. Returns false if there is no memory.
-bool arrivals::deliver_here(endpoint_state &e, const status &about,
-                            std::span<const std::byte> bytes) noexcept {
-    if (e.counts())
-        flow_.account_in_queue(about);
-    if (e.deliver_here(about, bytes))
+bool arrivals::deliver_to_self(endpoint_state &e, const status &envelope,
+                               std::span<const std::byte> bytes) noexcept {
+    if (e.is_accounted())
+        flow_.account_queued(envelope);
+    if (e.deliver_to_self(envelope, bytes))
         return true;
-    if (e.counts())
-        flow_.no_longer_in_queue(about);
+    if (e.is_accounted())
+        flow_.release_queued(envelope);
     return false;
 }
 
-void arrivals::send_here(endpoint_state &from, std::uint32_t tag, const void *data, std::size_t size) {
-    const status about{core_.settings.rank, tag, size};
+void arrivals::send_to_self(endpoint_state &e, std::uint32_t tag, const void *data, std::size_t size) {
+    const status envelope{core_.settings.rank, tag, size};
     const std::span<const std::byte> bytes(static_cast<const std::byte *>(data), size);
-    if (!from.matches()) {
-        if (!deliver_here(from, about, bytes))
+    if (!e.matches()) {
+        if (!deliver_to_self(e, envelope, bytes))
             throw std::bad_alloc();
         return;
     }
-    arrived *m = new_arrived(size);
+    unexpected_message *m = allocate_message(size);
     if (!m)
         throw std::bad_alloc();
-    m->about = about;
+    m->envelope = envelope;
     if (size != 0)
         std::memcpy(m->bytes(), data, size);
     flow_.account(*m);
-    m->complete.store(true, std::memory_order_release); // pairs with await_bytes
-    if (receive *r = from.arrive(*m))
-        meet(*r, *m);
+    m->is_copied.store(true, std::memory_order_release); // pairs with await_bytes
+    if (receive *r = e.arrive(*m))
+        deliver(*r, *m);
 }
 
-void arrivals::send_here(sending &s) noexcept {
-    s.about = {s.named, s.tag, s.size};
-    const status about{s.rank, s.tag, s.size};
-    endpoint_state &e = *endpoints_.find(s.endpoint);
+void arrivals::send_to_self(send_operation &s) noexcept {
+    s.envelope = {s.endpoint_rank, s.tag, s.size};
+    const status envelope{s.rank, s.tag, s.size};
+    endpoint_state &e = *endpoints_.find(s.endpoint_id);
     if (!e.matches()) {
         std::unique_ptr<std::byte[]> copy(s.is_scattered ? new (std::nothrow) std::byte[s.size] : nullptr);
         if (copy)
             read_bytes(s, 0, copy.get(), s.size);
         const auto *const bytes = s.is_scattered ? copy.get() : static_cast<const std::byte *>(s.data);
-        const bool done = (copy || !s.is_scattered) && deliver_here(e, about, {bytes, s.size});
+        const bool done = (copy || !s.is_scattered) && deliver_to_self(e, envelope, {bytes, s.size});
         s.finish(done ? errc::none : errc::retry, nullptr);
         return;
     }
-    arrived *m = new_arrived(0);
+    unexpected_message *m = allocate_message(0);
     if (!m) {
         s.finish(errc::retry, nullptr);
         return;
     }
-    m->about = about;
-    m->how = arrived::form::local;
+    m->envelope = envelope;
+    m->content = unexpected_message::content_kind::local;
     m->local = &s;
-    m->complete.store(true, std::memory_order_release); // pairs with await_bytes
+    m->is_copied.store(true, std::memory_order_release); // pairs with await_bytes
     if (receive *r = e.arrive(*m))
-        meet(*r, *m);
+        deliver(*r, *m);
 }
 
 // Messages of other ranks ---------------------------------------------------------------------------------------------
@@ -252,9 +256,9 @@ bool arrivals::arrive(int source, const record_view &r) noexcept {
     if (r.endpoint >= most_endpoints) [[unlikely]]
         return true;
     endpoint_state *e = endpoints_.find(r.endpoint);
-    if (!e || core_.refusing || e->screens()) [[unlikely]] {
+    if (!e || core_.refusing || e->needs_screening()) [[unlikely]] {
         if (!e || core_.refusing || e->has_early())
-            return hold_early(source, r);
+            return hold_early_message(source, r);
         if (!e->has_member(source))
             return true;
     }
@@ -266,129 +270,129 @@ bool arrivals::message_arrived(endpoint_state &e, int source, const record_view 
     if (e.closed.load(std::memory_order_relaxed)) // set under the lock
         return true;
     // Constructed at each use: reading a struct that was just written in parts stalls on store forwarding.
-    const auto about = [&]() -> status { return {source, r.tag, r.body.size()}; };
+    const auto envelope = [&]() -> status { return {source, r.tag, r.body.size()}; };
     if (!e.matches())
-        return e.deliver_in_order(about(), r.body);
-    arrived *m = message_for(r.body.size());
+        return e.deliver_in_order(envelope(), r.body);
+    unexpected_message *m = acquire_message(r.body.size());
     if (!m) [[unlikely]]
         return false;
-    m->about = about();
+    m->envelope = envelope();
     if (receive *waiting = e.arrive(*m)) {
         keep_spare(m);
         // A guess at the next message's receive, which may already be gone.
         if (const match_item *next = waiting->match_item::next)
             __builtin_prefetch(reinterpret_cast<const char *>(next) + 64, 1);
-        fill(*waiting, about(), r.body, &core_.callbacks);
+        fill(*waiting, envelope(), r.body, &core_.callbacks);
         return true;
     }
     std::memcpy(m->bytes(), r.body.data(), r.body.size());
     flow_.account(*m);
-    m->complete.store(true, std::memory_order_release); // pairs with await_bytes
+    m->is_copied.store(true, std::memory_order_release); // pairs with await_bytes
     return true;
 }
 
 // Each accepted RTS is answered once, by FIN or CTS.
 bool arrivals::rts_arrived(endpoint_state &e, int source, const record_view &r) noexcept {
-    const auto offer = body_as<rts_body>(r.body);
-    if (!offer)
+    const auto rts = body_as<rts_body>(r.body);
+    if (!rts)
         return true;
-    if (!answers_.promise())
+    if (!answers_.reserve())
         return false;
     if (e.closed.load(std::memory_order_relaxed)) {
-        rendezvous_.refuse(source, *offer, id_too_long);
+        rendezvous_.refuse(source, *rts, id_too_long);
         return true;
     }
-    const status about{source, r.tag, offer->size};
-    arrived *m = e.matches() ? message_for(0) : nullptr;
-    if (e.matches() ? !m : !deliveries_.rts_arrived(e, about, *offer)) {
-        answers_.take_back_promise();
+    const status envelope{source, r.tag, rts->size};
+    unexpected_message *m = e.matches() ? acquire_message(0) : nullptr;
+    if (e.matches() ? !m : !deliveries_.rts_arrived(e, envelope, *rts)) {
+        answers_.release_reservation();
         return false;
     }
     if (!m)
         return true;
-    m->about = about;
-    m->how = arrived::form::offer;
-    m->offer = *offer;
+    m->envelope = envelope;
+    m->content = unexpected_message::content_kind::rts;
+    m->rts = *rts;
     if (receive *waiting = e.arrive(*m)) {
         keep_spare(m);
-        rendezvous_.begin(*waiting, e.own(about), source, *offer);
+        rendezvous_.begin(*waiting, e.own(envelope), source, *rts);
         return true;
     }
     flow_.account(*m);
-    m->complete.store(true, std::memory_order_release); // pairs with await_bytes
+    m->is_copied.store(true, std::memory_order_release); // pairs with await_bytes
     return true;
 }
 
 // Messages for endpoints that are not attached ------------------------------------------------------------------------
 
-bool arrivals::refuse_early(int source, const record_view &r) noexcept {
+bool arrivals::refuse_early_message(int source, const record_view &r) noexcept {
     if (r.kind != record::rts)
         return true;
-    if (!answers_.promise())
+    if (!answers_.reserve())
         return false;
     rendezvous_.refuse(source, *body_as<rts_body>(r.body), core_.refusing ? id_never : id_too_long);
     return true;
 }
 
-bool arrivals::hold_early(int source, const record_view &r) noexcept {
-    const auto offer = body_as<rts_body>(r.body);
+bool arrivals::hold_early_message(int source, const record_view &r) noexcept {
+    const auto rts = body_as<rts_body>(r.body);
     const bool is_rts = r.kind == record::rts;
-    if (is_rts && !offer)
+    if (is_rts && !rts)
         return true;
     if (core_.refusing || (endpoints_.has_gone(r.endpoint) && !endpoints_.expects()))
-        return refuse_early(source, r);
-    arrived *m = new_arrived(r.body.size());
+        return refuse_early_message(source, r);
+    unexpected_message *m = allocate_message(r.body.size());
     if (!m)
         return false;
-    if (is_rts && !answers_.promise()) {
-        free_arrived(m);
+    if (is_rts && !answers_.reserve()) {
+        free_message(m);
         return false;
     }
-    m->about = {source, r.tag, r.body.size()};
+    m->envelope = {source, r.tag, r.body.size()};
     m->key = match_key(r.endpoint, static_cast<std::uint32_t>(source), r.tag);
     if (is_rts) {
-        m->how = arrived::form::offer;
-        m->offer = *offer;
-        m->about.size = offer->size;
+        m->content = unexpected_message::content_kind::rts;
+        m->rts = *rts;
+        m->envelope.size = rts->size;
     } else {
         if (!r.body.empty())
             std::memcpy(m->bytes(), r.body.data(), r.body.size());
     }
     flow_.account(*m);
-    m->complete.store(true, std::memory_order_release); // pairs with await_bytes
+    m->is_copied.store(true, std::memory_order_release); // pairs with await_bytes
     early_.append(*m);
     return true;
 }
 
 // Returns false if there is no memory to deliver it.
-bool arrivals::admit(endpoint_state &e, arrived &m) noexcept {
-    if (!e.has_member(m.about.source)) [[unlikely]] {
+bool arrivals::admit(endpoint_state &e, unexpected_message &m) noexcept {
+    if (!e.has_member(m.envelope.source)) [[unlikely]] {
         discard(m);
         return true;
     }
     if (e.matches()) {
         if (receive *r = e.arrive(m))
-            meet_locked(*r, m);
+            deliver_locked(*r, m);
         return true;
     }
-    if (m.how == arrived::form::offer) {
-        if (!deliveries_.rts_arrived(e, m.about, m.offer))
+    if (m.content == unexpected_message::content_kind::rts) {
+        if (!deliveries_.rts_arrived(e, m.envelope, m.rts))
             return false;
     } else {
-        if (!e.deliver_in_order(m.about, std::span<const std::byte>(m.bytes(), m.about.size)))
+        if (!e.deliver_in_order(m.envelope, std::span<const std::byte>(m.bytes(), m.envelope.size)))
             return false;
     }
-    flow_.no_longer_unexpected(m);
-    free_arrived(&m);
+    flow_.release_unexpected(m);
+    free_message(&m);
     return true;
 }
 
-bool arrivals::admit_early(endpoint_state &e) noexcept {
-    early_messages its = early_.take_of(e.id);
-    while (arrived *m = its.take())
+bool arrivals::admit_early_messages(endpoint_state &e) noexcept {
+    early_messages messages = early_.take_of(e.id);
+    while (unexpected_message *m = messages.take())
         if (!admit(e, *m)) {
             early_.append(*m);
-            while (arrived *behind = its.take())
+            while (unexpected_message *behind = messages.take())
                 early_.append(*behind);
             e.set_early(true);
             return false;
@@ -397,23 +401,23 @@ bool arrivals::admit_early(endpoint_state &e) noexcept {
     return true;
 }
 
-void arrivals::drop_early_of(unsigned endpoint) noexcept {
-    early_messages its = early_.take_of(endpoint);
-    while (arrived *m = its.take())
+void arrivals::drop_early_messages(unsigned endpoint) noexcept {
+    early_messages messages = early_.take_of(endpoint);
+    while (unexpected_message *m = messages.take())
         discard(*m);
 }
 
-void arrivals::drop_early_of_gone() noexcept {
+void arrivals::drop_detached_messages() noexcept {
     early_messages all = std::exchange(early_, {});
-    while (arrived *m = all.take())
+    while (unexpected_message *m = all.take())
         if (endpoints_.has_gone(static_cast<unsigned>(m->key >> 52)))
             discard(*m);
         else
             early_.append(*m);
 }
 
-void arrivals::drop_all_early() noexcept {
-    while (arrived *m = early_.take())
+void arrivals::drop_early_messages() noexcept {
+    while (unexpected_message *m = early_.take())
         discard(*m);
 }
 
@@ -421,8 +425,8 @@ void arrivals::retry_undelivered() noexcept {
     if (!deliveries_.take_undelivered())
         return;
     endpoints_.each([&](endpoint_state &e) {
-        if (!e.matches() && (!e.deliver_all_ready() || (e.has_early() && !admit_early(e))))
-            deliveries_.note_undelivered();
+        if (!e.matches() && (!e.deliver_all_ready() || (e.has_early() && !admit_early_messages(e))))
+            deliveries_.mark_undelivered();
     });
 }
 

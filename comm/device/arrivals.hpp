@@ -14,10 +14,10 @@ namespace fult::comm::detail {
 
 class arrivals {
   public:
-    arrivals(device_core &core, send_path &sending, answer_queue &answers, rendezvous &long_messages,
+    arrivals(device_core &core, send_path &path, answer_queue &answers, rendezvous &long_messages,
              flow_control &flow, endpoint_table &endpoints, deliveries &unmatched) noexcept
         : core_(core),
-          sending_(sending),
+          send_path_(path),
           answers_(answers),
           rendezvous_(long_messages),
           flow_(flow),
@@ -34,12 +34,12 @@ class arrivals {
     // Posts a receive. r.finished is called, possibly before this returns.
     void post(receive &r) noexcept;
     // Receives a message that was taken from matching (endpoint_state::take).
-    void receive_taken(receive &r, arrived &m) noexcept { meet(r, m); }
+    void receive_matched(receive &r, unexpected_message &m) noexcept { deliver(r, m); }
     // A message of this rank to itself. Throws std::bad_alloc.
-    void send_here(endpoint_state &from, std::uint32_t tag, const void *data, std::size_t size);
+    void send_to_self(endpoint_state &e, std::uint32_t tag, const void *data, std::size_t size);
     // The same for one that is too long to be copied twice: it waits for its receive, or is copied to it
     // directly.
-    void send_here(sending &s) noexcept;
+    void send_to_self(send_operation &s) noexcept;
 
     // Under the device's lock ---------------------------------------------------------------------------------------
 
@@ -47,14 +47,14 @@ class arrivals {
     // for it; nothing has changed then.
     bool arrive(int source, const record_view &r) noexcept;
     // Drops a message that no receive will take.
-    void discard(arrived &m) noexcept;
-    void discard_all(arrived *first) noexcept; // linked by match_item::next
+    void discard(unexpected_message &m) noexcept;
+    void discard_all(unexpected_message *first) noexcept; // linked by match_item::next
     // Delivers, in order, the messages that arrived before the endpoint was attached. Returns false if some
     // must wait for memory; those behind them wait too.
-    bool admit_early(endpoint_state &e) noexcept;
-    void drop_early_of(unsigned endpoint) noexcept;
-    void drop_early_of_gone() noexcept;
-    void drop_all_early() noexcept;
+    bool admit_early_messages(endpoint_state &e) noexcept;
+    void drop_early_messages(unsigned endpoint) noexcept;
+    void drop_detached_messages() noexcept;
+    void drop_early_messages() noexcept;
     // Retries messages that their endpoints had no memory to deliver.
     void retry_undelivered() noexcept;
 
@@ -63,25 +63,27 @@ class arrivals {
     void prefetch_receive(std::uint64_t key) const noexcept { table_.prefetch_item(key); }
 
   private:
-    void meet(receive &r, arrived &m) noexcept;
-    void meet_locked(receive &r, arrived &m) noexcept;
-    void meet_bytes(receive &r, arrived &m, callback_queue *locked) noexcept;
-    // `locked` as for operation::finished.
-    void fill(receive &r, status about, std::span<const std::byte> bytes, callback_queue *locked) noexcept;
-    void fill(receive &r, status about, const sending &from, callback_queue *locked) noexcept;
-    void fill_specially(receive &r, status about, std::span<const std::byte> bytes,
-                        callback_queue *locked) noexcept;
-    bool deliver_here(endpoint_state &e, const status &about, std::span<const std::byte> bytes) noexcept;
+    void deliver(receive &r, unexpected_message &m) noexcept;
+    void deliver_locked(receive &r, unexpected_message &m) noexcept;
+    void deliver_bytes(receive &r, unexpected_message &m, callback_queue *callbacks) noexcept;
+    // `callbacks` as for operation::finished.
+    void fill(receive &r, status envelope, std::span<const std::byte> bytes,
+              callback_queue *callbacks) noexcept;
+    void fill(receive &r, status envelope, const send_operation &from, callback_queue *callbacks) noexcept;
+    void fill_general(receive &r, status envelope, std::span<const std::byte> bytes,
+                      callback_queue *callbacks) noexcept;
+    bool deliver_to_self(endpoint_state &e, const status &envelope,
+                         std::span<const std::byte> bytes) noexcept;
     bool message_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
     bool rts_arrived(endpoint_state &e, int source, const record_view &r) noexcept;
-    bool hold_early(int source, const record_view &r) noexcept;
-    bool refuse_early(int source, const record_view &r) noexcept;
-    bool admit(endpoint_state &e, arrived &m) noexcept;
-    arrived *message_for(std::size_t payload) noexcept;
-    void keep_spare(arrived *m) noexcept;
+    bool hold_early_message(int source, const record_view &r) noexcept;
+    bool refuse_early_message(int source, const record_view &r) noexcept;
+    bool admit(endpoint_state &e, unexpected_message &m) noexcept;
+    unexpected_message *acquire_message(std::size_t payload) noexcept;
+    void keep_spare(unexpected_message *m) noexcept;
 
     device_core &core_;
-    send_path &sending_;
+    send_path &send_path_;
     answer_queue &answers_;
     rendezvous &rendezvous_;
     flow_control &flow_;
@@ -89,7 +91,7 @@ class arrivals {
     deliveries &deliveries_;
     match_table table_;
     early_messages early_;
-    arrived *spare_[2] = {}; // for the next message: one short, one long
+    unexpected_message *spare_[2] = {}; // for the next message: one short, one long
 };
 
 } // namespace fult::comm::detail

@@ -9,32 +9,32 @@
 namespace fult::comm::detail {
 
 // A message on its way to an endpoint.
-struct deliveries::fetched : receive {
+struct deliveries::fetch_operation : receive {
     std::unique_ptr<std::byte[]> bytes;
-    deliveries *by = nullptr;
-    place_in_line *place = nullptr; // owned by the endpoint
-    bool counted = false;
+    deliveries *owner = nullptr;
+    ordered_message *message = nullptr; // owned by the endpoint
+    bool is_accounted = false;
 };
 
-void deliveries::reserve(std::size_t more) { lacking_room_.reserve(endpoints_.attached() + more); }
+void deliveries::reserve(std::size_t more) { full_endpoints_.reserve(endpoints_.attached() + more); }
 
 void deliveries::detach(const endpoint_state &e) noexcept {
-    flow_.add_waiting(-static_cast<int>(std::erase(lacking_room_, &e)));
+    flow_.add_waiting(-static_cast<int>(std::erase(full_endpoints_, &e)));
 }
 
-bool deliveries::rts_arrived(endpoint_state &e, const status &about, const rts_body &offer) noexcept {
-    const bool first = std::find(lacking_room_.begin(), lacking_room_.end(), &e) == lacking_room_.end();
-    const bool fits = first && has_room_for(e, about);
-    place_in_line *const place = e.reserve(about.source);
-    if (!place)
+bool deliveries::rts_arrived(endpoint_state &e, const status &envelope, const rts_body &rts) noexcept {
+    const bool first = std::find(full_endpoints_.begin(), full_endpoints_.end(), &e) == full_endpoints_.end();
+    const bool fits = first && has_room_for(e, envelope);
+    ordered_message *const message = e.reserve(envelope.source);
+    if (!message)
         return false;
-    place->about = about;
-    place->offer = offer;
-    place->how = place_in_line::offered;
+    message->envelope = envelope;
+    message->rts = rts;
+    message->state = ordered_message::waiting;
     if (fits) {
-        fetch(e, *place);
+        fetch(e, *message);
     } else if (first) {
-        lacking_room_.push_back(&e); // has capacity for all endpoints
+        full_endpoints_.push_back(&e); // has capacity for all endpoints
         flow_.add_waiting(1);
     }
     return true;
@@ -42,85 +42,86 @@ bool deliveries::rts_arrived(endpoint_state &e, const status &about, const rts_b
 
 // A message that is longer than the share, or that others keep from fitting, is fetched when its endpoint has
 // nothing else to deliver: so every dequeue loop proceeds.
-bool deliveries::has_room_for(endpoint_state &e, const status &about) const noexcept {
-    const std::ptrdiff_t left = flow_.share() - flow_.unexpected(about.source);
-    return !e.counts() || core_.peers.has_failed(about.source) ||
-           (left >= 0 && flow_control::in_queue(about) <= static_cast<std::size_t>(left)) || e.has_run_dry();
+bool deliveries::has_room_for(endpoint_state &e, const status &envelope) const noexcept {
+    const std::ptrdiff_t left = flow_.share() - flow_.unexpected(envelope.source);
+    return !e.is_accounted() || core_.peers.has_failed(envelope.source) ||
+           (left >= 0 && flow_control::queued_bytes(envelope) <= static_cast<std::size_t>(left)) ||
+           e.is_drained();
 }
 
-void deliveries::fetch_offered() noexcept {
-    if (lacking_room_.empty())
+void deliveries::fetch_waiting() noexcept {
+    if (full_endpoints_.empty())
         return;
     flow_.add_waiting(-static_cast<int>(
-        std::erase_if(lacking_room_, [&](endpoint_state *e) { return fetch_offered(*e); })));
+        std::erase_if(full_endpoints_, [&](endpoint_state *e) { return fetch_waiting(*e); })));
 }
 
 // Returns false if some of it must wait for room. Without memory, retries at the next check.
-bool deliveries::fetch_offered(endpoint_state &e) noexcept {
-    std::vector<place_in_line *> offered;
+bool deliveries::fetch_waiting(endpoint_state &e) noexcept {
+    std::vector<ordered_message *> waiting;
     try {
-        offered = e.offered();
+        waiting = e.waiting_at_senders();
     } catch (const std::bad_alloc &) {
         return false;
     }
     int full = -1; // the source whose next message does not fit: later ones of it must wait
-    for (place_in_line *each : offered) {
-        if (each->about.source == full)
+    for (ordered_message *each : waiting) {
+        if (each->envelope.source == full)
             continue;
-        if (has_room_for(e, each->about))
+        if (has_room_for(e, each->envelope))
             fetch(e, *each);
         else
-            full = each->about.source;
+            full = each->envelope.source;
     }
     return full < 0;
 }
 
 // Allocates memory for the message, which is delivered when it has arrived.
-void deliveries::fetch(endpoint_state &e, place_in_line &place) noexcept {
-    const status about = place.about;
-    const rts_body offer = place.offer;
-    std::unique_ptr<fetched> f(new (std::nothrow) fetched);
+void deliveries::fetch(endpoint_state &e, ordered_message &message) noexcept {
+    const status envelope = message.envelope;
+    const rts_body rts = message.rts;
+    std::unique_ptr<fetch_operation> f(new (std::nothrow) fetch_operation);
     if (f)
-        f->bytes.reset(new (std::nothrow) std::byte[offer.size]);
+        f->bytes.reset(new (std::nothrow) std::byte[rts.size]);
     if (!f || !f->bytes) {
-        rendezvous_.refuse(about.source, offer, id_no_room);
-        place.how = place_in_line::lost;
-        if (!e.deliver_ready(about.source))
-            note_undelivered();
+        rendezvous_.refuse(envelope.source, rts, id_no_room);
+        message.state = ordered_message::lost;
+        if (!e.deliver_ready(envelope.source))
+            mark_undelivered();
         return;
     }
     f->data = f->bytes.get();
-    f->room = offer.size;
-    f->at = &e;
-    f->by = this;
-    f->endpoint = e.id;
-    f->place = &place;
-    f->counted = e.counts();
-    if (f->counted)
-        flow_.account_in_queue(about);
-    place.how = place_in_line::coming;
-    e.begin_coming();
+    f->room = rts.size;
+    f->endpoint = &e;
+    f->owner = this;
+    f->endpoint_id = e.id;
+    f->message = &message;
+    f->is_accounted = e.is_accounted();
+    if (f->is_accounted)
+        flow_.account_queued(envelope);
+    message.state = ordered_message::in_transfer;
+    e.count_transfer();
     f->finished = [](operation &op,
                      callback_queue *) noexcept { // under the device's lock: all callers hold it
-        const std::unique_ptr<fetched> done(static_cast<fetched *>(&op));
-        done->by->arrived_whole(*done);
+        const std::unique_ptr<fetch_operation> done(static_cast<fetch_operation *>(&op));
+        done->owner->complete_fetch(*done);
     };
-    rendezvous_.begin(*f.release(), about, about.source, offer);
+    rendezvous_.begin(*f.release(), envelope, envelope.source, rts);
 } // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): deleted in `finished`
 
 // The endpoint may have ended meanwhile, and its place with it.
-void deliveries::arrived_whole(fetched &f) noexcept {
-    endpoint_state *const to = endpoints_.find(f.endpoint);
-    if (f.counted && (!to || f.failure != errc::none))
-        flow_.no_longer_in_queue(f.about);
-    if (!to)
+void deliveries::complete_fetch(fetch_operation &f) noexcept {
+    endpoint_state *const e = endpoints_.find(f.endpoint_id);
+    if (f.is_accounted && (!e || f.failure != errc::none))
+        flow_.release_queued(f.envelope);
+    if (!e)
         return;
-    to->end_coming();
-    f.place->how = f.failure == errc::none ? place_in_line::here : place_in_line::lost;
-    f.place->about = f.about;
-    f.place->bytes = std::move(f.bytes);
-    if (!to->deliver_ready(f.about.source))
-        note_undelivered();
+    e->end_transfer();
+    f.message->state = f.failure == errc::none ? ordered_message::complete : ordered_message::lost;
+    f.message->envelope = f.envelope;
+    f.message->bytes = std::move(f.bytes);
+    if (!e->deliver_ready(f.envelope.source))
+        mark_undelivered();
 }
 
 } // namespace fult::comm::detail

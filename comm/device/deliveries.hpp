@@ -12,7 +12,7 @@
 
 namespace fult::comm::detail {
 
-struct place_in_line;
+struct ordered_message;
 
 // Under the device's lock.
 class deliveries {
@@ -26,32 +26,32 @@ class deliveries {
     void reserve(std::size_t more); // endpoints to be attached; throws std::bad_alloc
     void detach(const endpoint_state &e) noexcept;
     // Its answer was promised. Returns false if there is no memory.
-    bool rts_arrived(endpoint_state &e, const status &about, const rts_body &offer) noexcept;
+    bool rts_arrived(endpoint_state &e, const status &envelope, const rts_body &rts) noexcept;
     // Fetches what was left at its sender for lack of room, if there is room now.
-    void fetch_offered() noexcept;
+    void fetch_waiting() noexcept;
 
     // An endpoint had no memory to deliver messages that are here; they are retried.
-    void note_undelivered() noexcept {
+    void mark_undelivered() noexcept {
         undelivered_ = true;
-        sleep_.press();
+        sleep_.interrupt();
     }
     bool has_undelivered() const noexcept { return undelivered_; }
     bool take_undelivered() noexcept { return std::exchange(undelivered_, false); }
 
   private:
-    struct fetched;
+    struct fetch_operation;
 
-    bool has_room_for(endpoint_state &e, const status &about) const noexcept;
-    bool fetch_offered(endpoint_state &e) noexcept;
-    void fetch(endpoint_state &e, place_in_line &place) noexcept;
-    void arrived_whole(fetched &f) noexcept;
+    bool has_room_for(endpoint_state &e, const status &envelope) const noexcept;
+    bool fetch_waiting(endpoint_state &e) noexcept;
+    void fetch(endpoint_state &e, ordered_message &message) noexcept;
+    void complete_fetch(fetch_operation &f) noexcept;
 
     device_core &core_;
     rendezvous &rendezvous_;
     flow_control &flow_;
     endpoint_table &endpoints_;
     device_sleep &sleep_;
-    std::vector<endpoint_state *> lacking_room_; // some messages of theirs are left at their senders
+    std::vector<endpoint_state *> full_endpoints_; // some messages of theirs are left at their senders
     bool undelivered_ = false;
 };
 

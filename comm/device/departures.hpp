@@ -20,11 +20,11 @@ class one_sided;
 // Under the device's lock.
 class departures {
   public:
-    departures(device_core &core, send_path &sending, answer_queue &answers, rendezvous &long_messages,
+    departures(device_core &core, send_path &path, answer_queue &answers, rendezvous &long_messages,
                endpoint_table &endpoints, arrivals &arriving, one_sided &accesses, probe_port &probes,
                handler_calls &handlers) noexcept
         : core_(core),
-          sending_(sending),
+          send_path_(path),
           answers_(answers),
           rendezvous_(long_messages),
           endpoints_(endpoints),
@@ -36,9 +36,9 @@ class departures {
     departures &operator=(const departures &) = delete;
 
     // What is notified of each rank that this device finds to have failed, or nullptr.
-    void notify(liveness *who) noexcept { liveness_ = who; }
+    void set_failure_listener(liveness *listener) noexcept { liveness_ = listener; }
     // Ends everything that only the doomed ranks could have completed.
-    void fail_doomed() noexcept;
+    void fail_scheduled() noexcept;
     // Returns false if there is no memory for the answer; nothing has changed then.
     bool peer_leaves(int rank) noexcept;
     // Calls for ranks that have ended before the endpoint was attached.
@@ -52,14 +52,14 @@ class departures {
 
   private:
     void announce_leave() noexcept;
-    void fail(peer &who) noexcept;
+    void fail(peer &peer) noexcept;
     void fail_receives(int rank) noexcept;
-    void report(endpoint_state &to, int rank, errc why) noexcept;
-    void report_to_all(int rank, errc why) noexcept;
-    void end_receives(receive *first, errc why) noexcept;
+    void report(endpoint_state &e, int rank, errc reason) noexcept;
+    void report_to_all(int rank, errc reason) noexcept;
+    void end_receives(receive *first, errc reason) noexcept;
 
     device_core &core_;
-    send_path &sending_;
+    send_path &send_path_;
     answer_queue &answers_;
     rendezvous &rendezvous_;
     endpoint_table &endpoints_;

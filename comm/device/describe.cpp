@@ -45,28 +45,29 @@ struct rank_text {
 };
 
 void describe(const receive &r, char *text, std::size_t size) noexcept {
-    std::snprintf(text, size, "a message from %s%s", rank_text(r.named, r.source).text,
-                  whereabouts_text(r.endpoint, r.tag).text);
+    std::snprintf(text, size, "a message from %s%s", rank_text(r.endpoint_source, r.source).text,
+                  whereabouts_text(r.endpoint_id, r.tag).text);
 }
 
-void describe(const sending &s, char *text, std::size_t size) noexcept {
-    std::snprintf(text, size, "%s to take its message of %zu bytes%s", rank_text(s.named, s.rank).text,
-                  s.size, whereabouts_text(s.endpoint, s.tag).text);
+void describe(const send_operation &s, char *text, std::size_t size) noexcept {
+    std::snprintf(text, size, "%s to take its message of %zu bytes%s",
+                  rank_text(s.endpoint_rank, s.rank).text, s.size,
+                  whereabouts_text(s.endpoint_id, s.tag).text);
 }
 
 void describe(const access &a, char *text, std::size_t size) noexcept {
-    std::snprintf(text, size, "%s to answer a %s of %zu bytes", rank_text(a.named, a.outgoing::rank).text,
-                  a.is_put ? "put" : "get", a.size);
+    std::snprintf(text, size, "%s to answer a %s of %zu bytes",
+                  rank_text(a.endpoint_rank, a.outgoing_record::rank).text, a.is_put ? "put" : "get", a.size);
 }
 
 // The messages that an endpoint holds, as seen by a receive that matches none of them.
 class unreceived {
   public:
-    explicit unreceived(const receive &r) noexcept : at_(*r.at) {
-        at_.each_message([&](const status &about) {
+    explicit unreceived(const receive &r) noexcept : at_(*r.endpoint) {
+        at_.each_message([&](const status &envelope) {
             ++count_;
-            const bool is_near = about.source == r.source || about.tag == r.tag;
-            (is_near ? near_ : far_).add(about);
+            const bool is_near = envelope.source == r.source || envelope.tag == r.tag;
+            (is_near ? near_ : far_).add(envelope);
         });
     }
 
@@ -78,9 +79,9 @@ class unreceived {
         };
         for (const few &each : {near_, far_})
             for (std::size_t i = 0; i < each.count && named < most_named; ++i, ++named) {
-                const status about = at_.own(each.messages[i]);
+                const status envelope = at_.own(each.messages[i]);
                 append("%s%zu bytes from rank %d, tag %u", named == 0 ? "unreceived there: " : "; ",
-                       about.size, about.source, about.tag);
+                       envelope.size, envelope.source, envelope.tag);
             }
         if (count_ > named)
             append("; and %zu more", count_ - named);
@@ -91,9 +92,9 @@ class unreceived {
     struct few {
         status messages[most_named];
         std::size_t count = 0;
-        void add(const status &about) noexcept {
+        void add(const status &envelope) noexcept {
             if (count < most_named)
-                messages[count++] = about;
+                messages[count++] = envelope;
         }
     };
 
@@ -118,56 +119,56 @@ endpoint_text::endpoint_text(unsigned number) noexcept {
 
 std::string endpoint_name(unsigned number) { return endpoint_text(number).text; }
 
-void describe_wait(const operation &what, char *text, std::size_t size) noexcept {
-    switch (what.is_a) {
+void describe_wait(const operation &op, char *text, std::size_t size) noexcept {
+    switch (op.type) {
     case operation_kind::receive:
-        describe(static_cast<const receive &>(what), text, size);
+        describe(static_cast<const receive &>(op), text, size);
         break;
     case operation_kind::send:
-        describe(static_cast<const sending &>(what), text, size);
+        describe(static_cast<const send_operation &>(op), text, size);
         break;
     case operation_kind::access:
-        describe(static_cast<const access &>(what), text, size);
+        describe(static_cast<const access &>(op), text, size);
         break;
     case operation_kind::other:
-        std::snprintf(text, size, "%s", rank_text(what.about.source, what.about.source).text);
+        std::snprintf(text, size, "%s", rank_text(op.envelope.source, op.envelope.source).text);
         break;
     }
 }
 
-void describe_unreceived(const operation &what, char *text, std::size_t size) noexcept {
+void describe_unreceived(const operation &op, char *text, std::size_t size) noexcept {
     text[0] = '\0';
-    if (what.is_a == operation_kind::receive && has_tags(what.endpoint))
-        unreceived(static_cast<const receive &>(what)).print(text, size);
+    if (op.type == operation_kind::receive && has_tags(op.endpoint_id))
+        unreceived(static_cast<const receive &>(op)).print(text, size);
 }
 
 std::string rank_name(int own, int in_job) { return rank_text(own, in_job).text; }
 
-std::string other_rank(const operation &what) {
-    const int own = what.about.source;
-    switch (what.is_a) {
+std::string other_rank(const operation &op) {
+    const int own = op.envelope.source;
+    switch (op.type) {
     case operation_kind::receive: {
-        const auto &r = static_cast<const receive &>(what);
-        const int source = r.source >= 0 ? r.source : r.from;
+        const auto &r = static_cast<const receive &>(op);
+        const int source = r.source >= 0 ? r.source : r.sender_rank;
         return rank_name(own, source >= 0 ? source : own);
     }
     case operation_kind::send:
-        return rank_name(own, static_cast<const sending &>(what).rank);
+        return rank_name(own, static_cast<const send_operation &>(op).rank);
     case operation_kind::access:
-        return rank_name(own, static_cast<const access &>(what).outgoing::rank);
+        return rank_name(own, static_cast<const access &>(op).outgoing_record::rank);
     case operation_kind::other:
         break;
     }
     return rank_name(own, own);
 }
 
-std::string describe_departure(const operation &what) {
+std::string describe_departure(const operation &op) {
     char waits_for[4 * longest];
-    describe_wait(what, waits_for, sizeof waits_for);
+    describe_wait(op, waits_for, sizeof waits_for);
     return std::string("it waits for ") + waits_for + ", but " +
-           (what.about.source == any_source
+           (op.envelope.source == any_source
                 ? "every other rank has left the job in good order: their contexts have ended"
-                : other_rank(what) + " has left the job in good order: its context has ended") +
+                : other_rank(op) + " has left the job in good order: its context has ended") +
            "; every rank makes the calls that others count on before its context ends";
 }
 
@@ -182,10 +183,10 @@ std::string where_tasks_wait() {
                      kill;
 }
 
-error as_of(const error &how, const char *call) {
-    const std::string text = how.what(), prefix = "fult-comm: ";
+error as_of(const error &failure, const char *call) {
+    const std::string text = failure.what(), prefix = "fult-comm: ";
     const std::size_t end = text.find(": ", prefix.size());
-    return error(how.code(), prefix + call + (end == text.npos ? ": " + text : text.substr(end)));
+    return error(failure.code(), prefix + call + (end == text.npos ? ": " + text : text.substr(end)));
 }
 
 } // namespace fult::comm::detail

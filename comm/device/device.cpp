@@ -12,36 +12,36 @@ device::device(const device_settings &settings, std::vector<std::unique_ptr<tran
     : core_(settings, std::move(transports), routes),
       packets_(core_),
       credits_(core_),
-      sending_(core_, packets_, sleep_, credits_),
-      answers_(core_, sending_, sleep_),
-      rendezvous_(core_, sending_, answers_, sleep_),
+      send_path_(core_, packets_, sleep_, credits_),
+      answers_(core_, send_path_, sleep_),
+      rendezvous_(core_, send_path_, answers_, sleep_),
       handlers_(core_.callbacks, endpoints_, packets_),
       flow_(core_, answers_),
       deliveries_(core_, rendezvous_, flow_, endpoints_, sleep_),
-      arrivals_(core_, sending_, answers_, rendezvous_, flow_, endpoints_, deliveries_),
-      one_sided_(core_, sending_, arrivals_, sleep_, progress_),
-      departures_(core_, sending_, answers_, rendezvous_, endpoints_, arrivals_, one_sided_, probes_,
+      arrivals_(core_, send_path_, answers_, rendezvous_, flow_, endpoints_, deliveries_),
+      one_sided_(core_, send_path_, arrivals_, sleep_, progress_),
+      departures_(core_, send_path_, answers_, rendezvous_, endpoints_, arrivals_, one_sided_, probes_,
                   handlers_),
-      receiving_(core_, packets_, sleep_, arrivals_, rendezvous_, one_sided_, departures_, probes_, handlers_,
-                 credits_),
-      progress_({core_, sleep_, credits_, sending_, answers_, rendezvous_, flow_, deliveries_, arrivals_,
-                 one_sided_, probes_, receiving_}) {
-    core_.mutex.set_duties(*this);
+      receive_path_(core_, packets_, sleep_, arrivals_, rendezvous_, one_sided_, departures_, probes_,
+                    handlers_, credits_),
+      progress_({core_, sleep_, credits_, send_path_, answers_, rendezvous_, flow_, deliveries_, arrivals_,
+                 one_sided_, probes_, receive_path_}) {
+    core_.mutex.set_hook(*this);
 }
 
 device::~device() { packets_.end_transports(); }
 
 // What callbacks send goes out as after each progress, at the latest.
-void device::settle() noexcept {
-    departures_.fail_doomed();
+void device::run_hook() noexcept {
+    departures_.fail_scheduled();
     callback *due = core_.callbacks.begin();
     core_.mutex.release();
     while (due) {
         callback_queue::run(due);
         core_.mutex.lock();
         handlers_.reclaim();
-        sending_.flush_all();
-        departures_.fail_doomed();
+        send_path_.flush_all();
+        departures_.fail_scheduled();
         due = core_.callbacks.take();
         core_.mutex.release();
     }
@@ -49,56 +49,56 @@ void device::settle() noexcept {
 
 // Messages ------------------------------------------------------------------------------------------------------------
 
-bool device::send_now(endpoint_state &from, int to, std::uint32_t tag, const void *data, std::size_t size) {
+bool device::send_now(endpoint_state &e, int to, std::uint32_t tag, const void *data, std::size_t size) {
     peer &p = core_.peers.of(to);
-    if (!p.via) {
-        arrivals_.send_here(from, tag, data, size);
+    if (!p.route) {
+        arrivals_.send_to_self(e, tag, data, size);
         return true;
     }
     std::unique_lock hold(core_.mutex);
-    if (!p.waiting.empty() || p.offers_only || p.is_doomed() ||
-        !sending_.append(p, record::eager, 0, from.id, tag, {static_cast<const std::byte *>(data), size}))
+    if (!p.send_queue.empty() || p.rts_only || p.is_failing() ||
+        !send_path_.append(p, record::eager, 0, e.id, tag, {static_cast<const std::byte *>(data), size}))
         return false;
-    sending_.flush_unless_others_run(p);
-    if (sending_.owes_look(size)) [[unlikely]] {
+    send_path_.flush_unless_others_run(p);
+    if (send_path_.needs_poll(size)) [[unlikely]] {
         hold.unlock();
         progress_.progress();
     }
     return true;
 }
 
-void device::send(sending &s) noexcept {
+void device::send(send_operation &s) noexcept {
     peer &p = core_.peers.of(s.rank);
-    if (!p.via) {
-        arrivals_.send_here(s);
+    if (!p.route) {
+        arrivals_.send_to_self(s);
         return;
     }
     const std::lock_guard hold(core_.mutex);
     s.kind = record::eager;
-    const bool is_eager = !s.is_synchronous && s.size <= sending_.eager_limit(s.rank) && !p.offers_only;
-    errc failure = p.is_doomed() ? errc::peer_failed : errc::none;
+    const bool is_eager = !s.is_synchronous && s.size <= send_path_.eager_limit(s.rank) && !p.rts_only;
+    errc failure = p.is_failing() ? errc::peer_failed : errc::none;
     if (failure == errc::none && !is_eager && !rendezvous_.offer(s))
         failure = errc::retry;
     if (failure != errc::none) {
-        sending_.end(s, failure);
+        send_path_.end(s, failure);
         return;
     }
-    sending_.queue(s);
-    sending_.flush_unless_others_run(p);
+    send_path_.queue(s);
+    send_path_.flush_unless_others_run(p);
 }
 
-bool device::cancel(receive &r) noexcept { return r.at->remove(r); }
+bool device::cancel(receive &r) noexcept { return r.endpoint->remove(r); }
 
 // Endpoints -----------------------------------------------------------------------------------------------------------
 
-void device::attach(endpoint_state &e, endpoint_state &companion) {
+void device::attach(endpoint_state &e, endpoint_state &collective_context) {
     const std::lock_guard hold(core_.mutex);
     deliveries_.reserve(2);
-    if (e.is_called_at_ends())
+    if (e.has_end_handler())
         handlers_.reserve_ends(static_cast<std::size_t>(e.size));
     attach_locked(e);
-    attach_locked(companion);
-    if (e.is_called_at_ends() && core_.peers.any_departed())
+    attach_locked(collective_context);
+    if (e.has_end_handler() && core_.peers.any_departed())
         departures_.report_earlier(e);
 }
 
@@ -107,8 +107,8 @@ void device::attach_locked(endpoint_state &e) noexcept {
     endpoints_.attach(e.id, e);
     if (e.is_collective_context && e.any_failed())
         e.closed.store(true, std::memory_order_release); // pairs with arrivals::post
-    if (!arrivals_.admit_early(e))
-        deliveries_.note_undelivered();
+    if (!arrivals_.admit_early_messages(e))
+        deliveries_.mark_undelivered();
     if (e.closed.load(std::memory_order_relaxed))
         arrivals_.discard_all(e.take_messages());
 }
@@ -119,14 +119,14 @@ void device::detach(endpoint_state &e) noexcept {
         if (endpoints_.find(e.id) != &e)
             return; // it was never attached: its id may be used again
         endpoints_.detach(e.id);
-        arrivals_.drop_early_of(e.id);
+        arrivals_.drop_early_messages(e.id);
         deliveries_.detach(e);
-        if (e.is_called_at_ends())
+        if (e.has_end_handler())
             handlers_.release_ends(static_cast<std::size_t>(e.size));
     }
     handlers_.await_end_of(e.id);
     // No more come, and the search through the table delays no other thread.
-    if (arrived *const messages = e.take_messages()) {
+    if (unexpected_message *const messages = e.take_messages()) {
         const std::lock_guard hold(core_.mutex);
         arrivals_.discard_all(messages);
     }
@@ -140,8 +140,8 @@ void device::expect_endpoint() noexcept {
 void device::end_expected_endpoint() noexcept {
     const std::lock_guard hold(core_.mutex);
     if (endpoints_.end_expected())
-        arrivals_.drop_early_of_gone();
-    sending_.flush_all();
+        arrivals_.drop_detached_messages();
+    send_path_.flush_all();
 }
 
 std::size_t device::endpoints() const noexcept {
@@ -154,46 +154,46 @@ void device::close(endpoint_state &collective_context) noexcept {
     const std::lock_guard hold(core_.mutex);
     collective_context.closed.store(true, std::memory_order_release); // pairs with collective_call
     arrivals_.discard_all(collective_context.take_messages());
-    sending_.flush_all();
+    send_path_.flush_all();
 }
 
-void device::leave_at_sender(int source, const rts_body &offer) noexcept {
+void device::refuse_message(int source, const rts_body &rts) noexcept {
     const std::lock_guard hold(core_.mutex);
-    rendezvous_.refuse(source, offer, core_.refusing ? id_never : id_too_long);
-    sending_.flush_all();
+    rendezvous_.refuse(source, rts, core_.refusing ? id_never : id_too_long);
+    send_path_.flush_all();
 }
 
 // Ranks that are gone -------------------------------------------------------------------------------------------------
 
 void device::fail_peer(int rank) noexcept {
     const std::lock_guard hold(core_.mutex);
-    core_.peers.doom(core_.peers.of(rank));
+    core_.peers.schedule_failure(core_.peers.of(rank));
 }
 
 void device::end_peer(int rank) noexcept {
     const std::lock_guard hold(core_.mutex);
-    core_.peers.note_ended(core_.peers.of(rank));
-    sleep_.press();
+    core_.peers.mark_ended(core_.peers.of(rank));
+    sleep_.interrupt();
 }
 
 void device::ignore_failures() noexcept {
     progress_.inspect([&] { core_.peers.ignore_failures(); });
 }
 
-void device::tell_failures_to(liveness *who) noexcept {
+void device::set_failure_listener(liveness *listener) noexcept {
     const std::lock_guard hold(core_.mutex);
-    departures_.notify(who);
+    departures_.set_failure_listener(listener);
 }
 
-unsigned device::show_life(int rank) noexcept {
+unsigned device::send_heartbeat(int rank) noexcept {
     const std::lock_guard hold(core_.mutex);
     answers_.send(rank, record::alive);
-    sending_.flush_all();
-    peer &to = core_.peers.of(rank);
+    send_path_.flush_all();
+    peer &peer = core_.peers.of(rank);
     // Packets that carry signs of life may be among those that wait, or behind the bytes of transfers.
-    if (receiving_.waits() || (to.via && to.via->has_advanced(rank)))
-        return to.quiet = 0;
-    return ++to.quiet;
+    if (receive_path_.is_waiting() || (peer.route && peer.route->has_advanced(rank)))
+        return peer.unanswered_heartbeats = 0;
+    return ++peer.unanswered_heartbeats;
 }
 
 void device::leave() noexcept {
@@ -208,20 +208,20 @@ bool device::may_close() noexcept {
 
 // The deadlock watch --------------------------------------------------------------------------------------------------
 
-void device::hear_probes(probe_listener *who) noexcept {
-    progress_.inspect([&] { probes_.connect(who); });
+void device::set_probe_listener(probe_listener *listener) noexcept {
+    progress_.inspect([&] { probes_.connect(listener); });
 }
 
 bool device::send_probe(int rank, const probe_body &body) noexcept {
     return progress_.inspect(
-        [&] { return sending_.send_silently(core_.peers.of(rank), record::probe, bytes_of_body(body)); });
+        [&] { return send_path_.send_silently(core_.peers.of(rank), record::probe, bytes_of_body(body)); });
 }
 
 // Reports -------------------------------------------------------------------------------------------------------------
 
-std::string device::refused_sends() {
+std::string device::describe_refusals() {
     const std::lock_guard hold(core_.mutex);
-    return rendezvous_.refused_sends();
+    return rendezvous_.describe_refusals();
 }
 
 std::string device::pending_receives() {
@@ -235,8 +235,8 @@ std::string device::pending_receives() {
         if (e.matches())
             note(e.waiting_receives(), "receive(s) on " + endpoint_name(e.id));
     });
-    note(rendezvous_.arriving(), "receive(s) whose message is coming in");
-    note(one_sided_.pending(), "put(s) and get(s)");
+    note(rendezvous_.receives_in_progress(), "receive(s) whose message is coming in");
+    note(one_sided_.access_count(), "put(s) and get(s)");
     note(one_sided_.regions(), "region(s) that were not destroyed");
     return text;
 }

@@ -41,7 +41,7 @@ namespace fult::comm::detail {
 class endpoint_state;
 class liveness;
 
-class device final : lock_duties {
+class device final : unlock_hook {
   public:
     // The transports are connected. route[rank] is the index of the transport to that rank, -1 for this rank.
     device(const device_settings &settings, std::vector<std::unique_ptr<transport>> transports,
@@ -50,20 +50,20 @@ class device final : lock_duties {
 
     int rank() const noexcept { return core_.settings.rank; }
     int size() const noexcept { return core_.settings.size; }
-    const transport *route(int rank) const noexcept { return core_.peers.of(rank).via; }
+    const transport *route(int rank) const noexcept { return core_.peers.of(rank).route; }
     bool transports_empty() const noexcept { return core_.transports.empty(); }
 
     // Any thread; none of these suspends --------------------------------------------------------------------------
 
     // Sends a message that fits a packet, if that is possible at once. Returns true if the bytes were copied.
-    bool send_now(endpoint_state &from, int to, std::uint32_t tag, const void *data, std::size_t size);
+    bool send_now(endpoint_state &e, int to, std::uint32_t tag, const void *data, std::size_t size);
     // Sends any message. s.finished is called, possibly before this returns.
-    void send(sending &s) noexcept;
-    std::size_t eager_limit(int rank) const noexcept { return sending_.eager_limit(rank); }
+    void send(send_operation &s) noexcept;
+    std::size_t eager_limit(int rank) const noexcept { return send_path_.eager_limit(rank); }
     // Posts a receive. r.finished is called, possibly before this returns.
     void post(receive &r) noexcept { arrivals_.post(r); }
     // Receives a message that was taken from matching.
-    void post(receive &r, arrived &m) noexcept { arrivals_.receive_taken(r, m); }
+    void post(receive &r, unexpected_message &m) noexcept { arrivals_.receive_matched(r, m); }
     // Withdraws a receive. Returns true if it was still posted; finished is not called then.
     bool cancel(receive &r) noexcept;
     match_table &matches() noexcept { return arrivals_.table(); }
@@ -73,28 +73,28 @@ class device final : lock_duties {
 
     // Number of endpoints, without collective contexts.
     std::size_t endpoints() const noexcept;
-    // Both or neither: an endpoint and its companion. Messages for an endpoint that is not attached yet are
-    // held until it is.
-    void attach(endpoint_state &e, endpoint_state &companion); // throws std::bad_alloc
+    // Both or neither: an endpoint and its collective context. Messages for an endpoint that is not attached
+    // yet are held until it is.
+    void attach(endpoint_state &e, endpoint_state &collective_context); // throws std::bad_alloc
     void detach(endpoint_state &e) noexcept;
     // From before this rank offers ids for an endpoint until that is attached, or is not made.
     void expect_endpoint() noexcept;
     void end_expected_endpoint() noexcept;
     // A collective cannot be completed here: no later one of that endpoint starts.
     void close(endpoint_state &collective_context) noexcept;
-    void leave_at_sender(int source, const rts_body &offer) noexcept; // permanently
+    void refuse_message(int source, const rts_body &rts) noexcept; // permanently
 
     // Progress ------------------------------------------------------------------------------------------------------
     progress_engine &engine() noexcept { return progress_; }
     bool progress() noexcept { return progress_.progress(); }
-    void look() noexcept { progress_.look(); }
-    void look_in_turn() noexcept { progress_.look_in_turn(); }
+    void progress_or_yield() noexcept { progress_.progress_or_yield(); }
+    void progress_fairly() noexcept { progress_.progress_fairly(); }
     void pause() noexcept { progress_.pause(); }
     void wait(fult::detail::waiter &w) noexcept { progress_.wait(w); }
-    void wait(fult::detail::waiter &w, const operation &what) noexcept { progress_.wait(w, what); }
-    void relieve() noexcept { progress_.relieve(); }
-    bool handed_over() noexcept { return progress_.handed_over(); }
-    bool quiet() noexcept { return progress_.quiet(); }
+    void wait(fult::detail::waiter &w, const operation &op) noexcept { progress_.wait(w, op); }
+    void resume_senders() noexcept { progress_.resume_senders(); }
+    bool is_flushed() noexcept { return progress_.is_flushed(); }
+    bool is_idle() noexcept { return progress_.is_idle(); }
     device_sleep &sleep() noexcept { return sleep_; }
     // Once, before the first sleep. Throws std::system_error.
     void set_bells(std::unique_ptr<doorbells> bells) { sleep_.open(core_.transports, std::move(bells)); }
@@ -109,35 +109,35 @@ class device final : lock_duties {
     // From now on no rank is reported as failed: this rank and the others are about to end.
     void ignore_failures() noexcept;
     // Sets what is notified of each rank that this device finds to have failed, or nullptr.
-    void tell_failures_to(liveness *who) noexcept;
+    void set_failure_listener(liveness *listener) noexcept;
     // Sends a sign of life to that rank. Returns the number of such calls since its last packet arrived.
-    unsigned show_life(int rank) noexcept;
+    unsigned send_heartbeat(int rank) noexcept;
     void leave() noexcept;     // departures::leave
     bool may_close() noexcept; // departures::may_close
 
     // For the deadlock watch ----------------------------------------------------------------------------------------
-    void hear_probes(probe_listener *who) noexcept; // or nullptr
-    device_traffic look_at_traffic() noexcept { return progress_.look_at_traffic(); }
+    void set_probe_listener(probe_listener *listener) noexcept; // or nullptr
+    device_traffic read_traffic() noexcept { return progress_.read_traffic(); }
     // Returns false if there is no free packet.
     bool send_probe(int rank, const probe_body &body) noexcept;
 
     // Reports -------------------------------------------------------------------------------------------------------
     // Packets from outside the job, which were refused.
-    std::uint64_t strange_packets() const noexcept { return receiving_.strange_packets(); }
+    std::uint64_t refused_packets() const noexcept { return receive_path_.refused_packets(); }
     // Describes messages of this rank that no receive took; empty if there are none.
-    std::string refused_sends(); // throws std::bad_alloc
+    std::string describe_refusals(); // throws std::bad_alloc
     // Describes pending operations.
     std::string pending_receives(); // throws std::bad_alloc
 
   private:
-    void settle() noexcept override; // lock_duties
+    void run_hook() noexcept override; // unlock_hook
     void attach_locked(endpoint_state &e) noexcept;
 
     device_core core_;
     device_sleep sleep_;
     packet_buffers packets_;
     credits credits_;
-    send_path sending_;
+    send_path send_path_;
     answer_queue answers_;
     rendezvous rendezvous_;
     endpoint_table endpoints_;
@@ -148,7 +148,7 @@ class device final : lock_duties {
     one_sided one_sided_;
     probe_port probes_;
     departures departures_;
-    receive_path receiving_;
+    receive_path receive_path_;
     progress_engine progress_;
 };
 

@@ -13,7 +13,7 @@ namespace {
 using stored_label = std::array<std::atomic<std::uint64_t>, sizeof(endpoint_label) / sizeof(std::uint64_t)>;
 static_assert(sizeof(stored_label) == sizeof(endpoint_label));
 
-constexpr unsigned pairs = 2048; // of endpoints: each has a companion for its collectives
+constexpr unsigned pairs = 2048; // of endpoints: each with its collective context
 constinit std::array<stored_label, pairs> labels{};
 
 } // namespace

@@ -25,14 +25,14 @@
 namespace fult::comm::detail {
 
 // A message of an endpoint without matching, in the order of its source.
-struct place_in_line {
-    enum { offered, coming, here, lost } how = coming;
-    status about;
+struct ordered_message {
+    enum { waiting, in_transfer, complete, lost } state = in_transfer;
+    status envelope;
     std::unique_ptr<std::byte[]> bytes;
-    rts_body offer{}; // while it waits at its sender
+    rts_body rts{}; // while it waits at its sender
 };
-static_assert(sizeof(place_in_line) <= flow_control::place_in_queue);
-static_assert(sizeof(message) <= sizeof(place_in_line), "a message that has left its line counts the same");
+static_assert(sizeof(ordered_message) <= flow_control::queue_entry_bytes);
+static_assert(sizeof(message) <= sizeof(ordered_message), "a message that has left its line counts the same");
 
 using message_handler = std::function<void(const status &, std::span<const std::byte>)>;
 
@@ -49,25 +49,25 @@ class endpoint_state {
     const endpoint_origin from_; // the first member, so the last to end
 
   public:
-    // A companion is the collective context of another endpoint: its messages never match the user's
+    // A collective context belongs to another endpoint: its messages never match the user's
     // receives. Not attached to the device yet.
-    endpoint_state(device &on, std::uint16_t id, endpoint_options how, bool is_collective_context = false,
-                   endpoint_origin from = {});
-    static void check_options(const endpoint_options &how); // throws std::invalid_argument
+    endpoint_state(detail::device &device, std::uint16_t id, endpoint_options settings,
+                   bool is_collective_context = false, endpoint_origin from = {});
+    static void check_options(const endpoint_options &options); // throws std::invalid_argument
     ~endpoint_state();
 
-    device &on;
+    detail::device &device;
     const std::uint16_t id;
     std::uint64_t attachment = 0; // a number of its own among all that the device has attached
-    const endpoint_options how;
+    const endpoint_options options;
 
     const int rank; // of this process among the endpoint's ranks
     const int size; // number of its ranks
     const bool is_collective_context;
-    endpoint collective_context;              // empty for a companion
+    endpoint collective_context;              // empty for that itself
     std::atomic<bool> collective_runs{false}; // at most one at a time
-    // Of a companion, set when the job has lost a rank: its waits fail, and messages that still arrive are
-    // refused.
+    // Of a collective context, set when the job has lost a rank: its waits fail, and messages that still
+    // arrive are refused.
     std::atomic<bool> closed{false};
 
     // Throw for arguments that a user may get wrong; `call` names the function.
@@ -89,44 +89,47 @@ class endpoint_state {
     int world_source(int own) const noexcept { return own == any_source ? own : world_rank(own); }
     int own_rank(int in_job) const noexcept { return is_whole_job() ? in_job : from_.members->find(in_job); }
     bool has_member(int in_job) const noexcept { return is_whole_job() || from_.members->find(in_job) >= 0; }
-    status own(const status &about) const noexcept { return {own_rank(about.source), about.tag, about.size}; }
+    status own(const status &envelope) const noexcept {
+        return {own_rank(envelope.source), envelope.tag, envelope.size};
+    }
     // "rank 2", or "rank 2 (rank 5 of the job)" if the two differ.
     std::string name_of(int own) const;
 
     // Why no message can come from that rank of the job, or from any_source; none if some can.
-    errc hopeless(int source) const noexcept {
-        return is_whole_job() || source >= 0 ? on.peers().hopeless(source)
-               : is_left_alone()             ? why_alone()
+    errc source_error(int source) const noexcept {
+        return is_whole_job() || source >= 0 ? device.peers().source_error(source)
+               : is_isolated()               ? isolation_error()
                                              : errc::none;
     }
-    errc why_alone() const noexcept { return any_failed() ? errc::peer_failed : errc::peer_left; }
+    errc isolation_error() const noexcept { return any_failed() ? errc::peer_failed : errc::peer_left; }
     bool any_failed() const noexcept; // of its ranks
 
     // Matching, by table or by wildcards --------------------------------------------------------------------------
-    bool has_wildcards() const noexcept { return wild_ != nullptr; }
-    bool matches() const noexcept { return how.how == delivery::matched; }
-    arrived *post(receive &r) noexcept;   // the message that it matches; nullptr: it is posted
-    receive *arrive(arrived &m) noexcept; // the receive that it matches; nullptr: it is unexpected
-    bool remove(receive &r) noexcept;     // withdraws a posted receive
-    std::optional<status> look(int source, std::int64_t tag) noexcept;
-    arrived *take(int source, std::int64_t tag) noexcept; // an unexpected message; nullptr if there is none
-    // Removes receives that only a failed rank could have served: for a companion all; those from any_source
-    // if no other rank is left. Linked by match_item::next.
-    receive *orphans(int rank) noexcept;
+    bool has_wildcards() const noexcept { return wildcards_ != nullptr; }
+    bool matches() const noexcept { return options.delivery == delivery::matched; }
+    unexpected_message *post(receive &r) noexcept;   // the message that it matches; nullptr: it is posted
+    receive *arrive(unexpected_message &m) noexcept; // the receive that it matches; nullptr: it is unexpected
+    bool remove(receive &r) noexcept;                // withdraws a posted receive
+    std::optional<status> peek(int source, std::int64_t tag) noexcept;
+    unexpected_message *take(int source,
+                             std::int64_t tag) noexcept; // an unexpected message; nullptr if there is none
+    // Removes receives that only a failed rank could have served: for a collective context all; those from
+    // any_source if no other rank is left. Linked by match_item::next.
+    receive *take_orphans(int rank) noexcept;
     std::size_t waiting_receives() noexcept;
-    arrived *take_messages() noexcept; // the unexpected messages, linked by match_item::next
+    unexpected_message *take_messages() noexcept; // the unexpected messages, linked by match_item::next
     // Calls f(const status &) for each unexpected message, with its source's number in the job, as a callback
     // of the matching. Slow.
     template <class F> void each_message(F f) noexcept {
-        if (wild_)
-            wild_->remove_if(match_kind::message, [&](wildcard_item &m) {
-                f(std::as_const(static_cast<arrived &>(m).about));
+        if (wildcards_)
+            wildcards_->remove_if(match_kind::message, [&](wildcard_item &m) {
+                f(std::as_const(static_cast<unexpected_message &>(m).envelope));
                 return false;
             });
         else if (matches())
-            on.matches().remove_if(match_kind::message, [&](match_item &m) {
+            device.matches().remove_if(match_kind::message, [&](match_item &m) {
                 if (m.key >> 52 == id)
-                    f(std::as_const(static_cast<arrived &>(m).about));
+                    f(std::as_const(static_cast<unexpected_message &>(m).envelope));
                 return false;
             });
     }
@@ -134,79 +137,79 @@ class endpoint_state {
     // Other deliveries: the whole message is here. Takes ownership of the bytes. Returns false if there is no
     // memory, or no slot for a task; nothing has changed then.
     // Under the device's lock, so a handler is called later.
-    bool deliver(const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept;
-    bool deliver(const status &about, std::span<const std::byte> bytes) noexcept;
+    bool deliver(const status &envelope, std::unique_ptr<std::byte[]> &bytes) noexcept;
+    bool deliver(const status &envelope, std::span<const std::byte> bytes) noexcept;
     // The same in the order of each source, some messages of which are still being transferred.
-    using place = place_in_line;
-    place *reserve(int source) noexcept; // nullptr: no memory
-    bool deliver_in_order(const status &about, std::span<const std::byte> bytes) noexcept;
+    ordered_message *reserve(int source) noexcept; // nullptr: no memory
+    bool deliver_in_order(const status &envelope, std::span<const std::byte> bytes) noexcept;
     bool deliver_ready(int source) noexcept; // after a place was filled
     bool deliver_all_ready() noexcept;
     // Without the lock, for a message of this rank itself.
-    bool deliver_here(const status &about, std::span<const std::byte> bytes) noexcept;
+    bool deliver_to_self(const status &envelope, std::span<const std::byte> bytes) noexcept;
     // Without the lock, for a message that was delivered to the handler.
-    void call_handler(const status &about, std::span<const std::byte> bytes) noexcept;
+    void call_handler(const status &envelope, std::span<const std::byte> bytes) noexcept;
     // Without the lock: that rank of the job has ended.
-    void call_rank_ended(int in_job, errc why) noexcept;
-    bool is_called_at_ends() const noexcept { return how.rank_ended != nullptr; }
+    void call_rank_ended(int in_job, errc reason) noexcept;
+    bool has_end_handler() const noexcept { return options.rank_ended != nullptr; }
     // The device holds messages for it for which there was no memory: later ones wait behind them.
     void set_early(bool some) noexcept {
         has_early_ = some;
-        screens_ = some || !is_whole_job();
+        needs_screening_ = some || !is_whole_job();
     }
     bool has_early() const noexcept { return has_early_; }
     // Arriving messages need a closer look: for early ones, or whether their sender is a member.
-    bool screens() const noexcept { return screens_; }
+    bool needs_screening() const noexcept { return needs_screening_; }
     std::optional<message> dequeue() noexcept;
 
-    // Messages of a queue count as unexpected (flow_control::account_in_queue) until they are dequeued.
-    bool counts() const noexcept { return how.how == delivery::queued; }
+    // Messages of a queue count as unexpected (flow_control::account_queued) until they are dequeued.
+    bool is_accounted() const noexcept { return options.delivery == delivery::queued; }
     // Under the device's lock. True if the owner cannot continue until the next message is admitted.
-    bool has_run_dry() noexcept;
-    void begin_coming() noexcept { ++coming_; }
-    void end_coming() noexcept {
-        FULT_ASSERT(coming_ != 0);
-        --coming_;
+    bool is_drained() noexcept;
+    void count_transfer() noexcept { ++transfers_; }
+    void end_transfer() noexcept {
+        FULT_ASSERT(transfers_ != 0);
+        --transfers_;
     }
     // Messages left at their senders, oldest first of each sender.
-    std::vector<place *> offered();
+    std::vector<ordered_message *> waiting_at_senders();
 
   private:
     // No handler is called for a rank behind the call for its end.
-    bool comes_too_late(const status &about) const noexcept {
-        return is_called_at_ends() && on.has_failed(about.source);
+    bool is_after_end(const status &envelope) const noexcept {
+        return has_end_handler() && device.has_failed(envelope.source);
     }
-    bool is_left_alone() const noexcept;
-    void let_go() noexcept;
+    bool is_isolated() const noexcept;
+    void release_messages() noexcept;
     match_pattern pattern(int source, std::int64_t tag) const noexcept;
-    bool has_early_ = false, screens_;
-    std::unique_ptr<wildcard_matcher> wild_;
+    bool has_early_ = false, needs_screening_;
+    std::unique_ptr<wildcard_matcher> wildcards_;
     fult::detail::spin_lock queue_lock_;
     std::deque<message> queue_;
-    unsigned coming_ = 0; // messages in transfer to here
+    unsigned transfers_ = 0; // messages in transfer to here
     std::shared_ptr<const message_handler> handler_;
-    std::unordered_map<int, std::deque<place>> behind_; // by source; the first of each is in transfer
+    std::unordered_map<int, std::deque<ordered_message>>
+        ordered_; // by source; the first of each is in transfer
 };
 
 // Fill in an operation; the other rank is named as the endpoint numbers its ranks.
-inline void describe_send(sending &s, const endpoint_state &from, const void *data, std::size_t size, int to,
-                          std::uint32_t tag) noexcept {
+inline void describe_send(send_operation &s, const endpoint_state &e, const void *data, std::size_t size,
+                          int to, std::uint32_t tag) noexcept {
     s.data = data;
     s.size = size;
-    s.rank = from.world_rank(to);
-    s.named = to;
+    s.rank = e.world_rank(to);
+    s.endpoint_rank = to;
     s.tag = tag;
-    s.endpoint = from.id;
+    s.endpoint_id = e.id;
 }
-inline void describe_receive(receive &r, endpoint_state &at, void *data, std::size_t size, int source,
+inline void describe_receive(receive &r, endpoint_state &e, void *data, std::size_t size, int source,
                              std::int64_t tag) noexcept {
     r.data = data;
     r.room = size;
-    r.at = &at;
-    r.endpoint = at.id;
-    r.source = at.world_source(source);
-    r.named = source;
-    r.is_renumbered = !at.is_whole_job();
+    r.endpoint = &e;
+    r.endpoint_id = e.id;
+    r.source = e.world_source(source);
+    r.endpoint_source = source;
+    r.is_renumbered = !e.is_whole_job();
     r.tag = tag;
 }
 

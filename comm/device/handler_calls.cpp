@@ -13,15 +13,15 @@
 namespace fult::comm::detail {
 
 struct handler_calls::call final : callback {
-    handler_calls *by = nullptr;
+    handler_calls *owner = nullptr;
     call *next = nullptr; // in a list of handler_calls
-    status about;
+    status envelope;
     std::uint16_t endpoint = 0;
     std::uint64_t attachment = 0; // of the endpoint: its id may be another one's by now
     const std::byte *bytes = nullptr;
-    packet *in = nullptr; // that holds the bytes
-    std::unique_ptr<std::byte[]> own;
-    errc ended = errc::none; // of about.source, if this is no message
+    packet *source_packet = nullptr; // that holds the bytes
+    std::unique_ptr<std::byte[]> owned_bytes;
+    errc end_reason = errc::none; // of envelope.source, if this is no message
 };
 
 handler_calls::~handler_calls() {
@@ -33,25 +33,25 @@ handler_calls::~handler_calls() {
 }
 
 // Returns nullptr if there is no memory.
-handler_calls::call *handler_calls::new_call(const endpoint_state &to, const status &about) noexcept {
+handler_calls::call *handler_calls::new_call(const endpoint_state &e, const status &envelope) noexcept {
     call *c = free_;
     if (c)
         free_ = c->next;
     else
         c = new (std::nothrow) call;
     if (c)
-        prepare(*c, to, about);
+        prepare(*c, e, envelope);
     return c;
 }
 
-void handler_calls::prepare(call &c, const endpoint_state &to, const status &about) noexcept {
-    c.by = this;
-    c.endpoint = to.id;
-    c.attachment = to.attachment;
-    c.about = about;
+void handler_calls::prepare(call &c, const endpoint_state &e, const status &envelope) noexcept {
+    c.owner = this;
+    c.endpoint = e.id;
+    c.attachment = e.attachment;
+    c.envelope = envelope;
     c.callback::run = [](callback &due) noexcept {
         auto &self = static_cast<call &>(due);
-        self.by->run(self);
+        self.owner->run(self);
     };
 }
 
@@ -63,42 +63,42 @@ void handler_calls::reserve_ends(std::size_t count) {
     promised_ends_ += count;
 }
 
-void handler_calls::add_end(const endpoint_state &to, int rank, errc why) noexcept {
-    FULT_ASSERT(free_ends_ && why != errc::none, "memory was reserved for each rank");
+void handler_calls::add_end(const endpoint_state &e, int rank, errc reason) noexcept {
+    FULT_ASSERT(free_ends_ && reason != errc::none, "memory was reserved for each rank");
     call *const c = std::exchange(free_ends_, free_ends_->next);
     --spare_ends_;
-    prepare(*c, to, {rank, 0, 0});
-    c->ended = why;
+    prepare(*c, e, {rank, 0, 0});
+    c->end_reason = reason;
     callbacks_.add(*c);
 }
 
-bool handler_calls::add(const endpoint_state &to, const status &about,
+bool handler_calls::add(const endpoint_state &e, const status &envelope,
                         std::span<const std::byte> bytes) noexcept {
     if (!current_ && !bytes.empty()) {
         std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes.size()]);
         if (copy)
             std::memcpy(copy.get(), bytes.data(), bytes.size());
-        return copy && add(to, about, copy);
+        return copy && add(e, envelope, copy);
     }
-    call *const c = new_call(to, about);
+    call *const c = new_call(e, envelope);
     if (!c)
         return false;
     c->bytes = bytes.data();
     if (!bytes.empty()) {
-        c->in = current_;
+        c->source_packet = current_;
         ++current_->calls;
     }
     callbacks_.add(*c);
     return true;
 }
 
-bool handler_calls::add(const endpoint_state &to, const status &about,
+bool handler_calls::add(const endpoint_state &e, const status &envelope,
                         std::unique_ptr<std::byte[]> &bytes) noexcept {
-    call *const c = new_call(to, about);
+    call *const c = new_call(e, envelope);
     if (!c)
         return false;
-    c->own = std::move(bytes);
-    c->bytes = c->own.get();
+    c->owned_bytes = std::move(bytes);
+    c->bytes = c->owned_bytes.get();
     callbacks_.add(*c);
     return true;
 }
@@ -107,14 +107,14 @@ bool handler_calls::add(const endpoint_state &to, const status &about,
 void handler_calls::run(call &c) noexcept {
     runner_.store(fult::detail::this_thread(), std::memory_order_relaxed);
     running_.store(c.endpoint, std::memory_order_seq_cst); // before find: pairs with await_end_of
-    FULT_ASSERT(c.by == this && (c.bytes || c.about.size == 0));
+    FULT_ASSERT(c.owner == this && (c.bytes || c.envelope.size == 0));
     endpoint_state *e = endpoints_.find(c.endpoint, std::memory_order_seq_cst);
     if (e && e->attachment != c.attachment)
         e = nullptr;
-    if (e && c.ended != errc::none)
-        e->call_rank_ended(c.about.source, c.ended);
+    if (e && c.end_reason != errc::none)
+        e->call_rank_ended(c.envelope.source, c.end_reason);
     else if (e)
-        e->call_handler(c.about, {c.bytes, c.about.size});
+        e->call_handler(c.envelope, {c.bytes, c.envelope.size});
     running_.store(none, std::memory_order_release); // pairs with await_end_of
     c.next = ended_;
     ended_ = &c;
@@ -123,13 +123,14 @@ void handler_calls::run(call &c) noexcept {
 void handler_calls::reclaim() noexcept {
     while (call *c = ended_) {
         ended_ = c->next;
-        FULT_ASSERT(!c->in || c->in->calls != 0, "the packet counts this call");
-        c->own.reset();
-        if (packet *const p = std::exchange(c->in, nullptr); p && --p->calls == 0 && p->is_handled) {
+        FULT_ASSERT(!c->source_packet || c->source_packet->calls != 0, "the packet counts this call");
+        c->owned_bytes.reset();
+        if (packet *const p = std::exchange(c->source_packet, nullptr);
+            p && --p->calls == 0 && p->is_handled) {
             p->is_handled = false;
             packets_.post(*p, static_cast<std::size_t>(std::exchange(p->rank, -1)));
         }
-        const bool was_end = std::exchange(c->ended, errc::none) != errc::none;
+        const bool was_end = std::exchange(c->end_reason, errc::none) != errc::none;
         spare_ends_ += was_end ? 1 : 0;
         call *&list = was_end ? free_ends_ : free_;
         c->next = std::exchange(list, c);

@@ -40,13 +40,13 @@ class handler_calls {
     }
     void interrupt() noexcept { current_ = nullptr; } // the rest of the packet is handled later
     // Return false if there is no memory. The first one copies what lies in no packet.
-    bool add(const endpoint_state &to, const status &about, std::span<const std::byte> bytes) noexcept;
-    bool add(const endpoint_state &to, const status &about, std::unique_ptr<std::byte[]> &bytes) noexcept;
+    bool add(const endpoint_state &e, const status &envelope, std::span<const std::byte> bytes) noexcept;
+    bool add(const endpoint_state &e, const status &envelope, std::unique_ptr<std::byte[]> &bytes) noexcept;
     // For an endpoint that is called when a rank ends: memory for so many calls. reserve throws
     // std::bad_alloc.
     void reserve_ends(std::size_t count);
     void release_ends(std::size_t count) noexcept { promised_ends_ -= count; }
-    void add_end(const endpoint_state &to, int rank, errc why) noexcept;
+    void add_end(const endpoint_state &e, int rank, errc reason) noexcept;
     // Reuses the memory of the calls that have ended. By the thread that runs the callbacks.
     void reclaim() noexcept;
 
@@ -59,8 +59,8 @@ class handler_calls {
   private:
     struct call;
 
-    call *new_call(const endpoint_state &to, const status &about) noexcept;
-    void prepare(call &c, const endpoint_state &to, const status &about) noexcept;
+    call *new_call(const endpoint_state &e, const status &envelope) noexcept;
+    void prepare(call &c, const endpoint_state &e, const status &envelope) noexcept;
     void run(call &c) noexcept;
 
     callback_queue &callbacks_;

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include <utility>
 
-#include "comm/base/own_thread.hpp"
+#include "comm/base/library_thread.hpp"
 #include "comm/device/device.hpp"
 #include "fult/base/no_descriptor.hpp"
 
@@ -55,7 +55,7 @@ liveness::liveness(const std::vector<std::unique_ptr<device>> &devices, const st
         fult::detail::throw_no_descriptor(
             errno, "fult-comm: no descriptor to end the thread that watches other ranks", "eventfd2");
     thread_ = std::thread([this, descriptors = descriptors_to_watch()]() mutable {
-        const own_thread here("fult-liveness");
+        const library_thread here("fult-liveness");
         run(std::move(descriptors));
     });
 }
@@ -124,7 +124,7 @@ void liveness::run(std::vector<pollfd> descriptors) noexcept {
         if (count != 0)
             continue;
         for (const int rank : remote_)
-            if (devices_.front()->show_life(rank) > signs)
+            if (devices_.front()->send_heartbeat(rank) > signs)
                 fail(rank);
         devices_.front()->progress();
     }

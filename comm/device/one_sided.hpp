@@ -28,8 +28,8 @@ struct region_state {
     std::size_t size = 0;
     bool writable = false;
     std::uint64_t id = 0;
-    unsigned uses = 0; // accesses that use it, now or later, outside the device's lock
-    memory registered[2];
+    unsigned use_count = 0; // accesses that use it, now or later, outside the device's lock
+    memory registrations[2];
     bool is_registered[2] = {};
 
     bool contains(std::uint64_t offset, std::uint64_t length) const noexcept {
@@ -39,55 +39,55 @@ struct region_state {
 };
 
 // Sent to another rank when packets are available, in order for each rank.
-struct outgoing {
-    enum class form : std::uint8_t { access, serving, reply } it_is;
+struct outgoing_record {
+    enum class form_kind : std::uint8_t { access, remote_access, reply } form;
     int rank = -1;
-    outgoing *next = nullptr;
-    explicit outgoing(form f) noexcept : it_is(f) {}
+    outgoing_record *next = nullptr;
+    explicit outgoing_record(form_kind f) noexcept : form(f) {}
 };
 
 // An operation of this rank.
-struct access : operation, outgoing {
-    access() noexcept : outgoing(form::access) { is_a = operation_kind::access; }
+struct access : operation, outgoing_record {
+    access() noexcept : outgoing_record(form_kind::access) { type = operation_kind::access; }
     bool is_put = false;
-    bool signals = false;
-    bool direct = false;    // the target is to transfer the bytes itself
-    bool announced = false; // the request has been sent; before that no rank knows the id
-    int named = -1;         // the target's rank as the endpoint numbers them
+    bool has_signal = false;
+    bool is_direct = false;    // the target is to transfer the bytes itself
+    bool is_announced = false; // the request has been sent; before that no rank knows the id
+    int endpoint_rank = -1;    // the target's rank as the endpoint numbers them
     std::byte *local = nullptr;
     std::size_t size = 0;
     std::uint64_t region = 0;
     std::uint64_t offset = 0;
-    endpoint_state *through = nullptr; // only until it has begun: it may end before the access does
-    std::uint32_t tag = 0;             // of the signal's message
-    std::uint64_t id = 0;              // of this operation
-    std::size_t done = 0;              // bytes of a put that have been sent
-    std::size_t missing = 0;           // bytes of a get that have not arrived
-    memory registered;
+    endpoint_state *endpoint = nullptr; // only until it has begun: it may end before the access does
+    std::uint32_t tag = 0;              // of the signal's message
+    std::uint64_t id = 0;               // of this operation
+    std::size_t bytes_sent = 0;         // bytes of a put that have been sent
+    std::size_t bytes_left = 0;         // bytes of a get that have not arrived
+    memory registration;
     bool is_registered = false;
 };
 
 // An operation of another rank, until it can be answered.
-struct serving : outgoing {
-    serving() noexcept : outgoing(form::serving) {}
+struct remote_access : outgoing_record {
+    remote_access() noexcept : outgoing_record(form_kind::remote_access) {}
     bool is_put = false;
-    bool signals = false;
-    bool direct = false; // by a transfer,
-    bool moving = false; // which is in flight
-    bool moved = false;  // the transfer has succeeded and must be answered
+    bool has_signal = false;
+    bool is_direct = false;      // by a transfer,
+    bool is_in_transfer = false; // which is in flight
+    bool is_transferred = false; // the transfer has succeeded and must be answered
     std::uint16_t endpoint = 0;
     std::uint32_t tag = 0;
     region_state *region = nullptr; // nullptr: it has ended
-    access_body asked{};
-    std::size_t done = 0;  // bytes of a get that have been sent
-    std::size_t place = 0; // index in servings_
-    transfer move;
+    access_body request{};
+    std::size_t bytes_sent = 0; // bytes of a get that have been sent
+    std::size_t index = 0;      // index in remote_accesses_
+    transfer data_transfer;
     class one_sided *owner = nullptr;
 };
 
 // An answer that waits for a packet.
-struct reply : outgoing {
-    reply() noexcept : outgoing(form::reply) {}
+struct reply : outgoing_record {
+    reply() noexcept : outgoing_record(form_kind::reply) {}
     one_sided_kind kind = one_sided_kind::ended;
     ended_body body{};
 };
@@ -97,14 +97,14 @@ class progress_engine;
 class one_sided {
   public:
     // Throws std::bad_alloc.
-    one_sided(device_core &core, send_path &sending, arrivals &messages, device_sleep &sleep,
+    one_sided(device_core &core, send_path &path, arrivals &messages, device_sleep &sleep,
               progress_engine &progress)
         : core_(core),
-          sending_(sending),
+          send_path_(path),
           arrivals_(messages),
           sleep_(sleep),
           progress_(progress),
-          lines_(static_cast<std::size_t>(core.peers.size())) {}
+          queues_(static_cast<std::size_t>(core.peers.size())) {}
     ~one_sided();
     one_sided(const one_sided &) = delete;
     one_sided &operator=(const one_sided &) = delete;
@@ -123,49 +123,49 @@ class one_sided {
     bool handle(int source, const record_view &r) noexcept;
     // Retries what waits for packets, queue space, or memory for its signal.
     void retry() noexcept;
-    bool waits() const noexcept { return waiting_ != 0 || unsignaled_; }
+    bool is_waiting() const noexcept { return waiting_ != 0 || unsignaled_accesses_; }
     void fail(int rank) noexcept;
     std::size_t regions() const noexcept { return regions_.count(); }
-    std::size_t pending() const noexcept { return accesses_.count(); }
+    std::size_t access_count() const noexcept { return accesses_.count(); }
 
   private:
-    struct line {
-        outgoing *first = nullptr;
-        outgoing *last = nullptr;
+    struct queue {
+        outgoing_record *first = nullptr;
+        outgoing_record *last = nullptr;
     };
 
-    void submit(outgoing &o) noexcept; // now, or when packets are available
-    void push(outgoing &o) noexcept;
-    line &line_of(int rank) noexcept { return lines_[static_cast<std::size_t>(rank)]; }
-    bool is_clear(int rank) const noexcept { return !lines_[static_cast<std::size_t>(rank)].first; }
-    bool advance(int rank) noexcept; // true if all of it has been sent
-    bool step(outgoing &o) noexcept; // false: no free packet
+    void submit(outgoing_record &o) noexcept; // now, or when packets are available
+    void push(outgoing_record &o) noexcept;
+    queue &queue_of(int rank) noexcept { return queues_[static_cast<std::size_t>(rank)]; }
+    bool is_queue_empty(int rank) const noexcept { return !queues_[static_cast<std::size_t>(rank)].first; }
+    bool advance(int rank) noexcept;        // true if all of it has been sent
+    bool step(outgoing_record &o) noexcept; // false: no free packet
 
     // The origin (origin.cpp):
-    void begin_here(access &a) noexcept;
+    void begin_on_self(access &a) noexcept;
     bool step(access &a) noexcept;
     bool send_parts(access &a) noexcept;
-    bool ask(access &a) noexcept;
+    bool send_request(access &a) noexcept;
     access *find(std::uint64_t id, int source) noexcept;
-    void bytes_came(int source, std::span<const std::byte> body) noexcept;
-    void parts_wanted(int source, std::uint64_t id) noexcept;
-    void finish(access &a, errc failure, callback_queue *locked) noexcept;
+    void handle_bytes(int source, std::span<const std::byte> body) noexcept;
+    void handle_parts_request(int source, std::uint64_t id) noexcept;
+    void finish(access &a, errc failure, callback_queue *callbacks) noexcept;
     void finish(access &a, errc failure) noexcept { finish(a, failure, &core_.callbacks); }
 
     // The target (target.cpp):
     region_state *find_region(std::uint64_t id, std::uint64_t offset, std::uint64_t size,
                               bool to_write) noexcept;
-    bool put_came(int source, const record_view &r) noexcept;
-    bool asked_for(int source, const record_view &r, bool is_put) noexcept;
-    bool serve(int source, const access_body &asked, region_state &region, bool is_put,
+    bool handle_put(int source, const record_view &r) noexcept;
+    bool handle_request(int source, const record_view &r, bool is_put) noexcept;
+    bool serve(int source, const access_body &request, region_state &region, bool is_put,
                const record_view &r) noexcept;
-    bool serve_at_once(int source, const access_body &asked, const region_state &region) noexcept;
-    bool step(serving &s) noexcept;
-    bool start(serving &s) noexcept;
-    bool send_bytes(serving &s) noexcept;
-    void moved(serving &s, bool well) noexcept;
-    void release(serving &s) noexcept;
-    bool end_moved(serving &s) noexcept;
+    bool serve_immediately(int source, const access_body &request, const region_state &region) noexcept;
+    bool step(remote_access &s) noexcept;
+    bool start(remote_access &s) noexcept;
+    bool send_bytes(remote_access &s) noexcept;
+    void transfer_ended(remote_access &s, bool ok) noexcept;
+    void release(remote_access &s) noexcept;
+    bool end_transferred(remote_access &s) noexcept;
     void retry_signals() noexcept;
     void answer(reply &r, int rank, one_sided_kind kind, const ended_body &body) noexcept;
     // Returns false if there is no memory for it.
@@ -174,16 +174,16 @@ class one_sided {
     bool signal(int source, std::uint16_t endpoint, std::uint32_t tag) noexcept;
 
     device_core &core_;
-    send_path &sending_;
+    send_path &send_path_;
     arrivals &arrivals_;
     device_sleep &sleep_;
     progress_engine &progress_;
     id_table<region_state> regions_;
     id_table<access> accesses_;
-    std::vector<serving *> servings_;
-    std::vector<line> lines_;       // by rank
-    std::size_t waiting_ = 0;       // number of lines that are not empty
-    serving *unsignaled_ = nullptr; // transferred; there was no memory for their signals
+    std::vector<remote_access *> remote_accesses_;
+    std::vector<queue> queues_;                    // by rank
+    std::size_t waiting_ = 0;                      // number of lines that are not empty
+    remote_access *unsignaled_accesses_ = nullptr; // transferred; there was no memory for their signals
 };
 
 } // namespace fult::comm::detail

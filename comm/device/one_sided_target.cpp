@@ -23,11 +23,11 @@ void one_sided::offer(region_state &r) {
     // Registers the region if a transport requires that for its own operations; without it, bytes come in
     // parts.
     for (std::size_t i = 0; i < core_.transports.size() && i < 2; ++i) {
-        r.registered[i].base = r.base;
-        r.registered[i].size = r.size;
+        r.registrations[i].base = r.base;
+        r.registrations[i].size = r.size;
         r.is_registered[i] =
             r.size != 0 && core_.limits[i].one_sided && core_.limits[i].local_keys &&
-            core_.transports[i]->register_memory_for(r.registered[i], access_of_others::none);
+            core_.transports[i]->register_memory_for(r.registrations[i], access_rights::none);
     }
 }
 
@@ -36,24 +36,24 @@ void one_sided::deregister_memory(region_state &r) noexcept {
     {
         const std::lock_guard hold(core_.mutex);
         regions_.remove(r.id);
-        for (serving *each : servings_)
-            if (each->region == &r && !each->moving) { // it will be refused
-                FULT_ASSERT(r.uses != 0);
+        for (remote_access *each : remote_accesses_)
+            if (each->region == &r && !each->is_in_transfer) { // it will be refused
+                FULT_ASSERT(r.use_count != 0);
                 each->region = nullptr;
-                --r.uses;
+                --r.use_count;
             }
     }
     for (;;) {
         {
             const std::lock_guard hold(core_.mutex);
-            if (r.uses == 0)
+            if (r.use_count == 0)
                 break;
         }
         progress_.pause();
     }
     for (std::size_t i = 0; i < 2; ++i)
         if (r.is_registered[i])
-            core_.transports[i]->deregister_memory(r.registered[i]);
+            core_.transports[i]->deregister_memory(r.registrations[i]);
 }
 
 // Returns nullptr if there is no such region, or the access is out of range or not permitted.
@@ -65,7 +65,7 @@ region_state *one_sided::find_region(std::uint64_t id, std::uint64_t offset, std
 
 // Requests ------------------------------------------------------------------------------------------------------------
 
-bool one_sided::put_came(int source, const record_view &r) noexcept {
+bool one_sided::handle_put(int source, const record_view &r) noexcept {
     const auto body = body_as<put_body>(r.body);
     if (!body)
         return true;
@@ -84,7 +84,7 @@ bool one_sided::put_came(int source, const record_view &r) noexcept {
     return true;
 }
 
-bool one_sided::asked_for(int source, const record_view &r, bool is_put) noexcept {
+bool one_sided::handle_request(int source, const record_view &r, bool is_put) noexcept {
     const auto body = body_as<access_body>(r.body);
     if (!body)
         return true;
@@ -93,171 +93,175 @@ bool one_sided::asked_for(int source, const record_view &r, bool is_put) noexcep
                   : answer(source, one_sided_kind::ended, body->id, true);
 }
 
-bool one_sided::serve(int source, const access_body &asked, region_state &region, bool is_put,
+bool one_sided::serve(int source, const access_body &request, region_state &region, bool is_put,
                       const record_view &r) noexcept {
-    const peer &from = core_.peers.of(source);
-    if (from.is_doomed())
+    const peer &peer = core_.peers.of(source);
+    if (peer.is_failing())
         return true;
-    const transport_limits &limits = core_.limits_of(from);
-    const bool direct = asked.direct != 0 && asked.size != 0 && limits.one_sided &&
-                        (!limits.local_keys || region.is_registered[from.via_index]);
+    const transport_limits &limits = core_.limits_of(peer);
+    const bool direct = request.direct != 0 && request.size != 0 && limits.one_sided &&
+                        (!limits.local_keys || region.is_registered[peer.route_index]);
     if (is_put && !direct)
-        return answer(source, one_sided_kind::parts, asked.id);
-    if (!is_put && !direct && serve_at_once(source, asked, region))
+        return answer(source, one_sided_kind::parts, request.id);
+    if (!is_put && !direct && serve_immediately(source, request, region))
         return true;
-    serving *const s = new (std::nothrow) serving;
+    remote_access *const s = new (std::nothrow) remote_access;
     if (!s)
         return false;
     try {
-        servings_.push_back(s);
+        remote_accesses_.push_back(s);
     } catch (const std::bad_alloc &) {
         delete s;
         return false;
     }
-    s->place = servings_.size() - 1;
-    FULT_ASSERT(region.contains(asked.offset, asked.size));
+    s->index = remote_accesses_.size() - 1;
+    FULT_ASSERT(region.contains(request.offset, request.size));
     s->rank = source;
     s->is_put = is_put;
-    s->signals = (r.flags & one_sided_signal) != 0;
-    s->direct = direct;
+    s->has_signal = (r.flags & one_sided_signal) != 0;
+    s->is_direct = direct;
     s->endpoint = r.endpoint;
     s->tag = r.tag;
     s->region = &region;
-    s->asked = asked;
+    s->request = request;
     s->owner = this;
-    ++region.uses;
+    ++region.use_count;
     submit(*s);
     return true;
 }
 
 // For data that fits one record, if nothing is queued before it.
-bool one_sided::serve_at_once(int source, const access_body &asked, const region_state &region) noexcept {
-    peer &to = core_.peers.of(source);
-    if (asked.size > to.fills - to.head - sizeof(record_head) - sizeof(bytes_body) || !is_clear(source))
+bool one_sided::serve_immediately(int source, const access_body &request,
+                                  const region_state &region) noexcept {
+    peer &peer = core_.peers.of(source);
+    if (request.size > peer.fill_limit - peer.head_size - sizeof(record_head) - sizeof(bytes_body) ||
+        !is_queue_empty(source))
         return false;
-    const bytes_body body{asked.id, 0};
-    return sending_.append(to, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
-                           bytes_of_body(body), {region.base + asked.offset, asked.size});
+    const bytes_body body{request.id, 0};
+    return send_path_.append(peer, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
+                             bytes_of_body(body), {region.base + request.offset, request.size});
 }
 
 // Performing accesses ------------------------------------------------------------------------------------------------
 
-bool one_sided::step(serving &s) noexcept {
-    if (s.moved) {
-        if (!core_.peers.of(s.rank).is_doomed() &&
-            !send_reply(s.rank, one_sided_kind::ended, {s.asked.id, 0}))
+bool one_sided::step(remote_access &s) noexcept {
+    if (s.is_transferred) {
+        if (!core_.peers.of(s.rank).is_failing() &&
+            !send_reply(s.rank, one_sided_kind::ended, {s.request.id, 0}))
             return false;
         release(s);
         return true;
     }
     if (!s.region) { // has ended meanwhile
-        if (!send_reply(s.rank, one_sided_kind::ended, {s.asked.id, 1}))
+        if (!send_reply(s.rank, one_sided_kind::ended, {s.request.id, 1}))
             return false;
         release(s);
         return true;
     }
-    return s.direct ? start(s) : send_bytes(s);
+    return s.is_direct ? start(s) : send_bytes(s);
 }
 
-bool one_sided::start(serving &s) noexcept {
-    FULT_ASSERT(s.direct && s.region && !s.moving);
-    peer &from = core_.peers.of(s.rank);
-    s.move.local = s.region->base + s.asked.offset;
-    s.move.size = s.asked.size;
-    s.move.descriptor = s.region->registered[from.via_index & 1].descriptor;
-    s.move.address = s.asked.address;
-    s.move.key = s.asked.key;
-    s.move.rank = s.rank;
-    s.move.owner = &s;
-    s.move.ended = [](transfer &t, bool well) noexcept {
-        auto &done = *static_cast<serving *>(t.owner);
-        done.owner->moved(done, well);
+bool one_sided::start(remote_access &s) noexcept {
+    FULT_ASSERT(s.is_direct && s.region && !s.is_in_transfer);
+    peer &peer = core_.peers.of(s.rank);
+    s.data_transfer.local = s.region->base + s.request.offset;
+    s.data_transfer.size = s.request.size;
+    s.data_transfer.descriptor = s.region->registrations[peer.route_index & 1].descriptor;
+    s.data_transfer.address = s.request.address;
+    s.data_transfer.key = s.request.key;
+    s.data_transfer.rank = s.rank;
+    s.data_transfer.owner = &s;
+    s.data_transfer.end_handler = [](transfer &t, bool ok) noexcept {
+        auto &done = *static_cast<remote_access *>(t.owner);
+        done.owner->transfer_ended(done, ok);
     };
-    switch (s.is_put ? from.via->read(s.move) : from.via->write(s.move)) {
+    switch (s.is_put ? peer.route->read(s.data_transfer) : peer.route->write(s.data_transfer)) {
     case outcome::done:
-        s.moving = true;
+        s.is_in_transfer = true;
         ++core_.under_way;
         return true;
     case outcome::again:
         return false;
     case outcome::failed:
-        core_.peers.doom(from);
+        core_.peers.schedule_failure(peer);
         release(s);
         return true;
     }
     return true;
 }
 
-void one_sided::moved(serving &s, bool well) noexcept {
-    FULT_ASSERT(s.moving && !s.moved);
-    s.moved = true;
-    if (!well) {
+void one_sided::transfer_ended(remote_access &s, bool ok) noexcept {
+    FULT_ASSERT(s.is_in_transfer && !s.is_transferred);
+    s.is_transferred = true;
+    if (!ok) {
         release(s);
-    } else if (!end_moved(s)) {
-        s.next = unsignaled_;
-        unsignaled_ = &s;
-        sleep_.press();
+    } else if (!end_transferred(s)) {
+        s.next = unsignaled_accesses_;
+        unsignaled_accesses_ = &s;
+        sleep_.interrupt();
     }
 }
 
 // Returns false if there is no memory for the signal, the handler of which may begin accesses. The answer is
 // queued.
-bool one_sided::end_moved(serving &s) noexcept {
-    FULT_ASSERT(s.moved);
-    if (s.signals && s.is_put && !signal(s.rank, s.endpoint, s.tag))
+bool one_sided::end_transferred(remote_access &s) noexcept {
+    FULT_ASSERT(s.is_transferred);
+    if (s.has_signal && s.is_put && !signal(s.rank, s.endpoint, s.tag))
         return false;
     submit(s);
     return true;
 }
 
 void one_sided::retry_signals() noexcept {
-    for (serving *each = std::exchange(unsignaled_, nullptr); each;) {
-        serving &s = *each;
-        each = static_cast<serving *>(s.next);
-        if (!end_moved(s)) {
-            s.next = unsignaled_;
-            unsignaled_ = &s;
+    for (remote_access *each = std::exchange(unsignaled_accesses_, nullptr); each;) {
+        remote_access &s = *each;
+        each = static_cast<remote_access *>(s.next);
+        if (!end_transferred(s)) {
+            s.next = unsignaled_accesses_;
+            unsignaled_accesses_ = &s;
         }
     }
 }
 
-bool one_sided::send_bytes(serving &s) noexcept {
-    FULT_ASSERT(s.region && !s.is_put && s.done <= s.asked.size);
-    peer &to = core_.peers.of(s.rank);
-    const std::size_t most = to.fills - to.head - sizeof(record_head) - sizeof(bytes_body);
+bool one_sided::send_bytes(remote_access &s) noexcept {
+    FULT_ASSERT(s.region && !s.is_put && s.bytes_sent <= s.request.size);
+    peer &peer = core_.peers.of(s.rank);
+    const std::size_t most = peer.fill_limit - peer.head_size - sizeof(record_head) - sizeof(bytes_body);
     do {
-        const std::size_t length = std::min<std::size_t>(most, s.asked.size - s.done);
-        const bytes_body body{s.asked.id, s.done};
-        if (!sending_.append(to, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
-                             bytes_of_body(body), {s.region->base + s.asked.offset + s.done, length}))
+        const std::size_t length = std::min<std::size_t>(most, s.request.size - s.bytes_sent);
+        const bytes_body body{s.request.id, s.bytes_sent};
+        if (!send_path_.append(peer, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0,
+                               0, bytes_of_body(body),
+                               {s.region->base + s.request.offset + s.bytes_sent, length}))
             return false;
-        s.done += length;
-    } while (s.done < s.asked.size);
+        s.bytes_sent += length;
+    } while (s.bytes_sent < s.request.size);
     release(s);
     return true;
 }
 
-void one_sided::release(serving &s) noexcept {
-    FULT_ASSERT(s.place < servings_.size() && servings_[s.place] == &s, "a serving knows its place");
-    FULT_ASSERT(!s.region || s.region->uses != 0);
+void one_sided::release(remote_access &s) noexcept {
+    FULT_ASSERT(s.index < remote_accesses_.size() && remote_accesses_[s.index] == &s,
+                "an access knows its index");
+    FULT_ASSERT(!s.region || s.region->use_count != 0);
     if (s.region)
-        --s.region->uses;
-    servings_.back()->place = s.place;
-    servings_[s.place] = servings_.back();
-    servings_.pop_back();
+        --s.region->use_count;
+    remote_accesses_.back()->index = s.index;
+    remote_accesses_[s.index] = remote_accesses_.back();
+    remote_accesses_.pop_back();
     delete &s;
 }
 
 // Answers -------------------------------------------------------------------------------------------------------------
 
 bool one_sided::send_reply(int rank, one_sided_kind kind, const ended_body &body) noexcept {
-    return sending_.append(core_.peers.of(rank), record::one_sided, static_cast<std::uint8_t>(kind), 0, 0,
-                           bytes_of_body(body));
+    return send_path_.append(core_.peers.of(rank), record::one_sided, static_cast<std::uint8_t>(kind), 0, 0,
+                             bytes_of_body(body));
 }
 
 bool one_sided::answer(int rank, one_sided_kind kind, std::uint64_t id, bool refused) noexcept {
     const ended_body body{id, refused ? 1U : 0U};
-    if (core_.peers.of(rank).is_doomed() || (is_clear(rank) && send_reply(rank, kind, body)))
+    if (core_.peers.of(rank).is_failing() || (is_queue_empty(rank) && send_reply(rank, kind, body)))
         return true;
     reply *const r = new (std::nothrow) reply;
     if (r)

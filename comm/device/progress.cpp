@@ -15,27 +15,27 @@ namespace fult::comm::detail {
 // Progress ------------------------------------------------------------------------------------------------------------
 
 bool progress_engine::needs_room() const noexcept {
-    return parts_.windows.waits() || parts_.long_messages.waits() || parts_.accesses.waits() ||
-           parts_.sending.waits() || parts_.answers.waits();
+    return parts_.windows.is_waiting() || parts_.long_messages.is_waiting() || parts_.accesses.is_waiting() ||
+           parts_.sends.is_waiting() || parts_.answers.is_waiting();
 }
 
 bool progress_engine::needs_memory() const noexcept {
-    return parts_.receiving.waits() || parts_.unmatched.has_undelivered();
+    return parts_.receives.is_waiting() || parts_.unmatched.has_undelivered();
 }
 
 bool progress_engine::poll_transports() noexcept {
-    parts_.sending.looked();
-    const bool any = parts_.receiving.poll();
+    parts_.sends.count_poll();
+    const bool any = parts_.receives.poll();
     if (any)
-        parts_.sending.tasks_woken();
+        parts_.sends.reset_ready_check();
     return any;
 }
 
 void progress_engine::check_flow() noexcept {
-    if (!parts_.flow.holds_others_back())
+    if (!parts_.flow.is_throttling())
         return;
     parts_.flow.check();
-    parts_.unmatched.fetch_offered();
+    parts_.unmatched.fetch_waiting();
 }
 
 void progress_engine::retry_for_room() noexcept {
@@ -43,79 +43,80 @@ void progress_engine::retry_for_room() noexcept {
     parts_.answers.retry();
     parts_.accesses.retry();
     parts_.long_messages.retry();
-    parts_.sending.retry();
+    parts_.sends.retry();
 }
 
-progress_engine::found progress_engine::poll_once() noexcept {
+progress_engine::poll_result progress_engine::poll_once() noexcept {
     fult::detail::check_not_forked();
     device_mutex &mutex = parts_.core.mutex;
     if (!mutex.try_lock())
-        return found::nothing;
+        return poll_result::nothing;
     if (!parts_.core.callbacks.is_idle()) [[unlikely]] { // possibly below this call; they go first
         mutex.unlock();
-        return found::callbacks_run;
+        return poll_result::callbacks_run;
     }
-    parts_.sending.flush_all();
+    parts_.sends.flush_all();
     const bool any = poll_transports();
     check_flow();
     if (needs_room())
         retry_for_room();
     if (needs_memory()) {
-        parts_.receiving.retry();
-        parts_.arriving.retry_undelivered();
+        parts_.receives.retry();
+        parts_.messages.retry_undelivered();
     }
-    if (parts_.sending.is_any_open())
-        parts_.sending.flush_all();
+    if (parts_.sends.has_open_packets())
+        parts_.sends.flush_all();
     mutex.unlock();
-    return any ? found::something : found::nothing;
+    return any ? poll_result::something : poll_result::nothing;
 }
 
-bool progress_engine::progress() noexcept { return poll_once() == found::something; }
+bool progress_engine::progress() noexcept { return poll_once() == poll_result::something; }
 
-void progress_engine::look_in_turn() noexcept {
-    const found what = poll_once();
-    if (what != found::something)
+void progress_engine::progress_fairly() noexcept {
+    const poll_result result = poll_once();
+    if (result != poll_result::something)
         fult::detail::yield_if_processors_shared();
-    if (what != found::callbacks_run) // others that wait for this device could not go on anyway
+    if (result != poll_result::callbacks_run) // others that wait for this device could not go on anyway
         fult::detail::let_others_run_sometimes();
 }
 
-void progress_engine::relieve() noexcept {
-    if (!parts_.flow.holds_others_back())
+void progress_engine::resume_senders() noexcept {
+    if (!parts_.flow.is_throttling())
         return;
     const std::lock_guard hold(parts_.core.mutex);
     check_flow();
-    parts_.sending.flush_all();
+    parts_.sends.flush_all();
 }
 
-bool progress_engine::handed_over_locked() noexcept {
-    parts_.sending.flush_all();
-    return !parts_.sending.is_any_open() && !needs_room() && parts_.long_messages.arriving() == 0 &&
-           parts_.core.under_way == 0 && parts_.core.callbacks.is_idle();
+bool progress_engine::is_flushed_locked() noexcept {
+    parts_.sends.flush_all();
+    return !parts_.sends.has_open_packets() && !needs_room() &&
+           parts_.long_messages.receives_in_progress() == 0 && parts_.core.under_way == 0 &&
+           parts_.core.callbacks.is_idle();
 }
 
-bool progress_engine::handed_over() noexcept {
+bool progress_engine::is_flushed() noexcept {
     const std::lock_guard hold(parts_.core.mutex);
-    return handed_over_locked();
+    return is_flushed_locked();
 }
 
-bool progress_engine::quiet() noexcept {
+bool progress_engine::is_idle() noexcept {
     const std::lock_guard hold(parts_.core.mutex);
-    return handed_over_locked() && parts_.long_messages.offered() == 0;
+    return is_flushed_locked() && parts_.long_messages.offer_count() == 0;
 }
 
-device_traffic progress_engine::look_at_traffic() noexcept {
+device_traffic progress_engine::read_traffic() noexcept {
     const inspection hold(*this);
     const peer_table &peers = parts_.core.peers;
     device_traffic all;
     all.is_calm = !needs_room() && !needs_memory() && parts_.core.under_way == 0 &&
-                  parts_.accesses.pending() == 0 && parts_.long_messages.arriving() == 0 &&
-                  !peers.any_ended() && !peers.any_doomed() && parts_.core.callbacks.is_idle() &&
-                  !parts_.sending.has_gathered();
+                  parts_.accesses.access_count() == 0 && parts_.long_messages.receives_in_progress() == 0 &&
+                  !peers.any_ended() && !peers.any_failing() && parts_.core.callbacks.is_idle() &&
+                  !parts_.sends.has_gathered_records();
     for (int rank = 0; rank < peers.size(); ++rank)
         if (const peer &each = peers.of(rank); !each.failed.load(std::memory_order_relaxed)) {
-            all.sent += each.sent;
-            all.received += each.received;
+            all.sent += each.records_sent;
+            all.received += each.records_received;
         }
     return all;
 }
@@ -131,18 +132,18 @@ FULT_ALWAYS_INLINE bool progress_engine::wait_awake(const fult::detail::waiter &
     return granted;
 }
 
-void progress_engine::wait(fult::detail::waiter &w, const fult::detail::waiting_for &what) noexcept {
+void progress_engine::wait(fult::detail::waiter &w, const fult::detail::waiting_for &wait) noexcept {
     fult::detail::check_not_forked();
     if (wait_awake(w))
         return;
     if (in_task()) // the poll has been done
-        w.wait_at_once(what);
+        w.wait_at_once(wait);
     else
-        w.wait(what);
+        w.wait(wait);
 }
 
-void progress_engine::wait(fult::detail::waiter &w, const operation &what) noexcept {
-    wait(w, {nullptr, &what,
+void progress_engine::wait(fult::detail::waiter &w, const operation &op) noexcept {
+    wait(w, {nullptr, &op,
              [](const void *object, fult::detail::wait_text which, char *text, std::size_t size) noexcept {
                  const auto &its = *static_cast<const operation *>(object);
                  which == fult::detail::wait_text::kind ? describe_wait(its, text, size)
@@ -191,12 +192,12 @@ bool progress_engine::prepare_sleep() noexcept {
         end_sleep();
         return false;
     }
-    parts_.sending.flush_all();
+    parts_.sends.flush_all();
     bool calm = parts_.core.callbacks.is_idle() && !poll_transports();
-    for (unsigned looks = 0; calm && !transports_may_sleep(); ++looks)
-        calm = looks < looks_a_step && !poll_transports(); // what arrived may not count
+    for (unsigned polls = 0; calm && !transports_may_sleep(); ++polls)
+        calm = polls < polls_per_step && !poll_transports(); // what arrived may not count
     if (calm)
-        parts_.sleep.announce(parts_.sending.is_any_open() || needs_room() || needs_memory() ||
+        parts_.sleep.announce(parts_.sends.has_open_packets() || needs_room() || needs_memory() ||
                               parts_.core.peers.any_ended());
     parts_.core.mutex.unlock();
     if (!calm)
@@ -204,9 +205,9 @@ bool progress_engine::prepare_sleep() noexcept {
     return calm;
 }
 
-void progress_engine::slept_out() noexcept {
+void progress_engine::count_timeout() noexcept {
     const std::lock_guard hold(parts_.core.mutex);
-    parts_.sleep.timed_out(needs_room() || parts_.sending.has_gathered());
+    parts_.sleep.timed_out(needs_room() || parts_.sends.has_gathered_records());
 }
 
 } // namespace fult::comm::detail

@@ -19,15 +19,15 @@ struct progress_parts {
     device_core &core;
     device_sleep &sleep;
     credits &windows;
-    send_path &sending;
+    send_path &sends;
     answer_queue &answers;
     rendezvous &long_messages;
     flow_control &flow;
     deliveries &unmatched;
-    arrivals &arriving;
+    arrivals &messages;
     one_sided &accesses;
     probe_port &probes;
-    receive_path &receiving;
+    receive_path &receives;
 };
 
 class progress_engine final : public fult::detail::service {
@@ -39,13 +39,13 @@ class progress_engine final : public fult::detail::service {
     // Makes progress once, unless another thread does so now. Returns true if anything happened.
     bool progress() noexcept;
     // The same, for calls that are likely to be repeated until they succeed. Never suspends.
-    void look() noexcept {
+    void progress_or_yield() noexcept {
         if (!progress())
             fult::detail::yield_if_processors_shared();
     }
     // The same, for those that another task must make succeed: now and then lets other tasks run. May
     // suspend, except where nothing may: in a handler, and below a callback of this device.
-    void look_in_turn() noexcept;
+    void progress_fairly() noexcept;
     // Makes progress until done() returns true, for a short time and only while nothing else is ready.
     template <class Done> void progress_until(Done done) noexcept {
         if (fult::detail::others_ready()) // they run first; their messages go out with the gathered ones
@@ -53,36 +53,36 @@ class progress_engine final : public fult::detail::service {
         if (in_task()) {
             fult::detail::poller poll;
             while (poll.step())
-                for (unsigned i = 0; i < looks_a_step; ++i) {
+                for (unsigned i = 0; i < polls_per_step; ++i) {
                     progress();
                     if (done())
                         return;
                 }
         } else {
-            for (unsigned i = 0; i < looks_of_a_thread; ++i) {
-                look();
+            for (unsigned i = 0; i < polls_of_thread; ++i) {
+                progress_or_yield();
                 if (done())
                     return;
             }
         }
     }
     // Waits for the grant; makes progress while nothing else is ready. May suspend.
-    void wait(fult::detail::waiter &w, const fult::detail::waiting_for &what = {}) noexcept;
+    void wait(fult::detail::waiter &w, const fult::detail::waiting_for &wait = {}) noexcept;
     // The same for the end of an operation, which reports describe.
-    void wait(fult::detail::waiter &w, const operation &what) noexcept;
+    void wait(fult::detail::waiter &w, const operation &op) noexcept;
     // Yields, or waits briefly, while something is expected. May suspend.
     void pause() noexcept;
 
     // Lets those ranks go on that wait for memory here.
-    void relieve() noexcept;
-    // Both send gathered messages. handed_over: true if nothing of this rank is in flight, except messages
-    // that wait here for their receives; quiet: including those.
-    bool handed_over() noexcept;
-    bool quiet() noexcept;
+    void resume_senders() noexcept;
+    // Both send gathered messages. is_flushed: true if nothing of this rank is in flight, except messages
+    // that wait here for their receives; is_idle: including those.
+    bool is_flushed() noexcept;
+    bool is_idle() noexcept;
 
     // For the deadlock watch: none of it counts as progress, and a thread that sleeps for the device is not
     // woken.
-    device_traffic look_at_traffic() noexcept;
+    device_traffic read_traffic() noexcept;
     // Locks the device for a moment, and leaves no work behind.
     template <class F> auto inspect(F f) noexcept {
         const inspection hold(*this);
@@ -97,13 +97,13 @@ class progress_engine final : public fult::detail::service {
     int patience() const noexcept override { return parts_.sleep.patience(); }
     bool is_judged() const noexcept override { return parts_.probes.has_listener(); }
     // For the progress thread, before end_sleep: its sleep timed out.
-    void slept_out() noexcept;
+    void count_timeout() noexcept;
 
   private:
-    enum class found { nothing, something, callbacks_run };
-    found poll_once() noexcept;
+    enum class poll_result { nothing, something, callbacks_run };
+    poll_result poll_once() noexcept;
 
-    static constexpr unsigned looks_a_step = 4, looks_of_a_thread = 200; // polls before a sleep
+    static constexpr unsigned polls_per_step = 4, polls_of_thread = 200; // polls before a sleep
 
     class inspection {
       public:
@@ -130,7 +130,7 @@ class progress_engine final : public fult::detail::service {
     bool poll_transports() noexcept;
     void check_flow() noexcept;
     void retry_for_room() noexcept;
-    bool handed_over_locked() noexcept;
+    bool is_flushed_locked() noexcept;
     // True if something waits for packets or queue space, the availability of which is not signaled.
     bool needs_room() const noexcept;
     // The same for memory.

@@ -26,8 +26,9 @@ bool receive_path::poll() noexcept {
         packets_.post_rest(i);
     }
     if (core_.peers.any_ended()) [[unlikely]]
-        core_.peers.doom_ended(
-            [](const peer &each) { return each.deferred == 0 && !each.via->holds_packet_of(each.rank); });
+        core_.peers.schedule_ended([](const peer &each) {
+            return each.deferred_packets == 0 && !each.route->has_packet_of(each.rank);
+        });
     return any;
 }
 
@@ -44,57 +45,58 @@ unsigned receive_path::poll(std::size_t transport) noexcept {
 }
 
 void receive_path::handle(const event &e, std::size_t from) noexcept {
-    switch (e.what_happened) {
-    case event::kind::received:
-        received(static_cast<packet &>(*e.what), from);
+    switch (e.kind) {
+    case event_kind::received:
+        received(static_cast<packet &>(*e.request), from);
         return;
-    case event::kind::sent:
+    case event_kind::sent:
         --core_.under_way;
-        silent_events_ += std::exchange(static_cast<packet &>(*e.what).is_silent, false) ? 1 : 0;
-        packets_.give(static_cast<packet &>(*e.what));
+        silent_events_ += std::exchange(static_cast<packet &>(*e.request).is_silent, false) ? 1 : 0;
+        packets_.give(static_cast<packet &>(*e.request));
         return;
-    case event::kind::moved:
+    case event_kind::moved:
         --core_.under_way;
-        moved(static_cast<transfer &>(*e.what), true);
+        moved(static_cast<transfer &>(*e.request), true);
         return;
-    case event::kind::lost:
-        lost(*e.what, from);
+    case event_kind::lost:
+        lost(*e.request, from);
         return;
     }
 }
 
-void receive_path::lost(posted &what, std::size_t from) noexcept {
-    switch (what.kind) {
-    case posted_kind::receive: {
-        auto &p = static_cast<packet &>(what);
+void receive_path::lost(work_request &request, std::size_t from) noexcept {
+    switch (request.kind) {
+    case request_kind::receive: {
+        auto &p = static_cast<packet &>(request);
         if (const int rank = p.rank; rank >= 0)
-            core_.peers.doom(core_.peers.of(rank));
+            core_.peers.schedule_failure(core_.peers.of(rank));
         packets_.post(p, from);
         return;
     }
-    case posted_kind::send: {
+    case request_kind::send: {
         --core_.under_way;
-        auto &p = static_cast<packet &>(what);
+        auto &p = static_cast<packet &>(request);
         p.is_silent = false;
-        core_.peers.doom(core_.peers.of(p.rank));
+        core_.peers.schedule_failure(core_.peers.of(p.rank));
         packets_.give(p);
         return;
     }
-    case posted_kind::transfer: {
+    case request_kind::transfer: {
         --core_.under_way;
-        auto &t = static_cast<transfer &>(what);
-        core_.peers.doom(core_.peers.of(t.rank)); // first: an operation that ends by this names a lost rank
+        auto &t = static_cast<transfer &>(request);
+        core_.peers.schedule_failure(
+            core_.peers.of(t.rank)); // first: an operation that ends by this names a lost rank
         moved(t, false);
         return;
     }
     }
 }
 
-void receive_path::moved(transfer &t, bool well) noexcept {
-    if (t.ended)
-        t.ended(t, well);
+void receive_path::moved(transfer &t, bool ok) noexcept {
+    if (t.end_handler)
+        t.end_handler(t, ok);
     else
-        rendezvous_.moved(t, well);
+        rendezvous_.transfer_ended(t, ok);
 }
 
 // Packets -------------------------------------------------------------------------------------------------------------
@@ -121,17 +123,17 @@ bool receive_path::handle_packet(packet &p, std::size_t from) noexcept {
     record_reader reader = read(p);
     // A packet must come from a rank of the job, by the transport that answers to that rank use. Invalid
     // packets are dropped.
-    if (!reader.ok() || core_.peers.of(reader.source()).via != core_.transports[from].get())
+    if (!reader.ok() || core_.peers.of(reader.source()).route != core_.transports[from].get())
         return refuse_packet(from);
     peer &source = core_.peers.of(reader.source());
     if (p.handled != 0) { // deferred before; its sign of life was counted then
         reader.go_on_at({p.data(), p.size}, p.handled);
     } else {
-        if (source.head != sizeof(packet_head) && !reader.pass(core_.settings.secret))
+        if (source.head_size != sizeof(packet_head) && !reader.pass(core_.settings.secret))
             return refuse_packet(from);
-        source.quiet = 0;
-        if (source.deferred != 0) [[unlikely]] {
-            p.handled = source.head;
+        source.unanswered_heartbeats = 0;
+        if (source.deferred_packets != 0) [[unlikely]] {
+            p.handled = source.head_size;
             return false;
         }
     }
@@ -139,10 +141,10 @@ bool receive_path::handle_packet(packet &p, std::size_t from) noexcept {
     if (!reader.next(first))
         return true;
     if (!handle_record(reader.source(), first)) [[unlikely]] {
-        p.handled = p.handled != 0 ? p.handled : source.head;
+        p.handled = p.handled != 0 ? p.handled : source.head_size;
         return false;
     }
-    source.received += is_counted(first.kind) ? 1 : 0;
+    source.records_received += is_counted(first.kind) ? 1 : 0;
     if (!reader.at_end()) {
         if (!handle_records(reader, p))
             return false;
@@ -150,7 +152,7 @@ bool receive_path::handle_packet(packet &p, std::size_t from) noexcept {
         silent_events_ += is_counted(first.kind) ? 0 : 1;
     }
     if (first.kind != record::credit)
-        credits_.note_handled(source);
+        credits_.count_handled(source);
     return true;
 }
 
@@ -158,7 +160,7 @@ bool receive_path::handle_packet(packet &p, std::size_t from) noexcept {
 bool receive_path::refuse_packet(std::size_t from) noexcept {
     if (!core_.limits[from].guarded)
         return true;
-    if (strange_.fetch_add(1, std::memory_order_relaxed) == 0)
+    if (refused_packets_.fetch_add(1, std::memory_order_relaxed) == 0)
         std::fprintf(
             stderr,
             "fult-comm: rank %d: a packet that is not of this job came over the network (%s) and was "
@@ -183,7 +185,7 @@ bool receive_path::handle_records(record_reader &reader, packet &p) noexcept {
                 p.handled = static_cast<std::uint32_t>(some[i].body.data() - sizeof(record_head) - p.data());
                 return false;
             } else {
-                source.received += is_counted(some[i].kind) ? 1 : 0;
+                source.records_received += is_counted(some[i].kind) ? 1 : 0;
             }
     } while (count == records_at_once);
     return true;
@@ -208,14 +210,14 @@ bool receive_path::handle_other(int source, const record_view &r) noexcept {
         break;
     case record::slower:
     case record::faster:
-        core_.peers.of(source).offers_only = r.kind == record::slower;
+        core_.peers.of(source).rts_only = r.kind == record::slower;
         break;
     case record::one_sided:
         return one_sided_.handle(source, r);
     case record::leaving:
         return departures_.peer_leaves(source);
     case record::farewell:
-        core_.peers.of(source).took_leave = true;
+        core_.peers.of(source).leave_answered = true;
         break;
     case record::alive:
         break;
@@ -236,10 +238,10 @@ void receive_path::prefetch(std::span<const event> packets) const noexcept {
     std::uint64_t keys[records_at_once];
     unsigned count = 0;
     for (const event &each : packets)
-        if (each.what_happened == event::kind::received) {
+        if (each.kind == event_kind::received) {
             record_view r;
-            record_reader reader = read(static_cast<const packet &>(*each.what));
-            if (reader.ok() && core_.peers.of(reader.source()).head != sizeof(packet_head) &&
+            record_reader reader = read(static_cast<const packet &>(*each.request));
+            if (reader.ok() && core_.peers.of(reader.source()).head_size != sizeof(packet_head) &&
                 !reader.pass(core_.settings.secret))
                 continue;
             if (!reader.next(r))
@@ -267,11 +269,11 @@ void receive_path::prefetch(int source, std::span<const record_view> messages) c
 // of packets.
 void receive_path::defer(packet &p, std::size_t from) noexcept {
     const int source = read(p).source();
-    ++core_.peers.of(source).deferred;
+    ++core_.peers.of(source).deferred_packets;
     p.rank = static_cast<int>(from);
     deferred_.append(p);
-    sleep_.press();
-    if (std::exchange(told_no_memory_, true))
+    sleep_.interrupt();
+    if (std::exchange(no_memory_reported_, true))
         return;
     std::fprintf(
         stderr,
@@ -285,16 +287,16 @@ void receive_path::retry() noexcept {
     packet *each = deferred_.take_all();
     const auto source_of = [&](const packet &p) -> peer & { return core_.peers.of(read(p).source()); };
     for (packet *p = each; p; p = p->next)
-        source_of(*p).no_memory = false;
+        source_of(*p).lacks_memory = false;
     while (each) {
         packet &p = *std::exchange(each, each->next);
         peer &source = source_of(p);
         const auto from = static_cast<std::size_t>(p.rank);
-        source.no_memory = source.no_memory || !try_packet(p, from);
-        if (source.no_memory)
+        source.lacks_memory = source.lacks_memory || !try_packet(p, from);
+        if (source.lacks_memory)
             deferred_.append(p);
         else
-            --source.deferred;
+            --source.deferred_packets;
     }
 }
 

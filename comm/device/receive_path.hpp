@@ -41,15 +41,17 @@ class receive_path {
     bool poll() noexcept;
     // Retries packets that wait for memory.
     void retry() noexcept;
-    bool waits() const noexcept { return !deferred_.empty(); }
+    bool is_waiting() const noexcept { return !deferred_.empty(); }
     // Packets from outside the job, which were refused. Any thread.
-    std::uint64_t strange_packets() const noexcept { return strange_.load(std::memory_order_relaxed); }
+    std::uint64_t refused_packets() const noexcept {
+        return refused_packets_.load(std::memory_order_relaxed);
+    }
 
   private:
     unsigned poll(std::size_t transport) noexcept;
     void handle(const event &e, std::size_t from) noexcept;
-    void lost(posted &what, std::size_t from) noexcept;
-    void moved(transfer &t, bool well) noexcept;
+    void lost(work_request &request, std::size_t from) noexcept;
+    void moved(transfer &t, bool ok) noexcept;
     void received(packet &p, std::size_t from) noexcept;
     // Return false if there is no memory for what arrived; nothing has changed then.
     bool try_packet(packet &p, std::size_t from) noexcept;
@@ -81,8 +83,8 @@ class receive_path {
     credits &credits_;
     unsigned silent_events_ = 0;                   // events of this poll that do not count
     linked_queue<packet, &packet::next> deferred_; // received, without memory for their records
-    bool told_no_memory_ = false;
-    std::atomic<std::uint64_t> strange_{0};
+    bool no_memory_reported_ = false;
+    std::atomic<std::uint64_t> refused_packets_{0};
 };
 
 } // namespace fult::comm::detail

@@ -49,9 +49,9 @@ struct agreement::proposal {
     endpoint_ids::set free{};
 };
 
-agreement::agreement(endpoint &through, endpoint_ids &ids, const std::vector<int> &members, int own,
+agreement::agreement(endpoint &ep, endpoint_ids &ids, const std::vector<int> &members, int own,
                      unsigned parent, std::uint32_t tag) noexcept
-    : through_(through), ids_(ids), members_(members), own_(own) {
+    : ep_(ep), ids_(ids), members_(members), own_(own) {
     const std::uint64_t h = hash_of(members, parent);
     call_ = mixed(h ^ tag) + tag;
     tag_ = static_cast<std::uint32_t>(h) ^ tag; // calls that differ in their tags alone never share one
@@ -60,11 +60,11 @@ agreement::agreement(endpoint &through, endpoint_ids &ids, const std::vector<int
 errc agreement::exchange(const proposal &out, int to, proposal &in, int from) noexcept {
     // The receive is posted first: a send may wait for the receive of the other rank.
     try {
-        request coming = through_.irecv(&in, sizeof in, from, tag_);
-        request going = through_.isend(&out, sizeof out, to, tag_);
-        status about;
-        going.wait_status(about); // if the other has ended, it needs no answer
-        return coming.wait_status(about);
+        request coming = ep_.irecv(&in, sizeof in, from, tag_);
+        request going = ep_.isend(&out, sizeof out, to, tag_);
+        status envelope;
+        going.wait_status(envelope); // if the other has ended, it needs no answer
+        return coming.wait_status(envelope);
     } catch (const std::bad_alloc &) {
         return errc::retry;
     }
@@ -77,11 +77,11 @@ void agreement::all(proposal &common) {
     for (int distance = 1; distance < size; distance *= 2) {
         const int from = (own_ + size - distance) % size, to = (own_ + distance) % size;
         proposal theirs;
-        const errc how = exchange(common, members_[static_cast<std::size_t>(to)], theirs,
-                                  members_[static_cast<std::size_t>(from)]);
-        mixed_up = mixed_up || (how == errc::none && theirs.call != call_);
-        if (how != errc::none)
-            theirs = {call_, static_cast<std::int32_t>(how), from, 0, {}};
+        const errc result = exchange(common, members_[static_cast<std::size_t>(to)], theirs,
+                                     members_[static_cast<std::size_t>(from)]);
+        mixed_up = mixed_up || (result == errc::none && theirs.call != call_);
+        if (result != errc::none)
+            theirs = {call_, static_cast<std::int32_t>(result), from, 0, {}};
         if (common.failure == 0 && theirs.failure != 0) {
             common.failure = theirs.failure;
             common.failed = theirs.failed;
@@ -95,14 +95,14 @@ void agreement::all(proposal &common) {
                                  "distinguished; give one of them another tag");
 }
 
-void agreement::fail(errc why, int member) const {
+void agreement::fail(errc reason, int member) const {
     const std::string text =
         "fult-comm: subset: " + rank_name(member, members_[static_cast<std::size_t>(member)]) +
-        (why == errc::peer_left     ? " has left the job in good order"
-         : why == errc::peer_failed ? " has ended or cannot be reached"
-                                    : " could not be heard for lack of memory") +
+        (reason == errc::peer_left     ? " has left the job in good order"
+         : reason == errc::peer_failed ? " has ended or cannot be reached"
+                                       : " could not be heard for lack of memory") +
         "; the endpoint was not made";
-    throw error(why, text);
+    throw error(reason, text);
 }
 
 unsigned agreement::pair() {

@@ -22,9 +22,9 @@ namespace fult::comm::detail {
 
 class agreement {
   public:
-    // `through` is a plain endpoint of the whole job that nothing else uses. `parent` and `tag` are the same
+    // `ep` is a plain endpoint of the whole job that nothing else uses. `parent` and `tag` are the same
     // on all members.
-    agreement(endpoint &through, endpoint_ids &ids, const std::vector<int> &members, int own, unsigned parent,
+    agreement(endpoint &ep, endpoint_ids &ids, const std::vector<int> &members, int own, unsigned parent,
               std::uint32_t tag) noexcept;
 
     // Returns the pair, which has been taken. Throws std::length_error if none is free on all; comm::error if
@@ -36,9 +36,9 @@ class agreement {
     struct proposal;
     void all(proposal &common);
     errc exchange(const proposal &out, int to, proposal &in, int from) noexcept;
-    [[noreturn]] void fail(errc why, int member) const;
+    [[noreturn]] void fail(errc reason, int member) const;
 
-    endpoint &through_;
+    endpoint &ep_;
     endpoint_ids &ids_;
     const std::vector<int> &members_; // their numbers in the job
     int own_;                         // position of this rank

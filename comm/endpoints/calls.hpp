@@ -4,7 +4,7 @@
 #include <fult/sync/waiter.hpp>
 
 #include "comm/device/endpoint_state.hpp"
-#include "comm/requests/pending.hpp"
+#include "comm/requests/request_state.hpp"
 
 namespace fult::comm::detail {
 
@@ -18,23 +18,23 @@ struct alignas(64) blocking_receive final : receive {
     }
     // After it was posted. Throws if it failed.
     status result(const char *call) {
-        at->on.wait(done, *this);
+        endpoint->device.wait(done, *this);
         if (failure != errc::none)
             throw_failure(*this, call);
-        return about;
+        return envelope;
     }
 };
 
-struct blocking_send final : sending {
+struct blocking_send final : send_operation {
     fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
     blocking_send() noexcept {
         finished = [](operation &op, callback_queue *) noexcept {
             static_cast<blocking_send &>(op).done.grant();
         };
     }
-    errc carry_out(device &on) noexcept {
-        on.send(*this);
-        on.wait(done, *this);
+    errc carry_out(device &device) noexcept {
+        device.send(*this);
+        device.wait(done, *this);
         return failure;
     }
 };

@@ -8,7 +8,7 @@
 #include "comm/device/endpoint_state.hpp"
 #include "comm/endpoints/calls.hpp"
 #include "comm/endpoints/maker.hpp"
-#include "comm/requests/pending.hpp"
+#include "comm/requests/request_state.hpp"
 
 namespace fult::comm {
 
@@ -58,110 +58,110 @@ void endpoint::wrong_size(const status &got, std::size_t wanted) {
                             std::to_string(wanted));
 }
 
-endpoint endpoint::subset(std::span<const int> members, std::int64_t tag, endpoint_options how) {
+endpoint endpoint::subset(std::span<const int> members, std::int64_t tag, endpoint_options options) {
     const endpoint_state &parent = state_of(*this, "subset");
     FULT_ASSERT(parent.maker(), "endpoints of a context have one");
-    return parent.maker()->make_subset(parent, members, tag, std::move(how));
+    return parent.maker()->make_subset(parent, members, tag, std::move(options));
 }
 
 namespace {
 
 // True if the message has left, with the bytes copied.
-bool send_at_once(endpoint_state &from, const void *data, std::size_t size, int destination,
+bool send_at_once(endpoint_state &state, const void *data, std::size_t size, int destination,
                   std::uint32_t tag) {
-    const int to = from.world_rank(destination);
-    return size <= from.on.eager_limit(to) && from.on.send_now(from, to, tag, data, size);
+    const int to = state.world_rank(destination);
+    return size <= state.device.eager_limit(to) && state.device.send_now(state, to, tag, data, size);
 }
 
 } // namespace
 
 void endpoint::send(const void *data, std::size_t size, int destination, std::int64_t tag) {
-    endpoint_state &from = state_of(*this, "send");
-    const std::uint32_t its_tag = from.check_destination("send", destination, tag);
-    if (send_at_once(from, data, size, destination, its_tag))
+    endpoint_state &state = state_of(*this, "send");
+    const std::uint32_t its_tag = state.check_destination("send", destination, tag);
+    if (send_at_once(state, data, size, destination, its_tag))
         return;
     blocking_send s;
-    describe_send(s, from, data, size, destination, its_tag);
-    if (s.carry_out(from.on) != errc::none)
+    describe_send(s, state, data, size, destination, its_tag);
+    if (s.carry_out(state.device) != errc::none)
         throw_failure(s, "send");
 }
 
 errc endpoint::send_status(const void *data, std::size_t size, int destination, std::int64_t tag) noexcept {
-    endpoint_state &from = state_of(*this, "send_status");
-    const std::uint32_t its_tag = from.check_destination("send_status", destination, tag);
+    endpoint_state &state = state_of(*this, "send_status");
+    const std::uint32_t its_tag = state.check_destination("send_status", destination, tag);
     try {
-        if (send_at_once(from, data, size, destination, its_tag))
+        if (send_at_once(state, data, size, destination, its_tag))
             return errc::none;
     } catch (const std::bad_alloc &) { // of a message to this rank itself
         return errc::retry;
     }
     blocking_send s;
-    describe_send(s, from, data, size, destination, its_tag);
-    return s.carry_out(from.on);
+    describe_send(s, state, data, size, destination, its_tag);
+    return s.carry_out(state.device);
 }
 
 void endpoint::ssend(const void *data, std::size_t size, int destination, std::int64_t tag) {
-    endpoint_state &from = state_of(*this, "ssend");
-    const std::uint32_t its_tag = from.check_destination("ssend", destination, tag);
+    endpoint_state &state = state_of(*this, "ssend");
+    const std::uint32_t its_tag = state.check_destination("ssend", destination, tag);
     blocking_send s;
-    describe_send(s, from, data, size, destination, its_tag);
+    describe_send(s, state, data, size, destination, its_tag);
     s.is_synchronous = true;
-    if (s.carry_out(from.on) != errc::none)
+    if (s.carry_out(state.device) != errc::none)
         throw_failure(s, "ssend");
 }
 
 errc endpoint::ssend_status(const void *data, std::size_t size, int destination, std::int64_t tag) noexcept {
-    endpoint_state &from = state_of(*this, "ssend_status");
-    const std::uint32_t its_tag = from.check_destination("ssend_status", destination, tag);
+    endpoint_state &state = state_of(*this, "ssend_status");
+    const std::uint32_t its_tag = state.check_destination("ssend_status", destination, tag);
     blocking_send s;
-    describe_send(s, from, data, size, destination, its_tag);
+    describe_send(s, state, data, size, destination, its_tag);
     s.is_synchronous = true;
-    return s.carry_out(from.on);
+    return s.carry_out(state.device);
 }
 
 status endpoint::recv(void *data, std::size_t size, int source, std::int64_t tag) {
-    endpoint_state &at = state_of(*this, "recv");
-    at.check_source("recv", source, tag);
+    endpoint_state &state = state_of(*this, "recv");
+    state.check_source("recv", source, tag);
     blocking_receive r;
-    describe_receive(r, at, data, size, source, tag);
-    at.on.post(r);
+    describe_receive(r, state, data, size, source, tag);
+    state.device.post(r);
     return r.result("recv");
 }
 
 errc endpoint::recv_status(void *data, std::size_t size, int source, std::int64_t tag,
-                           status &about) noexcept {
-    endpoint_state &at = state_of(*this, "recv_status");
-    at.check_source("recv_status", source, tag);
+                           status &envelope) noexcept {
+    endpoint_state &state = state_of(*this, "recv_status");
+    state.check_source("recv_status", source, tag);
     blocking_receive r;
-    describe_receive(r, at, data, size, source, tag);
-    at.on.post(r);
-    at.on.wait(r.done, r);
-    about = r.about;
+    describe_receive(r, state, data, size, source, tag);
+    state.device.post(r);
+    state.device.wait(r.done, r);
+    envelope = r.envelope;
     return r.failure;
 }
 
 status endpoint::sendrecv(const void *out, std::size_t out_size, int destination, std::int64_t out_tag,
                           void *in, std::size_t in_size, int source, std::int64_t in_tag) {
-    endpoint_state &at = state_of(*this, "sendrecv");
-    at.check_destination("sendrecv", destination, out_tag);
-    at.check_source("sendrecv", source, in_tag);
+    endpoint_state &state = state_of(*this, "sendrecv");
+    state.check_destination("sendrecv", destination, out_tag);
+    state.check_source("sendrecv", source, in_tag);
     blocking_receive r;
-    describe_receive(r, at, in, in_size, source, in_tag);
-    at.on.post(r);
+    describe_receive(r, state, in, in_size, source, in_tag);
+    state.device.post(r);
     try {
         send(out, out_size, destination, out_tag);
     } catch (...) {
-        if (!at.on.cancel(r))
-            at.on.wait(r.done, r);
+        if (!state.device.cancel(r))
+            state.device.wait(r.done, r);
         throw;
     }
     return r.result("sendrecv");
 }
 
 request endpoint::isend(const void *data, std::size_t size, int destination, std::int64_t tag) {
-    endpoint_state &from = state_of(*this, "isend");
-    const std::uint32_t its_tag = from.check_destination("isend", destination, tag);
-    if (send_at_once(from, data, size, destination, its_tag))
+    endpoint_state &state = state_of(*this, "isend");
+    const std::uint32_t its_tag = state.check_destination("isend", destination, tag);
+    if (send_at_once(state, data, size, destination, its_tag))
         return request(status{destination, its_tag, size});
     return begin_send(data, false, size, destination, tag, false, "isend");
 }
@@ -172,81 +172,81 @@ request endpoint::issend(const void *data, std::size_t size, int destination, st
 
 request endpoint::begin_send(const void *data, bool scattered, std::size_t size, int destination,
                              std::int64_t tag, bool synchronous, const char *call) {
-    endpoint_state &from = state_of(*this, call);
-    const std::uint32_t its_tag = from.check_destination(call, destination, tag);
-    auto s = std::make_unique<pending_send>();
-    s->on = &from.on;
-    describe_send(*s, from, data, size, destination, its_tag);
+    endpoint_state &state = state_of(*this, call);
+    const std::uint32_t its_tag = state.check_destination(call, destination, tag);
+    auto s = std::make_unique<send_request>();
+    s->device = &state.device;
+    describe_send(*s, state, data, size, destination, its_tag);
     s->is_scattered = scattered;
     s->is_synchronous = synchronous;
-    from.on.send(*s);
+    state.device.send(*s);
     return request(s.release());
 }
 
 request endpoint::irecv(void *data, std::size_t size, int source, std::int64_t tag) {
-    endpoint_state &at = state_of(*this, "irecv");
-    at.check_source("irecv", source, tag);
-    auto r = std::make_unique<pending_receive>();
-    r->on = &at.on;
-    describe_receive(*r, at, data, size, source, tag);
-    at.on.post(*r);
+    endpoint_state &state = state_of(*this, "irecv");
+    state.check_source("irecv", source, tag);
+    auto r = std::make_unique<receive_request>();
+    r->device = &state.device;
+    describe_receive(*r, state, data, size, source, tag);
+    state.device.post(*r);
     return request(r.release());
 }
 
 bool endpoint::enqueue(const void *data, std::size_t size, int destination, std::int64_t tag) {
-    endpoint_state &from = state_of(*this, "enqueue");
-    const std::uint32_t its_tag = from.check_destination("enqueue", destination, tag);
-    const int to = from.world_rank(destination);
-    if (from.on.has_failed(to))
+    endpoint_state &state = state_of(*this, "enqueue");
+    const std::uint32_t its_tag = state.check_destination("enqueue", destination, tag);
+    const int to = state.world_rank(destination);
+    if (state.device.has_failed(to))
         throw error(errc::peer_failed,
-                    "fult-comm: enqueue: " + from.name_of(destination) + " has ended or cannot be reached");
-    if (size <= from.on.eager_limit(to)) {
-        if (from.on.send_now(from, to, its_tag, data, size))
+                    "fult-comm: enqueue: " + state.name_of(destination) + " has ended or cannot be reached");
+    if (size <= state.device.eager_limit(to)) {
+        if (state.device.send_now(state, to, its_tag, data, size))
             return true;
-        from.on.look();
-        return from.on.send_now(from, to, its_tag, data, size);
+        state.device.progress_or_yield();
+        return state.device.send_now(state, to, its_tag, data, size);
     }
     // A long message is copied and sent in the background, unless too many bytes are copied already.
-    if (from.on.has_left(to)) {
-        sending never;
-        describe_send(never, from, data, size, destination, its_tag);
-        never.about.source = destination;
+    if (state.device.has_left(to)) {
+        send_operation never;
+        describe_send(never, state, data, size, destination, its_tag);
+        never.envelope.source = destination;
         never.failure = errc::peer_left;
         throw_failure(never, "enqueue");
     }
-    struct detached final : sending {
+    struct detached final : send_operation {
         std::unique_ptr<std::byte[]> bytes;
         std::atomic<std::size_t> *count = nullptr;
         // What one of so many bytes counts: with rendezvous = 1 each message that is not empty comes here.
         static std::size_t kept(std::size_t bytes) noexcept { return sizeof(detached) + bytes; }
-        detached(const std::byte *from, std::size_t length) : bytes(new std::byte[length]) {
-            std::memcpy(bytes.get(), from, length);
+        detached(const std::byte *state, std::size_t length) : bytes(new std::byte[length]) {
+            std::memcpy(bytes.get(), state, length);
         }
         ~detached() { count->fetch_sub(kept(size), std::memory_order_relaxed); }
     };
-    if (!from.on.flow().may_copy(detached::kept(size))) {
-        from.on.look();
+    if (!state.device.flow().may_copy(detached::kept(size))) {
+        state.device.progress_or_yield();
         return false;
     }
     auto s = std::make_unique<detached>(static_cast<const std::byte *>(data), size);
     s->is_copy = true;
-    s->count = &from.on.flow().copied();
-    describe_send(*s, from, s->bytes.get(), size, destination, its_tag);
+    s->count = &state.device.flow().copied_bytes();
+    describe_send(*s, state, s->bytes.get(), size, destination, its_tag);
     s->count->fetch_add(detached::kept(size), std::memory_order_relaxed);
     s->finished = [](operation &op, callback_queue *) noexcept { delete &static_cast<detached &>(op); };
-    from.on.send(*s.release());
+    state.device.send(*s.release());
     return true;
 }
 
 std::optional<message> endpoint::dequeue() {
-    endpoint_state &at = state_of(*this, "dequeue");
-    if (at.how.how != delivery::queued)
+    endpoint_state &state = state_of(*this, "dequeue");
+    if (state.options.delivery != delivery::queued)
         throw std::invalid_argument(
             "fult-comm: dequeue: the endpoint has no queue; make one with delivery::queued");
-    if (auto first = at.dequeue())
+    if (auto first = state.dequeue())
         return first;
-    at.on.look_in_turn();
-    return at.dequeue();
+    state.device.progress_fairly();
+    return state.dequeue();
 }
 
 } // namespace fult::comm

@@ -28,13 +28,13 @@ struct number {
 // While this rank offers ids, messages may come for an endpoint that is not attached yet.
 class expecting {
   public:
-    explicit expecting(device &on) noexcept : on_(on) { on_.expect_endpoint(); }
+    explicit expecting(device &device) noexcept : device_(device) { device_.expect_endpoint(); }
     expecting(const expecting &) = delete;
     expecting &operator=(const expecting &) = delete;
-    ~expecting() { on_.end_expected_endpoint(); }
+    ~expecting() { device_.end_expected_endpoint(); }
 
   private:
-    device &on_;
+    device &device_;
 };
 
 // The numbers in the job of the listed ranks.
@@ -62,21 +62,21 @@ bool is_whole_job(const std::vector<int> &members, int size) noexcept {
 
 } // namespace
 
-device &endpoint_maker::device_of(const endpoint_options &how, const char *call) const {
-    if (how.device < devices_.size())
-        return *devices_[how.device];
+device &endpoint_maker::device_of(const endpoint_options &options, const char *call) const {
+    if (options.device < devices_.size())
+        return *devices_[options.device];
     throw std::out_of_range("fult-comm: " + std::string(call) + ": there is no device " +
-                            std::to_string(how.device) + "; the context was started with " +
+                            std::to_string(options.device) + "; the context was started with " +
                             std::to_string(devices_.size()) + " (FULT_COMM_DEVICES)");
 }
 
-endpoint endpoint_maker::attach(device &on, unsigned pair, endpoint_options how,
+endpoint endpoint_maker::attach(device &device, unsigned pair, endpoint_options options,
                                 const endpoint_origin &from) {
     const auto id = static_cast<std::uint16_t>(2 * pair);
-    auto made = std::make_shared<endpoint_state>(on, id, std::move(how), false, from);
-    auto collective_context = std::make_shared<endpoint_state>(on, static_cast<std::uint16_t>(id + 1),
+    auto made = std::make_shared<endpoint_state>(device, id, std::move(options), false, from);
+    auto collective_context = std::make_shared<endpoint_state>(device, static_cast<std::uint16_t>(id + 1),
                                                                endpoint_options{}, true, from);
-    on.attach(*made, *collective_context);
+    device.attach(*made, *collective_context);
     made->collective_context = endpoint_access::handle_of(std::move(collective_context));
     return endpoint_access::handle_of(std::move(made));
 }
@@ -85,10 +85,10 @@ void endpoint_maker::begin() {
     unsigned pair = 0;
     ids_.take_next(pair);
     FULT_ASSERT(pair == 0, "these are the first ones");
-    device &on = *devices_.front();
-    auto control = std::make_shared<endpoint_state>(on, std::uint16_t{0}, endpoint_options{});
-    auto agreements = std::make_shared<endpoint_state>(on, std::uint16_t{1}, endpoint_options{});
-    on.attach(*control, *agreements);
+    device &device = *devices_.front();
+    auto control = std::make_shared<endpoint_state>(device, std::uint16_t{0}, endpoint_options{});
+    auto agreements = std::make_shared<endpoint_state>(device, std::uint16_t{1}, endpoint_options{});
+    device.attach(*control, *agreements);
     control_ = endpoint_access::handle_of(std::move(control));
     agreements_ = endpoint_access::handle_of(std::move(agreements));
 }
@@ -98,8 +98,8 @@ void endpoint_maker::end() noexcept {
     agreements_ = endpoint();
 }
 
-endpoint endpoint_maker::make(endpoint_options how) {
-    device &on = device_of(how, "make_endpoint");
+endpoint endpoint_maker::make(endpoint_options options) {
+    device &device = device_of(options, "make_endpoint");
     unsigned pair = 0;
     if (!ids_.take_next(pair))
         throw std::length_error(
@@ -108,7 +108,7 @@ endpoint endpoint_maker::make(endpoint_options how) {
             "that were destroyed, and those of endpoint::subset that exist; keep endpoints "
             "and use them again");
     try {
-        return attach(on, pair, std::move(how), {this, nullptr, nullptr});
+        return attach(device, pair, std::move(options), {this, nullptr, nullptr});
     } catch (...) {
         ids_.give_back_next(); // a refused one takes no number
         throw;
@@ -116,24 +116,24 @@ endpoint endpoint_maker::make(endpoint_options how) {
 }
 
 endpoint endpoint_maker::make_subset(const endpoint_state &parent, std::span<const int> members,
-                                     std::int64_t tag, endpoint_options how) {
-    device &on = device_of(how, "subset");
-    endpoint_state::check_options(how);
+                                     std::int64_t tag, endpoint_options options) {
+    device &device = device_of(options, "subset");
+    endpoint_state::check_options(options);
     const std::uint32_t its_tag = endpoint_state::check_tag("subset", tag);
     std::vector<int> all = in_job(parent, members);
-    const auto own = std::find(all.begin(), all.end(), on.rank());
+    const auto own = std::find(all.begin(), all.end(), device.rank());
     if (own == all.end())
         throw std::invalid_argument("fult-comm: subset: " + parent.name_of(parent.rank) +
                                     " calls it, and is not in the list; exactly the listed ranks call it");
     const auto position = static_cast<int>(own - all.begin());
     const auto its = std::make_shared<number>(ids_);
     auto table = std::make_shared<const member_table>(std::move(all));
-    const expecting messages(on);
+    const expecting messages(device);
     its->pair = agreement(agreements_, ids_, table->in_job(), position, parent.id, its_tag).pair();
     const unsigned pair = its->pair;
-    if (is_whole_job(table->in_job(), on.size()))
+    if (is_whole_job(table->in_job(), device.size()))
         table = nullptr;
-    return attach(on, pair, std::move(how), {this, std::move(table), its});
+    return attach(device, pair, std::move(options), {this, std::move(table), its});
 }
 
 } // namespace fult::comm::detail

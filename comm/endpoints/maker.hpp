@@ -25,13 +25,13 @@ class endpoint_maker {
     endpoint &control() noexcept { return control_; }
     void end() noexcept; // no endpoint is made afterwards
 
-    endpoint make(endpoint_options how);
+    endpoint make(endpoint_options options);
     endpoint make_subset(const endpoint_state &parent, std::span<const int> members, std::int64_t tag,
-                         endpoint_options how);
+                         endpoint_options options);
 
   private:
-    device &device_of(const endpoint_options &how, const char *call) const;
-    endpoint attach(device &on, unsigned pair, endpoint_options how, const endpoint_origin &from);
+    device &device_of(const endpoint_options &options, const char *call) const;
+    endpoint attach(device &device, unsigned pair, endpoint_options options, const endpoint_origin &from);
 
     const std::vector<std::unique_ptr<device>> &devices_;
     endpoint_ids ids_;

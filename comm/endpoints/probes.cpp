@@ -13,65 +13,65 @@ namespace {
 
 // Calls `find` until it returns something. Throws if no message can come any more.
 template <class Find>
-auto await_message(endpoint_state &at, const char *call, int source, std::int64_t tag, Find find) {
+auto await_message(endpoint_state &state, const char *call, int source, std::int64_t tag, Find find) {
     for (;;) {
-        const errc hopeless =
-            at.hopeless(at.world_source(source)); // first: `find` then finds all earlier messages
+        const errc source_error =
+            state.source_error(state.world_source(source)); // first: `find` then finds all earlier messages
         if (auto found = find())
             return std::move(*found);
-        if (hopeless != errc::none) {
+        if (source_error != errc::none) {
             receive never;
-            describe_receive(never, at, nullptr, 0, source, tag);
-            never.about.source = source;
-            never.failure = hopeless;
+            describe_receive(never, state, nullptr, 0, source, tag);
+            never.envelope.source = source;
+            never.failure = source_error;
             throw_failure(never, call);
         }
-        at.on.pause();
+        state.device.pause();
     }
 }
 
-void describe_taken(receive &r, endpoint_state &at, void *to, bool scattered, std::size_t size,
-                    const status &about) noexcept {
-    describe_receive(r, at, to, size, about.source, about.tag);
+void describe_taken(receive &r, endpoint_state &state, void *to, bool scattered, std::size_t size,
+                    const status &envelope) noexcept {
+    describe_receive(r, state, to, size, envelope.source, envelope.tag);
     r.is_scattered = scattered;
 }
 
-endpoint_state &state_of_message(endpoint_state *at, const char *call) {
+endpoint_state &state_of_message(endpoint_state *state, const char *call) {
     fult::detail::check_not_forked();
-    if (!at)
+    if (!state)
         throw std::invalid_argument(
             std::string("fult-comm: ")
                 .append(call)
                 .append(": there is no message; it was received before, or moved from"));
-    return *at;
+    return *state;
 }
 
 } // namespace
 
 std::optional<status> endpoint::try_probe(int source, std::int64_t tag) {
-    endpoint_state &at = state_of(*this, "try_probe");
-    at.check_source("try_probe", source, tag);
-    const int in_job = at.world_source(source);
-    if (auto found = at.look(in_job, tag))
+    endpoint_state &state = state_of(*this, "try_probe");
+    state.check_source("try_probe", source, tag);
+    const int in_job = state.world_source(source);
+    if (auto found = state.peek(in_job, tag))
         return found;
-    at.on.look_in_turn();
-    return at.look(in_job, tag);
+    state.device.progress_fairly();
+    return state.peek(in_job, tag);
 }
 
 status endpoint::probe(int source, std::int64_t tag) {
-    endpoint_state &at = state_of(*this, "probe");
-    at.check_source("probe", source, tag);
-    return await_message(at, "probe", source, tag, [&] { return try_probe(source, tag); });
+    endpoint_state &state = state_of(*this, "probe");
+    state.check_source("probe", source, tag);
+    return await_message(state, "probe", source, tag, [&] { return try_probe(source, tag); });
 }
 
 std::optional<matched_message> endpoint::try_mprobe(int source, std::int64_t tag) {
-    endpoint_state &at = state_of(*this, "try_mprobe");
-    at.check_source("try_mprobe", source, tag);
-    const int in_job = at.world_source(source);
-    arrived *found = at.take(in_job, tag);
+    endpoint_state &state = state_of(*this, "try_mprobe");
+    state.check_source("try_mprobe", source, tag);
+    const int in_job = state.world_source(source);
+    unexpected_message *found = state.take(in_job, tag);
     if (!found) {
-        at.on.look_in_turn();
-        found = at.take(in_job, tag);
+        state.device.progress_fairly();
+        found = state.take(in_job, tag);
     }
     if (!found)
         return std::nullopt;
@@ -79,23 +79,23 @@ std::optional<matched_message> endpoint::try_mprobe(int source, std::int64_t tag
 }
 
 matched_message endpoint::mprobe(int source, std::int64_t tag) {
-    endpoint_state &at = state_of(*this, "mprobe");
-    at.check_source("mprobe", source, tag);
-    return await_message(at, "mprobe", source, tag, [&] { return try_mprobe(source, tag); });
+    endpoint_state &state = state_of(*this, "mprobe");
+    state.check_source("mprobe", source, tag);
+    return await_message(state, "mprobe", source, tag, [&] { return try_mprobe(source, tag); });
 }
 
 // Messages that were taken --------------------------------------------------------------------------------------------
 
-matched_message::matched_message(std::shared_ptr<endpoint_state> at, arrived *what) noexcept
-    : at_(std::move(at)), what_(what), about_(at_->own(what->about)) {}
+matched_message::matched_message(std::shared_ptr<endpoint_state> at, unexpected_message *what) noexcept
+    : at_(std::move(at)), what_(what), envelope_(at_->own(what->envelope)) {}
 matched_message::matched_message(matched_message &&other) noexcept
-    : at_(std::move(other.at_)), what_(std::exchange(other.what_, nullptr)), about_(other.about_) {}
+    : at_(std::move(other.at_)), what_(std::exchange(other.what_, nullptr)), envelope_(other.envelope_) {}
 matched_message &matched_message::operator=(matched_message &&other) noexcept {
     if (this != &other) {
         const matched_message gone(std::move(*this));
         at_ = std::move(other.at_);
         what_ = std::exchange(other.what_, nullptr);
-        about_ = other.about_;
+        envelope_ = other.envelope_;
     }
     return *this;
 }
@@ -107,21 +107,21 @@ matched_message::~matched_message() {
 }
 
 status matched_message::receive(void *to, bool scattered, std::size_t size) {
-    endpoint_state &at = state_of_message(at_.get(), "matched_message::recv");
+    endpoint_state &state = state_of_message(at_.get(), "matched_message::recv");
     blocking_receive r;
-    describe_taken(r, at, to, scattered, size, about_);
+    describe_taken(r, state, to, scattered, size, envelope_);
     const std::shared_ptr<endpoint_state> keep = std::move(at_);
-    at.on.post(r, *std::exchange(what_, nullptr));
+    state.device.post(r, *std::exchange(what_, nullptr));
     return r.result("matched_message::recv");
 }
 
 request matched_message::begin(void *to, bool scattered, std::size_t size) {
-    endpoint_state &at = state_of_message(at_.get(), "matched_message::irecv");
-    auto r = std::make_unique<pending_receive>();
-    r->on = &at.on;
-    describe_taken(*r, at, to, scattered, size, about_);
+    endpoint_state &state = state_of_message(at_.get(), "matched_message::irecv");
+    auto r = std::make_unique<receive_request>();
+    r->device = &state.device;
+    describe_taken(*r, state, to, scattered, size, envelope_);
     const std::shared_ptr<endpoint_state> keep = std::move(at_);
-    at.on.post(*r, *std::exchange(what_, nullptr));
+    state.device.post(*r, *std::exchange(what_, nullptr));
     return request_pointer::of(r.release());
 }
 
@@ -130,14 +130,14 @@ status matched_message::recv(message_target &to, std::size_t size) { return rece
 request matched_message::irecv(void *data, std::size_t size) { return begin(data, false, size); }
 request matched_message::irecv(message_target &to, std::size_t size) { return begin(&to, true, size); }
 
-errc matched_message::recv_status(void *data, std::size_t size, status &about) noexcept {
-    endpoint_state &at = state_of_message(at_.get(), "matched_message::recv_status");
+errc matched_message::recv_status(void *data, std::size_t size, status &envelope) noexcept {
+    endpoint_state &state = state_of_message(at_.get(), "matched_message::recv_status");
     blocking_receive r;
-    describe_taken(r, at, data, false, size, about_);
+    describe_taken(r, state, data, false, size, envelope_);
     const std::shared_ptr<endpoint_state> keep = std::move(at_);
-    at.on.post(r, *std::exchange(what_, nullptr));
-    at.on.wait(r.done, r);
-    about = r.about;
+    state.device.post(r, *std::exchange(what_, nullptr));
+    state.device.wait(r.done, r);
+    envelope = r.envelope;
     return r.failure;
 }
 

@@ -11,7 +11,7 @@ using namespace detail;
 namespace {
 
 // Requests that have the object for their buffers in them.
-struct pieces_send final : pending_send {
+struct pieces_send final : send_request {
     pieces_source from;
     explicit pieces_send(std::span<const const_buffer> all) noexcept : from(all) {
         data = static_cast<const message_source *>(&from);
@@ -22,7 +22,7 @@ struct pieces_send final : pending_send {
     static void operator delete(void *memory) noexcept { ::operator delete (memory, std::align_val_t{64}); }
 };
 
-struct pieces_receive final : pending_receive {
+struct pieces_receive final : receive_request {
     pieces_target to;
     explicit pieces_receive(std::span<const mutable_buffer> all) noexcept : to(all) {
         data = static_cast<message_target *>(&to);
@@ -35,62 +35,62 @@ struct pieces_receive final : pending_receive {
 
 // True if it is a short message of this rank to itself, which is copied so that the call need not wait for
 // its receive.
-bool is_copied(const endpoint_state &from, std::size_t size, int to, bool synchronous) noexcept {
-    return !synchronous && to == from.rank && size <= from.on.eager_limit(from.on.rank());
+bool is_copied(const endpoint_state &state, std::size_t size, int to, bool synchronous) noexcept {
+    return !synchronous && to == state.rank && size <= state.device.eager_limit(state.device.rank());
 }
-void send_copy(endpoint_state &from, const message_source &bytes, std::size_t size, std::uint32_t tag) {
+void send_copy(endpoint_state &state, const message_source &bytes, std::size_t size, std::uint32_t tag) {
     const std::unique_ptr<std::byte[]> copy(new std::byte[size]);
     bytes.read(0, copy.get(), size);
-    from.on.send_now(from, from.on.rank(), tag, copy.get(), size);
+    state.device.send_now(state, state.device.rank(), tag, copy.get(), size);
 }
 
 } // namespace
 
 void endpoint::send(const message_source &from, std::size_t size, int destination, std::int64_t tag,
                     bool synchronous) {
-    endpoint_state &at = state_of(*this, "send");
-    const std::uint32_t its_tag = at.check_destination("send", destination, tag);
-    if (is_copied(at, size, destination, synchronous)) {
-        send_copy(at, from, size, its_tag);
+    endpoint_state &state = state_of(*this, "send");
+    const std::uint32_t its_tag = state.check_destination("send", destination, tag);
+    if (is_copied(state, size, destination, synchronous)) {
+        send_copy(state, from, size, its_tag);
         return;
     }
     blocking_send s;
-    describe_send(s, at, &from, size, destination, its_tag);
+    describe_send(s, state, &from, size, destination, its_tag);
     s.is_scattered = true;
     s.is_synchronous = synchronous;
-    if (s.carry_out(at.on) != errc::none)
+    if (s.carry_out(state.device) != errc::none)
         throw_failure(s, "send");
 }
 
 request endpoint::isend(const message_source &from, std::size_t size, int destination, std::int64_t tag,
                         bool synchronous) {
-    endpoint_state &at = state_of(*this, "isend");
-    const std::uint32_t its_tag = at.check_destination("isend", destination, tag);
-    if (is_copied(at, size, destination, synchronous)) {
-        send_copy(at, from, size, its_tag);
+    endpoint_state &state = state_of(*this, "isend");
+    const std::uint32_t its_tag = state.check_destination("isend", destination, tag);
+    if (is_copied(state, size, destination, synchronous)) {
+        send_copy(state, from, size, its_tag);
         return request(status{destination, its_tag, size});
     }
     return begin_send(&from, true, size, destination, tag, synchronous, "isend");
 }
 
 status endpoint::recv(message_target &to, std::size_t size, int source, std::int64_t tag) {
-    endpoint_state &at = state_of(*this, "recv");
-    at.check_source("recv", source, tag);
+    endpoint_state &state = state_of(*this, "recv");
+    state.check_source("recv", source, tag);
     blocking_receive r;
-    describe_receive(r, at, &to, size, source, tag);
+    describe_receive(r, state, &to, size, source, tag);
     r.is_scattered = true;
-    at.on.post(r);
+    state.device.post(r);
     return r.result("recv");
 }
 
 request endpoint::irecv(message_target &to, std::size_t size, int source, std::int64_t tag) {
-    endpoint_state &at = state_of(*this, "irecv");
-    at.check_source("irecv", source, tag);
-    auto r = std::make_unique<pending_receive>();
-    r->on = &at.on;
-    describe_receive(*r, at, &to, size, source, tag);
+    endpoint_state &state = state_of(*this, "irecv");
+    state.check_source("irecv", source, tag);
+    auto r = std::make_unique<receive_request>();
+    r->device = &state.device;
+    describe_receive(*r, state, &to, size, source, tag);
     r->is_scattered = true;
-    at.on.post(*r);
+    state.device.post(*r);
     return request(r.release());
 }
 
@@ -114,29 +114,29 @@ status endpoint::recv(std::span<const mutable_buffer> buffers, int source, std::
 request endpoint::isend(std::span<const const_buffer> buffers, int destination, std::int64_t tag) {
     if (const const_buffer *one = only_one(buffers))
         return isend(one->data, one->size, destination, tag);
-    endpoint_state &from = state_of(*this, "isend");
-    const std::uint32_t its_tag = from.check_destination("isend", destination, tag);
+    endpoint_state &state = state_of(*this, "isend");
+    const std::uint32_t its_tag = state.check_destination("isend", destination, tag);
     const std::size_t size = piece_cursor<const_buffer>::total(buffers);
-    if (is_copied(from, size, destination, false)) {
-        send_copy(from, pieces_source(buffers), size, its_tag);
+    if (is_copied(state, size, destination, false)) {
+        send_copy(state, pieces_source(buffers), size, its_tag);
         return request(status{destination, its_tag, size});
     }
     auto s = std::make_unique<pieces_send>(buffers);
-    s->on = &from.on;
-    describe_send(*s, from, s->data, size, destination, its_tag);
-    from.on.send(*s);
+    s->device = &state.device;
+    describe_send(*s, state, s->data, size, destination, its_tag);
+    state.device.send(*s);
     return request(s.release());
 }
 
 request endpoint::irecv(std::span<const mutable_buffer> buffers, int source, std::int64_t tag) {
     if (const mutable_buffer *one = only_one(buffers))
         return irecv(one->data, one->size, source, tag);
-    endpoint_state &at = state_of(*this, "irecv");
-    at.check_source("irecv", source, tag);
+    endpoint_state &state = state_of(*this, "irecv");
+    state.check_source("irecv", source, tag);
     auto r = std::make_unique<pieces_receive>(buffers);
-    r->on = &at.on;
-    describe_receive(*r, at, r->data, piece_cursor<mutable_buffer>::total(buffers), source, tag);
-    at.on.post(*r);
+    r->device = &state.device;
+    describe_receive(*r, state, r->data, piece_cursor<mutable_buffer>::total(buffers), source, tag);
+    state.device.post(*r);
     return request(r.release());
 }
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "comm/fabric/interfaces.hpp"
-#include "comm/fabric/kept_signals.hpp"
+#include "comm/fabric/signal_guard.hpp"
 
 namespace fult::comm::detail {
 
@@ -19,15 +19,15 @@ constexpr std::uint32_t api = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
 
 // Best first; providers in neither list rank after those in the lists. Reliable datagrams over TCP are named
 // "net" up to 1.18 and "tcp" later; before, "tcp" meant "tcp;ofi_rxm".
-constexpr std::array<std::string_view, 1> for_one_host{"shm"};
-constexpr std::array<std::string_view, 3> for_networks{"net", "tcp", "tcp;ofi_rxm"};
+constexpr std::array<std::string_view, 1> shm_providers{"shm"};
+constexpr std::array<std::string_view, 3> network_providers{"net", "tcp", "tcp;ofi_rxm"};
 // The last resort: slower by orders of magnitude.
 constexpr std::string_view last = "sockets";
 // Only if named: a datagram from anywhere ends the program within libfabric 1.17.
 constexpr std::array<std::string_view, 2> only_by_name{"UDP;ofi_rxd", "udp;ofi_rxd"};
 
 info_ptr get_infos(const char *source, const fi_info *hints) {
-    const kept_signals signals; // the first call starts the providers
+    const signal_guard signals; // the first call starts the providers
     fi_info *found = nullptr;
     const int result =
         libfabric().getinfo(api, source, nullptr, source != nullptr ? FI_SOURCE : 0, hints, &found);
@@ -57,32 +57,33 @@ info_ptr make_hints(const fabric_settings &settings, bool one_sided) {
 }
 
 // Restricts a query to a source address, or to a domain, which is what libfabric calls a device.
-struct question {
+struct query {
     const char *source = nullptr;
     const char *domain = nullptr;
 };
 
-info_ptr ask(const fabric_settings &settings, bool one_sided, const question &where) {
+info_ptr query_infos(const fabric_settings &settings, bool one_sided, const query &restriction) {
     const info_ptr hints = make_hints(settings, one_sided);
-    if (where.domain != nullptr)
-        hints->domain_attr->name = strdup(where.domain);
-    return get_infos(where.source, hints.get());
+    if (restriction.domain != nullptr)
+        hints->domain_attr->name = strdup(restriction.domain);
+    return get_infos(restriction.source, hints.get());
 }
 
 // Providers treat hints as advice: check whether they followed it.
-bool follows(const fi_info &info, const question &where) {
-    if (where.source != nullptr)
-        return address_text(info.src_addr, info.src_addrlen) == where.source;
-    if (where.domain != nullptr)
-        return info.domain_attr->name != nullptr && std::string_view(info.domain_attr->name) == where.domain;
+bool follows(const fi_info &info, const query &restriction) {
+    if (restriction.source != nullptr)
+        return address_text(info.src_addr, info.src_addrlen) == restriction.source;
+    if (restriction.domain != nullptr)
+        return info.domain_attr->name != nullptr &&
+               std::string_view(info.domain_attr->name) == restriction.domain;
     return true;
 }
 
 bool is_in_shared_memory(const fi_info &info) { return info.addr_format == FI_ADDR_STR; }
 
-constexpr std::size_t never = 1000; // a preference
+constexpr std::size_t unusable = 1000; // a preference
 
-std::size_t place(std::span<const std::string_view> names, std::string_view name) {
+std::size_t index_of(std::span<const std::string_view> names, std::string_view name) {
     return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
@@ -90,32 +91,32 @@ std::size_t place(std::span<const std::string_view> names, std::string_view name
 // are.
 std::size_t preference(const fi_info &info, const fabric_settings &settings) {
     const std::string_view name = info.fabric_attr->prov_name;
-    if (settings.provider.empty() && settings.where == reach::network && is_in_shared_memory(info))
-        return never;
-    if (settings.provider.empty() && place(only_by_name, name) < only_by_name.size())
-        return never;
+    if (settings.provider.empty() && settings.scope == reach::network && is_in_shared_memory(info))
+        return unusable;
+    if (settings.provider.empty() && index_of(only_by_name, name) < only_by_name.size())
+        return unusable;
     if ((info.tx_attr->msg_order & FI_ORDER_SAS) == 0)
-        return never;
+        return unusable;
     std::size_t result = 0;
-    if (settings.where == reach::same_host) {
-        result = place(for_one_host, name);
-        if (result < for_one_host.size())
+    if (settings.scope == reach::same_host) {
+        result = index_of(shm_providers, name);
+        if (result < shm_providers.size())
             return result;
     }
-    const std::size_t among_networks = place(for_networks, name);
-    return result + among_networks + (name == last ? 1 : 0);
+    const std::size_t index = index_of(network_providers, name);
+    return result + index + (name == last ? 1 : 0);
 }
 
 // nullptr: no provider fits.
-info_ptr best_of(const fabric_settings &settings, bool one_sided, const question &where) {
-    const info_ptr found = ask(settings, one_sided, where);
+info_ptr best_of(const fabric_settings &settings, bool one_sided, const query &restriction) {
+    const info_ptr infos = query_infos(settings, one_sided, restriction);
     const fi_info *best = nullptr;
-    std::size_t best_preference = never;
-    for (const fi_info *each = found.get(); each != nullptr; each = each->next) {
-        const std::size_t its = preference(*each, settings);
-        if (its < best_preference && follows(*each, where)) {
+    std::size_t best_preference = unusable;
+    for (const fi_info *each = infos.get(); each != nullptr; each = each->next) {
+        const std::size_t rank = preference(*each, settings);
+        if (rank < best_preference && follows(*each, restriction)) {
             best = each;
-            best_preference = its;
+            best_preference = rank;
         }
     }
     return info_ptr(best != nullptr ? libfabric().dupinfo(best) : nullptr);
@@ -123,7 +124,7 @@ info_ptr best_of(const fabric_settings &settings, bool one_sided, const question
 
 info_ptr best_on_interface(const fabric_settings &settings, bool one_sided) {
     // Shared memory has no interfaces.
-    if (settings.where == reach::same_host)
+    if (settings.scope == reach::same_host)
         if (info_ptr best = best_of(settings, one_sided, {}); best && is_in_shared_memory(*best))
             return best;
     for (const interface_address &each : addresses_named(settings.interface))
@@ -136,9 +137,9 @@ info_ptr best_on_interface(const fabric_settings &settings, bool one_sided) {
 std::string usable_interfaces(const fabric_settings &settings) {
     std::set<std::string> names;
     const std::vector<interface_address> all = interface_addresses();
-    const info_ptr found = ask(settings, false, {});
-    for (const fi_info *each = found.get(); each != nullptr; each = each->next) {
-        if (preference(*each, settings) == never || is_in_shared_memory(*each))
+    const info_ptr infos = query_infos(settings, false, {});
+    for (const fi_info *each = infos.get(); each != nullptr; each = each->next) {
+        if (preference(*each, settings) == unusable || is_in_shared_memory(*each))
             continue;
         const std::string address = address_text(each->src_addr, each->src_addrlen);
         const auto its = std::find_if(all.begin(), all.end(),
@@ -154,7 +155,7 @@ std::string usable_interfaces(const fabric_settings &settings) {
     return text;
 }
 
-std::string what_there_is() {
+std::string list_providers() {
     std::set<std::string> names;
     const info_ptr all = get_infos(nullptr, nullptr);
     for (const fi_info *each = all.get(); each != nullptr; each = each->next)
@@ -172,7 +173,7 @@ bool uses_internet_addresses(const fi_info &chosen) {
 }
 
 // Providers open without one, and then no message arrives.
-void demand_an_interface() {
+void require_interface() {
     if (interface_addresses().empty())
         throw std::runtime_error(
             "fult-comm: there is no network: no interface of this host, or of its network namespace, is "
@@ -180,7 +181,7 @@ void demand_an_interface() {
             "with FULT_COMM_SAME_HOST=auto they need none");
 }
 
-[[noreturn]] void nothing_fits(const fabric_settings &settings) {
+[[noreturn]] void throw_no_provider(const fabric_settings &settings) {
     if (const std::string usable = settings.interface.empty() ? "" : usable_interfaces(settings);
         !usable.empty())
         throw std::runtime_error(
@@ -192,11 +193,11 @@ void demand_an_interface() {
             "; usable here: " + usable);
     std::string text = "libfabric has no ";
     text += settings.provider.empty() ? "provider" : "provider '" + settings.provider + "'";
-    text += settings.where == reach::same_host ? " for ranks of this host" : " for the network";
+    text += settings.scope == reach::same_host ? " for ranks of this host" : " for the network";
     if (!settings.interface.empty())
         text += " on interface '" + settings.interface + "'";
     text +=
-        " with reliable datagrams in order (FI_EP_RDM, FI_MSG, FI_ORDER_SAS). Here are: " + what_there_is();
+        " with reliable datagrams in order (FI_EP_RDM, FI_MSG, FI_ORDER_SAS). Here are: " + list_providers();
     text +=
         ". Name one of these, or another interface; fi_info -t FI_EP_RDM shows them with their interfaces";
     throw std::runtime_error(text);
@@ -209,10 +210,10 @@ info_ptr choose_provider(const fabric_settings &settings) {
         if (info_ptr best = settings.interface.empty() ? best_of(settings, one_sided, {})
                                                        : best_on_interface(settings, one_sided)) {
             if (uses_internet_addresses(*best))
-                demand_an_interface();
+                require_interface();
             return best;
         }
-    nothing_fits(settings);
+    throw_no_provider(settings);
 }
 
 bool offers_delivery(const fi_info &chosen) {

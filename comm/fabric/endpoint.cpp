@@ -14,7 +14,7 @@ namespace fult::comm::detail {
 namespace {
 
 // Errors that make a rank unreachable for good; others affect a single operation.
-bool means_gone(long error) noexcept {
+bool is_unreachable(long error) noexcept {
     switch (error < 0 ? -error : error) {
     case ECONNREFUSED:
     case ECONNRESET:
@@ -35,83 +35,84 @@ bool means_gone(long error) noexcept {
 
 } // namespace
 
-outcome fabric_endpoint::refused(long result, int rank) noexcept {
+outcome fabric_endpoint::failure_of(long result, int rank) noexcept {
     FULT_ASSERT(rank < static_cast<int>(ranks_.size()) && result != 0);
     if (result == -FI_EAGAIN || result == -FI_ENOMEM || result == -FI_ENOBUFS || result == -FI_ENOSPC)
         return outcome::again;
-    if (rank >= 0 && means_gone(result))
+    if (rank >= 0 && is_unreachable(result))
         ranks_[static_cast<std::size_t>(rank)] = FI_ADDR_NOTAVAIL;
     return outcome::failed;
 }
 
 outcome fabric_endpoint::inject(int rank, const void *bytes, std::size_t size) noexcept {
-    const fi_addr_t to = destination(rank);
-    if (to == FI_ADDR_NOTAVAIL) [[unlikely]]
+    const fi_addr_t address = destination(rank);
+    if (address == FI_ADDR_NOTAVAIL) [[unlikely]]
         return outcome::failed;
-    const ssize_t result = fi_inject(endpoint_.get(), bytes, size, to);
-    return result == 0 ? outcome::done : refused(result, rank);
+    const ssize_t result = fi_inject(endpoint_.get(), bytes, size, address);
+    return result == 0 ? outcome::done : failure_of(result, rank);
 }
 
-template <class Call> outcome fabric_endpoint::begin(posted &what, int rank, Call call) noexcept {
-    const fi_addr_t to = destination(rank);
-    if (to == FI_ADDR_NOTAVAIL) [[unlikely]]
+template <class Call> outcome fabric_endpoint::begin(work_request &request, int rank, Call call) noexcept {
+    const fi_addr_t address = destination(rank);
+    if (address == FI_ADDR_NOTAVAIL) [[unlikely]]
         return outcome::failed;
-    in_flight *const op = operations_.begin(what, rank);
+    fabric_operation *const op = operations_.begin(request, rank);
     if (op == nullptr)
         return outcome::again;
-    const ssize_t result = call(to, *op);
+    const ssize_t result = call(address, *op);
     if (result == 0)
         return outcome::done;
     operations_.end(op);
-    return refused(result, rank);
+    return failure_of(result, rank);
 }
 
 outcome fabric_endpoint::send(packet &p) noexcept {
-    p.kind = posted_kind::send;
-    return begin(p, p.rank, [&](fi_addr_t to, in_flight &op) {
-        return fi_send(endpoint_.get(), p.data(), p.size, p.descriptor[settings_.descriptor], to,
-                       static_cast<posted *>(&op));
+    p.kind = request_kind::send;
+    return begin(p, p.rank, [&](fi_addr_t address, fabric_operation &op) {
+        return fi_send(endpoint_.get(), p.data(), p.size, p.descriptor[settings_.descriptor], address,
+                       static_cast<work_request *>(&op));
     });
 }
 
 outcome fabric_endpoint::post(packet &p) noexcept {
     FULT_ASSERT(p.capacity != 0);
-    p.kind = posted_kind::receive;
+    p.kind = request_kind::receive;
     const ssize_t result =
         fi_recv(endpoint_.get(), p.data(), std::min<std::size_t>(p.capacity, settings_.receive_packet_bytes),
-                p.descriptor[settings_.descriptor], FI_ADDR_UNSPEC, static_cast<posted *>(&p));
-    return result == 0 ? outcome::done : refused(result, -1);
+                p.descriptor[settings_.descriptor], FI_ADDR_UNSPEC, static_cast<work_request *>(&p));
+    return result == 0 ? outcome::done : failure_of(result, -1);
 }
 
 // Transfers -----------------------------------------------------------------------------------------------------------
 
 ssize_t fabric_endpoint::move(const transfer &t, bool is_write, std::size_t offset, std::size_t size,
-                              in_flight &op) noexcept {
-    const iovec here{op.through ? op.through->bytes.get() : static_cast<std::byte *>(t.local) + offset, size};
-    const fi_rma_iov there{t.address + offset, size, t.key};
+                              fabric_operation &op) noexcept {
+    const iovec local{op.staging ? op.staging->bytes.get() : static_cast<std::byte *>(t.local) + offset,
+                      size};
+    const fi_rma_iov remote{t.address + offset, size, t.key};
     void *descriptor = t.descriptor;
     fi_msg_rma message{};
-    message.msg_iov = &here;
+    message.msg_iov = &local;
     message.desc = &descriptor;
     message.iov_count = 1;
     message.addr = destination(t.rank);
-    message.rma_iov = &there;
+    message.rma_iov = &remote;
     message.rma_iov_count = 1;
-    message.context = static_cast<posted *>(&op);
+    message.context = static_cast<work_request *>(&op);
     return is_write ? fi_writemsg(endpoint_.get(), &message, write_flags_ | FI_COMPLETION)
                     : fi_readmsg(endpoint_.get(), &message, FI_COMPLETION);
 }
 
 outcome fabric_endpoint::start(transfer &t, bool is_write) noexcept {
-    pieces_of(t).start(is_write);
+    piece_state(t).start(is_write);
     if (in_shared_memory_) { // as a whole, within the call
-        const outcome how =
-            begin(t, t.rank, [&](fi_addr_t, in_flight &op) { return move(t, is_write, 0, t.size, op); });
+        const outcome result = begin(
+            t, t.rank, [&](fi_addr_t, fabric_operation &op) { return move(t, is_write, 0, t.size, op); });
         // A provider that copies within the call reports that a copy failed, but not which; so the result
         // must be known before the next one.
-        if (how == outcome::done)
+        if (result == outcome::done)
             drain(&t);
-        return how;
+        return result;
     }
     if (destination(t.rank) == FI_ADDR_NOTAVAIL)
         return outcome::failed;
@@ -124,49 +125,49 @@ outcome fabric_endpoint::read(transfer &t) noexcept { return start(t, false); }
 outcome fabric_endpoint::write(transfer &t) noexcept { return start(t, true); }
 
 void fabric_endpoint::begin_pieces(int rank) noexcept {
-    rank_transfers &of = transfers_[static_cast<std::size_t>(rank)];
-    while (of.first && of.has_room()) {
-        transfer &t = *of.first;
+    rank_transfers &transfers = transfers_[static_cast<std::size_t>(rank)];
+    while (transfers.first && transfers.has_room()) {
+        transfer &t = *transfers.first;
         if (!begin_piece(t))
             return;
-        if (!pieces_of(t).is_begun())
+        if (!piece_state(t).is_begun())
             continue;
-        of.take();
-        if (pieces_of(t).is_over()) // it failed before any piece of it was begun
-            give_up(t);
+        transfers.take();
+        if (piece_state(t).is_over()) // it failed before any piece of it was begun
+            abandon(t);
     }
 }
 
 // Gives the next piece to the provider.
-outcome fabric_endpoint::fly(transfer &t, std::size_t size) noexcept {
-    const pieces_of state(t);
+outcome fabric_endpoint::start_piece(transfer &t, std::size_t size) noexcept {
+    const piece_state state(t);
     const bool is_staged = is_staging_ && !state.is_write();
-    staging_buffer *const through = is_staged ? buffers_.take(most_of_a_piece) : nullptr;
-    if (is_staged && !through)
+    staging_buffer *const staging = is_staged ? buffers_.take(max_piece) : nullptr;
+    if (is_staged && !staging)
         return outcome::again;
-    const outcome how = begin(t, t.rank, [&](fi_addr_t, in_flight &op) {
+    const outcome result = begin(t, t.rank, [&](fi_addr_t, fabric_operation &op) {
         op.bytes = size;
-        op.place = static_cast<std::byte *>(t.local) + state.next_offset();
-        op.through = through;
+        op.target = static_cast<std::byte *>(t.local) + state.next_offset();
+        op.staging = staging;
         return move(t, state.is_write(), state.next_offset(), size, op);
     });
-    if (how != outcome::done && through)
-        buffers_.give(*through);
-    return how;
+    if (result != outcome::done && staging)
+        buffers_.give(*staging);
+    return result;
 }
 
 // Returns false if there is no room for it.
 bool fabric_endpoint::begin_piece(transfer &t) noexcept {
-    pieces_of state(t);
+    piece_state state(t);
     const std::size_t size = state.next_size();
-    const outcome how = fly(t, size);
-    if (how == outcome::again) {
+    const outcome result = start_piece(t, size);
+    if (result == outcome::again) {
         stalled_ = true;
         return false;
     }
-    if (how == outcome::done) {
+    if (result == outcome::done) {
         state.begin(size);
-        transfers_[static_cast<std::size_t>(t.rank)].begun(size);
+        transfers_[static_cast<std::size_t>(t.rank)].count_begin(size);
     } else {
         state.fail();
     }
@@ -174,31 +175,31 @@ bool fabric_endpoint::begin_piece(transfer &t) noexcept {
 }
 
 // The provider has finished with a piece. Returns true if that ends its transfer.
-bool fabric_endpoint::piece_ended(in_flight *op, bool well, event &e) noexcept {
+bool fabric_endpoint::end_piece(fabric_operation *op, bool ok, event &e) noexcept {
     const int rank = op->rank;
     const std::size_t bytes = op->bytes;
-    std::byte *const place = op->place;
-    staging_buffer *const through = op->through;
+    std::byte *const target = op->target;
+    staging_buffer *const staging = op->staging;
     auto *const t = static_cast<transfer *>(operations_.end(op));
-    if (through) {
-        if (t && well)
-            std::memcpy(place, through->bytes.get(), bytes);
-        buffers_.give(*through);
+    if (staging) {
+        if (t && ok)
+            std::memcpy(target, staging->bytes.get(), bytes);
+        buffers_.give(*staging);
     }
     if (!t)
         return false;
-    rank_transfers &of = transfers_[static_cast<std::size_t>(rank)];
-    of.ended(bytes, well);
-    pieces_of state(*t);
+    rank_transfers &transfers = transfers_[static_cast<std::size_t>(rank)];
+    transfers.count_end(bytes, ok);
+    piece_state state(*t);
     const bool was_begun = state.is_begun();
-    state.end(bytes, well);
+    state.end(bytes, ok);
     if (!was_begun && state.is_begun()) { // it failed
-        FULT_ASSERT(of.first == t, "the others of the list have no pieces yet");
-        of.take();
+        FULT_ASSERT(transfers.first == t, "the others of the list have no pieces yet");
+        transfers.take();
     }
     const bool is_over = state.is_over();
     if (is_over)
-        e = {state.has_failed() ? event::kind::lost : event::kind::moved, t};
+        e = {state.has_failed() ? event_kind::lost : event_kind::moved, t};
     begin_pieces(rank); // gives up what fails by it
     return is_over;
 }
@@ -210,7 +211,7 @@ bool fabric_endpoint::has_advanced(int rank) noexcept {
 // Completions ---------------------------------------------------------------------------------------------------------
 
 // Reads the queue into early_, until that transfer has ended or the queue is empty.
-void fabric_endpoint::drain(const transfer *until) noexcept {
+void fabric_endpoint::drain(const transfer *last) noexcept {
     constexpr std::size_t batch = 16;
     for (;;) {
         if (early_begin_ == early_.size())
@@ -218,32 +219,32 @@ void fabric_endpoint::drain(const transfer *until) noexcept {
         if (early_.capacity() - early_.size() < batch)
             return; // the rest remains in the queue
         std::array<event, batch> events;
-        const unsigned count = read_queue(events, until);
+        const unsigned count = read_queue(events, last);
         early_.insert(early_.end(), events.begin(), events.begin() + count);
         FULT_ASSERT(count <= batch);
-        const auto is_it = [&](const event &e) { return e.what == until; };
+        const auto is_it = [&](const event &e) { return e.request == last; };
         if (count == 0 || std::any_of(events.begin(), events.begin() + count, is_it))
             return;
     }
 }
 
 bool fabric_endpoint::completed(const fi_cq_msg_entry &entry, event &e) noexcept {
-    auto *const context = static_cast<posted *>(entry.op_context);
+    auto *const context = static_cast<work_request *>(entry.op_context);
     if (context == nullptr)
         return false; // caused by another rank's operation here
-    if (context->kind == posted_kind::receive) {
+    if (context->kind == request_kind::receive) {
         auto *const p = static_cast<packet *>(context);
         FULT_ASSERT(entry.len <= p->capacity, "the provider keeps within the buffer");
         p->size = static_cast<std::uint32_t>(entry.len);
-        e = {event::kind::received, p};
+        e = {event_kind::received, p};
         return true;
     }
     if (is_piece(*context))
-        return piece_ended(static_cast<in_flight *>(context), true, e);
-    posted *const what = operations_.end(static_cast<in_flight *>(context));
-    if (what == nullptr)
+        return end_piece(static_cast<fabric_operation *>(context), true, e);
+    work_request *const request = operations_.end(static_cast<fabric_operation *>(context));
+    if (request == nullptr)
         return false;
-    e = {what->kind == posted_kind::send ? event::kind::sent : event::kind::moved, what};
+    e = {request->kind == request_kind::send ? event_kind::sent : event_kind::moved, request};
     return true;
 }
 
@@ -252,29 +253,29 @@ bool fabric_endpoint::failed(event &e, const transfer *suspect) noexcept {
     fi_cq_err_entry error{};
     if (fi_cq_readerr(queue_.get(), &error, 0) <= 0)
         return false;
-    auto *context = static_cast<posted *>(error.op_context);
+    auto *context = static_cast<work_request *>(error.op_context);
     if (context == nullptr && suspect != nullptr &&
         (error.flags & (FI_REMOTE_READ | FI_REMOTE_WRITE | FI_RECV)) == 0)
-        operations_.each_to(suspect->rank, [&](in_flight &op) {
-            if (op.what == suspect)
+        operations_.each_to(suspect->rank, [&](fabric_operation &op) {
+            if (op.request == suspect)
                 context = &op;
         });
     if (context == nullptr)
         return false;
-    if (context->kind == posted_kind::receive) {
+    if (context->kind == request_kind::receive) {
         auto *const p = static_cast<packet *>(context);
         p->size = 0;
         p->rank = -1;
-        e = {event::kind::lost, context};
+        e = {event_kind::lost, context};
         return true;
     }
-    auto *const op = static_cast<in_flight *>(context);
-    if (means_gone(error.err))
+    auto *const op = static_cast<fabric_operation *>(context);
+    if (is_unreachable(error.err))
         ranks_[static_cast<std::size_t>(op->rank)] = FI_ADDR_NOTAVAIL;
     if (is_piece(*op))
-        return piece_ended(op, false, e);
-    e = {event::kind::lost, operations_.end(op)};
-    return e.what != nullptr;
+        return end_piece(op, false, e);
+    e = {event_kind::lost, operations_.end(op)};
+    return e.request != nullptr;
 }
 
 unsigned fabric_endpoint::read_queue(std::span<event> events, const transfer *suspect) noexcept {
@@ -300,32 +301,33 @@ unsigned fabric_endpoint::poll(std::span<event> events) noexcept {
     if (std::exchange(stalled_, false)) [[unlikely]]
         for (std::size_t rank = 0; rank < transfers_.size(); ++rank)
             begin_pieces(static_cast<int>(rank));
-    if (early_begin_ == early_.size() && given_up_ == nullptr) [[likely]]
+    if (early_begin_ == early_.size() && abandoned_ == nullptr) [[likely]]
         return read_queue(events, nullptr);
     unsigned count = 0;
     while (count < events.size() && early_begin_ < early_.size())
         events[count++] = early_[early_begin_++];
-    while (count < events.size() && given_up_ != nullptr) {
-        posted *const what = std::exchange(given_up_, static_cast<posted *>(given_up_->notes.notes[0]));
-        events[count++] = {event::kind::lost, what};
+    while (count < events.size() && abandoned_ != nullptr) {
+        work_request *const request =
+            std::exchange(abandoned_, static_cast<work_request *>(abandoned_->space.words[0]));
+        events[count++] = {event_kind::lost, request};
     }
     if (early_begin_ == early_.size())
         early_begin_ = 0, early_.clear();
     return count;
 }
 
-void fabric_endpoint::give_up(posted &what) noexcept {
-    what.notes.notes[0] = given_up_;
-    given_up_ = &what;
+void fabric_endpoint::abandon(work_request &request) noexcept {
+    request.space.words[0] = abandoned_;
+    abandoned_ = &request;
 }
 
 // A piece that was begun has come to its end without success, and its record is abandoned.
-void fabric_endpoint::piece_stopped(in_flight &op) noexcept {
-    auto &t = static_cast<transfer &>(*std::exchange(op.what, nullptr));
-    transfers_[static_cast<std::size_t>(op.rank)].ended(op.bytes, false);
-    pieces_of(t).end(op.bytes, false);
-    if (pieces_of(t).is_over())
-        give_up(t);
+void fabric_endpoint::abandon_piece(fabric_operation &op) noexcept {
+    auto &t = static_cast<transfer &>(*std::exchange(op.request, nullptr));
+    transfers_[static_cast<std::size_t>(op.rank)].count_end(op.bytes, false);
+    piece_state(t).end(op.bytes, false);
+    if (piece_state(t).is_over())
+        abandon(t);
 }
 
 // The provider may go on with what is under way. But the memory of packets and of the buffers that reads go
@@ -334,18 +336,18 @@ void fabric_endpoint::piece_stopped(in_flight &op) noexcept {
 void fabric_endpoint::forget(int rank) noexcept {
     ranks_[static_cast<std::size_t>(rank)] = FI_ADDR_NOTAVAIL;
     drain(nullptr); // operations that have ended are reported with their results
-    rank_transfers &of = transfers_[static_cast<std::size_t>(rank)];
-    while (transfer *const t = of.take()) {
-        pieces_of(*t).fail();
-        if (pieces_of(*t).is_over())
-            give_up(*t);
+    rank_transfers &transfers = transfers_[static_cast<std::size_t>(rank)];
+    while (transfer *const t = transfers.take()) {
+        piece_state(*t).fail();
+        if (piece_state(*t).is_over())
+            abandon(*t);
     }
-    operations_.each_to(rank, [&](in_flight &op) {
+    operations_.each_to(rank, [&](fabric_operation &op) {
         if (is_piece(op)) {
-            piece_stopped(op);
+            abandon_piece(op);
         } else {
-            fi_cancel(&endpoint_->fid, static_cast<posted *>(&op));
-            give_up(*std::exchange(op.what, nullptr));
+            fi_cancel(&endpoint_->fid, static_cast<work_request *>(&op));
+            abandon(*std::exchange(op.request, nullptr));
         }
     });
 }
@@ -388,7 +390,7 @@ void fabric_endpoint::deregister_memory(memory &m) noexcept {
 }
 
 bool fabric_endpoint::may_sleep() noexcept {
-    if (early_begin_ != early_.size() || given_up_ != nullptr || stalled_)
+    if (early_begin_ != early_.size() || abandoned_ != nullptr || stalled_)
         return false;
     if (descriptor_ < 0)
         return true;

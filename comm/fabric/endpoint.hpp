@@ -47,24 +47,24 @@ class fabric_endpoint final : public transport {
     bool open_wait_set() noexcept;
     void open_endpoint();
     fi_addr_t destination(int rank) const noexcept { return ranks_[static_cast<std::size_t>(rank)]; }
-    outcome refused(long result, int rank) noexcept;
-    template <class Call> outcome begin(posted &what, int rank, Call call) noexcept;
+    outcome failure_of(long result, int rank) noexcept;
+    template <class Call> outcome begin(work_request &request, int rank, Call call) noexcept;
     ssize_t move(const transfer &t, bool is_write, std::size_t offset, std::size_t size,
-                 in_flight &op) noexcept;
+                 fabric_operation &op) noexcept;
     outcome start(transfer &t, bool is_write) noexcept;
     void begin_pieces(int rank) noexcept;
     bool begin_piece(transfer &t) noexcept;
-    outcome fly(transfer &t, std::size_t size) noexcept;
-    bool piece_ended(in_flight *op, bool well, event &e) noexcept;
-    bool is_piece(const posted &op) const noexcept {
-        return op.kind == posted_kind::transfer && !in_shared_memory_;
+    outcome start_piece(transfer &t, std::size_t size) noexcept;
+    bool end_piece(fabric_operation *op, bool ok, event &e) noexcept;
+    bool is_piece(const work_request &op) const noexcept {
+        return op.kind == request_kind::transfer && !in_shared_memory_;
     }
-    void give_up(posted &what) noexcept;
-    void piece_stopped(in_flight &op) noexcept;
+    void abandon(work_request &request) noexcept;
+    void abandon_piece(fabric_operation &op) noexcept;
     bool completed(const fi_cq_msg_entry &entry, event &e) noexcept;
     bool failed(event &e, const transfer *suspect) noexcept;
     unsigned read_queue(std::span<event> events, const transfer *suspect) noexcept;
-    void drain(const transfer *until) noexcept;
+    void drain(const transfer *last) noexcept;
 
     fabric_settings settings_;
     info_ptr info_;
@@ -86,7 +86,7 @@ class fabric_endpoint final : public transport {
     bool stalled_ = false;     // the provider lacked room for a piece
     std::vector<event> early_; // read from the queue outside poll
     std::size_t early_begin_ = 0;
-    posted *given_up_ = nullptr; // by forget; linked by their notes, which the provider does not use
+    work_request *abandoned_ = nullptr; // by forget; linked by their space, which the provider does not use
     std::uint64_t write_flags_ = 0;
     bool in_shared_memory_ = false;
     int descriptor_ = -1;

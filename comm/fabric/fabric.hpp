@@ -15,8 +15,8 @@ enum class reach {
 };
 
 struct fabric_settings {
-    reach where = reach::network;
-    std::string provider;  // its name in fi_info -l; "" chooses the best for `where`
+    reach scope = reach::network;
+    std::string provider;  // its name in fi_info -l; "" chooses the best for `scope`
     std::string interface; // address or name of the network interface; "" leaves it to the provider
     std::string name; // of this rank, unique on the host: "fult-<job>-<rank>". Remains of an earlier process
                       // under this name are removed

@@ -1,7 +1,7 @@
 #include "comm/fabric/library.hpp"
 
 #include "comm/base/loaded_library.hpp"
-#include "comm/fabric/kept_signals.hpp"
+#include "comm/fabric/signal_guard.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -13,7 +13,7 @@ constexpr loaded_library::description libfabric_file{
 // libfabric's structures grow only at their ends and are allocated by the library, so the newest version of
 // each function works for code compiled with older headers.
 fabric_library load() {
-    const kept_signals signals;
+    const signal_guard signals;
     const loaded_library library(libfabric_file);
     fabric_library found{};
     library.find(found.getinfo, "fi_getinfo");

@@ -1,5 +1,5 @@
 // The functions of libfabric, loaded when the first transport needs them: loading it also loads the libraries
-// of all its providers, some of which take over the program's signals before main begins (kept_signals.hpp).
+// of all its providers, some of which take over the program's signals before main begins (signal_guard.hpp).
 // Programs that do not use the network avoid this.
 //
 // The inline functions in libfabric's headers call through tables in its objects and are not listed here.

@@ -34,7 +34,7 @@ inline std::string fabric_error(long result) {
 }
 
 // Checks the result of a setup call. Throws a description of the failure.
-inline void must(long result, const std::string &provider, const char *call) {
+inline void check_result(long result, const std::string &provider, const char *call) {
     if (result == 0)
         return;
     const char *lacking = lack_of_descriptors(static_cast<int>(result < 0 ? -result : result));

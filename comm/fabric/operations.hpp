@@ -15,62 +15,63 @@ namespace fult::comm::detail {
 
 struct staging_buffer;
 
-struct in_flight : posted {
-    posted *what = nullptr; // nullptr: abandoned, or free
+struct fabric_operation : work_request {
+    work_request *request = nullptr; // nullptr: abandoned, or free
     int rank = -1;
     std::size_t bytes = 0;             // of a piece of a transfer
-    std::byte *place = nullptr;        // where a piece belongs that goes through
-    staging_buffer *through = nullptr; // this buffer, which is the record's until its end
-    in_flight *before = nullptr;
-    in_flight *after = nullptr;
+    std::byte *target = nullptr;       // where a piece belongs that goes through
+    staging_buffer *staging = nullptr; // this buffer, which is the record's until its end
+    fabric_operation *previous = nullptr;
+    fabric_operation *next = nullptr;
 };
 
 // Not thread-safe.
 class operations {
   public:
     operations() noexcept {
-        posted *const none = nullptr;
-        flying_.what = none;
-        flying_.before = flying_.after = &flying_;
+        work_request *const none = nullptr;
+        active_.request = none;
+        active_.previous = active_.next = &active_;
     }
     operations(const operations &) = delete;
     operations &operator=(const operations &) = delete;
 
     // nullptr if no memory is available.
-    in_flight *begin(posted &what, int rank) noexcept {
+    fabric_operation *begin(work_request &request, int rank) noexcept {
         if (free_ == nullptr && !grow())
             return nullptr;
-        in_flight *const op = free_;
-        FULT_ASSERT(!op->what, "a free record has no operation");
-        free_ = op->after;
-        op->kind = what.kind;
-        op->what = &what;
+        fabric_operation *const op = free_;
+        FULT_ASSERT(!op->request, "a free record has no operation");
+        free_ = op->next;
+        op->kind = request.kind;
+        op->request = &request;
         op->rank = rank;
-        op->through = nullptr;
-        op->after = &flying_;
-        op->before = flying_.before;
-        op->before->after = op;
-        flying_.before = op;
+        op->staging = nullptr;
+        op->next = &active_;
+        op->previous = active_.previous;
+        op->previous->next = op;
+        active_.previous = op;
         return op;
     }
 
     // The provider has finished. Returns the object of the operation, or nullptr if it was abandoned.
-    posted *end(in_flight *op) noexcept {
-        FULT_ASSERT(op != &flying_ && op->before->after == op && op->after->before == op, "it is in flight");
-        op->before->after = op->after;
-        op->after->before = op->before;
-        posted *const what = op->what;
-        op->what = nullptr;
-        op->after = free_;
+    work_request *end(fabric_operation *op) noexcept {
+        FULT_ASSERT(op != &active_ && op->previous->next == op && op->next->previous == op,
+                    "it is in flight");
+        op->previous->next = op->next;
+        op->next->previous = op->previous;
+        work_request *const request = op->request;
+        op->request = nullptr;
+        op->next = free_;
         free_ = op;
-        return what;
+        return request;
     }
 
-    // Calls f(in_flight &) for each operation to that rank that was not abandoned, oldest first; f may
+    // Calls f(fabric_operation &) for each operation to that rank that was not abandoned, oldest first; f may
     // abandon it, but not end it.
     template <class F> void each_to(int rank, F f) {
-        for (in_flight *op = flying_.after; op != &flying_; op = op->after)
-            if (op->rank == rank && op->what)
+        for (fabric_operation *op = active_.next; op != &active_; op = op->next)
+            if (op->rank == rank && op->request)
                 f(*op);
     }
 
@@ -81,21 +82,21 @@ class operations {
 
     bool grow() noexcept {
         try {
-            blocks_.push_back(std::make_unique<in_flight[]>(per_block));
+            blocks_.push_back(std::make_unique<fabric_operation[]>(per_block));
         } catch (const std::bad_alloc &) {
             return false;
         }
         for (std::size_t i = 0; i < per_block; ++i) {
-            in_flight &op = blocks_.back()[i];
-            op.after = free_;
+            fabric_operation &op = blocks_.back()[i];
+            op.next = free_;
             free_ = &op;
         }
         return true;
     }
 
-    in_flight flying_{}; // the head of a ring, oldest first
-    in_flight *free_ = nullptr;
-    std::vector<std::unique_ptr<in_flight[]>> blocks_;
+    fabric_operation active_{}; // the head of a ring, oldest first
+    fabric_operation *free_ = nullptr;
+    std::vector<std::unique_ptr<fabric_operation[]>> blocks_;
 };
 
 } // namespace fult::comm::detail

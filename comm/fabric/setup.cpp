@@ -7,7 +7,7 @@
 #include "comm/base/hex.hpp"
 #include "comm/fabric/choice.hpp"
 #include "comm/fabric/endpoint.hpp"
-#include "comm/fabric/kept_signals.hpp"
+#include "comm/fabric/signal_guard.hpp"
 
 namespace fult::comm::detail {
 
@@ -20,7 +20,7 @@ constexpr std::size_t whole_in_rxm = 16384;
 std::string name_of(fid_ep *endpoint, const std::string &provider) {
     std::string name(512, '\0');
     std::size_t size = name.size();
-    must(fi_getname(&endpoint->fid, name.data(), &size), provider, "fi_getname");
+    check_result(fi_getname(&endpoint->fid, name.data(), &size), provider, "fi_getname");
     name.resize(size);
     return name;
 }
@@ -28,9 +28,9 @@ std::string name_of(fid_ep *endpoint, const std::string &provider) {
 } // namespace
 
 fabric_endpoint::fabric_endpoint(const fabric_settings &settings) : settings_(settings) {
-    const kept_signals signals;
+    const signal_guard signals;
     // Some providers size their queues by it, for 256 ranks by default: too large for some devices.
-    if (settings.where == reach::network && settings.expected_ranks > 1)
+    if (settings.scope == reach::network && settings.expected_ranks > 1)
         setenv("FI_UNIVERSE_SIZE", std::to_string(settings.expected_ranks).c_str(), 0);
     info_ = choose_provider(settings);
     provider_ = info_->fabric_attr->prov_name;
@@ -59,17 +59,17 @@ fabric_endpoint::fabric_endpoint(const fabric_settings &settings) : settings_(se
         write_flags_ = offers_delivery(*info_) ? FI_DELIVERY_COMPLETE : FI_TRANSMIT_COMPLETE;
 
     fid_fabric *fabric = nullptr;
-    must(libfabric().fabric(info_->fabric_attr, &fabric, nullptr), provider_, "fi_fabric");
+    check_result(libfabric().fabric(info_->fabric_attr, &fabric, nullptr), provider_, "fi_fabric");
     fabric_.reset(fabric);
     fid_domain *domain = nullptr;
-    must(fi_domain(fabric, info_.get(), &domain, nullptr), provider_, "fi_domain");
+    check_result(fi_domain(fabric, info_.get(), &domain, nullptr), provider_, "fi_domain");
     domain_.reset(domain);
     fi_av_attr addresses{};
     addresses.type = info_->domain_attr->av_type;
     // A hint, which shared memory rejects if it exceeds the maximum for a host.
     addresses.count = in_shared_memory_ ? 0 : static_cast<std::size_t>(std::max(settings.expected_ranks, 1));
     fid_av *av = nullptr;
-    must(fi_av_open(domain, &addresses, &av, nullptr), provider_, "fi_av_open");
+    check_result(fi_av_open(domain, &addresses, &av, nullptr), provider_, "fi_av_open");
     addresses_.reset(av);
     open_queue();
     open_endpoint();
@@ -113,7 +113,8 @@ void fabric_endpoint::open_queue() {
     if (settings_.sleep && open_wait_set()) {
         attributes.wait_obj = FI_WAIT_SET;
         attributes.wait_set = wait_set_.get();
-        must(fi_cq_open(domain_.get(), &attributes, &queue, nullptr), provider_, "fi_cq_open in a wait set");
+        check_result(fi_cq_open(domain_.get(), &attributes, &queue, nullptr), provider_,
+                     "fi_cq_open in a wait set");
         queue_.reset(queue);
         return;
     }
@@ -125,23 +126,24 @@ void fabric_endpoint::open_queue() {
         queue_.reset();
     }
     attributes.wait_obj = FI_WAIT_NONE;
-    must(fi_cq_open(domain_.get(), &attributes, &queue, nullptr), provider_, "fi_cq_open");
+    check_result(fi_cq_open(domain_.get(), &attributes, &queue, nullptr), provider_, "fi_cq_open");
     queue_.reset(queue);
 }
 
 void fabric_endpoint::open_endpoint() {
     fid_ep *endpoint = nullptr;
-    must(fi_endpoint(domain_.get(), info_.get(), &endpoint, nullptr), provider_, "fi_endpoint");
+    check_result(fi_endpoint(domain_.get(), info_.get(), &endpoint, nullptr), provider_, "fi_endpoint");
     endpoint_.reset(endpoint);
     if (in_shared_memory_ && !settings_.name.empty()) {
         file_ = settings_.name;
         std::replace(file_.begin(), file_.end(), '/', '-');
         conceal();
-        must(fi_setname(&endpoint->fid, file_.data(), file_.size() + 1), provider_, "fi_setname");
+        check_result(fi_setname(&endpoint->fid, file_.data(), file_.size() + 1), provider_, "fi_setname");
     }
-    must(fi_ep_bind(endpoint, &addresses_->fid, 0), provider_, "fi_ep_bind of the address vector");
-    must(fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV), provider_, "fi_ep_bind of the queue");
-    must(fi_enable(endpoint), provider_, "fi_enable");
+    check_result(fi_ep_bind(endpoint, &addresses_->fid, 0), provider_, "fi_ep_bind of the address vector");
+    check_result(fi_ep_bind(endpoint, &queue_->fid, FI_TRANSMIT | FI_RECV), provider_,
+                 "fi_ep_bind of the queue");
+    check_result(fi_enable(endpoint), provider_, "fi_enable");
 }
 
 void fabric_endpoint::conceal() noexcept {

@@ -32,9 +32,9 @@ class staging_buffers {
         }
         return all_.back().get();
     }
-    void give(staging_buffer &which) noexcept {
-        which.next = free_;
-        free_ = &which;
+    void give(staging_buffer &buffer) noexcept {
+        buffer.next = free_;
+        free_ = &buffer;
     }
 
   private:

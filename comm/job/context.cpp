@@ -13,18 +13,18 @@
 namespace fult::comm {
 namespace {
 
-std::unique_ptr<detail::bootstrap> connect(const options &wanted) {
+std::unique_ptr<detail::bootstrap> connect(const options &settings) {
     if (!in_task())
         throw std::logic_error("fult-comm: a context is made by a task; start a fult::runtime first");
-    return detail::connect_bootstrap(std::chrono::seconds(wanted.timeout));
+    return detail::connect_bootstrap(std::chrono::seconds(settings.timeout));
 }
 
-std::unique_ptr<detail::job> start(const options &wanted) {
+std::unique_ptr<detail::job> start(const options &settings) {
     fult::detail::check_not_forked();
-    fult::detail::require_valid(detail::comm_option_table(), wanted, "fult-comm");
-    auto begun = std::make_unique<detail::others_threads>();
-    auto boot = connect(wanted);
-    return std::make_unique<detail::job>(wanted, std::move(boot), std::move(begun));
+    fult::detail::require_valid(detail::comm_option_table(), settings, "fult-comm");
+    auto begun = std::make_unique<detail::foreign_threads>();
+    auto boot = connect(settings);
+    return std::make_unique<detail::job>(settings, std::move(boot), std::move(begun));
 }
 
 void check_rank(const char *call, int rank, int size) {
@@ -37,7 +37,7 @@ void check_rank(const char *call, int rank, int size) {
 
 int detail::launched_ranks() noexcept { return ranks_by_launcher(); }
 
-context::context(const options &wanted) : job_(start(wanted)) {}
+context::context(const options &settings) : job_(start(settings)) {}
 context::~context() {
     if (fult::detail::in_forked_child())
         (void)job_.release(); // the parent is the rank: its end is announced by itself
@@ -50,7 +50,7 @@ const char *context::launcher() const noexcept { return job_->boot->name(); }
 const char *context::route_to(int rank) const {
     fult::detail::check_not_forked();
     check_rank("route_to", rank, size());
-    const detail::transport *via = job_->on->route(rank);
+    const detail::transport *via = job_->first_device->route(rank);
     return via ? via->name() : "self";
 }
 
@@ -62,13 +62,13 @@ bool context::failed(int rank) const {
 
 std::uint64_t context::refused_packets() const noexcept {
     fult::detail::check_not_forked();
-    return job_->strange_packets();
+    return job_->refused_packets();
 }
 
 endpoint &context::world() noexcept { return job_->world; }
-endpoint context::make_endpoint(endpoint_options how) {
+endpoint context::make_endpoint(endpoint_options options) {
     fult::detail::check_not_forked();
-    return job_->make_endpoint(std::move(how));
+    return job_->make_endpoint(std::move(options));
 }
 void context::barrier() {
     fult::detail::check_not_forked();
@@ -79,9 +79,9 @@ bool context::progress() noexcept {
     return job_->progress();
 }
 
-void context::abort(int status, const std::string &why) {
+void context::abort(int status, const std::string &reason) {
     fult::detail::check_not_forked();
-    job_->boot->abort(status, why);
+    job_->boot->abort(status, reason);
     std::_Exit(status == 0 ? 1 : status);
 }
 

@@ -9,63 +9,64 @@
 
 #include <fult/fult.hpp>
 
-#include "comm/base/or_end.hpp"
-#include "comm/base/own_thread.hpp"
+#include "comm/base/library_thread.hpp"
+#include "comm/base/require_resources.hpp"
 #include "comm/base/strings.hpp"
 #include "comm/device/describe.hpp"
-#include "comm/job/joining.hpp"
+#include "comm/job/device_setup.hpp"
 
 namespace fult::comm::detail {
 namespace {
 
-joining::all_addresses exchange_addresses(bootstrap &boot,
-                                          const std::vector<std::unique_ptr<joining>> &ways) {
-    std::vector<std::string> mine;
-    for (const auto &way : ways)
-        for (std::string &each : way->addresses())
-            mine.push_back(std::move(each));
-    joining::all_addresses theirs;
-    for (const std::string &answer : boot.exchange(join_strings(mine)))
-        theirs.push_back(split_strings(answer, mine.size()));
-    return theirs;
+device_setup::all_addresses exchange_addresses(bootstrap &boot,
+                                               const std::vector<std::unique_ptr<device_setup>> &setups) {
+    std::vector<std::string> own_addresses;
+    for (const auto &setup : setups)
+        for (std::string &each : setup->addresses())
+            own_addresses.push_back(std::move(each));
+    device_setup::all_addresses addresses;
+    for (const std::string &answer : boot.exchange(join_strings(own_addresses)))
+        addresses.push_back(split_strings(answer, own_addresses.size()));
+    return addresses;
 }
 
 } // namespace
 
-job::job(const options &asked, std::unique_ptr<bootstrap> started_by, std::unique_ptr<others_threads> begun)
-    : wanted(asked), begun_(std::move(begun)), boot(std::move(started_by)) {
-    const neighbours all(*boot, wanted);
-    std::vector<std::unique_ptr<joining>> ways;
-    for (unsigned i = 0; i < wanted.devices; ++i)
-        ways.push_back(std::make_unique<joining>(all, wanted, i));
-    joining::all_addresses theirs = exchange_addresses(*boot, ways);
-    if (joining::lacks_room(theirs)) {
-        for (const auto &way : ways)
-            way->go_far(theirs);
-        theirs = exchange_addresses(*boot, ways);
+job::job(const options &settings, std::unique_ptr<bootstrap> connection,
+         std::unique_ptr<foreign_threads> begun)
+    : settings(settings), threads_(std::move(begun)), boot(std::move(connection)) {
+    const neighbours all(*boot, settings);
+    std::vector<std::unique_ptr<device_setup>> setups;
+    for (unsigned i = 0; i < settings.devices; ++i)
+        setups.push_back(std::make_unique<device_setup>(all, settings, i));
+    device_setup::all_addresses addresses = exchange_addresses(*boot, setups);
+    if (device_setup::lacks_room(addresses)) {
+        for (const auto &setup : setups)
+            setup->use_network(addresses);
+        addresses = exchange_addresses(*boot, setups);
     }
-    for (const auto &way : ways)
-        way->connect(theirs);
+    for (const auto &setup : setups)
+        setup->connect(addresses);
     boot->barrier();
-    for (const auto &way : ways) {
-        way->hide();
+    for (const auto &setup : setups) {
+        setup->hide();
         add_device(
-            {std::move(way->transports), std::move(way->routes), all.secret(), all.packet_size(wanted)},
-            std::move(way->bells));
+            {std::move(setup->transports), std::move(setup->routes), all.secret(), all.packet_size(settings)},
+            std::move(setup->bells));
     }
     fult::detail::share_processors(all.processors_are_short());
-    begun_->close();
+    threads_->close();
     begin();
-    watch_ = std::make_unique<liveness>(devices_, all.processes(), wanted.heartbeat, boot->launcher());
+    liveness_ = std::make_unique<liveness>(devices_, all.processes(), settings.heartbeat, boot->launcher());
     if (devices_.size() > 1)
         for (const auto &each : devices_)
-            each->tell_failures_to(watch_.get());
+            each->set_failure_listener(liveness_.get());
     watch_for_deadlocks();
     serve();
 }
 
-job::job(const options &asked, std::unique_ptr<bootstrap> started_by, std::vector<device_links> links)
-    : wanted(asked), boot(std::move(started_by)) {
+job::job(const options &settings, std::unique_ptr<bootstrap> connection, std::vector<device_links> links)
+    : settings(settings), boot(std::move(connection)) {
     for (device_links &each : links)
         add_device(std::move(each), nullptr);
     begin();
@@ -77,18 +78,18 @@ void job::add_device(device_links links, std::unique_ptr<doorbells> bells) {
     device_settings s;
     s.rank = boot->rank();
     s.size = boot->size();
-    s.packet_size = wanted.packet_size != 0 ? wanted.packet_size : links.packet_size;
-    s.packets = wanted.packets;
-    s.rendezvous = wanted.rendezvous;
-    s.unexpected = wanted.unexpected;
-    s.gather = wanted.gather;
+    s.packet_size = settings.packet_size != 0 ? settings.packet_size : links.packet_size;
+    s.packets = settings.packets;
+    s.rendezvous = settings.rendezvous;
+    s.unexpected = settings.unexpected;
+    s.gather = settings.gather;
     s.secret = links.secret;
     devices_.push_back(std::make_unique<device>(s, std::move(links.transports), std::move(links.routes)));
     devices_.back()->set_bells(std::move(bells));
 }
 
 void job::begin() {
-    on = devices_.front().get();
+    first_device = devices_.front().get();
     endpoints_.begin();
     world = make_endpoint({});
 }
@@ -100,10 +101,10 @@ void job::watch_for_deadlocks() {
 
 void job::serve() {
     for (const auto &each : devices_)
-        servers_.push_back(std::make_unique<server>(*each, wanted.server));
+        servers_.push_back(std::make_unique<server>(*each, settings.server));
 }
 
-endpoint job::make_endpoint(endpoint_options how) { return endpoints_.make(std::move(how)); }
+endpoint job::make_endpoint(endpoint_options options) { return endpoints_.make(std::move(options)); }
 
 // Dissemination: after round k each rank has heard of 2^k others.
 void job::barrier() {
@@ -113,8 +114,8 @@ void job::barrier() {
         for (int distance = 1; distance < size; distance *= 2, ++round)
             endpoints_.control().sendrecv(nullptr, 0, (rank + distance) % size, round, nullptr, 0,
                                           (rank + size - distance) % size, round);
-    } catch (const error &how) {
-        throw as_of(how, "barrier");
+    } catch (const error &failure) {
+        throw as_of(failure, "barrier");
     }
 }
 
@@ -132,15 +133,15 @@ bool job::is_lost(int rank) const noexcept {
     return false;
 }
 
-std::uint64_t job::strange_packets() const noexcept {
+std::uint64_t job::refused_packets() const noexcept {
     std::uint64_t count = 0;
     for (const auto &each : devices_)
-        count += each->strange_packets();
+        count += each->refused_packets();
     return count;
 }
 
 // Makes progress until done returns true for all devices.
-void job::until(bool (device::*done)() noexcept) noexcept {
+void job::progress_until(bool (device::*done)() noexcept) noexcept {
     for (;;) {
         bool all = true;
         for (const auto &each : devices_)
@@ -148,7 +149,7 @@ void job::until(bool (device::*done)() noexcept) noexcept {
         if (all)
             return;
         progress();
-        on->pause();
+        first_device->pause();
     }
 }
 
@@ -162,22 +163,22 @@ void job::wait_for_all() {
     std::string missing;
     bool is_late = false;
     std::thread waiting([&] {
-        const own_thread here("fult-end");
+        const library_thread here("fult-end");
         try {
             boot->barrier();
-        } catch (const bootstrap_error &how) {
-            is_late = dynamic_cast<const rank_is_late *>(&how) != nullptr;
-            or_end("comm::context", [&] { missing = how.what(); });
+        } catch (const bootstrap_error &failure) {
+            is_late = dynamic_cast<const rank_is_late *>(&failure) != nullptr;
+            require_resources("comm::context", [&] { missing = failure.what(); });
         }
         all_here.store(true, std::memory_order_release);
     });
     while (!all_here.load(std::memory_order_acquire)) {
         progress();
-        on->pause();
+        first_device->pause();
     }
     waiting.join();
     if (!missing.empty() && (is_late || !any_failed()))
-        say_who_is_missing(missing);
+        report_missing_ranks(missing);
 }
 
 bool job::any_failed() const noexcept {
@@ -187,8 +188,8 @@ bool job::any_failed() const noexcept {
     return false;
 }
 
-void job::say_who_is_missing(const std::string &text) {
-    if (std::exchange(has_complained_, true))
+void job::report_missing_ranks(const std::string &text) {
+    if (std::exchange(has_reported_, true))
         return;
     bool stays = false;
     for (const auto &each : devices_)
@@ -224,30 +225,30 @@ void job::require_no_endpoints() {
 
 // No caller could handle a lack of memory.
 job::~job() {
-    or_end("comm::context", [this] { end(); });
+    require_resources("comm::context", [this] { end(); });
 }
 
 void job::end() {
     endpoints_.end();
     require_none(&device::pending_receives, "wait for them first");
     require_no_endpoints();
-    until(&device::handed_over);
+    progress_until(&device::is_flushed);
     for (const auto &each : devices_)
         each->leave();
     if (deadlocks_)
         deadlocks_->leave();
-    until(&device::handed_over);
+    progress_until(&device::is_flushed);
     wait_for_all();
-    until(&device::quiet);
-    until(&device::may_close);
-    require_none(&device::refused_sends, "receive them first");
+    progress_until(&device::is_idle);
+    progress_until(&device::may_close);
+    require_none(&device::describe_refusals, "receive them first");
     wait_for_all();
     fult::detail::share_processors(false);
     deadlocks_.reset();
-    servers_.clear(); // they may report a failure to watch_
-    if (wanted.counters)
+    servers_.clear(); // they may report a failure to liveness_
+    if (settings.counters)
         print_counters();
-    watch_.reset();
+    liveness_.reset();
     world = endpoint();
 }
 

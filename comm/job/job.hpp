@@ -7,13 +7,13 @@
 
 #include <fult/comm/context.hpp>
 
-#include "comm/base/own_thread.hpp"
+#include "comm/base/library_thread.hpp"
 #include "comm/bootstrap/bootstrap.hpp"
 #include "comm/deadlock/watch.hpp"
 #include "comm/device/device.hpp"
 #include "comm/device/liveness.hpp"
 #include "comm/endpoints/maker.hpp"
-#include "comm/job/joining.hpp"
+#include "comm/job/device_setup.hpp"
 #include "comm/job/server.hpp"
 #include "comm/shared/bells.hpp"
 
@@ -31,15 +31,16 @@ class job {
   public:
     // Uses the transports that the options select. `begun`: threads started by the bootstrap; the transports'
     // are added.
-    job(const options &wanted, std::unique_ptr<bootstrap> started_by, std::unique_ptr<others_threads> begun);
+    job(const options &settings, std::unique_ptr<bootstrap> connection,
+        std::unique_ptr<foreign_threads> begun);
     // Uses these transports, which are connected already; for tests.
-    job(const options &wanted, std::unique_ptr<bootstrap> started_by, std::vector<device_links> links);
+    job(const options &settings, std::unique_ptr<bootstrap> connection, std::vector<device_links> links);
     ~job();
 
-    const options wanted;
+    const options settings;
 
   private:
-    std::unique_ptr<others_threads> begun_; // must outlive boot and the devices
+    std::unique_ptr<foreign_threads> threads_; // must outlive boot and the devices
 
   public:
     std::unique_ptr<bootstrap> boot;
@@ -49,14 +50,14 @@ class job {
     endpoint_maker endpoints_{devices_};
 
   public:
-    device *on = nullptr; // the first one
+    device *first_device = nullptr; // the first one
     endpoint world;
 
-    endpoint make_endpoint(endpoint_options how);
+    endpoint make_endpoint(endpoint_options options);
     void barrier();
     bool progress() noexcept;
     bool is_lost(int rank) const noexcept;
-    std::uint64_t strange_packets() const noexcept;
+    std::uint64_t refused_packets() const noexcept;
 
   private:
     void end();
@@ -64,16 +65,16 @@ class job {
     void begin();
     void watch_for_deadlocks();
     void serve();
-    void until(bool (device::*done)() noexcept) noexcept;
+    void progress_until(bool (device::*done)() noexcept) noexcept;
     void wait_for_all();
     bool any_failed() const noexcept;
-    void say_who_is_missing(const std::string &text); // once
+    void report_missing_ranks(const std::string &text); // once
     void require_none(std::string (device::*left)(), const char *remedy);
     void require_no_endpoints();
     void print_counters() const;
 
-    bool has_complained_ = false;
-    std::unique_ptr<liveness> watch_;
+    bool has_reported_ = false;
+    std::unique_ptr<liveness> liveness_;
     std::unique_ptr<deadlock_watch> deadlocks_;
     std::vector<std::unique_ptr<server>> servers_;
 };

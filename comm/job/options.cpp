@@ -1,7 +1,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "comm/job/joining.hpp"
+#include "comm/job/device_setup.hpp"
 #include "comm/job/option_table.hpp"
 
 namespace fult::comm {

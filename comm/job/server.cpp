@@ -4,7 +4,7 @@
 
 #include <fult/runtime.hpp>
 
-#include "comm/base/own_thread.hpp"
+#include "comm/base/library_thread.hpp"
 #include "comm/device/device.hpp"
 
 namespace fult::comm::detail {
@@ -16,17 +16,17 @@ constexpr unsigned looks_alone = 2000, looks_among_workers = 20;
 
 } // namespace
 
-server::server(device &on, server_policy how) : on_(on) {
-    if (on_.transports_empty())
+server::server(device &device, server_policy policy) : device_(device) {
+    if (device_.transports_empty())
         return;
-    if (how != server_policy::dedicated) {
-        fult::detail::add_service(on_.engine());
+    if (policy != server_policy::dedicated) {
+        fult::detail::add_service(device_.engine());
         is_service_ = true;
         return;
     }
-    on_.sleep().serve_apart();
+    device_.sleep().set_dedicated();
     thread_ = std::thread([this] {
-        const own_thread here("fult-server");
+        const library_thread here("fult-server");
         run();
     });
 }
@@ -34,16 +34,16 @@ server::server(device &on, server_policy how) : on_(on) {
 server::~server() {
     ending_.store(true, std::memory_order_release);
     if (thread_.joinable()) {
-        on_.sleep().wake();
+        device_.sleep().wake();
         thread_.join();
     }
     if (is_service_)
-        fult::detail::remove_service(on_.engine());
+        fult::detail::remove_service(device_.engine());
 }
 
 void server::run() noexcept {
     const unsigned looks = processors_at_start() > worker_count() ? looks_alone : looks_among_workers;
-    progress_engine &engine = on_.engine();
+    progress_engine &engine = device_.engine();
     unsigned idle = 0;
     while (!ending_.load(std::memory_order_acquire)) {
         if (engine.progress()) {
@@ -54,7 +54,7 @@ void server::run() noexcept {
             // Checked again: the wake() of the destructor may have come before the sleep was announced.
             pollfd what{engine.descriptor(), POLLIN, 0};
             if (!ending_.load(std::memory_order_acquire) && ::poll(&what, 1, engine.patience()) == 0)
-                engine.slept_out();
+                engine.count_timeout();
             engine.end_sleep();
         }
     }

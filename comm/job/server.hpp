@@ -14,7 +14,7 @@ class device;
 class server {
   public:
     // From now on the device is polled, unless it has no transports.
-    server(device &on, server_policy how);
+    server(device &device, server_policy policy);
     server(const server &) = delete;
     server &operator=(const server &) = delete;
     ~server(); // from now on it is not
@@ -22,7 +22,7 @@ class server {
   private:
     void run() noexcept;
 
-    device &on_;
+    device &device_;
     bool is_service_ = false;
     std::atomic<bool> ending_{false};
     std::thread thread_; // the dedicated thread

@@ -8,7 +8,7 @@
 
 #include <fult/runtime.hpp>
 
-#include "comm/base/own_thread.hpp"
+#include "comm/base/library_thread.hpp"
 #include "fult/base/numbers.hpp"
 
 namespace fult::comm::detail {

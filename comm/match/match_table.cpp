@@ -281,7 +281,7 @@ match_item *match_table::take(std::uint64_t key, kind k) noexcept {
     return oldest;
 }
 
-bool match_table::look_at(std::uint64_t key, kind k, visitor f, void *context) noexcept {
+bool match_table::peek_with(std::uint64_t key, kind k, visitor f, void *context) noexcept {
     bucket *const b = lock(hash_of(key));
     match_item *const oldest = b->find(key).oldest;
     const bool there = oldest && oldest->kind == k;

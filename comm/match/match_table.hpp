@@ -50,8 +50,8 @@ class match_table {
 
     // Calls f(match_item &) on the oldest item of that key if it is of that kind, without removing it;
     // returns false if there is none.
-    template <class F> bool look(std::uint64_t key, kind k, F f) noexcept {
-        return look_at(
+    template <class F> bool peek(std::uint64_t key, kind k, F f) noexcept {
+        return peek_with(
             key, k, [](void *f, match_item &i) { (*static_cast<F *>(f))(i); }, std::addressof(f));
     }
 
@@ -83,7 +83,7 @@ class match_table {
     bucket *lock_slowly(std::uint64_t hash) noexcept;
     void split(bucket &parent, const level &to, std::uint64_t hash) noexcept;
     void grow_if_crowded() noexcept;
-    bool look_at(std::uint64_t key, kind k, visitor f, void *context) noexcept;
+    bool peek_with(std::uint64_t key, kind k, visitor f, void *context) noexcept;
     match_item *remove_all(kind k, condition pred, void *context) noexcept;
     template <class F> void each_bucket(F f) const noexcept;
 

@@ -29,8 +29,8 @@ constexpr std::uint64_t part_of(unsigned list, std::uint64_t key) noexcept {
     }
 }
 
-constexpr unsigned list_of(const match_pattern &what) noexcept {
-    return (what.any_source ? by_tag : by_both) | (what.any_tag ? by_source : by_both);
+constexpr unsigned list_of(const match_pattern &pattern) noexcept {
+    return (pattern.any_source ? by_tag : by_both) | (pattern.any_tag ? by_source : by_both);
 }
 static_assert(list_of({0, true, true}) == of_all && list_of({0, true, false}) == by_tag);
 static_assert(list_of({0, false, true}) == by_source && list_of({0, false, false}) == by_both);
@@ -227,20 +227,20 @@ void wildcard_matcher::take(wildcard_item &item) noexcept {
     }
 }
 
-wildcard_item *wildcard_matcher::post(const match_pattern &what, wildcard_item &receive) noexcept {
+wildcard_item *wildcard_matcher::post(const match_pattern &pattern, wildcard_item &receive) noexcept {
     FULT_ASSERT(!receive.queued);
-    const unsigned list = list_of(what);
+    const unsigned list = list_of(pattern);
     const std::lock_guard guard(lock_);
     ++posted_;
     bool found = false;
     if (messages_ != 0) {
-        match_item *const oldest = *find(list, what.key, found);
+        match_item *const oldest = *find(list, pattern.key, found);
         if (found && oldest->kind == kind::message) {
             take(static_cast<wildcard_item &>(*oldest));
             return static_cast<wildcard_item *>(oldest);
         }
     }
-    receive.key = what.key;
+    receive.key = pattern.key;
     receive.kind = kind::receive;
     receive.queued = true;
     receive.list = static_cast<std::uint8_t>(list);
@@ -250,10 +250,10 @@ wildcard_item *wildcard_matcher::post(const match_pattern &what, wildcard_item &
     return nullptr;
 }
 
-wildcard_item *wildcard_matcher::take_message(const match_pattern &what) noexcept {
+wildcard_item *wildcard_matcher::take_message(const match_pattern &pattern) noexcept {
     const std::lock_guard guard(lock_);
     bool found = false;
-    match_item *const oldest = messages_ != 0 ? *find(list_of(what), what.key, found) : nullptr;
+    match_item *const oldest = messages_ != 0 ? *find(list_of(pattern), pattern.key, found) : nullptr;
     if (!found || oldest->kind != kind::message)
         return nullptr;
     take(static_cast<wildcard_item &>(*oldest));
@@ -297,10 +297,10 @@ bool wildcard_matcher::remove(wildcard_item &item) noexcept {
     return true;
 }
 
-bool wildcard_matcher::look_at(const match_pattern &what, visitor f, void *context) noexcept {
+bool wildcard_matcher::peek_with(const match_pattern &pattern, visitor f, void *context) noexcept {
     const std::lock_guard guard(lock_);
     bool found;
-    match_item *const oldest = *find(list_of(what), what.key, found);
+    match_item *const oldest = *find(list_of(pattern), pattern.key, found);
     if (!found || oldest->kind != kind::message)
         return false;
     f(context, static_cast<wildcard_item &>(*oldest));

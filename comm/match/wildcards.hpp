@@ -56,10 +56,10 @@ class wildcard_matcher {
 
     // Removes and returns the oldest message that matches the pattern. Else queues the receive and returns
     // nullptr: from then on another thread may take it at any time.
-    wildcard_item *post(const match_pattern &what, wildcard_item &receive) noexcept;
+    wildcard_item *post(const match_pattern &pattern, wildcard_item &receive) noexcept;
 
     // Removes and returns the oldest message that matches the pattern; nullptr if there is none.
-    wildcard_item *take_message(const match_pattern &what) noexcept;
+    wildcard_item *take_message(const match_pattern &pattern) noexcept;
 
     // Removes and returns the matching receive that was posted first. Else queues the message and returns
     // nullptr.
@@ -70,9 +70,9 @@ class wildcard_matcher {
 
     // Calls f(wildcard_item &) on the oldest matching message without removing it; returns false if there is
     // none.
-    template <class F> bool look(const match_pattern &what, F f) noexcept {
-        return look_at(
-            what, [](void *f, wildcard_item &i) { (*static_cast<F *>(f))(i); }, std::addressof(f));
+    template <class F> bool peek(const match_pattern &pattern, F f) noexcept {
+        return peek_with(
+            pattern, [](void *f, wildcard_item &i) { (*static_cast<F *>(f))(i); }, std::addressof(f));
     }
 
     // Removes all items of that kind for which pred(wildcard_item &) is true, linked by match_item::next:
@@ -94,7 +94,7 @@ class wildcard_matcher {
     void append(unsigned list, wildcard_item &item) noexcept;
     void unlink(unsigned list, wildcard_item &item) noexcept;
     void take(wildcard_item &item) noexcept;
-    bool look_at(const match_pattern &what, visitor f, void *context) noexcept;
+    bool peek_with(const match_pattern &pattern, visitor f, void *context) noexcept;
     wildcard_item *remove_all(kind k, condition pred, void *context) noexcept;
 
     mutable fult::detail::spin_lock lock_;

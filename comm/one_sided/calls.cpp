@@ -7,7 +7,7 @@
 #include <fult/detail/forked.hpp>
 
 #include "comm/device/endpoint_state.hpp"
-#include "comm/requests/pending.hpp"
+#include "comm/requests/request_state.hpp"
 
 namespace fult::comm {
 
@@ -16,11 +16,11 @@ using namespace detail;
 namespace detail {
 
 struct offered_region : region_state {
-    device *on = nullptr;
+    detail::device *device = nullptr;
 };
 
 struct request_access {
-    static request make(pending *what) noexcept { return request(what); }
+    static request make(request_state *target) noexcept { return request(target); }
 };
 
 } // namespace detail
@@ -29,13 +29,13 @@ namespace {
 
 std::string opening(const char *call) { return std::string("fult-comm: ").append(call).append(": "); }
 
-std::unique_ptr<offered_region> offer(const endpoint &on, void *base, std::size_t size, bool writable) {
+std::unique_ptr<offered_region> offer(const endpoint &ep, void *base, std::size_t size, bool writable) {
     auto made = std::make_unique<offered_region>();
-    made->on = &state_of(on, "region").on;
+    made->device = &state_of(ep, "region").device;
     made->base = static_cast<std::byte *>(base);
     made->size = size;
     made->writable = writable;
-    made->on->remote_memory().offer(*made);
+    made->device->remote_memory().offer(*made);
     return made;
 }
 
@@ -49,11 +49,11 @@ struct blocking_access final : access {
     }
 };
 
-struct pending_access final : access, pending {
-    pending_access() noexcept {
-        what = this;
+struct access_request final : access, request_state {
+    access_request() noexcept {
+        op = this;
         finished = [](operation &op, callback_queue *) noexcept {
-            static_cast<pending_access &>(op).complete();
+            static_cast<access_request &>(op).complete();
         };
     }
     void destroy() noexcept override { delete this; }
@@ -61,16 +61,16 @@ struct pending_access final : access, pending {
 };
 
 void carry_out(blocking_access &a, const char *call) {
-    device &on = a.through->on;
-    on.remote_memory().begin(a);
-    on.wait(a.done, a);
+    device &device = a.endpoint->device;
+    device.remote_memory().begin(a);
+    device.wait(a.done, a);
     if (a.failure != errc::none)
         throw_failure(a, call);
 }
 
-request begin(std::unique_ptr<pending_access> a) {
-    a->on = &a->through->on;
-    a->on->remote_memory().begin(*a);
+request begin(std::unique_ptr<access_request> a) {
+    a->device = &a->endpoint->device;
+    a->device->remote_memory().begin(*a);
     return request_access::make(a.release());
 }
 
@@ -78,10 +78,10 @@ request begin(std::unique_ptr<pending_access> a) {
 
 namespace detail {
 
-void describe_access(access &a, const endpoint &through, const char *call, bool is_put, void *data,
+void describe_access(access &a, const endpoint &ep, const char *call, bool is_put, void *data,
                      std::size_t size, const remote_region &there, std::size_t offset) {
-    endpoint_state &state = state_of(through, call);
-    if (there.rank < 0 || there.rank >= state.on.size() || !state.has_member(there.rank))
+    endpoint_state &state = state_of(ep, call);
+    if (there.rank < 0 || there.rank >= state.device.size() || !state.has_member(there.rank))
         throw std::out_of_range(opening(call) + "the region is of rank " + std::to_string(there.rank) +
                                 " of the job, which is none of the endpoint's");
     if (is_put && there.writable == 0)
@@ -93,24 +93,24 @@ void describe_access(access &a, const endpoint &through, const char *call, bool 
     a.is_put = is_put;
     a.local = static_cast<std::byte *>(data);
     a.size = size;
-    a.outgoing::rank = there.rank;
-    a.named = state.own_rank(there.rank);
+    a.outgoing_record::rank = there.rank;
+    a.endpoint_rank = state.own_rank(there.rank);
     a.region = there.id;
     a.offset = offset;
-    a.through = &state;
-    a.endpoint = state.id;
+    a.endpoint = &state;
+    a.endpoint_id = state.id;
 }
 
 void describe_signal(access &a, const char *call, std::int64_t tag) {
     a.tag = endpoint_state::check_tag(call, tag);
-    a.signals = true;
+    a.has_signal = true;
 }
 
 } // namespace detail
 
-region::region(endpoint &on, void *base, std::size_t size) : what_(offer(on, base, size, true)) {}
-region::region(endpoint &on, const void *base, std::size_t size)
-    : what_(offer(on, const_cast<void *>(base), size, false)) {}
+region::region(endpoint &ep, void *base, std::size_t size) : what_(offer(ep, base, size, true)) {}
+region::region(endpoint &ep, const void *base, std::size_t size)
+    : what_(offer(ep, const_cast<void *>(base), size, false)) {}
 region::region() noexcept = default;
 region::region(region &&other) noexcept = default;
 region &region::operator=(region &&other) noexcept {
@@ -124,53 +124,52 @@ region::~region() {
     if (fult::detail::in_forked_child())
         (void)what_.release(); // registered with what the child shares with its parent
     else if (what_)
-        what_->on->remote_memory().deregister_memory(*what_);
+        what_->device->remote_memory().deregister_memory(*what_);
 }
 
 remote_region region::remote() const noexcept {
     if (!what_)
         return {};
-    return {what_->on->rank(), what_->writable ? 1U : 0U, what_->id, what_->size};
+    return {what_->device->rank(), what_->writable ? 1U : 0U, what_->id, what_->size};
 }
 
-void put(endpoint &through, const void *data, std::size_t size, const remote_region &to, std::size_t offset) {
+void put(endpoint &ep, const void *data, std::size_t size, const remote_region &to, std::size_t offset) {
     blocking_access a;
-    describe_access(a, through, "put", true, const_cast<void *>(data), size, to, offset);
+    describe_access(a, ep, "put", true, const_cast<void *>(data), size, to, offset);
     carry_out(a, "put");
 }
 
-request iput(endpoint &through, const void *data, std::size_t size, const remote_region &to,
-             std::size_t offset) {
-    auto a = std::make_unique<pending_access>();
-    describe_access(*a, through, "iput", true, const_cast<void *>(data), size, to, offset);
+request iput(endpoint &ep, const void *data, std::size_t size, const remote_region &to, std::size_t offset) {
+    auto a = std::make_unique<access_request>();
+    describe_access(*a, ep, "iput", true, const_cast<void *>(data), size, to, offset);
     return begin(std::move(a));
 }
 
-void put_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
-                std::size_t offset, std::int64_t tag) {
+void put_signal(endpoint &ep, const void *data, std::size_t size, const remote_region &to, std::size_t offset,
+                std::int64_t tag) {
     blocking_access a;
-    describe_access(a, through, "put_signal", true, const_cast<void *>(data), size, to, offset);
+    describe_access(a, ep, "put_signal", true, const_cast<void *>(data), size, to, offset);
     describe_signal(a, "put_signal", tag);
     carry_out(a, "put_signal");
 }
 
-request iput_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
+request iput_signal(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
                     std::size_t offset, std::int64_t tag) {
-    auto a = std::make_unique<pending_access>();
-    describe_access(*a, through, "iput_signal", true, const_cast<void *>(data), size, to, offset);
+    auto a = std::make_unique<access_request>();
+    describe_access(*a, ep, "iput_signal", true, const_cast<void *>(data), size, to, offset);
     describe_signal(*a, "iput_signal", tag);
     return begin(std::move(a));
 }
 
-void get(endpoint &through, void *data, std::size_t size, const remote_region &from, std::size_t offset) {
+void get(endpoint &ep, void *data, std::size_t size, const remote_region &from, std::size_t offset) {
     blocking_access a;
-    describe_access(a, through, "get", false, data, size, from, offset);
+    describe_access(a, ep, "get", false, data, size, from, offset);
     carry_out(a, "get");
 }
 
-request iget(endpoint &through, void *data, std::size_t size, const remote_region &from, std::size_t offset) {
-    auto a = std::make_unique<pending_access>();
-    describe_access(*a, through, "iget", false, data, size, from, offset);
+request iget(endpoint &ep, void *data, std::size_t size, const remote_region &from, std::size_t offset) {
+    auto a = std::make_unique<access_request>();
+    describe_access(*a, ep, "iget", false, data, size, from, offset);
     return begin(std::move(a));
 }
 

@@ -9,20 +9,20 @@ namespace fult::comm::detail {
 
 // Space that providers require for their own state of an operation in flight (FI_CONTEXT2 of fi_getinfo(3):
 // eight pointers). It comes first, so that the provider's pointer is the operation's.
-struct provider_notes {
-    void *notes[8];
+struct provider_space {
+    void *words[8];
 };
 
-// Kind of an operation in flight, for the handler of its completion, which gets the address of its notes.
-enum class posted_kind : std::uint32_t { send, receive, transfer };
+// Kind of a work request, for the handler of its completion, which gets the address of its space.
+enum class request_kind : std::uint32_t { send, receive, transfer };
 
-struct posted {
-    provider_notes notes;
-    posted_kind kind;
+struct work_request {
+    provider_space space;
+    request_kind kind;
 };
 
 // Header of a buffer, followed by the bytes. Buffers are allocated by packet_pool, aligned to cache lines.
-struct alignas(64) packet : posted {
+struct alignas(64) packet : work_request {
     std::uint32_t size = 0;     // bytes in use: to be sent, or received
     std::uint32_t capacity = 0; // bytes of the buffer
     std::uint32_t home = 0;     // the part of the pool that it belongs to
@@ -37,8 +37,8 @@ struct alignas(64) packet : posted {
     std::byte *data() noexcept { return reinterpret_cast<std::byte *>(this + 1); }
     const std::byte *data() const noexcept { return reinterpret_cast<const std::byte *>(this + 1); }
 };
-static_assert(std::is_standard_layout_v<provider_notes> && sizeof(provider_notes) == 64);
-static_assert(offsetof(posted, notes) == 0, "a provider's pointer is the operation's");
+static_assert(std::is_standard_layout_v<provider_space> && sizeof(provider_space) == 64);
+static_assert(offsetof(work_request, space) == 0, "a provider's pointer is the operation's");
 static_assert(sizeof(packet) % 64 == 0 && alignof(packet) == 64);
 
 } // namespace fult::comm::detail

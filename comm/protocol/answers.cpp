@@ -8,55 +8,56 @@
 namespace fult::comm::detail {
 
 bool answer_queue::answer_bytes(int rank, record kind, std::span<const std::byte> body) noexcept {
-    peer &to = core_.peers.of(rank);
-    if (to.is_doomed() || (to.held_answers == 0 && sending_.append(to, kind, 0, 0, 0, body)))
+    peer &peer = core_.peers.of(rank);
+    if (peer.is_failing() || (peer.queued_answers == 0 && send_path_.append(peer, kind, 0, 0, 0, body)))
         return true;
-    if (!promise())
+    if (!reserve())
         return false;
-    hold_promised(rank, kind, body);
+    hold_reserved(rank, kind, body);
     return true;
 }
 
-bool answer_queue::promise() noexcept {
-    const std::size_t needed = held_.size() + promised_ + 1;
-    if (needed > held_.capacity())
+bool answer_queue::reserve() noexcept {
+    const std::size_t needed = queue_.size() + reserved_ + 1;
+    if (needed > queue_.capacity())
         try {
-            held_.reserve(2 * needed);
+            queue_.reserve(2 * needed);
         } catch (const std::bad_alloc &) {
             return false;
         }
-    ++promised_;
+    ++reserved_;
     return true;
 }
 
-void answer_queue::hold_promised(int rank, record kind, std::span<const std::byte> body) noexcept {
-    FULT_ASSERT(promised_ != 0 && held_.size() < held_.capacity(), "a promise reserves a place");
-    --promised_;
-    peer &to = core_.peers.of(rank);
-    if (to.is_doomed())
+void answer_queue::hold_reserved(int rank, record kind, std::span<const std::byte> body) noexcept {
+    FULT_ASSERT(reserved_ != 0 && queue_.size() < queue_.capacity(), "each has reserved an entry");
+    --reserved_;
+    peer &peer = core_.peers.of(rank);
+    if (peer.is_failing())
         return;
-    if (to.held_answers == 0 && sending_.append(to, kind, 0, 0, 0, body))
+    if (peer.queued_answers == 0 && send_path_.append(peer, kind, 0, 0, 0, body))
         return;
-    held waiting{rank, kind, {}, body.size()};
+    entry waiting{rank, kind, {}, body.size()};
     std::memcpy(waiting.body, body.data(), body.size());
-    held_.push_back(waiting); // has capacity: promise
-    ++to.held_answers;
-    sleep_.press();
+    queue_.push_back(waiting); // has capacity: promise
+    ++peer.queued_answers;
+    sleep_.interrupt();
 }
 
 // A rank without free packets does not delay the others.
 void answer_queue::retry() noexcept {
-    for (const held &each : held_)
-        core_.peers.of(each.rank).no_room = false;
-    std::erase_if(held_, [&](const held &each) {
-        peer &to = core_.peers.of(each.rank);
-        if (!to.is_doomed()) {
-            to.no_room = to.no_room || !sending_.append(to, each.kind, 0, 0, 0,
-                                                        std::span<const std::byte>(each.body, each.size));
-            if (to.no_room)
+    for (const entry &each : queue_)
+        core_.peers.of(each.rank).lacks_room = false;
+    std::erase_if(queue_, [&](const entry &each) {
+        peer &peer = core_.peers.of(each.rank);
+        if (!peer.is_failing()) {
+            peer.lacks_room =
+                peer.lacks_room || !send_path_.append(peer, each.kind, 0, 0, 0,
+                                                      std::span<const std::byte>(each.body, each.size));
+            if (peer.lacks_room)
                 return false;
         }
-        --to.held_answers;
+        --peer.queued_answers;
         return true;
     });
 }

@@ -12,8 +12,8 @@ namespace fult::comm::detail {
 // Under the device's lock.
 class answer_queue {
   public:
-    answer_queue(device_core &core, send_path &sending, device_sleep &sleep) noexcept
-        : core_(core), sending_(sending), sleep_(sleep) {}
+    answer_queue(device_core &core, send_path &path, device_sleep &sleep) noexcept
+        : core_(core), send_path_(path), sleep_(sleep) {}
 
     // Returns false if there is no memory to hold it.
     template <class Body> bool answer(int rank, record kind, const Body &body) noexcept {
@@ -23,18 +23,18 @@ class answer_queue {
     bool send(int rank, record kind) noexcept { return answer(rank, kind, id_body{}); }
 
     // Reserves the memory for an answer that must not fail later. Returns false if there is none.
-    bool promise() noexcept;
-    void take_back_promise() noexcept { --promised_; }
-    template <class Body> void answer_promised(int rank, record kind, const Body &body) noexcept {
-        static_assert(sizeof(Body) <= sizeof held::body);
-        hold_promised(rank, kind, view(body));
+    bool reserve() noexcept;
+    void release_reservation() noexcept { --reserved_; }
+    template <class Body> void answer_reserved(int rank, record kind, const Body &body) noexcept {
+        static_assert(sizeof(Body) <= sizeof entry::body);
+        hold_reserved(rank, kind, view(body));
     }
 
     void retry() noexcept;
-    bool waits() const noexcept { return !held_.empty(); }
+    bool is_waiting() const noexcept { return !queue_.empty(); }
 
   private:
-    struct held {
+    struct entry {
         int rank;
         record kind;
         std::byte body[16];
@@ -44,13 +44,13 @@ class answer_queue {
         return std::as_bytes(std::span<const Body, 1>(&body, 1));
     }
     bool answer_bytes(int rank, record kind, std::span<const std::byte> body) noexcept;
-    void hold_promised(int rank, record kind, std::span<const std::byte> body) noexcept;
+    void hold_reserved(int rank, record kind, std::span<const std::byte> body) noexcept;
 
     device_core &core_;
-    send_path &sending_;
+    send_path &send_path_;
     device_sleep &sleep_;
-    std::vector<held> held_; // has capacity for those that are promised
-    std::size_t promised_ = 0;
+    std::vector<entry> queue_; // has capacity for those that are reserved
+    std::size_t reserved_ = 0;
 };
 
 } // namespace fult::comm::detail

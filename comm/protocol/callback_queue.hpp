@@ -13,7 +13,7 @@
 namespace fult::comm::detail {
 
 struct callback {
-    callback *next_due = nullptr;
+    callback *next_callback = nullptr;
     void (*run)(callback &) noexcept = nullptr; // may free the object
 };
 
@@ -27,7 +27,7 @@ class callback_queue {
     void add(callback &c) noexcept {
         FULT_ASSERT(c.run);
         due_.append(c);
-        mutex_.note_duty();
+        mutex_.mark_due();
     }
     // True if none is due and none runs.
     bool is_idle() const noexcept { return due_.empty() && !is_running_; }
@@ -42,14 +42,14 @@ class callback_queue {
     // Without the lock.
     static void run(callback *first) noexcept {
         while (first) {
-            callback &c = *std::exchange(first, first->next_due);
+            callback &c = *std::exchange(first, first->next_callback);
             c.run(c);
         }
     }
 
   private:
     device_mutex &mutex_;
-    linked_queue<callback, &callback::next_due> due_;
+    linked_queue<callback, &callback::next_callback> due_;
     bool is_running_ = false;
 };
 

@@ -7,9 +7,9 @@
 
 namespace fult::comm::detail {
 
-device_core::device_core(const device_settings &how, std::vector<std::unique_ptr<transport>> connected,
+device_core::device_core(const device_settings &settings, std::vector<std::unique_ptr<transport>> connected,
                          const std::vector<int> &routes)
-    : settings(how), transports(std::move(connected)), peers(how.size, mutex) {
+    : settings(settings), transports(std::move(connected)), peers(settings.size, mutex) {
     for (const auto &each : transports)
         limits.push_back(each->limits());
     for (int rank = 0; rank < settings.size; ++rank) {
@@ -17,13 +17,14 @@ device_core::device_core(const device_settings &how, std::vector<std::unique_ptr
         if (rank == settings.rank || route < 0)
             continue;
         peer &p = peers.of(rank);
-        p.via_index = static_cast<unsigned>(route);
-        p.via = transports[p.via_index].get();
-        p.head = limits_of(p).guarded ? sizeof(guarded_head) : sizeof(packet_head);
-        p.inject = std::min(limits_of(p).inject, settings.packet_size);
+        p.route_index = static_cast<unsigned>(route);
+        p.route = transports[p.route_index].get();
+        p.head_size = limits_of(p).guarded ? sizeof(guarded_head) : sizeof(packet_head);
+        p.inject_limit = std::min(limits_of(p).inject, settings.packet_size);
         p.window = limits_of(p).window;
         // An injected packet needs no buffer and causes no event.
-        p.fills = p.inject >= 1024 ? p.inject : std::min(limits_of(p).message, settings.packet_size);
+        p.fill_limit =
+            p.inject_limit >= 1024 ? p.inject_limit : std::min(limits_of(p).message, settings.packet_size);
     }
 }
 

@@ -27,12 +27,12 @@ struct device_settings {
 struct device_core {
     // The transports are connected. route[rank] is the index of the transport to that rank, -1 for this rank.
     // Throws std::bad_alloc.
-    device_core(const device_settings &how, std::vector<std::unique_ptr<transport>> connected,
+    device_core(const device_settings &settings, std::vector<std::unique_ptr<transport>> connected,
                 const std::vector<int> &routes);
     device_core(const device_core &) = delete;
     device_core &operator=(const device_core &) = delete;
 
-    const transport_limits &limits_of(const peer &p) const noexcept { return limits[p.via_index]; }
+    const transport_limits &limits_of(const peer &p) const noexcept { return limits[p.route_index]; }
 
     const device_settings settings;
     alignas(64) device_mutex mutex;

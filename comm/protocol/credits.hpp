@@ -14,25 +14,27 @@ class credits {
     credits &operator=(const credits &) = delete;
 
     // The sender:
-    bool may_send(const peer &to) const noexcept { return to.window == 0 || to.unreported < to.window; }
-    void note_sent(peer &to) noexcept { to.unreported += to.window != 0 ? 1 : 0; }
-    void credit_arrived(peer &from, std::uint64_t count) noexcept;
+    bool may_send(const peer &peer) const noexcept {
+        return peer.window == 0 || peer.uncredited_sent < peer.window;
+    }
+    void count_sent(peer &peer) noexcept { peer.uncredited_sent += peer.window != 0 ? 1 : 0; }
+    void credit_arrived(peer &peer, std::uint64_t count) noexcept;
 
     // The receiver: a packet of that rank, other than a credit, has been handled.
-    void note_handled(peer &from) noexcept {
-        if (from.window != 0 && ++from.handled >= from.window / 2)
-            report(from);
+    void count_handled(peer &peer) noexcept {
+        if (peer.window != 0 && ++peer.uncredited_received >= peer.window / 2)
+            report(peer);
     }
     // Retries the reports for which the transport had no room.
     void retry() noexcept;
-    bool waits() const noexcept { return late_ != 0; }
+    bool is_waiting() const noexcept { return late_reports_ != 0; }
 
   private:
-    void report(peer &to) noexcept;
-    bool send(const peer &to, std::uint64_t count) noexcept;
+    void report(peer &peer) noexcept;
+    bool send(const peer &peer, std::uint64_t count) noexcept;
 
     device_core &core_;
-    int late_ = 0; // peers whose report waits
+    int late_reports_ = 0; // peers whose report waits
 };
 
 } // namespace fult::comm::detail

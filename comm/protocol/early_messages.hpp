@@ -9,8 +9,8 @@ namespace fult::comm::detail {
 // The key of such a message is set. Owns none of them.
 class early_messages {
   public:
-    void append(arrived &m) noexcept;
-    arrived *take() noexcept; // nullptr if empty
+    void append(unexpected_message &m) noexcept;
+    unexpected_message *take() noexcept; // nullptr if empty
     early_messages take_of(unsigned endpoint) noexcept;
 
   private:

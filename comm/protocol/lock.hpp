@@ -7,14 +7,14 @@
 
 namespace fult::comm::detail {
 
-// What is due when the lock is released.
-class lock_duties {
+// Does what is due when the lock is released.
+class unlock_hook {
   public:
     // Called under the lock; calls device_mutex::release.
-    virtual void settle() noexcept = 0;
+    virtual void run_hook() noexcept = 0;
 
   protected:
-    ~lock_duties() = default;
+    ~unlock_hook() = default;
 };
 
 // Lockable: for std::lock_guard.
@@ -27,27 +27,27 @@ class device_mutex {
     bool try_lock() noexcept { return lock_.try_lock(); }
     void lock() noexcept { lock_.lock(); }
     void unlock() noexcept {
-        FULT_ASSERT(!is_due_ || duties_);
+        FULT_ASSERT(!is_due_ || hook_);
         if (is_due_) [[unlikely]]
-            duties_->settle();
+            hook_->run_hook();
         else
             lock_.unlock();
     }
 
     // Under the lock.
-    void note_duty() noexcept { is_due_ = true; }
-    // For the duties: nothing is due.
+    void mark_due() noexcept { is_due_ = true; }
+    // For the hook: nothing is due.
     void release() noexcept {
         is_due_ = false;
         lock_.unlock();
     }
-    // Once, before the first duty.
-    void set_duties(lock_duties &duties) noexcept { duties_ = &duties; }
+    // Once, before anything is due.
+    void set_hook(unlock_hook &hook) noexcept { hook_ = &hook; }
 
   private:
     fult::detail::spin_lock lock_;
     bool is_due_ = false;
-    lock_duties *duties_ = nullptr;
+    unlock_hook *hook_ = nullptr;
 };
 
 } // namespace fult::comm::detail

@@ -20,92 +20,96 @@ namespace fult::comm::detail {
 
 class callback_queue;
 class endpoint_state;
-struct sending;
+struct send_operation;
 
 enum class operation_kind : std::uint8_t { other, receive, send, access };
 
 // Base of sends and receives. The initiator keeps it and its buffer valid until `finished` is called, which
-// happens once, on any thread. `finished` may free it, and must not suspend. If `locked` is not null, the
+// happens once, on any thread. `finished` may free it, and must not suspend. If `callbacks` is not null, the
 // caller holds the device's lock: user code goes there.
 struct operation {
-    void (*finished)(operation &, callback_queue *locked) noexcept = nullptr;
-    status about; // of the message, as the endpoint numbers its ranks; for a send, source is the destination
+    void (*finished)(operation &, callback_queue *callbacks) noexcept = nullptr;
+    status
+        envelope; // of the message, as the endpoint numbers its ranks; for a send, source is the destination
     errc failure = errc::none;
-    std::uint16_t endpoint = 0; // its id
-    operation_kind is_a = operation_kind::other;
+    std::uint16_t endpoint_id = 0;
+    operation_kind type = operation_kind::other;
     bool is_scattered : 1 = false;  // its data is a message_source or a message_target
     bool is_renumbered : 1 = false; // a receive whose endpoint has numbers of its own for its ranks
 
-    void finish(errc how, callback_queue *locked) noexcept {
-        failure = how;
-        finished(*this, locked);
+    void finish(errc result, callback_queue *callbacks) noexcept {
+        failure = result;
+        finished(*this, callbacks);
     }
 };
 
 // A receive, matched by (endpoint, source, tag). The fields that an eager message touches come first: 96
-// bytes, which together with the preceding fields of a request fill two cache lines (pending.hpp).
+// bytes, which together with the preceding fields of a request fill two cache lines (request_state.hpp).
 struct receive : wildcard_item, operation {
     void *data = nullptr; // if is_scattered, a message_target
     std::size_t room = 0;
-    endpoint_state *at = nullptr;
-    int source = -1; // as requested, its number in the job; may be any_source
-    int named = -1;  // the same as the endpoint numbers its ranks
+    endpoint_state *endpoint = nullptr;
+    int source = -1;          // as requested, its number in the job; may be any_source
+    int endpoint_source = -1; // the same as the endpoint numbers its ranks
     std::int64_t tag = -1;
-    std::size_t offered = 0; // size of the message if it was truncated
+    std::size_t message_size = 0; // size of the message if it was truncated
     // While a rendezvous message is transferred:
-    std::uint64_t sender = 0; // the message's id at the sender
-    std::uint64_t id = 0;     // the receive's id, if parts arrive
-    std::size_t missing = 0;
+    std::uint64_t sender_id = 0; // the message's id at the sender
+    std::uint64_t id = 0;        // the receive's id, if parts arrive
+    std::size_t bytes_left = 0;
     bool is_registered = false;
-    int from = -1; // number in the job of the sender, also if the message was truncated
-    receive *next_moving = nullptr;
+    int sender_rank = -1; // number in the job of the sender, also if the message was truncated
+    receive *next_stalled = nullptr;
     // Constructed by rendezvous::begin: most receives match an eager message and do not need these bytes.
     union {
-        transfer move;
+        transfer data_transfer;
     };
     union {
-        memory registered;
+        memory registration;
     };
-    receive() noexcept { is_a = operation_kind::receive; }
+    receive() noexcept { type = operation_kind::receive; }
 };
 
 // An unexpected message, or the RTS of one.
-struct arrived : wildcard_message {
-    status about; // its source is the number in the job
-    enum class form : std::uint8_t { bytes, offer, local } how = form::bytes;
+struct unexpected_message : wildcard_message {
+    status envelope; // its source is the number in the job
+    enum class content_kind : std::uint8_t { eager, rts, local } content = content_kind::eager;
     // Set when the bytes have been copied: another thread may take the message from the table before that.
-    std::atomic<bool> complete{false};
-    rts_body offer{};         // form::offer
-    sending *local = nullptr; // form::local: a send of this rank itself
-    std::size_t capacity = 0; // bytes that follow this object
+    std::atomic<bool> is_copied{false};
+    rts_body rts{};                  // content_kind::rts
+    send_operation *local = nullptr; // content_kind::local: a send of this rank itself
+    std::size_t capacity = 0;        // bytes that follow this object
     std::byte *bytes() noexcept { return reinterpret_cast<std::byte *>(this + 1); }
     // Bytes that it counts as unexpected: what it occupies here, so that many empty messages count, too. One
     // of this rank itself ends with its send.
-    std::size_t counted() const noexcept { return how == form::local ? 0 : sizeof *this + capacity; }
+    std::size_t accounted_bytes() const noexcept {
+        return content == content_kind::local ? 0 : sizeof *this + capacity;
+    }
 };
 
 // A send that could not complete at once, or whose message waits here for its receiver.
-struct sending : operation {
+struct send_operation : operation {
     const void *data = nullptr; // if is_scattered, a message_source
     std::size_t size = 0;
-    int rank = -1;  // its number in the job
-    int named = -1; // the same as the endpoint numbers its ranks
+    int rank = -1;          // its number in the job
+    int endpoint_rank = -1; // the same as the endpoint numbers its ranks
     std::uint32_t tag = 0;
     bool is_synchronous = false; // ends when a receive has matched it, so its RTS is sent whatever its size
     bool is_copy = false;        // no task waits for it: the caller's bytes were copied
-    record kind = record::eager; // the record to send next: eager, offer or part
+    record kind = record::eager; // the record to send next: eager, RTS or part
     std::uint64_t id = 0;        // its id, once it has one
-    bool announced = false;      // the RTS has been sent; before that no rank knows the id
+    bool is_announced = false;   // the RTS has been sent; before that no rank knows the id
     std::uint64_t receiver = 0;  // id of the receive that parts are sent to
-    std::size_t done = 0;        // bytes of parts that have been sent
-    memory registered;           // for an RTS whose data can be read remotely
+    std::size_t bytes_sent = 0;  // bytes of parts that have been sent
+    memory registration;         // for an RTS whose data can be read remotely
     bool is_registered = false;
-    sending *next = nullptr;
-    sending() noexcept { is_a = operation_kind::send; }
+    send_operation *next = nullptr;
+    send_operation() noexcept { type = operation_kind::send; }
 };
 
 // The bytes of a send, and of a receive, from `offset` on.
-inline void read_bytes(const sending &s, std::size_t offset, std::byte *to, std::size_t size) noexcept {
+inline void read_bytes(const send_operation &s, std::size_t offset, std::byte *to,
+                       std::size_t size) noexcept {
     FULT_ASSERT(offset <= s.size && size <= s.size - offset);
     if (s.is_scattered)
         static_cast<const message_source *>(s.data)->read(offset, to, size);
@@ -122,25 +126,26 @@ inline void write_bytes(receive &r, std::size_t offset, std::span<const std::byt
         std::memcpy(static_cast<std::byte *>(r.data) + offset, bytes.data(), bytes.size());
 }
 
-// Ends an operation that this rank began, a sending or an access: its id is no longer valid and its memory is
+// Ends an operation that this rank began, a send or an access: its id is no longer valid and its memory is
 // no longer read. The object may have been freed on return.
-template <class Begun, class Names>
-void finish_begun(Begun &what, Names &names, transport *via, errc failure, callback_queue *locked) noexcept {
-    FULT_ASSERT(what.finished && (via || !what.is_registered));
-    if (what.is_registered)
-        via->deregister_memory(what.registered);
-    what.is_registered = false;
-    if (what.id != 0)
-        names.remove(what.id);
-    what.id = 0;
-    what.about = {what.named, what.tag, what.size};
-    what.finish(failure, locked);
+template <class Operation, class Ids>
+void finish_operation(Operation &op, Ids &ids, transport *route, errc failure,
+                      callback_queue *callbacks) noexcept {
+    FULT_ASSERT(op.finished && (route || !op.is_registered));
+    if (op.is_registered)
+        route->deregister_memory(op.registration);
+    op.is_registered = false;
+    if (op.id != 0)
+        ids.remove(op.id);
+    op.id = 0;
+    op.envelope = {op.endpoint_rank, op.tag, op.size};
+    op.finish(failure, callbacks);
 }
 
 inline constexpr unsigned most_endpoints = 1 << 12;
 static_assert(most_endpoints <= 1 << 12, "match_key has 12 bits for an endpoint");
 
-arrived *new_arrived(std::size_t payload) noexcept; // nullptr: no memory
-void free_arrived(arrived *message) noexcept;
+unexpected_message *allocate_message(std::size_t payload) noexcept; // nullptr: no memory
+void free_message(unexpected_message *message) noexcept;
 
 } // namespace fult::comm::detail

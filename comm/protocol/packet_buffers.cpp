@@ -41,7 +41,7 @@ bool packet_buffers::register_slab(void *base, std::size_t size, void *(&descrip
         memory m;
         m.base = base;
         m.size = size;
-        if (!core_.transports[i]->register_memory_for(m, access_of_others::none))
+        if (!core_.transports[i]->register_memory_for(m, access_rights::none))
             return false;
         descriptor[i] = m.descriptor;
         try {
@@ -64,7 +64,7 @@ void packet_buffers::post_first() {
             packet *p = pool_.take_for_receiving();
             if (!p)
                 return;
-            p->kind = posted_kind::receive;
+            p->kind = request_kind::receive;
             p->capacity = static_cast<std::uint32_t>(core_.settings.packet_size);
             post(*p, i);
         }

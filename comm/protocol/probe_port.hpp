@@ -16,15 +16,15 @@ class probe_port {
     } // any thread
 
     // Under the device's lock.
-    void connect(probe_listener *who) noexcept { listener_.store(who, std::memory_order_relaxed); }
+    void connect(probe_listener *listener) noexcept { listener_.store(listener, std::memory_order_relaxed); }
     void probe_arrived(int source, const record_view &r) noexcept {
-        if (probe_listener *who = listener_.load(std::memory_order_relaxed))
+        if (probe_listener *listener = listener_.load(std::memory_order_relaxed))
             if (const auto body = body_as<probe_body>(r.body))
-                who->probe_came(source, *body);
+                listener->handle_probe(source, *body);
     }
-    void rank_has_gone() noexcept {
-        if (probe_listener *who = listener_.load(std::memory_order_relaxed))
-            who->rank_has_gone();
+    void handle_departure() noexcept {
+        if (probe_listener *listener = listener_.load(std::memory_order_relaxed))
+            listener->handle_departure();
     }
 
   private:

@@ -10,24 +10,27 @@
 namespace fult::comm::detail {
 namespace {
 
-constexpr unsigned look_after = 4; // messages after which it is checked whether the receiver waits for them
-constexpr unsigned alone_for = 16; // messages after which it is checked again whether other tasks are ready
+constexpr unsigned receiver_check_interval =
+    4; // messages after which it is checked whether the receiver waits for them
+constexpr unsigned ready_check_interval =
+    16; // messages after which it is checked again whether other tasks are ready
 
 } // namespace
 
 std::size_t send_path::eager_limit(int rank) const noexcept {
-    const peer &to = core_.peers.of(rank);
-    const std::size_t fits = to.via ? to.fills - to.head - sizeof(record_head) : core_.settings.packet_size;
+    const peer &peer = core_.peers.of(rank);
+    const std::size_t fits =
+        peer.route ? peer.fill_limit - peer.head_size - sizeof(record_head) : core_.settings.packet_size;
     return core_.settings.rendezvous != 0 ? std::min(fits, core_.settings.rendezvous - 1) : fits;
 }
 
-void send_path::note_open(peer &to) noexcept {
-    FULT_ASSERT(to.via || !to.open, "a peer without a transport has no packet");
-    if (to.listed)
+void send_path::list_open(peer &peer) noexcept {
+    FULT_ASSERT(peer.route || !peer.open_packet, "a peer without a transport has no packet");
+    if (peer.is_listed)
         return;
-    to.listed = true;
-    to.next_open = open_;
-    open_ = &to;
+    peer.is_listed = true;
+    peer.next_open = open_;
+    open_ = &peer;
 }
 
 // If the pool is empty, takes an empty packet that another rank keeps for its next message, which may never
@@ -35,51 +38,52 @@ void send_path::note_open(peer &to) noexcept {
 packet *send_path::free_packet() noexcept {
     packet *p = packets_.take();
     for (int i = 0; !p && i < core_.peers.size(); ++i)
-        if (peer &other = core_.peers.of(i); other.open && other.open->size == 0)
-            p = std::exchange(other.open, nullptr);
+        if (peer &other = core_.peers.of(i); other.open_packet && other.open_packet->size == 0)
+            p = std::exchange(other.open_packet, nullptr);
     return p;
 }
 
 // Writes a record's head to the rank's open packet. Returns where its body goes; nullptr if there is no free
 // packet.
-inline std::byte *send_path::room_for(peer &to, record kind, std::uint8_t flags, std::uint16_t endpoint,
-                                      std::uint32_t tag, std::size_t body) noexcept {
+inline std::byte *send_path::reserve_record(peer &peer, record kind, std::uint8_t flags,
+                                            std::uint16_t endpoint, std::uint32_t tag,
+                                            std::size_t body) noexcept {
     const std::size_t need = record_bytes(body);
-    if (to.is_doomed())
+    if (peer.is_failing())
         return nullptr;
-    if (to.open && to.open->size + need > to.fills && !flush(to))
+    if (peer.open_packet && peer.open_packet->size + need > peer.fill_limit && !flush(peer))
         return nullptr;
-    if (to.is_doomed())
+    if (peer.is_failing())
         return nullptr;
-    if (!to.open) {
-        to.open = free_packet();
-        if (!to.open)
+    if (!peer.open_packet) {
+        peer.open_packet = free_packet();
+        if (!peer.open_packet)
             return nullptr;
-        to.open->size = 0;
+        peer.open_packet->size = 0;
     }
-    packet &p = *to.open;
+    packet &p = *peer.open_packet;
     if (p.size == 0) {
         const guarded_head head{{packet_head::expected, static_cast<std::uint32_t>(core_.settings.rank)},
                                 core_.settings.secret};
         // If the packet is not guarded, the first record overwrites the secret.
         std::memcpy(p.data(), &head, sizeof head);
-        p.size = to.head;
-        p.rank = to.rank;
-        p.kind = posted_kind::send;
+        p.size = peer.head_size;
+        p.rank = peer.rank;
+        p.kind = request_kind::send;
     }
     std::byte *at = p.data() + p.size;
     const record_head head{static_cast<std::uint8_t>(kind),  flags, endpoint, tag,
                            static_cast<std::uint32_t>(body), 0};
     std::memcpy(at, &head, sizeof head);
     p.size += static_cast<std::uint32_t>(need);
-    to.sent += is_counted(kind) ? 1 : 0;
-    note_open(to);
+    peer.records_sent += is_counted(kind) ? 1 : 0;
+    list_open(peer);
     return at + sizeof head;
 }
 
-bool send_path::append(peer &to, record kind, std::uint8_t flags, std::uint16_t endpoint, std::uint32_t tag,
+bool send_path::append(peer &peer, record kind, std::uint8_t flags, std::uint16_t endpoint, std::uint32_t tag,
                        std::span<const std::byte> first, std::span<const std::byte> second) noexcept {
-    std::byte *const at = room_for(to, kind, flags, endpoint, tag, first.size() + second.size());
+    std::byte *const at = reserve_record(peer, kind, flags, endpoint, tag, first.size() + second.size());
     if (!at)
         return false;
     if (!first.empty())
@@ -89,9 +93,9 @@ bool send_path::append(peer &to, record kind, std::uint8_t flags, std::uint16_t 
     return true;
 }
 
-bool send_path::append(peer &to, record kind, const sending &s, std::span<const std::byte> first,
+bool send_path::append(peer &peer, record kind, const send_operation &s, std::span<const std::byte> first,
                        std::size_t offset, std::size_t size) noexcept {
-    std::byte *const at = room_for(to, kind, 0, s.endpoint, s.tag, first.size() + size);
+    std::byte *const at = reserve_record(peer, kind, 0, s.endpoint_id, s.tag, first.size() + size);
     if (!at)
         return false;
     if (!first.empty())
@@ -100,134 +104,134 @@ bool send_path::append(peer &to, record kind, const sending &s, std::span<const 
     return true;
 }
 
-bool send_path::flush(peer &to) noexcept {
-    packet *p = to.open;
-    if (!p || p->size == 0 || to.is_doomed())
+bool send_path::flush(peer &peer) noexcept {
+    packet *p = peer.open_packet;
+    if (!p || p->size == 0 || peer.is_failing())
         return true;
-    if (!credits_.may_send(to))
+    if (!credits_.may_send(peer))
         return false;
     const std::size_t size = p->size;
-    outcome how;
-    if (size <= to.inject) {
-        how = to.via->inject(to.rank, p->data(), size);
-        if (how == outcome::done)
+    outcome result;
+    if (size <= peer.inject_limit) {
+        result = peer.route->inject(peer.rank, p->data(), size);
+        if (result == outcome::done)
             p->size = 0;
     } else {
-        how = to.via->send(*p);
-        if (how == outcome::done) {
+        result = peer.route->send(*p);
+        if (result == outcome::done) {
             ++core_.under_way;
-            to.open = nullptr;
+            peer.open_packet = nullptr;
         }
     }
-    if (how == outcome::failed) {
-        core_.peers.doom(to);
+    if (result == outcome::failed) {
+        core_.peers.schedule_failure(peer);
         return true;
     }
-    if (how == outcome::done) {
-        credits_.note_sent(to);
-        sleep_.ring(to.rank);
+    if (result == outcome::done) {
+        credits_.count_sent(peer);
+        sleep_.ring(peer.rank);
     }
-    return how == outcome::done;
+    return result == outcome::done;
 }
 
 void send_path::flush_all() noexcept {
     peer *each = std::exchange(open_, nullptr);
     while (each) {
-        peer &to = *each;
-        each = to.next_open;
-        to.listed = false;
-        if (!flush(to)) {
-            note_open(to);
-            sleep_.press();
+        peer &peer = *each;
+        each = peer.next_open;
+        peer.is_listed = false;
+        if (!flush(peer)) {
+            list_open(peer);
+            sleep_.interrupt();
         }
     }
 }
 
-void send_path::flush_unless_others_run(peer &to) noexcept {
-    if (!core_.settings.gather || sleep_.is_server_asleep() || still_alone_ != 0 ||
+void send_path::flush_unless_others_run(peer &peer) noexcept {
+    if (!core_.settings.gather || sleep_.is_server_asleep() || sends_until_check_ != 0 ||
         !fult::detail::others_ready()) {
-        still_alone_ = (still_alone_ != 0 ? still_alone_ : alone_for) - 1;
-        if (!flush(to))
-            sleep_.press();
-    } else if (++to.gathered == look_after) {
-        to.gathered = 0;
-        if (to.via->has_taken_all(to.rank) && !flush(to))
-            sleep_.press();
+        sends_until_check_ = (sends_until_check_ != 0 ? sends_until_check_ : ready_check_interval) - 1;
+        if (!flush(peer))
+            sleep_.interrupt();
+    } else if (++peer.gathered_messages == receiver_check_interval) {
+        peer.gathered_messages = 0;
+        if (peer.route->has_received_all(peer.rank) && !flush(peer))
+            sleep_.interrupt();
     }
 }
 
-bool send_path::send_silently(peer &to, record kind, std::span<const std::byte> body) noexcept {
-    if (to.is_doomed())
+bool send_path::send_silently(peer &peer, record kind, std::span<const std::byte> body) noexcept {
+    if (peer.is_failing())
         return true;
-    if (!flush(to) || !append(to, kind, 0, 0, 0, body))
-        return to.is_doomed();
-    to.open->is_silent = true; // until other records join it
-    if (!flush(to))
-        sleep_.press();
-    if (to.open)
-        to.open->is_silent = false;
+    if (!flush(peer) || !append(peer, kind, 0, 0, 0, body))
+        return peer.is_failing();
+    peer.open_packet->is_silent = true; // until other records join it
+    if (!flush(peer))
+        sleep_.interrupt();
+    if (peer.open_packet)
+        peer.open_packet->is_silent = false;
     return true;
 }
 
-bool send_path::has_gathered() const noexcept {
+bool send_path::has_gathered_records() const noexcept {
     for (const peer *each = open_; each; each = each->next_open)
-        if (each->open && each->open->size != 0)
+        if (each->open_packet && each->open_packet->size != 0)
             return true;
     return false;
 }
 
 // Messages that wait for packets --------------------------------------------------------------------------------------
 
-void send_path::end(sending &s, errc failure) noexcept {
-    s.about = {s.named, s.tag, s.size};
+void send_path::end(send_operation &s, errc failure) noexcept {
+    s.envelope = {s.endpoint_rank, s.tag, s.size};
     s.finish(failure, &core_.callbacks);
 }
 
-void send_path::queue(sending &s) noexcept {
-    peer &to = core_.peers.of(s.rank);
-    to.waiting.append(s);
-    advance(to);
+void send_path::queue(send_operation &s) noexcept {
+    peer &peer = core_.peers.of(s.rank);
+    peer.send_queue.append(s);
+    advance(peer);
 }
 
-bool send_path::write(sending &s) noexcept {
-    peer &to = core_.peers.of(s.rank);
+bool send_path::write(send_operation &s) noexcept {
+    peer &peer = core_.peers.of(s.rank);
     if (s.kind == record::eager)
-        return append(to, record::eager, s, {}, 0, s.size);
-    const rts_body body{s.size, s.id, s.registered.address, s.registered.key, s.is_registered ? 1U : 0U};
-    s.announced = append(to, record::rts, 0, s.endpoint, s.tag, bytes_of_body(body));
-    return s.announced;
+        return append(peer, record::eager, s, {}, 0, s.size);
+    const rts_body body{s.size, s.id, s.registration.address, s.registration.key, s.is_registered ? 1U : 0U};
+    s.is_announced = append(peer, record::rts, 0, s.endpoint_id, s.tag, bytes_of_body(body));
+    return s.is_announced;
 }
 
-void send_path::advance(peer &to) noexcept {
-    while (sending *s = to.waiting.first()) {
+void send_path::advance(peer &peer) noexcept {
+    while (send_operation *s = peer.send_queue.first()) {
         if (!write(*s))
             break;
-        to.waiting.take();
+        peer.send_queue.take();
         if (s->kind == record::eager)
             end(*s, errc::none);
     }
-    if (!to.waiting.empty() && !to.blocked) {
-        to.blocked = true;
-        to.next_blocked = blocked_;
-        blocked_ = &to;
-        sleep_.press();
+    if (!peer.send_queue.empty() && !peer.is_blocked) {
+        peer.is_blocked = true;
+        peer.next_blocked = blocked_;
+        blocked_ = &peer;
+        sleep_.interrupt();
     }
 }
 
 void send_path::retry() noexcept {
     for (peer *each = std::exchange(blocked_, nullptr); each;) {
-        peer &to = *std::exchange(each, each->next_blocked);
-        to.blocked = false;
-        advance(to);
+        peer &peer = *std::exchange(each, each->next_blocked);
+        peer.is_blocked = false;
+        advance(peer);
     }
 }
 
 // An RTS is its rendezvous's to end.
-void send_path::fail(peer &who) noexcept {
-    if (packet *p = std::exchange(who.open, nullptr))
+void send_path::fail(peer &peer) noexcept {
+    if (packet *p = std::exchange(peer.open_packet, nullptr))
         packets_.give(*p);
-    for (sending *each = who.waiting.take_all(); each;) {
-        sending *s = std::exchange(each, each->next);
+    for (send_operation *each = peer.send_queue.take_all(); each;) {
+        send_operation *s = std::exchange(each, each->next);
         if (s->id == 0)
             end(*s, errc::peer_failed);
     }

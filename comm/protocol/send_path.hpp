@@ -26,56 +26,56 @@ class send_path {
     std::size_t eager_limit(int rank) const noexcept;
 
     // Appends a record to the rank's open packet. Returns false if there is no free packet.
-    bool append(peer &to, record kind, std::uint8_t flags, std::uint16_t endpoint, std::uint32_t tag,
+    bool append(peer &peer, record kind, std::uint8_t flags, std::uint16_t endpoint, std::uint32_t tag,
                 std::span<const std::byte> first, std::span<const std::byte> second = {}) noexcept;
     // The same with bytes of a message in place of the second part.
-    bool append(peer &to, record kind, const sending &s, std::span<const std::byte> first, std::size_t offset,
-                std::size_t size) noexcept;
+    bool append(peer &peer, record kind, const send_operation &s, std::span<const std::byte> first,
+                std::size_t offset, std::size_t size) noexcept;
     // Hands the open packet to the transport. Returns false if that, or the peer's window, has no space now.
-    bool flush(peer &to) noexcept;
+    bool flush(peer &peer) noexcept;
     void flush_all() noexcept;
     // Small messages are gathered while this worker has other tasks to run. An idle receiver gets a few
     // early: then both ranks work at the same time.
-    void flush_unless_others_run(peer &to) noexcept;
+    void flush_unless_others_run(peer &peer) noexcept;
     // Tasks may have been woken: the next send checks again whether others are ready.
-    void tasks_woken() noexcept { still_alone_ = 0; }
+    void reset_ready_check() noexcept { sends_until_check_ = 0; }
     // Sends a record that is not counted (wire.hpp), in a packet of its own. Returns false if there is no
     // free packet or no space.
-    bool send_silently(peer &to, record kind, std::span<const std::byte> body) noexcept;
+    bool send_silently(peer &peer, record kind, std::span<const std::byte> body) noexcept;
 
     // Sends the message or its RTS, behind the earlier ones to that rank, when packets are free.
-    void queue(sending &s) noexcept;
+    void queue(send_operation &s) noexcept;
     // Ends a message that is not sent, or is sent whole.
-    void end(sending &s, errc failure) noexcept;
+    void end(send_operation &s, errc failure) noexcept;
     // Drops what is not sent to that rank, and ends its messages that wait for packets.
-    void fail(peer &who) noexcept;
+    void fail(peer &peer) noexcept;
     // Retries the messages that wait for packets.
     void retry() noexcept;
-    bool waits() const noexcept { return blocked_ != nullptr; }
+    bool is_waiting() const noexcept { return blocked_ != nullptr; }
 
     // One more message was copied to a packet. True if so much has been sent since the last poll that a
     // request to send less may wait unseen.
-    bool owes_look(std::size_t message) noexcept {
-        sent_since_look_ += sizeof(arrived) + message;
-        return sent_since_look_ >= most_without_look;
+    bool needs_poll(std::size_t message) noexcept {
+        bytes_since_poll_ += sizeof(unexpected_message) + message;
+        return bytes_since_poll_ >= poll_threshold;
     }
-    void looked() noexcept { sent_since_look_ = 0; }
+    void count_poll() noexcept { bytes_since_poll_ = 0; }
 
-    bool is_any_open() const noexcept { return open_ != nullptr; }
+    bool has_open_packets() const noexcept { return open_ != nullptr; }
     // True if gathered records have not been sent.
-    bool has_gathered() const noexcept;
+    bool has_gathered_records() const noexcept;
 
   private:
     packet *free_packet() noexcept;
-    std::byte *room_for(peer &to, record kind, std::uint8_t flags, std::uint16_t endpoint, std::uint32_t tag,
-                        std::size_t body) noexcept;
-    void note_open(peer &to) noexcept;
-    bool write(sending &s) noexcept;
-    void advance(peer &to) noexcept;
+    std::byte *reserve_record(peer &peer, record kind, std::uint8_t flags, std::uint16_t endpoint,
+                              std::uint32_t tag, std::size_t body) noexcept;
+    void list_open(peer &peer) noexcept;
+    bool write(send_operation &s) noexcept;
+    void advance(peer &peer) noexcept;
 
     // Bytes that messages take at their receiver. Its limit on unexpected messages is exceeded by this and
     // what is in flight.
-    static constexpr std::size_t most_without_look = 256 * 1024;
+    static constexpr std::size_t poll_threshold = 256 * 1024;
 
     device_core &core_;
     packet_buffers &packets_;
@@ -83,8 +83,8 @@ class send_path {
     credits &credits_;
     peer *open_ = nullptr;    // peers with an open packet that was not empty when it was last looked at
     peer *blocked_ = nullptr; // those with sends that wait for packets
-    std::size_t sent_since_look_ = 0;
-    unsigned still_alone_ = 0; // sends until it is checked again whether other tasks are ready
+    std::size_t bytes_since_poll_ = 0;
+    unsigned sends_until_check_ = 0; // sends until it is checked again whether other tasks are ready
 };
 
 } // namespace fult::comm::detail

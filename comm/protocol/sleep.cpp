@@ -13,8 +13,8 @@ namespace fult::comm::detail {
 device_sleep::~device_sleep() {
     if (descriptor_ >= 0)
         ::close(descriptor_);
-    if (wake_ >= 0)
-        ::close(wake_);
+    if (wake_event_ >= 0)
+        ::close(wake_event_);
 }
 
 void device_sleep::open(std::span<const std::unique_ptr<transport>> transports,
@@ -26,8 +26,8 @@ void device_sleep::open(std::span<const std::unique_ptr<transport>> transports,
     descriptor_ = ::epoll_create1(EPOLL_CLOEXEC);
     if (descriptor_ < 0)
         fult::detail::throw_no_descriptor(errno, missing, "epoll_create1");
-    wake_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (wake_ < 0)
+    wake_event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wake_event_ < 0)
         fult::detail::throw_no_descriptor(errno, missing, "eventfd2");
     patience_ = 100;
     const auto watch = [&](int fd) {
@@ -36,7 +36,7 @@ void device_sleep::open(std::span<const std::unique_ptr<transport>> transports,
         if (fd < 0 || ::epoll_ctl(descriptor_, EPOLL_CTL_ADD, fd, &event) != 0)
             patience_ = 1;
     };
-    watch(wake_);
+    watch(wake_event_);
     if (bells_) {
         watch(bells_->descriptor());
         if (!bells_->reliable())
@@ -50,8 +50,8 @@ void device_sleep::open(std::span<const std::unique_ptr<transport>> transports,
 }
 
 void device_sleep::wake() noexcept {
-    if (wake_ >= 0)
-        ::eventfd_write(wake_, 1);
+    if (wake_event_ >= 0)
+        ::eventfd_write(wake_event_, 1);
 }
 
 void device_sleep::begin() noexcept {
@@ -59,25 +59,25 @@ void device_sleep::begin() noexcept {
         bells_->begin_sleep();
 }
 
-void device_sleep::announce(bool pressed) noexcept {
-    pressed_ = pressed;
+void device_sleep::announce(bool urgent) noexcept {
+    is_urgent_ = urgent;
     asleep_.store(true, std::memory_order_relaxed);
 }
 
 void device_sleep::end() noexcept {
     asleep_.store(false, std::memory_order_relaxed);
     eventfd_t times = 0;
-    ::eventfd_read(wake_, &times);
+    ::eventfd_read(wake_event_, &times);
     if (bells_)
         bells_->end_sleep();
 }
 
 void device_sleep::timed_out(bool waits) noexcept {
-    if (waits && !pressed_ && asleep_.load(std::memory_order_relaxed))
-        overslept_.fetch_add(1, std::memory_order_relaxed);
+    if (waits && !is_urgent_ && asleep_.load(std::memory_order_relaxed))
+        missed_wakeups_.fetch_add(1, std::memory_order_relaxed);
 }
 
-void device_sleep::press_sleeper() noexcept {
+void device_sleep::wake_sleeper() noexcept {
     if (asleep_.exchange(false, std::memory_order_relaxed))
         wake();
 }

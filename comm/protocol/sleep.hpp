@@ -21,26 +21,26 @@ class device_sleep {
     void open(std::span<const std::unique_ptr<transport>> transports, std::unique_ptr<doorbells> bells);
 
     int descriptor() const noexcept { return descriptor_; }
-    int patience() const noexcept { return pressed_ ? 1 : patience_; } // milliseconds
+    int patience() const noexcept { return is_urgent_ ? 1 : patience_; } // milliseconds
     // A dedicated thread makes progress; the workers need not.
-    void serve_apart() noexcept { apart_ = true; }
+    void set_dedicated() noexcept { is_dedicated_ = true; }
     // Any thread: wakes the sleeping poller, or makes its next sleep return at once.
     void wake() noexcept;
 
     // The poller, in this order; end also if it does not sleep after begin.
     void begin() noexcept;
-    void announce(bool pressed) noexcept; // under the lock. pressed: something waits without a signal
+    void announce(bool urgent) noexcept; // under the lock. urgent: something waits without a signal
     void end() noexcept;
     // It slept until its patience ended. waits: something has waited for that.
     void timed_out(bool waits) noexcept;
-    unsigned overslept() const noexcept { return overslept_.load(std::memory_order_relaxed); }
+    unsigned missed_wakeups() const noexcept { return missed_wakeups_.load(std::memory_order_relaxed); }
 
     // Under the device's lock:
 
     // Called after leaving work that the sleeper does not know of.
-    void press() noexcept {
+    void interrupt() noexcept {
         if (asleep_.load(std::memory_order_relaxed)) [[unlikely]]
-            press_sleeper();
+            wake_sleeper();
     }
     // A message for that rank is written.
     void ring(int rank) noexcept {
@@ -48,19 +48,21 @@ class device_sleep {
             bells_->ring(rank);
     }
     // True if the only thread that would poll sleeps.
-    bool is_server_asleep() const noexcept { return apart_ && asleep_.load(std::memory_order_relaxed); }
+    bool is_server_asleep() const noexcept {
+        return is_dedicated_ && asleep_.load(std::memory_order_relaxed);
+    }
 
   private:
-    void press_sleeper() noexcept;
+    void wake_sleeper() noexcept;
 
     std::unique_ptr<doorbells> bells_;
     int descriptor_ = -1;
-    int wake_ = -1; // an eventfd in the descriptor
+    int wake_event_ = -1; // an eventfd in the descriptor
     int patience_ = 1;
-    bool pressed_ = false;
-    bool apart_ = false;
+    bool is_urgent_ = false;
+    bool is_dedicated_ = false;
     std::atomic<bool> asleep_{false}; // set under the lock; threads that leave work behind wake the sleeper
-    std::atomic<unsigned> overslept_{0};
+    std::atomic<unsigned> missed_wakeups_{0};
 };
 
 } // namespace fult::comm::detail

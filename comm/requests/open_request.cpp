@@ -2,16 +2,16 @@
 #include <fult/comm/endpoint.hpp>
 
 #include "comm/device/endpoint_state.hpp"
-#include "comm/requests/pending.hpp"
+#include "comm/requests/request_state.hpp"
 
 namespace fult::comm::detail {
 
 namespace {
 
-struct open_pending final : pending, operation {
-    explicit open_pending(device &of) noexcept {
-        on = &of;
-        what = this;
+struct manual_request final : request_state, operation {
+    explicit manual_request(detail::device &owner) noexcept {
+        device = &owner;
+        op = this;
     }
     void destroy() noexcept override { delete this; }
     bool cancel() noexcept override { return false; }
@@ -19,15 +19,15 @@ struct open_pending final : pending, operation {
 
 } // namespace
 
-request open_request(const endpoint &of) {
-    endpoint_state *const state = endpoint_access::state(of);
+request open_request(const endpoint &ep) {
+    endpoint_state *const state = endpoint_access::state(ep);
     FULT_ASSERT(state, "an empty endpoint has no device");
-    return request_pointer::of(new open_pending(state->on));
+    return request_pointer::of(new manual_request(state->device));
 }
 
 void end_request(const request &open) noexcept {
-    pending *const p = request_pointer::target(open);
-    FULT_ASSERT(dynamic_cast<open_pending *>(p), "the request was made by open_request");
+    request_state *const p = request_pointer::target(open);
+    FULT_ASSERT(dynamic_cast<manual_request *>(p), "the request was made by open_request");
     p->complete();
 }
 

@@ -3,23 +3,23 @@
 #include <fult/detail/forked.hpp>
 
 #include "comm/device/describe.hpp"
-#include "comm/requests/pending.hpp"
+#include "comm/requests/request_state.hpp"
 
 namespace fult::comm {
 namespace detail {
 
 void throw_failure(const operation &op, const char *call) {
     const std::string where = "fult-comm: " + std::string(call) + ": ";
-    const std::string message = other_rank(op) + ", tag " + std::to_string(op.about.tag);
+    const std::string message = other_rank(op) + ", tag " + std::to_string(op.envelope.tag);
     switch (op.failure) {
     case errc::truncated:
         throw error(errc::truncated, where + "the message of " + message + " has " +
-                                         std::to_string(static_cast<const receive &>(op).offered) +
+                                         std::to_string(static_cast<const receive &>(op).message_size) +
                                          " bytes, and the receive has room for " +
                                          std::to_string(static_cast<const receive &>(op).room) +
                                          "; receive it into a larger one, or probe first");
     case errc::peer_failed:
-        if (op.about.source == any_source)
+        if (op.envelope.source == any_source)
             throw error(errc::peer_failed, where + "every other rank has ended or cannot be reached; a "
                                                    "receive of this rank's own messages names this rank");
         throw error(errc::peer_failed, where + other_rank(op) + " has ended or cannot be reached");
@@ -38,30 +38,30 @@ void throw_failure(const operation &op, const char *call) {
     }
 }
 
-void pending::complete() noexcept {
+void request_state::complete() noexcept {
     FULT_ASSERT(!is_complete(), "a request completes once");
-    if (gathering *them = watcher.exchange(finished_mark(), std::memory_order_acq_rel)) // pairs with watch
-        them->one_came();
+    if (request_wait *wait = watcher.exchange(finished_mark(), std::memory_order_acq_rel)) // pairs with watch
+        wait->count_down();
 }
 
 namespace {
 
 // Target of all requests whose message was sent before isend returned: they need no state.
-struct sent_at_once final : pending {
-    sent_at_once() noexcept { watcher.store(finished_mark(), std::memory_order_relaxed); }
+struct immediate_request final : request_state {
+    immediate_request() noexcept { watcher.store(finished_mark(), std::memory_order_relaxed); }
     void destroy() noexcept override {}
     bool cancel() noexcept override { return false; }
 };
-sent_at_once sent;
+immediate_request sent;
 
 } // namespace
 
 void request_pointer::prefetch(const request &r) noexcept {
-    if (r.what_ && r.what_ != &sent)
-        detail::prefetch(r.what_);
+    if (r.target_ && r.target_ != &sent)
+        detail::prefetch(r.target_);
 }
 
-void drop(pending *p) noexcept {
+void drop(request_state *p) noexcept {
     if (!p || fult::detail::in_forked_child())
         return;
     if (!p->is_complete())
@@ -73,98 +73,98 @@ void drop(pending *p) noexcept {
 
 } // namespace detail
 
-using detail::gathering;
 using detail::operation_kind;
-using detail::pending;
+using detail::request_state;
+using detail::request_wait;
 
-request::request(status about) noexcept : what_(&detail::sent), sent_(about) {}
+request::request(status envelope) noexcept : target_(&detail::sent), envelope_(envelope) {}
 
-bool request::is_complete() const noexcept { return !what_ || what_->is_complete(); }
+bool request::is_complete() const noexcept { return !target_ || target_->is_complete(); }
 
 std::optional<status> request::test() {
     fult::detail::check_not_forked();
-    if (!what_)
+    if (!target_)
         return std::nullopt;
-    if (!what_->is_complete()) {
-        what_->on->look_in_turn();
-        if (!what_->is_complete())
+    if (!target_->is_complete()) {
+        target_->device->progress_fairly();
+        if (!target_->is_complete())
             return std::nullopt;
     }
     return wait();
 }
 
 void request::await() const noexcept {
-    pending &p = *what_;
+    request_state &p = *target_;
     if (!p.is_complete()) {
-        gathering one(1);
-        if (p.watch(one))
-            p.on->wait(one.all_came, *p.what);
+        request_wait wait(1);
+        if (p.watch(wait))
+            p.device->wait(wait.waiter, *p.op);
     }
-    FULT_ASSERT(p.is_complete() && p.what);
+    FULT_ASSERT(p.is_complete() && p.op);
 }
 
 namespace {
 
 struct destroyer {
-    void operator()(pending *p) const noexcept { p->destroy(); }
+    void operator()(request_state *p) const noexcept { p->destroy(); }
 };
 
 } // namespace
 
 status request::wait() {
     fult::detail::check_not_forked();
-    if (!what_)
+    if (!target_)
         return {};
-    if (what_ == &detail::sent) {
-        what_ = nullptr;
-        return sent_;
+    if (target_ == &detail::sent) {
+        target_ = nullptr;
+        return envelope_;
     }
     await();
-    const std::unique_ptr<pending, destroyer> owned(std::exchange(what_, nullptr));
-    if (owned->what->failure != errc::none)
-        throw_failure(*owned->what, "wait");
-    return owned->what->about;
+    const std::unique_ptr<request_state, destroyer> owned(std::exchange(target_, nullptr));
+    if (owned->op->failure != errc::none)
+        throw_failure(*owned->op, "wait");
+    return owned->op->envelope;
 }
 
-errc request::wait_status(status &about) noexcept {
+errc request::wait_status(status &envelope) noexcept {
     fult::detail::check_not_forked();
-    about = status{};
-    if (!what_)
+    envelope = status{};
+    if (!target_)
         return errc::none;
-    if (what_ == &detail::sent) {
-        what_ = nullptr;
-        about = sent_;
+    if (target_ == &detail::sent) {
+        target_ = nullptr;
+        envelope = envelope_;
         return errc::none;
     }
     await();
-    const std::unique_ptr<pending, destroyer> owned(std::exchange(what_, nullptr));
-    about = owned->what->about;
-    return owned->what->failure;
+    const std::unique_ptr<request_state, destroyer> owned(std::exchange(target_, nullptr));
+    envelope = owned->op->envelope;
+    return owned->op->failure;
 }
 
-bool request::test_status(status &about, errc &failure) noexcept {
+bool request::test_status(status &envelope, errc &failure) noexcept {
     fult::detail::check_not_forked();
-    if (what_ && !what_->is_complete()) {
-        what_->on->look_in_turn();
-        if (!what_->is_complete())
+    if (target_ && !target_->is_complete()) {
+        target_->device->progress_fairly();
+        if (!target_->is_complete())
             return false;
     }
-    failure = wait_status(about);
+    failure = wait_status(envelope);
     return true;
 }
 
 bool request::cancel() noexcept {
     fult::detail::check_not_forked();
-    if (what_ && what_ != &detail::sent && what_->is_complete() &&
-        what_->what->is_a == operation_kind::receive &&
-        what_->what->failure == errc::peer_left) { // unmatched: for its caller it is still posted
-        what_->what->failure = errc::cancelled;
+    if (target_ && target_ != &detail::sent && target_->is_complete() &&
+        target_->op->type == operation_kind::receive &&
+        target_->op->failure == errc::peer_left) { // unmatched: for its caller it is still posted
+        target_->op->failure = errc::cancelled;
         return true;
     }
-    if (!what_ || what_->is_complete() || !what_->cancel())
+    if (!target_ || target_->is_complete() || !target_->cancel())
         return false;
-    what_->what->failure = errc::cancelled;
-    what_->complete();
+    target_->op->failure = errc::cancelled;
+    target_->complete();
     return true;
 }
 
@@ -192,7 +192,7 @@ template <class At> void take_all(std::size_t count, const At &at) {
 } // namespace
 
 void wait_all(std::span<request> all) {
-    detail::await_all(all.size(), [&](std::size_t i) { return all[i].what_; });
+    detail::await_all(all.size(), [&](std::size_t i) { return all[i].target_; });
     take_all(all.size(), [&](std::size_t i) { return &all[i]; });
 }
 
@@ -202,15 +202,15 @@ void detail::wait_all_of(std::span<request *const> all) {
 }
 
 void await_all(std::span<request *const> all) noexcept {
-    detail::await_all(all.size(), [&](std::size_t i) { return all[i] ? all[i]->what_ : nullptr; });
+    detail::await_all(all.size(), [&](std::size_t i) { return all[i] ? all[i]->target_ : nullptr; });
 }
 
 std::size_t wait_any(std::span<request> all) {
-    return detail::await_any(all.size(), [&](std::size_t i) { return all[i].what_; });
+    return detail::await_any(all.size(), [&](std::size_t i) { return all[i].target_; });
 }
 
 std::size_t detail::wait_any_of(std::span<request *const> all) {
-    return detail::await_any(all.size(), [&](std::size_t i) { return all[i] ? all[i]->what_ : nullptr; });
+    return detail::await_any(all.size(), [&](std::size_t i) { return all[i] ? all[i]->target_ : nullptr; });
 }
 
 } // namespace fult::comm

@@ -53,12 +53,12 @@ bool register_fence() noexcept {
 } // namespace
 
 doorbells::doorbells(const std::string &name, int size)
-    : name_(name), socket_name_(socket_path(name)), others_(static_cast<std::size_t>(size)) {
+    : name_(name), socket_name_(socket_path(name)), peers_(static_cast<std::size_t>(size)) {
     fenced_ = register_fence();
     try {
         listen();
-        own_memory_ = mapping(create_shared_file(name, page_bytes), 0, page_bytes, name);
-        own_ = ::new (own_memory_.at()) page;
+        page_memory_ = mapping(create_shared_file(name, page_bytes), 0, page_bytes, name);
+        page_ = ::new (page_memory_.at()) page;
     } catch (const std::system_error &) {
         close_all();
         throw;
@@ -69,7 +69,7 @@ doorbells::~doorbells() { close_all(); }
 
 void doorbells::close_all() noexcept {
     hide();
-    for (const other &each : others_)
+    for (const peer_bell &each : peers_)
         if (each.socket >= 0)
             ::close(each.socket);
     if (socket_ >= 0)
@@ -93,12 +93,12 @@ void doorbells::connect(std::span<const std::string> names) {
             continue;
         const file page_of =
             open_shared_file(names[i], access_to_file::read, "has a rank of this host failed?");
-        others_[i].memory = mapping(page_of, 0, page_bytes, names[i], access_to_file::read);
-        others_[i].there = reinterpret_cast<const page *>(others_[i].memory.at());
-        others_[i].socket = new_socket();
+        peers_[i].memory = mapping(page_of, 0, page_bytes, names[i], access_to_file::read);
+        peers_[i].shared = reinterpret_cast<const page *>(peers_[i].memory.at());
+        peers_[i].socket = new_socket();
         const std::string path = socket_path(names[i]);
         const sockaddr_un address = address_of(path);
-        if (::connect(others_[i].socket, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0)
+        if (::connect(peers_[i].socket, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0)
             throw_lack("the doorbell " + path + " of rank " + std::to_string(i) + " does not answer",
                        "has that rank failed?");
     }
@@ -116,18 +116,18 @@ void doorbells::ring_slowly(int rank) noexcept {
     const int saved = errno;
     const char note = 1;
     // If it fails, the queue is full and the rank awake, or the rank has ended.
-    ::send(others_[static_cast<std::size_t>(rank)].socket, &note, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ::send(peers_[static_cast<std::size_t>(rank)].socket, &note, 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     errno = saved;
 }
 
 void doorbells::begin_sleep() noexcept {
-    own_->asleep.store(1, std::memory_order_seq_cst);
+    page_->asleep.store(1, std::memory_order_seq_cst);
     if (fenced_)
         ::syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
 }
 
 void doorbells::end_sleep() noexcept {
-    own_->asleep.store(0, std::memory_order_relaxed);
+    page_->asleep.store(0, std::memory_order_relaxed);
     char notes[64];
     while (::recv(socket_, notes, sizeof notes, MSG_DONTWAIT) > 0)
         ;

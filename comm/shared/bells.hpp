@@ -29,8 +29,8 @@ class doorbells {
 
     // To be called after a message was put where that rank finds it.
     void ring(int rank) noexcept {
-        const page *there = others_[static_cast<std::size_t>(rank)].there;
-        if (there && there->asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        const page *shared = peers_[static_cast<std::size_t>(rank)].shared;
+        if (shared && shared->asleep.load(std::memory_order_relaxed) != 0) [[unlikely]]
             ring_slowly(rank);
     }
 
@@ -46,8 +46,8 @@ class doorbells {
         std::atomic<unsigned> asleep{0};
     };
     // A bell of another rank.
-    struct other {
-        const page *there = nullptr;
+    struct peer_bell {
+        const page *shared = nullptr;
         int socket = -1; // connected to its own
         mapping memory;
     };
@@ -56,9 +56,9 @@ class doorbells {
     void ring_slowly(int rank) noexcept;
 
     std::string name_, socket_name_; // so that hide needs no memory
-    std::vector<other> others_;      // by rank
-    mapping own_memory_;
-    page *own_ = nullptr;
+    std::vector<peer_bell> peers_;   // by rank
+    mapping page_memory_;
+    page *page_ = nullptr;
     int socket_ = -1;
     bool fenced_ = false;
     bool hidden_ = false;

@@ -35,13 +35,13 @@ pid_t launcher() noexcept {
 
 } // namespace
 
-int copy_between(pid_t process, std::uint64_t remote, void *local, std::size_t size, direction to) noexcept {
+int copy_between(pid_t process, std::uint64_t remote, void *local, std::size_t size, direction way) noexcept {
     auto *here = static_cast<std::byte *>(local);
     while (size != 0) {
         const iovec ours{here, size};
         const iovec theirs{fult::detail::at_address<void>(remote), size}; // NOLINT(performance-no-int-to-ptr)
-        const ssize_t copied = to == direction::here ? ::process_vm_readv(process, &ours, 1, &theirs, 1, 0)
-                                                     : ::process_vm_writev(process, &ours, 1, &theirs, 1, 0);
+        const ssize_t copied = way == direction::read ? ::process_vm_readv(process, &ours, 1, &theirs, 1, 0)
+                                                      : ::process_vm_writev(process, &ours, 1, &theirs, 1, 0);
         if (copied < 0)
             return errno;
         if (copied == 0)

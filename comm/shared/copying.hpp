@@ -8,11 +8,11 @@
 
 namespace fult::comm::detail {
 
-enum class direction { here, there };
+enum class direction { read, write };
 
 // 0, or an errno: ESRCH if that process has ended, EFAULT if it has no such memory, EPERM if it is not
 // permitted. A part may have been copied then.
-int copy_between(pid_t process, std::uint64_t remote, void *local, std::size_t size, direction to) noexcept;
+int copy_between(pid_t process, std::uint64_t remote, void *local, std::size_t size, direction way) noexcept;
 
 // Permits copies by the other ranks on systems that restrict them to parents (Yama's ptrace_scope of 1,
 // prctl(2): PR_SET_PTRACER). The permission covers one process and its descendants: fult-run, else this

@@ -25,119 +25,125 @@ struct ring_control {
     alignas(128) std::atomic<std::uint32_t> watched{0}; // the reader polls without being notified
 };
 
-struct ring_place {
+struct ring_location {
     ring_control *control = nullptr;
     std::byte *data = nullptr;
-    std::size_t bytes = 0;  // of data, a multiple of 8
-    std::size_t most = 0;   // maximum message size in bytes
-    std::uint32_t mark = 0; // part of each message's word, so that messages of other ranks are detected
+    std::size_t bytes = 0;       // of data, a multiple of 8
+    std::size_t max_message = 0; // maximum message size in bytes
+    std::uint32_t mark = 0;      // part of each message's word, so that messages of other ranks are detected
 };
 
 inline constexpr std::size_t ring_word = sizeof(std::uint64_t);
 
 // Bytes that a message occupies.
-constexpr std::size_t framed(std::size_t size) noexcept {
+constexpr std::size_t framed_size(std::size_t size) noexcept {
     return ring_word + (size + ring_word - 1) / ring_word * ring_word;
 }
 // The number of largest messages that a ring holds, so that both sides can work at the same time.
-inline constexpr std::size_t messages_a_ring = 4;
+inline constexpr std::size_t messages_per_ring = 4;
 // Bytes of the smallest ring for messages of up to `most` bytes: a zero word follows each message.
-constexpr std::size_t least_ring(std::size_t most) noexcept { return framed(most) + ring_word; }
-static_assert(framed(0) == ring_word && framed(1) == 2 * ring_word && framed(8) == 2 * ring_word);
+constexpr std::size_t min_ring(std::size_t max_message) noexcept {
+    return framed_size(max_message) + ring_word;
+}
+static_assert(framed_size(0) == ring_word && framed_size(1) == 2 * ring_word &&
+              framed_size(8) == 2 * ring_word);
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free &&
                   std::atomic<std::uint32_t>::is_always_lock_free,
               "other processes access them");
 
 enum class ring_state {
-    ready,   // put: done; look: there is a message
-    not_now, // put: no space; look: no message
-    broken   // the other side has written invalid data
+    ready,       // put: done; peek: there is a message
+    unavailable, // put: no space; peek: no message
+    broken       // the other side has written invalid data
 };
 
 // Common to both sides.
 class ring_side {
   protected:
     ring_side() = default;
-    explicit ring_side(const ring_place &where) noexcept : place_(where) {}
+    explicit ring_side(const ring_location &location) noexcept : location_(location) {}
 
     std::uint64_t word_for(std::size_t size) const noexcept {
         const auto turn = static_cast<std::uint32_t>(position_ / ring_word);
-        return static_cast<std::uint64_t>(place_.mark ^ turn) << 32 | (size + 1);
+        return static_cast<std::uint64_t>(location_.mark ^ turn) << 32 | (size + 1);
     }
-    std::atomic_ref<std::uint64_t> word(std::size_t at) const noexcept {
-        FULT_ASSERT(at % ring_word == 0 && at + ring_word <= place_.bytes, "a word does not wrap");
-        return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t *>(place_.data + at));
+    std::atomic_ref<std::uint64_t> word(std::size_t offset) const noexcept {
+        FULT_ASSERT(offset % ring_word == 0 && offset + ring_word <= location_.bytes, "a word does not wrap");
+        return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t *>(location_.data + offset));
     }
     // Wraps an offset that is beyond the end by less than a ring.
-    std::size_t wrapped(std::size_t at) const noexcept { return at >= place_.bytes ? at - place_.bytes : at; }
+    std::size_t wrapped(std::size_t offset) const noexcept {
+        return offset >= location_.bytes ? offset - location_.bytes : offset;
+    }
     void advance(std::size_t bytes) noexcept {
-        FULT_ASSERT(bytes % ring_word == 0 && bytes < place_.bytes);
+        FULT_ASSERT(bytes % ring_word == 0 && bytes < location_.bytes);
         position_ += bytes;
-        at_ = wrapped(at_ + bytes);
-        FULT_ASSERT(at_ == position_ % place_.bytes);
+        offset_ = wrapped(offset_ + bytes);
+        FULT_ASSERT(offset_ == position_ % location_.bytes);
     }
 
-    ring_place place_;
+    ring_location location_;
     std::uint64_t position_ = 0;
-    std::size_t at_ = 0; // position_ % bytes
+    std::size_t offset_ = 0; // position_ % bytes
 };
 
 class ring_writer : ring_side {
   public:
     ring_writer() = default;
-    explicit ring_writer(const ring_place &where) noexcept : ring_side(where), end_(where.bytes) {}
+    explicit ring_writer(const ring_location &location) noexcept
+        : ring_side(location), end_(location.bytes) {}
 
-    // size <= most. in_order: later sequentially consistent reads by the caller see nothing older than the
-    // message, which `watched` requires.
+    // size <= max_message. in_order: later sequentially consistent reads by the caller see nothing older than
+    // the message, which `watched` requires.
     ring_state put(const void *bytes, std::size_t size, bool in_order) noexcept {
-        const std::size_t length = framed(size);
-        FULT_ASSERT(size <= place_.most && position_ <= end_);
+        const std::size_t length = framed_size(size);
+        FULT_ASSERT(size <= location_.max_message && position_ <= end_);
         if (position_ + length + ring_word > end_) {
-            if (!learn_room()) [[unlikely]]
+            if (!update_room()) [[unlikely]]
                 return ring_state::broken;
             if (position_ + length + ring_word > end_)
-                return ring_state::not_now;
+                return ring_state::unavailable;
         }
         if (size != 0)
-            copy_in(wrapped(at_ + ring_word), static_cast<const std::byte *>(bytes), size);
+            copy_in(wrapped(offset_ + ring_word), static_cast<const std::byte *>(bytes), size);
         // ordered by the release below
-        word(wrapped(at_ + length)).store(0, std::memory_order_relaxed);
+        word(wrapped(offset_ + length)).store(0, std::memory_order_relaxed);
         if (in_order)
-            word(at_).store(word_for(size), std::memory_order_seq_cst);
+            word(offset_).store(word_for(size), std::memory_order_seq_cst);
         else
-            word(at_).store(word_for(size), std::memory_order_release);
+            word(offset_).store(word_for(size), std::memory_order_release);
         advance(length);
         return ring_state::ready;
     }
 
     // True if the reader has consumed all messages, as far as it reports. Nothing depends on its truth.
     bool is_empty() const noexcept {
-        return place_.control->taken.load(std::memory_order_relaxed) == position_;
+        return location_.control->taken.load(std::memory_order_relaxed) == position_;
     }
 
     // Called after a message: true if the reader must be notified, which then counts as done.
-    bool unwatched() noexcept {
-        std::atomic<std::uint32_t> &watched = place_.control->watched;
+    bool claim_notification() noexcept {
+        std::atomic<std::uint32_t> &watched = location_.control->watched;
         if (watched.load(std::memory_order_seq_cst) != 0) [[likely]]
             return false;
-        watched.store(1, std::memory_order_relaxed); // before notifying: it may rest again after that
+        watched.store(1, std::memory_order_relaxed); // before notifying: it may sleep again after that
         return true;
     }
 
   private:
-    bool learn_room() noexcept {
-        const std::uint64_t taken = place_.control->taken.load(std::memory_order_acquire);
-        if (taken > position_ || taken + place_.bytes < end_ || taken % ring_word != 0)
+    bool update_room() noexcept {
+        const std::uint64_t taken = location_.control->taken.load(std::memory_order_acquire);
+        if (taken > position_ || taken + location_.bytes < end_ || taken % ring_word != 0)
             return false;
-        end_ = taken + place_.bytes;
+        end_ = taken + location_.bytes;
         return true;
     }
-    void copy_in(std::size_t at, const std::byte *from, std::size_t size) noexcept {
-        FULT_ASSERT(at < place_.bytes && size <= place_.bytes);
-        const std::size_t first = std::min(size, place_.bytes - at);
-        std::memcpy(place_.data + at, from, first);
+    void copy_in(std::size_t offset, const std::byte *from, std::size_t size) noexcept {
+        FULT_ASSERT(offset < location_.bytes && size <= location_.bytes);
+        const std::size_t first = std::min(size, location_.bytes - offset);
+        std::memcpy(location_.data + offset, from, first);
         if (first != size) [[unlikely]]
-            std::memcpy(place_.data, from + first, size - first);
+            std::memcpy(location_.data, from + first, size - first);
     }
 
     std::uint64_t end_ = 0; // the position up to which there is known to be space
@@ -146,41 +152,42 @@ class ring_writer : ring_side {
 class ring_reader : ring_side {
   public:
     ring_reader() = default;
-    explicit ring_reader(const ring_place &where) noexcept : ring_side(where) {}
+    explicit ring_reader(const ring_location &location) noexcept : ring_side(location) {}
 
-    // Checks for a message and its size. Then call take, or look again.
-    ring_state look(std::size_t &size) const noexcept {
-        return judge(word(at_).load(std::memory_order_acquire), size);
+    // Checks for a message and its size. Then call take, or peek again.
+    ring_state peek(std::size_t &size) const noexcept {
+        return check_word(word(offset_).load(std::memory_order_acquire), size);
     }
 
-    // Copies out the message that look found. The writer may reuse its space after give_room.
+    // Copies out the message that peek found. The writer may reuse its space after release_room.
     void take(std::byte *to, std::size_t size) noexcept {
-        FULT_ASSERT(size <= place_.most, "look has found it");
-        const std::size_t at = wrapped(at_ + ring_word);
-        const std::size_t first = std::min(size, place_.bytes - at);
+        FULT_ASSERT(size <= location_.max_message, "peek has found it");
+        const std::size_t offset = wrapped(offset_ + ring_word);
+        const std::size_t first = std::min(size, location_.bytes - offset);
         if (size != 0)
-            std::memcpy(to, place_.data + at, first);
+            std::memcpy(to, location_.data + offset, first);
         if (first != size) [[unlikely]]
-            std::memcpy(to + first, place_.data, size - first);
-        advance(framed(size));
+            std::memcpy(to + first, location_.data, size - first);
+        advance(framed_size(size));
     }
-    void give_room() noexcept { place_.control->taken.store(position_, std::memory_order_release); }
+    void release_room() noexcept { location_.control->taken.store(position_, std::memory_order_release); }
 
     // Requests notifications from the writer. False: a message has arrived, and polling continues.
-    bool rest() noexcept {
-        place_.control->watched.store(0, std::memory_order_seq_cst);
-        if (word(at_).load(std::memory_order_seq_cst) == 0)
+    bool request_notification() noexcept {
+        location_.control->watched.store(0, std::memory_order_seq_cst);
+        if (word(offset_).load(std::memory_order_seq_cst) == 0)
             return true;
-        place_.control->watched.store(1, std::memory_order_relaxed);
+        location_.control->watched.store(1, std::memory_order_relaxed);
         return false;
     }
 
   private:
-    ring_state judge(std::uint64_t found, std::size_t &size) const noexcept {
+    ring_state check_word(std::uint64_t found, std::size_t &size) const noexcept {
         if (found == 0)
-            return ring_state::not_now;
+            return ring_state::unavailable;
         size = static_cast<std::size_t>(static_cast<std::uint32_t>(found)) - 1;
-        return size <= place_.most && found == word_for(size) ? ring_state::ready : ring_state::broken;
+        return size <= location_.max_message && found == word_for(size) ? ring_state::ready
+                                                                        : ring_state::broken;
     }
 };
 

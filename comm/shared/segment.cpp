@@ -43,19 +43,19 @@ segment_shape fit(const segment_shape &wanted, std::size_t room) noexcept {
     segment_shape smaller = wanted;
     smaller.ring = (std::max(a_slot, page_size()) - sizeof(ring_control)) / ring_word * ring_word;
     smaller.ring = std::min(smaller.ring, wanted.ring);
-    const std::size_t quarter = (smaller.ring - ring_word) / messages_a_ring / ring_word * ring_word;
-    smaller.most = std::min(wanted.most, static_cast<std::uint64_t>(quarter - ring_word));
+    const std::size_t quarter = (smaller.ring - ring_word) / messages_per_ring / ring_word * ring_word;
+    smaller.max_message = std::min(wanted.max_message, static_cast<std::uint64_t>(quarter - ring_word));
     FULT_ASSERT(quarter > ring_word && smaller.ring % ring_word == 0, "a page holds a few words");
     return smaller;
 }
 
 std::size_t free_shared_memory() noexcept {
-    struct statvfs about {};
-    if (::statvfs("/dev/shm", &about) != 0 || ::access("/dev/shm", W_OK | X_OK) != 0)
+    struct statvfs envelope {};
+    if (::statvfs("/dev/shm", &envelope) != 0 || ::access("/dev/shm", W_OK | X_OK) != 0)
         return 0;
-    if (about.f_blocks == 0) // a tmpfs without a size limit
+    if (envelope.f_blocks == 0) // a tmpfs without a size limit
         return std::numeric_limits<std::size_t>::max();
-    return static_cast<std::size_t>(about.f_bavail) * about.f_frsize;
+    return static_cast<std::size_t>(envelope.f_bavail) * envelope.f_frsize;
 }
 
 file create_segment(const std::string &name, const segment_shape &shape) {
@@ -74,8 +74,8 @@ file open_segment(const std::string &name, const segment_shape &shape) {
     file found = open_shared_file(name, access_to_file::write,
                                   "has a rank of this host failed, or do they not all see the same /dev/shm? "
                                   "FULT_COMM_SAME_HOST=none does without");
-    struct stat about {};
-    if (::fstat(found.get(), &about) != 0 || static_cast<std::size_t>(about.st_size) != shape.bytes())
+    struct stat envelope {};
+    if (::fstat(found.get(), &envelope) != 0 || static_cast<std::size_t>(envelope.st_size) != shape.bytes())
         throw std::runtime_error(
             "fult-comm: shared memory /" + name +
             " has another size than this rank's; give all ranks the same FULT_COMM_* settings");
@@ -88,14 +88,14 @@ file open_segment(const std::string &name, const segment_shape &shape) {
     return found;
 }
 
-ring_place ring_at(std::byte *at, const segment_shape &shape, int from, int to) noexcept {
+ring_location make_ring(std::byte *at, const segment_shape &shape, int from, int to) noexcept {
     FULT_ASSERT(fult::detail::address_of(at) % alignof(ring_control) == 0 && from != to);
-    FULT_ASSERT(shape.ring % ring_word == 0 && least_ring(shape.most) <= shape.ring);
-    ring_place place;
+    FULT_ASSERT(shape.ring % ring_word == 0 && min_ring(shape.max_message) <= shape.ring);
+    ring_location place;
     place.control = fult::detail::at_address<ring_control>(fult::detail::address_of(at));
     place.data = at + sizeof(ring_control);
     place.bytes = shape.ring;
-    place.most = shape.most;
+    place.max_message = shape.max_message;
     place.mark =
         (static_cast<std::uint32_t>(from) * 0x9e37'79b1U) ^ (static_cast<std::uint32_t>(to) * 0x85eb'ca77U);
     return place;

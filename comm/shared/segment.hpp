@@ -15,10 +15,10 @@ namespace fult::comm::detail {
 
 // Identical for all ranks of a job.
 struct segment_shape {
-    std::uint64_t slots = 0; // number of rings: the other ranks of the host
-    std::uint64_t ring = 0;  // bytes of a ring
-    std::uint64_t most = 0;  // maximum message size in bytes
-    std::uint64_t looks = 0; // as in shared_settings
+    std::uint64_t slots = 0;       // number of rings: the other ranks of the host
+    std::uint64_t ring = 0;        // bytes of a ring
+    std::uint64_t max_message = 0; // maximum message size in bytes
+    std::uint64_t max_polled = 0;  // as in shared_settings
     bool operator==(const segment_shape &) const = default;
 
     // Offsets and sizes; multiples of a page.
@@ -43,9 +43,9 @@ struct alignas(64) segment_head {
     segment_shape shape;
 };
 struct alignas(64) slot_word {
-    std::atomic<std::uint64_t> filled{0};
+    std::atomic<std::uint64_t> ready_bits{0};
 };
-inline slot_word *words_of(const mapping &head) noexcept {
+inline slot_word *slot_words(const mapping &head) noexcept {
     return reinterpret_cast<slot_word *>(head.at() + sizeof(segment_head));
 }
 
@@ -55,6 +55,6 @@ file create_segment(const std::string &name, const segment_shape &shape);
 file open_segment(const std::string &name, const segment_shape &shape);
 
 // The ring located at `at`.
-ring_place ring_at(std::byte *at, const segment_shape &shape, int from, int to) noexcept;
+ring_location make_ring(std::byte *at, const segment_shape &shape, int from, int to) noexcept;
 
 } // namespace fult::comm::detail

@@ -18,9 +18,9 @@ struct shared_settings {
     std::size_t ring = 131072;  // minimum bytes of a ring; more if fewer than four largest messages would fit
     std::size_t room = ~std::size_t{0}; // maximum bytes of all rings of this rank, identical for all ranks.
                                         // If too small, rings and messages become smaller
-    unsigned looks = 8; // with at most this number of other ranks on the host, all rings are polled. With
-                        // more, ranks notify by a bit
-    bool copies = true; // offer one-sided transfers if the system permits copies between processes
+    unsigned max_polled = 8; // with at most this number of other ranks on the host, all rings are polled.
+                             // With more, ranks notify by a bit
+    bool copies = true;      // offer one-sided transfers if the system permits copies between processes
 };
 
 // Throws std::runtime_error with the cause and the remedy; std::system_error if this host has not enough

@@ -11,7 +11,7 @@
 #include <fult/detail/address.hpp>
 #include <fult/detail/misuse.hpp>
 
-#include "comm/base/or_end.hpp"
+#include "comm/base/require_resources.hpp"
 #include "fult/base/spin_lock.hpp"
 
 namespace fult::comm::detail {
@@ -44,15 +44,15 @@ class loopback final : public transport {
 
     const char *name() const noexcept override { return "loopback"; }
     transport_limits limits() const noexcept override {
-        const loopback_settings &of = hub_->settings;
-        return {.inject = of.inject,
-                .message = of.message,
-                .one_sided = of.one_sided,
-                .local_keys = of.local_keys,
-                .guarded = of.guarded,
-                .window = of.window,
+        const loopback_settings &settings = hub_->settings;
+        return {.inject = settings.inject,
+                .message = settings.message,
+                .one_sided = settings.one_sided,
+                .local_keys = settings.local_keys,
+                .guarded = settings.guarded,
+                .window = settings.window,
                 .stops_writes = true,
-                .keeps = of.keeps};
+                .delivers_after_close = settings.delivers_after_close};
     }
     std::string address() const override { return "loopback:" + std::to_string(rank_); }
     void connect(std::span<const std::string>) override {}
@@ -66,17 +66,17 @@ class loopback final : public transport {
         if (refuses())
             return outcome::again;
         check_registered(p.descriptor[0], p.data(), p.size);
-        const outcome how = put(p.rank, p.data(), p.size);
-        if (how == outcome::done)
-            or_end("loopback", [&] { told_.push_back({event::kind::sent, &p}); });
-        return how;
+        const outcome result = put(p.rank, p.data(), p.size);
+        if (result == outcome::done)
+            require_resources("loopback", [&] { events_.push_back({event_kind::sent, &p}); });
+        return result;
     }
     bool has_advanced(int rank) noexcept override {
         return std::exchange(advanced_[static_cast<std::size_t>(rank)], char{}) != 0;
     }
     outcome post(packet &p) noexcept override {
         check_registered(p.descriptor[0], p.data(), p.capacity);
-        or_end("loopback", [&] { posted_.push_back(&p); });
+        require_resources("loopback", [&] { posted_.push_back(&p); });
         return outcome::done;
     }
     outcome read(transfer &t) noexcept override {
@@ -88,43 +88,43 @@ class loopback final : public transport {
 
     unsigned poll(std::span<event> events) noexcept override {
         unsigned count = 0;
-        for (; count < events.size() && !told_.empty(); told_.pop_front())
-            events[count++] = told_.front();
-        mailbox &own = hub_->box(rank_);
-        const std::lock_guard guard(own.lock);
-        for (; count < events.size() && !posted_.empty() && !own.messages.empty(); own.messages.pop_front()) {
+        for (; count < events.size() && !events_.empty(); events_.pop_front())
+            events[count++] = events_.front();
+        mailbox &box = hub_->box(rank_);
+        const std::lock_guard guard(box.lock);
+        for (; count < events.size() && !posted_.empty() && !box.messages.empty(); box.messages.pop_front()) {
             packet &p = *posted_.front();
             posted_.pop_front();
-            const auto &bytes = own.messages.front();
+            const auto &bytes = box.messages.front();
             std::memcpy(p.data(), bytes.data(), bytes.size());
             p.size = static_cast<std::uint32_t>(bytes.size());
-            events[count++] = {event::kind::received, &p};
+            events[count++] = {event_kind::received, &p};
         }
         return count;
     }
-    bool holds_packet_of(int) noexcept override { // of any rank
-        mailbox &own = hub_->box(rank_);
-        const std::lock_guard guard(own.lock);
-        return !own.messages.empty();
+    bool has_packet_of(int) noexcept override { // of any rank
+        mailbox &box = hub_->box(rank_);
+        const std::lock_guard guard(box.lock);
+        return !box.messages.empty();
     }
     void forget(int) noexcept override {}
     bool register_memory(memory &m) noexcept override {
-        mailbox &own = hub_->box(rank_);
-        const std::lock_guard guard(own.lock);
+        mailbox &box = hub_->box(rank_);
+        const std::lock_guard guard(box.lock);
         m.address = fult::detail::address_of(m.base);
-        m.key = ++own.last_key;
+        m.key = ++box.last_key;
         m.descriptor = fult::detail::at_address<void>(m.key);
         try {
-            own.registered[m.key] = {m.address, m.size};
+            box.registered[m.key] = {m.address, m.size};
         } catch (const std::bad_alloc &) {
             return false;
         }
         return true;
     }
     void deregister_memory(memory &m) noexcept override {
-        mailbox &own = hub_->box(rank_);
-        const std::lock_guard guard(own.lock);
-        own.registered.erase(m.key);
+        mailbox &box = hub_->box(rank_);
+        const std::lock_guard guard(box.lock);
+        box.registered.erase(m.key);
     }
 
   private:
@@ -132,11 +132,11 @@ class loopback final : public transport {
     void check_registered(void *descriptor, const void *at, std::size_t size) noexcept {
         if (!hub_->settings.local_keys)
             return;
-        mailbox &own = hub_->box(rank_);
-        const std::lock_guard guard(own.lock);
-        const auto found = own.registered.find(fult::detail::address_of(descriptor));
+        mailbox &box = hub_->box(rank_);
+        const std::lock_guard guard(box.lock);
+        const auto found = box.registered.find(fult::detail::address_of(descriptor));
         const auto begin = fult::detail::address_of(at);
-        if (found == own.registered.end() || begin < found->second.first ||
+        if (found == box.registered.end() || begin < found->second.first ||
             begin - found->second.first > found->second.second ||
             size > found->second.second - (begin - found->second.first))
             fult::detail::misuse("loopback", "an operation on memory that is not enrolled");
@@ -146,15 +146,15 @@ class loopback final : public transport {
         return every != 0 && ++calls_ % every == 0;
     }
     outcome put(int rank, const void *bytes, std::size_t size) noexcept {
-        mailbox &to = hub_->box(rank);
-        const std::lock_guard guard(to.lock);
-        if (to.cut)
+        mailbox &target = hub_->box(rank);
+        const std::lock_guard guard(target.lock);
+        if (target.cut)
             return outcome::failed;
-        if (to.messages.size() >= hub_->settings.depth)
+        if (target.messages.size() >= hub_->settings.depth)
             return outcome::again;
         const auto *first = static_cast<const std::byte *>(bytes);
         try {
-            to.messages.emplace_back(first, first + size);
+            target.messages.emplace_back(first, first + size);
         } catch (const std::bad_alloc &) {
             return outcome::again;
         }
@@ -164,17 +164,17 @@ class loopback final : public transport {
         if (refuses())
             return outcome::again;
         check_registered(t.descriptor, t.local, t.size);
-        mailbox &other = hub_->box(t.rank);
-        const std::lock_guard guard(other.lock);
-        const auto found = other.registered.find(t.key);
-        if (other.cut || found == other.registered.end())
+        mailbox &box = hub_->box(t.rank);
+        const std::lock_guard guard(box.lock);
+        const auto found = box.registered.find(t.key);
+        if (box.cut || found == box.registered.end())
             return outcome::failed;
         const auto [base, size] = found->second;
         if (t.address < base || t.address - base > size || t.size > size - (t.address - base))
             return outcome::failed;
         std::memcpy(to, from, t.size);
         advanced_[static_cast<std::size_t>(t.rank)] = true;
-        or_end("loopback", [&] { told_.push_back({event::kind::moved, &t}); });
+        require_resources("loopback", [&] { events_.push_back({event_kind::moved, &t}); });
         return outcome::done;
     }
 
@@ -182,7 +182,7 @@ class loopback final : public transport {
     int rank_;
     unsigned calls_ = 0;
     std::deque<packet *> posted_;
-    std::deque<event> told_;
+    std::deque<event> events_;
     std::vector<char> advanced_; // by rank: bytes of transfers have moved
 };
 

@@ -14,11 +14,11 @@ struct loopback_settings {
     std::size_t message = 8192;
     std::size_t depth = 1024; // messages that a rank's queue holds; then `again`
     bool one_sided = true;
-    bool local_keys = false;   // local memory must be registered too, as InfiniBand adapters require
-    bool keeps = true;         // as transport_limits
-    unsigned window = 0;       // likewise
-    bool guarded = false;      // like a network that strangers can reach
-    unsigned refuse_every = 0; // every so many-th call returns `again`; 0: none
+    bool local_keys = false;          // local memory must be registered too, as InfiniBand adapters require
+    bool delivers_after_close = true; // as transport_limits
+    unsigned window = 0;              // likewise
+    bool guarded = false;             // like a network that strangers can reach
+    unsigned refuse_every = 0;        // every so many-th call returns `again`; 0: none
 };
 
 // Shared by the ranks, each of which opens one transport on it.

@@ -22,7 +22,7 @@ enum class outcome {
 };
 
 // What other ranks may do with registered memory, as far as the transport can restrict it.
-enum class access_of_others { none, read, write, read_and_write };
+enum class access_rights { none, read, write, read_and_write };
 
 // Memory that this rank's operations use, and other ranks may read or write.
 struct memory {
@@ -36,7 +36,7 @@ struct memory {
 
 // A one-sided transfer between local memory and that of another rank. The caller keeps it, the local memory
 // and its registration until its event.
-struct transfer : posted {
+struct transfer : work_request {
     void *local = nullptr;
     std::size_t size = 0;
     void *descriptor = nullptr; // memory::descriptor of the local side; nullptr if not registered
@@ -45,19 +45,19 @@ struct transfer : posted {
     int rank = -1;
     // Not used by transports: the owner, and what to call at the end if the owner is not a receive.
     void *owner = nullptr;
-    void (*ended)(transfer &, bool well) noexcept = nullptr;
+    void (*end_handler)(transfer &, bool ok) noexcept = nullptr;
 };
 
+enum class event_kind {
+    received, // a packet, size set; give it back by post
+    sent,     // a packet, free again
+    moved,    // a transfer, complete on both sides
+    lost      // the packet or transfer of a failed operation. The rank of a posted packet is the one
+              // that cannot be reached any more, or -1: none
+};
 struct event {
-    enum class kind {
-        received, // what: a packet, size set; give it back by post
-        sent,     // what: a packet, free again
-        moved,    // what: a transfer, complete on both sides
-        lost // what: the packet or transfer of a failed operation. The rank of a posted packet is the one
-             // that cannot be reached any more, or -1: none
-    };
-    kind what_happened;
-    posted *what;
+    event_kind kind;
+    work_request *request;
 };
 
 struct transport_limits {
@@ -69,7 +69,7 @@ struct transport_limits {
     unsigned window = 0;      // not 0: it buffers what arrives without limit, so a sender has at most so many
                               // packets on their way to a rank (credits.hpp)
     bool stops_writes = true; // after forget, that rank's transfers do not write into this rank's memory
-    bool keeps = false;       // what it has accepted arrives, also if it is closed before
+    bool delivers_after_close = false; // what it has accepted arrives, also if it is closed before
 };
 
 class transport {
@@ -105,11 +105,11 @@ class transport {
 
     // True if that rank has received everything that was sent to it, and may be waiting for more. May cost a
     // cache miss; false if unknown.
-    virtual bool has_taken_all(int) noexcept { return false; }
+    virtual bool has_received_all(int) noexcept { return false; }
 
     // True if it holds a packet of that rank which no poll has returned. May cost a cache miss; false if
     // unknown.
-    virtual bool holds_packet_of(int) noexcept { return false; }
+    virtual bool has_packet_of(int) noexcept { return false; }
 
     // True if bytes of transfers with that rank have moved since the last call: a sign of life.
     virtual bool has_advanced(int) noexcept { return false; }
@@ -121,7 +121,7 @@ class transport {
     // Registers memory for transfers by others. Any thread, at any time. On false, errno has the reason.
     virtual bool register_memory(memory &m) noexcept = 0;
     // The same, and others have no more than this access, if the transport can restrict it.
-    virtual bool register_memory_for(memory &m, access_of_others) noexcept { return register_memory(m); }
+    virtual bool register_memory_for(memory &m, access_rights) noexcept { return register_memory(m); }
     virtual void deregister_memory(memory &m) noexcept = 0;
 
     // What it has counted, for a person; empty if nothing. Under the device's lock, or when it is not in use.

@@ -46,9 +46,9 @@ std::optional<greeting> greeting_in(std::span<const std::byte> bytes, std::uint6
     if (bytes.size() != sizeof g)
         return std::nullopt;
     std::memcpy(&g, bytes.data(), sizeof g);
-    const bool known = g.what == greeting::kind::ask || g.what == greeting::kind::confirm;
-    const bool valid = g.magic == greeting::expected && known && g.token == token && g.from < ranks &&
-                       g.from != self && g.qp_number >> number_bits == 0 && g.psn >> number_bits == 0;
+    const bool known = g.kind == greeting_kind::ask || g.kind == greeting_kind::confirm;
+    const bool valid = g.magic == greeting::expected && known && g.token == token && g.rank < ranks &&
+                       g.rank != self && g.qp_number >> number_bits == 0 && g.psn >> number_bits == 0;
     return valid ? std::optional(g) : std::nullopt;
 }
 

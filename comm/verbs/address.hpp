@@ -30,17 +30,17 @@ std::optional<verbs_address> address_in(const std::string &text);
 // The transport that has made the text, as far as it can be recognized; for messages.
 std::string maker_of(const std::string &text);
 
+enum class greeting_kind : std::uint32_t {
+    ask = 1, // these are the sender's numbers; it does not know that the receiver has them: answer
+    confirm  // these are the sender's numbers, and it is ready to receive on the connection
+};
 // Asks a rank to connect, or confirms that it may send.
 struct greeting {
     static constexpr std::uint32_t expected = 0x31564c46; // "FLV1": changes with the format
-    enum class kind : std::uint32_t {
-        ask = 1, // these are the sender's numbers; it does not know that the receiver has them: answer
-        confirm  // these are the sender's numbers, and it is ready to receive on the connection
-    };
     std::uint32_t magic = expected;
-    kind what = kind::ask;
+    greeting_kind kind = greeting_kind::ask;
     std::uint64_t token = 0; // of the receiver
-    std::uint32_t from = 0;  // rank
+    std::uint32_t rank = 0;
     std::uint32_t qp_number = 0;
     std::uint32_t psn = 0; // number of the first packet
     std::uint32_t unused = 0;

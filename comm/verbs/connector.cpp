@@ -32,39 +32,40 @@ std::uint8_t reads_of(const verbs_port &port, int limit) {
 }
 
 int to_init(const link_parts &parts, ibv_qp *pair) noexcept {
-    ibv_qp_attr to{};
-    to.qp_state = IBV_QPS_INIT;
-    to.port_num = parts.port.number;
-    to.qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE; // of memory whose key permits it
-    return libibverbs().modify_qp(pair, &to,
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_INIT;
+    attributes.port_num = parts.port.number;
+    attributes.qp_access_flags =
+        IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE; // of memory whose key permits it
+    return libibverbs().modify_qp(pair, &attributes,
                                   IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
-int to_receive(const link_parts &parts, ibv_qp *pair, const ibv_ah_attr &path, const verbs_address &other,
+int to_receive(const link_parts &parts, ibv_qp *pair, const ibv_ah_attr &path, const verbs_address &peer,
                std::uint32_t qp_number, std::uint32_t psn) noexcept {
-    ibv_qp_attr to{};
-    to.qp_state = IBV_QPS_RTR;
-    to.path_mtu = std::min(parts.port.attributes.active_mtu, static_cast<ibv_mtu>(other.mtu));
-    to.dest_qp_num = qp_number;
-    to.rq_psn = psn;
-    to.max_dest_rd_atomic = reads_of(parts.port, most_reads);
-    to.min_rnr_timer = no_receive_delay;
-    to.ah_attr = path;
-    return libibverbs().modify_qp(pair, &to,
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_RTR;
+    attributes.path_mtu = std::min(parts.port.attributes.active_mtu, static_cast<ibv_mtu>(peer.mtu));
+    attributes.dest_qp_num = qp_number;
+    attributes.rq_psn = psn;
+    attributes.max_dest_rd_atomic = reads_of(parts.port, most_reads);
+    attributes.min_rnr_timer = no_receive_delay;
+    attributes.ah_attr = path;
+    return libibverbs().modify_qp(pair, &attributes,
                                   IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
                                       IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 }
 
 int to_send(const link_parts &parts, ibv_qp *pair, std::uint32_t psn) noexcept {
-    ibv_qp_attr to{};
-    to.qp_state = IBV_QPS_RTS;
-    to.timeout = ack_timeout(parts.silence);
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_RTS;
+    attributes.timeout = ack_timeout(parts.silence);
     FULT_ASSERT(parts.retries <= most_ack_retries);
-    to.retry_cnt = parts.retries;
-    to.rnr_retry = no_receive_retries;
-    to.sq_psn = psn;
-    to.max_rd_atomic = reads_of(parts.port, parts.port.limits.max_qp_init_rd_atom);
-    return libibverbs().modify_qp(pair, &to,
+    attributes.retry_cnt = parts.retries;
+    attributes.rnr_retry = no_receive_retries;
+    attributes.sq_psn = psn;
+    attributes.max_rd_atomic = reads_of(parts.port, parts.port.limits.max_qp_init_rd_atom);
+    return libibverbs().modify_qp(pair, &attributes,
                                   IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
                                       IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 }
@@ -82,14 +83,14 @@ std::uint8_t ack_timeout(std::chrono::seconds silence) noexcept {
 }
 
 verbs_ptr<ibv_qp> make_pair(const link_parts &parts) noexcept {
-    ibv_qp_init_attr wanted{};
-    wanted.send_cq = wanted.recv_cq = parts.queue;
-    wanted.srq = parts.receives;
-    wanted.cap.max_send_wr = link::depth;
-    wanted.cap.max_send_sge = 1;
-    wanted.cap.max_inline_data = parts.inline_bytes;
-    wanted.qp_type = IBV_QPT_RC;
-    return verbs_ptr<ibv_qp>(libibverbs().create_qp(parts.domain, &wanted));
+    ibv_qp_init_attr init{};
+    init.send_cq = init.recv_cq = parts.queue;
+    init.srq = parts.receives;
+    init.cap.max_send_wr = link::depth;
+    init.cap.max_send_sge = 1;
+    init.cap.max_inline_data = parts.inline_bytes;
+    init.qp_type = IBV_QPT_RC;
+    return verbs_ptr<ibv_qp>(libibverbs().create_qp(parts.domain, &init));
 }
 
 // The queue pair for datagrams ------------------------------------------------------------------------------------------------
@@ -101,9 +102,9 @@ connector::connector(const link_parts &parts, int rank, verbs_counts &counts)
       token_(random_number()),
       qkey_(static_cast<std::uint32_t>(random_number()) & ~privileged_qkey),
       slots_(std::size_t{2} * buffers) {
-    region_ = created(libibverbs().reg_mr(parts.domain, slots_.data(), slots_.size() * sizeof(slot),
-                                          IBV_ACCESS_LOCAL_WRITE),
-                      parts.port.name, "ibv_reg_mr of the connections' messages");
+    region_ = take_created(libibverbs().reg_mr(parts.domain, slots_.data(), slots_.size() * sizeof(slot),
+                                               IBV_ACCESS_LOCAL_WRITE),
+                           parts.port.name, "ibv_reg_mr of the connections' messages");
     open_pair();
     for (std::uint32_t i = 0; i < buffers; ++i) {
         post_slot(i);
@@ -112,26 +113,26 @@ connector::connector(const link_parts &parts, int rank, verbs_counts &counts)
 }
 
 void connector::open_pair() {
-    ibv_qp_init_attr wanted{};
-    wanted.send_cq = wanted.recv_cq = parts_.queue;
-    wanted.cap.max_send_wr = wanted.cap.max_recv_wr = buffers;
-    wanted.cap.max_send_sge = wanted.cap.max_recv_sge = 1;
-    wanted.qp_type = IBV_QPT_UD;
-    datagrams_ = created(libibverbs().create_qp(parts_.domain, &wanted), parts_.port.name,
-                         "ibv_create_qp for datagrams");
-    ibv_qp_attr to{};
-    to.qp_state = IBV_QPS_INIT;
-    to.port_num = parts_.port.number;
-    to.qkey = qkey_;
-    int error = libibverbs().modify_qp(datagrams_.get(), &to,
+    ibv_qp_init_attr init{};
+    init.send_cq = init.recv_cq = parts_.queue;
+    init.cap.max_send_wr = init.cap.max_recv_wr = buffers;
+    init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+    init.qp_type = IBV_QPT_UD;
+    datagrams_ = take_created(libibverbs().create_qp(parts_.domain, &init), parts_.port.name,
+                              "ibv_create_qp for datagrams");
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_INIT;
+    attributes.port_num = parts_.port.number;
+    attributes.qkey = qkey_;
+    int error = libibverbs().modify_qp(datagrams_.get(), &attributes,
                                        IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY);
-    to.qp_state = IBV_QPS_RTR;
+    attributes.qp_state = IBV_QPS_RTR;
     if (error == 0)
-        error = libibverbs().modify_qp(datagrams_.get(), &to, IBV_QP_STATE);
-    to.qp_state = IBV_QPS_RTS;
-    to.sq_psn = 0;
+        error = libibverbs().modify_qp(datagrams_.get(), &attributes, IBV_QP_STATE);
+    attributes.qp_state = IBV_QPS_RTS;
+    attributes.sq_psn = 0;
     if (error == 0)
-        error = libibverbs().modify_qp(datagrams_.get(), &to, IBV_QP_STATE | IBV_QP_SQ_PSN);
+        error = libibverbs().modify_qp(datagrams_.get(), &attributes, IBV_QP_STATE | IBV_QP_SQ_PSN);
     if (error != 0) {
         errno = error;
         throw_verbs_error(parts_.port.name, "ibv_modify_qp for datagrams");
@@ -153,18 +154,18 @@ verbs_address connector::address() const noexcept {
 void connector::set_ranks(std::vector<std::optional<verbs_address>> ranks) {
     ranks_ = std::move(ranks);
     links_.resize(ranks_.size());
-    gone_.assign(ranks_.size(), false);
+    abandoned_.assign(ranks_.size(), false);
 }
 
 // InfiniBand within a subnet goes by the port's number there, everything else by GID.
-ibv_ah_attr connector::path_to(const verbs_address &other) const noexcept {
+ibv_ah_attr connector::path_to(const verbs_address &peer) const noexcept {
     ibv_ah_attr path{};
     path.port_num = parts_.port.number;
-    path.dlid = other.lid;
+    path.dlid = peer.lid;
     const ibv_gid &own = parts_.port.gid.gid;
-    if (parts_.port.is_ethernet() || own.global.subnet_prefix != other.gid.global.subnet_prefix) {
+    if (parts_.port.is_ethernet() || own.global.subnet_prefix != peer.gid.global.subnet_prefix) {
         path.is_global = 1;
-        path.grh.dgid = other.gid;
+        path.grh.dgid = peer.gid;
         path.grh.sgid_index = static_cast<std::uint8_t>(parts_.port.gid.gid_index);
         path.grh.hop_limit = 64;
     }
@@ -172,41 +173,41 @@ ibv_ah_attr connector::path_to(const verbs_address &other) const noexcept {
 }
 
 void connector::post_slot(std::uint32_t index) noexcept {
-    ibv_sge where{fult::detail::address_of(&slots_[index]), sizeof(slot), region_->lkey};
+    ibv_sge segment{fult::detail::address_of(&slots_[index]), sizeof(slot), region_->lkey};
     ibv_recv_wr request{}, *bad = nullptr;
-    request.wr_id = std::uint64_t{index} << 2 | static_cast<std::uint64_t>(work_kind::heard);
-    request.sg_list = &where;
+    request.wr_id = std::uint64_t{index} << 2 | static_cast<std::uint64_t>(work_kind::greeting_received);
+    request.sg_list = &segment;
     request.num_sge = 1;
     ibv_post_recv(datagrams_.get(), &request, &bad); // if it fails, later greetings find the others
 }
 
 // Returns false if no buffer is free: it is repeated.
-bool connector::send_greeting(link &to, greeting::kind what) noexcept {
-    const verbs_address &other = *ranks_[static_cast<std::size_t>(to.rank)];
-    if (!to.path) {
-        ibv_ah_attr path = path_to(other);
-        to.path.reset(libibverbs().create_ah(parts_.domain, &path));
+bool connector::send_greeting(link &link, greeting_kind kind) noexcept {
+    const verbs_address &peer = *ranks_[static_cast<std::size_t>(link.rank)];
+    if (!link.path) {
+        ibv_ah_attr path = path_to(peer);
+        link.path.reset(libibverbs().create_ah(parts_.domain, &path));
     }
-    if (!to.path || free_.empty())
+    if (!link.path || free_.empty())
         return false;
     const std::uint32_t index = free_.back();
     greeting &g = slots_[index].bytes;
     g = {};
-    g.what = what;
-    g.token = other.token;
-    g.from = static_cast<std::uint32_t>(rank_);
-    g.qp_number = to.pair->qp_num;
-    g.psn = to.psn;
-    ibv_sge where{fult::detail::address_of(&g), sizeof g, region_->lkey};
+    g.kind = kind;
+    g.token = peer.token;
+    g.rank = static_cast<std::uint32_t>(rank_);
+    g.qp_number = link.pair->qp_num;
+    g.psn = link.psn;
+    ibv_sge segment{fult::detail::address_of(&g), sizeof g, region_->lkey};
     ibv_send_wr request{}, *bad = nullptr;
-    request.wr_id = std::uint64_t{index} << 2 | static_cast<std::uint64_t>(work_kind::greeted);
-    request.sg_list = &where;
+    request.wr_id = std::uint64_t{index} << 2 | static_cast<std::uint64_t>(work_kind::greeting_sent);
+    request.sg_list = &segment;
     request.num_sge = 1;
     request.opcode = IBV_WR_SEND;
     request.send_flags = IBV_SEND_SIGNALED;
-    request.wr.ud.ah = to.path.get();
-    request.wr.ud.remote_qpn = other.qp_number;
-    request.wr.ud.remote_qkey = other.qkey;
+    request.wr.ud.ah = link.path.get();
+    request.wr.ud.remote_qpn = peer.qp_number;
+    request.wr.ud.remote_qkey = peer.qkey;
     if (ibv_post_send(datagrams_.get(), &request, &bad) != 0)
         return false;
     free_.pop_back();
@@ -214,7 +215,7 @@ bool connector::send_greeting(link &to, greeting::kind what) noexcept {
     return true;
 }
 
-void connector::greeted(const ibv_wc &wc) noexcept {
+void connector::greeting_sent(const ibv_wc &wc) noexcept {
     FULT_ASSERT(free_.size() < buffers);
     free_.push_back(static_cast<std::uint32_t>(wc.wr_id >> 2)); // has capacity for all
 }
@@ -234,7 +235,7 @@ link *connector::make_link(int rank) noexcept {
         }
     }
     if (!made) {
-        if (!std::exchange(has_complained_, true))
+        if (!std::exchange(has_reported_failure_, true))
             std::fprintf(stderr, "fult-comm: rank %d: verbs on %s: no queue pair for rank %d: %s%s\n", rank_,
                          parts_.port.name.c_str(), rank, std::strerror(error), verbs_remedy(error).c_str());
         return nullptr;
@@ -247,43 +248,43 @@ link *connector::make_link(int rank) noexcept {
 void connector::begin(int rank) noexcept {
     if (!is_reachable(rank) || has_failed(rank))
         return;
-    link *to = link_to(rank);
-    if (!to && !(to = make_link(rank)))
+    link *link = link_to(rank);
+    if (!link && !(link = make_link(rank)))
         return; // tried again with the next operation
-    if (to->state.want(handshake::clock::now()))
-        send_greeting(*to, greeting::kind::ask);
+    if (link->state.request_connection(handshake::clock::now()))
+        send_greeting(*link, greeting_kind::ask);
 }
 
-void connector::ask_again() noexcept {
+void connector::repeat_greetings() noexcept {
     const handshake::clock::time_point now = handshake::clock::now();
     for (const auto &each : links_)
-        if (each && each->state.must_ask_again(now))
-            send_greeting(*each, greeting::kind::ask);
+        if (each && each->state.needs_greeting(now))
+            send_greeting(*each, greeting_kind::ask);
 }
 
 // Returns false if it has failed.
-bool connector::connect(link &to, std::uint32_t qp_number, std::uint32_t psn) noexcept {
-    if (to.state.is_connected())
+bool connector::connect(link &link, std::uint32_t qp_number, std::uint32_t psn) noexcept {
+    if (link.state.is_connected())
         return true;
-    const verbs_address &other = *ranks_[static_cast<std::size_t>(to.rank)];
-    int error = to_receive(parts_, to.pair.get(), path_to(other), other, qp_number, psn);
+    const verbs_address &peer = *ranks_[static_cast<std::size_t>(link.rank)];
+    int error = to_receive(parts_, link.pair.get(), path_to(peer), peer, qp_number, psn);
     if (error == 0)
-        error = to_send(parts_, to.pair.get(), to.psn);
+        error = to_send(parts_, link.pair.get(), link.psn);
     if (error != 0) {
         errno = error;
-        fail(to, "ibv_modify_qp");
+        fail(link, "ibv_modify_qp");
         return false;
     }
-    to.state.connected();
+    link.state.mark_connected();
     return true;
 }
 
-void connector::leave_unready() noexcept {
+void connector::count_ready() noexcept {
     FULT_ASSERT(unready_ != 0);
     --unready_;
 }
 
-void connector::heard(const ibv_wc &wc) noexcept {
+void connector::greeting_received(const ibv_wc &wc) noexcept {
     const auto index = static_cast<std::uint32_t>(wc.wr_id >> 2);
     FULT_ASSERT(index < buffers);
     if (wc.status != IBV_WC_SUCCESS)
@@ -293,53 +294,53 @@ void connector::heard(const ibv_wc &wc) noexcept {
     const auto g = greeting_in(whole ? bytes : std::span<const std::byte>(), token_,
                                static_cast<std::uint32_t>(ranks_.size()), static_cast<std::uint32_t>(rank_));
     post_slot(index);
-    const int from = g ? static_cast<int>(g->from) : -1;
-    if (!g || !is_reachable(from)) {
+    const int rank = g ? static_cast<int>(g->rank) : -1;
+    if (!g || !is_reachable(rank)) {
         ++counts_.strange;
         return;
     }
-    if (has_failed(from))
+    if (has_failed(rank))
         return;
-    link *to = link_to(from);
-    if (!to && !(to = make_link(from)))
+    link *link = link_to(rank);
+    if (!link && !(link = make_link(rank)))
         return; // it asks again
-    if (!connect(*to, g->qp_number, g->psn))
+    if (!connect(*link, g->qp_number, g->psn))
         return;
-    const bool was_ready = to->state.is_ready();
-    if (to->state.hears(g->what))
-        send_greeting(*to, greeting::kind::confirm);
-    if (!was_ready && to->state.is_ready())
-        leave_unready();
+    const bool was_ready = link->state.is_ready();
+    if (link->state.greeting_received(g->kind))
+        send_greeting(*link, greeting_kind::confirm);
+    if (!was_ready && link->state.is_ready())
+        count_ready();
 }
 
 void connector::received(std::uint32_t qp) noexcept {
     for (const auto &each : links_)
-        if (each && each->state.at() == handshake::stage::half && each->pair->qp_num == qp) {
-            each->state.receives();
-            leave_unready();
+        if (each && each->state.current() == handshake::stage::half && each->pair->qp_num == qp) {
+            each->state.message_received();
+            count_ready();
         }
 }
 
 // Failures --------------------------------------------------------------------------------------------------------------------
 
-void connector::fail(link &to, const char *call) noexcept {
-    if (call && !std::exchange(has_complained_, true))
+void connector::fail(link &link, const char *call) noexcept {
+    if (call && !std::exchange(has_reported_failure_, true))
         std::fprintf(stderr, "fult-comm: rank %d: verbs on %s: no connection to rank %d: %s: %s%s\n", rank_,
-                     parts_.port.name.c_str(), to.rank, call, std::strerror(errno),
+                     parts_.port.name.c_str(), link.rank, call, std::strerror(errno),
                      verbs_remedy(errno).c_str());
-    const bool was_ready = to.state.is_ready();
-    if (!to.state.fail())
+    const bool was_ready = link.state.is_ready();
+    if (!link.state.fail())
         return;
     if (!was_ready)
-        leave_unready();
+        count_ready();
     any_failed_ = true;
     ++counts_.broken;
 }
 
-void connector::give_up(int rank) noexcept {
-    gone_[static_cast<std::size_t>(rank)] = true;
-    if (link *const to = link_to(rank))
-        fail(*to, nullptr);
+void connector::disconnect(int rank) noexcept {
+    abandoned_[static_cast<std::size_t>(rank)] = true;
+    if (link *const link = link_to(rank))
+        fail(*link, nullptr);
 }
 
 link *connector::take_failed() noexcept {

@@ -62,29 +62,29 @@ class connector {
     // A link on which this rank may send; nullptr if it is not connected yet, which this begins, or if it has
     // failed.
     link *ready_link(int rank) noexcept {
-        link *const to = link_to(rank);
-        if (to && to->state.is_ready()) [[likely]]
-            return to;
+        link *const link = link_to(rank);
+        if (link && link->state.is_ready()) [[likely]]
+            return link;
         begin(rank);
         return nullptr;
     }
     bool has_failed(int rank) const noexcept {
-        const link *const to = link_to(rank);
-        return gone_[static_cast<std::size_t>(rank)] || (to && to->state.has_failed());
+        const link *const link = link_to(rank);
+        return abandoned_[static_cast<std::size_t>(rank)] || (link && link->state.has_failed());
     }
     // One of its work requests has failed.
-    void break_link(link &which) noexcept { fail(which, nullptr); }
+    void break_link(link &link) noexcept { fail(link, nullptr); }
     // No connection to it is made, and the one that there is has failed.
-    void give_up(int rank) noexcept;
+    void disconnect(int rank) noexcept;
     // Ranks whose failure must be reported by their marks.
     link *take_failed() noexcept;
 
-    void heard(const ibv_wc &wc) noexcept;    // a greeting was received
-    void greeted(const ibv_wc &wc) noexcept;  // one was sent
-    void received(std::uint32_t qp) noexcept; // a message on a connection
-    // Some links are not ready: received, and ask_again from time to time, must be called.
+    void greeting_received(const ibv_wc &wc) noexcept; // a greeting was received
+    void greeting_sent(const ibv_wc &wc) noexcept;     // one was sent
+    void received(std::uint32_t qp) noexcept;          // a message on a connection
+    // Some links are not ready: received, and repeat_greetings from time to time, must be called.
     bool has_unready() const noexcept { return unready_ != 0; }
-    void ask_again() noexcept;
+    void repeat_greetings() noexcept;
 
   private:
     struct slot {
@@ -97,12 +97,12 @@ class connector {
     void open_pair();
     void begin(int rank) noexcept;
     link *make_link(int rank) noexcept;
-    bool connect(link &to, std::uint32_t qp_number, std::uint32_t psn) noexcept;
-    bool send_greeting(link &to, greeting::kind what) noexcept;
+    bool connect(link &link, std::uint32_t qp_number, std::uint32_t psn) noexcept;
+    bool send_greeting(link &link, greeting_kind kind) noexcept;
     void post_slot(std::uint32_t index) noexcept;
-    void leave_unready() noexcept; // a link is ready, or has failed before it was
-    void fail(link &to, const char *call) noexcept;
-    ibv_ah_attr path_to(const verbs_address &other) const noexcept;
+    void count_ready() noexcept; // a link is ready, or has failed before it was
+    void fail(link &link, const char *call) noexcept;
+    ibv_ah_attr path_to(const verbs_address &peer) const noexcept;
 
     const link_parts parts_;
     const int rank_;
@@ -115,10 +115,10 @@ class connector {
     std::vector<std::uint32_t> free_; // slots for sending
     std::vector<std::optional<verbs_address>> ranks_;
     std::vector<std::unique_ptr<link>> links_;
-    std::vector<bool> gone_;
+    std::vector<bool> abandoned_;
     unsigned unready_ = 0;
     bool any_failed_ = false;
-    bool has_complained_ = false;
+    bool has_reported_failure_ = false;
 };
 
 } // namespace fult::comm::detail

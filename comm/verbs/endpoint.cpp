@@ -7,7 +7,7 @@
 #include <fult/detail/address.hpp>
 #include <fult/detail/assertion.hpp>
 
-#include "comm/base/or_end.hpp"
+#include "comm/base/require_resources.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -18,12 +18,12 @@ std::uint32_t local_key(const void *descriptor) noexcept {
 }
 
 // What has been posted of a transfer, in bytes. Adapters limit the size of a work request.
-std::size_t begun(const transfer &t) noexcept { return fult::detail::address_of(t.notes.notes[0]); }
-void set_begun(transfer &t, std::size_t bytes) noexcept {
-    t.notes.notes[0] = fult::detail::at_address<void>(bytes);
+std::size_t bytes_posted(const transfer &t) noexcept { return fult::detail::address_of(t.space.words[0]); }
+void set_bytes_posted(transfer &t, std::size_t bytes) noexcept {
+    t.space.words[0] = fult::detail::at_address<void>(bytes);
 }
 ibv_wr_opcode opcode_of(const transfer &t) noexcept {
-    return static_cast<ibv_wr_opcode>(fult::detail::address_of(t.notes.notes[1]));
+    return static_cast<ibv_wr_opcode>(fult::detail::address_of(t.space.words[1]));
 }
 
 } // namespace
@@ -31,19 +31,19 @@ ibv_wr_opcode opcode_of(const transfer &t) noexcept {
 // Sending ---------------------------------------------------------------------------------------------------------------------
 
 // The link to that rank, if it has room; else nullptr and what the operation returns.
-link *verbs_endpoint::link_for(int rank, std::uint32_t requests, outcome &otherwise) noexcept {
-    link *const to = connector_->ready_link(rank);
-    if (to && to->has_room(requests) && in_flight_ + requests <= budget_) [[likely]]
-        return to;
-    otherwise =
+link *verbs_endpoint::acquire_link(int rank, std::uint32_t requests, outcome &failure) noexcept {
+    link *const link = connector_->ready_link(rank);
+    if (link && link->has_room(requests) && in_flight_ + requests <= budget_) [[likely]]
+        return link;
+    failure =
         connector_->is_reachable(rank) && !connector_->has_failed(rank) ? outcome::again : outcome::failed;
     return nullptr;
 }
 
 // Posts a chain of `count` work requests, all noted in the link. Those that are not accepted are taken back.
-outcome verbs_endpoint::submit(link &to, ibv_send_wr &first, std::uint32_t count) noexcept {
+outcome verbs_endpoint::submit(link &link, ibv_send_wr &first, std::uint32_t count) noexcept {
     ibv_send_wr *refused = nullptr;
-    const int error = ibv_post_send(to.pair.get(), &first, &refused);
+    const int error = ibv_post_send(link.pair.get(), &first, &refused);
     ++counts_.doorbells;
     in_flight_ += count;
     if (error == 0) [[likely]]
@@ -52,7 +52,7 @@ outcome verbs_endpoint::submit(link &to, ibv_send_wr &first, std::uint32_t count
     for (const ibv_send_wr *each = refused; each; each = each->next)
         ++left;
     FULT_ASSERT(left <= count);
-    to.unpost(left);
+    link.withdraw(left);
     in_flight_ -= left;
     if (left < count)
         return outcome::done;
@@ -60,69 +60,70 @@ outcome verbs_endpoint::submit(link &to, ibv_send_wr &first, std::uint32_t count
 }
 
 outcome verbs_endpoint::inject(int rank, const void *bytes, std::size_t size) noexcept {
-    outcome otherwise;
-    link *const to = link_for(rank, 1, otherwise);
-    if (!to)
-        return otherwise;
+    outcome failure;
+    link *const link = acquire_link(rank, 1, failure);
+    if (!link)
+        return failure;
     FULT_ASSERT(size <= limits_.inject);
     bool signaled = false;
-    ibv_sge where{fult::detail::address_of(bytes), static_cast<std::uint32_t>(size), 0};
+    ibv_sge segment{fult::detail::address_of(bytes), static_cast<std::uint32_t>(size), 0};
     ibv_send_wr request{};
-    request.wr_id = to->begin(nullptr, signal_every_, signaled);
-    request.sg_list = &where;
+    request.wr_id = link->begin(nullptr, signal_every_, signaled);
+    request.sg_list = &segment;
     request.num_sge = 1;
     request.opcode = IBV_WR_SEND;
     request.send_flags = static_cast<unsigned>(IBV_SEND_INLINE);
     if (signaled)
         request.send_flags |= static_cast<unsigned>(IBV_SEND_SIGNALED);
-    const outcome how = submit(*to, request, 1);
-    if (how == outcome::done) {
+    const outcome result = submit(*link, request, 1);
+    if (result == outcome::done) {
         ++counts_.sends;
         ++counts_.inlined;
         counts_.unsignaled += signaled ? 0 : 1;
     }
-    return how;
+    return result;
 }
 
 outcome verbs_endpoint::send(packet &p) noexcept {
-    p.kind = posted_kind::send;
-    outcome otherwise;
-    link *const to = link_for(p.rank, 1, otherwise);
-    if (!to)
-        return otherwise;
+    p.kind = request_kind::send;
+    outcome failure;
+    link *const link = acquire_link(p.rank, 1, failure);
+    if (!link)
+        return failure;
     bool signaled = false;
-    ibv_sge where{fult::detail::address_of(p.data()), p.size, local_key(p.descriptor[settings_.descriptor])};
+    ibv_sge segment{fult::detail::address_of(p.data()), p.size,
+                    local_key(p.descriptor[settings_.descriptor])};
     ibv_send_wr request{};
-    request.wr_id = to->begin(&p, signal_every_, signaled);
+    request.wr_id = link->begin(&p, signal_every_, signaled);
     FULT_ASSERT(signaled);
-    request.sg_list = &where;
+    request.sg_list = &segment;
     request.num_sge = 1;
     request.opcode = IBV_WR_SEND;
     request.send_flags = IBV_SEND_SIGNALED;
-    const outcome how = submit(*to, request, 1);
-    counts_.sends += how == outcome::done ? 1 : 0;
-    return how;
+    const outcome result = submit(*link, request, 1);
+    counts_.sends += result == outcome::done ? 1 : 0;
+    return result;
 }
 
 // One-sided transfers -----------------------------------------------------------------------------------------------------------
 
 // Posts the next part of a transfer: a chain of work requests, of which the last one has a completion.
-outcome verbs_endpoint::move_part(link &to, transfer &t) noexcept {
+outcome verbs_endpoint::post_part(link &link, transfer &t) noexcept {
     constexpr std::uint32_t most = 16;
     const std::size_t whole = port_.attributes.max_msg_sz;
     ibv_sge pieces[most];
     ibv_send_wr requests[most];
-    std::size_t done = begun(t);
+    std::size_t done = bytes_posted(t);
     std::uint32_t count = 0;
     do {
         const std::size_t size = std::min(whole, t.size - done);
-        const bool last =
-            done + size == t.size || count + 1 == most || !to.has_room(2) || in_flight_ + count + 2 > budget_;
+        const bool last = done + size == t.size || count + 1 == most || !link.has_room(2) ||
+                          in_flight_ + count + 2 > budget_;
         bool signaled = false;
         pieces[count] = {fult::detail::address_of(t.local) + done, static_cast<std::uint32_t>(size),
                          local_key(t.descriptor)};
         ibv_send_wr &request = requests[count] = {};
-        request.wr_id = to.begin(last ? &t : nullptr, signal_every_, signaled);
+        request.wr_id = link.begin(last ? &t : nullptr, signal_every_, signaled);
         request.sg_list = &pieces[count];
         request.num_sge = 1;
         request.opcode = opcode_of(t);
@@ -136,46 +137,46 @@ outcome verbs_endpoint::move_part(link &to, transfer &t) noexcept {
         if (last)
             break;
     } while (done < t.size);
-    const std::uint32_t noted = to.in_flight();
-    const outcome how = submit(to, requests[0], count);
-    if (how != outcome::done)
-        return how;
-    const std::uint32_t refused = noted - to.in_flight();
+    const std::uint32_t noted = link.in_flight();
+    const outcome result = submit(link, requests[0], count);
+    if (result != outcome::done)
+        return result;
+    const std::uint32_t refused = noted - link.in_flight();
     (opcode_of(t) == IBV_WR_RDMA_READ ? counts_.reads : counts_.writes) += count - refused;
     if (refused == 0) {
-        set_begun(t, done);
+        set_bytes_posted(t, done);
     } else {
-        set_begun(t, begun(t) + (count - refused) * whole);
-        or_end("comm::context", [&] { stalled_.push_back(&t); });
+        set_bytes_posted(t, bytes_posted(t) + (count - refused) * whole);
+        require_resources("comm::context", [&] { stalled_.push_back(&t); });
     }
     return outcome::done;
 }
 
-outcome verbs_endpoint::move(transfer &t, ibv_wr_opcode how) noexcept {
-    t.kind = posted_kind::transfer;
-    outcome otherwise;
-    link *const to = link_for(t.rank, 1, otherwise);
-    if (!to)
-        return otherwise;
-    set_begun(t, 0);
-    t.notes.notes[1] = fult::detail::at_address<void>(static_cast<std::uintptr_t>(how));
-    return move_part(*to, t);
+outcome verbs_endpoint::start_transfer(transfer &t, ibv_wr_opcode opcode) noexcept {
+    t.kind = request_kind::transfer;
+    outcome failure;
+    link *const link = acquire_link(t.rank, 1, failure);
+    if (!link)
+        return failure;
+    set_bytes_posted(t, 0);
+    t.space.words[1] = fult::detail::at_address<void>(static_cast<std::uintptr_t>(opcode));
+    return post_part(*link, t);
 }
 
-outcome verbs_endpoint::read(transfer &t) noexcept { return move(t, IBV_WR_RDMA_READ); }
-outcome verbs_endpoint::write(transfer &t) noexcept { return move(t, IBV_WR_RDMA_WRITE); }
+outcome verbs_endpoint::read(transfer &t) noexcept { return start_transfer(t, IBV_WR_RDMA_READ); }
+outcome verbs_endpoint::write(transfer &t) noexcept { return start_transfer(t, IBV_WR_RDMA_WRITE); }
 
-void verbs_endpoint::continue_moves() noexcept {
+void verbs_endpoint::continue_transfers() noexcept {
     std::vector<transfer *> all = std::exchange(stalled_, {});
     for (transfer *const t : all) {
-        outcome how;
-        link *const to = link_for(t->rank, 1, how);
-        if (to)
-            how = move_part(*to, *t);
-        if (how == outcome::again)
-            or_end("comm::context", [&] { stalled_.push_back(t); });
-        else if (how == outcome::failed)
-            keep_early({event::kind::lost, t});
+        outcome result;
+        link *const link = acquire_link(t->rank, 1, result);
+        if (link)
+            result = post_part(*link, *t);
+        if (result == outcome::again)
+            require_resources("comm::context", [&] { stalled_.push_back(t); });
+        else if (result == outcome::failed)
+            keep_early({event_kind::lost, t});
     }
 }
 
@@ -184,7 +185,7 @@ void verbs_endpoint::continue_moves() noexcept {
 outcome verbs_endpoint::post(packet &p) noexcept {
     if (p.capacity == 0)
         return outcome::done; // a link's mark
-    p.kind = posted_kind::receive;
+    p.kind = request_kind::receive;
     if (posted_ + unposted_count_ >= most_posted_)
         return outcome::again;
     unposted_[unposted_count_++] = &p;
@@ -196,17 +197,17 @@ outcome verbs_endpoint::post(packet &p) noexcept {
 void verbs_endpoint::post_receives() noexcept {
     if (unposted_count_ == 0)
         return;
-    std::array<ibv_sge, receive_batch> where;
+    std::array<ibv_sge, receive_batch> segments;
     std::array<ibv_recv_wr, receive_batch> requests;
     for (std::uint32_t i = 0; i < unposted_count_; ++i) {
         packet &p = *unposted_[i];
         const std::size_t bytes = std::min<std::size_t>(p.capacity, settings_.receive_packet_bytes);
-        where[i] = {fult::detail::address_of(p.data()), static_cast<std::uint32_t>(bytes),
-                    local_key(p.descriptor[settings_.descriptor])};
+        segments[i] = {fult::detail::address_of(p.data()), static_cast<std::uint32_t>(bytes),
+                       local_key(p.descriptor[settings_.descriptor])};
         requests[i] = {};
         requests[i].wr_id = fult::detail::address_of(&p);
         FULT_ASSERT((requests[i].wr_id & work_kind_bits) == static_cast<std::uint64_t>(work_kind::receive));
-        requests[i].sg_list = &where[i];
+        requests[i].sg_list = &segments[i];
         requests[i].num_sge = 1;
         requests[i].next = i + 1 < unposted_count_ ? &requests[i + 1] : nullptr;
     }
@@ -228,12 +229,12 @@ bool verbs_endpoint::received(const ibv_wc &wc, event &e) noexcept {
     packet &p = *fult::detail::at_address<packet>(wc.wr_id);
     FULT_ASSERT(posted_ != 0);
     --posted_;
-    const bool well = wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RECV;
-    FULT_ASSERT(!well || wc.byte_len <= p.capacity, "the adapter keeps within the buffer");
-    p.size = well ? wc.byte_len : 0;
+    const bool ok = wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RECV;
+    FULT_ASSERT(!ok || wc.byte_len <= p.capacity, "the adapter keeps within the buffer");
+    p.size = ok ? wc.byte_len : 0;
     p.rank = -1;
-    e = {well ? event::kind::received : event::kind::lost, &p};
-    if (well && connector_->has_unready())
+    e = {ok ? event_kind::received : event_kind::lost, &p};
+    if (ok && connector_->has_unready())
         connector_->received(wc.qp_num);
     return true;
 }
@@ -242,31 +243,31 @@ bool verbs_endpoint::received(const ibv_wc &wc, event &e) noexcept {
 
 bool verbs_endpoint::request_ended(const ibv_wc &wc, event &e) noexcept {
     const auto rank = static_cast<int>(static_cast<std::uint32_t>(wc.wr_id) >> 2);
-    link *const of = connector_->link_to(rank);
-    posted *what = nullptr;
-    const std::uint32_t count = of ? of->end(static_cast<std::uint32_t>(wc.wr_id >> 32), what) : 0;
+    link *const link = connector_->link_to(rank);
+    work_request *request = nullptr;
+    const std::uint32_t count = link ? link->end(static_cast<std::uint32_t>(wc.wr_id >> 32), request) : 0;
     FULT_ASSERT(in_flight_ >= count);
     in_flight_ -= count;
     if (count == 0) // forgotten
         return false;
     if (wc.status != IBV_WC_SUCCESS) {
-        connector_->break_link(*of);
-        e = {event::kind::lost, what};
-        return what != nullptr;
+        connector_->break_link(*link);
+        e = {event_kind::lost, request};
+        return request != nullptr;
     }
-    if (what == nullptr)
+    if (request == nullptr)
         return false;
-    if (what->kind == posted_kind::send) {
-        e = {event::kind::sent, what};
+    if (request->kind == request_kind::send) {
+        e = {event_kind::sent, request};
         return true;
     }
-    of->advanced = true;
-    auto &t = static_cast<transfer &>(*what);
-    if (begun(t) < t.size) {
-        or_end("comm::context", [&] { stalled_.push_back(&t); });
+    link->advanced = true;
+    auto &t = static_cast<transfer &>(*request);
+    if (bytes_posted(t) < t.size) {
+        require_resources("comm::context", [&] { stalled_.push_back(&t); });
         return false;
     }
-    e = {event::kind::moved, what};
+    e = {event_kind::moved, request};
     return true;
 }
 
@@ -276,11 +277,11 @@ bool verbs_endpoint::completed(const ibv_wc &wc, event &e) noexcept {
         return received(wc, e);
     case work_kind::request:
         return request_ended(wc, e);
-    case work_kind::heard:
-        connector_->heard(wc);
+    case work_kind::greeting_received:
+        connector_->greeting_received(wc);
         return false;
-    case work_kind::greeted:
-        connector_->greeted(wc);
+    case work_kind::greeting_sent:
+        connector_->greeting_sent(wc);
         return false;
     }
     return false;
@@ -307,7 +308,7 @@ unsigned verbs_endpoint::read_queue(std::span<event> events) noexcept {
 }
 
 void verbs_endpoint::keep_early(const event &e) noexcept {
-    or_end("comm::context", [&] { early_.push_back(e); });
+    require_resources("comm::context", [&] { early_.push_back(e); });
 }
 
 unsigned verbs_endpoint::take_early(std::span<event> events) noexcept {
@@ -325,14 +326,14 @@ unsigned verbs_endpoint::poll(std::span<event> events) noexcept {
         return take_early(events);
     unsigned count = read_queue(events);
     if (connector_->has_unready()) [[unlikely]]
-        connector_->ask_again();
+        connector_->repeat_greetings();
     if (!stalled_.empty()) [[unlikely]]
-        continue_moves();
+        continue_transfers();
     while (count < events.size()) {
         link *const failed = connector_->take_failed();
         if (!failed) [[likely]]
             break;
-        events[count++] = {event::kind::lost, &failed->mark};
+        events[count++] = {event_kind::lost, &failed->mark};
     }
     return count;
 }
@@ -340,31 +341,31 @@ unsigned verbs_endpoint::poll(std::span<event> events) noexcept {
 // Ranks that are gone, memory, sleeping ------------------------------------------------------------------------------------------
 
 bool verbs_endpoint::has_advanced(int rank) noexcept {
-    link *const with = connector_->link_to(rank);
-    return with && std::exchange(with->advanced, false);
+    link *const link = connector_->link_to(rank);
+    return link && std::exchange(link->advanced, false);
 }
 
 void verbs_endpoint::forget(int rank) noexcept {
-    connector_->give_up(rank);
+    connector_->disconnect(rank);
     std::array<event, 16> events; // operations that have ended are reported with their results
     while (const unsigned count = read_queue(events))
         std::for_each_n(events.begin(), count, [&](const event &e) { keep_early(e); });
     std::erase_if(stalled_, [&](transfer *t) {
         if (t->rank == rank)
-            keep_early({event::kind::lost, t});
+            keep_early({event_kind::lost, t});
         return t->rank == rank;
     });
-    link *const to = connector_->link_to(rank);
-    if (!to)
+    link *const link = connector_->link_to(rank);
+    if (!link)
         return;
-    to->pair.reset(); // from now on the adapter does not use the memory of its operations
-    to->each([&](posted &what) { keep_early({event::kind::lost, &what}); });
-    FULT_ASSERT(in_flight_ >= to->in_flight());
-    in_flight_ -= to->in_flight();
-    to->drop_all();
+    link->pair.reset(); // from now on the adapter does not use the memory of its operations
+    link->each([&](work_request &request) { keep_early({event_kind::lost, &request}); });
+    FULT_ASSERT(in_flight_ >= link->in_flight());
+    in_flight_ -= link->in_flight();
+    link->drop_all();
 }
 
-bool verbs_endpoint::register_memory_for(memory &m, access_of_others allowed) noexcept {
+bool verbs_endpoint::register_memory_for(memory &m, access_rights allowed) noexcept {
     registration *const made = memory_->take(m.base, m.size, allowed);
     if (made == nullptr)
         return false;

@@ -34,9 +34,9 @@ class verbs_endpoint final : public transport {
     bool has_advanced(int rank) noexcept override;
     void forget(int rank) noexcept override;
     bool register_memory(memory &m) noexcept override {
-        return register_memory_for(m, access_of_others::read_and_write);
+        return register_memory_for(m, access_rights::read_and_write);
     }
-    bool register_memory_for(memory &m, access_of_others allowed) noexcept override;
+    bool register_memory_for(memory &m, access_rights allowed) noexcept override;
     void deregister_memory(memory &m) noexcept override;
     int descriptor() const noexcept override { return channel_ ? channel_->fd : -1; }
     bool may_sleep() noexcept override;
@@ -50,11 +50,11 @@ class verbs_endpoint final : public transport {
     void open_queues();
     void find_inline_limit();
     link_parts parts() const noexcept; // with the inline limit as it is
-    link *link_for(int rank, std::uint32_t requests, outcome &otherwise) noexcept;
-    outcome submit(link &to, ibv_send_wr &first, std::uint32_t count) noexcept;
-    outcome move(transfer &t, ibv_wr_opcode how) noexcept;
-    outcome move_part(link &to, transfer &t) noexcept;
-    void continue_moves() noexcept;
+    link *acquire_link(int rank, std::uint32_t requests, outcome &failure) noexcept;
+    outcome submit(link &link, ibv_send_wr &first, std::uint32_t count) noexcept;
+    outcome start_transfer(transfer &t, ibv_wr_opcode opcode) noexcept;
+    outcome post_part(link &link, transfer &t) noexcept;
+    void continue_transfers() noexcept;
     void post_receives() noexcept;
     bool completed(const ibv_wc &wc, event &e) noexcept;
     bool received(const ibv_wc &wc, event &e) noexcept;

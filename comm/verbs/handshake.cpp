@@ -7,43 +7,43 @@
 
 namespace fult::comm::detail {
 
-bool handshake::want(clock::time_point now) noexcept {
-    if (at_ == stage::ready || at_ == stage::failed || std::exchange(wanted_, true))
+bool handshake::request_connection(clock::time_point now) noexcept {
+    if (stage_ == stage::ready || stage_ == stage::failed || std::exchange(has_request_, true))
         return false;
-    if (at_ == stage::fresh)
-        at_ = stage::asking;
-    ask_again_ = now + patience_;
+    if (stage_ == stage::fresh)
+        stage_ = stage::asking;
+    next_greeting_ = now + patience_;
     return true;
 }
 
-bool handshake::must_ask_again(clock::time_point now) noexcept {
-    if (!wanted_ || at_ == stage::ready || at_ == stage::failed || now < ask_again_)
+bool handshake::needs_greeting(clock::time_point now) noexcept {
+    if (!has_request_ || stage_ == stage::ready || stage_ == stage::failed || now < next_greeting_)
         return false;
     patience_ = std::min(patience_ * 2, longest_patience);
-    ask_again_ = now + patience_;
+    next_greeting_ = now + patience_;
     return true;
 }
 
-void handshake::connected() noexcept {
-    FULT_ASSERT(!connected_ && (at_ == stage::fresh || at_ == stage::asking));
+void handshake::mark_connected() noexcept {
+    FULT_ASSERT(!connected_ && (stage_ == stage::fresh || stage_ == stage::asking));
     connected_ = true;
-    at_ = stage::half;
+    stage_ = stage::half;
 }
 
-bool handshake::hears(greeting::kind what) noexcept {
-    FULT_ASSERT(connected_ && at_ != stage::failed);
-    if (what == greeting::kind::ask)
+bool handshake::greeting_received(greeting_kind kind) noexcept {
+    FULT_ASSERT(connected_ && stage_ != stage::failed);
+    if (kind == greeting_kind::ask)
         return true;
-    at_ = stage::ready;
+    stage_ = stage::ready;
     return false;
 }
 
-void handshake::receives() noexcept {
+void handshake::message_received() noexcept {
     FULT_ASSERT(connected_);
-    if (at_ == stage::half)
-        at_ = stage::ready;
+    if (stage_ == stage::half)
+        stage_ = stage::ready;
 }
 
-bool handshake::fail() noexcept { return std::exchange(at_, stage::failed) != stage::failed; }
+bool handshake::fail() noexcept { return std::exchange(stage_, stage::failed) != stage::failed; }
 
 } // namespace fult::comm::detail

@@ -30,31 +30,31 @@ class handshake {
     };
     static constexpr std::chrono::milliseconds first_patience{10}, longest_patience{320};
 
-    stage at() const noexcept { return at_; }
-    bool is_ready() const noexcept { return at_ == stage::ready; }
-    bool has_failed() const noexcept { return at_ == stage::failed; }
+    stage current() const noexcept { return stage_; }
+    bool is_ready() const noexcept { return stage_ == stage::ready; }
+    bool has_failed() const noexcept { return stage_ == stage::failed; }
     // The queue pair has the other's numbers.
     bool is_connected() const noexcept { return connected_; }
 
     // This rank has something to send. True the first time: it must ask.
-    bool want(clock::time_point now) noexcept;
+    bool request_connection(clock::time_point now) noexcept;
     // True if it must ask again. At most once for each time of patience, which doubles.
-    bool must_ask_again(clock::time_point now) noexcept;
+    bool needs_greeting(clock::time_point now) noexcept;
     // The queue pair was given the numbers of the other rank's.
-    void connected() noexcept;
+    void mark_connected() noexcept;
     // A greeting, after connected. True if it must be answered by a confirmation.
-    bool hears(greeting::kind what) noexcept;
+    bool greeting_received(greeting_kind kind) noexcept;
     // Something has arrived on the connection: the other rank has sent it, so it is ready to receive.
-    void receives() noexcept;
+    void message_received() noexcept;
     // False if it has failed before.
     bool fail() noexcept;
 
   private:
-    stage at_ = stage::fresh;
-    bool wanted_ = false; // this rank has something to send
+    stage stage_ = stage::fresh;
+    bool has_request_ = false; // this rank has something to send
     bool connected_ = false;
     std::chrono::milliseconds patience_ = first_patience; // between two greetings
-    clock::time_point ask_again_{};
+    clock::time_point next_greeting_{};
 };
 
 } // namespace fult::comm::detail

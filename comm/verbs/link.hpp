@@ -15,10 +15,10 @@ namespace fult::comm::detail {
 
 // In the low bits of a work request's id: what the rest is.
 enum class work_kind : std::uint64_t {
-    receive = 0, // a packet's address
-    request = 1, // rank and place in the link's ring
-    heard = 2,   // index of a buffer for a greeting
-    greeted = 3  // the same, sent
+    receive = 0,           // a packet's address
+    request = 1,           // rank and place in the link's ring
+    greeting_received = 2, // index of a buffer for a greeting
+    greeting_sent = 3      // the same, sent
 };
 inline constexpr std::uint64_t work_kind_bits = 3;
 
@@ -28,7 +28,7 @@ class link {
 
     link(int rank, verbs_ptr<ibv_qp> queue, std::uint32_t first_psn) noexcept
         : rank(rank), psn(first_psn), pair(std::move(queue)) {
-        mark.kind = posted_kind::receive;
+        mark.kind = request_kind::receive;
         mark.rank = rank;
     }
 
@@ -46,27 +46,27 @@ class link {
 
     // Notes a work request that is about to be posted. Returns its id, and sets `signaled` if it has to have
     // a completion: if an object waits for it, or to free the ring. The caller has checked has_room.
-    std::uint64_t begin(posted *what, std::uint32_t signal_every, bool &signaled) noexcept {
+    std::uint64_t begin(work_request *request, std::uint32_t signal_every, bool &signaled) noexcept {
         FULT_ASSERT(has_room(1));
-        signaled = what != nullptr || ++unsignaled_ >= signal_every;
+        signaled = request != nullptr || ++unsignaled_ >= signal_every;
         if (signaled)
             unsignaled_ = 0;
-        ring_[next_ % depth] = what;
+        ring_[next_ % depth] = request;
         return std::uint64_t{next_++} << 32 | static_cast<std::uint64_t>(rank) << 2 |
                static_cast<std::uint64_t>(work_kind::request);
     }
     // The last ones were not accepted. The completion that one of them was to have comes with the next one.
-    void unpost(std::uint32_t count) noexcept {
+    void withdraw(std::uint32_t count) noexcept {
         FULT_ASSERT(in_flight() >= count);
         next_ -= count;
         unsignaled_ = depth;
     }
     // The work request with that place has ended, and those before it. Returns their number; 0 if it has
     // ended before.
-    std::uint32_t end(std::uint32_t place, posted *&what) noexcept {
+    std::uint32_t end(std::uint32_t place, work_request *&request) noexcept {
         if (place - oldest_ >= in_flight())
             return 0;
-        what = ring_[place % depth];
+        request = ring_[place % depth];
         const std::uint32_t count = place - oldest_ + 1;
         oldest_ = place + 1;
         return count;
@@ -74,13 +74,13 @@ class link {
     // Calls f(posted &) for each object in flight, oldest first.
     template <class F> void each(F f) {
         for (std::uint32_t i = oldest_; i != next_; ++i)
-            if (posted *what = ring_[i % depth])
-                f(*what);
+            if (work_request *request = ring_[i % depth])
+                f(*request);
     }
     void drop_all() noexcept { oldest_ = next_; }
 
   private:
-    std::array<posted *, depth> ring_{};
+    std::array<work_request *, depth> ring_{};
     std::uint32_t next_ = 0, oldest_ = 0;
     std::uint32_t unsignaled_ = 0; // since the last signaled one
 };

@@ -15,7 +15,7 @@
 #include <fult/detail/address.hpp>
 #include <fult/detail/assertion.hpp>
 
-#include "comm/base/own_thread.hpp"
+#include "comm/base/library_thread.hpp"
 
 #ifndef UFFD_USER_MODE_ONLY
 #define UFFD_USER_MODE_ONLY 1
@@ -45,14 +45,14 @@ int open_watch() noexcept {
 
 } // namespace
 
-mapping_watch::mapping_watch(mapping_listener &to) noexcept : to_(to) {
+mapping_watch::mapping_watch(mapping_listener &listener) noexcept : listener_(listener) {
     faults_ = open_watch();
     bell_ = faults_ < 0 ? -1 : ::eventfd(0, EFD_CLOEXEC);
     if (bell_ < 0)
         return;
     try {
         thread_ = std::thread([this] {
-            const own_thread here("fult-mappings");
+            const library_thread here("fult-mappings");
             run();
         });
     } catch (const std::exception &) { // no thread: nothing is watched
@@ -97,10 +97,10 @@ bool mapping_watch::read_events() noexcept {
         switch (events[i].event) {
         case UFFD_EVENT_UNMAP:
         case UFFD_EVENT_REMOVE:
-            to_.unmapped(events[i].arg.remove.start, events[i].arg.remove.end);
+            listener_.unmapped(events[i].arg.remove.start, events[i].arg.remove.end);
             break;
         case UFFD_EVENT_REMAP:
-            to_.unmapped(events[i].arg.remap.from, events[i].arg.remap.from + events[i].arg.remap.len);
+            listener_.unmapped(events[i].arg.remap.from, events[i].arg.remap.from + events[i].arg.remap.len);
             break;
         default:
             break;
@@ -114,7 +114,7 @@ void mapping_watch::run() noexcept {
         ::poll(what.data(), what.size(), -1);
         if (ending_.load(std::memory_order_acquire)) // pairs with the destructor
             return;
-        const std::lock_guard hold(to_);
+        const std::lock_guard hold(listener_);
         while (read_events()) {
         }
     }

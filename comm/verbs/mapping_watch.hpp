@@ -32,7 +32,7 @@ class mapping_listener {
 class mapping_watch {
   public:
     // Without a watch if the kernel does not permit it.
-    explicit mapping_watch(mapping_listener &to) noexcept;
+    explicit mapping_watch(mapping_listener &listener) noexcept;
     mapping_watch(const mapping_watch &) = delete;
     mapping_watch &operator=(const mapping_watch &) = delete;
     ~mapping_watch();
@@ -45,7 +45,7 @@ class mapping_watch {
     void run() noexcept;
     bool read_events() noexcept;
 
-    mapping_listener &to_;
+    mapping_listener &listener_;
     int faults_ = -1; // the userfaultfd
     int bell_ = -1;   // ends the thread
     std::atomic<bool> ending_{false};

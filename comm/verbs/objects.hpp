@@ -49,7 +49,7 @@ inline std::string verbs_remedy(int error) {
 }
 
 // Takes ownership of what a call has created.
-template <class T> verbs_ptr<T> created(T *object, const std::string &port, const char *call) {
+template <class T> verbs_ptr<T> take_created(T *object, const std::string &port, const char *call) {
     if (object == nullptr)
         throw_verbs_error(port, call);
     return verbs_ptr<T>(object);

@@ -50,18 +50,18 @@ struct host_ports {
     std::vector<listed_port> listing;
     std::vector<verbs_port> opened;
 
-    void add(ibv_device *which, std::uint8_t number);
+    void add(ibv_device *device, std::uint8_t number);
 };
 
-void host_ports::add(ibv_device *which, std::uint8_t number) {
+void host_ports::add(ibv_device *device, std::uint8_t number) {
     const verbs_library &library = libibverbs();
     listed_port its;
-    its.device = library.get_device_name(which);
+    its.device = library.get_device_name(device);
     its.number = number;
     verbs_port port;
     port.name = port_name(its.device, number);
     port.number = number;
-    port.device.reset(library.open_device(which));
+    port.device.reset(library.open_device(device));
     if (!port.device || library.query_device(port.device.get(), &port.limits) != 0 ||
         library.query_port(port.device.get(), number, &port.attributes) != 0) {
         const int error = errno;
@@ -100,10 +100,10 @@ bool has_adapters() noexcept {
 
 verbs_port choose_port(const verbs_settings &settings) {
     host_ports here = all_ports();
-    const port_choice which = choose_among(here.listing, settings);
-    verbs_port port = std::move(here.opened[which.index]);
+    const port_choice choice = choose_among(here.listing, settings);
+    verbs_port port = std::move(here.opened[choice.index]);
     FULT_ASSERT(port.device);
-    port.gid = which.gid;
+    port.gid = choice.gid;
     return port;
 }
 

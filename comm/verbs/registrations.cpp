@@ -24,15 +24,15 @@ std::size_t idle_limit() noexcept {
 }
 
 // The adapter itself may always write: it is what receives and reads need.
-int rights_for(access_of_others allowed) noexcept {
+int rights_for(access_rights allowed) noexcept {
     switch (allowed) {
-    case access_of_others::none:
+    case access_rights::none:
         return IBV_ACCESS_LOCAL_WRITE;
-    case access_of_others::read:
+    case access_rights::read:
         return IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
-    case access_of_others::write:
+    case access_rights::write:
         return IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
-    case access_of_others::read_and_write:
+    case access_rights::read_and_write:
         break;
     }
     return IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
@@ -40,8 +40,8 @@ int rights_for(access_of_others allowed) noexcept {
 
 } // namespace
 
-registrations::registrations(registrar &with, bool pages_on_demand) noexcept
-    : with_(with), pages_on_demand_(pages_on_demand), most_bytes_(idle_limit()), watch_(*this) {}
+registrations::registrations(registrar &owner, bool pages_on_demand) noexcept
+    : registrar_(owner), pages_on_demand_(pages_on_demand), most_bytes_(idle_limit()), watch_(*this) {}
 
 // Nothing is in use any more.
 registrations::~registrations() {
@@ -70,7 +70,7 @@ registration *registrations::find(std::uintptr_t base, std::size_t size, int rig
 }
 
 void registrations::add_idle(registration &r) noexcept {
-    FULT_ASSERT(r.users == 0 && r.listed);
+    FULT_ASSERT(r.users == 0 && r.is_listed);
     r.newer = nullptr;
     r.older = newest_;
     (newest_ ? newest_->newer : oldest_) = &r;
@@ -93,7 +93,7 @@ void registrations::unlist(registration &r) noexcept {
         at = &(*at)->next;
     *at = r.next;
     r.next = nullptr;
-    r.listed = false;
+    r.is_listed = false;
 }
 
 // Takes those out that are to be destroyed: dropped ones, and the oldest beyond the limits.
@@ -135,23 +135,23 @@ bool registrations::drop_idle() noexcept {
 
 region_ptr registrations::make(registration &r) noexcept {
     const auto call = [&](int rights) {
-        return region_ptr(with_.add(fult::detail::at_address<void>(r.base), r.size, rights),
-                          region_remover{&with_});
+        return region_ptr(registrar_.add(fult::detail::at_address<void>(r.base), r.size, rights),
+                          region_remover{&registrar_});
     };
     made_.fetch_add(1, std::memory_order_relaxed);
     if (pages_on_demand_)
         if (region_ptr made = call(r.rights | IBV_ACCESS_ON_DEMAND)) {
-            r.may_stay = true;
+            r.is_cached = true;
             return made;
         }
-    r.may_stay = watch_.watch(fult::detail::at_address<void>(r.base), r.size);
+    r.is_cached = watch_.watch(fult::detail::at_address<void>(r.base), r.size);
     region_ptr made = call(r.rights);
     if (!made && errno == ENOMEM && drop_idle())
         made = call(r.rights);
     return made;
 }
 
-registration *registrations::take(void *base, std::size_t size, access_of_others allowed) noexcept {
+registration *registrations::take(void *base, std::size_t size, access_rights allowed) noexcept {
     const std::uintptr_t begin = fult::detail::address_of(base);
     const int rights = rights_for(allowed);
     {
@@ -178,7 +178,7 @@ registration *registrations::take(void *base, std::size_t size, access_of_others
     const std::lock_guard hold(mutex_);
     registration *&first = bucket_of(begin, size);
     made->next = first;
-    made->listed = true;
+    made->is_listed = true;
     first = made.get();
     return made.release();
 }
@@ -190,11 +190,11 @@ void registrations::give(registration &r) noexcept {
         FULT_ASSERT(r.users != 0);
         if (--r.users != 0)
             return;
-        if (r.listed && r.may_stay) {
+        if (r.is_listed && r.is_cached) {
             add_idle(r);
             gone = excess();
         } else {
-            if (r.listed)
+            if (r.is_listed)
                 unlist(r);
             gone = &r;
         }

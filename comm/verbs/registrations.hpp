@@ -29,8 +29,8 @@ struct registration {
     int rights = 0; // ibv_access_flags
     region_ptr region;
     unsigned users = 0;
-    bool may_stay = false; // after its last use
-    bool listed = false;   // found by later uses
+    bool is_cached = false; // after its last use
+    bool is_listed = false; // found by later uses
     registration *next = nullptr;
     registration *newer = nullptr, *older = nullptr; // among those that are not in use
 };
@@ -38,13 +38,13 @@ struct registration {
 class registrations final : private mapping_listener {
   public:
     // pages_on_demand: the adapter does, for RDMA reads and writes.
-    registrations(registrar &with, bool pages_on_demand) noexcept;
+    registrations(registrar &owner, bool pages_on_demand) noexcept;
     registrations(const registrations &) = delete;
     registrations &operator=(const registrations &) = delete;
     ~registrations();
 
     // Any thread. take returns nullptr and errno if the memory cannot be registered.
-    registration *take(void *base, std::size_t size, access_of_others allowed) noexcept;
+    registration *take(void *base, std::size_t size, access_rights allowed) noexcept;
     void give(registration &r) noexcept;
 
     std::uint64_t made() const noexcept { return made_.load(std::memory_order_relaxed); }
@@ -67,7 +67,7 @@ class registrations final : private mapping_listener {
     static void destroy(registration *first) noexcept;
     bool drop_idle() noexcept;
 
-    registrar &with_;
+    registrar &registrar_;
     const bool pages_on_demand_;
     const std::size_t most_bytes_; // of those that are not in use
     std::atomic<std::uint64_t> made_{0}, hits_{0};

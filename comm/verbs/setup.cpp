@@ -32,7 +32,7 @@ bool pages_on_demand(ibv_context *device) noexcept {
 
 verbs_endpoint::verbs_endpoint(const verbs_settings &settings)
     : settings_(settings), port_(choose_port(settings)) {
-    domain_ = created(libibverbs().alloc_pd(port_.device.get()), port_.name, "ibv_alloc_pd");
+    domain_ = take_created(libibverbs().alloc_pd(port_.device.get()), port_.name, "ibv_alloc_pd");
     registrar_ = std::make_unique<domain_registrar>(domain_.get());
     memory_ = std::make_unique<registrations>(*registrar_, pages_on_demand(port_.device.get()));
     open_queues();
@@ -61,20 +61,20 @@ void verbs_endpoint::open_queues() {
                                  " entries only; use another adapter");
     budget_ = size - receives - greetings;
     if (settings_.sleep) {
-        channel_ =
-            created(library.create_comp_channel(port_.device.get()), port_.name, "ibv_create_comp_channel");
+        channel_ = take_created(library.create_comp_channel(port_.device.get()), port_.name,
+                                "ibv_create_comp_channel");
         const int flags = ::fcntl(channel_->fd, F_GETFL);
         if (flags < 0 || ::fcntl(channel_->fd, F_SETFL, flags | O_NONBLOCK) < 0)
             throw_verbs_error(port_.name, "fcntl of the completion channel");
     }
-    queue_ =
-        created(library.create_cq(port_.device.get(), static_cast<int>(size), nullptr, channel_.get(), 0),
-                port_.name, "ibv_create_cq");
-    ibv_srq_init_attr wanted{};
-    wanted.attr.max_wr = receives;
-    wanted.attr.max_sge = 1;
+    queue_ = take_created(
+        library.create_cq(port_.device.get(), static_cast<int>(size), nullptr, channel_.get(), 0), port_.name,
+        "ibv_create_cq");
+    ibv_srq_init_attr attributes{};
+    attributes.attr.max_wr = receives;
+    attributes.attr.max_sge = 1;
     most_posted_ = receives;
-    receives_ = created(library.create_srq(domain_.get(), &wanted), port_.name, "ibv_create_srq");
+    receives_ = take_created(library.create_srq(domain_.get(), &attributes), port_.name, "ibv_create_srq");
 }
 
 // Devices do not report how many bytes a work request may contain, but refuse queue pairs that want more.

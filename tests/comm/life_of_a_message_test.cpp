@@ -47,18 +47,19 @@ std::vector<std::unique_ptr<transport>> only(std::unique_ptr<transport> one) {
 // A rank without its job: nothing else polls the device.
 struct lone_rank {
     transport &via;
-    device on;
-    std::shared_ptr<endpoint_state> its, companion;
+    fult::comm::detail::device device;
+    std::shared_ptr<endpoint_state> state, collective_context;
     endpoint world;
 
     lone_rank(int rank, std::unique_ptr<transport> connected)
         : via(*connected),
-          on(device_settings{.rank = rank, .size = 2}, only(std::move(connected)),
-             rank == 0 ? std::vector{-1, 0} : std::vector{0, -1}),
-          its(std::make_shared<endpoint_state>(on, std::uint16_t{0}, fult::comm::endpoint_options{})),
-          companion(std::make_shared<endpoint_state>(on, std::uint16_t{1}, fult::comm::endpoint_options{})),
-          world(endpoint_access::handle_of(its)) {
-        on.attach(*its, *companion);
+          device(device_settings{.rank = rank, .size = 2}, only(std::move(connected)),
+                 rank == 0 ? std::vector{-1, 0} : std::vector{0, -1}),
+          state(std::make_shared<endpoint_state>(device, std::uint16_t{0}, fult::comm::endpoint_options{})),
+          collective_context(
+              std::make_shared<endpoint_state>(device, std::uint16_t{1}, fult::comm::endpoint_options{})),
+          world(endpoint_access::handle_of(state)) {
+        device.attach(*state, *collective_context);
     }
 };
 
@@ -76,8 +77,8 @@ struct life_of_a_message : ::testing::Test {
         from = std::make_unique<lone_rank>(0, std::move(ways[0]));
         to = std::make_unique<lone_rank>(1, std::move(ways[1]));
     }
-    const peer &receiver_at_sender() const { return from->on.peers().of(1); }
-    std::ptrdiff_t unexpected_bytes() const { return to->on.peers().of(0).unexpected.load(); }
+    const peer &receiver_at_sender() const { return from->device.peers().of(1); }
+    std::ptrdiff_t unexpected_bytes() const { return to->device.peers().of(0).unexpected_bytes.load(); }
 };
 
 TEST_F(life_of_a_message, when_a_task_waits_for_it) {
@@ -87,7 +88,7 @@ TEST_F(life_of_a_message, when_a_task_waits_for_it) {
 
     // recv: entered into the table; another task is ready, so this one suspends
     this_task::yield();
-    EXPECT_EQ(to->its->waiting_receives(), 1u);
+    EXPECT_EQ(to->state->waiting_receives(), 1u);
     EXPECT_FALSE(receiver.done());
     EXPECT_FALSE(others_ready());
 
@@ -96,22 +97,22 @@ TEST_F(life_of_a_message, when_a_task_waits_for_it) {
     int out = 42;
     from->world.send(&out, sizeof out, 1, tag);
     out = 0; // the bytes have been copied
-    ASSERT_NE(receiver_at_sender().open, nullptr);
-    EXPECT_EQ(receiver_at_sender().open->size, sizeof(packet_head) + record_bytes(sizeof out));
-    EXPECT_FALSE(to->on.progress()) << "nothing is in the ring";
+    ASSERT_NE(receiver_at_sender().open_packet, nullptr);
+    EXPECT_EQ(receiver_at_sender().open_packet->size, sizeof(packet_head) + record_bytes(sizeof out));
+    EXPECT_FALSE(to->device.progress()) << "nothing is in the ring";
 
     // flush: into the ring of rank 1
-    from->on.progress();
-    EXPECT_EQ(receiver_at_sender().open->size, 0u);
-    EXPECT_FALSE(from->via.has_taken_all(1));
+    from->device.progress();
+    EXPECT_EQ(receiver_at_sender().open_packet->size, 0u);
+    EXPECT_FALSE(from->via.has_received_all(1));
     EXPECT_EQ(in, 0);
     other.join();
 
     // poll: out of the ring, matched, copied, and the receiver is granted
     EXPECT_FALSE(others_ready());
-    EXPECT_TRUE(to->on.progress());
-    EXPECT_TRUE(from->via.has_taken_all(1));
-    EXPECT_EQ(to->its->waiting_receives(), 0u);
+    EXPECT_TRUE(to->device.progress());
+    EXPECT_TRUE(from->via.has_received_all(1));
+    EXPECT_EQ(to->state->waiting_receives(), 0u);
     EXPECT_EQ(in, 42);
     EXPECT_TRUE(others_ready());
     EXPECT_FALSE(receiver.done());
@@ -127,9 +128,9 @@ TEST_F(life_of_a_message, when_it_is_unexpected) {
     connect();
     const int out = 43;
     from->world.send(&out, sizeof out, 1, tag); // no other task: it is flushed at once
-    EXPECT_EQ(receiver_at_sender().open->size, 0u);
-    EXPECT_TRUE(to->on.progress());
-    const auto waits = to->its->look(0, tag);
+    EXPECT_EQ(receiver_at_sender().open_packet->size, 0u);
+    EXPECT_TRUE(to->device.progress());
+    const auto waits = to->state->peek(0, tag);
     ASSERT_TRUE(waits);
     EXPECT_EQ(waits->size, sizeof out);
     EXPECT_GT(unexpected_bytes(), static_cast<std::ptrdiff_t>(sizeof out)); // with its record
@@ -138,7 +139,7 @@ TEST_F(life_of_a_message, when_it_is_unexpected) {
     int in = 0;
     to->world.recv(&in, sizeof in, 0, tag);
     EXPECT_EQ(in, 43);
-    EXPECT_FALSE(to->its->look(0, tag));
+    EXPECT_FALSE(to->state->peek(0, tag));
     EXPECT_EQ(unexpected_bytes(), 0);
 }
 
@@ -150,34 +151,34 @@ TEST_F(life_of_a_message, when_it_is_long) {
     std::vector<char> in(long_size);
     auto receiver = fult::spawn([&] { return to->world.recv(in.data(), in.size(), 0, tag); });
     this_task::yield();
-    EXPECT_EQ(to->its->waiting_receives(), 1u);
+    EXPECT_EQ(to->state->waiting_receives(), 1u);
 
     // send: an RTS instead of the bytes; the sender waits
     auto sender = fult::spawn([&] { from->world.send(out.data(), out.size(), 1, tag); });
     this_task::yield();
     EXPECT_FALSE(sender.done());
-    ASSERT_NE(receiver_at_sender().open, nullptr);
-    EXPECT_EQ(receiver_at_sender().open->size, sizeof(packet_head) + record_bytes(sizeof(rts_body)));
-    EXPECT_FALSE(from->on.quiet()) << "the message is still offered";
-    EXPECT_EQ(receiver_at_sender().open->size, 0u) << "quiet() has flushed the RTS";
+    ASSERT_NE(receiver_at_sender().open_packet, nullptr);
+    EXPECT_EQ(receiver_at_sender().open_packet->size, sizeof(packet_head) + record_bytes(sizeof(rts_body)));
+    EXPECT_FALSE(from->device.is_idle()) << "the message is still offered";
+    EXPECT_EQ(receiver_at_sender().open_packet->size, 0u) << "is_idle() has flushed the RTS";
 
     // matched: the receiver's rank reads the bytes from the sender's memory
-    EXPECT_TRUE(to->on.progress());
-    EXPECT_EQ(to->its->waiting_receives(), 0u);
+    EXPECT_TRUE(to->device.progress());
+    EXPECT_EQ(to->state->waiting_receives(), 0u);
     EXPECT_EQ(in, out);
     EXPECT_FALSE(others_ready()) << "the end of the transfer is an event of the next poll";
 
     // moved: FIN to the sender, and the receiver is granted
-    EXPECT_TRUE(to->on.progress());
+    EXPECT_TRUE(to->device.progress());
     EXPECT_TRUE(others_ready());
-    EXPECT_FALSE(from->on.quiet());
+    EXPECT_FALSE(from->device.is_idle());
     EXPECT_EQ(receiver.join().size, long_size);
     EXPECT_FALSE(sender.done());
 
     // FIN: the sender is granted
     EXPECT_FALSE(others_ready());
-    EXPECT_TRUE(from->on.progress());
-    EXPECT_TRUE(from->on.quiet());
+    EXPECT_TRUE(from->device.progress());
+    EXPECT_TRUE(from->device.is_idle());
     EXPECT_TRUE(others_ready());
     sender.join();
 }
@@ -190,22 +191,22 @@ TEST_F(life_of_a_message, when_its_bytes_cannot_be_read_from_outside) {
     this_task::yield();
     auto sender = fult::spawn([&] { from->world.send(out.data(), out.size(), 1, tag); });
     this_task::yield();
-    from->on.progress(); // RTS
+    from->device.progress(); // RTS
 
     // matched: CTS with the receive's id, instead of a transfer
-    EXPECT_TRUE(to->on.progress());
-    EXPECT_EQ(to->its->waiting_receives(), 0u);
+    EXPECT_TRUE(to->device.progress());
+    EXPECT_EQ(to->state->waiting_receives(), 0u);
     EXPECT_NE(in, out);
 
     // CTS: the bytes go out in packets, and the sender is granted
     EXPECT_FALSE(others_ready());
-    EXPECT_TRUE(from->on.progress());
+    EXPECT_TRUE(from->device.progress());
     EXPECT_TRUE(others_ready());
     sender.join();
     EXPECT_FALSE(receiver.done());
 
     // the last part ends the receive
-    EXPECT_TRUE(to->on.progress());
+    EXPECT_TRUE(to->device.progress());
     EXPECT_EQ(in, out);
     EXPECT_EQ(receiver.join().size, long_size);
 }

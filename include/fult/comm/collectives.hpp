@@ -96,45 +96,45 @@ inline constexpr std::uint32_t most_sequence = (1U << 18) - 1;
 // A second channel among the ranks of an endpoint, without wildcards, for libraries that are built on this
 // one: their messages match neither receives of the endpoint nor collectives. Their tags have this bit.
 inline constexpr std::uint32_t internal_tag = 1U << 31;
-FULT_API endpoint &internal_channel(const endpoint &of);
+FULT_API endpoint &internal_channel(const endpoint &ep);
 // The name of an endpoint in reports, of at most 31 characters, until it is destroyed. From any thread.
 FULT_API void name_endpoint(const endpoint &which, const char *name) noexcept;
 
 using sizes = std::span<const std::size_t>; // one for each rank
 
-FULT_API void barrier(endpoint &among, std::uint32_t sequence);
-FULT_API void broadcast(endpoint &among, void *data, std::size_t size, int root, std::uint32_t sequence = 0);
-FULT_API void reduce(endpoint &among, const void *in, void *out, std::size_t count, int root,
-                     const combiner &how, std::uint32_t sequence = 0);
-FULT_API void allreduce(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how,
+FULT_API void barrier(endpoint &ep, std::uint32_t sequence);
+FULT_API void broadcast(endpoint &ep, void *data, std::size_t size, int root, std::uint32_t sequence = 0);
+FULT_API void reduce(endpoint &ep, const void *in, void *out, std::size_t count, int root,
+                     const combiner &reduction, std::uint32_t sequence = 0);
+FULT_API void allreduce(endpoint &ep, const void *in, void *out, std::size_t count, const combiner &reduction,
                         std::uint32_t sequence = 0);
-FULT_API void reduce_scatter(endpoint &among, const void *in, void *out, sizes counts, const combiner &how,
+FULT_API void reduce_scatter(endpoint &ep, const void *in, void *out, sizes counts, const combiner &reduction,
                              std::uint32_t sequence = 0);
-FULT_API void reduce_scatter_block(endpoint &among, const void *in, void *out, std::size_t count,
-                                   const combiner &how, std::uint32_t sequence = 0);
-FULT_API void scan(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how,
+FULT_API void reduce_scatter_block(endpoint &ep, const void *in, void *out, std::size_t count,
+                                   const combiner &reduction, std::uint32_t sequence = 0);
+FULT_API void scan(endpoint &ep, const void *in, void *out, std::size_t count, const combiner &reduction,
                    std::uint32_t sequence = 0);
 // Rank 0's `out` is not accessed.
-FULT_API void exscan(endpoint &among, const void *in, void *out, std::size_t count, const combiner &how,
+FULT_API void exscan(endpoint &ep, const void *in, void *out, std::size_t count, const combiner &reduction,
                      std::uint32_t sequence = 0);
-FULT_API void gather(endpoint &among, const void *in, void *out, std::size_t block, int root,
+FULT_API void gather(endpoint &ep, const void *in, void *out, std::size_t block, int root,
                      std::uint32_t sequence = 0);
-FULT_API void gatherv(endpoint &among, const void *in, std::size_t size, void *out, sizes sizes_of,
+FULT_API void gatherv(endpoint &ep, const void *in, std::size_t size, void *out, sizes sizes_of,
                       sizes offsets, int root, std::uint32_t sequence = 0);
-FULT_API void scatter(endpoint &among, const void *in, void *out, std::size_t block, int root,
+FULT_API void scatter(endpoint &ep, const void *in, void *out, std::size_t block, int root,
                       std::uint32_t sequence = 0);
-FULT_API void scatterv(endpoint &among, const void *in, sizes sizes_of, sizes offsets, void *out,
+FULT_API void scatterv(endpoint &ep, const void *in, sizes sizes_of, sizes offsets, void *out,
                        std::size_t size, int root, std::uint32_t sequence = 0);
-FULT_API void allgather(endpoint &among, const void *in, void *out, std::size_t block,
+FULT_API void allgather(endpoint &ep, const void *in, void *out, std::size_t block,
                         std::uint32_t sequence = 0);
-FULT_API void allgatherv(endpoint &among, const void *in, std::size_t size, void *out, sizes sizes_of,
+FULT_API void allgatherv(endpoint &ep, const void *in, std::size_t size, void *out, sizes sizes_of,
                          sizes offsets, std::uint32_t sequence = 0);
-FULT_API void alltoall(endpoint &among, const void *in, void *out, std::size_t block,
+FULT_API void alltoall(endpoint &ep, const void *in, void *out, std::size_t block,
                        std::uint32_t sequence = 0);
-FULT_API void alltoallv(endpoint &among, const void *in, sizes in_sizes, sizes in_offsets, void *out,
+FULT_API void alltoallv(endpoint &ep, const void *in, sizes in_sizes, sizes in_offsets, void *out,
                         sizes out_sizes, sizes out_offsets, std::uint32_t sequence = 0);
 // Counts in elements, without gaps.
-FULT_API void alltoallv(endpoint &among, const void *in, sizes in_counts, void *out, sizes out_counts,
+FULT_API void alltoallv(endpoint &ep, const void *in, sizes in_counts, void *out, sizes out_counts,
                         std::size_t element);
 
 // counts[k] elements each, in order and without gaps: sizes and offsets in bytes. Throws
@@ -177,42 +177,42 @@ template <class In, class Out>
 concept same_elements = std::same_as<detail::element_of<In>, detail::element_of<Out>>;
 
 /// Returns when every rank has called it.
-FULT_API void barrier(endpoint &among);
+FULT_API void barrier(endpoint &ep);
 
 /// Copies the root's values to all ranks. The size must be the same everywhere.
-template <plain_output R> void broadcast(endpoint &among, R &&values, int root) {
-    detail::broadcast(among, std::ranges::data(values), detail::bytes_of(values), root);
+template <plain_output R> void broadcast(endpoint &ep, R &&values, int root) {
+    detail::broadcast(ep, std::ranges::data(values), detail::bytes_of(values), root);
 }
 /// Copies the root's value.
 template <plain T>
-requires(!plain_range<T> && !std::is_const_v<T>) void broadcast(endpoint &among, T &value, int root) {
-    detail::broadcast(among, &value, sizeof value, root);
+requires(!plain_range<T> && !std::is_const_v<T>) void broadcast(endpoint &ep, T &value, int root) {
+    detail::broadcast(ep, &value, sizeof value, root);
 }
 
 /// out[i] = all ranks' in[i], combined, at the root; elsewhere `out` is not accessed. The size must be the
 /// same everywhere. `out` may be `in`; otherwise they must not overlap.
 template <plain_range In, plain_output Out, class Op>
 requires same_elements<In, Out>
-void reduce(endpoint &among, const In &in, Out &&out, int root, const Op &op) {
-    if (among.rank() == root)
+void reduce(endpoint &ep, const In &in, Out &&out, int root, const Op &op) {
+    if (ep.rank() == root)
         detail::check_fits("reduce", "out", std::ranges::size(out), std::ranges::size(in));
-    detail::reduce(among, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in), root,
+    detail::reduce(ep, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in), root,
                    detail::combiner_of<detail::element_of<In>>(op));
 }
 
 /// Like reduce, with the result on all ranks.
 template <plain_range In, plain_output Out, class Op>
 requires same_elements<In, Out>
-void allreduce(endpoint &among, const In &in, Out &&out, const Op &op) {
+void allreduce(endpoint &ep, const In &in, Out &&out, const Op &op) {
     detail::check_fits("allreduce", "out", std::ranges::size(out), std::ranges::size(in));
-    detail::allreduce(among, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in),
+    detail::allreduce(ep, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in),
                       detail::combiner_of<detail::element_of<In>>(op));
 }
 /// Reduces one value and returns the result.
 template <plain T, class Op>
-requires(!plain_range<T>) T allreduce(endpoint &among, const T &value, const Op &op) {
+requires(!plain_range<T>) T allreduce(endpoint &ep, const T &value, const Op &op) {
     T result = value;
-    detail::allreduce(among, &value, &result, 1, detail::combiner_of<T>(op));
+    detail::allreduce(ep, &value, &result, 1, detail::combiner_of<T>(op));
     return result;
 }
 
@@ -220,40 +220,38 @@ requires(!plain_range<T>) T allreduce(endpoint &among, const T &value, const Op 
 /// contributes the same number; `out` has room for all and does not overlap `in`.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
-void gather(endpoint &among, const In &in, Out &&out, int root) {
-    if (among.rank() == root)
+void gather(endpoint &ep, const In &in, Out &&out, int root) {
+    if (ep.rank() == root)
         detail::check_fits("gather", "out", std::ranges::size(out),
-                           detail::sum_of(std::ranges::size(in), among.size()));
-    detail::gather(among, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(in), root);
+                           detail::sum_of(std::ranges::size(in), ep.size()));
+    detail::gather(ep, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(in), root);
 }
 
 /// Like gather, on all ranks.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
-void allgather(endpoint &among, const In &in, Out &&out) {
+void allgather(endpoint &ep, const In &in, Out &&out) {
     detail::check_fits("allgather", "out", std::ranges::size(out),
-                       detail::sum_of(std::ranges::size(in), among.size()));
-    detail::allgather(among, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(in));
+                       detail::sum_of(std::ranges::size(in), ep.size()));
+    detail::allgather(ep, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(in));
 }
 /// Gathers one value from each rank.
 template <plain T, plain_output Out>
-requires(!plain_range<T> && std::same_as<detail::element_of<Out>, T>) void allgather(endpoint &among,
-                                                                                     const T &value,
-                                                                                     Out &&out) {
-    allgather(among, std::span<const T>(&value, 1), out);
+requires(!plain_range<T> &&
+         std::same_as<detail::element_of<Out>, T>) void allgather(endpoint &ep, const T &value, Out &&out) {
+    allgather(ep, std::span<const T>(&value, 1), out);
 }
 
 /// The k-th block of `in` becomes this rank's block of `out` on rank k. The block size is the same
 /// everywhere: the range divided by the number of ranks. The ranges must not overlap.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
-void alltoall(endpoint &among, const In &in, Out &&out) {
-    const std::size_t ranks =
-        among.size() > 0 ? static_cast<std::size_t>(among.size()) : 1; // empty: refused below
+void alltoall(endpoint &ep, const In &in, Out &&out) {
+    const std::size_t ranks = ep.size() > 0 ? static_cast<std::size_t>(ep.size()) : 1; // empty: refused below
     const std::size_t block = std::ranges::size(in) / ranks;
     detail::check_fits("alltoall", "in (a block for each rank)", std::ranges::size(in), block * ranks);
     detail::check_fits("alltoall", "out", std::ranges::size(out), std::ranges::size(in));
-    detail::alltoall(among, std::ranges::data(in), std::ranges::data(out),
+    detail::alltoall(ep, std::ranges::data(in), std::ranges::data(out),
                      block * sizeof(detail::element_of<In>));
 }
 
@@ -261,14 +259,14 @@ void alltoall(endpoint &among, const In &in, Out &&out) {
 /// order and without gaps. The counts of sender and receiver must match.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
-void alltoallv(endpoint &among, const In &in, std::span<const std::size_t> in_counts, Out &&out,
+void alltoallv(endpoint &ep, const In &in, std::span<const std::size_t> in_counts, Out &&out,
                std::span<const std::size_t> out_counts) {
-    const auto ranks = static_cast<std::size_t>(among.size());
+    const auto ranks = static_cast<std::size_t>(ep.size());
     detail::check_fits("alltoallv", "in_counts", in_counts.size(), ranks);
     detail::check_fits("alltoallv", "out_counts", out_counts.size(), ranks);
     detail::check_fits("alltoallv", "in", std::ranges::size(in), detail::sum_of(in_counts));
     detail::check_fits("alltoallv", "out", std::ranges::size(out), detail::sum_of(out_counts));
-    detail::alltoallv(among, std::ranges::data(in), in_counts, std::ranges::data(out), out_counts,
+    detail::alltoallv(ep, std::ranges::data(in), in_counts, std::ranges::data(out), out_counts,
                       sizeof(detail::element_of<In>));
 }
 
@@ -276,68 +274,68 @@ void alltoallv(endpoint &among, const In &in, std::span<const std::size_t> in_co
 /// that of `out`, is the same everywhere. At the root `out` may be its own block of `in`.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
-void scatter(endpoint &among, const In &in, Out &&out, int root) {
-    if (among.rank() == root)
+void scatter(endpoint &ep, const In &in, Out &&out, int root) {
+    if (ep.rank() == root)
         detail::check_fits("scatter", "in", std::ranges::size(in),
-                           detail::sum_of(std::ranges::size(out), among.size()));
-    detail::scatter(among, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(out), root);
+                           detail::sum_of(std::ranges::size(out), ep.size()));
+    detail::scatter(ep, std::ranges::data(in), std::ranges::data(out), detail::bytes_of(out), root);
 }
 
 /// Like gather, scatter and allgather, with blocks of any number of elements: counts[k] of rank k, in order
 /// and without gaps. The root needs the counts, for allgatherv every rank.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
-void gatherv(endpoint &among, const In &in, Out &&out, std::span<const std::size_t> counts, int root) {
-    if (among.rank() == root) {
-        detail::check_fits("gatherv", "counts", counts.size(), static_cast<std::size_t>(among.size()));
+void gatherv(endpoint &ep, const In &in, Out &&out, std::span<const std::size_t> counts, int root) {
+    if (ep.rank() == root) {
+        detail::check_fits("gatherv", "counts", counts.size(), static_cast<std::size_t>(ep.size()));
         detail::check_fits("gatherv", "out", std::ranges::size(out), detail::sum_of(counts));
     }
     const detail::layout_of_blocks all(counts, sizeof(detail::element_of<In>));
-    detail::gatherv(among, std::ranges::data(in), detail::bytes_of(in), std::ranges::data(out), all.sizes_of,
+    detail::gatherv(ep, std::ranges::data(in), detail::bytes_of(in), std::ranges::data(out), all.sizes_of,
                     all.offsets, root);
 }
 /// See gatherv.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
-void scatterv(endpoint &among, const In &in, std::span<const std::size_t> counts, Out &&out, int root) {
-    if (among.rank() == root) {
-        detail::check_fits("scatterv", "counts", counts.size(), static_cast<std::size_t>(among.size()));
+void scatterv(endpoint &ep, const In &in, std::span<const std::size_t> counts, Out &&out, int root) {
+    if (ep.rank() == root) {
+        detail::check_fits("scatterv", "counts", counts.size(), static_cast<std::size_t>(ep.size()));
         detail::check_fits("scatterv", "in", std::ranges::size(in), detail::sum_of(counts));
     }
     const detail::layout_of_blocks all(counts, sizeof(detail::element_of<In>));
-    detail::scatterv(among, std::ranges::data(in), all.sizes_of, all.offsets, std::ranges::data(out),
+    detail::scatterv(ep, std::ranges::data(in), all.sizes_of, all.offsets, std::ranges::data(out),
                      detail::bytes_of(out), root);
 }
 /// See gatherv.
 template <plain_range In, plain_output Out>
 requires same_elements<In, Out>
-void allgatherv(endpoint &among, const In &in, Out &&out, std::span<const std::size_t> counts) {
-    detail::check_fits("allgatherv", "counts", counts.size(), static_cast<std::size_t>(among.size()));
+void allgatherv(endpoint &ep, const In &in, Out &&out, std::span<const std::size_t> counts) {
+    detail::check_fits("allgatherv", "counts", counts.size(), static_cast<std::size_t>(ep.size()));
     detail::check_fits("allgatherv", "out", std::ranges::size(out), detail::sum_of(counts));
     const detail::layout_of_blocks all(counts, sizeof(detail::element_of<In>));
-    detail::allgatherv(among, std::ranges::data(in), detail::bytes_of(in), std::ranges::data(out),
-                       all.sizes_of, all.offsets);
+    detail::allgatherv(ep, std::ranges::data(in), detail::bytes_of(in), std::ranges::data(out), all.sizes_of,
+                       all.offsets);
 }
 
 /// Reduces `in` and gives counts[k] elements of the result to rank k, in order; `out` has room for its own.
 template <plain_range In, plain_output Out, class Op>
 requires same_elements<In, Out>
-void reduce_scatter(endpoint &among, const In &in, Out &&out, std::span<const std::size_t> counts,
+void reduce_scatter(endpoint &ep, const In &in, Out &&out, std::span<const std::size_t> counts,
                     const Op &op) {
-    detail::check_fits("reduce_scatter", "counts", counts.size(), static_cast<std::size_t>(among.size()));
+    detail::check_fits("reduce_scatter", "counts", counts.size(), static_cast<std::size_t>(ep.size()));
     detail::check_fits("reduce_scatter", "in", std::ranges::size(in), detail::sum_of(counts));
     detail::check_fits("reduce_scatter", "out", std::ranges::size(out),
-                       counts[static_cast<std::size_t>(among.rank())]);
-    detail::reduce_scatter(among, std::ranges::data(in), std::ranges::data(out), counts,
+                       counts[static_cast<std::size_t>(ep.rank())]);
+    detail::reduce_scatter(ep, std::ranges::data(in), std::ranges::data(out), counts,
                            detail::combiner_of<detail::element_of<In>>(op));
 }
 /// The same with as many elements for each rank as `out` has.
 template <plain_range In, plain_output Out, class Op>
 requires same_elements<In, Out>
-void reduce_scatter(endpoint &among, const In &in, Out &&out, const Op &op) {
+void reduce_scatter(endpoint &ep, const In &in, Out &&out, const Op &op) {
     detail::check_fits("reduce_scatter", "in", std::ranges::size(in),
-                       detail::sum_of(std::ranges::size(out), among.size()));
-    detail::reduce_scatter_block(among, std::ranges::data(in), std::ranges::data(out), std::ranges::size(out),
+                       detail::sum_of(std::ranges::size(out), ep.size()));
+    detail::reduce_scatter_block(ep, std::ranges::data(in), std::ranges::data(out), std::ranges::size(out),
                                  detail::combiner_of<detail::element_of<In>>(op));
 }
 
@@ -345,17 +343,17 @@ void reduce_scatter(endpoint &among, const In &in, Out &&out, const Op &op) {
 /// overlap.
 template <plain_range In, plain_output Out, class Op>
 requires same_elements<In, Out>
-void scan(endpoint &among, const In &in, Out &&out, const Op &op) {
+void scan(endpoint &ep, const In &in, Out &&out, const Op &op) {
     detail::check_fits("scan", "out", std::ranges::size(out), std::ranges::size(in));
-    detail::scan(among, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in),
+    detail::scan(ep, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in),
                  detail::combiner_of<detail::element_of<In>>(op));
 }
 /// The same without this rank's own; rank 0's `out` is not accessed.
 template <plain_range In, plain_output Out, class Op>
 requires same_elements<In, Out>
-void exscan(endpoint &among, const In &in, Out &&out, const Op &op) {
+void exscan(endpoint &ep, const In &in, Out &&out, const Op &op) {
     detail::check_fits("exscan", "out", std::ranges::size(out), std::ranges::size(in));
-    detail::exscan(among, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in),
+    detail::exscan(ep, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in),
                    detail::combiner_of<detail::element_of<In>>(op));
 }
 

@@ -26,10 +26,10 @@ class device;
 /// @endcond
 
 /// An operation that has ended.
-struct completed {
-    status about;              ///< of the message or the access; source is the other rank
-    errc failure = errc::none; ///< none: success
-    std::uint64_t note = 0;    ///< as given with the operation
+struct completion_event {
+    status envelope;             ///< of the message or the access; source is the other rank
+    errc failure = errc::none;   ///< none: success
+    std::uint64_t user_data = 0; ///< as given with the operation
 };
 
 /// A completion object. It must outlive the operations that it is passed to.
@@ -37,13 +37,13 @@ class FULT_API completion {
   public:
     /// Called once for each operation, on any thread, perhaps by the thread that makes progress: must neither
     /// suspend nor block. It may start other operations.
-    virtual void complete(const completed &what) noexcept = 0;
+    virtual void complete(const completion_event &event) noexcept = 0;
 
     /// Called before each operation starts, to reserve memory for its end, when none may be available. Throws
     /// std::bad_alloc, and then the operation does not start. Does nothing by default.
     virtual void expect_one();
     /// The end of an expected operation; calls complete by default.
-    virtual void complete_expected(const completed &what) noexcept;
+    virtual void complete_expected(const completion_event &event) noexcept;
     /// An expected operation does not start.
     virtual void cancel_expected() noexcept;
 
@@ -55,12 +55,12 @@ class FULT_API completion {
 class FULT_API synchronizer final : public completion {
   public:
     /// For `count` operations of that endpoint's context. Throws std::invalid_argument for an empty endpoint.
-    synchronizer(const endpoint &on, std::size_t count);
+    synchronizer(const endpoint &ep, std::size_t count);
     synchronizer(const synchronizer &) = delete;
     synchronizer &operator=(const synchronizer &) = delete;
     ~synchronizer() = default; ///< not before the last notification
 
-    void complete(const completed &what) noexcept override;
+    void complete(const completion_event &event) noexcept override;
     /// Counts one event: for handlers and tasks. From any thread, never suspends. More events than the count
     /// end the program.
     void arrive() noexcept { complete({}); }
@@ -74,10 +74,10 @@ class FULT_API synchronizer final : public completion {
     void expect(std::size_t count) noexcept;
 
   private:
-    detail::device &on_;
+    detail::device &device_;
     fult::detail::short_lock lock_;
     std::size_t left_;
-    completed failed_; ///< the first that failed
+    completion_event failed_; ///< the first that failed
     fult::detail::wait_list waiters_;
 };
 
@@ -85,55 +85,57 @@ class FULT_API synchronizer final : public completion {
 class FULT_API completion_queue final : public completion {
   public:
     /// For operations of that endpoint's context. Throws std::invalid_argument for an empty endpoint.
-    explicit completion_queue(const endpoint &on);
+    explicit completion_queue(const endpoint &ep);
     completion_queue(const completion_queue &) = delete;
     completion_queue &operator=(const completion_queue &) = delete;
     ~completion_queue() = default; ///< not before the last notification
 
     /// Adds a user-defined entry. If memory for it cannot be allocated, the program ends with a message; an
     /// operation without memory for its entry does not start.
-    void complete(const completed &what) noexcept override;
+    void complete(const completion_event &event) noexcept override;
     void expect_one() override;
-    void complete_expected(const completed &what) noexcept override;
+    void complete_expected(const completion_event &event) noexcept override;
     void cancel_expected() noexcept override;
 
     /// Takes the oldest entry, if any. If there is none it makes progress, and lets other tasks run as
     /// request::test does.
-    std::optional<completed> try_pop() noexcept;
+    std::optional<completion_event> try_pop() noexcept;
     /// Takes the oldest entry; waits for it. A task suspends, a foreign thread blocks. Waiting callers are
     /// served in order. Failures are recorded in the entry; nothing is thrown.
-    completed pop() noexcept;
+    completion_event pop() noexcept;
 
   private:
     void make_room();
-    fult::detail::waiter *add(const completed &what) noexcept;
-    completed take_first() noexcept;
-    std::optional<completed> take() noexcept;
-    detail::device &on_;
+    fult::detail::waiter *add(const completion_event &event) noexcept;
+    completion_event take_first() noexcept;
+    std::optional<completion_event> take() noexcept;
+    detail::device &device_;
     fult::detail::short_lock lock_;
-    std::vector<completed> ring_; ///< its size is 0 or a power of two; has room for all expected entries
-    std::size_t first_ = 0;       ///< the oldest entry
-    std::size_t count_ = 0;       ///< number of entries
-    std::size_t expected_ = 0;    ///< number of operations in progress
+    std::vector<completion_event>
+        ring_;                 ///< its size is 0 or a power of two; has room for all expected entries
+    std::size_t first_ = 0;    ///< the oldest entry
+    std::size_t count_ = 0;    ///< number of entries
+    std::size_t expected_ = 0; ///< number of operations in progress
     fult::detail::wait_list waiters_;
 };
 
-/// Like the calls without `when`, which is notified in place of a request; `note` identifies the operation.
-/// The memory is in use until then. Such a receive cannot be cancelled. Never suspend; on invalid arguments
-/// or lack of memory they throw, and `when` is not notified.
-FULT_API void isend(endpoint &through, const void *data, std::size_t size, int destination, std::int64_t tag,
-                    completion &when, std::uint64_t note = 0);
+/// Like the calls without `object`, which is notified in place of a request; `user_data` identifies the
+/// operation. The memory is in use until then. Such a receive cannot be cancelled. Never suspend; on invalid
+/// arguments or lack of memory they throw, and `object` is not notified.
+FULT_API void isend(endpoint &ep, const void *data, std::size_t size, int destination, std::int64_t tag,
+                    completion &object, std::uint64_t user_data = 0);
 /// The same for a receive; see the isend above.
-FULT_API void irecv(endpoint &at, void *data, std::size_t size, int source, std::int64_t tag,
-                    completion &when, std::uint64_t note = 0);
+FULT_API void irecv(endpoint &ep, void *data, std::size_t size, int source, std::int64_t tag,
+                    completion &object, std::uint64_t user_data = 0);
 /// The same for a put; see the isend above.
-FULT_API void iput(endpoint &through, const void *data, std::size_t size, const remote_region &to,
-                   std::size_t offset, completion &when, std::uint64_t note = 0);
+FULT_API void iput(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
+                   std::size_t offset, completion &object, std::uint64_t user_data = 0);
 /// The same for a put with a signal; see the isend above.
-FULT_API void iput_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
-                          std::size_t offset, std::int64_t tag, completion &when, std::uint64_t note = 0);
+FULT_API void iput_signal(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
+                          std::size_t offset, std::int64_t tag, completion &object,
+                          std::uint64_t user_data = 0);
 /// The same for a get; see the isend above.
-FULT_API void iget(endpoint &through, void *data, std::size_t size, const remote_region &from,
-                   std::size_t offset, completion &when, std::uint64_t note = 0);
+FULT_API void iget(endpoint &ep, void *data, std::size_t size, const remote_region &from, std::size_t offset,
+                   completion &object, std::uint64_t user_data = 0);
 
 } // namespace fult::comm

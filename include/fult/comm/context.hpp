@@ -61,7 +61,7 @@ class FULT_API context {
     /// Throws std::invalid_argument (an option out of its range), std::logic_error (no runtime),
     /// std::runtime_error (no provider, the launcher does not answer, a rank did not start), each with the
     /// remedy. May suspend.
-    explicit context(const options &wanted = read_options());
+    explicit context(const options &settings = read_options());
     context(const context &) = delete;
     context &operator=(const context &) = delete;
     /// Waits for all ranks. Pending operations, and endpoints created from it that still exist, end the
@@ -81,13 +81,13 @@ class FULT_API context {
     /// Creates another endpoint. Every rank creates the same endpoints in the same order; messages may arrive
     /// before this rank has created it. Their numbers are not used again: throws std::length_error after
     /// 2,046 endpoints, including those that were destroyed.
-    endpoint make_endpoint(endpoint_options how = {});
+    endpoint make_endpoint(endpoint_options options = {});
 
     /// Waits for all ranks; suspends only the calling task.
     void barrier();
 
     /// Ends all ranks with that status.
-    [[noreturn]] void abort(int status, const std::string &why);
+    [[noreturn]] void abort(int status, const std::string &reason);
 
     /// Makes progress; true if there was something to do. For loops of foreign threads and of tasks that
     /// never wait. Never suspends.

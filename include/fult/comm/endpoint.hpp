@@ -25,7 +25,7 @@ namespace fult::comm {
 namespace detail {
 class endpoint_state;
 class job;
-struct arrived;
+struct unexpected_message;
 struct endpoint_access;
 } // namespace detail
 /// @endcond
@@ -70,10 +70,10 @@ template <class T> void refuse_message() {
 
 /// A complete message: passed to a handler, or taken from a completion queue.
 struct message {
-    comm::status about;                 ///< its envelope
-    std::unique_ptr<std::byte[]> bytes; ///< about.size bytes
+    comm::status envelope;              ///< its envelope
+    std::unique_ptr<std::byte[]> bytes; ///< envelope.size bytes
     /// The bytes, which the message owns.
-    std::span<const std::byte> view() const noexcept { return {bytes.get(), about.size}; }
+    std::span<const std::byte> view() const noexcept { return {bytes.get(), envelope.size}; }
 };
 
 /// What happens to an arriving message. Fixed when the endpoint is created, so that nothing is decided per
@@ -94,7 +94,7 @@ struct endpoint_options {
     unsigned device = 0;
     /// Receives may use any_source and any_tag. An endpoint without wildcards pays nothing for them.
     bool wildcards = false;
-    delivery how = delivery::matched; ///< what happens to its messages
+    comm::delivery delivery = comm::delivery::matched; ///< what happens to its messages
     /// For handled and as_a_task. The bytes are valid only during the call. If it throws, the program ends
     /// with a message that names the endpoint.
     std::function<void(const status &, std::span<const std::byte>)> handler = nullptr;
@@ -102,7 +102,7 @@ struct endpoint_options {
     /// exists, or before: peer_failed, or peer_left if its context has ended. It is called as the handler is,
     /// behind the handler's calls for the rank's messages; only long messages of a rank that has left may
     /// come later. It must not suspend.
-    std::function<void(int rank, errc why)> rank_ended = nullptr;
+    std::function<void(int rank, errc reason)> rank_ended = nullptr;
 };
 
 /// A message that a probe has taken out of matching: only this object can receive it. Movable. It must be
@@ -119,7 +119,7 @@ class FULT_API matched_message {
     /// False if it is empty.
     bool valid() const noexcept { return what_ != nullptr; }
     /// Its envelope.
-    const status &about() const noexcept { return about_; }
+    const status &envelope() const noexcept { return envelope_; }
 
     /// Receive it, with the errors of endpoint::recv and irecv; the object is empty afterwards. An empty one
     /// throws std::invalid_argument. irecv never suspends.
@@ -131,16 +131,16 @@ class FULT_API matched_message {
     /// See recv.
     request irecv(message_target &to, std::size_t size);
     /// Like endpoint::recv_status.
-    errc recv_status(void *data, std::size_t size, status &about) noexcept;
+    errc recv_status(void *data, std::size_t size, status &envelope) noexcept;
 
   private:
     friend class endpoint;
-    matched_message(std::shared_ptr<detail::endpoint_state> at, detail::arrived *what) noexcept;
+    matched_message(std::shared_ptr<detail::endpoint_state> at, detail::unexpected_message *what) noexcept;
     status receive(void *to, bool scattered, std::size_t size);
     request begin(void *to, bool scattered, std::size_t size);
     std::shared_ptr<detail::endpoint_state> at_;
-    detail::arrived *what_ = nullptr;
-    status about_;
+    detail::unexpected_message *what_ = nullptr;
+    status envelope_;
 };
 
 /// A communicator: messages of one endpoint never match those of another. Every rank creates the same
@@ -176,7 +176,7 @@ class FULT_API endpoint {
     /// Throws std::invalid_argument if the list names a rank twice or lacks the caller; std::out_of_range for
     /// a rank or device that does not exist; std::length_error on all members if no number is free on all of
     /// them; comm::error peer_failed or peer_left if a member has ended.
-    endpoint subset(std::span<const int> members, std::int64_t tag = 0, endpoint_options how = {});
+    endpoint subset(std::span<const int> members, std::int64_t tag = 0, endpoint_options options = {});
 
     /// Returns when the memory may be reused, which may be before the message arrives. May suspend.
     void send(const void *data, std::size_t size, int destination, std::int64_t tag);
@@ -295,13 +295,13 @@ class FULT_API endpoint {
     request irecv(std::span<const mutable_buffer> buffers, int source, std::int64_t tag);
 
     /// send, ssend and recv with the error as a value: none, truncated, peer_failed, peer_left, or retry if
-    /// there is no memory. Invalid arguments end the program. If the message was truncated, `about` has the
-    /// size of all of it. May suspend.
+    /// there is no memory. Invalid arguments end the program. If the message was truncated, `envelope` has
+    /// the size of all of it. May suspend.
     errc send_status(const void *data, std::size_t size, int destination, std::int64_t tag) noexcept;
     /// See send_status.
     errc ssend_status(const void *data, std::size_t size, int destination, std::int64_t tag) noexcept;
     /// See send_status.
-    errc recv_status(void *data, std::size_t size, int source, std::int64_t tag, status &about) noexcept;
+    errc recv_status(void *data, std::size_t size, int source, std::int64_t tag, status &envelope) noexcept;
 
     /// The status of the message that a receive would get; suspends until there is one.
     status probe(int source, std::int64_t tag);

@@ -46,12 +46,12 @@ class FULT_API region {
   public:
     region() noexcept; ///< empty
     /// Registers `size` bytes on the endpoint's device. Throws std::bad_alloc. Never suspends.
-    region(endpoint &on, void *base, std::size_t size);
-    region(endpoint &on, const void *base, std::size_t size); ///< read-only for others
+    region(endpoint &ep, void *base, std::size_t size);
+    region(endpoint &ep, const void *base, std::size_t size); ///< read-only for others
     /// The elements of a range.
     template <plain_range R>
-    region(endpoint &on, R &range)
-        : region(on, std::ranges::data(range),
+    region(endpoint &ep, R &range)
+        : region(ep, std::ranges::data(range),
                  std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>)) {}
     region(region &&other) noexcept;            ///< leaves the other empty
     region &operator=(region &&other) noexcept; ///< deregisters its own memory first
@@ -68,64 +68,62 @@ class FULT_API region {
 
 /// Writes at byte offset `offset` of a region of any rank of the endpoint, including this one. put suspends
 /// until complete; iput never suspends, and the memory is in use until the request is complete.
-FULT_API void put(endpoint &through, const void *data, std::size_t size, const remote_region &to,
+FULT_API void put(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
                   std::size_t offset);
 /// See put.
-FULT_API request iput(endpoint &through, const void *data, std::size_t size, const remote_region &to,
+FULT_API request iput(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
                       std::size_t offset);
 
-/// Like put; then an empty message with that tag arrives at the target's endpoint `through`, as if sent by
+/// Like put; then an empty message with that tag arrives at the target's endpoint `ep`, as if sent by
 /// endpoint::send: it goes to a recv, to the endpoint's queue or to its handler, and the bytes are visible
 /// then. Not ordered with messages of send.
-FULT_API void put_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
+FULT_API void put_signal(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
                          std::size_t offset, std::int64_t tag);
 /// See put_signal. Never suspends.
-FULT_API request iput_signal(endpoint &through, const void *data, std::size_t size, const remote_region &to,
+FULT_API request iput_signal(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
                              std::size_t offset, std::int64_t tag);
 
 /// Reads `size` bytes from offset `offset`.
-FULT_API void get(endpoint &through, void *data, std::size_t size, const remote_region &from,
-                  std::size_t offset);
+FULT_API void get(endpoint &ep, void *data, std::size_t size, const remote_region &from, std::size_t offset);
 /// See get. Never suspends; the memory is in use until the request is complete.
-FULT_API request iget(endpoint &through, void *data, std::size_t size, const remote_region &from,
+FULT_API request iget(endpoint &ep, void *data, std::size_t size, const remote_region &from,
                       std::size_t offset);
 
 /// The same for ranges; offsets are in bytes.
 template <plain_range R>
-void put(endpoint &through, const R &range, const remote_region &to, std::size_t offset = 0) {
-    put(through, std::ranges::data(range), std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>),
-        to, offset);
+void put(endpoint &ep, const R &range, const remote_region &to, std::size_t offset = 0) {
+    put(ep, std::ranges::data(range), std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), to,
+        offset);
 }
 /// The same for ranges.
 template <plain_range R>
-request iput(endpoint &through, const R &range, const remote_region &to, std::size_t offset = 0) {
-    return iput(through, std::ranges::data(range),
+request iput(endpoint &ep, const R &range, const remote_region &to, std::size_t offset = 0) {
+    return iput(ep, std::ranges::data(range),
                 std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), to, offset);
 }
 /// The same for ranges.
 template <plain_range R>
-void put_signal(endpoint &through, const R &range, const remote_region &to, std::size_t offset,
-                std::int64_t tag) {
-    put_signal(through, std::ranges::data(range),
-               std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), to, offset, tag);
+void put_signal(endpoint &ep, const R &range, const remote_region &to, std::size_t offset, std::int64_t tag) {
+    put_signal(ep, std::ranges::data(range), std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>),
+               to, offset, tag);
 }
 /// The same for ranges.
 template <plain_range R>
-request iput_signal(endpoint &through, const R &range, const remote_region &to, std::size_t offset,
+request iput_signal(endpoint &ep, const R &range, const remote_region &to, std::size_t offset,
                     std::int64_t tag) {
-    return iput_signal(through, std::ranges::data(range),
+    return iput_signal(ep, std::ranges::data(range),
                        std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), to, offset, tag);
 }
 /// The same for ranges.
 template <plain_range R>
-void get(endpoint &through, R &&range, const remote_region &from, std::size_t offset = 0) {
-    get(through, std::ranges::data(range), std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>),
-        from, offset);
+void get(endpoint &ep, R &&range, const remote_region &from, std::size_t offset = 0) {
+    get(ep, std::ranges::data(range), std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), from,
+        offset);
 }
 /// The same for ranges.
 template <plain_range R>
-request iget(endpoint &through, R &&range, const remote_region &from, std::size_t offset = 0) {
-    return iget(through, std::ranges::data(range),
+request iget(endpoint &ep, R &&range, const remote_region &from, std::size_t offset = 0) {
+    return iget(ep, std::ranges::data(range),
                 std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), from, offset);
 }
 

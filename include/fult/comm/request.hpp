@@ -18,11 +18,11 @@ class request;
 
 /// @cond internal
 namespace detail {
-struct pending;
+struct request_state;
 struct request_access;
 struct request_pointer;
 FULT_API std::size_t wait_any_of(std::span<request *const> all);
-FULT_API void drop(pending *p) noexcept;
+FULT_API void drop(request_state *p) noexcept;
 } // namespace detail
 /// @endcond
 
@@ -33,24 +33,25 @@ class FULT_API request {
   public:
     request() noexcept = default; ///< empty, which counts as complete
     /// The other is empty afterwards.
-    request(request &&other) noexcept : what_(std::exchange(other.what_, nullptr)), sent_(other.sent_) {}
+    request(request &&other) noexcept
+        : target_(std::exchange(other.target_, nullptr)), envelope_(other.envelope_) {}
     /// Destroys the previous request first.
     request &operator=(request &&other) noexcept {
         if (this != &other) {
-            if (what_)
-                detail::drop(what_);
-            what_ = std::exchange(other.what_, nullptr);
-            sent_ = other.sent_;
+            if (target_)
+                detail::drop(target_);
+            target_ = std::exchange(other.target_, nullptr);
+            envelope_ = other.envelope_;
         }
         return *this;
     }
     ~request() {
-        if (what_)
-            detail::drop(what_);
+        if (target_)
+            detail::drop(target_);
     }
 
     /// False if the request is empty.
-    bool valid() const noexcept { return what_ != nullptr; }
+    bool valid() const noexcept { return target_ != nullptr; }
 
     /// The result if the request is complete, which is empty afterwards; nothing if it is not: then it makes
     /// progress, and each 256th such call of a worker's tasks lets others run, as this_task::yield. For a
@@ -62,11 +63,11 @@ class FULT_API request {
     status wait();
 
     /// Like test and wait, with the error as a value: none, truncated, peer_failed, peer_left, cancelled or
-    /// retry. `about` is the message's envelope, also if it was truncated: then with the size of the whole
+    /// retry. `envelope` is the message's envelope, also if it was truncated: then with the size of the whole
     /// message. An empty request is complete, with an envelope of source -1.
-    bool test_status(status &about, errc &failure) noexcept;
+    bool test_status(status &envelope, errc &failure) noexcept;
     /// See test_status. Suspends as wait does.
-    errc wait_status(status &about) noexcept;
+    errc wait_status(status &envelope) noexcept;
     /// True if wait would return at once. Makes no progress, never suspends.
     bool is_complete() const noexcept;
 
@@ -83,10 +84,10 @@ class FULT_API request {
     friend FULT_API void await_all(std::span<request *const> all) noexcept;
     friend FULT_API void wait_all(std::span<request> all);
     void await() const noexcept;
-    explicit request(detail::pending *what) noexcept : what_(what) {}
+    explicit request(detail::request_state *target) noexcept : target_(target) {}
     explicit request(status sent) noexcept; ///< a message that has already been sent
-    detail::pending *what_ = nullptr;
-    status sent_; ///< the result of such a message
+    detail::request_state *target_ = nullptr;
+    status envelope_; ///< the result of such a message
 };
 
 /// Waits for all requests, with one wake-up. Empty ones count as complete. Throws the first error in span
@@ -102,7 +103,7 @@ namespace detail {
 FULT_API void wait_all_of(std::span<request *const> all);
 // A request that no message completes, for libraries that are built on this one: tasks wait for it among
 // others. It ends by end_request, once, from any task or thread; afterwards it may be destroyed at once.
-FULT_API request open_request(const endpoint &of);
+FULT_API request open_request(const endpoint &ep);
 FULT_API void end_request(const request &open) noexcept;
 // Memory for requests, also those of such libraries: blocks of one size, aligned to a cache line. Neither
 // suspends. A block may be given back by another thread than took it.

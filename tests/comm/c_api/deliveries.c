@@ -24,12 +24,12 @@ static void queued(void) {
         fult_yield();
     for (uint32_t i = 0; i <= messages; ++i) {
         void *data = NULL;
-        fult_comm_envelope about;
+        fult_comm_envelope envelope;
         int status;
-        while ((status = fult_comm_dequeue(e, &data, &about)) == FULT_ERR_BUSY)
+        while ((status = fult_comm_dequeue(e, &data, &envelope)) == FULT_ERR_BUSY)
             fult_yield();
-        CHECK(status == FULT_SUCCESS && about.source == from && about.tag == i);
-        CHECK(about.size == (i == messages ? sizeof large : sizeof i));
+        CHECK(status == FULT_SUCCESS && envelope.source == from && envelope.tag == i);
+        CHECK(envelope.size == (i == messages ? sizeof large : sizeof i));
         CHECK(i == messages || memcmp(data, &i, sizeof i) == 0);
         fult_comm_free(data);
     }
@@ -44,10 +44,10 @@ struct tally {
     int may_suspend;
 };
 
-static void handles(void *user, const fult_comm_envelope *about, const void *data) {
+static void handles(void *user, const fult_comm_envelope *envelope, const void *data) {
     struct tally *t = user;
     int number = 0;
-    if (about->size != sizeof number || about->tag != 11)
+    if (envelope->size != sizeof number || envelope->tag != 11)
         atomic_fetch_add(&t->wrong, 1);
     else
         memcpy(&number, data, sizeof number);

@@ -10,8 +10,8 @@
 static int next(void) { return (fult_comm_rank() + 1) % fult_comm_size(); }
 static int previous(void) { return (fult_comm_rank() + fult_comm_size() - 1) % fult_comm_size(); }
 
-static int is(const fult_comm_envelope *about, int source, uint32_t tag, size_t size) {
-    return about->source == source && about->tag == tag && about->size == size;
+static int is(const fult_comm_envelope *envelope, int source, uint32_t tag, size_t size) {
+    return envelope->source == source && envelope->tag == tag && envelope->size == size;
 }
 
 struct to_send {
@@ -32,14 +32,14 @@ static void of_one_size(size_t size) {
         out[i] = (unsigned char)(i * 7 + (size_t)fult_comm_rank());
     struct to_send what = {out, size, 0xffffffffu};
     fult_task_t sender;
-    fult_comm_envelope about;
+    fult_comm_envelope envelope;
     CHECK(fult_spawn(&sender, sends, &what) == FULT_SUCCESS);
-    CHECK(fult_comm_probe(world, previous(), what.tag, &about) == FULT_SUCCESS);
-    CHECK(is(&about, previous(), what.tag, size));
+    CHECK(fult_comm_probe(world, previous(), what.tag, &envelope) == FULT_SUCCESS);
+    CHECK(is(&envelope, previous(), what.tag, size));
     CHECK(fult_comm_try_probe(world, previous(), what.tag, NULL) == FULT_SUCCESS);
-    memset(&about, 0, sizeof about);
-    CHECK(fult_comm_recv(world, in, size + 1, previous(), what.tag, &about) == FULT_SUCCESS);
-    CHECK(is(&about, previous(), what.tag, size));
+    memset(&envelope, 0, sizeof envelope);
+    CHECK(fult_comm_recv(world, in, size + 1, previous(), what.tag, &envelope) == FULT_SUCCESS);
+    CHECK(is(&envelope, previous(), what.tag, size));
     int differ = 0;
     for (size_t i = 0; i < size; ++i)
         differ += in[i] != (unsigned char)(i * 7 + (size_t)previous());
@@ -53,10 +53,10 @@ static void of_one_size(size_t size) {
 
 static void in_both_directions(void) {
     int out = fult_comm_rank() + 100, in = 0;
-    fult_comm_envelope about;
+    fult_comm_envelope envelope;
     CHECK(fult_comm_sendrecv(fult_comm_world(), &out, sizeof out, next(), 3, &in, sizeof in, previous(), 3,
-                             &about) == FULT_SUCCESS);
-    CHECK(in == previous() + 100 && is(&about, previous(), 3, sizeof in));
+                             &envelope) == FULT_SUCCESS);
+    CHECK(in == previous() + 100 && is(&envelope, previous(), 3, sizeof in));
 }
 
 static void in_pieces(void) {
@@ -68,15 +68,15 @@ static void in_pieces(void) {
     int got = 0;
     const fult_comm_mutable_buffer rooms[] = {
         {first, sizeof first}, {second, sizeof second}, {&got, sizeof got}};
-    fult_comm_envelope about;
+    fult_comm_envelope envelope;
     /* 14 bytes: these fit a packet, and no receive is needed for the send to end. */
     CHECK(fult_comm_sendv(world, pieces, 3, next(), 4) == FULT_SUCCESS);
-    CHECK(fult_comm_recvv(world, rooms, 3, previous(), 4, &about) == FULT_SUCCESS);
-    CHECK(is(&about, previous(), 4, sizeof word + sizeof number));
+    CHECK(fult_comm_recvv(world, rooms, 3, previous(), 4, &envelope) == FULT_SUCCESS);
+    CHECK(is(&envelope, previous(), 4, sizeof word + sizeof number));
     CHECK(memcmp(first, word, 4) == 0 && memcmp(second, word + 4, sizeof second) == 0 && got == 42);
     CHECK(fult_comm_sendv(world, NULL, 0, next(), 4) == FULT_SUCCESS);
-    CHECK(fult_comm_recvv(world, NULL, 0, previous(), 4, &about) == FULT_SUCCESS);
-    CHECK(about.size == 0);
+    CHECK(fult_comm_recvv(world, NULL, 0, previous(), 4, &envelope) == FULT_SUCCESS);
+    CHECK(envelope.size == 0);
 }
 
 static void longer_than_its_memory(void) {
@@ -101,10 +101,10 @@ static void any_sender(void) {
         CHECK(fult_comm_send(open, &rank, sizeof rank, to, (uint32_t)rank + 1000) == FULT_SUCCESS);
     for (int i = 0; i < size; ++i) {
         int from = -1;
-        fult_comm_envelope about;
-        CHECK(fult_comm_recv(open, &from, sizeof from, FULT_COMM_ANY_SOURCE, FULT_COMM_ANY_TAG, &about) ==
+        fult_comm_envelope envelope;
+        CHECK(fult_comm_recv(open, &from, sizeof from, FULT_COMM_ANY_SOURCE, FULT_COMM_ANY_TAG, &envelope) ==
               FULT_SUCCESS);
-        CHECK(is(&about, from, (uint32_t)from + 1000, sizeof from));
+        CHECK(is(&envelope, from, (uint32_t)from + 1000, sizeof from));
     }
     CHECK(fult_comm_endpoint_destroy(open) == FULT_SUCCESS);
 }
@@ -158,10 +158,10 @@ static void one_after_the_other(void) {
     for (int i = window - 1; i >= 0; --i)
         CHECK(fult_comm_send(world, &out, sizeof out, next(), 50 + (uint32_t)i) == FULT_SUCCESS);
     for (int i = 0; i < window; ++i) {
-        fult_comm_envelope about;
-        CHECK(fult_comm_wait_any(requests, window, &index, &about) == FULT_SUCCESS);
+        fult_comm_envelope envelope;
+        CHECK(fult_comm_wait_any(requests, window, &index, &envelope) == FULT_SUCCESS);
         CHECK(index < window && requests[index] == NULL);
-        CHECK(is(&about, previous(), 50 + (uint32_t)index, sizeof out) && in[index] == 7);
+        CHECK(is(&envelope, previous(), 50 + (uint32_t)index, sizeof out) && in[index] == 7);
         ++seen[index];
     }
     for (int i = 0; i < window; ++i)
@@ -172,7 +172,7 @@ static void one_after_the_other(void) {
 static void tested_and_taken_back(void) {
     const fult_comm_endpoint_t world = fult_comm_world();
     fult_comm_request_t receive = NULL, other = NULL;
-    fult_comm_envelope about;
+    fult_comm_envelope envelope;
     int in = 0, out = 5, status;
     CHECK(fult_comm_test(&receive, NULL) == FULT_SUCCESS); /* of nothing */
     CHECK(fult_comm_wait(&receive, NULL) == FULT_SUCCESS);
@@ -184,9 +184,9 @@ static void tested_and_taken_back(void) {
     CHECK(fult_comm_cancel(other) == FULT_ERR_BUSY);
     CHECK(fult_comm_wait(&other, NULL) == FULT_COMM_ERR_CANCELLED && !other);
     CHECK(fult_comm_send(world, &out, sizeof out, next(), 80) == FULT_SUCCESS);
-    while ((status = fult_comm_test(&receive, &about)) == FULT_ERR_BUSY)
+    while ((status = fult_comm_test(&receive, &envelope)) == FULT_ERR_BUSY)
         fult_yield();
-    CHECK(status == FULT_SUCCESS && !receive && in == 5 && is(&about, previous(), 80, sizeof in));
+    CHECK(status == FULT_SUCCESS && !receive && in == 5 && is(&envelope, previous(), 80, sizeof in));
 }
 
 /* Of several, one fails: the others are complete, and it is known which. */

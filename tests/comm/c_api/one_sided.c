@@ -25,8 +25,8 @@ static void puts_and_gets(const fult_comm_remote_region *next, int *memory, int 
     CHECK(fult_comm_get(world, in, sizeof in, next, 8) == FULT_SUCCESS);
     CHECK(memcmp(in, out, sizeof in) == 0);
     CHECK(fult_comm_put_signal(world, &one, sizeof one, next, 0, 70) == FULT_SUCCESS);
-    fult_comm_envelope about;
-    CHECK(fult_comm_recv(world, NULL, 0, before, 70, &about) == FULT_SUCCESS && about.size == 0);
+    fult_comm_envelope envelope;
+    CHECK(fult_comm_recv(world, NULL, 0, before, 70, &envelope) == FULT_SUCCESS && envelope.size == 0);
     CHECK(memory[0] == before * 10);
     CHECK(fult_comm_barrier(world) == FULT_SUCCESS); /* what follows goes over it */
 

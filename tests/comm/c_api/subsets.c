@@ -17,7 +17,7 @@ static void backwards(void) {
     int *ranks = malloc((size_t)size * sizeof *ranks);
     fult_comm_endpoint_attr attr = FULT_COMM_ENDPOINT_ATTR_INIT;
     fult_comm_endpoint_t own = NULL, alone = NULL;
-    fult_comm_envelope about;
+    fult_comm_envelope envelope;
     for (int i = 0; i < size; ++i)
         ranks[i] = size - 1 - i;
     attr.wildcards = 1;
@@ -29,8 +29,8 @@ static void backwards(void) {
     int out = fult_comm_rank(), in = -1;
     const int next = others_number(own, 1), previous = others_number(own, -1);
     CHECK(fult_comm_send(own, &out, sizeof out, next, 1) == FULT_SUCCESS);
-    CHECK(fult_comm_recv(own, &in, sizeof in, FULT_COMM_ANY_SOURCE, 1, &about) == FULT_SUCCESS);
-    CHECK(about.source == previous && in == fult_comm_world_rank(own, previous));
+    CHECK(fult_comm_recv(own, &in, sizeof in, FULT_COMM_ANY_SOURCE, 1, &envelope) == FULT_SUCCESS);
+    CHECK(envelope.source == previous && in == fult_comm_world_rank(own, previous));
     const int self = fult_comm_endpoint_rank(own);
     CHECK(fult_comm_endpoint_subset(&alone, own, &self, 1, 0, NULL) == FULT_SUCCESS);
     CHECK(fult_comm_endpoint_size(alone) == 1 && fult_comm_world_rank(alone, 0) == fult_comm_rank());
@@ -65,24 +65,24 @@ static void synchronous_and_taken(size_t size) {
     struct outgoing what = {out, size};
     fult_comm_request_t sent = NULL, coming = NULL;
     fult_comm_message_t taken = NULL;
-    fult_comm_envelope about;
+    fult_comm_envelope envelope;
     fult_task_t sender;
     memset(out, 'a' + fult_comm_rank(), size);
     CHECK(fult_spawn(&sender, sends, &what) == FULT_SUCCESS);
-    CHECK(fult_comm_mprobe(world, previous, 70, &taken, &about) == FULT_SUCCESS && taken);
-    CHECK(about.source == previous && about.size == size);
-    CHECK(fult_comm_mrecv(&taken, in, size, &about) == FULT_SUCCESS && !taken);
+    CHECK(fult_comm_mprobe(world, previous, 70, &taken, &envelope) == FULT_SUCCESS && taken);
+    CHECK(envelope.source == previous && envelope.size == size);
+    CHECK(fult_comm_mrecv(&taken, in, size, &envelope) == FULT_SUCCESS && !taken);
     CHECK(size == 0 || (in[0] == 'a' + previous && in[size - 1] == 'a' + previous));
     CHECK(fult_join(sender, NULL) == FULT_SUCCESS);
     CHECK(fult_comm_issend(world, out, size, next, 71, &sent) == FULT_SUCCESS);
     CHECK(fult_comm_test(&sent, NULL) == FULT_ERR_BUSY);
     CHECK(fult_comm_barrier(world) == FULT_SUCCESS); /* all have tested before one takes the message */
     int found;
-    while ((found = fult_comm_try_mprobe(world, previous, 71, &taken, &about)) == FULT_ERR_BUSY)
+    while ((found = fult_comm_try_mprobe(world, previous, 71, &taken, &envelope)) == FULT_ERR_BUSY)
         fult_yield();
     CHECK(found == FULT_SUCCESS);
     CHECK(fult_comm_imrecv(&taken, in, size, &coming) == FULT_SUCCESS && !taken);
-    CHECK(fult_comm_wait(&coming, &about) == FULT_SUCCESS && about.size == size);
+    CHECK(fult_comm_wait(&coming, &envelope) == FULT_SUCCESS && envelope.size == size);
     CHECK(fult_comm_wait(&sent, NULL) == FULT_SUCCESS);
     CHECK(fult_comm_try_mprobe(world, previous, 71, &taken, NULL) == FULT_ERR_BUSY && !taken);
     CHECK(fult_comm_mrecv(&taken, in, size, NULL) == FULT_ERR_INVALID);

@@ -413,7 +413,7 @@ void numbered(party &p) {
 
 // Endpoints whose messages are not matched serve as well.
 void any_delivery(party &p) {
-    endpoint queued = p.make_endpoint({.how = delivery::queued});
+    endpoint queued = p.make_endpoint({.delivery = delivery::queued});
     require_equal(allreduce(queued, 2, std::plus<>{}), 2 * p.size, "on a queued endpoint");
     comm::barrier(queued);
     require(!queued.dequeue(), "nothing was delivered to the user");

@@ -128,7 +128,7 @@ TEST_P(dead_rank, ends_everybodys_calls) {
                 fult::this_task::yield();
         while (!silent)
             fult::this_task::yield();
-        all.jobs[static_cast<std::size_t>(p.rank)]->on->fail_peer(4);
+        all.jobs[static_cast<std::size_t>(p.rank)]->first_device->fail_peer(4);
         fult::join_all(tasks);
         endpoint late = p.make_endpoint({});
         require_error(errc::peer_failed, [&] { barrier(late); });
@@ -143,7 +143,7 @@ INSTANTIATE_TEST_SUITE_P(sizes, dead_rank, ::testing::Values(1, 100'000));
 // Delays the device that learns of a loss, so that a collective fails while the device still notifies others.
 struct slow_completion final : completion {
     std::atomic<bool> called{false};
-    void complete(const completed &) noexcept override {
+    void complete(const completion_event &) noexcept override {
         called = true;
         // A fixed time, not a condition: the collective can fail only after this returns.
         std::this_thread::sleep_for(std::chrono::milliseconds(100)); // time: either order is right
@@ -173,7 +173,7 @@ TEST(collectives_here, none_goes_well_after_a_loss) {
         std::vector<std::byte> never_taken(1'000'000);
         slow_completion end;
         isend(p.world, never_taken.data(), never_taken.size(), lost, 1, end);
-        std::thread failing([&] { all.jobs[0]->on->fail_peer(lost); });
+        std::thread failing([&] { all.jobs[0]->first_device->fail_peer(lost); });
         while (!end.called)
             fult::this_task::yield();
         std::vector<int> in(1), out;

@@ -253,7 +253,7 @@ void wrong_arguments(party &p) {
     require_throw<std::invalid_argument>([&] { p.world.recv(value, 0, any_tag); });
     require_throw<std::invalid_argument>([&] { p.world.probe(any_source, 0); });
     require_throw<std::invalid_argument>([&] { p.world.dequeue(); });
-    endpoint queue = p.make_endpoint({.how = delivery::queued});
+    endpoint queue = p.make_endpoint({.delivery = delivery::queued});
     require_throw<std::invalid_argument>([&] { queue.recv(value, 0, 0); });
     require_throw<std::invalid_argument>([&] { queue.try_probe(0, 0); });
     require_throw<std::invalid_argument>([&] { endpoint().send(value, 0, 0); });
@@ -275,7 +275,7 @@ void wrong_arguments(party &p) {
 // An endpoint that is refused on one rank takes no number: the next ones of all ranks belong together.
 void refused_endpoint(party &p) {
     if (p.rank == 0)
-        require_throw<std::invalid_argument>([&] { p.make_endpoint({.how = delivery::handled}); });
+        require_throw<std::invalid_argument>([&] { p.make_endpoint({.delivery = delivery::handled}); });
     endpoint next = p.make_endpoint({});
     outbox out(next);
     out.send(p.rank, p.next(), 1);

@@ -97,7 +97,7 @@ TEST_P(injected, into_a_rank_that_is_busy) {
     settings.network.one_sided = GetParam();
     std::atomic<int> over{0};
     run_ranks(settings, [&](party &p, world &all) {
-        endpoint queue = p.make_endpoint({.how = delivery::queued});
+        endpoint queue = p.make_endpoint({.delivery = delivery::queued});
         endpoint wild = p.make_endpoint({.wildcards = true});
         auto random = std::mt19937_64(static_cast<unsigned>(p.rank) + 11);
         const int partner = p.rank ^ 1;
@@ -127,8 +127,9 @@ TEST_P(injected, into_a_rank_that_is_busy) {
             }
         } catch (const error &e) {
             EXPECT_TRUE(concerned) << e.what();
-            all.jobs[static_cast<std::size_t>(partner)]->on->fail_peer(p.rank); // as when its process ends
-            all.jobs[static_cast<std::size_t>(p.rank)]->on->fail_peer(partner);
+            all.jobs[static_cast<std::size_t>(partner)]->first_device->fail_peer(
+                p.rank); // as when its process ends
+            all.jobs[static_cast<std::size_t>(p.rank)]->first_device->fail_peer(partner);
             try {
                 sent.wait(); // a packet may have announced that the partner leaves: its RTS is still there
             } catch (const error &) {
@@ -136,7 +137,7 @@ TEST_P(injected, into_a_rank_that_is_busy) {
         }
         // A transfer that was announced but never starts ends with the rank that it named as its sender.
         for (int rank = 0; rank < settings.ranks && p.rank == 2; ++rank)
-            all.jobs[2]->on->fail_peer(rank);
+            all.jobs[2]->first_device->fail_peer(rank);
         shown = region();
         for (std::size_t i = 0; i < 1000; ++i)
             EXPECT_TRUE(memory[i] == std::byte{3} && memory[8000 + i] == std::byte{3});
@@ -177,9 +178,9 @@ TEST(strangers, know_no_secret) {
         }
         if (p.rank == 0) {
             p.world.send(sent, 1, 1);
-            EXPECT_EQ(all.jobs[0]->strange_packets(), 0U);
+            EXPECT_EQ(all.jobs[0]->refused_packets(), 0U);
         } else {
-            EXPECT_EQ(p.world.recv<std::uint64_t>(0, 1), all.jobs[1]->strange_packets());
+            EXPECT_EQ(p.world.recv<std::uint64_t>(0, 1), all.jobs[1]->refused_packets());
         }
     });
 }

@@ -35,7 +35,7 @@ TEST(callbacks, of_handlers_let_others_send) {
             inside.store(true, std::memory_order_release);
             await(sent); // forever, if the sender waited for the handler
         };
-        endpoint handled = p.make_endpoint({.how = delivery::handled, .handler = handler});
+        endpoint handled = p.make_endpoint({.delivery = delivery::handled, .handler = handler});
         std::thread sender;
         if (p.rank == 1)
             sender = sender_when(inside, sent, p.world, 0);
@@ -57,7 +57,7 @@ TEST(callbacks, of_handlers_let_others_send) {
 TEST(callbacks, of_completions_let_others_send) {
     struct slow final : completion {
         std::atomic<bool> inside{false}, sent{false}, ended{false};
-        void complete(const completed &) noexcept override {
+        void complete(const completion_event &) noexcept override {
             inside.store(true, std::memory_order_release);
             await(sent);
             ended.store(true, std::memory_order_release);
@@ -91,15 +91,15 @@ TEST(callbacks, of_handlers_come_in_order_and_one_at_a_time) {
         std::atomic<int> running_now{0};
         int next = 0;
         std::atomic<bool> all{false};
-        const auto handler = [&](const status &about, std::span<const std::byte> bytes) {
+        const auto handler = [&](const status &envelope, std::span<const std::byte> bytes) {
             EXPECT_EQ(running_now.fetch_add(1), 0);
-            ASSERT_EQ(about.size, bytes.size());
+            ASSERT_EQ(envelope.size, bytes.size());
             EXPECT_TRUE(are_bytes_of(static_cast<unsigned>(next), bytes));
             running_now.fetch_sub(1);
             if (++next == messages)
                 all.store(true, std::memory_order_release);
         };
-        endpoint handled = p.make_endpoint({.how = delivery::handled, .handler = handler});
+        endpoint handled = p.make_endpoint({.delivery = delivery::handled, .handler = handler});
         p.barrier();
         if (p.rank == 0)
             for (int i = 0; i < messages; ++i)
@@ -120,12 +120,12 @@ TEST(callbacks, of_an_endpoint_end_with_it) {
             std::atomic<bool> has_ended{false};
             int late = 0;
             endpoint first = p.make_endpoint(
-                {.how = delivery::handled, .handler = [&](const status &, std::span<const std::byte>) {
+                {.delivery = delivery::handled, .handler = [&](const status &, std::span<const std::byte>) {
                      second.reset();
                      has_ended.store(true, std::memory_order_release);
                  }});
             second = p.make_endpoint(
-                {.how = delivery::handled, .handler = [&](const status &, std::span<const std::byte>) {
+                {.delivery = delivery::handled, .handler = [&](const status &, std::span<const std::byte>) {
                      late += has_ended.load(std::memory_order_relaxed) ? 1 : 0;
                  }});
             p.barrier();

@@ -72,12 +72,12 @@ void listed(party &p) {
     std::vector<unsigned> seen(400, 0);
     // Two consumers, one that waits and one that polls.
     std::atomic<std::uint32_t> taken{0};
-    const auto note = [&](const completed &what) {
+    const auto note = [&](const completion_event &what) {
         require(what.failure == errc::none, "went well");
-        const std::uint64_t which = what.note % 100;
-        require_equal(what.about.source, what.note < 100 ? p.previous() : p.next(), "the other rank");
-        require_equal(what.about.size, what.note == 300 ? got.size() : sizes[which], "size");
-        ++seen[what.note];
+        const std::uint64_t which = what.user_data % 100;
+        require_equal(what.envelope.source, what.user_data < 100 ? p.previous() : p.next(), "the other rank");
+        require_equal(what.envelope.size, what.user_data == 300 ? got.size() : sizes[which], "size");
+        ++seen[what.user_data];
         ++taken;
     };
     for (std::uint32_t i = 0; i < count; ++i)
@@ -96,7 +96,7 @@ void listed(party &p) {
     std::atomic<std::uint64_t> sum{0};
     std::vector<handle<void>> tasks;
     for (int i = 0; i < 10; ++i)
-        tasks.push_back(spawn([&] { sum += ended.pop().note; }));
+        tasks.push_back(spawn([&] { sum += ended.pop().user_data; }));
     this_task::yield();
     std::vector<int> numbers(10), sent(10, 1);
     for (std::uint32_t i = 0; i < 10; ++i)
@@ -117,7 +117,7 @@ void notifies_handlers(party &p) {
     allgather(p.world, own.remote(), all);
     synchronizer both(p.world, 2 * static_cast<std::size_t>(p.size));
     endpoint active =
-        p.make_endpoint({.how = delivery::handled,
+        p.make_endpoint({.delivery = delivery::handled,
                          .handler = [&](const status &, std::span<const std::byte>) { both.arrive(); }});
     p.barrier();
     const std::uint64_t mine = 7 + static_cast<std::uint64_t>(p.rank);

@@ -28,12 +28,12 @@ class received {
   public:
     explicit received(int size) : next_(static_cast<std::size_t>(size)) {}
 
-    void note(const status &about, std::span<const std::byte> bytes, bool ordered) {
+    void note(const status &envelope, std::span<const std::byte> bytes, bool ordered) {
         const std::lock_guard guard(lock_);
-        int &next = next_[static_cast<std::size_t>(about.source)];
+        int &next = next_[static_cast<std::size_t>(envelope.source)];
         const bool fits = !ordered || (bytes.size() == size_of(next) &&
                                        are_bytes_of(static_cast<std::uint64_t>(next), bytes));
-        wrong_ = wrong_ || !fits || bytes.size() != about.size || about.tag != 4;
+        wrong_ = wrong_ || !fits || bytes.size() != envelope.size || envelope.tag != 4;
         ++next;
         ++count_;
     }
@@ -48,12 +48,12 @@ class received {
 };
 
 void queued(party &p) {
-    endpoint queue = p.make_endpoint({.how = delivery::queued});
+    endpoint queue = p.make_endpoint({.delivery = delivery::queued});
     received got(p.size);
     handle<void> sender = spawn([&] { send_all(queue, p.size, 4); });
     while (got.count() != rounds * p.size) {
         if (const auto m = queue.dequeue())
-            got.note(m->about, m->view(), true);
+            got.note(m->envelope, m->view(), true);
         else
             this_task::yield();
     }
@@ -65,10 +65,11 @@ void queued(party &p) {
 
 void handled(party &p) {
     received got(p.size);
-    endpoint active = p.make_endpoint(
-        {.how = delivery::handled, .handler = [&](const status &about, std::span<const std::byte> bytes) {
-             got.note(about, bytes, true);
-         }});
+    endpoint active =
+        p.make_endpoint({.delivery = delivery::handled,
+                         .handler = [&](const status &envelope, std::span<const std::byte> bytes) {
+                             got.note(envelope, bytes, true);
+                         }});
     send_all(active, p.size, 4);
     while (got.count() != rounds * p.size)
         this_task::yield();
@@ -81,13 +82,14 @@ void handler_that_answers(party &p) {
     std::mutex lock;
     std::vector<std::pair<int, std::vector<std::byte>>> later;
     std::atomic<bool> over{false};
-    endpoint active = p.make_endpoint(
-        {.how = delivery::handled, .handler = [&](const status &about, std::span<const std::byte> bytes) {
-             if (p.world.enqueue(bytes.data(), bytes.size(), about.source, 7))
-                 return;
-             const std::lock_guard guard(lock);
-             later.emplace_back(about.source, std::vector(bytes.begin(), bytes.end()));
-         }});
+    endpoint active =
+        p.make_endpoint({.delivery = delivery::handled,
+                         .handler = [&](const status &envelope, std::span<const std::byte> bytes) {
+                             if (p.world.enqueue(bytes.data(), bytes.size(), envelope.source, 7))
+                                 return;
+                             const std::lock_guard guard(lock);
+                             later.emplace_back(envelope.source, std::vector(bytes.begin(), bytes.end()));
+                         }});
     handle<void> rest = spawn([&] {
         while (!over) {
             decltype(later) some;
@@ -117,15 +119,16 @@ void as_a_task(party &p) {
     received got(p.size);
     std::atomic<bool> wrong{false};
     endpoint back = p.make_endpoint({});
-    endpoint active = p.make_endpoint(
-        {.how = delivery::as_a_task, .handler = [&](const status &about, std::span<const std::byte> bytes) {
-             std::uint32_t which = 0;
-             std::memcpy(&which, bytes.data(), sizeof which);
-             const int doubled = back.recv<int>(about.source, which); // waits
-             if (doubled != static_cast<int>(which) * 2)
-                 wrong = true;
-             got.note(about, bytes, false);
-         }});
+    endpoint active =
+        p.make_endpoint({.delivery = delivery::as_a_task,
+                         .handler = [&](const status &envelope, std::span<const std::byte> bytes) {
+                             std::uint32_t which = 0;
+                             std::memcpy(&which, bytes.data(), sizeof which);
+                             const int doubled = back.recv<int>(envelope.source, which); // waits
+                             if (doubled != static_cast<int>(which) * 2)
+                                 wrong = true;
+                             got.note(envelope, bytes, false);
+                         }});
     handle<void> sender = spawn([&] {
         for (std::uint32_t i = 0; i < rounds; ++i)
             for (int to = 0; to < p.size; ++to) {

@@ -62,7 +62,7 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
             tasks.push_back(spawn([&, call] {
                 ++waiting;
                 failed += ends_with(errc::peer_failed, call) ? 1 : 0;
-                EXPECT_TRUE(all.jobs[static_cast<std::size_t>(p.rank)]->on->is_lost(lost));
+                EXPECT_TRUE(all.jobs[static_cast<std::size_t>(p.rank)]->first_device->is_lost(lost));
             }));
         };
         expect_failure([&] { p.world.recv(in, lost, 1); });
@@ -94,13 +94,13 @@ TEST_P(losing, ends_what_waits_for_that_rank) {
             this_task::yield();
         cut_off(*all.hub, lost);
         if (notified)
-            all.jobs[static_cast<std::size_t>(p.rank)]->on->fail_peer(lost);
-        while (!all.jobs[static_cast<std::size_t>(p.rank)]->on->has_failed(lost)) {
+            all.jobs[static_cast<std::size_t>(p.rank)]->first_device->fail_peer(lost);
+        while (!all.jobs[static_cast<std::size_t>(p.rank)]->first_device->has_failed(lost)) {
             try {
                 p.world.send(1, lost, 7);
             } catch (const error &e) {
                 EXPECT_EQ(e.code(), errc::peer_failed);
-                EXPECT_TRUE(all.jobs[static_cast<std::size_t>(p.rank)]->on->is_lost(lost));
+                EXPECT_TRUE(all.jobs[static_cast<std::size_t>(p.rank)]->first_device->is_lost(lost));
             }
             this_task::yield();
         }
@@ -162,17 +162,17 @@ TEST_F(failure, silence_is_counted) {
             sent.wait();
             return;
         }
-        comm::detail::device &own = *all.jobs[0]->on;
+        comm::detail::device &own = *all.jobs[0]->first_device;
         p.world.recv<int>(1, 1);
         for (unsigned silent = 1; silent <= 10; ++silent)
-            EXPECT_EQ(own.show_life(1), silent);
+            EXPECT_EQ(own.send_heartbeat(1), silent);
         p.world.send(1, 1, 2);
         p.world.recv<int>(1, 3);
-        EXPECT_EQ(own.show_life(1), 1U);
+        EXPECT_EQ(own.send_heartbeat(1), 1U);
         std::vector<char> bytes(1 << 20);
         p.world.recv(bytes, 1, 4); // read from its memory
-        EXPECT_EQ(own.show_life(1), 0U);
-        EXPECT_EQ(own.show_life(1), 1U);
+        EXPECT_EQ(own.send_heartbeat(1), 0U);
+        EXPECT_EQ(own.send_heartbeat(1), 1U);
         over = true;
     });
 }
@@ -250,7 +250,7 @@ TEST_F(failure, messages_that_came_before_remain) {
         while (!through)
             this_task::yield();
         cut_off(*all.hub, 1);
-        all.jobs[0]->on->fail_peer(1);
+        all.jobs[0]->first_device->fail_peer(1);
         EXPECT_EQ(p.world.recv<int>(1, 1), 5);
         EXPECT_TRUE(ends_with(errc::peer_failed, [&] { p.world.recv<int>(1, 1); }));
         over = true;
@@ -296,7 +296,7 @@ TEST_F(failure, any_source_ends_with_the_last_of_the_others) {
             this_task::yield();
         const auto lose = [&](int rank) {
             cut_off(*all.hub, rank);
-            all.jobs[0]->on->fail_peer(rank);
+            all.jobs[0]->first_device->fail_peer(rank);
         };
         lose(1);
         for (int i = 0; i < 100; ++i)
@@ -406,7 +406,7 @@ TEST_F(failure, tasks_of_handlers_outlive_their_endpoint) {
         const auto count = std::make_shared<std::atomic<int>>(0);
         run_ranks({}, [&](party &p, world &) {
             endpoint e =
-                p.make_endpoint({.how = delivery::as_a_task,
+                p.make_endpoint({.delivery = delivery::as_a_task,
                                  .handler = [count](const status &, std::span<const std::byte> bytes) {
                                      this_task::yield();
                                      *count += static_cast<int>(bytes.size());
@@ -431,7 +431,7 @@ TEST_F(failure, endpoints_end_while_messages_come) {
         settings.network.depth = 2;
         const auto program = [](party &p, world &) {
             for (int round = 0; round < 10; ++round) {
-                endpoint e = p.make_endpoint({.how = delivery::queued});
+                endpoint e = p.make_endpoint({.delivery = delivery::queued});
                 const std::vector<std::byte> large(200'000);
                 if (p.rank == 0)
                     e.send(large, 1, 1);
@@ -531,7 +531,7 @@ TEST_F(failure, handlers_that_throw) {
     static delivery how;
     static bool standard;
     const auto program = [](party &p, world &) {
-        endpoint_options options{.how = how};
+        endpoint_options options{.delivery = how};
         options.handler = [](const status &, std::span<const std::byte>) {
             if (standard)
                 throw std::runtime_error("no such order");

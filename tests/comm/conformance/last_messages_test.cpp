@@ -28,7 +28,7 @@ TEST(last_messages_of, a_process) {
     const runtime running(as_many_workers_as_asked_for());
     std::atomic<bool> ended{false}, over{false};
     run_ranks(without_gathering(), [&](party &p, world &all) {
-        comm::detail::device &other = *all.jobs[0]->on;
+        comm::detail::device &other = *all.jobs[0]->first_device;
         if (p.rank == 1) {
             other.engine().inspect([&] { // meanwhile it is not polled
                 for (int i = 0; i < last_messages; ++i)
@@ -70,7 +70,7 @@ class with_a_queue final : public comm::detail::transport {
     const char *name() const noexcept override { return real_->name(); }
     comm::detail::transport_limits limits() const noexcept override {
         comm::detail::transport_limits all = real_->limits();
-        all.keeps = false;
+        all.delivers_after_close = false;
         return all;
     }
     std::string address() const override { return real_->address(); }
@@ -81,7 +81,7 @@ class with_a_queue final : public comm::detail::transport {
         return outcome::done;
     }
     outcome send(packet &p) noexcept override {
-        sent_.push_back({event::kind::sent, &p});
+        sent_.push_back({comm::detail::event_kind::sent, &p});
         return inject(p.rank, p.data(), p.size);
     }
     outcome post(packet &p) noexcept override { return real_->post(p); }

@@ -197,7 +197,7 @@ TEST(a_single_rank, is_shown_how_to_start_several) {
     });
 }
 
-TEST(gathering, messages_of_ready_tasks_travel_together) {
+TEST(request_wait, messages_of_ready_tasks_travel_together) {
     constexpr unsigned tasks = 64, rounds = 20, messages = 2 * tasks * rounds;
     std::atomic<unsigned> sent{0};
     world_settings settings;

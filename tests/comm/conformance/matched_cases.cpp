@@ -56,7 +56,7 @@ void taken_by_probe(party &p) {
             const auto first = bytes_of(size, size), second = bytes_of(size + 1, size);
             request a = e->isend(first, p.next(), 51), b = e->isend(second, p.next(), 51);
             matched_message taken = e->mprobe(wild ? any_source : p.previous(), wild ? any_tag : 51);
-            require_status(taken.about(), p.previous(), 51, size);
+            require_status(taken.envelope(), p.previous(), 51, size);
             std::vector<std::byte> in(size);
             require_status(e->recv(in, p.previous(), 51), p.previous(), 51, size);
             require(are_bytes_of(size + 1, in), "the other message");
@@ -81,9 +81,9 @@ void taken_by_probe(party &p) {
             std::optional<matched_message> taken;
             while (!(taken = e->try_mprobe(p.previous(), 52)))
                 this_task::yield();
-            status about;
-            require(taken->recv_status(little, sizeof little, about) == errc::truncated, "truncated");
-            require_status(about, p.previous(), 52, size);
+            status envelope;
+            require(taken->recv_status(little, sizeof little, envelope) == errc::truncated, "truncated");
+            require_status(envelope, p.previous(), 52, size);
             sent.wait();
         }
         require_throw<std::invalid_argument>([] { matched_message().recv(nullptr, 0); });
@@ -101,32 +101,32 @@ void errors_as_values(party &p) {
             require(p.world.send_status(out.data(), size, p.next(), 4) == errc::none, "send");
             require(p.world.send_status(out.data(), size, p.next(), 4) == errc::none, "send");
         });
-        status about;
+        status envelope;
         for (int i = 0; i < 2; ++i) {
-            require(p.world.recv_status(in.data(), size, p.previous(), 4, about) == errc::none, "recv");
-            require_status(about, p.previous(), 4, size);
+            require(p.world.recv_status(in.data(), size, p.previous(), 4, envelope) == errc::none, "recv");
+            require_status(envelope, p.previous(), 4, size);
             require(are_bytes_of(size, in), "bytes");
         }
         const errc expected = size == 0 ? errc::none : errc::truncated;
         const std::size_t room = size / 2;
-        require(p.world.recv_status(in.data(), room, p.previous(), 4, about) == expected, "truncated");
-        require_status(about, p.previous(), 4, size);
+        require(p.world.recv_status(in.data(), room, p.previous(), 4, envelope) == expected, "truncated");
+        require_status(envelope, p.previous(), 4, size);
         request coming = p.world.irecv(in.data(), room, p.previous(), 4);
         errc failure = errc::none;
-        while (!coming.test_status(about, failure))
+        while (!coming.test_status(envelope, failure))
             this_task::yield();
         require(failure == expected && !coming.valid(), "truncated");
-        require_status(about, p.previous(), 4, size);
+        require_status(envelope, p.previous(), 4, size);
         sender.join();
     }
-    status about;
+    status envelope;
     errc failure = errc::refused;
     request none;
-    require(none.is_complete() && none.test_status(about, failure) && failure == errc::none, "empty");
+    require(none.is_complete() && none.test_status(envelope, failure) && failure == errc::none, "empty");
     std::byte room[8];
     request never = p.world.irecv(room, sizeof room, p.previous(), 5);
     require(!never.is_complete() && never.cancel(), "cancelled");
-    require(never.wait_status(about) == errc::cancelled, "cancelled");
+    require(never.wait_status(envelope) == errc::cancelled, "cancelled");
     p.barrier(); // the other rank is still there
 }
 
@@ -139,8 +139,8 @@ void requests_anywhere(party &p) {
     const int out[] = {7, 8, 9};
     request first = p.world.isend(std::span(&out[0], 1), p.next(), 61);
     require_equal(wait_any(order), std::size_t{3}, "the one with a message");
-    status about;
-    require(all[1]->wait_status(about) == errc::none, "received");
+    status envelope;
+    require(all[1]->wait_status(envelope) == errc::none, "received");
     first.wait();
     p.barrier(); // each has got the first one
     request second = p.world.isend(std::span(&out[1], 1), p.next(), 60);

@@ -134,11 +134,12 @@ void signals_by_endpoint(party &p) {
     std::vector<std::uint64_t> memory(2 * static_cast<std::size_t>(p.size));
     region own(p.world, memory);
     const auto all = reported_by_all(p, own.remote());
-    endpoint queue = p.make_endpoint({.how = delivery::queued});
+    endpoint queue = p.make_endpoint({.delivery = delivery::queued});
     std::atomic<std::uint64_t> handled{0};
     endpoint active = p.make_endpoint(
-        {.how = delivery::handled, .handler = [&](const status &about, std::span<const std::byte> bytes) {
-             handled += bytes.empty() ? memory[static_cast<std::size_t>(p.size + about.source)] : 0;
+        {.delivery = delivery::handled,
+         .handler = [&](const status &envelope, std::span<const std::byte> bytes) {
+             handled += bytes.empty() ? memory[static_cast<std::size_t>(p.size + envelope.source)] : 0;
          }});
     for (int to = 0; to < p.size; ++to) {
         const std::uint64_t mine = 1000 + static_cast<std::uint64_t>(p.rank);
@@ -152,9 +153,9 @@ void signals_by_endpoint(party &p) {
         auto got = queue.dequeue();
         for (; !got; got = queue.dequeue())
             this_task::yield();
-        require_equal(got->about.size, std::size_t{0}, "size");
-        require_equal(memory[static_cast<std::size_t>(got->about.source)],
-                      1000 + static_cast<std::uint64_t>(got->about.source), "the bytes of the signal");
+        require_equal(got->envelope.size, std::size_t{0}, "size");
+        require_equal(memory[static_cast<std::size_t>(got->envelope.source)],
+                      1000 + static_cast<std::uint64_t>(got->envelope.source), "the bytes of the signal");
         expected += 1000 + static_cast<std::uint64_t>(i);
     }
     while (handled != expected)

@@ -70,21 +70,21 @@ void several_endpoints(party &p) {
 void late_endpoint(party &p) {
     endpoint_options kinds[] = {{},
                                 {.wildcards = true},
-                                {.how = delivery::queued},
-                                {.how = delivery::handled},
-                                {.how = delivery::as_a_task}};
+                                {.delivery = delivery::queued},
+                                {.delivery = delivery::handled},
+                                {.delivery = delivery::as_a_task}};
     for (endpoint_options &kind : kinds) {
         std::vector<std::atomic<int>> come(static_cast<std::size_t>(p.size));
         std::atomic<int> all_come{0};
         std::atomic<bool> wrong{false};
-        const auto note = [&](const status &about, std::span<const std::byte> bytes) {
-            const int which = ++come[static_cast<std::size_t>(about.source)];
-            const bool ordered = kind.how == delivery::as_a_task || static_cast<int>(bytes[0]) == which;
-            if (!ordered || bytes.size() != about.size || (bytes[0] == std::byte{3}) != (bytes.size() > 1))
+        const auto note = [&](const status &envelope, std::span<const std::byte> bytes) {
+            const int which = ++come[static_cast<std::size_t>(envelope.source)];
+            const bool ordered = kind.delivery == delivery::as_a_task || static_cast<int>(bytes[0]) == which;
+            if (!ordered || bytes.size() != envelope.size || (bytes[0] == std::byte{3}) != (bytes.size() > 1))
                 wrong = true;
             ++all_come;
         };
-        if (kind.how == delivery::handled || kind.how == delivery::as_a_task)
+        if (kind.delivery == delivery::handled || kind.delivery == delivery::as_a_task)
             kind.handler = note;
         if (p.rank != 0)
             p.world.recv<int>(0, 99); // comes behind those of the other endpoint
@@ -100,16 +100,16 @@ void late_endpoint(party &p) {
             if (p.rank == 0)
                 others.send(0, to, 99);
         }
-        for (int from = 0; from < p.size && kind.how == delivery::matched; ++from)
+        for (int from = 0; from < p.size && kind.delivery == delivery::matched; ++from)
             for (int i = 0; i < 3 && from != p.rank; ++i) {
                 std::vector<std::byte> in(large.size());
                 const status got = here.recv(in, from, 1);
                 note(got, std::span(in).first(got.size));
             }
         while (all_come != 3 * (p.size - 1)) {
-            if (kind.how == delivery::queued)
+            if (kind.delivery == delivery::queued)
                 if (const auto m = here.dequeue())
-                    note(m->about, m->view());
+                    note(m->envelope, m->view());
             this_task::yield();
         }
         require(!wrong, "order and bytes");

@@ -48,7 +48,7 @@ TEST_P(queue, that_is_not_emptied_slows_its_senders) {
     constexpr int messages = 300;
     std::atomic<int> sent[3]{};
     run_ranks(small_share(3, one_sided), [&, size_of = size_of](party &p, world &all) {
-        endpoint e = p.make_endpoint({.how = delivery::queued});
+        endpoint e = p.make_endpoint({.delivery = delivery::queued});
         if (p.rank != 0) {
             for (int i = 0; i < messages; ++i) {
                 e.send(bytes_of(static_cast<unsigned>(i), size_of(i)), 0, 1);
@@ -58,7 +58,7 @@ TEST_P(queue, that_is_not_emptied_slows_its_senders) {
             return;
         }
         until_still([&] { return sent[1] + sent[2]; });
-        comm::detail::device &own = *all.jobs[0]->on;
+        comm::detail::device &own = *all.jobs[0]->first_device;
         for (int from = 1; from <= 2; ++from) {
             EXPECT_LT(sent[from], messages);
             // A message that is longer than the share is accepted alone, and eight packets may have been
@@ -72,8 +72,8 @@ TEST_P(queue, that_is_not_emptied_slows_its_senders) {
                 this_task::yield();
                 continue;
             }
-            int &which = next[m->about.source];
-            ASSERT_EQ(m->about.size, size_of(which));
+            int &which = next[m->envelope.source];
+            ASSERT_EQ(m->envelope.size, size_of(which));
             EXPECT_TRUE(are_bytes_of(static_cast<unsigned>(which), m->view()));
             ++which;
         }
@@ -94,19 +94,20 @@ TEST(queues, that_end_full_give_their_messages_up) {
     const runtime running(as_many_workers_as_asked_for());
     run_ranks(small_share(2), [&](party &p, world &all) {
         for (int round = 0; round < 4; ++round) {
-            endpoint e = p.make_endpoint({.how = delivery::queued});
+            endpoint e = p.make_endpoint({.delivery = delivery::queued});
             if (p.rank == 0) {
                 for (int i = 0; i < 60; ++i)
                     e.send(bytes_of(static_cast<unsigned>(i), short_and_long(i)), 1, 1);
                 p.world.send(1, 1, 2);
             } else {
-                until_still([&] { return static_cast<int>(all.jobs[1]->on->flow().unexpected(0)); });
+                until_still(
+                    [&] { return static_cast<int>(all.jobs[1]->first_device->flow().unexpected(0)); });
                 e = endpoint();
                 p.world.recv<int>(0, 2);
             }
             p.barrier();
         }
-        EXPECT_EQ(all.jobs[static_cast<std::size_t>(p.rank)]->on->flow().unexpected(1 - p.rank), 0);
+        EXPECT_EQ(all.jobs[static_cast<std::size_t>(p.rank)]->first_device->flow().unexpected(1 - p.rank), 0);
     });
 }
 
@@ -116,7 +117,7 @@ TEST(unexpected_messages, that_are_long_count_as_what_is_here) {
     run_ranks(small_share(2), [](party &p, world &all) {
         constexpr unsigned messages = 10;
         constexpr std::size_t size = 40'000;
-        constexpr std::ptrdiff_t least = messages * sizeof(comm::detail::arrived);
+        constexpr std::ptrdiff_t least = messages * sizeof(comm::detail::unexpected_message);
         if (p.rank == 0) {
             std::vector<request> sends;
             const std::vector<std::byte> out = bytes_of(1, size);
@@ -125,7 +126,7 @@ TEST(unexpected_messages, that_are_long_count_as_what_is_here) {
             for (request &each : sends)
                 each.wait();
         } else {
-            comm::detail::device &own = *all.jobs[1]->on;
+            comm::detail::device &own = *all.jobs[1]->first_device;
             for (unsigned tag = 0; tag < messages; ++tag)
                 EXPECT_EQ(p.world.probe(0, tag).size, size);
             while (own.flow().unexpected(0) < least) // the last one is found before it is counted
@@ -136,7 +137,7 @@ TEST(unexpected_messages, that_are_long_count_as_what_is_here) {
                 p.world.recv(in.data(), size, 0, tag);
         }
         p.barrier();
-        EXPECT_EQ(all.jobs[static_cast<std::size_t>(p.rank)]->on->flow().unexpected(1 - p.rank), 0);
+        EXPECT_EQ(all.jobs[static_cast<std::size_t>(p.rank)]->first_device->flow().unexpected(1 - p.rank), 0);
     });
 }
 
@@ -148,7 +149,7 @@ TEST_P(flood_of_empty_messages, has_a_bound) {
     constexpr int messages = 20'000;
     std::atomic<int> sent{0};
     run_ranks(small_share(2), [&, how = GetParam()](party &p, world &all) {
-        endpoint e = p.make_endpoint({.how = how});
+        endpoint e = p.make_endpoint({.delivery = how});
         if (p.rank == 0) {
             for (int i = 0; i < messages; ++i) {
                 e.send(nullptr, 0, 1, 1);
@@ -157,8 +158,8 @@ TEST_P(flood_of_empty_messages, has_a_bound) {
             p.barrier();
             return;
         }
-        comm::detail::flow_control &flow = all.jobs[1]->on->flow();
-        while (!flow.holds_others_back() && sent < messages)
+        comm::detail::flow_control &flow = all.jobs[1]->first_device->flow();
+        while (!flow.is_throttling() && sent < messages)
             this_task::yield();
         EXPECT_LT(sent, messages);
         EXPECT_GT(flow.unexpected(0), static_cast<std::ptrdiff_t>(share));
@@ -181,7 +182,7 @@ INSTANTIATE_TEST_SUITE_P(of, flood_of_empty_messages, ::testing::Values(delivery
 TEST(queues, refuse_what_finds_no_room_at_the_sender) {
     const runtime running(as_many_workers_as_asked_for());
     run_ranks(small_share(2), [&](party &p, world &all) {
-        endpoint e = p.make_endpoint({.how = delivery::queued});
+        endpoint e = p.make_endpoint({.delivery = delivery::queued});
         const auto send_until_refused = [&](std::size_t size) {
             const std::vector<std::byte> out = bytes_of(size, size);
             int count = 0, refused = 0;
@@ -196,7 +197,7 @@ TEST(queues, refuse_what_finds_no_room_at_the_sender) {
                     std::this_thread::sleep_for(std::chrono::microseconds(500));
                     this_task::yield();
                 }
-                EXPECT_LE(all.jobs[0]->on->flow().copied(), 2 * share);
+                EXPECT_LE(all.jobs[0]->first_device->flow().copied_bytes(), 2 * share);
                 if (count == 2000)
                     break;
             }
@@ -210,7 +211,7 @@ TEST(queues, refuse_what_finds_no_room_at_the_sender) {
                 const int count = p.world.recv<int>(0, 2);
                 for (int i = 0; i < count;)
                     if (const auto m = e.dequeue()) {
-                        EXPECT_EQ(m->about.size, size);
+                        EXPECT_EQ(m->envelope.size, size);
                         EXPECT_TRUE(are_bytes_of(size, m->view()));
                         ++i;
                     } else {
@@ -229,7 +230,7 @@ TEST(sends, that_begin_as_others_find_room) {
     struct next final : completion {
         endpoint *world = nullptr;
         completion *at_end = nullptr;
-        void complete(const completed &) noexcept override {
+        void complete(const completion_event &) noexcept override {
             isend(*world, bytes.data(), bytes.size(), 2, 1, *at_end);
         }
         const std::vector<std::byte> bytes = bytes_of(1, 300);
@@ -246,7 +247,7 @@ TEST(sends, that_begin_as_others_find_room) {
     std::vector<endpoint> queues;
     for (int i = 0; i < 3; ++i) {
         jobs.push_back(open_rank(settings, {hub}, at, i));
-        queues.push_back(jobs.back()->make_endpoint({.how = delivery::queued}));
+        queues.push_back(jobs.back()->make_endpoint({.delivery = delivery::queued}));
     }
     const auto receive = [&](std::size_t rank) {
         while (jobs[rank]->progress() || queues[rank].dequeue())

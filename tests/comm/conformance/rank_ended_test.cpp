@@ -24,11 +24,11 @@ TEST(rank_ended, is_called_once_for_each_rank_behind_its_messages) {
         std::mutex lock;
         std::string happened, again;
         const auto noted = [&](std::string &where) {
-            return endpoint_options{.how = delivery::handled,
+            return endpoint_options{.delivery = delivery::handled,
                                     .handler =
-                                        [&](const status &about, std::span<const std::byte>) {
+                                        [&](const status &envelope, std::span<const std::byte>) {
                                             const std::lock_guard guard(lock);
-                                            where += "message of " + std::to_string(about.source) + "; ";
+                                            where += "message of " + std::to_string(envelope.source) + "; ";
                                         },
                                     .rank_ended =
                                         [&](int rank, errc why) {
@@ -63,7 +63,7 @@ TEST(rank_ended, is_called_once_for_each_rank_behind_its_messages) {
         const std::string left = p.rank == 0 ? "message of 2; 2 left; " : "2 left; ";
         while (found(happened) != left)
             this_task::yield();
-        comm::detail::device &on = *all.jobs[static_cast<std::size_t>(p.rank)]->on;
+        comm::detail::device &on = *all.jobs[static_cast<std::size_t>(p.rank)]->first_device;
         on.fail_peer(3);
         on.fail_peer(3);
         while (found(happened) != left + "3 failed; ")

@@ -26,7 +26,7 @@ constexpr std::size_t too_large = std::numeric_limits<std::size_t>::max();
 struct things {
     context net;
     endpoint &world = net.world();
-    endpoint queue = net.make_endpoint({.how = delivery::queued});
+    endpoint queue = net.make_endpoint({.delivery = delivery::queued});
     endpoint empty;
     std::array<char, 64> memory{};
     int number = 0;
@@ -84,7 +84,7 @@ const refused of_endpoints[] = {
      "fult-comm: alltoall: the endpoint is empty (moved from?)"},
     {[](things &t) { matched_message().recv(&t.number, 4); },
      "fult-comm: matched_message::recv: there is no message; it was received before, or moved from"},
-    {[](things &t) { t.net.make_endpoint({.how = delivery::handled}); },
+    {[](things &t) { t.net.make_endpoint({.delivery = delivery::handled}); },
      "fult-comm: an endpoint whose messages are handled needs a handler"},
     {[](things &t) { t.net.make_endpoint({.rank_ended = [](int, errc) {}}); },
      "fult-comm: rank_ended is for endpoints whose messages are handled (delivery::handled)"},
@@ -164,8 +164,8 @@ const refused_in_c in_c[] = {
      },
      "fult_comm_sendv: part 0: the memory is NULL, and its size is not 0"},
     {[](fult_comm_endpoint_t w) {
-         fult_comm_envelope about;
-         return fult_comm_recv(w, spare, 4, FULT_COMM_ANY_SOURCE, 1, &about);
+         fult_comm_envelope envelope;
+         return fult_comm_recv(w, spare, 4, FULT_COMM_ANY_SOURCE, 1, &envelope);
      },
      "fult-comm: recv: any_source and any_tag need an endpoint that was made with wildcards"},
     {[](fult_comm_endpoint_t w) { return fult_comm_reduce(w, spare, spare, 1, 99, FULT_COMM_SUM, 0); },

@@ -35,9 +35,9 @@ void unfinished_test(party &p, const std::function<void(const step &)> &run) {
 }
 void unfinished_test_status(party &p, const std::function<void(const step &)> &run) {
     with_request(p, run, [](request &r) {
-        status about;
+        status envelope;
         errc failure;
-        EXPECT_FALSE(r.test_status(about, failure));
+        EXPECT_FALSE(r.test_status(envelope, failure));
     });
 }
 void unfinished_synchronizer(party &p, const std::function<void(const step &)> &run) {
@@ -51,7 +51,7 @@ void try_pop_of_nothing(party &p, const std::function<void(const step &)> &run) 
     run([&] { EXPECT_FALSE(none.try_pop()); });
 }
 void dequeue_of_nothing(party &p, const std::function<void(const step &)> &run) {
-    endpoint e = p.make_endpoint({.how = delivery::queued});
+    endpoint e = p.make_endpoint({.delivery = delivery::queued});
     run([&] { EXPECT_FALSE(e.dequeue()); });
 }
 void try_probe_of_nothing(party &p, const std::function<void(const step &)> &run) {
@@ -87,7 +87,7 @@ TEST_P(never_succeeds, and_a_handler_that_repeats_it_does_not_suspend) {
     repeat([](party &p, const step &take) {
         std::atomic<bool> ran{false}, ran_inside{false};
         int calls = 0;
-        endpoint handled = p.make_endpoint({.how = delivery::handled, .handler = [&](auto &, auto) {
+        endpoint handled = p.make_endpoint({.delivery = delivery::handled, .handler = [&](auto &, auto) {
                                                 auto other = fult::spawn([&] { ran = true; });
                                                 for (int i = 0; i < 2000; ++i, ++calls)
                                                     take();

@@ -236,14 +236,14 @@ TEST_P(scarce, messages_of_a_queue_and_of_tasks) {
     for (const delivery how : {delivery::queued, delivery::as_a_task})
         at_each_allocation(GetParam(), [&](pair &both) {
             std::vector<std::size_t> sizes;
-            const auto came = [&](const status &about, std::span<const std::byte> bytes) {
-                EXPECT_TRUE(are_bytes_of(about.tag, bytes));
+            const auto came = [&](const status &envelope, std::span<const std::byte> bytes) {
+                EXPECT_TRUE(are_bytes_of(envelope.tag, bytes));
                 sizes.push_back(bytes.size());
             };
-            endpoint_options options{.how = how};
+            endpoint_options options{.delivery = how};
             if (how == delivery::as_a_task)
                 options.handler = came;
-            endpoint from = both.rank(0).make_endpoint({.how = delivery::queued});
+            endpoint from = both.rank(0).make_endpoint({.delivery = delivery::queued});
             std::vector<std::vector<std::byte>> out;
             std::vector<request> sent;
             std::vector<std::size_t> expected;
@@ -279,7 +279,7 @@ TEST_P(scarce, messages_of_a_queue_and_of_tasks) {
                 both.exchange();
                 if (how == delivery::queued)
                     while (const auto next = to.dequeue())
-                        came(next->about, {next->bytes.get(), next->about.size});
+                        came(next->envelope, {next->bytes.get(), next->envelope.size});
                 else
                     this_task::yield();
             }
@@ -395,7 +395,7 @@ TEST_P(scarce, ends_of_operations_for_a_queue) {
             if (rounds > 2)
                 while (const auto one = ended.try_pop()) {
                     EXPECT_EQ(one->failure, errc::none);
-                    EXPECT_EQ(one->note, taken);
+                    EXPECT_EQ(one->user_data, taken);
                     EXPECT_EQ(in[taken], taken);
                     ++taken;
                 }
@@ -457,8 +457,8 @@ TEST_P(scarce, messages_of_tasks_without_slots) {
     constexpr std::uint32_t messages = 200;
     event may_end;
     std::uint32_t begun = 0, ended = 0;
-    endpoint from = both.rank(0).make_endpoint({.how = delivery::queued});
-    endpoint_options options{.how = delivery::as_a_task};
+    endpoint from = both.rank(0).make_endpoint({.delivery = delivery::queued});
+    endpoint_options options{.delivery = delivery::as_a_task};
     options.handler = [&](const status &, std::span<const std::byte>) {
         ++begun;
         may_end.wait();

@@ -158,7 +158,8 @@ void wrong_lists(party &p) {
     if (p.size > 1)
         require_throw<std::invalid_argument>([&] { p.world.subset(other); });
     require_throw<std::out_of_range>([&] { p.world.subset(everyone(p), 0, {.device = 1000}); });
-    require_throw<std::invalid_argument>([&] { p.world.subset(everyone(p), 0, {.how = delivery::handled}); });
+    require_throw<std::invalid_argument>(
+        [&] { p.world.subset(everyone(p), 0, {.delivery = delivery::handled}); });
     require_throw<std::invalid_argument>([&] { endpoint().subset(everyone(p)); });
     endpoint own = p.world.subset(everyone(p));
     circulate(own, false);
@@ -170,21 +171,22 @@ void deliveries_by_number(party &p) {
     for (const delivery how : {delivery::handled, delivery::as_a_task}) {
         std::atomic<int> from{-1};
         endpoint own = p.world.subset(
-            members, 1, {.how = how, .handler = [&](const status &about, auto) { from = about.source; }});
+            members, 1,
+            {.delivery = how, .handler = [&](const status &envelope, auto) { from = envelope.source; }});
         own.send(1, (own.rank() + 1) % own.size(), 1);
         while (from < 0)
             this_task::yield();
         require_equal(from.load(), (own.rank() + own.size() - 1) % own.size(), "source");
         barrier(own);
     }
-    endpoint queue = p.world.subset(members, 1, {.how = delivery::queued});
+    endpoint queue = p.world.subset(members, 1, {.delivery = delivery::queued});
     for (const std::size_t size : {std::size_t{8}, std::size_t{100'000}}) {
         const auto bytes = bytes_of(1, size);
         request sent = queue.isend(bytes, (queue.rank() + 1) % queue.size(), 1);
         std::optional<message> got;
         while (!(got = queue.dequeue()))
             this_task::yield();
-        require_status(got->about, (queue.rank() + queue.size() - 1) % queue.size(), 1, size);
+        require_status(got->envelope, (queue.rank() + queue.size() - 1) % queue.size(), 1, size);
         sent.wait();
     }
     barrier(queue);

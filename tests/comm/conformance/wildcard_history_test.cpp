@@ -106,7 +106,7 @@ class history {
     void settle() {
         for (int i = 0; i < 4; ++i)
             for (const auto &each : jobs_)
-                while (each->on->progress())
+                while (each->first_device->progress())
                     ;
         for (posted_receive &each : receives_) {
             if (each.over || !each.expected)

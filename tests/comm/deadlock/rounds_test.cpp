@@ -16,16 +16,16 @@ using clock = deadlock_rounds::clock;
 
 struct world;
 
-struct one_rank final : deadlock_ground {
+struct one_rank final : rank_environment {
     world &all;
     const int rank;
-    rank_look now;
+    rank_state now;
     bool fails = false, leaves = false;
     int reports = 0, reported_waiting = 0, ends = 0;
     std::unique_ptr<deadlock_rounds> rounds;
 
     one_rank(world &w, int r) : all(w), rank(r) {}
-    rank_look look() noexcept override { return now; }
+    rank_state read_state() noexcept override { return now; }
     void send(int to, const probe_body &body) noexcept override;
     bool has_failed(int r) const noexcept override;
     bool has_left(int r) const noexcept override;
@@ -61,7 +61,7 @@ struct world {
         const letter l = letters.front();
         letters.pop_front();
         if (!(*this)[l.to].fails)
-            (*this)[l.to].rounds->came(l.from, l.body);
+            (*this)[l.to].rounds->handle_probe(l.from, l.body);
         return true;
     }
     void deliver_all() {
@@ -78,7 +78,7 @@ struct world {
 };
 
 void one_rank::send(int to, const probe_body &body) noexcept {
-    ++all.sent[static_cast<probe>(body.what)];
+    ++all.sent[static_cast<probe>(body.kind)];
     all.letters.push_back({rank, to, body});
 }
 bool one_rank::has_failed(int r) const noexcept { return all[r].fails; }
@@ -87,7 +87,7 @@ bool one_rank::has_left(int r) const noexcept { return all[r].leaves || all[r].f
 TEST(rounds, report_where_all_wait) {
     world all(3);
     all[0].now.sent = all[2].now.received = 5;
-    all[0].rounds->all_wait();
+    all[0].rounds->handle_idle();
     all.deliver_all();
     for (int r = 0; r < 3; ++r) {
         EXPECT_EQ(all[r].reports, 1);
@@ -95,21 +95,21 @@ TEST(rounds, report_where_all_wait) {
         EXPECT_EQ(all[r].ends, 1);
     }
     EXPECT_EQ(all.asked(), 4);
-    all[0].rounds->all_wait();
+    all[0].rounds->handle_idle();
     all.deliver_all();
     EXPECT_EQ(all.reports(), 3) << "once";
 }
 
 TEST(rounds, are_begun_by_the_first_rank_alone) {
     world all(3);
-    all[1].rounds->all_wait();
-    all[2].rounds->all_wait();
+    all[1].rounds->handle_idle();
+    all[2].rounds->handle_idle();
     EXPECT_TRUE(all.letters.empty());
     all[0].leaves = true;
     all[0].now.has_left = true;
-    all[2].rounds->all_wait();
+    all[2].rounds->handle_idle();
     EXPECT_TRUE(all.letters.empty());
-    all[1].rounds->all_wait();
+    all[1].rounds->handle_idle();
     all.deliver_all();
     EXPECT_EQ(all.reports(), 2);
     EXPECT_EQ(all[0].reports, 0) << "it waits for no rank";
@@ -119,17 +119,17 @@ TEST(rounds, are_begun_by_the_first_rank_alone) {
 TEST(rounds, no_query_while_one_is_known_to_be_busy) {
     world all(3);
     all[2].now.is_idle = false;
-    all[0].rounds->all_wait();
+    all[0].rounds->handle_idle();
     all.deliver_all();
     EXPECT_EQ(all.asked(), 2);
     for (int i = 0; i < 5; ++i)
-        all[0].rounds->all_wait();
+        all[0].rounds->handle_idle();
     EXPECT_TRUE(all.letters.empty());
-    all[2].rounds->all_wait(); // not yet
+    all[2].rounds->handle_idle(); // not yet
     EXPECT_TRUE(all.letters.empty());
     EXPECT_NE(all[2].rounds->next(), clock::time_point::max()) << "it looks again by itself";
     all[2].now.is_idle = true;
-    all[2].rounds->time_has_come();
+    all[2].rounds->handle_timeout();
     all.deliver_all();
     EXPECT_EQ(all.sent[probe::idle_now], 1);
     EXPECT_EQ(all.reports(), 3);
@@ -138,13 +138,13 @@ TEST(rounds, no_query_while_one_is_known_to_be_busy) {
 TEST(rounds, do_not_report_while_messages_are_under_way) {
     world all(2);
     all[0].now.sent = 1;
-    all[0].rounds->all_wait();
+    all[0].rounds->handle_idle();
     all.deliver_all();
     EXPECT_EQ(all.reports(), 0);
     EXPECT_EQ(all.asked(), 1);
     EXPECT_NE(all[0].rounds->next(), clock::time_point::max());
     all[1].now.received = 1; // it woke no task
-    all[0].rounds->time_has_come();
+    all[0].rounds->handle_timeout();
     all.deliver_all();
     EXPECT_EQ(all.reports(), 2);
 }
@@ -154,7 +154,7 @@ TEST(rounds, do_not_report_what_one_wave_has_found) {
     for (int change = 0; change < 4; ++change) {
         world all(2);
         all[0].now.sent = all[1].now.received = 7;
-        all[0].rounds->all_wait();
+        all[0].rounds->handle_idle();
         all.deliver(); // the question
         all.deliver(); // the answer: the second wave begins
         ASSERT_EQ(all.asked(), 2);
@@ -174,7 +174,7 @@ TEST(rounds, do_not_report_what_one_wave_has_found) {
 
 TEST(rounds, do_not_report_the_end_of_a_job) {
     world all(2);
-    all[0].rounds->all_wait();
+    all[0].rounds->handle_idle();
     for (int r = 0; r < 2; ++r)
         all[r].leaves = all[r].now.has_left = true;
     all.deliver_all();
@@ -184,7 +184,7 @@ TEST(rounds, do_not_report_the_end_of_a_job) {
 TEST(rounds, go_on_without_ranks_that_fail) {
     world all(4);
     all[3].fails = true; // and no rank knows it in time
-    all[0].rounds->all_wait();
+    all[0].rounds->handle_idle();
     all[3].fails = false;
     all[1].now.failed = 3;
     all[2].now.failed = 3;
@@ -192,7 +192,7 @@ TEST(rounds, go_on_without_ranks_that_fail) {
     EXPECT_EQ(all.reports(), 0) << "others count other messages";
     all[3].fails = true;
     all[0].now.failed = 3;
-    all[0].rounds->ranks_have_gone();
+    all[0].rounds->handle_departures();
     all.deliver_all();
     EXPECT_EQ(all.reports(), 3);
     EXPECT_EQ(all[0].reported_waiting, 3);
@@ -200,25 +200,25 @@ TEST(rounds, go_on_without_ranks_that_fail) {
 
 TEST(rounds, go_on_where_a_rank_fails_before_it_answers) {
     world all(3);
-    all[0].rounds->all_wait();
+    all[0].rounds->handle_idle();
     all[1].fails = true;
     all[0].now.failed = all[2].now.failed = 1;
-    all[0].rounds->ranks_have_gone();
+    all[0].rounds->handle_departures();
     all.deliver_all();
-    all[0].rounds->time_has_come();
+    all[0].rounds->handle_timeout();
     all.deliver_all();
     EXPECT_EQ(all.reports(), 2);
 }
 
 TEST(rounds, end_where_a_rank_fails_before_it_reports) {
     world all(3);
-    all[0].rounds->all_wait();
+    all[0].rounds->handle_idle();
     while (all.sent[probe::report] == 0)
         ASSERT_TRUE(all.deliver());
     all[1].fails = true;
     all.deliver_all();
     EXPECT_EQ(all[2].reports, 0);
-    all[0].rounds->ranks_have_gone();
+    all[0].rounds->handle_departures();
     all.deliver_all();
     EXPECT_EQ(all[2].reports, 1);
     EXPECT_EQ(all[2].ends, 1);
@@ -226,14 +226,14 @@ TEST(rounds, end_where_a_rank_fails_before_it_reports) {
 
 TEST(rounds, end_where_the_asker_fails_after_the_report) {
     world all(2);
-    all[0].rounds->all_wait();
+    all[0].rounds->handle_idle();
     while (all[1].reports == 0)
         ASSERT_TRUE(all.deliver());
     all[0].fails = true;
     all.deliver_all();
     EXPECT_EQ(all[1].ends, 0);
     EXPECT_NE(all[1].rounds->next(), clock::time_point::max());
-    all[1].rounds->time_has_come();
+    all[1].rounds->handle_timeout();
     EXPECT_EQ(all[1].ends, 1);
 }
 
@@ -241,7 +241,7 @@ TEST(rounds, end_where_the_asker_fails_after_the_report) {
 TEST(rounds, a_failed_rank_is_asked_no_more) {
     world all(4);
     all[1].now.is_idle = false;
-    all[0].rounds->all_wait();
+    all[0].rounds->handle_idle();
     all.deliver();                                                   // the question to rank 1
     all.letters.erase(all.letters.begin(), all.letters.begin() + 2); // the others get theirs too late
     all.deliver();                                                   // rank 1 is busy: the wave ends
@@ -249,14 +249,14 @@ TEST(rounds, a_failed_rank_is_asked_no_more) {
     all[0].now.failed = all[1].now.failed = all[3].now.failed = 2;
     all[1].now.is_idle = true;
     const int before = all.asked();
-    all[0].rounds->came(1, make_probe(probe::idle_now)); // before it hears of the failure
+    all[0].rounds->handle_probe(1, make_probe(probe::idle_now)); // before it hears of the failure
     EXPECT_EQ(all.asked(), before + 2);
     all[0].now.is_idle = false;
-    all[0].rounds->ranks_have_gone();
+    all[0].rounds->handle_departures();
     all.deliver_all(); // each answer is one of those that are open
     EXPECT_EQ(all.reports(), 0);
     all[0].now.is_idle = true;
-    all[0].rounds->all_wait();
+    all[0].rounds->handle_idle();
     all.deliver_all();
     EXPECT_EQ(all.reports(), 3);
     EXPECT_EQ(all[0].reported_waiting, 3);
@@ -267,22 +267,22 @@ TEST(rounds, what_was_asked_before_does_not_end_the_reports) {
     for (const bool fails : {true, false}) {
         world all(4);
         all[0].leaves = all[0].now.has_left = true;
-        all[1].rounds->all_wait(); // asks; no rank answers
+        all[1].rounds->handle_idle(); // asks; no rank answers
         all.letters.clear();
         all[1].now.is_idle = false;
-        all[1].rounds->came(2, {static_cast<std::uint64_t>(probe::ask), 1, 0, 0, 0, 0}); // it is busy
-        all[1].rounds->came(0, {static_cast<std::uint64_t>(probe::report), 0, 0, 0, 0, 4});
+        all[1].rounds->handle_probe(2, {static_cast<std::uint64_t>(probe::ask), 1, 0, 0, 0, 0}); // it is busy
+        all[1].rounds->handle_probe(0, {static_cast<std::uint64_t>(probe::report), 0, 0, 0, 0, 4});
         EXPECT_EQ(all[1].reports, 1);
         const auto limit = all[1].rounds->next();
         ASSERT_NE(limit, clock::time_point::max());
         if (fails) {
             all[3].fails = true;
-            all[1].rounds->ranks_have_gone();
+            all[1].rounds->handle_departures();
         } else {
-            all[1].rounds->all_wait();
+            all[1].rounds->handle_idle();
         }
         EXPECT_EQ(all[1].rounds->next(), limit);
-        all[1].rounds->time_has_come();
+        all[1].rounds->handle_timeout();
         EXPECT_EQ(all[1].ends, 1) << "the asker is silent";
     }
 }
@@ -292,7 +292,7 @@ TEST(rounds, ignore_what_makes_no_sense) {
     for (std::uint64_t what = 0; what < probe_kinds + 2; ++what)
         if (what != static_cast<std::uint64_t>(probe::report))
             for (std::uint64_t wave = 0; wave < 3; ++wave)
-                all[0].rounds->came(1, {what, wave, 1, 1, 1, 1});
+                all[0].rounds->handle_probe(1, {what, wave, 1, 1, 1, 1});
     EXPECT_EQ(all.reports(), 0);
 }
 

@@ -27,9 +27,9 @@ unsigned receive(rank_process &me) {
     unsigned received = 0;
     const unsigned count = me.net->poll(events);
     for (unsigned i = 0; i < count; ++i)
-        if (events[i].what_happened == event::kind::received) {
+        if (events[i].kind == event_kind::received) {
             ++received;
-            me.net->post(static_cast<packet &>(*events[i].what));
+            me.net->post(static_cast<packet &>(*events[i].request));
         }
     return received;
 }
@@ -129,7 +129,7 @@ void one_sided(rank_process &me, board &shared, bool reads, std::size_t bytes, i
 void measure(board &shared, int rank, const way &how, bool sleep) {
     pin(rank);
     rank_process me(shared, rank, 2, how, "fult-bench-" + std::to_string(getppid()), 8192, sleep);
-    const bool fast = how.where == reach::same_host;
+    const bool fast = how.scope == reach::same_host;
     if (rank == 0)
         std::printf("%s (%s, inject up to %zu B, descriptor %d)\n", how.label, me.net->name(),
                     me.net->limits().inject, me.net->descriptor());
@@ -161,7 +161,7 @@ int main(int argc, char **argv) {
             bool wanted = argc < 2;
             for (int i = 1; i < argc; ++i)
                 wanted |= std::strcmp(argv[i], how.label) == 0;
-            if (wanted && !(sleep && how.where == reach::same_host))
+            if (wanted && !(sleep && how.scope == reach::same_host))
                 fork_ranks(2, how, [&](board &shared, int rank) { measure(shared, rank, how, sleep); });
         }
 }

@@ -118,7 +118,7 @@ TEST(fabric_settings_test, ranks_with_different_providers_get_an_error) {
     for (const int status :
          fork_ranks(1, {"none", "", reach::same_host, true, open_fabric}, [](board &, int) {
              fabric_settings settings;
-             settings.where = reach::same_host;
+             settings.scope = reach::same_host;
              settings.name = job();
              settings.rank = 1;
              const auto net = open_fabric(settings);

@@ -37,9 +37,9 @@ struct receiver {
         me.poll();
         for (; !me.happened.empty(); me.happened.pop_front()) {
             const event e = me.happened.front();
-            require(e.what_happened != event::kind::lost, "an operation is lost");
-            packet &p = static_cast<packet &>(*e.what);
-            if (e.what_happened == event::kind::received) {
+            require(e.kind != event_kind::lost, "an operation is lost");
+            packet &p = static_cast<packet &>(*e.request);
+            if (e.kind == event_kind::received) {
                 check(p);
                 require(me.net->post(p) == outcome::done, "a packet was not posted again");
             } else

@@ -44,7 +44,7 @@ inline void require(bool holds, const std::string &what) {
 struct way {
     const char *label;
     const char *provider;
-    reach where;
+    reach scope;
     bool copies_by_cma;
     // Other transports use a part of the settings.
     std::unique_ptr<transport> (*open)(const fabric_settings &settings);
@@ -82,9 +82,9 @@ class rank_process {
                  std::size_t packet_bytes, bool sleep = false)
         : rank(rank), size(size), board_(shared), packet_bytes_(packet_bytes) {
         fabric_settings settings;
-        settings.where = how.where;
+        settings.scope = how.scope;
         settings.provider = how.provider;
-        settings.interface = how.where == reach::network ? "127.0.0.1" : "";
+        settings.interface = how.scope == reach::network ? "127.0.0.1" : "";
         settings.name = job + "-" + std::to_string(rank);
         settings.rank = rank;
         settings.expected_ranks = size;

@@ -32,9 +32,9 @@ class transports : public testing::TestWithParam<way> {
         const auto statuses = fork_ranks(1, GetParam(), [](board &, int) {
             try {
                 fabric_settings settings;
-                settings.where = GetParam().where;
+                settings.scope = GetParam().scope;
                 settings.provider = GetParam().provider;
-                settings.interface = GetParam().where == reach::network ? "127.0.0.1" : "";
+                settings.interface = GetParam().scope == reach::network ? "127.0.0.1" : "";
                 settings.name = job();
                 GetParam().open(settings);
             } catch (const std::runtime_error &e) {
@@ -174,8 +174,8 @@ transfer make_transfer(board &shared, int rank, std::vector<unsigned char> &loca
 void await(rank_process &me, const transfer &t) {
     for (;; me.idle())
         for (auto e = me.happened.begin(); e != me.happened.end(); ++e)
-            if (e->what == &t) {
-                require(e->what_happened == event::kind::moved, "a transfer is lost");
+            if (e->request == &t) {
+                require(e->kind == event_kind::moved, "a transfer is lost");
                 me.happened.erase(e);
                 return;
             }
@@ -216,7 +216,7 @@ TEST_P(transports, reads_bring_what_is_there) {
             transfer t = make_transfer(shared, 1 - me.rank, mine, local, size, margin);
             me.insist([&] { return me.net->read(t); });
             await(me, t);
-            require(me.net->has_advanced(1 - me.rank) == (GetParam().where == reach::network) &&
+            require(me.net->has_advanced(1 - me.rank) == (GetParam().scope == reach::network) &&
                         !me.net->has_advanced(1 - me.rank),
                     "bytes over a network are a sign of life, once");
             inspect(mine, size, size + static_cast<std::size_t>(1 - me.rank), "read");
@@ -235,8 +235,8 @@ void write_then_notify(rank_process &me, board &shared, std::size_t size) {
     const auto hear = [&] {
         for (;; me.idle())
             for (auto e = me.happened.begin(); e != me.happened.end(); ++e)
-                if (e->what_happened == event::kind::received) {
-                    me.net->post(static_cast<packet &>(*e->what));
+                if (e->kind == event_kind::received) {
+                    me.net->post(static_cast<packet &>(*e->request));
                     me.happened.erase(e);
                     return;
                 }
@@ -290,20 +290,20 @@ struct ledger {
         me.idle();
         for (; !me.happened.empty(); me.happened.pop_front()) {
             const event e = me.happened.front();
-            switch (e.what_happened) {
-            case event::kind::sent:
+            switch (e.kind) {
+            case event_kind::sent:
                 ++sent;
                 break;
-            case event::kind::moved:
+            case event_kind::moved:
                 ++moved;
                 break;
-            case event::kind::received:
+            case event_kind::received:
                 ++received;
-                me.net->post(static_cast<packet &>(*e.what));
+                me.net->post(static_cast<packet &>(*e.request));
                 break;
-            case event::kind::lost:
-                if (e.what->kind == posted_kind::receive)
-                    me.net->post(static_cast<packet &>(*e.what));
+            case event_kind::lost:
+                if (e.request->kind == request_kind::receive)
+                    me.net->post(static_cast<packet &>(*e.request));
                 else
                     ++lost;
             }
@@ -314,7 +314,7 @@ struct ledger {
 // Rank 0 reads from the others, and gives up rank 1 in the middle, which lives and goes on to send. What it
 // reads from rank 2 arrives.
 TEST_P(transports, a_transfer_that_is_given_up_does_not_touch_its_memory_any_more) {
-    if (GetParam().where == reach::same_host && !GetParam().copies_by_cma)
+    if (GetParam().scope == reach::same_host && !GetParam().copies_by_cma)
         GTEST_SKIP() << "ranks of a host give up processes that have ended: open_fabric";
     run(3, 4096, [](rank_process &me, board &shared) {
         constexpr std::size_t bytes = std::size_t{16} << 20;
@@ -342,7 +342,7 @@ TEST_P(transports, a_transfer_that_is_given_up_does_not_touch_its_memory_any_mor
                 me.idle();
             me.net->forget(1);
             while (std::none_of(me.happened.begin(), me.happened.end(),
-                                [&](const event &e) { return e.what == &from_1; }))
+                                [&](const event &e) { return e.request == &from_1; }))
                 me.idle();
             std::fill(room.begin(), room.end(), 0xee);
             shared.values[given_up] = 1;
@@ -461,7 +461,7 @@ TEST_P(transports, nothing_is_left_in_shared_memory) {
     // with names still there, closed in order
     run(2, [&](board &shared, int rank) {
         fabric_settings settings;
-        settings.where = GetParam().where;
+        settings.scope = GetParam().scope;
         settings.provider = GetParam().provider;
         settings.name = name + std::to_string(rank);
         const auto net = GetParam().open(settings);
@@ -473,13 +473,13 @@ TEST_P(transports, nothing_is_left_in_shared_memory) {
     // killed before the names went
     fork_ranks(2, GetParam(), [&](board &, int rank) {
         fabric_settings settings;
-        settings.where = GetParam().where;
+        settings.scope = GetParam().scope;
         settings.provider = GetParam().provider;
         settings.name = name + std::to_string(rank);
         const auto net = GetParam().open(settings);
         raise(SIGKILL);
     });
-    EXPECT_EQ(files_of(name).size(), GetParam().where == reach::same_host ? 2U : 0U)
+    EXPECT_EQ(files_of(name).size(), GetParam().scope == reach::same_host ? 2U : 0U)
         << "no files where the provider's used to be: the next check shows nothing";
     // which the next one of that name clears away; this time killed afterwards
     fork_ranks(2, GetParam(), [&](board &shared, int rank) {
@@ -505,7 +505,7 @@ TEST_P(transports, signals_stay_what_they_were) {
         };
         all(before);
         fabric_settings settings;
-        settings.where = GetParam().where;
+        settings.scope = GetParam().scope;
         settings.provider = GetParam().provider;
         settings.name = job();
         const auto net = GetParam().open(settings);
@@ -528,7 +528,7 @@ TEST_P(transports, a_sleeper_is_woken) {
         me.happened.clear();
         me.meet();
         if (me.net->descriptor() < 0) {
-            require(GetParam().where == reach::same_host, "no descriptor over a network");
+            require(GetParam().scope == reach::same_host, "no descriptor over a network");
             return;
         }
         for (int round = 0; round < 20; ++round) {
@@ -549,7 +549,7 @@ TEST_P(transports, a_sleeper_is_woken) {
                     }
                     me.poll();
                 }
-                me.net->post(static_cast<packet &>(*me.happened.front().what));
+                me.net->post(static_cast<packet &>(*me.happened.front().request));
                 me.happened.clear();
                 shared.values[2].fetch_add(1);
             }
@@ -570,7 +570,7 @@ TEST_P(transports, idle_ranks_sleep) {
             me.insist([&] { return me.net->inject(1 - rank, &word, sizeof word); });
             for (; me.happened.empty(); me.idle())
                 ;
-            me.net->post(static_cast<packet &>(*me.happened.front().what));
+            me.net->post(static_cast<packet &>(*me.happened.front().request));
             me.happened.clear();
             me.meet_idle();                                 // nothing is under way any more
             for (bool calm = false; !calm; sched_yield()) { // never, if the descriptor stays readable

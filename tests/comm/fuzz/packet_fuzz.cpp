@@ -37,19 +37,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     comm::detail::device on(of, std::move(transports), {-1, 0});
     {
         comm::detail::endpoint_state plain(on, 0, {}), wild(on, 1, {.wildcards = true}),
-            queued(on, 2, {.how = delivery::queued});
+            queued(on, 2, {.delivery = delivery::queued});
         static std::byte room[3][4096];
         comm::detail::receive receives[3];
-        comm::detail::sending send;
+        comm::detail::send_operation send;
         for (unsigned i = 0; i < 3; ++i) {
             comm::detail::receive &r = receives[i];
             r.finished = [](comm::detail::operation &op, comm::detail::callback_queue *) noexcept {
-                static_cast<comm::detail::receive &>(op).offered = ~std::size_t{0};
+                static_cast<comm::detail::receive &>(op).message_size = ~std::size_t{0};
             };
             r.data = room[i];
             r.room = sizeof room[i];
-            r.at = i == 2 ? &wild : &plain;
-            r.endpoint = r.at->id;
+            r.endpoint = i == 2 ? &wild : &plain;
+            r.endpoint_id = r.endpoint->id;
             r.source = i == 2 ? any_source : 1;
             r.tag = i == 2 ? any_tag : static_cast<std::int64_t>(i);
             on.post(r);
@@ -74,11 +74,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
             comm::detail::access &a = accesses[i];
             a.finished = [](comm::detail::operation &, comm::detail::callback_queue *) noexcept {};
             a.is_put = i % 2 == 0;
-            a.signals = i == 0;
+            a.has_signal = i == 0;
             a.local = moved[i];
             a.size = i < 2 ? 100 : sizeof moved[i];
-            a.outgoing::rank = 1;
-            a.through = &plain;
+            a.outgoing_record::rank = 1;
+            a.endpoint = &plain;
             on.remote_memory().begin(a);
         }
         for (std::size_t at = 1; at < size;) {

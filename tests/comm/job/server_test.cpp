@@ -50,7 +50,7 @@ TEST_P(server, nothing_waits_for_the_end_of_a_sleep) {
         over = true;
         other.join();
         p.barrier();
-        EXPECT_EQ(all.jobs[static_cast<std::size_t>(p.rank)]->on->sleep().overslept(), 0U);
+        EXPECT_EQ(all.jobs[static_cast<std::size_t>(p.rank)]->first_device->sleep().missed_wakeups(), 0U);
     });
 }
 
@@ -73,7 +73,7 @@ TEST_P(server, nor_does_what_finds_no_room) {
         }
         join_all(tasks);
         p.barrier();
-        EXPECT_EQ(all.jobs[static_cast<std::size_t>(p.rank)]->on->sleep().overslept(), 0U);
+        EXPECT_EQ(all.jobs[static_cast<std::size_t>(p.rank)]->first_device->sleep().missed_wakeups(), 0U);
     });
 }
 
@@ -117,7 +117,7 @@ TEST(foreign_threads, wait_for_what_a_handler_does_while_every_worker_is_blocked
         fult::event came;
         std::atomic<int> calls{0};
         endpoint handled = p.make_endpoint(
-            {.how = delivery::handled, .handler = [&](const status &, std::span<const std::byte>) {
+            {.delivery = delivery::handled, .handler = [&](const status &, std::span<const std::byte>) {
                  ++calls;
                  came.set();
              }});

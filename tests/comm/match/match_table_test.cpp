@@ -129,15 +129,15 @@ TEST(match_table, a_look_leaves_the_oldest) {
     auto messages = items(2), receives = items(1);
     unsigned seen = 99;
     const auto see = [&](match_item &i) { seen = static_cast<numbered &>(i).number; };
-    EXPECT_FALSE(table.look(3, kind::message, see));
+    EXPECT_FALSE(table.peek(3, kind::message, see));
     table.access(3, messages[0], kind::message);
     table.access(3, messages[1], kind::message);
-    EXPECT_FALSE(table.look(3, kind::receive, see));
+    EXPECT_FALSE(table.peek(3, kind::receive, see));
     EXPECT_EQ(seen, 99u);
-    EXPECT_TRUE(table.look(3, kind::message, see));
+    EXPECT_TRUE(table.peek(3, kind::message, see));
     EXPECT_EQ(seen, 0u);
     EXPECT_EQ(table.access(3, receives[0], kind::receive), &messages[0]);
-    EXPECT_TRUE(table.look(3, kind::message, see));
+    EXPECT_TRUE(table.peek(3, kind::message, see));
     EXPECT_EQ(seen, 1u);
 }
 
@@ -297,7 +297,7 @@ TEST(match_table, does_what_a_map_of_queues_does) {
                 const kind k = random() % 2 ? kind::receive : kind::message;
                 const auto &queue = reference[key];
                 match_item *seen = nullptr;
-                ASSERT_EQ(table.look(key, k, [&](match_item &i) { seen = &i; }),
+                ASSERT_EQ(table.peek(key, k, [&](match_item &i) { seen = &i; }),
                           !queue.empty() && queue.front()->kind == k);
                 if (seen) {
                     ASSERT_EQ(seen, queue.front());

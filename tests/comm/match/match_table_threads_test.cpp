@@ -127,7 +127,7 @@ TEST(match_table_threads, small_histories_are_linearizable) {
                 const unsigned choice = random() % 8;
                 if (choice == 0) {
                     records.record(thread, {t::look, key, 0, k}, [&](t::operation &o) {
-                        table.look(keys[key], k,
+                        table.peek(keys[key], k,
                                    [&](match_item &m) { o.result = static_cast<numbered &>(m).number; });
                     });
                 } else if (choice == 1 && !mine.empty()) {
@@ -173,7 +173,7 @@ TEST(match_table_threads, each_key_pairs_one_to_one_and_in_order) {
                     const match_item *none =
                         table.remove_if(kind::receive, [](match_item &) { return false; });
                     EXPECT_EQ(none, nullptr);
-                    table.look(match_key(0, 0, 3), kind::message, [](match_item &) {});
+                    table.peek(match_key(0, 0, 3), kind::message, [](match_item &) {});
                     ::sched_yield();
                 }
                 return;

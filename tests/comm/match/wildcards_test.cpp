@@ -61,7 +61,7 @@ class simple_matcher {
     bool remove(numbered_wildcard &item) {
         return std::erase(receives, &item) + std::erase(messages, &item) == 1;
     }
-    numbered_wildcard *look(const match_pattern &what) const {
+    numbered_wildcard *peek(const match_pattern &what) const {
         for (numbered_wildcard *each : messages)
             if (fits(what, each->sent))
                 return each;
@@ -86,7 +86,7 @@ TEST(wildcards, each_pattern_takes_the_oldest_that_fits) {
         for (unsigned i = 0; i < 7; ++i)
             ASSERT_EQ(matcher.arrive(keys[i], messages[i]), nullptr);
         wildcard_item *seen = nullptr;
-        EXPECT_TRUE(matcher.look(patterns[p], [&](wildcard_item &i) { seen = &i; }));
+        EXPECT_TRUE(matcher.peek(patterns[p], [&](wildcard_item &i) { seen = &i; }));
         EXPECT_EQ(seen, &messages[expected[p]]);
         EXPECT_EQ(matcher.post(patterns[p], receive), &messages[expected[p]]);
         EXPECT_EQ(seen->key, keys[expected[p]]) << "the status comes from the key";
@@ -162,9 +162,9 @@ TEST(wildcards, random_histories) {
                     idle.push_back(&one);
             } else {
                 wildcard_item *seen = nullptr;
-                const bool there = matcher.look(pattern, [&](wildcard_item &i) { seen = &i; });
+                const bool there = matcher.peek(pattern, [&](wildcard_item &i) { seen = &i; });
                 ASSERT_EQ(there, seen != nullptr);
-                ASSERT_EQ(number_of(seen), number_of(simple.look(pattern)));
+                ASSERT_EQ(number_of(seen), number_of(simple.peek(pattern)));
             }
             if (step % 512 == 511) {
                 const kind k = random() % 2 ? kind::receive : kind::message;

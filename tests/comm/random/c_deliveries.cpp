@@ -30,8 +30,8 @@ class c_mail {
         attr.wildcards = wildcards;
         attr.user = this;
         if (how == FULT_COMM_HANDLED || how == FULT_COMM_AS_A_TASK)
-            attr.handler = [](void *user, const fult_comm_envelope *about, const void *data) {
-                static_cast<c_mail *>(user)->take(*about, data);
+            attr.handler = [](void *user, const fult_comm_envelope *envelope, const void *data) {
+                static_cast<c_mail *>(user)->take(*envelope, data);
             };
         expect_status(in, "endpoint_create", fult_comm_endpoint_create(&at_, &attr), FULT_SUCCESS);
     }
@@ -63,13 +63,13 @@ class c_mail {
     void receive(actor &by) {
         std::vector<std::byte> in(most);
         while (count_.load() < seen_.size()) {
-            fult_comm_envelope about{};
+            fult_comm_envelope envelope{};
             if (how_ == FULT_COMM_QUEUED) {
                 by.doing("fult_comm_dequeue");
                 void *data = nullptr;
-                const int status = fult_comm_dequeue(at_, &data, &about);
+                const int status = fult_comm_dequeue(at_, &data, &envelope);
                 if (status == FULT_SUCCESS) {
-                    take(about, data);
+                    take(envelope, data);
                     fult_comm_free(data);
                 } else {
                     expect_status(in_, "dequeue", status, FULT_ERR_BUSY);
@@ -78,10 +78,11 @@ class c_mail {
             } else if (how_ == FULT_COMM_MATCHED) {
                 by.doing("fult_comm_recv of any");
                 const std::int64_t wanted = by.roll.chance(50) ? FULT_COMM_ANY_TAG : std::int64_t{tag()};
-                expect_status(in_, "recv of any",
-                              fult_comm_recv(at_, in.data(), in.size(), FULT_COMM_ANY_SOURCE, wanted, &about),
-                              FULT_SUCCESS);
-                take(about, in.data());
+                expect_status(
+                    in_, "recv of any",
+                    fult_comm_recv(at_, in.data(), in.size(), FULT_COMM_ANY_SOURCE, wanted, &envelope),
+                    FULT_SUCCESS);
+                take(envelope, in.data());
             } else {
                 fult_comm_progress();
                 by.pause();
@@ -96,21 +97,22 @@ class c_mail {
         dice d(seed_of(in_.seed, from, to, i, how_, 3));
         return std::max(sizeof(letter), random_size(d, in_.with.options, most));
     }
-    void take(const fult_comm_envelope &about, const void *data) {
+    void take(const fult_comm_envelope &envelope, const void *data) {
         const std::lock_guard guard(lock_);
         letter head{};
-        in_.expect(about.source >= 0 && about.source < in_.me.size && about.tag == tag() &&
-                       about.size >= sizeof head,
+        in_.expect(envelope.source >= 0 && envelope.source < in_.me.size && envelope.tag == tag() &&
+                       envelope.size >= sizeof head,
                    "an envelope on an endpoint of C");
         std::memcpy(&head, data, sizeof head);
-        in_.expect(head.size == about.size && head.number < each_ &&
-                       about.size == size_of(about.source, in_.me.rank, head.number),
+        in_.expect(head.size == envelope.size && head.number < each_ &&
+                       envelope.size == size_of(envelope.source, in_.me.rank, head.number),
                    "a message of another size on an endpoint of C");
-        const auto bytes = std::span(static_cast<const std::byte *>(data), about.size).subspan(sizeof head);
-        in_.expect(first_difference(bytes, seed_of(in_.seed, about.source, in_.me.rank, head.number, how_)) ==
-                       bytes.size(),
+        const auto bytes =
+            std::span(static_cast<const std::byte *>(data), envelope.size).subspan(sizeof head);
+        in_.expect(first_difference(bytes, seed_of(in_.seed, envelope.source, in_.me.rank, head.number,
+                                                   how_)) == bytes.size(),
                    "a message with wrong bytes on an endpoint of C");
-        const auto from = static_cast<std::size_t>(about.source);
+        const auto from = static_cast<std::size_t>(envelope.source);
         in_.expect(seen_[from * each_ + head.number]++ == 0, "a message arrives twice on an endpoint of C");
         if (how_ != FULT_COMM_AS_A_TASK) { // tasks run in any order
             in_.expect(last_[from] < static_cast<int>(head.number),

@@ -161,10 +161,12 @@ void signal_the_next(actor &by, fult_comm_endpoint_t at, const std::vector<fult_
         while (by.roll.chance(50))
             by.pause();
     }
-    fult_comm_envelope about{};
+    fult_comm_envelope envelope{};
     by.doing("fult_comm_recv of a signal");
-    expect_status(in, "recv of a signal", fult_comm_recv(at, nullptr, 0, before, tag, &about), FULT_SUCCESS);
-    in.expect(about.size == 0 && about.source == before && about.tag == tag, "the envelope of a signal in C");
+    expect_status(in, "recv of a signal", fult_comm_recv(at, nullptr, 0, before, tag, &envelope),
+                  FULT_SUCCESS);
+    in.expect(envelope.size == 0 && envelope.source == before && envelope.tag == tag,
+              "the envelope of a signal in C");
     const auto part = std::span(mine).subspan(static_cast<std::size_t>(before) * slice, slice);
     in.expect(first_difference(part, seed_of(in.seed, before, 8)) == slice,
               "a signal in C comes before its bytes");

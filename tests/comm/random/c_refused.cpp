@@ -15,7 +15,7 @@ void refuse_no_endpoint(const scene &in, const char *call, int status) {
 void refuse_messages(scene &in, fult_comm_endpoint_t c, dice &roll) {
     char byte = 0;
     fult_comm_request_t request = nullptr;
-    fult_comm_envelope about{-7, 7, 7};
+    fult_comm_envelope envelope{-7, 7, 7};
     const int nowhere = roll.chance(50) ? in.me.size + roll.below(100) : -2 - roll.below(100),
               own = in.me.rank;
     const std::int64_t no_tag = roll.chance(50) ? std::int64_t{1} << 32 : -2;
@@ -32,37 +32,37 @@ void refuse_messages(scene &in, fult_comm_endpoint_t c, dice &roll) {
         wrong("send", fult_comm_send(c, &byte, 1, nowhere, 1));
         return refuse_no_endpoint(in, "send", fult_comm_send(nullptr, &byte, 1, own, 1));
     case 1:
-        wrong("recv", fult_comm_recv(c, nullptr, 1, own, 1, &about));
-        wrong("recv", fult_comm_recv(c, &byte, 1, nowhere, 1, &about));
-        wrong("recv", fult_comm_recv(c, &byte, 1, own, no_tag, &about));
+        wrong("recv", fult_comm_recv(c, nullptr, 1, own, 1, &envelope));
+        wrong("recv", fult_comm_recv(c, &byte, 1, nowhere, 1, &envelope));
+        wrong("recv", fult_comm_recv(c, &byte, 1, own, no_tag, &envelope));
         break;
     case 2:
-        wrong("recv", fult_comm_recv(c, &byte, 1, FULT_COMM_ANY_SOURCE, 1, &about));
-        wrong("recv", fult_comm_recv(c, &byte, 1, own, FULT_COMM_ANY_TAG, &about));
+        wrong("recv", fult_comm_recv(c, &byte, 1, FULT_COMM_ANY_SOURCE, 1, &envelope));
+        wrong("recv", fult_comm_recv(c, &byte, 1, own, FULT_COMM_ANY_TAG, &envelope));
         break;
     case 3:
-        wrong("sendrecv", fult_comm_sendrecv(c, &byte, 1, own, 1, nullptr, 1, own, 1, &about));
-        wrong("sendrecv", fult_comm_sendrecv(c, &byte, 1, nowhere, 1, &byte, 1, own, 1, &about));
-        wrong("sendrecv", fult_comm_sendrecv(c, &byte, 1, own, 1, &byte, 1, own, no_tag, &about));
+        wrong("sendrecv", fult_comm_sendrecv(c, &byte, 1, own, 1, nullptr, 1, own, 1, &envelope));
+        wrong("sendrecv", fult_comm_sendrecv(c, &byte, 1, nowhere, 1, &byte, 1, own, 1, &envelope));
+        wrong("sendrecv", fult_comm_sendrecv(c, &byte, 1, own, 1, &byte, 1, own, no_tag, &envelope));
         break;
     case 4:
         wrong("sendv", fult_comm_sendv(c, nullptr, 2, own, 1));
         return wrong("sendv", fult_comm_sendv(c, &no_piece, 1, own, 1));
     case 5:
-        wrong("recvv", fult_comm_recvv(c, nullptr, 2, own, 1, &about));
-        wrong("recvv", fult_comm_recvv(c, &no_room, 1, own, 1, &about));
+        wrong("recvv", fult_comm_recvv(c, nullptr, 2, own, 1, &envelope));
+        wrong("recvv", fult_comm_recvv(c, &no_room, 1, own, 1, &envelope));
         break;
     case 6:
-        wrong("probe", fult_comm_probe(c, nowhere, 1, &about));
-        wrong("try_probe", fult_comm_try_probe(c, own, no_tag, &about));
+        wrong("probe", fult_comm_probe(c, nowhere, 1, &envelope));
+        wrong("try_probe", fult_comm_try_probe(c, own, no_tag, &envelope));
         break;
     case 7:
         wrong("enqueue", fult_comm_enqueue(c, nullptr, 1, own, 1));
         return wrong("enqueue", fult_comm_enqueue(c, &byte, 1, nowhere, 1));
     case 8: {
         void *data = &byte;
-        wrong("dequeue", fult_comm_dequeue(c, &data, &about));
-        wrong("dequeue", fult_comm_dequeue(c, nullptr, &about));
+        wrong("dequeue", fult_comm_dequeue(c, &data, &envelope));
+        wrong("dequeue", fult_comm_dequeue(c, nullptr, &envelope));
         in.expect(data == &byte, "a refused dequeue stores a message");
         break;
     }
@@ -77,14 +77,15 @@ void refuse_messages(scene &in, fult_comm_endpoint_t c, dice &roll) {
         wrong("irecv", fult_comm_irecv(c, nullptr, 1, own, 1, &request));
         break;
     default:
-        wrong("wait", fult_comm_wait(nullptr, &about));
-        wrong("test", fult_comm_test(nullptr, &about));
+        wrong("wait", fult_comm_wait(nullptr, &envelope));
+        wrong("test", fult_comm_test(nullptr, &envelope));
         wrong("wait_all", fult_comm_wait_all(nullptr, 1, nullptr, nullptr));
-        wrong("wait_any", fult_comm_wait_any(nullptr, 1, &index, &about));
-        wrong("wait_any", fult_comm_wait_any(&request, 1, nullptr, &about));
+        wrong("wait_any", fult_comm_wait_any(nullptr, 1, &index, &envelope));
+        wrong("wait_any", fult_comm_wait_any(&request, 1, nullptr, &envelope));
     }
     in.expect(!request, "a refused call stores a request");
-    in.expect(about.source == -7 && about.tag == 7 && about.size == 7, "a refused call stores an envelope");
+    in.expect(envelope.source == -7 && envelope.tag == 7 && envelope.size == 7,
+              "a refused call stores an envelope");
 }
 
 void refuse_together(scene &in, fult_comm_endpoint_t c, dice &roll) {

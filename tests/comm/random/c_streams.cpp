@@ -10,7 +10,7 @@ namespace {
 // What became of a request: its status, and an envelope where the call gives one.
 struct c_outcome {
     int status;
-    const fult_comm_envelope *about;
+    const fult_comm_envelope *envelope;
 };
 using c_ended = std::function<void(std::size_t, const c_outcome &)>;
 
@@ -18,8 +18,8 @@ using c_ended = std::function<void(std::size_t, const c_outcome &)>;
 void complete_in_c(actor &by, std::vector<fult_comm_request_t> &all, const c_ended &ended) {
     const std::size_t count = all.size();
     const bool with_about = by.roll.chance(70);
-    fult_comm_envelope about{};
-    fult_comm_envelope *const to = with_about ? &about : nullptr;
+    fult_comm_envelope envelope{};
+    fult_comm_envelope *const to = with_about ? &envelope : nullptr;
     switch (by.roll.below(4)) {
     case 0:
         for (std::size_t i = 0; i < count; ++i) {
@@ -201,8 +201,8 @@ class c_receiver {
                       f_.too_long(i) ? int{FULT_COMM_ERR_TRUNCATED} : int{FULT_SUCCESS});
         if (f_.too_long(i))
             return;
-        if (got.about)
-            check_envelope(i, *got.about);
+        if (got.envelope)
+            check_envelope(i, *got.envelope);
         const std::size_t at = first_difference(b.view().first(f_.sizes[i]), f_.content(i));
         by_.in.expect(at == f_.sizes[i], text(i) + ": wrong at byte " + std::to_string(at));
     }

@@ -192,7 +192,7 @@ void run_sequence(actor &by) {
 
 endpoint_options of_any_delivery(scene &in, std::uint64_t) {
     dice d = in.shared(2);
-    return {.wildcards = d.chance(30), .how = d.chance(30) ? delivery::queued : delivery::matched};
+    return {.wildcards = d.chance(30), .delivery = d.chance(30) ? delivery::queued : delivery::matched};
 }
 
 void begin_collectives(scene &in) { in.all->add(in, "collectives", run_sequence); }

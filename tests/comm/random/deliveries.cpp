@@ -17,7 +17,7 @@ struct head {
 };
 
 struct plan {
-    delivery how;
+    delivery kind;
     std::uint64_t seed;
     std::uint32_t lanes;
     std::uint32_t most;
@@ -47,7 +47,7 @@ plan plan_of(const scene &in) {
            d.chance(60) ? 500U : 60'000U,
            false};
     // It is unknown which messages of a lost rank must still be answered.
-    p.answers = p.how != delivery::queued && d.chance(40) && in.victim < 0;
+    p.answers = p.kind != delivery::queued && d.chance(40) && in.victim < 0;
     return p;
 }
 
@@ -57,30 +57,31 @@ class arrivals {
     arrivals(scene &in, plan p)
         : in_(in), p_(p), got_(static_cast<std::size_t>(in.me.size)), seen_(got_.size() * p.lanes) {}
 
-    void note(const status &about, std::span<const std::byte> bytes, bool in_order) {
+    void note(const status &envelope, std::span<const std::byte> bytes, bool in_order) {
         const std::lock_guard guard(lock_);
         const int own = in_.me.rank;
-        in_.expect(about.size == bytes.size() && about.size >= sizeof(head), "a message without a head");
-        in_.expect(about.source >= 0 && about.source < in_.me.size, "a source that does not exist");
+        in_.expect(envelope.size == bytes.size() && envelope.size >= sizeof(head),
+                   "a message without a head");
+        in_.expect(envelope.source >= 0 && envelope.source < in_.me.size, "a source that does not exist");
         head h;
         std::memcpy(&h, bytes.data(), sizeof h);
-        in_.expect(h.lane < p_.lanes && about.tag == in_.tag(h.lane), "a message of another lane");
+        in_.expect(h.lane < p_.lanes && envelope.tag == in_.tag(h.lane), "a message of another lane");
         const std::string text = "message " + std::to_string(h.number) + " of lane " +
-                                 std::to_string(h.lane) + " from rank " + std::to_string(about.source);
-        std::vector<bool> &seen = seen_[static_cast<std::size_t>(about.source) * p_.lanes + h.lane];
-        seen.resize(p_.count(about.source, own, h.lane));
+                                 std::to_string(h.lane) + " from rank " + std::to_string(envelope.source);
+        std::vector<bool> &seen = seen_[static_cast<std::size_t>(envelope.source) * p_.lanes + h.lane];
+        seen.resize(p_.count(envelope.source, own, h.lane));
         in_.expect(h.number < seen.size(), text + " was not sent");
         in_.expect(!seen[h.number], text + " has come twice");
         // A message whose bytes were still at a lost rank is lost with it, and leaves a gap.
-        in_.expect(!in_order || h.number == 0 || seen[h.number - 1] || in_.may_be_lost(about.source),
+        in_.expect(!in_order || h.number == 0 || seen[h.number - 1] || in_.may_be_lost(envelope.source),
                    text + " has overtaken one");
         seen[h.number] = true;
-        in_.expect(about.size == p_.size(in_.with.options, about.source, own, h.lane, h.number),
+        in_.expect(envelope.size == p_.size(in_.with.options, envelope.source, own, h.lane, h.number),
                    text + " has another size");
         const auto rest = bytes.subspan(sizeof h);
-        in_.expect(first_difference(rest, p_.content(about.source, own, h.lane, h.number)) == rest.size(),
+        in_.expect(first_difference(rest, p_.content(envelope.source, own, h.lane, h.number)) == rest.size(),
                    text + " has other bytes");
-        ++got_[static_cast<std::size_t>(about.source)];
+        ++got_[static_cast<std::size_t>(envelope.source)];
     }
 
     // Whether nothing more is to come.
@@ -113,29 +114,29 @@ class arrivals {
 arrivals &arrived(scene &in) { return *static_cast<arrivals *>(in.state.get()); }
 
 // A task of a message may run when others wait, and send.
-void in_a_task(scene &in, const status &about, std::span<const std::byte> bytes) {
-    dice d(seed_of(in.seed, about.source, about.size, 4));
+void in_a_task(scene &in, const status &envelope, std::span<const std::byte> bytes) {
+    dice d(seed_of(in.seed, envelope.source, envelope.size, 4));
     if (d.chance(30))
         this_task::yield();
     if (d.chance(5))
         this_task::sleep_for(std::chrono::microseconds(d.below(200))); // time: either order is right
     arrivals &all = arrived(in);
     if (all.planned().answers)
-        in.own[0].send(&about.size, sizeof about.size, about.source, about.tag);
-    all.note(about, bytes, false);
+        in.own[0].send(&envelope.size, sizeof envelope.size, envelope.source, envelope.tag);
+    all.note(envelope, bytes, false);
 }
 
-void in_the_server(scene &in, const status &about, std::span<const std::byte> bytes) {
+void in_the_server(scene &in, const status &envelope, std::span<const std::byte> bytes) {
     arrivals &all = arrived(in);
-    all.note(about, bytes, true);
+    all.note(envelope, bytes, true);
     if (!all.planned().answers)
         return;
-    if (in.own[0].enqueue(&about.size, sizeof about.size, about.source, about.tag))
+    if (in.own[0].enqueue(&envelope.size, sizeof envelope.size, envelope.source, envelope.tag))
         return;
     // What finds no room is sent by a task.
     ++all.answering;
-    spawn([&in, about, &all] {
-        in.own[0].send(&about.size, sizeof about.size, about.source, about.tag);
+    spawn([&in, envelope, &all] {
+        in.own[0].send(&envelope.size, sizeof envelope.size, envelope.source, envelope.tag);
         --all.answering;
     }).detach();
 }
@@ -145,14 +146,14 @@ endpoint_options delivered(scene &in, std::uint64_t which) {
         return {};
     const plan p = plan_of(in);
     in.state = std::make_shared<arrivals>(in, p);
-    endpoint_options o{.how = p.how};
-    if (p.how == delivery::handled)
-        o.handler = [&in](const status &about, std::span<const std::byte> bytes) {
-            in_the_server(in, about, bytes);
+    endpoint_options o{.delivery = p.kind};
+    if (p.kind == delivery::handled)
+        o.handler = [&in](const status &envelope, std::span<const std::byte> bytes) {
+            in_the_server(in, envelope, bytes);
         };
-    if (p.how == delivery::as_a_task)
-        o.handler = [&in](const status &about, std::span<const std::byte> bytes) {
-            in_a_task(in, about, bytes);
+    if (p.kind == delivery::as_a_task)
+        o.handler = [&in](const status &envelope, std::span<const std::byte> bytes) {
+            in_a_task(in, envelope, bytes);
         };
     return o;
 }
@@ -218,19 +219,19 @@ void begin_deliveries(scene &in) {
         if (p.answers)
             in.all->add(in, "answers of " + std::to_string(to), [to](actor &by) { receive_answers(by, to); });
     }
-    const int takers = p.how == delivery::queued ? in.alone(1).between(1, 3) : 0;
+    const int takers = p.kind == delivery::queued ? in.alone(1).between(1, 3) : 0;
     for (int i = 0; i < takers; ++i)
         in.all->add(in, "dequeues", [&in, takers](actor &by) {
             by.doing("dequeue");
             while (!arrived(in).complete()) {
                 if (const auto m = in.own[1].dequeue()) {
-                    arrived(in).note(m->about, m->view(), takers == 1);
+                    arrived(in).note(m->envelope, m->view(), takers == 1);
                     by.doing("dequeue");
                 }
                 by.pause();
             }
         });
-    if (p.how != delivery::queued)
+    if (p.kind != delivery::queued)
         in.all->add(in, "waits for all that comes", [&in](actor &by) {
             by.doing("waiting for handlers");
             while (!arrived(in).complete()) {

@@ -189,9 +189,9 @@ class lane_work {
             complete(by_, all, [&](std::size_t i, const outcome &got) { ended(i, got.failure); });
         for (std::size_t n = for_a_queue ? count : 0; n > 0; --n) {
             by_.doing("completion_queue::pop of accesses");
-            const completed one = queue.pop();
-            in_.expect(one.note < count, "a completion of no access");
-            ended(one.note, one.failure);
+            const completion_event one = queue.pop();
+            in_.expect(one.user_data < count, "a completion of no access");
+            ended(one.user_data, one.failure);
         }
         return !lost;
     }

@@ -322,7 +322,7 @@ class membership {
         ::setenv("FULT_COMM_DEVICES", devices.c_str(), 1);
         if (fult_comm_init(&given) != FULT_SUCCESS)
             throw std::runtime_error(fult_comm_error_text());
-        net_ = &detail::the_context()->it;
+        net_ = &detail::the_context()->object;
     }
     ~membership() {
         if (own_)

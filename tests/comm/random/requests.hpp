@@ -12,7 +12,7 @@ namespace fult::comm::testing {
 // false, and `failure` is that of the first request that failed.
 struct outcome {
     bool known = true;
-    status about{};
+    status envelope{};
     errc failure = errc::none;
 };
 

@@ -93,9 +93,9 @@ class flow_sender {
         complete(by_, all, [&](std::size_t i, const outcome &got) {
             ended(got.failure);
             if (got.known && got.failure == errc::none)
-                by_.in.expect(got.about.tag == f_.tag && got.about.size == f_.sizes[first + i],
-                              "status of a send: size " + std::to_string(got.about.size) + ", tag " +
-                                  std::to_string(got.about.tag));
+                by_.in.expect(got.envelope.tag == f_.tag && got.envelope.size == f_.sizes[first + i],
+                              "status of a send: size " + std::to_string(got.envelope.size) + ", tag " +
+                                  std::to_string(got.envelope.tag));
         });
     }
 
@@ -122,12 +122,12 @@ class flow_sender {
         std::vector<bool> seen(kept.size());
         for (std::size_t n = 0; n < kept.size(); ++n) {
             by_.doing("completion_queue::pop");
-            std::optional<completed> one = by_.roll.chance(50) ? queue.try_pop() : std::nullopt;
+            std::optional<completion_event> one = by_.roll.chance(50) ? queue.try_pop() : std::nullopt;
             if (!one)
                 one = queue.pop();
-            by_.in.expect(one->note >= first && one->note < next_ && !seen[one->note - first],
+            by_.in.expect(one->user_data >= first && one->user_data < next_ && !seen[one->user_data - first],
                           "a completion of a send that is none, or reported twice");
-            seen[one->note - first] = true;
+            seen[one->user_data - first] = true;
             ended(one->failure);
         }
         by_.in.expect(!queue.try_pop(), "more completions than sends");
@@ -206,7 +206,7 @@ class flow_receiver {
                       text(i) + ": ended with errc " + std::to_string(static_cast<int>(got.failure)));
         if (got.failure != errc::none)
             return;
-        check_status(i, got.about);
+        check_status(i, got.envelope);
         check_content(i, b);
     }
     void lose() {
@@ -220,7 +220,7 @@ class flow_receiver {
         by_.doing(call);
         outcome got;
         try {
-            got.about = f(b);
+            got.envelope = f(b);
         } catch (const error &e) {
             got.failure = e.code();
         }
@@ -330,11 +330,11 @@ class flow_receiver {
         std::vector<bool> seen(count);
         for (std::size_t n = 0; n < count; ++n) {
             by_.doing("completion_queue::pop");
-            const completed one = queue.pop();
-            by_.in.expect(one.note >= first && one.note < next_ && !seen[one.note - first],
+            const completion_event one = queue.pop();
+            by_.in.expect(one.user_data >= first && one.user_data < next_ && !seen[one.user_data - first],
                           "a completion of a receive that is none, or reported twice");
-            seen[one.note - first] = true;
-            ended(one.note, kept[one.note - first], {true, one.about, one.failure});
+            seen[one.user_data - first] = true;
+            ended(one.user_data, kept[one.user_data - first], {true, one.envelope, one.failure});
         }
         by_.in.expect(!queue.try_pop(), "more completions than receives");
     }

@@ -173,7 +173,7 @@ class receiving {
         }
         std::vector<request> some;
         std::deque<buffer> kept;
-        std::vector<status> about(count);
+        std::vector<status> envelope(count);
         for (std::uint32_t i = 0; i < count; ++i) {
             kept.emplace_back(40'000);
             by.doing("irecv of any");
@@ -183,14 +183,14 @@ class receiving {
         for (std::uint32_t i = 0; i < count; ++i) {
             by.doing("wait for any");
             if (by.roll.chance(30) && i + 1 < count) { // a later one first, which is noted in its turn
-                about[i + 1] = some[i + 1].valid() ? some[i + 1].wait() : about[i + 1];
+                envelope[i + 1] = some[i + 1].valid() ? some[i + 1].wait() : envelope[i + 1];
             }
             if (some[i].valid())
-                about[i] = some[i].wait();
-            in_.expect(source == any_source || about[i].source == source, "a message of another source");
-            in_.expect(tag == any_tag || about[i].tag == tag, "a message of another tag");
+                envelope[i] = some[i].wait();
+            in_.expect(source == any_source || envelope[i].source == source, "a message of another source");
+            in_.expect(tag == any_tag || envelope[i].tag == tag, "a message of another tag");
             --left_;
-            note(about[i], kept[i], true);
+            note(envelope[i], kept[i], true);
         }
     }
 

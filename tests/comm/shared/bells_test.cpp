@@ -92,9 +92,9 @@ TEST(bells, are_out_of_the_reach_of_other_users) {
     pair_of_bells both;
     umask(before);
     for (const std::string &each : both.files()) {
-        struct stat about {};
-        ASSERT_EQ(stat(each.c_str(), &about), 0);
-        EXPECT_EQ(about.st_mode & 0777, 0600U) << each;
+        struct stat envelope {};
+        ASSERT_EQ(stat(each.c_str(), &envelope), 0);
+        EXPECT_EQ(envelope.st_mode & 0777, 0600U) << each;
     }
     if (geteuid() != 0)
         GTEST_SKIP() << "only root can become another user";

@@ -23,7 +23,7 @@ struct room {
     }
     ring_control control;
     std::vector<std::uint64_t> words;
-    ring_place place;
+    ring_location place;
 };
 
 std::byte byte_of(std::size_t number, std::size_t at) {
@@ -39,7 +39,7 @@ std::vector<std::byte> message(std::size_t number, std::size_t size) {
 
 void expect_message(ring_reader &in, std::size_t number, std::size_t size) {
     std::size_t found = 0;
-    ASSERT_EQ(in.look(found), ring_state::ready);
+    ASSERT_EQ(in.peek(found), ring_state::ready);
     ASSERT_EQ(found, size);
     std::vector<std::byte> bytes(size + 8, std::byte{0xee});
     in.take(bytes.data(), size);
@@ -51,22 +51,22 @@ void expect_message(ring_reader &in, std::size_t number, std::size_t size) {
 TEST(ring, is_empty_at_the_begin) {
     room r(64, 16);
     std::size_t size = 0;
-    EXPECT_EQ(ring_reader(r.place).look(size), ring_state::not_now);
+    EXPECT_EQ(ring_reader(r.place).peek(size), ring_state::unavailable);
 }
 
 TEST(ring, of_the_least_size_takes_one_largest_message_at_a_time) {
     for (std::size_t most = 0; most < 80; ++most) {
-        room r(least_ring(most), most);
+        room r(min_ring(most), most);
         ring_writer out(r.place);
         ring_reader in(r.place);
         for (std::size_t number = 0; number < 50; ++number) {
             const auto bytes = message(number, most);
             ASSERT_EQ(out.put(bytes.data(), most, false), ring_state::ready);
-            ASSERT_EQ(out.put(bytes.data(), most, false), ring_state::not_now);
+            ASSERT_EQ(out.put(bytes.data(), most, false), ring_state::unavailable);
             expect_message(in, number, most);
-            ASSERT_EQ(out.put(bytes.data(), most, false), ring_state::not_now)
+            ASSERT_EQ(out.put(bytes.data(), most, false), ring_state::unavailable)
                 << "before its room was given back";
-            in.give_room();
+            in.release_room();
         }
     }
 }
@@ -75,7 +75,7 @@ TEST(ring, of_the_least_size_takes_one_largest_message_at_a_time) {
 TEST(ring, goes_over_its_end_at_every_offset) {
     std::mt19937 random(1);
     for (std::size_t most : {0U, 1U, 7U, 8U, 9U, 31U, 64U, 100U})
-        for (std::size_t size = least_ring(most); size < least_ring(most) + 160; size += ring_word) {
+        for (std::size_t size = min_ring(most); size < min_ring(most) + 160; size += ring_word) {
             room r(size, most);
             ring_writer out(r.place);
             ring_reader in(r.place);
@@ -93,7 +93,7 @@ TEST(ring, goes_over_its_end_at_every_offset) {
                      --some, ++received)
                     ASSERT_NO_FATAL_FAILURE(expect_message(in, received, sent[received]))
                         << "ring of " << size;
-                in.give_room();
+                in.release_room();
             }
         }
 }
@@ -101,7 +101,7 @@ TEST(ring, goes_over_its_end_at_every_offset) {
 // Bytes of older messages are no messages, whatever they are.
 TEST(ring, does_not_take_old_bytes_for_messages) {
     const std::size_t most = 64;
-    room r(least_ring(most) + 24, most);
+    room r(min_ring(most) + 24, most);
     ring_writer out(r.place);
     ring_reader in(r.place);
     std::size_t size = 0;
@@ -109,11 +109,11 @@ TEST(ring, does_not_take_old_bytes_for_messages) {
     for (unsigned number = 0; number < 1000; ++number) {
         std::fill(all_words.begin(), all_words.end(), number * 0x100000001ULL);
         ASSERT_EQ(out.put(all_words.data(), number % 65, false), ring_state::ready);
-        ASSERT_EQ(in.look(size), ring_state::ready);
+        ASSERT_EQ(in.peek(size), ring_state::ready);
         std::byte bytes[64];
         in.take(bytes, size);
-        in.give_room();
-        ASSERT_EQ(in.look(size), ring_state::not_now);
+        in.release_room();
+        ASSERT_EQ(in.peek(size), ring_state::unavailable);
     }
 }
 
@@ -136,7 +136,7 @@ TEST(ring, the_reader_publishes_nonsense) {
         ring_reader in(r.place);
         r.words[0] = word;
         std::size_t size = 0;
-        const ring_state found = in.look(size);
+        const ring_state found = in.peek(size);
         // a size of another message is no nonsense: it is within the ring
         if (word == right + 1 || word == right - 1)
             EXPECT_TRUE(found == ring_state::ready && size <= most);
@@ -152,7 +152,7 @@ TEST(ring, the_writer_publishes_nonsense) {
         ASSERT_EQ(out.put("12345678", 8, false), ring_state::ready);
         ASSERT_EQ(out.put("12345678", 8, false), ring_state::ready);
         ASSERT_EQ(out.put("12345678", 8, false), ring_state::ready);
-        ASSERT_EQ(out.put("12345678", 8, false), ring_state::not_now);
+        ASSERT_EQ(out.put("12345678", 8, false), ring_state::unavailable);
         r.control.taken.store(taken);
         EXPECT_EQ(out.put("12345678", 8, false), taken == 8 ? ring_state::ready : ring_state::broken)
             << taken;
@@ -174,7 +174,7 @@ TEST(ring, random_bytes_do_no_harm) {
     std::mt19937_64 random(2);
     for (int round = 0; round < 3000; ++round) {
         const std::size_t most = random() % 64;
-        room r(least_ring(most) + random() % 8 * ring_word, most);
+        room r(min_ring(most) + random() % 8 * ring_word, most);
         ring_writer out(r.place);
         ring_reader in(r.place);
         const auto bytes = message(1, most);
@@ -182,10 +182,10 @@ TEST(ring, random_bytes_do_no_harm) {
         for (int step = 0; step < 60; ++step) {
             out.put(bytes.data(), random() % (most + 1), false);
             std::size_t size = 0;
-            if (in.look(size) == ring_state::ready) {
+            if (in.peek(size) == ring_state::ready) {
                 ASSERT_LE(size, most);
                 in.take(arrived.data(), size);
-                in.give_room();
+                in.release_room();
             }
             if (random() % 8 == 0)
                 r.words[random() % r.words.size()] = random() % 2 == 0 ? random() : random() % 70;
@@ -201,7 +201,7 @@ TEST(ring, threads_lose_nothing) {
         // A small ring has room for one message: the threads take turns, which costs most where they share a
         // processor.
         const std::size_t count = fult::testing::rounds(extra < most ? 1000 : 20'000, 20'000);
-        room r(least_ring(most) + extra, most);
+        room r(min_ring(most) + extra, most);
         std::thread writer([&] {
             ring_writer out(r.place);
             for (std::size_t number = 0; number < count; ++number) {
@@ -216,7 +216,7 @@ TEST(ring, threads_lose_nothing) {
         for (std::size_t number = 0; number < count; ++number) {
             std::size_t size = 0;
             ring_state found;
-            while ((found = in.look(size)) == ring_state::not_now)
+            while ((found = in.peek(size)) == ring_state::unavailable)
                 sched_yield();
             if (found != ring_state::ready || size != number % (most + 1)) {
                 ++wrong;
@@ -226,12 +226,12 @@ TEST(ring, threads_lose_nothing) {
             for (std::size_t i = 0; i < size; ++i)
                 wrong += bytes[i] != byte_of(number, i) ? 1 : 0;
             if (number % 3 == 0 || extra == 0 || extra == 8)
-                in.give_room();
+                in.release_room();
         }
         EXPECT_EQ(wrong, 0U);
         if (wrong != 0)
             _Exit(1); // the writer would wait forever
-        in.give_room();
+        in.release_room();
         writer.join();
     }
 }
@@ -243,14 +243,14 @@ TEST(ring, no_reader_rests_on_a_message) {
     std::byte bytes[64];
     std::size_t size = 0;
     ASSERT_EQ(out.put("12345678", 8, true), ring_state::ready);
-    EXPECT_TRUE(out.unwatched());
-    EXPECT_FALSE(out.unwatched());
-    EXPECT_FALSE(in.rest());
-    ASSERT_EQ(in.look(size), ring_state::ready);
+    EXPECT_TRUE(out.claim_notification());
+    EXPECT_FALSE(out.claim_notification());
+    EXPECT_FALSE(in.request_notification());
+    ASSERT_EQ(in.peek(size), ring_state::ready);
     in.take(bytes, size);
-    EXPECT_TRUE(in.rest());
+    EXPECT_TRUE(in.request_notification());
     ASSERT_EQ(out.put("12345678", 8, true), ring_state::ready);
-    EXPECT_TRUE(out.unwatched());
+    EXPECT_TRUE(out.claim_notification());
 }
 
 // A reader that rests whenever it may, and a word that notifies it. tests/model/ring.pml checks this for all
@@ -268,7 +268,7 @@ TEST(ring, a_resting_reader_is_notified) {
             for (std::size_t number = 0; number < count; ++number) {
                 while (out.put(&number, sizeof number, true) != ring_state::ready)
                     sched_yield();
-                if (out.unwatched())
+                if (out.claim_notification())
                     filled.fetch_or(1ULL << w, std::memory_order_release);
             }
         });
@@ -289,14 +289,14 @@ TEST(ring, a_resting_reader_is_notified) {
             std::size_t size = 0;
             if (!watched[w])
                 continue;
-            while (readers[w].look(size) == ring_state::ready) {
+            while (readers[w].peek(size) == ring_state::ready) {
                 std::size_t number = 0;
                 readers[w].take(reinterpret_cast<std::byte *>(&number), std::min(size, sizeof number));
                 wrong = wrong || size != sizeof number || number != next[w]++;
                 any = true;
             }
-            readers[w].give_room();
-            watched[w] = !readers[w].rest();
+            readers[w].release_room();
+            watched[w] = !readers[w].request_notification();
         }
         if (!any)
             sched_yield();

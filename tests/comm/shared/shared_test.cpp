@@ -31,7 +31,7 @@ namespace {
 
 std::unique_ptr<transport> by_bits(const fabric_settings &common) {
     shared_settings settings = shared_of(common);
-    settings.looks = 0;
+    settings.max_polled = 0;
     return open_shared(settings);
 }
 std::unique_ptr<transport> in_small_rings(const fabric_settings &common) {
@@ -104,8 +104,8 @@ std::vector<event> happens(transport &net, int polls) {
         const unsigned count = net.poll(events);
         for (unsigned i = 0; i < count; ++i) {
             all.push_back(events[i]);
-            if (events[i].what->kind == posted_kind::receive)
-                net.post(static_cast<packet &>(*events[i].what));
+            if (events[i].request->kind == request_kind::receive)
+                net.post(static_cast<packet &>(*events[i].request));
         }
     }
     return all;
@@ -154,14 +154,14 @@ void kill_at_random(const way &how, unsigned round) {
             me.poll();
             for (; !me.happened.empty(); me.happened.pop_front()) {
                 const event e = me.happened.front();
-                if (e.what_happened == event::kind::received) {
-                    in.check(static_cast<packet &>(*e.what));
-                    me.net->post(static_cast<packet &>(*e.what));
+                if (e.kind == event_kind::received) {
+                    in.check(static_cast<packet &>(*e.request));
+                    me.net->post(static_cast<packet &>(*e.request));
                     continue;
                 }
-                require(e.what == &t && reading, "an operation ended twice");
-                require(e.what_happened == event::kind::moved || t.rank == victim, "a transfer is lost");
-                if (e.what_happened == event::kind::moved)
+                require(e.request == &t && reading, "an operation ended twice");
+                require(e.kind == event_kind::moved || t.rank == victim, "a transfer is lost");
+                if (e.kind == event_kind::moved)
                     require(
                         fult::testing::are_bytes(static_cast<std::uint64_t>(t.rank), 0, mine.data(), t.size),
                         "other bytes were read");
@@ -248,14 +248,14 @@ TEST(shared, a_rank_that_writes_nonsense_gets_an_error_and_is_ignored) {
     segment_shape shape{2, 131072, 8192, 8};
     const auto memory = net.segment(0);
     ASSERT_EQ(memory.size(), shape.bytes());
-    const ring_place ring = ring_at(memory.data() + shape.slot_offset(0), shape, 1, 0);
+    const ring_location ring = make_ring(memory.data() + shape.slot_offset(0), shape, 1, 0);
     const std::uint64_t nonsense = 0x123456789;
     std::memcpy(ring.data + 2 * ring_word, &nonsense, sizeof nonsense);
     const auto reported = happens(net[0], 5);
     ASSERT_EQ(reported.size(), 1U);
-    EXPECT_EQ(reported[0].what_happened, event::kind::lost);
-    EXPECT_EQ(reported[0].what->kind, posted_kind::receive);
-    EXPECT_EQ(static_cast<packet *>(reported[0].what)->rank, 1);
+    EXPECT_EQ(reported[0].kind, event_kind::lost);
+    EXPECT_EQ(reported[0].request->kind, request_kind::receive);
+    EXPECT_EQ(static_cast<packet *>(reported[0].request)->rank, 1);
     EXPECT_EQ(net[0].inject(1, &word, sizeof word), outcome::failed);
     ASSERT_EQ(net[1].inject(0, &word, sizeof word), outcome::done);
     ASSERT_EQ(net[2].inject(0, &word, sizeof word), outcome::done);
@@ -270,7 +270,7 @@ TEST(shared, nonsense_about_room_makes_a_rank_unreachable) {
     std::vector<std::byte> bytes(8192);
     ASSERT_EQ(net[0].inject(1, bytes.data(), bytes.size()), outcome::done);
     segment_shape shape{1, 131072, 8192, 8};
-    const ring_place ring = ring_at(net.segment(1).data() + shape.slot_offset(0), shape, 0, 1);
+    const ring_location ring = make_ring(net.segment(1).data() + shape.slot_offset(0), shape, 0, 1);
     ring.control->taken.store(1 << 30);
     outcome result;
     for (int i = 0; (result = net[0].inject(1, bytes.data(), bytes.size())) == outcome::done; ++i)
@@ -285,7 +285,7 @@ TEST(shared, random_nonsense_anywhere_does_no_harm) {
             shared_settings settings;
             settings.message = 256;
             settings.ring = 2048;
-            settings.looks = looks;
+            settings.max_polled = looks;
             together net(3, settings);
             std::vector<std::span<std::byte>> segments;
             for (int rank = 0; rank < 3; ++rank) {
@@ -300,7 +300,7 @@ TEST(shared, random_nonsense_anywhere_does_no_harm) {
                     net[from].inject(to, bytes.data(), random() % 257);
                 const bool look = random() % 4 == 0;
                 for (const event &e : happens(net[to], look ? 1 : 0))
-                    ASSERT_LE(static_cast<packet *>(e.what)->size, 256U);
+                    ASSERT_LE(static_cast<packet *>(e.request)->size, 256U);
                 // behind the head's shape, which is not read any more
                 auto &segment = segments[random() % 3];
                 const std::uint64_t word = random() % 2 == 0 ? random() : random() % 300;
@@ -321,7 +321,7 @@ TEST(shared, ranks_in_threads_lose_nothing) {
             constexpr long count = 3000;
             shared_settings settings;
             settings.message = 512;
-            settings.looks = looks;
+            settings.max_polled = looks;
             settings.ring = ring;
             together net(ranks, settings);
             for (int rank = 0; rank < ranks; ++rank)
@@ -349,7 +349,7 @@ TEST(shared, ranks_in_threads_lose_nothing) {
                         std::array<event, 4> events;
                         const unsigned some = net[rank].poll(events);
                         for (unsigned i = 0; i < some; ++i) {
-                            packet &p = static_cast<packet &>(*events[i].what);
+                            packet &p = static_cast<packet &>(*events[i].request);
                             head h;
                             std::memcpy(&h, p.data(), sizeof h);
                             wrong += h.number != next[static_cast<std::size_t>(h.from)]++ ? 1 : 0;
@@ -394,7 +394,7 @@ TEST(shared, many_ranks_are_heard) {
                 ASSERT_EQ(net[from].inject(to, &from, sizeof from), outcome::done);
                 const auto reported = happens(net[to], 2);
                 ASSERT_EQ(reported.size(), 1U) << from << " to " << to;
-                ASSERT_EQ(std::memcmp(static_cast<packet *>(reported[0].what)->data(), &from, sizeof from),
+                ASSERT_EQ(std::memcmp(static_cast<packet *>(reported[0].request)->data(), &from, sizeof from),
                           0);
                 ASSERT_EQ(happens(net[to], idle).size(), 0U);
             }
@@ -415,7 +415,7 @@ TEST(shared, all_are_served_in_turn) {
     bool seen = false;
     for (int polls = 0; polls < 4; ++polls)
         for (const event &e : happens(net[0], 1)) {
-            std::memcpy(&word, static_cast<packet *>(e.what)->data(), sizeof word);
+            std::memcpy(&word, static_cast<packet *>(e.request)->data(), sizeof word);
             seen = seen || word == 2;
         }
     EXPECT_TRUE(seen);
@@ -439,14 +439,14 @@ TEST(shared, messages_go_on_beside_a_long_transfer) {
     ASSERT_EQ(net[1].inject(0, &word, sizeof word), outcome::done);
     const auto first = happens(net[0], 2);
     ASSERT_EQ(first.size(), 1U);
-    EXPECT_EQ(first[0].what_happened, event::kind::received);
+    EXPECT_EQ(first[0].kind, event_kind::received);
     std::vector<event> last;
     for (int i = 0; last.empty(); ++i) {
         ASSERT_LT(i, 1000);
         last = happens(net[0], 1);
     }
-    EXPECT_EQ(last[0].what, &t);
-    EXPECT_EQ(last[0].what_happened, event::kind::moved);
+    EXPECT_EQ(last[0].request, &t);
+    EXPECT_EQ(last[0].kind, event_kind::moved);
     EXPECT_EQ(to, from);
     EXPECT_TRUE(net[0].may_sleep());
 }
@@ -466,8 +466,8 @@ TEST(shared, a_transfer_of_memory_that_has_gone_is_lost) {
             ASSERT_EQ(reads ? net[0].read(t) : net[0].write(t), outcome::done);
             const auto reported = happens(net[0], 10);
             ASSERT_EQ(reported.size(), 1U);
-            EXPECT_EQ(reported[0].what, &t);
-            EXPECT_EQ(reported[0].what_happened, event::kind::lost);
+            EXPECT_EQ(reported[0].request, &t);
+            EXPECT_EQ(reported[0].kind, event_kind::lost);
         }
     munmap(gone, room.size() / 2);
 }
@@ -487,8 +487,8 @@ TEST(shared, what_is_under_way_to_a_forgotten_rank_is_lost_and_the_rest_is_not) 
     const auto reported = happens(net[0], 100);
     ASSERT_EQ(reported.size(), 4U);
     for (const event &e : reported)
-        EXPECT_EQ(e.what_happened,
-                  static_cast<transfer *>(e.what)->rank == 1 ? event::kind::lost : event::kind::moved);
+        EXPECT_EQ(e.kind,
+                  static_cast<transfer *>(e.request)->rank == 1 ? event_kind::lost : event_kind::moved);
 }
 
 // However small the memory is, messages are delivered, and the ring has space for several.
@@ -498,9 +498,9 @@ TEST(shared, rings_fit_into_their_room) {
     for (std::size_t room = 0; room < wanted.bytes(); room += 65521) {
         const segment_shape fitted = fit(wanted, room);
         EXPECT_LT(fitted.ring, wanted.ring);
-        EXPECT_LE(fitted.most, wanted.most);
-        EXPECT_GE(fitted.most, 256U) << "the least FULT_COMM_PACKET_SIZE";
-        EXPECT_GE(fitted.ring, 4 * framed(fitted.most) + ring_word);
+        EXPECT_LE(fitted.max_message, wanted.max_message);
+        EXPECT_GE(fitted.max_message, 256U) << "the least FULT_COMM_PACKET_SIZE";
+        EXPECT_GE(fitted.ring, 4 * framed_size(fitted.max_message) + ring_word);
         EXPECT_TRUE(fitted.bytes() <= room || fitted.slot_bytes() == 4096) << room;
     }
     shared_settings settings;
@@ -518,11 +518,11 @@ TEST(shared, rings_fit_into_their_room) {
 // Nothing is left to be allocated when messages go.
 TEST(shared, all_memory_is_there_at_the_start) {
     together net(4);
-    struct stat about {};
+    struct stat envelope {};
     const int fd = shm_open(("/" + net.base + "2").c_str(), O_RDONLY, 0);
-    ASSERT_EQ(fstat(fd, &about), 0);
+    ASSERT_EQ(fstat(fd, &envelope), 0);
     close(fd);
-    EXPECT_GE(about.st_blocks * 512, about.st_size);
+    EXPECT_GE(envelope.st_blocks * 512, envelope.st_size);
 }
 
 TEST(shared, without_copies_there_are_no_transfers) {

@@ -54,7 +54,7 @@ constexpr std::uint64_t token_of_rank = 0xfeedfacecafebeef;
 greeting some_greeting() {
     greeting g;
     g.token = token_of_rank;
-    g.from = 1;
+    g.rank = 1;
     g.qp_number = 17;
     g.psn = 0xffffff;
     return g;
@@ -65,9 +65,9 @@ auto greeting_of(const greeting &g) {
 }
 
 TEST(greetings, of_ranks_are_accepted) {
-    for (const auto what : {greeting::kind::ask, greeting::kind::confirm}) {
+    for (const auto what : {greeting_kind::ask, greeting_kind::confirm}) {
         greeting g = some_greeting();
-        g.what = what;
+        g.kind = what;
         const auto got = greeting_of(g);
         ASSERT_TRUE(got);
         EXPECT_EQ(std::memcmp(&*got, &g, sizeof g), 0);
@@ -83,11 +83,11 @@ TEST(greetings, of_strangers_are_refused) {
     };
     EXPECT_TRUE(refused([](greeting &g) { g.magic ^= 1; }));
     EXPECT_TRUE(refused([](greeting &g) { g.token ^= 1; }));
-    EXPECT_TRUE(refused([](greeting &g) { g.what = static_cast<greeting::kind>(0); }));
-    EXPECT_TRUE(refused([](greeting &g) { g.what = static_cast<greeting::kind>(3); }));
-    EXPECT_TRUE(refused([](greeting &g) { g.from = 3; }));
-    EXPECT_TRUE(refused([](greeting &g) { g.from = 0; })); // the receiver itself
-    EXPECT_TRUE(refused([](greeting &g) { g.from = ~0U; }));
+    EXPECT_TRUE(refused([](greeting &g) { g.kind = static_cast<greeting_kind>(0); }));
+    EXPECT_TRUE(refused([](greeting &g) { g.kind = static_cast<greeting_kind>(3); }));
+    EXPECT_TRUE(refused([](greeting &g) { g.rank = 3; }));
+    EXPECT_TRUE(refused([](greeting &g) { g.rank = 0; })); // the receiver itself
+    EXPECT_TRUE(refused([](greeting &g) { g.rank = ~0U; }));
     EXPECT_TRUE(refused([](greeting &g) { g.qp_number = 1 << number_bits; }));
     EXPECT_TRUE(refused([](greeting &g) { g.psn = 1 << number_bits; }));
 }

@@ -23,12 +23,14 @@ struct greeter {
     bool has_asked = false, has_confirmed = false;
 
     void ask() { has_asked = true; }
-    void hears(greeting::kind what) {
+    void greeting_received(greeting_kind what) {
         if (!state.is_connected())
-            state.connected();
-        has_confirmed |= state.hears(what);
+            state.mark_connected();
+        has_confirmed |= state.greeting_received(what);
     }
-    auto key() const { return std::tuple(state.at(), state.is_connected(), wants, has_asked, has_confirmed); }
+    auto key() const {
+        return std::tuple(state.current(), state.is_connected(), wants, has_asked, has_confirmed);
+    }
 };
 
 struct two_greeters {
@@ -48,29 +50,29 @@ bool happen(two_greeters &both, unsigned rank, happens what) {
         if (one.wants)
             return false;
         one.wants = true;
-        if (one.state.want(both.now))
+        if (one.state.request_connection(both.now))
             one.ask();
         return true;
     case happens::asks_again:
         both.now += handshake::longest_patience;
-        if (!one.state.must_ask_again(both.now))
+        if (!one.state.needs_greeting(both.now))
             return false;
         one.ask();
         return true;
     case happens::hears_ask:
         if (!other.has_asked)
             return false;
-        one.hears(greeting::kind::ask);
+        one.greeting_received(greeting_kind::ask);
         return true;
     case happens::hears_confirm:
         if (!other.has_confirmed)
             return false;
-        one.hears(greeting::kind::confirm);
+        one.greeting_received(greeting_kind::confirm);
         return true;
     case happens::receives:
         if (!other.state.is_ready())
             return false;
-        one.state.receives();
+        one.state.message_received();
         return true;
     case happens::count:
         break;
@@ -90,11 +92,11 @@ void expect_success(two_greeters both) {
         for (const unsigned rank : {0U, 1U}) {
             greeter &one = both.ranks[rank], &other = both.ranks[1 - rank];
             both.now += handshake::longest_patience;
-            if (!one.state.must_ask_again(both.now))
+            if (!one.state.needs_greeting(both.now))
                 continue;
-            other.hears(greeting::kind::ask);
+            other.greeting_received(greeting_kind::ask);
             ASSERT_TRUE(other.has_confirmed);
-            one.hears(greeting::kind::confirm);
+            one.greeting_received(greeting_kind::confirm);
         }
     for (const greeter &each : both.ranks)
         EXPECT_TRUE(!each.wants || each.state.is_ready());
@@ -106,7 +108,7 @@ TEST(handshakes, a_ready_rank_sends_to_one_that_can_receive_whatever_the_network
     std::set<std::tuple<stage, stage>> pairs;
     for (std::size_t i = 0; i < reached.size(); ++i) {
         const two_greeters at = reached[i];
-        pairs.emplace(at.ranks[0].state.at(), at.ranks[1].state.at());
+        pairs.emplace(at.ranks[0].state.current(), at.ranks[1].state.current());
         for (const unsigned rank : {0U, 1U}) {
             ASSERT_TRUE(!at.ranks[rank].state.is_ready() || at.ranks[1 - rank].state.is_connected());
             ASSERT_TRUE(at.ranks[rank].wants || !at.ranks[rank].has_asked);
@@ -128,14 +130,14 @@ TEST(handshakes, a_ready_rank_sends_to_one_that_can_receive_whatever_the_network
 TEST(handshakes, greetings_are_repeated_less_and_less_often) {
     handshake one;
     handshake::clock::time_point now{};
-    ASSERT_TRUE(one.want(now));
-    EXPECT_FALSE(one.want(now)); // only once
+    ASSERT_TRUE(one.request_connection(now));
+    EXPECT_FALSE(one.request_connection(now)); // only once
     for (auto patience = handshake::first_patience;;
          patience = std::min(2 * patience, handshake::longest_patience)) {
-        EXPECT_FALSE(one.must_ask_again(now + patience - handshake::clock::duration(1)));
+        EXPECT_FALSE(one.needs_greeting(now + patience - handshake::clock::duration(1)));
         now += patience;
-        ASSERT_TRUE(one.must_ask_again(now));
-        EXPECT_FALSE(one.must_ask_again(now));
+        ASSERT_TRUE(one.needs_greeting(now));
+        EXPECT_FALSE(one.needs_greeting(now));
         if (patience == handshake::longest_patience)
             break;
     }
@@ -143,28 +145,28 @@ TEST(handshakes, greetings_are_repeated_less_and_less_often) {
 
 TEST(handshakes, a_rank_that_only_answers_does_not_ask) {
     handshake one;
-    one.connected();
-    EXPECT_TRUE(one.hears(greeting::kind::ask));
-    EXPECT_EQ(one.at(), stage::half);
-    EXPECT_FALSE(one.must_ask_again(handshake::clock::time_point() + handshake::longest_patience));
-    one.receives();
+    one.mark_connected();
+    EXPECT_TRUE(one.greeting_received(greeting_kind::ask));
+    EXPECT_EQ(one.current(), stage::half);
+    EXPECT_FALSE(one.needs_greeting(handshake::clock::time_point() + handshake::longest_patience));
+    one.message_received();
     EXPECT_TRUE(one.is_ready());
-    EXPECT_TRUE(one.hears(greeting::kind::ask)); // its first answer was lost
+    EXPECT_TRUE(one.greeting_received(greeting_kind::ask)); // its first answer was lost
     EXPECT_TRUE(one.is_ready());
-    EXPECT_FALSE(one.want({})); // it may send at once
+    EXPECT_FALSE(one.request_connection({})); // it may send at once
 }
 
 TEST(handshakes, a_failure_is_for_good_and_reported_once) {
     for (const bool connects : {false, true}) {
         handshake one;
-        ASSERT_TRUE(one.want({}));
+        ASSERT_TRUE(one.request_connection({}));
         if (connects)
-            one.connected();
+            one.mark_connected();
         EXPECT_TRUE(one.fail());
         EXPECT_FALSE(one.fail());
         EXPECT_TRUE(one.has_failed());
-        EXPECT_FALSE(one.want({}));
-        EXPECT_FALSE(one.must_ask_again(handshake::clock::time_point() + handshake::longest_patience));
+        EXPECT_FALSE(one.request_connection({}));
+        EXPECT_FALSE(one.needs_greeting(handshake::clock::time_point() + handshake::longest_patience));
         EXPECT_FALSE(one.is_ready());
     }
 }

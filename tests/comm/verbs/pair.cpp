@@ -31,7 +31,7 @@ class counted {
   public:
     explicit counted(comm::detail::job &of) : job_(of) { since(); }
     verbs_counts since() {
-        const verbs_counts *now = comm::detail::counts_of(*job_.on->route(1 - job_.boot->rank()));
+        const verbs_counts *now = comm::detail::counts_of(*job_.first_device->route(1 - job_.boot->rank()));
         require(now != nullptr, "the ranks are not connected by verbs");
         verbs_counts added = *now;
         added.sends -= last_.sends;
@@ -216,7 +216,7 @@ int main(int argc, char **argv) {
             comm::options wanted = comm::read_options();
             wanted.gather = false;
             wanted.heartbeat = 3600; // no signs of life: each send that is counted is a message's
-            auto begun = std::make_unique<comm::detail::others_threads>();
+            auto begun = std::make_unique<comm::detail::foreign_threads>();
             auto boot = comm::detail::connect_bootstrap(
                 std::chrono::seconds(wanted.timeout)); // time: given, never reached
             comm::detail::job all(wanted, std::move(boot), std::move(begun));

@@ -120,7 +120,7 @@ const page_oracle::region &region_of(const registration &r) {
 struct use {
     char *base;
     std::size_t size;
-    access_of_others allowed;
+    access_rights allowed;
     registration *with;
 
     bool overlaps(const char *begin, const char *end) const { return base < end && base + size > begin; }
@@ -129,8 +129,8 @@ struct use {
         EXPECT_TRUE(region.exists);
         EXPECT_EQ(region.addr, base);
         EXPECT_EQ(region.length, size);
-        EXPECT_EQ((region.rights & IBV_ACCESS_REMOTE_READ) != 0, allowed == access_of_others::read);
-        EXPECT_EQ((region.rights & IBV_ACCESS_REMOTE_WRITE) != 0, allowed == access_of_others::write);
+        EXPECT_EQ((region.rights & IBV_ACCESS_REMOTE_READ) != 0, allowed == access_rights::read);
+        EXPECT_EQ((region.rights & IBV_ACCESS_REMOTE_WRITE) != 0, allowed == access_rights::write);
         EXPECT_EQ(region.replaced, pages.of(base, size)) << "pages that are not there any more";
     }
 };
@@ -145,7 +145,7 @@ void use_and_replace(registrations &all, unsigned seed, std::size_t steps) {
     for (std::size_t i = 0; i < steps && !testing::Test::HasFailure(); ++i)
         if (const unsigned what = below(4); what < 2 && uses.size() < 8) {
             use one{pages.at(below(16) * 4) + below(2) * 100, (1 + below(2)) * page_bytes,
-                    below(2) != 0 ? access_of_others::read : access_of_others::write, nullptr};
+                    below(2) != 0 ? access_rights::read : access_rights::write, nullptr};
             one.with = all.take(one.base, one.size, one.allowed);
             ASSERT_NE(one.with, nullptr);
             one.check(pages);
@@ -172,7 +172,7 @@ bool can_watch_mappings() {
     page_oracle oracle;
     replaced_pages pages;
     registrations all(oracle, false);
-    all.give(*all.take(pages.at(0), page_bytes, access_of_others::none));
+    all.give(*all.take(pages.at(0), page_bytes, access_rights::none));
     return oracle.existing() == 1;
 }
 
@@ -210,15 +210,15 @@ TEST(kept_registrations, make_room_for_others) {
     replaced_pages pages;
     registrations all(oracle, false);
     for (std::size_t i = 0; i < 20; ++i) {
-        registration *const one = all.take(pages.at(i), page_bytes, access_of_others::read);
+        registration *const one = all.take(pages.at(i), page_bytes, access_rights::read);
         ASSERT_NE(one, nullptr) << i;
         all.give(*one);
     }
     std::vector<registration *> used;
     for (std::size_t i = 0; i < most; ++i)
-        used.push_back(all.take(pages.at(40 + i), page_bytes, access_of_others::read));
+        used.push_back(all.take(pages.at(40 + i), page_bytes, access_rights::read));
     errno = 0;
-    EXPECT_EQ(all.take(pages.at(50), page_bytes, access_of_others::read), nullptr); // all are in use
+    EXPECT_EQ(all.take(pages.at(50), page_bytes, access_rights::read), nullptr); // all are in use
     EXPECT_EQ(errno, ENOMEM);
     for (registration *each : used)
         all.give(*each);
@@ -229,7 +229,7 @@ TEST(kept_registrations, are_limited_in_number) {
     replaced_pages pages;
     registrations all(oracle, false);
     for (std::size_t size = 1; size <= 2000; ++size)
-        all.give(*all.take(pages.at(0), size, access_of_others::read));
+        all.give(*all.take(pages.at(0), size, access_rights::read));
     EXPECT_LE(oracle.existing(), 1024U);
 }
 
@@ -238,11 +238,11 @@ TEST(kept_registrations, are_not_watched_if_the_adapter_pages_on_demand) {
     page_oracle oracle;
     replaced_pages pages;
     registrations all(oracle, true);
-    registration *const first = all.take(pages.at(0), page_bytes, access_of_others::read);
+    registration *const first = all.take(pages.at(0), page_bytes, access_rights::read);
     EXPECT_NE(region_of(*first).rights & IBV_ACCESS_ON_DEMAND, 0);
     all.give(*first);
     pages.replace(0, 1, 0);
-    EXPECT_EQ(all.take(pages.at(0), page_bytes, access_of_others::read), first);
+    EXPECT_EQ(all.take(pages.at(0), page_bytes, access_rights::read), first);
     all.give(*first);
 }
 

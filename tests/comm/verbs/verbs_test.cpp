@@ -63,10 +63,10 @@ TEST(verbs_link, the_completion_of_a_refused_request_comes_with_the_next) {
     for (int i = 0; i < 4; ++i)
         one.begin(nullptr, 4, signaled);
     EXPECT_TRUE(signaled);
-    one.unpost(1);
+    one.withdraw(1);
     const std::uint64_t id = one.begin(nullptr, 4, signaled);
     EXPECT_TRUE(signaled);
-    posted *what = nullptr;
+    work_request *what = nullptr;
     EXPECT_EQ(one.end(static_cast<std::uint32_t>(id >> 32), what), 4U);
     EXPECT_TRUE(one.has_room(fult::comm::detail::link::depth));
     one.begin(nullptr, 4, signaled);
@@ -122,7 +122,7 @@ TEST_F(adapters, registrations_follow_memory_that_is_mapped_again) {
             memory m{at, size};
             if (me.rank == 0) {
                 std::memset(at, round, size);
-                require(me.net->register_memory_for(m, access_of_others::read), "no registration");
+                require(me.net->register_memory_for(m, access_rights::read), "no registration");
                 shared.values[0] = static_cast<long>(m.address);
                 shared.values[1] = static_cast<long>(m.key);
             }
@@ -138,7 +138,7 @@ TEST_F(adapters, registrations_follow_memory_that_is_mapped_again) {
                 me.insist([&] { return me.net->read(t); });
                 while (me.happened.empty())
                     me.idle();
-                require(me.happened.front().what_happened == event::kind::moved, "a read is lost");
+                require(me.happened.front().kind == event_kind::moved, "a read is lost");
                 me.happened.clear();
                 require(in == std::vector<unsigned char>(size, round),
                         "bytes of an earlier owner of the address");
@@ -171,7 +171,7 @@ TEST_F(adapters, memory_that_stays_is_registered_once) {
         for (int i = 0; i < 10; ++i) {
             memory m{bytes.data(), bytes.size()}, narrower = m;
             require(me.net->register_memory(m), "no registration");
-            require(me.net->register_memory_for(narrower, access_of_others::none), "no registration");
+            require(me.net->register_memory_for(narrower, access_rights::none), "no registration");
             require(m.key != narrower.key, "a registration has the rights of its own use only");
             me.net->deregister_memory(m);
             me.net->deregister_memory(narrower);
@@ -187,7 +187,7 @@ TEST_F(adapters, keys_permit_no_more_than_their_use) {
         run(2, [beyond](rank_process &me, board &shared) {
             std::vector<unsigned char> bytes(8192, 7);
             memory m{bytes.data(), 4096};
-            require(me.net->register_memory_for(m, beyond ? access_of_others::write : access_of_others::read),
+            require(me.net->register_memory_for(m, beyond ? access_rights::write : access_rights::read),
                     "no registration");
             if (me.rank == 1) {
                 shared.values[0] = static_cast<long>(m.address);
@@ -208,7 +208,7 @@ TEST_F(adapters, keys_permit_no_more_than_their_use) {
                 me.insist([&] { return me.net->write(t); });
                 while (me.happened.empty())
                     me.idle();
-                require(me.happened.front().what_happened == event::kind::lost, "the write was permitted");
+                require(me.happened.front().kind == event_kind::lost, "the write was permitted");
                 me.happened.clear();
             }
             me.meet();
@@ -245,7 +245,7 @@ TEST_F(adapters, a_rank_that_does_not_acknowledge_has_failed_after_the_retries) 
             me.insist([&] { return me.net->send(p); });
             while (me.happened.empty())
                 me.idle();
-            require(me.happened.front().what_happened == event::kind::lost && me.happened.front().what == &p,
+            require(me.happened.front().kind == event_kind::lost && me.happened.front().request == &p,
                     "another end of the message");
             require(me.net->inject(1, &word, sizeof word) == outcome::failed, "the connection goes on");
             require(counts_of(*me.net)->broken == 1, "not counted");

@@ -10,13 +10,13 @@
 namespace fult::comm::detail {
 
 // Saves all signal actions and restores them in its destructor.
-class kept_signals {
+class signal_guard {
   public:
-    kept_signals() noexcept {
+    signal_guard() noexcept {
         for (int s = 1; s < count; ++s)
             sigaction(s, nullptr, &before_[static_cast<std::size_t>(s)]);
     }
-    ~kept_signals() {
+    ~signal_guard() {
         for (int s = 1; s < count; ++s) {
             struct sigaction now;
             const struct sigaction &before = before_[static_cast<std::size_t>(s)];
@@ -24,8 +24,8 @@ class kept_signals {
                 sigaction(s, &before, nullptr);
         }
     }
-    kept_signals(const kept_signals &) = delete;
-    kept_signals &operator=(const kept_signals &) = delete;
+    signal_guard(const signal_guard &) = delete;
+    signal_guard &operator=(const signal_guard &) = delete;
 
   private:
     static constexpr int count = 32;

@@ -10,12 +10,12 @@ namespace fult::comm::detail {
 // Constructed by the thread itself, for as long as it runs: lets it run on all processors that the process
 // had when this library was loaded, names it (at most 15 characters), and registers it as not a thread of the
 // program.
-class own_thread {
+class library_thread {
   public:
-    explicit own_thread(const char *name) noexcept;
-    own_thread(const own_thread &) = delete;
-    own_thread &operator=(const own_thread &) = delete;
-    ~own_thread();
+    explicit library_thread(const char *name) noexcept;
+    library_thread(const library_thread &) = delete;
+    library_thread &operator=(const library_thread &) = delete;
+    ~library_thread();
 
   private:
     pid_t number_;
@@ -23,13 +23,13 @@ class own_thread {
 
 // Threads that other libraries start during a call from this one (PMIx, providers of libfabric). They are
 // registered as not the program's from close() to the end of this object.
-class others_threads {
+class foreign_threads {
   public:
-    others_threads() noexcept; // new threads of the calling thread are recognized by its name, which they
-                               // inherit
-    others_threads(const others_threads &) = delete;
-    others_threads &operator=(const others_threads &) = delete;
-    ~others_threads();
+    foreign_threads() noexcept; // new threads of the calling thread are recognized by its name, which they
+                                // inherit
+    foreign_threads(const foreign_threads &) = delete;
+    foreign_threads &operator=(const foreign_threads &) = delete;
+    ~foreign_threads();
     void close() noexcept;
 
   private:

@@ -1,4 +1,4 @@
-#include "comm/job/joining.hpp"
+#include "comm/job/device_setup.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -73,26 +73,26 @@ template <class Number> Number number_in(const std::string &part) {
     return *value;
 }
 
-verbs_settings verbs_settings_of(const options &wanted) {
+verbs_settings verbs_settings_of(const options &settings) {
     verbs_settings s;
-    s.ports = wanted.interface == "auto" ? "" : wanted.interface;
-    s.silence = std::chrono::seconds(wanted.heartbeat);
-    if (wanted.gid == "auto")
+    s.ports = settings.interface == "auto" ? "" : settings.interface;
+    s.silence = std::chrono::seconds(settings.heartbeat);
+    if (settings.gid == "auto")
         return s;
-    const auto index = fult::detail::whole_number<int>(wanted.gid);
+    const auto index = fult::detail::whole_number<int>(settings.gid);
     if (!index || *index < 0 || *index > 255)
-        throw std::invalid_argument("fult-comm: FULT_COMM_GID='" + wanted.gid +
+        throw std::invalid_argument("fult-comm: FULT_COMM_GID='" + settings.gid +
                                     "': must be auto, or an index from 0 to 255");
     s.gid = *index;
     return s;
 }
 
 // What all devices of this rank would use; no network if they differ.
-verbs_offer own_offer(verbs_settings settings, unsigned devices, std::size_t packet_memory) {
+verbs_offer own_offer(verbs_settings adapters, unsigned devices, std::size_t packet_memory) {
     verbs_offer first;
-    for (settings.index = 0; settings.index < devices; ++settings.index) {
-        verbs_offer each = offer_verbs(settings, devices * packet_memory); // one device at a time
-        if (settings.index == 0)
+    for (adapters.index = 0; adapters.index < devices; ++adapters.index) {
+        verbs_offer each = offer_verbs(adapters, devices * packet_memory); // one device at a time
+        if (adapters.index == 0)
             first = std::move(each);
         else if (each.network != first.network)
             return {};
@@ -107,10 +107,10 @@ constexpr std::size_t most_tried = std::size_t{64} << 20;
 
 // All ranks have adapters of one kind of network, and can use them; the first one that cannot says why.
 // Another exchange: the adapters are opened for it.
-bool all_have_verbs(bootstrap &boot, const verbs_settings &settings, const options &wanted) {
-    const std::size_t packet = wanted.packet_size != 0 ? wanted.packet_size : usual_packet_size;
+bool all_have_verbs(bootstrap &boot, const verbs_settings &adapters, const options &settings) {
+    const std::size_t packet = settings.packet_size != 0 ? settings.packet_size : usual_packet_size;
     const verbs_offer own =
-        own_offer(settings, wanted.devices, std::min(wanted.packets * packet, most_tried));
+        own_offer(adapters, settings.devices, std::min(settings.packets * packet, most_tried));
     std::vector<verbs_offer> offers;
     for (const std::string &each : boot.exchange(join_strings({own.network, own.shortage}))) {
         std::vector<std::string> parts = split_strings(each, 2);
@@ -130,14 +130,14 @@ bool all_have_verbs(bootstrap &boot, const verbs_settings &settings, const optio
     return false;
 }
 
-std::vector<introduction> introduce(bootstrap &boot, const options &wanted) {
-    const std::string mine =
+std::vector<introduction> introduce(bootstrap &boot, const options &settings) {
+    const std::string contribution =
         join_strings({host_identity(), std::to_string(::getpid()), fresh_job_name(),
-                      std::to_string(wanted.packet_size), std::to_string(wanted.devices),
-                      std::to_string(free_shared_memory()), std::to_string(wanted.shared_memory),
-                      wanted.same_host, own_share(), std::to_string(random_number()), wanted.network});
+                      std::to_string(settings.packet_size), std::to_string(settings.devices),
+                      std::to_string(free_shared_memory()), std::to_string(settings.shared_memory),
+                      settings.same_host, own_share(), std::to_string(random_number()), settings.network});
     std::vector<introduction> all;
-    for (const std::string &each : boot.exchange(mine)) {
+    for (const std::string &each : boot.exchange(contribution)) {
         const auto parts = split_strings(each, 11);
         all.push_back({parts[0], number_in<pid_t>(parts[1]), parts[2], parts[3], parts[4],
                        number_in<std::size_t>(parts[5]), number_in<std::size_t>(parts[6]), parts[7], parts[8],
@@ -155,46 +155,46 @@ void require_same(const char *variable, std::size_t rank, const std::string &the
 
 } // namespace
 
-neighbours::neighbours(bootstrap &boot, const options &wanted)
-    : rank_(boot.rank()), devices_(wanted.devices) {
-    const verbs_settings adapters = verbs_settings_of(wanted);
-    const std::vector<introduction> all = introduce(boot, wanted);
+neighbours::neighbours(bootstrap &boot, const options &settings)
+    : rank_(boot.rank()), devices_(settings.devices) {
+    const verbs_settings adapters = verbs_settings_of(settings);
+    const std::vector<introduction> all = introduce(boot, settings);
     const auto self = static_cast<std::size_t>(rank_);
     job_ = all[0].job;
     secret_ = all[0].secret;
-    near_.resize(all.size());
+    on_host_.resize(all.size());
     std::vector<std::string> shares; // of this host
-    std::size_t own_among_them = 0;
+    std::size_t own_index = 0;
     processes_.resize(all.size(), 0);
     free_ = all[self].free_memory;
     allowed_ = all[self].shared_memory;
     for (std::size_t i = 0; i < all.size(); ++i) {
-        require_same("FULT_COMM_PACKET_SIZE", i, all[i].packet_size, std::to_string(wanted.packet_size));
-        require_same("FULT_COMM_DEVICES", i, all[i].devices, std::to_string(wanted.devices));
+        require_same("FULT_COMM_PACKET_SIZE", i, all[i].packet_size, std::to_string(settings.packet_size));
+        require_same("FULT_COMM_DEVICES", i, all[i].devices, std::to_string(settings.devices));
         if (all[i].host == all[self].host)
-            require_same("FULT_COMM_SAME_HOST", i, all[i].same_host, wanted.same_host);
+            require_same("FULT_COMM_SAME_HOST", i, all[i].same_host, settings.same_host);
         if (i == self)
-            own_among_them = shares.size();
+            own_index = shares.size();
         if (all[i].host == all[self].host)
             shares.push_back(all[i].share);
-        near_[i] = wanted.same_host != "none" && all[i].host == all[self].host;
-        if (near_[i]) {
+        on_host_[i] = settings.same_host != "none" && all[i].host == all[self].host;
+        if (on_host_[i]) {
             free_ = std::min(free_, all[i].free_memory);
             allowed_ = std::min(allowed_, all[i].shared_memory);
         }
         if (i == self)
             continue;
-        any_near_ = any_near_ || near_[i];
-        any_far_ = any_far_ || !near_[i];
-        processes_[i] = near_[i] ? all[i].process : 0;
+        any_on_host_ = any_on_host_ || on_host_[i];
+        any_remote_ = any_remote_ || !on_host_[i];
+        processes_[i] = on_host_[i] ? all[i].process : 0;
     }
     processes_[self] = -1;
-    // any_far_ is the same on all ranks: a job has several hosts, or one whose ranks use the network.
+    // any_remote_ is the same on all ranks: a job has several hosts, or one whose ranks use the network.
     const bool is_open =
         std::ranges::all_of(all, [](const introduction &each) { return each.network == "auto"; });
     uses_verbs_ =
-        wanted.network == "verbs" || (is_open && any_far_ && all_have_verbs(boot, adapters, wanted));
-    processors_are_short_ = more_workers_than_processors(shares, own_among_them);
+        settings.network == "verbs" || (is_open && any_remote_ && all_have_verbs(boot, adapters, settings));
+    processors_are_short_ = more_workers_than_processors(shares, own_index);
 }
 
 std::string neighbours::name_of(std::size_t rank, unsigned device) const {
@@ -203,11 +203,11 @@ std::string neighbours::name_of(std::size_t rank, unsigned device) const {
 }
 
 bool neighbours::is_first_here() const noexcept {
-    return std::find(near_.begin(), near_.begin() + rank_, true) == near_.begin() + rank_;
+    return std::find(on_host_.begin(), on_host_.begin() + rank_, true) == on_host_.begin() + rank_;
 }
 
 std::size_t neighbours::ranks_here() const noexcept {
-    return static_cast<std::size_t>(std::count(near_.begin(), near_.end(), true));
+    return static_cast<std::size_t>(std::count(on_host_.begin(), on_host_.end(), true));
 }
 
 // A quarter of the free memory is left to other users, and to a rank's other objects there (a bell).
@@ -216,54 +216,54 @@ std::size_t neighbours::room(bool free) const noexcept {
     return all / std::max<std::size_t>(ranks_here(), 1) / devices_;
 }
 
-std::size_t neighbours::packet_size(const options &wanted) const noexcept {
-    if (wanted.packet_size != 0)
-        return wanted.packet_size;
-    return !any_far_ && wanted.same_host == "auto" ? packet_size_of_one_host : usual_packet_size;
+std::size_t neighbours::packet_size(const options &settings) const noexcept {
+    if (settings.packet_size != 0)
+        return settings.packet_size;
+    return !any_remote_ && settings.same_host == "auto" ? packet_size_of_one_host : usual_packet_size;
 }
 
-joining::joining(const neighbours &all, const options &wanted, unsigned device)
-    : routes(all.size(), -1), all_(all), wanted_(wanted), device_(device) {
-    if (all.any_near())
-        open_near();
-    if (all.any_far())
-        far_ = open_network();
+device_setup::device_setup(const neighbours &all, const options &settings, unsigned device)
+    : routes(all.size(), -1), all_(all), settings_(settings), device_(device) {
+    if (all.any_on_host())
+        open_host_transport();
+    if (all.any_remote())
+        network_ = open_network();
 }
 
 // The bell belongs to this transport, which has nothing else to sleep on.
-void joining::open_near() {
+void device_setup::open_host_transport() {
     const std::string bell = all_.name_of(static_cast<std::size_t>(all_.rank()), device_) + bell_ending;
-    if (wanted_.same_host != "auto") {
-        near_ = open_fabric_for(true, wanted_.same_host);
+    if (settings_.same_host != "auto") {
+        host_ = open_fabric_for(true, settings_.same_host);
         bells = std::make_unique<doorbells>(bell, static_cast<int>(all_.size()));
         return;
     }
     try {
-        near_ = open_shared_memory();
+        host_ = open_shared_memory();
         bells = std::make_unique<doorbells>(bell, static_cast<int>(all_.size()));
     } catch (const std::system_error &none) {
-        near_ = -1;
+        host_ = -1;
         transports.clear();
         shortage_ = none.what();
     }
 }
 
-int joining::open_shared_memory() {
+int device_setup::open_shared_memory() {
     shared_settings s;
     s.name = all_.name_of(static_cast<std::size_t>(all_.rank()), device_);
     s.rank = all_.rank();
     s.ranks = static_cast<int>(all_.ranks_here());
-    s.message = all_.packet_size(wanted_);
+    s.message = all_.packet_size(settings_);
     s.room = std::min(all_.room(true), all_.room(false));
     transports.push_back(open_shared(s));
     return static_cast<int>(transports.size() - 1);
 }
 
 // Once for each host, if lack of memory makes packets smaller than requested.
-void joining::say_what_is_short() const {
-    const std::size_t message = transports[static_cast<std::size_t>(near_)]->limits().message;
-    const std::size_t least = wanted_.packet_size != 0 ? wanted_.packet_size : usual_packet_size;
-    if (wanted_.same_host != "auto" || !all_.is_first_here() || device_ != 0 || message >= least ||
+void device_setup::report_shortage() const {
+    const std::size_t message = transports[static_cast<std::size_t>(host_)]->limits().message;
+    const std::size_t least = settings_.packet_size != 0 ? settings_.packet_size : usual_packet_size;
+    if (settings_.same_host != "auto" || !all_.is_first_here() || device_ != 0 || message >= least ||
         all_.room(true) >= all_.room(false))
         return;
     std::fprintf(
@@ -273,107 +273,107 @@ void joining::say_what_is_short() const {
         all_.ranks_here(), message, least);
 }
 
-int joining::open_fabric_for(bool same_host, const std::string &provider) {
+int device_setup::open_fabric_for(bool same_host, const std::string &provider) {
     fabric_settings s;
-    s.where = same_host ? reach::same_host : reach::network;
+    s.scope = same_host ? reach::same_host : reach::network;
     s.provider = provider == "auto" ? "" : provider;
-    s.interface = wanted_.interface == "auto" ? "" : wanted_.interface;
+    s.interface = settings_.interface == "auto" ? "" : settings_.interface;
     s.name = all_.name_of(static_cast<std::size_t>(all_.rank()), device_);
     s.rank = all_.rank();
     s.expected_ranks = static_cast<int>(all_.size());
-    s.receive_packet_bytes = all_.packet_size(wanted_);
+    s.receive_packet_bytes = all_.packet_size(settings_);
     s.descriptor = static_cast<unsigned>(transports.size());
     transports.push_back(open_fabric(s));
     return static_cast<int>(transports.size() - 1);
 }
 
-int joining::open_network() {
+int device_setup::open_network() {
     if (!all_.uses_verbs())
-        return open_fabric_for(false, wanted_.network);
-    verbs_settings s = verbs_settings_of(wanted_);
+        return open_fabric_for(false, settings_.network);
+    verbs_settings s = verbs_settings_of(settings_);
     s.index = device_;
     s.rank = all_.rank();
-    s.receive_packet_bytes = all_.packet_size(wanted_);
+    s.receive_packet_bytes = all_.packet_size(settings_);
     s.descriptor = static_cast<unsigned>(transports.size());
     transports.push_back(open_verbs(s));
     return static_cast<int>(transports.size() - 1);
 }
 
-std::vector<std::string> joining::addresses() const {
+std::vector<std::string> device_setup::addresses() const {
     const auto of = [&](int index) {
         return index < 0 ? std::string() : transports[static_cast<std::size_t>(index)]->address();
     };
-    return {of(near_), of(far_), shortage_};
+    return {of(host_), of(network_), shortage_};
 }
 
-bool joining::lacks_room(const std::vector<std::string> &of_rank) {
+bool device_setup::lacks_room(const std::vector<std::string> &of_rank) {
     for (std::size_t i = 2; i < of_rank.size(); i += parts)
         if (!of_rank[i].empty())
             return true;
     return false;
 }
 
-bool joining::lacks_room(const all_addresses &addresses) {
+bool device_setup::lacks_room(const all_addresses &addresses) {
     return std::any_of(addresses.begin(), addresses.end(),
                        [](const auto &of_rank) { return lacks_room(of_rank); });
 }
 
 // True if messages to that rank go over the network.
-bool joining::is_far(const all_addresses &addresses, std::size_t rank) const {
-    return !all_.is_near(rank) || !shortage_.empty() || !part(addresses, rank, 2).empty();
+bool device_setup::is_remote(const all_addresses &addresses, std::size_t rank) const {
+    return !all_.is_on_host(rank) || !shortage_.empty() || !part(addresses, rank, 2).empty();
 }
 
-void joining::go_far(const all_addresses &addresses) {
+void device_setup::use_network(const all_addresses &addresses) {
     std::size_t lacking = 0, first = all_.size();
-    bool any_far = false;
+    bool any_remote = false;
     for (std::size_t i = 0; i < all_.size(); ++i) {
-        if (!all_.is_near(i))
+        if (!all_.is_on_host(i))
             continue;
-        any_far = any_far || (static_cast<int>(i) != all_.rank() && is_far(addresses, i));
+        any_remote = any_remote || (static_cast<int>(i) != all_.rank() && is_remote(addresses, i));
         lacking += lacks_room(addresses[i]) ? 1 : 0;
         if (!part(addresses, i, 2).empty())
             first = std::min(first, i);
     }
-    if (!any_far)
+    if (!any_remote)
         return;
     if (static_cast<int>(first) == all_.rank() && is_first_shortage(addresses))
         std::fprintf(stderr, "%s. Until then messages of %zu of the %zu ranks here go over the network\n",
                      shortage_.c_str(), lacking, all_.ranks_here());
-    if (far_ < 0)
-        far_ = open_network();
+    if (network_ < 0)
+        network_ = open_network();
 }
 
 // True if all ranks of this host have the memory of their earlier devices.
-bool joining::is_first_shortage(const all_addresses &addresses) const {
+bool device_setup::is_first_shortage(const all_addresses &addresses) const {
     for (std::size_t rank = 0; rank < all_.size(); ++rank)
-        for (unsigned i = 0; all_.is_near(rank) && i < device_; ++i)
+        for (unsigned i = 0; all_.is_on_host(rank) && i < device_; ++i)
             if (!addresses[rank][i * parts + 2].empty())
                 return false;
     return true;
 }
 
-void joining::connect(const all_addresses &addresses) {
-    std::vector<std::string> near(all_.size()), far(all_.size()), bell_names(all_.size());
+void device_setup::connect(const all_addresses &addresses) {
+    std::vector<std::string> host(all_.size()), network(all_.size()), bell_names(all_.size());
     for (std::size_t i = 0; i < all_.size(); ++i) {
         if (static_cast<int>(i) == all_.rank())
             continue;
-        const bool over_network = is_far(addresses, i);
-        routes[i] = over_network ? far_ : near_;
-        (over_network ? far : near)[i] = part(addresses, i, over_network ? 1 : 0);
+        const bool over_network = is_remote(addresses, i);
+        routes[i] = over_network ? network_ : host_;
+        (over_network ? network : host)[i] = part(addresses, i, over_network ? 1 : 0);
         if (!over_network)
             bell_names[i] = all_.name_of(i, device_) + bell_ending;
     }
-    if (near_ >= 0)
-        transports[static_cast<std::size_t>(near_)]->connect(near);
-    if (near_ >= 0 && !lacks_room(addresses)) // go_far has reported more
-        say_what_is_short();
-    if (far_ >= 0)
-        transports[static_cast<std::size_t>(far_)]->connect(far);
+    if (host_ >= 0)
+        transports[static_cast<std::size_t>(host_)]->connect(host);
+    if (host_ >= 0 && !lacks_room(addresses)) // use_network has reported more
+        report_shortage();
+    if (network_ >= 0)
+        transports[static_cast<std::size_t>(network_)]->connect(network);
     if (bells)
         bells->connect(bell_names);
 }
 
-void joining::hide() noexcept {
+void device_setup::hide() noexcept {
     for (const auto &each : transports)
         each->conceal();
     if (bells)

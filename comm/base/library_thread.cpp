@@ -1,4 +1,4 @@
-#include "comm/base/own_thread.hpp"
+#include "comm/base/library_thread.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -44,21 +44,21 @@ void name_thread(pid_t thread, const char *name) noexcept {
 
 } // namespace
 
-own_thread::own_thread(const char *name) noexcept : number_(::gettid()) {
+library_thread::library_thread(const char *name) noexcept : number_(::gettid()) {
     fult::detail::run_on_processors_at_start();
     ::pthread_setname_np(::pthread_self(), name);
     fult::detail::know_thread(number_);
 }
 
-own_thread::~own_thread() { fult::detail::forget_thread(number_); }
+library_thread::~library_thread() { fult::detail::forget_thread(number_); }
 
-others_threads::others_threads() noexcept : maker_(::gettid()), is_open_(true) {
+foreign_threads::foreign_threads() noexcept : maker_(::gettid()), is_open_(true) {
     std::memcpy(name_, thread_name(maker_).text, sizeof name_ - 1);
     name_thread(maker_, name_of_others);
 }
 
 // Threads that the program starts meanwhile have other names.
-void others_threads::close() noexcept {
+void foreign_threads::close() noexcept {
     if (!std::exchange(is_open_, false))
         return;
     name_thread(maker_, name_);
@@ -76,7 +76,7 @@ void others_threads::close() noexcept {
     ::closedir(all);
 }
 
-others_threads::~others_threads() {
+foreign_threads::~foreign_threads() {
     close();
     for (const pid_t thread : known_)
         fult::detail::forget_thread(thread);

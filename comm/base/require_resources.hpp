@@ -13,7 +13,7 @@
 namespace fult::comm::detail {
 
 // Returns f(). If there is no memory or no thread for it, the program ends; `call` is in its message.
-template <class F> auto or_end(const char *call, F f) noexcept {
+template <class F> auto require_resources(const char *call, F f) noexcept {
     try {
         return f();
     } catch (const std::bad_alloc &) {

@@ -27,13 +27,15 @@ class neighbours {
   public:
     // Exchanges the ranks' descriptions. Throws std::runtime_error if other ranks have different values of
     // options that must be the same.
-    neighbours(bootstrap &boot, const options &wanted);
+    neighbours(bootstrap &boot, const options &settings);
 
     int rank() const noexcept { return rank_; }
-    std::size_t size() const noexcept { return near_.size(); }
-    bool is_near(std::size_t rank) const noexcept { return near_[rank]; } // here, unless same_host is none
-    bool any_near() const noexcept { return any_near_; }
-    bool any_far() const noexcept { return any_far_; }
+    std::size_t size() const noexcept { return on_host_.size(); }
+    bool is_on_host(std::size_t rank) const noexcept {
+        return on_host_[rank];
+    } // here, unless same_host is none
+    bool any_on_host() const noexcept { return any_on_host_; }
+    bool any_remote() const noexcept { return any_remote_; }
     // True if this is the first rank of its host, which reports for all of them.
     bool is_first_here() const noexcept;
     std::size_t ranks_here() const noexcept; // including this one
@@ -41,7 +43,7 @@ class neighbours {
     // FULT_COMM_SHARED_MEMORY.
     std::size_t room(bool free) const noexcept;
     // What the option means for this job; the same on all ranks.
-    std::size_t packet_size(const options &wanted) const noexcept;
+    std::size_t packet_size(const options &settings) const noexcept;
     // True if the ranks of this host have more workers than processors.
     bool processors_are_short() const noexcept { return processors_are_short_; }
     // In the form that liveness takes: 0 for ranks that are not near, -1 for this one.
@@ -58,22 +60,22 @@ class neighbours {
     int rank_;
     std::string job_;
     std::uint64_t secret_;
-    std::vector<bool> near_;
+    std::vector<bool> on_host_;
     std::vector<pid_t> processes_;
-    bool any_near_ = false, any_far_ = false, uses_verbs_ = false;
+    bool any_on_host_ = false, any_remote_ = false, uses_verbs_ = false;
     std::size_t free_ = 0, allowed_ = 0; // bytes of shared memory: minimum over the ranks of this host
     unsigned devices_;
     bool processors_are_short_ = false;
 };
 
 // Connects one device to those of the same number at the other ranks, in steps that all ranks take together:
-// open; exchange addresses(); if lacks_room() for any device, go_far() and another exchange; connect; a
+// open; exchange addresses(); if lacks_room() for any device, use_network() and another exchange; connect; a
 // barrier; hide.
-class joining {
+class device_setup {
   public:
     static constexpr std::size_t parts = 3; // number of strings in addresses()
 
-    joining(const neighbours &all, const options &wanted, unsigned device);
+    device_setup(const neighbours &all, const options &settings, unsigned device);
 
     // By rank; each rank has those of its devices in order.
     using all_addresses = std::vector<std::vector<std::string>>;
@@ -82,7 +84,7 @@ class joining {
     // True if some rank of the job has no space for its shared memory. All ranks get the same answer.
     static bool lacks_room(const all_addresses &addresses);
     // Such a rank and the others of its host use the network instead. One of them reports it.
-    void go_far(const all_addresses &addresses);
+    void use_network(const all_addresses &addresses);
     void connect(const all_addresses &addresses);
     void hide() noexcept;
 
@@ -91,12 +93,12 @@ class joining {
     std::unique_ptr<doorbells> bells;
 
   private:
-    void open_near();
+    void open_host_transport();
     int open_shared_memory();
-    void say_what_is_short() const;
+    void report_shortage() const;
     static bool lacks_room(const std::vector<std::string> &of_rank);
     bool is_first_shortage(const all_addresses &addresses) const;
-    bool is_far(const all_addresses &addresses, std::size_t rank) const;
+    bool is_remote(const all_addresses &addresses, std::size_t rank) const;
     const std::string &part(const all_addresses &addresses, std::size_t rank, std::size_t which) const {
         return addresses[rank][device_ * parts + which];
     }
@@ -104,10 +106,10 @@ class joining {
     int open_network();
 
     const neighbours &all_;
-    options wanted_;
+    options settings_;
     unsigned device_;
-    std::string shortage_;     // why this rank has no shared memory
-    int near_ = -1, far_ = -1; // index in transports
+    std::string shortage_;         // why this rank has no shared memory
+    int host_ = -1, network_ = -1; // index in transports
 };
 
 } // namespace fult::comm::detail
