@@ -125,13 +125,13 @@ void arrivals::deliver(receive &r, unexpected_message &m) noexcept {
     }
     const std::lock_guard hold(core_.mutex);
     deliver_locked(r, m);
-    send_path_.flush_all();
+    core_.sends.flush_all();
 }
 
 void arrivals::deliver_locked(receive &r, unexpected_message &m) noexcept {
     if (m.content == unexpected_message::content_kind::rts) {
-        flow_.release_unexpected(m);
-        rendezvous_.begin(r, r.endpoint->own(m.envelope), m.envelope.source, m.rts);
+        core_.flow.release_unexpected(m);
+        core_.long_messages.begin(r, r.endpoint->own(m.envelope), m.envelope.source, m.rts);
         free_message(&m);
     } else {
         deliver_bytes(r, m, &core_.callbacks);
@@ -144,7 +144,7 @@ void arrivals::deliver_bytes(receive &r, unexpected_message &m, callback_queue *
         fill(r, m.envelope, s, callbacks);
         s.finished(s, callbacks);
     } else {
-        flow_.release_unexpected(m);
+        core_.flow.release_unexpected(m);
         fill(r, m.envelope, std::span<const std::byte>(m.bytes(), m.envelope.size), callbacks);
     }
     free_message(&m);
@@ -167,16 +167,16 @@ void arrivals::post(receive &r) noexcept {
 
 void arrivals::discard(unexpected_message &m) noexcept {
     await_bytes(m);
-    flow_.release_unexpected(m);
+    core_.flow.release_unexpected(m);
     switch (m.content) {
     case unexpected_message::content_kind::eager:
         break;
     case unexpected_message::content_kind::rts:
-        rendezvous_.refuse(m.envelope.source, m.rts, core_.refusing ? id_never : id_too_long);
+        core_.long_messages.refuse(m.envelope.source, m.rts, core_.refusing ? id_never : id_too_long);
         break;
     case unexpected_message::content_kind::local:
         if (core_.refusing)
-            rendezvous_.count_refusal(m.envelope);
+            core_.long_messages.count_refusal(m.envelope);
         m.local->finished(*m.local, &core_.callbacks);
         break;
     }
@@ -196,11 +196,11 @@ void arrivals::discard_all(unexpected_message *first) noexcept {
 bool arrivals::deliver_to_self(endpoint_state &e, const status &envelope,
                                std::span<const std::byte> bytes) noexcept {
     if (e.is_accounted())
-        flow_.account_queued(envelope);
+        core_.flow.account_queued(envelope);
     if (e.deliver_to_self(envelope, bytes))
         return true;
     if (e.is_accounted())
-        flow_.release_queued(envelope);
+        core_.flow.release_queued(envelope);
     return false;
 }
 
@@ -218,7 +218,7 @@ void arrivals::send_to_self(endpoint_state &e, std::uint32_t tag, const void *da
     m->envelope = envelope;
     if (size != 0)
         std::memcpy(m->bytes(), data, size);
-    flow_.account(*m);
+    core_.flow.account(*m);
     m->is_copied.store(true, std::memory_order_release); // pairs with await_bytes
     if (receive *r = e.arrive(*m))
         deliver(*r, *m);
@@ -227,7 +227,7 @@ void arrivals::send_to_self(endpoint_state &e, std::uint32_t tag, const void *da
 void arrivals::send_to_self(send_operation &s) noexcept {
     s.envelope = {s.endpoint_rank, s.tag, s.size};
     const status envelope{s.rank, s.tag, s.size};
-    endpoint_state &e = *endpoints_.find(s.endpoint_id);
+    endpoint_state &e = *core_.endpoints.find(s.endpoint_id);
     if (!e.matches()) {
         std::unique_ptr<std::byte[]> copy(s.is_scattered ? new (std::nothrow) std::byte[s.size] : nullptr);
         if (copy)
@@ -255,7 +255,7 @@ void arrivals::send_to_self(send_operation &s) noexcept {
 bool arrivals::arrive(int source, const record_view &r) noexcept {
     if (r.endpoint >= most_endpoints) [[unlikely]]
         return true;
-    endpoint_state *e = endpoints_.find(r.endpoint);
+    endpoint_state *e = core_.endpoints.find(r.endpoint);
     if (!e || core_.refusing || e->needs_screening()) [[unlikely]] {
         if (!e || core_.refusing || e->has_early())
             return hold_early_message(source, r);
@@ -286,7 +286,7 @@ bool arrivals::message_arrived(endpoint_state &e, int source, const record_view 
         return true;
     }
     std::memcpy(m->bytes(), r.body.data(), r.body.size());
-    flow_.account(*m);
+    core_.flow.account(*m);
     m->is_copied.store(true, std::memory_order_release); // pairs with await_bytes
     return true;
 }
@@ -296,16 +296,16 @@ bool arrivals::rts_arrived(endpoint_state &e, int source, const record_view &r) 
     const auto rts = body_as<rts_body>(r.body);
     if (!rts)
         return true;
-    if (!answers_.reserve())
+    if (!core_.answers.reserve())
         return false;
     if (e.closed.load(std::memory_order_relaxed)) {
-        rendezvous_.refuse(source, *rts, id_too_long);
+        core_.long_messages.refuse(source, *rts, id_too_long);
         return true;
     }
     const status envelope{source, r.tag, rts->size};
     unexpected_message *m = e.matches() ? acquire_message(0) : nullptr;
     if (e.matches() ? !m : !deliveries_.rts_arrived(e, envelope, *rts)) {
-        answers_.release_reservation();
+        core_.answers.release_reservation();
         return false;
     }
     if (!m)
@@ -315,10 +315,10 @@ bool arrivals::rts_arrived(endpoint_state &e, int source, const record_view &r) 
     m->rts = *rts;
     if (receive *waiting = e.arrive(*m)) {
         keep_spare(m);
-        rendezvous_.begin(*waiting, e.own(envelope), source, *rts);
+        core_.long_messages.begin(*waiting, e.own(envelope), source, *rts);
         return true;
     }
-    flow_.account(*m);
+    core_.flow.account(*m);
     m->is_copied.store(true, std::memory_order_release); // pairs with await_bytes
     return true;
 }
@@ -328,9 +328,9 @@ bool arrivals::rts_arrived(endpoint_state &e, int source, const record_view &r) 
 bool arrivals::refuse_early_message(int source, const record_view &r) noexcept {
     if (r.kind != record::rts)
         return true;
-    if (!answers_.reserve())
+    if (!core_.answers.reserve())
         return false;
-    rendezvous_.refuse(source, *body_as<rts_body>(r.body), core_.refusing ? id_never : id_too_long);
+    core_.long_messages.refuse(source, *body_as<rts_body>(r.body), core_.refusing ? id_never : id_too_long);
     return true;
 }
 
@@ -339,12 +339,12 @@ bool arrivals::hold_early_message(int source, const record_view &r) noexcept {
     const bool is_rts = r.kind == record::rts;
     if (is_rts && !rts)
         return true;
-    if (core_.refusing || (endpoints_.has_gone(r.endpoint) && !endpoints_.expects()))
+    if (core_.refusing || (core_.endpoints.has_gone(r.endpoint) && !core_.endpoints.expects()))
         return refuse_early_message(source, r);
     unexpected_message *m = allocate_message(r.body.size());
     if (!m)
         return false;
-    if (is_rts && !answers_.reserve()) {
+    if (is_rts && !core_.answers.reserve()) {
         free_message(m);
         return false;
     }
@@ -358,7 +358,7 @@ bool arrivals::hold_early_message(int source, const record_view &r) noexcept {
         if (!r.body.empty())
             std::memcpy(m->bytes(), r.body.data(), r.body.size());
     }
-    flow_.account(*m);
+    core_.flow.account(*m);
     m->is_copied.store(true, std::memory_order_release); // pairs with await_bytes
     early_.append(*m);
     return true;
@@ -382,7 +382,7 @@ bool arrivals::admit(endpoint_state &e, unexpected_message &m) noexcept {
         if (!e.deliver_in_order(m.envelope, std::span<const std::byte>(m.bytes(), m.envelope.size)))
             return false;
     }
-    flow_.release_unexpected(m);
+    core_.flow.release_unexpected(m);
     free_message(&m);
     return true;
 }
@@ -410,7 +410,7 @@ void arrivals::drop_early_messages(unsigned endpoint) noexcept {
 void arrivals::drop_detached_messages() noexcept {
     early_messages all = std::exchange(early_, {});
     while (unexpected_message *m = all.take())
-        if (endpoints_.has_gone(static_cast<unsigned>(m->key >> 52)))
+        if (core_.endpoints.has_gone(static_cast<unsigned>(m->key >> 52)))
             discard(*m);
         else
             early_.append(*m);
@@ -424,7 +424,7 @@ void arrivals::drop_early_messages() noexcept {
 void arrivals::retry_undelivered() noexcept {
     if (!deliveries_.take_undelivered())
         return;
-    endpoints_.each([&](endpoint_state &e) {
+    core_.endpoints.each([&](endpoint_state &e) {
         if (!e.matches() && (!e.deliver_all_ready() || (e.has_early() && !admit_early_messages(e))))
             deliveries_.mark_undelivered();
     });

@@ -9,20 +9,13 @@
 #include "comm/device/deliveries.hpp"
 #include "comm/match/match_table.hpp"
 #include "comm/protocol/early_messages.hpp"
+#include "comm/protocol/protocol_core.hpp"
 
 namespace fult::comm::detail {
 
 class arrivals {
   public:
-    arrivals(device_core &core, send_path &path, answer_queue &answers, rendezvous &long_messages,
-             flow_control &flow, endpoint_table &endpoints, deliveries &unmatched) noexcept
-        : core_(core),
-          send_path_(path),
-          answers_(answers),
-          rendezvous_(long_messages),
-          flow_(flow),
-          endpoints_(endpoints),
-          deliveries_(unmatched) {}
+    arrivals(protocol_core &core, deliveries &fetches) noexcept : core_(core), deliveries_(fetches) {}
     arrivals(const arrivals &) = delete;
     arrivals &operator=(const arrivals &) = delete;
     ~arrivals();
@@ -82,12 +75,7 @@ class arrivals {
     unexpected_message *acquire_message(std::size_t payload) noexcept;
     void keep_spare(unexpected_message *m) noexcept;
 
-    device_core &core_;
-    send_path &send_path_;
-    answer_queue &answers_;
-    rendezvous &rendezvous_;
-    flow_control &flow_;
-    endpoint_table &endpoints_;
+    protocol_core &core_;
     deliveries &deliveries_;
     match_table table_;
     early_messages early_;

@@ -16,10 +16,10 @@ struct deliveries::fetch_operation : receive {
     bool is_accounted = false;
 };
 
-void deliveries::reserve(std::size_t more) { full_endpoints_.reserve(endpoints_.attached() + more); }
+void deliveries::reserve(std::size_t more) { full_endpoints_.reserve(core_.endpoints.attached() + more); }
 
 void deliveries::detach(const endpoint_state &e) noexcept {
-    flow_.add_waiting(-static_cast<int>(std::erase(full_endpoints_, &e)));
+    core_.flow.add_waiting(-static_cast<int>(std::erase(full_endpoints_, &e)));
 }
 
 bool deliveries::rts_arrived(endpoint_state &e, const status &envelope, const rts_body &rts) noexcept {
@@ -35,7 +35,7 @@ bool deliveries::rts_arrived(endpoint_state &e, const status &envelope, const rt
         fetch(e, *message);
     } else if (first) {
         full_endpoints_.push_back(&e); // has capacity for all endpoints
-        flow_.add_waiting(1);
+        core_.flow.add_waiting(1);
     }
     return true;
 }
@@ -43,7 +43,7 @@ bool deliveries::rts_arrived(endpoint_state &e, const status &envelope, const rt
 // A message that is longer than the share, or that others keep from fitting, is fetched when its endpoint has
 // nothing else to deliver: so every dequeue loop proceeds.
 bool deliveries::has_room_for(endpoint_state &e, const status &envelope) const noexcept {
-    const std::ptrdiff_t left = flow_.share() - flow_.unexpected(envelope.source);
+    const std::ptrdiff_t left = core_.flow.share() - core_.flow.unexpected(envelope.source);
     return !e.is_accounted() || core_.peers.has_failed(envelope.source) ||
            (left >= 0 && flow_control::queued_bytes(envelope) <= static_cast<std::size_t>(left)) ||
            e.is_drained();
@@ -52,7 +52,7 @@ bool deliveries::has_room_for(endpoint_state &e, const status &envelope) const n
 void deliveries::fetch_waiting() noexcept {
     if (full_endpoints_.empty())
         return;
-    flow_.add_waiting(-static_cast<int>(
+    core_.flow.add_waiting(-static_cast<int>(
         std::erase_if(full_endpoints_, [&](endpoint_state *e) { return fetch_waiting(*e); })));
 }
 
@@ -84,7 +84,7 @@ void deliveries::fetch(endpoint_state &e, ordered_message &message) noexcept {
     if (f)
         f->bytes.reset(new (std::nothrow) std::byte[rts.size]);
     if (!f || !f->bytes) {
-        rendezvous_.refuse(envelope.source, rts, id_no_room);
+        core_.long_messages.refuse(envelope.source, rts, id_no_room);
         message.state = ordered_message::lost;
         if (!e.deliver_ready(envelope.source))
             mark_undelivered();
@@ -98,7 +98,7 @@ void deliveries::fetch(endpoint_state &e, ordered_message &message) noexcept {
     f->message = &message;
     f->is_accounted = e.is_accounted();
     if (f->is_accounted)
-        flow_.account_queued(envelope);
+        core_.flow.account_queued(envelope);
     message.state = ordered_message::in_transfer;
     e.count_transfer();
     f->finished = [](operation &op,
@@ -106,14 +106,14 @@ void deliveries::fetch(endpoint_state &e, ordered_message &message) noexcept {
         const std::unique_ptr<fetch_operation> done(static_cast<fetch_operation *>(&op));
         done->owner->complete_fetch(*done);
     };
-    rendezvous_.begin(*f.release(), envelope, envelope.source, rts);
+    core_.long_messages.begin(*f.release(), envelope, envelope.source, rts);
 } // NOLINT(clang-analyzer-cplusplus.NewDeleteLeaks): deleted in `finished`
 
 // The endpoint may have ended meanwhile, and its place with it.
 void deliveries::complete_fetch(fetch_operation &f) noexcept {
-    endpoint_state *const e = endpoints_.find(f.endpoint_id);
+    endpoint_state *const e = core_.endpoints.find(f.endpoint_id);
     if (f.is_accounted && (!e || f.failure != errc::none))
-        flow_.release_queued(f.envelope);
+        core_.flow.release_queued(f.envelope);
     if (!e)
         return;
     e->end_transfer();

@@ -6,9 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "comm/protocol/endpoint_table.hpp"
-#include "comm/protocol/flow_control.hpp"
-#include "comm/protocol/rendezvous.hpp"
+#include "comm/protocol/protocol_core.hpp"
 
 namespace fult::comm::detail {
 
@@ -17,9 +15,7 @@ struct ordered_message;
 // Under the device's lock.
 class deliveries {
   public:
-    deliveries(device_core &core, rendezvous &long_messages, flow_control &flow, endpoint_table &endpoints,
-               device_sleep &sleep) noexcept
-        : core_(core), rendezvous_(long_messages), flow_(flow), endpoints_(endpoints), sleep_(sleep) {}
+    explicit deliveries(protocol_core &core) noexcept : core_(core) {}
     deliveries(const deliveries &) = delete;
     deliveries &operator=(const deliveries &) = delete;
 
@@ -33,7 +29,7 @@ class deliveries {
     // An endpoint had no memory to deliver messages that are here; they are retried.
     void mark_undelivered() noexcept {
         undelivered_ = true;
-        sleep_.interrupt();
+        core_.sleep.interrupt();
     }
     bool has_undelivered() const noexcept { return undelivered_; }
     bool take_undelivered() noexcept { return std::exchange(undelivered_, false); }
@@ -46,11 +42,7 @@ class deliveries {
     void fetch(endpoint_state &e, ordered_message &message) noexcept;
     void complete_fetch(fetch_operation &f) noexcept;
 
-    device_core &core_;
-    rendezvous &rendezvous_;
-    flow_control &flow_;
-    endpoint_table &endpoints_;
-    device_sleep &sleep_;
+    protocol_core &core_;
     std::vector<endpoint_state *> full_endpoints_; // some messages of theirs are left at their senders
     bool undelivered_ = false;
 };

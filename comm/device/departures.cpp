@@ -17,19 +17,19 @@ void departures::fail(peer &peer) noexcept {
     if (!core_.peers.mark_failed(peer))
         return;
     peer.route->forget(peer.rank); // first: what ends by this may give its memory back
-    send_path_.fail(peer);
-    rendezvous_.fail(peer);
+    core_.sends.fail(peer);
+    core_.long_messages.fail(peer);
     fail_receives(peer.rank);
     one_sided_.fail(peer.rank);
     if (!core_.peers.has_left(peer.rank))
         report_to_all(peer.rank, errc::peer_failed);
     if (liveness_)
         liveness_->spread(peer.rank);
-    probes_.handle_departure();
+    core_.probes.handle_departure();
 }
 
 void departures::fail_receives(int rank) noexcept {
-    endpoints_.each([&](endpoint_state &e) {
+    core_.endpoints.each([&](endpoint_state &e) {
         if (!e.matches())
             return;
         if (e.is_collective_context) {
@@ -56,18 +56,18 @@ void departures::end_receives(receive *first, errc reason) noexcept {
 
 bool departures::peer_leaves(int rank) noexcept {
     peer &peer = core_.peers.of(rank);
-    if (!core_.limits_of(peer).delivers_after_close && !answers_.send(rank, record::farewell))
+    if (!core_.limits_of(peer).delivers_after_close && !core_.answers.send(rank, record::farewell))
         return false;
     if (!core_.peers.mark_left(peer))
         return true;
-    probes_.handle_departure();
+    core_.probes.handle_departure();
     if (core_.refusing) // this rank leaves too, and has no receives
         return true;
     // For all endpoints at once: when a job ends this happens for each rank, and the table may be large.
     match_item *orphans = arrivals_.table().remove_if(
         match_kind::receive, [&](match_item &i) { return static_cast<receive &>(i).source == rank; });
     end_receives(static_cast<receive *>(static_cast<wildcard_item *>(orphans)), errc::peer_left);
-    endpoints_.each([&](endpoint_state &e) {
+    core_.endpoints.each([&](endpoint_state &e) {
         if (e.has_wildcards())
             end_receives(e.take_orphans(rank), errc::peer_left);
     });
@@ -77,7 +77,7 @@ bool departures::peer_leaves(int rank) noexcept {
 }
 
 void departures::report_to_all(int rank, errc reason) noexcept {
-    endpoints_.each([&](endpoint_state &e) { report(e, rank, reason); });
+    core_.endpoints.each([&](endpoint_state &e) { report(e, rank, reason); });
 }
 
 void departures::report(endpoint_state &e, int rank, errc reason) noexcept {
@@ -94,8 +94,8 @@ void departures::report_earlier(endpoint_state &e) noexcept {
 void departures::leave() noexcept {
     core_.refusing = true;
     arrivals_.drop_early_messages();
-    endpoints_.each([&](endpoint_state &e) { arrivals_.discard_all(e.take_messages()); });
-    send_path_.flush_all();
+    core_.endpoints.each([&](endpoint_state &e) { arrivals_.discard_all(e.take_messages()); });
+    core_.sends.flush_all();
     announce_leave();
 }
 
@@ -103,8 +103,8 @@ void departures::leave() noexcept {
 void departures::announce_leave() noexcept {
     for (int rank = 0; rank < core_.peers.size(); ++rank)
         if (peer &each = core_.peers.of(rank); each.route && !each.leave_sent)
-            each.leave_sent = answers_.send(rank, record::leaving);
-    send_path_.flush_all();
+            each.leave_sent = core_.answers.send(rank, record::leaving);
+    core_.sends.flush_all();
 }
 
 bool departures::may_close() noexcept {

@@ -6,11 +6,7 @@
 
 #include "comm/device/arrivals.hpp"
 #include "comm/device/handler_calls.hpp"
-#include "comm/protocol/core.hpp"
-#include "comm/protocol/endpoint_table.hpp"
-#include "comm/protocol/probe_port.hpp"
-#include "comm/protocol/rendezvous.hpp"
-#include "comm/protocol/send_path.hpp"
+#include "comm/protocol/protocol_core.hpp"
 
 namespace fult::comm::detail {
 
@@ -20,18 +16,8 @@ class one_sided;
 // Under the device's lock.
 class departures {
   public:
-    departures(device_core &core, send_path &path, answer_queue &answers, rendezvous &long_messages,
-               endpoint_table &endpoints, arrivals &arriving, one_sided &accesses, probe_port &probes,
-               handler_calls &handlers) noexcept
-        : core_(core),
-          send_path_(path),
-          answers_(answers),
-          rendezvous_(long_messages),
-          endpoints_(endpoints),
-          arrivals_(arriving),
-          one_sided_(accesses),
-          probes_(probes),
-          handlers_(handlers) {}
+    departures(protocol_core &core, arrivals &messages, one_sided &accesses, handler_calls &handlers) noexcept
+        : core_(core), arrivals_(messages), one_sided_(accesses), handlers_(handlers) {}
     departures(const departures &) = delete;
     departures &operator=(const departures &) = delete;
 
@@ -58,14 +44,9 @@ class departures {
     void report_to_all(int rank, errc reason) noexcept;
     void end_receives(receive *first, errc reason) noexcept;
 
-    device_core &core_;
-    send_path &send_path_;
-    answer_queue &answers_;
-    rendezvous &rendezvous_;
-    endpoint_table &endpoints_;
+    protocol_core &core_;
     arrivals &arrivals_;
     one_sided &one_sided_;
-    probe_port &probes_;
     handler_calls &handlers_;
     liveness *liveness_ = nullptr;
 };

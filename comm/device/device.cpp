@@ -10,26 +10,17 @@ namespace fult::comm::detail {
 device::device(const device_settings &settings, std::vector<std::unique_ptr<transport>> transports,
                const std::vector<int> &routes)
     : core_(settings, std::move(transports), routes),
-      packets_(core_),
-      credits_(core_),
-      send_path_(core_, packets_, sleep_, credits_),
-      answers_(core_, send_path_, sleep_),
-      rendezvous_(core_, send_path_, answers_, sleep_),
-      handlers_(core_.callbacks, endpoints_, packets_),
-      flow_(core_, answers_),
-      deliveries_(core_, rendezvous_, flow_, endpoints_, sleep_),
-      arrivals_(core_, send_path_, answers_, rendezvous_, flow_, endpoints_, deliveries_),
-      one_sided_(core_, send_path_, arrivals_, sleep_, progress_),
-      departures_(core_, send_path_, answers_, rendezvous_, endpoints_, arrivals_, one_sided_, probes_,
-                  handlers_),
-      receive_path_(core_, packets_, sleep_, arrivals_, rendezvous_, one_sided_, departures_, probes_,
-                    handlers_, credits_),
-      progress_({core_, sleep_, credits_, send_path_, answers_, rendezvous_, flow_, deliveries_, arrivals_,
-                 one_sided_, probes_, receive_path_}) {
+      handlers_(core_),
+      deliveries_(core_),
+      arrivals_(core_, deliveries_),
+      one_sided_(core_, arrivals_, progress_),
+      departures_(core_, arrivals_, one_sided_, handlers_),
+      receive_path_(core_, arrivals_, one_sided_, departures_, handlers_),
+      progress_(core_, deliveries_, arrivals_, one_sided_, receive_path_) {
     core_.mutex.set_hook(*this);
 }
 
-device::~device() { packets_.end_transports(); }
+device::~device() { core_.packets.end_transports(); }
 
 // What callbacks send goes out as after each progress, at the latest.
 void device::run_hook() noexcept {
@@ -40,7 +31,7 @@ void device::run_hook() noexcept {
         callback_queue::run(due);
         core_.mutex.lock();
         handlers_.reclaim();
-        send_path_.flush_all();
+        core_.sends.flush_all();
         departures_.fail_scheduled();
         due = core_.callbacks.take();
         core_.mutex.release();
@@ -57,10 +48,10 @@ bool device::send_now(endpoint_state &e, int to, std::uint32_t tag, const void *
     }
     std::unique_lock hold(core_.mutex);
     if (!p.send_queue.empty() || p.rts_only || p.is_failing() ||
-        !send_path_.append(p, record::eager, 0, e.id, tag, {static_cast<const std::byte *>(data), size}))
+        !core_.sends.append(p, record::eager, 0, e.id, tag, {static_cast<const std::byte *>(data), size}))
         return false;
-    send_path_.flush_unless_others_run(p);
-    if (send_path_.needs_poll(size)) [[unlikely]] {
+    core_.sends.flush_unless_others_run(p);
+    if (core_.sends.needs_poll(size)) [[unlikely]] {
         hold.unlock();
         progress_.progress();
     }
@@ -75,16 +66,16 @@ void device::send(send_operation &s) noexcept {
     }
     const std::lock_guard hold(core_.mutex);
     s.kind = record::eager;
-    const bool is_eager = !s.is_synchronous && s.size <= send_path_.eager_limit(s.rank) && !p.rts_only;
+    const bool is_eager = !s.is_synchronous && s.size <= core_.sends.eager_limit(s.rank) && !p.rts_only;
     errc failure = p.is_failing() ? errc::peer_failed : errc::none;
-    if (failure == errc::none && !is_eager && !rendezvous_.offer(s))
+    if (failure == errc::none && !is_eager && !core_.long_messages.offer(s))
         failure = errc::retry;
     if (failure != errc::none) {
-        send_path_.end(s, failure);
+        core_.sends.end(s, failure);
         return;
     }
-    send_path_.queue(s);
-    send_path_.flush_unless_others_run(p);
+    core_.sends.queue(s);
+    core_.sends.flush_unless_others_run(p);
 }
 
 bool device::cancel(receive &r) noexcept { return r.endpoint->remove(r); }
@@ -103,8 +94,8 @@ void device::attach(endpoint_state &e, endpoint_state &collective_context) {
 }
 
 void device::attach_locked(endpoint_state &e) noexcept {
-    e.attachment = endpoints_.next_attachment();
-    endpoints_.attach(e.id, e);
+    e.attachment = core_.endpoints.next_attachment();
+    core_.endpoints.attach(e.id, e);
     if (e.is_collective_context && e.any_failed())
         e.closed.store(true, std::memory_order_release); // pairs with arrivals::post
     if (!arrivals_.admit_early_messages(e))
@@ -116,9 +107,9 @@ void device::attach_locked(endpoint_state &e) noexcept {
 void device::detach(endpoint_state &e) noexcept {
     {
         const std::lock_guard hold(core_.mutex);
-        if (endpoints_.find(e.id) != &e)
+        if (core_.endpoints.find(e.id) != &e)
             return; // it was never attached: its id may be used again
-        endpoints_.detach(e.id);
+        core_.endpoints.detach(e.id);
         arrivals_.drop_early_messages(e.id);
         deliveries_.detach(e);
         if (e.has_end_handler())
@@ -134,19 +125,19 @@ void device::detach(endpoint_state &e) noexcept {
 
 void device::expect_endpoint() noexcept {
     const std::lock_guard hold(core_.mutex);
-    endpoints_.expect();
+    core_.endpoints.expect();
 }
 
 void device::end_expected_endpoint() noexcept {
     const std::lock_guard hold(core_.mutex);
-    if (endpoints_.end_expected())
+    if (core_.endpoints.end_expected())
         arrivals_.drop_detached_messages();
-    send_path_.flush_all();
+    core_.sends.flush_all();
 }
 
 std::size_t device::endpoints() const noexcept {
     std::size_t count = 0;
-    endpoints_.each([&](const endpoint_state &e) { count += e.is_collective_context ? 0 : 1; });
+    core_.endpoints.each([&](const endpoint_state &e) { count += e.is_collective_context ? 0 : 1; });
     return count;
 }
 
@@ -154,13 +145,13 @@ void device::close(endpoint_state &collective_context) noexcept {
     const std::lock_guard hold(core_.mutex);
     collective_context.closed.store(true, std::memory_order_release); // pairs with collective_call
     arrivals_.discard_all(collective_context.take_messages());
-    send_path_.flush_all();
+    core_.sends.flush_all();
 }
 
 void device::refuse_message(int source, const rts_body &rts) noexcept {
     const std::lock_guard hold(core_.mutex);
-    rendezvous_.refuse(source, rts, core_.refusing ? id_never : id_too_long);
-    send_path_.flush_all();
+    core_.long_messages.refuse(source, rts, core_.refusing ? id_never : id_too_long);
+    core_.sends.flush_all();
 }
 
 // Ranks that are gone -------------------------------------------------------------------------------------------------
@@ -173,7 +164,7 @@ void device::fail_peer(int rank) noexcept {
 void device::end_peer(int rank) noexcept {
     const std::lock_guard hold(core_.mutex);
     core_.peers.mark_ended(core_.peers.of(rank));
-    sleep_.interrupt();
+    core_.sleep.interrupt();
 }
 
 void device::ignore_failures() noexcept {
@@ -187,8 +178,8 @@ void device::set_failure_listener(liveness *listener) noexcept {
 
 unsigned device::send_heartbeat(int rank) noexcept {
     const std::lock_guard hold(core_.mutex);
-    answers_.send(rank, record::alive);
-    send_path_.flush_all();
+    core_.answers.send(rank, record::alive);
+    core_.sends.flush_all();
     peer &peer = core_.peers.of(rank);
     // Packets that carry signs of life may be among those that wait, or behind the bytes of transfers.
     if (receive_path_.is_waiting() || (peer.route && peer.route->has_advanced(rank)))
@@ -209,19 +200,19 @@ bool device::may_close() noexcept {
 // The deadlock watch --------------------------------------------------------------------------------------------------
 
 void device::set_probe_listener(probe_listener *listener) noexcept {
-    progress_.inspect([&] { probes_.connect(listener); });
+    progress_.inspect([&] { core_.probes.connect(listener); });
 }
 
 bool device::send_probe(int rank, const probe_body &body) noexcept {
     return progress_.inspect(
-        [&] { return send_path_.send_silently(core_.peers.of(rank), record::probe, bytes_of_body(body)); });
+        [&] { return core_.sends.send_silently(core_.peers.of(rank), record::probe, bytes_of_body(body)); });
 }
 
 // Reports -------------------------------------------------------------------------------------------------------------
 
 std::string device::describe_refusals() {
     const std::lock_guard hold(core_.mutex);
-    return rendezvous_.describe_refusals();
+    return core_.long_messages.describe_refusals();
 }
 
 std::string device::pending_receives() {
@@ -231,11 +222,11 @@ std::string device::pending_receives() {
         if (count != 0)
             text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + what;
     };
-    endpoints_.each([&](endpoint_state &e) {
+    core_.endpoints.each([&](endpoint_state &e) {
         if (e.matches())
             note(e.waiting_receives(), "receive(s) on " + endpoint_name(e.id));
     });
-    note(rendezvous_.receives_in_progress(), "receive(s) whose message is coming in");
+    note(core_.long_messages.receives_in_progress(), "receive(s) whose message is coming in");
     note(one_sided_.access_count(), "put(s) and get(s)");
     note(one_sided_.regions(), "region(s) that were not destroyed");
     return text;

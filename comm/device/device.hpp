@@ -23,18 +23,8 @@
 #include "comm/device/one_sided.hpp"
 #include "comm/device/progress.hpp"
 #include "comm/device/receive_path.hpp"
-#include "comm/protocol/answers.hpp"
-#include "comm/protocol/core.hpp"
-#include "comm/protocol/credits.hpp"
-#include "comm/protocol/endpoint_table.hpp"
-#include "comm/protocol/flow_control.hpp"
-#include "comm/protocol/operation.hpp"
-#include "comm/protocol/packet_buffers.hpp"
 #include "comm/protocol/probe.hpp"
-#include "comm/protocol/probe_port.hpp"
-#include "comm/protocol/rendezvous.hpp"
-#include "comm/protocol/send_path.hpp"
-#include "comm/protocol/sleep.hpp"
+#include "comm/protocol/protocol_core.hpp"
 
 namespace fult::comm::detail {
 
@@ -59,7 +49,7 @@ class device final : unlock_hook {
     bool send_now(endpoint_state &e, int to, std::uint32_t tag, const void *data, std::size_t size);
     // Sends any message. s.finished is called, possibly before this returns.
     void send(send_operation &s) noexcept;
-    std::size_t eager_limit(int rank) const noexcept { return send_path_.eager_limit(rank); }
+    std::size_t eager_limit(int rank) const noexcept { return core_.sends.eager_limit(rank); }
     // Posts a receive. r.finished is called, possibly before this returns.
     void post(receive &r) noexcept { arrivals_.post(r); }
     // Receives a message that was taken from matching.
@@ -68,7 +58,7 @@ class device final : unlock_hook {
     bool cancel(receive &r) noexcept;
     match_table &matches() noexcept { return arrivals_.table(); }
     one_sided &remote_memory() noexcept { return one_sided_; }
-    flow_control &flow() noexcept { return flow_; }
+    flow_control &flow() noexcept { return core_.flow; }
     handler_calls &handlers() noexcept { return handlers_; }
 
     // Number of endpoints, without collective contexts.
@@ -95,9 +85,9 @@ class device final : unlock_hook {
     void resume_senders() noexcept { progress_.resume_senders(); }
     bool is_flushed() noexcept { return progress_.is_flushed(); }
     bool is_idle() noexcept { return progress_.is_idle(); }
-    device_sleep &sleep() noexcept { return sleep_; }
+    device_sleep &sleep() noexcept { return core_.sleep; }
     // Once, before the first sleep. Throws std::system_error.
-    void set_bells(std::unique_ptr<doorbells> bells) { sleep_.open(core_.transports, std::move(bells)); }
+    void set_bells(std::unique_ptr<doorbells> bells) { core_.sleep.open(core_.transports, std::move(bells)); }
 
     // Ranks that are gone -------------------------------------------------------------------------------------------
     const peer_table &peers() const noexcept { return core_.peers; }
@@ -133,20 +123,11 @@ class device final : unlock_hook {
     void run_hook() noexcept override; // unlock_hook
     void attach_locked(endpoint_state &e) noexcept;
 
-    device_core core_;
-    device_sleep sleep_;
-    packet_buffers packets_;
-    credits credits_;
-    send_path send_path_;
-    answer_queue answers_;
-    rendezvous rendezvous_;
-    endpoint_table endpoints_;
+    protocol_core core_;
     handler_calls handlers_;
-    flow_control flow_;
     deliveries deliveries_;
     arrivals arrivals_;
     one_sided one_sided_;
-    probe_port probes_;
     departures departures_;
     receive_path receive_path_;
     progress_engine progress_;

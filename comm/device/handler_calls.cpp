@@ -69,7 +69,7 @@ void handler_calls::add_end(const endpoint_state &e, int rank, errc reason) noex
     --spare_ends_;
     prepare(*c, e, {rank, 0, 0});
     c->end_reason = reason;
-    callbacks_.add(*c);
+    core_.callbacks.add(*c);
 }
 
 bool handler_calls::add(const endpoint_state &e, const status &envelope,
@@ -88,7 +88,7 @@ bool handler_calls::add(const endpoint_state &e, const status &envelope,
         c->source_packet = current_;
         ++current_->calls;
     }
-    callbacks_.add(*c);
+    core_.callbacks.add(*c);
     return true;
 }
 
@@ -99,7 +99,7 @@ bool handler_calls::add(const endpoint_state &e, const status &envelope,
         return false;
     c->owned_bytes = std::move(bytes);
     c->bytes = c->owned_bytes.get();
-    callbacks_.add(*c);
+    core_.callbacks.add(*c);
     return true;
 }
 
@@ -108,7 +108,7 @@ void handler_calls::run(call &c) noexcept {
     runner_.store(fult::detail::this_thread(), std::memory_order_relaxed);
     running_.store(c.endpoint, std::memory_order_seq_cst); // before find: pairs with await_end_of
     FULT_ASSERT(c.owner == this && (c.bytes || c.envelope.size == 0));
-    endpoint_state *e = endpoints_.find(c.endpoint, std::memory_order_seq_cst);
+    endpoint_state *e = core_.endpoints.find(c.endpoint, std::memory_order_seq_cst);
     if (e && e->attachment != c.attachment)
         e = nullptr;
     if (e && c.end_reason != errc::none)
@@ -128,7 +128,7 @@ void handler_calls::reclaim() noexcept {
         if (packet *const p = std::exchange(c->source_packet, nullptr);
             p && --p->calls == 0 && p->is_handled) {
             p->is_handled = false;
-            packets_.post(*p, static_cast<std::size_t>(std::exchange(p->rank, -1)));
+            core_.packets.post(*p, static_cast<std::size_t>(std::exchange(p->rank, -1)));
         }
         const bool was_end = std::exchange(c->end_reason, errc::none) != errc::none;
         spare_ends_ += was_end ? 1 : 0;

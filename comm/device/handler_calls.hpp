@@ -10,16 +10,13 @@
 
 #include <fult/comm/status.hpp>
 
-#include "comm/protocol/callback_queue.hpp"
-#include "comm/protocol/endpoint_table.hpp"
-#include "comm/protocol/packet_buffers.hpp"
+#include "comm/protocol/protocol_core.hpp"
 
 namespace fult::comm::detail {
 
 class handler_calls {
   public:
-    handler_calls(callback_queue &callbacks, endpoint_table &endpoints, packet_buffers &packets) noexcept
-        : callbacks_(callbacks), endpoints_(endpoints), packets_(packets) {}
+    explicit handler_calls(protocol_core &core) noexcept : core_(core) {}
     handler_calls(const handler_calls &) = delete;
     handler_calls &operator=(const handler_calls &) = delete;
     ~handler_calls();
@@ -32,7 +29,7 @@ class handler_calls {
     void end(packet &p, std::size_t transport) noexcept {
         current_ = nullptr;
         if (p.calls == 0) [[likely]] {
-            packets_.post(p, transport);
+            core_.packets.post(p, transport);
         } else {
             p.is_handled = true;
             p.rank = static_cast<int>(transport);
@@ -63,9 +60,7 @@ class handler_calls {
     void prepare(call &c, const endpoint_state &e, const status &envelope) noexcept;
     void run(call &c) noexcept;
 
-    callback_queue &callbacks_;
-    endpoint_table &endpoints_;
-    packet_buffers &packets_;
+    protocol_core &core_;
     packet *current_ = nullptr;
     call *free_ = nullptr;
     call *free_ends_ = nullptr;

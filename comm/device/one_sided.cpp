@@ -26,7 +26,7 @@ void one_sided::push(outgoing_record &o) noexcept {
     o.next = nullptr;
     (queue.first ? queue.last->next : queue.first) = &o;
     queue.last = &o;
-    sleep_.interrupt();
+    core_.sleep.interrupt();
 }
 
 void one_sided::submit(outgoing_record &o) noexcept {

@@ -16,10 +16,7 @@
 #include "comm/base/id_table.hpp"
 #include "comm/device/arrivals.hpp"
 #include "comm/device/one_sided_records.hpp"
-#include "comm/protocol/core.hpp"
-#include "comm/protocol/operation.hpp"
-#include "comm/protocol/send_path.hpp"
-#include "comm/protocol/sleep.hpp"
+#include "comm/protocol/protocol_core.hpp"
 
 namespace fult::comm::detail {
 
@@ -97,12 +94,9 @@ class progress_engine;
 class one_sided {
   public:
     // Throws std::bad_alloc.
-    one_sided(device_core &core, send_path &path, arrivals &messages, device_sleep &sleep,
-              progress_engine &progress)
+    one_sided(protocol_core &core, arrivals &messages, progress_engine &progress)
         : core_(core),
-          send_path_(path),
           arrivals_(messages),
-          sleep_(sleep),
           progress_(progress),
           queues_(static_cast<std::size_t>(core.peers.size())) {}
     ~one_sided();
@@ -173,10 +167,8 @@ class one_sided {
     bool send_reply(int rank, one_sided_kind kind, const ended_body &body) noexcept;
     bool signal(int source, std::uint16_t endpoint, std::uint32_t tag) noexcept;
 
-    device_core &core_;
-    send_path &send_path_;
+    protocol_core &core_;
     arrivals &arrivals_;
-    device_sleep &sleep_;
     progress_engine &progress_;
     id_table<region_state> regions_;
     id_table<access> accesses_;

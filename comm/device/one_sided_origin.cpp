@@ -30,14 +30,14 @@ void one_sided::begin(access &a) noexcept {
         return;
     }
     const transport_limits &limits = core_.limits_of(peer);
-    if (a.size > send_path_.eager_limit(a.rank) && limits.one_sided && (a.is_put || limits.stops_writes)) {
+    if (a.size > core_.sends.eager_limit(a.rank) && limits.one_sided && (a.is_put || limits.stops_writes)) {
         a.registration.base = a.local;
         a.registration.size = a.size;
         a.is_registered = a.is_direct = peer.route->register_memory_for(
             a.registration, a.is_put ? access_rights::read : access_rights::write);
     }
     submit(a);
-    send_path_.flush_unless_others_run(peer);
+    core_.sends.flush_unless_others_run(peer);
 }
 
 // Access to this rank's own memory. A long copy does not block the device.
@@ -90,8 +90,8 @@ bool one_sided::send_parts(access &a) noexcept {
         auto flags = static_cast<std::uint8_t>(one_sided_kind::put);
         if (last)
             flags = static_cast<std::uint8_t>(flags | one_sided_last | (a.has_signal ? one_sided_signal : 0));
-        if (!send_path_.append(peer, record::one_sided, flags, a.endpoint_id, a.tag, bytes_of_body(body),
-                               {a.local + a.bytes_sent, length}))
+        if (!core_.sends.append(peer, record::one_sided, flags, a.endpoint_id, a.tag, bytes_of_body(body),
+                                {a.local + a.bytes_sent, length}))
             return false;
         a.bytes_sent += length;
         if (last)
@@ -110,8 +110,8 @@ bool one_sided::send_request(access &a) noexcept {
                            a.is_registered ? 1U : 0U};
     const auto kind = static_cast<std::uint8_t>(a.is_put ? one_sided_kind::fetch : one_sided_kind::get);
     const auto flags = static_cast<std::uint8_t>(kind | (a.has_signal ? one_sided_signal : 0));
-    return send_path_.append(core_.peers.of(a.rank), record::one_sided, flags, a.endpoint_id, a.tag,
-                             bytes_of_body(body));
+    return core_.sends.append(core_.peers.of(a.rank), record::one_sided, flags, a.endpoint_id, a.tag,
+                              bytes_of_body(body));
 }
 
 // Returns nullptr for an id that this rank has not sent to the other.

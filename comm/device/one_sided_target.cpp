@@ -138,8 +138,8 @@ bool one_sided::serve_immediately(int source, const access_body &request,
         !is_queue_empty(source))
         return false;
     const bytes_body body{request.id, 0};
-    return send_path_.append(peer, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
-                             bytes_of_body(body), {region.base + request.offset, request.size});
+    return core_.sends.append(peer, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0, 0,
+                              bytes_of_body(body), {region.base + request.offset, request.size});
 }
 
 // Performing accesses ------------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ void one_sided::transfer_ended(remote_access &s, bool ok) noexcept {
     } else if (!end_transferred(s)) {
         s.next = unsignaled_accesses_;
         unsignaled_accesses_ = &s;
-        sleep_.interrupt();
+        core_.sleep.interrupt();
     }
 }
 
@@ -230,9 +230,9 @@ bool one_sided::send_bytes(remote_access &s) noexcept {
     do {
         const std::size_t length = std::min<std::size_t>(most, s.request.size - s.bytes_sent);
         const bytes_body body{s.request.id, s.bytes_sent};
-        if (!send_path_.append(peer, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0,
-                               0, bytes_of_body(body),
-                               {s.region->base + s.request.offset + s.bytes_sent, length}))
+        if (!core_.sends.append(peer, record::one_sided, static_cast<std::uint8_t>(one_sided_kind::bytes), 0,
+                                0, bytes_of_body(body),
+                                {s.region->base + s.request.offset + s.bytes_sent, length}))
             return false;
         s.bytes_sent += length;
     } while (s.bytes_sent < s.request.size);
@@ -255,8 +255,8 @@ void one_sided::release(remote_access &s) noexcept {
 // Answers -------------------------------------------------------------------------------------------------------------
 
 bool one_sided::send_reply(int rank, one_sided_kind kind, const ended_body &body) noexcept {
-    return send_path_.append(core_.peers.of(rank), record::one_sided, static_cast<std::uint8_t>(kind), 0, 0,
-                             bytes_of_body(body));
+    return core_.sends.append(core_.peers.of(rank), record::one_sided, static_cast<std::uint8_t>(kind), 0, 0,
+                              bytes_of_body(body));
 }
 
 bool one_sided::answer(int rank, one_sided_kind kind, std::uint64_t id, bool refused) noexcept {

@@ -15,57 +15,57 @@ namespace fult::comm::detail {
 // Progress ------------------------------------------------------------------------------------------------------------
 
 bool progress_engine::needs_room() const noexcept {
-    return parts_.windows.is_waiting() || parts_.long_messages.is_waiting() || parts_.accesses.is_waiting() ||
-           parts_.sends.is_waiting() || parts_.answers.is_waiting();
+    return core_.windows.is_waiting() || core_.long_messages.is_waiting() || one_sided_.is_waiting() ||
+           core_.sends.is_waiting() || core_.answers.is_waiting();
 }
 
 bool progress_engine::needs_memory() const noexcept {
-    return parts_.receives.is_waiting() || parts_.unmatched.has_undelivered();
+    return receive_path_.is_waiting() || deliveries_.has_undelivered();
 }
 
 bool progress_engine::poll_transports() noexcept {
-    parts_.sends.count_poll();
-    const bool any = parts_.receives.poll();
+    core_.sends.count_poll();
+    const bool any = receive_path_.poll();
     if (any)
-        parts_.sends.reset_ready_check();
+        core_.sends.reset_ready_check();
     return any;
 }
 
 void progress_engine::check_flow() noexcept {
-    if (!parts_.flow.is_throttling())
+    if (!core_.flow.is_throttling())
         return;
-    parts_.flow.check();
-    parts_.unmatched.fetch_waiting();
+    core_.flow.check();
+    deliveries_.fetch_waiting();
 }
 
 void progress_engine::retry_for_room() noexcept {
-    parts_.windows.retry();
-    parts_.answers.retry();
-    parts_.accesses.retry();
-    parts_.long_messages.retry();
-    parts_.sends.retry();
+    core_.windows.retry();
+    core_.answers.retry();
+    one_sided_.retry();
+    core_.long_messages.retry();
+    core_.sends.retry();
 }
 
 progress_engine::poll_result progress_engine::poll_once() noexcept {
     fult::detail::check_not_forked();
-    device_mutex &mutex = parts_.core.mutex;
+    device_mutex &mutex = core_.mutex;
     if (!mutex.try_lock())
         return poll_result::nothing;
-    if (!parts_.core.callbacks.is_idle()) [[unlikely]] { // possibly below this call; they go first
+    if (!core_.callbacks.is_idle()) [[unlikely]] { // possibly below this call; they go first
         mutex.unlock();
         return poll_result::callbacks_run;
     }
-    parts_.sends.flush_all();
+    core_.sends.flush_all();
     const bool any = poll_transports();
     check_flow();
     if (needs_room())
         retry_for_room();
     if (needs_memory()) {
-        parts_.receives.retry();
-        parts_.messages.retry_undelivered();
+        receive_path_.retry();
+        arrivals_.retry_undelivered();
     }
-    if (parts_.sends.has_open_packets())
-        parts_.sends.flush_all();
+    if (core_.sends.has_open_packets())
+        core_.sends.flush_all();
     mutex.unlock();
     return any ? poll_result::something : poll_result::nothing;
 }
@@ -81,38 +81,38 @@ void progress_engine::progress_fairly() noexcept {
 }
 
 void progress_engine::resume_senders() noexcept {
-    if (!parts_.flow.is_throttling())
+    if (!core_.flow.is_throttling())
         return;
-    const std::lock_guard hold(parts_.core.mutex);
+    const std::lock_guard hold(core_.mutex);
     check_flow();
-    parts_.sends.flush_all();
+    core_.sends.flush_all();
 }
 
 bool progress_engine::is_flushed_locked() noexcept {
-    parts_.sends.flush_all();
-    return !parts_.sends.has_open_packets() && !needs_room() &&
-           parts_.long_messages.receives_in_progress() == 0 && parts_.core.under_way == 0 &&
-           parts_.core.callbacks.is_idle();
+    core_.sends.flush_all();
+    return !core_.sends.has_open_packets() && !needs_room() &&
+           core_.long_messages.receives_in_progress() == 0 && core_.under_way == 0 &&
+           core_.callbacks.is_idle();
 }
 
 bool progress_engine::is_flushed() noexcept {
-    const std::lock_guard hold(parts_.core.mutex);
+    const std::lock_guard hold(core_.mutex);
     return is_flushed_locked();
 }
 
 bool progress_engine::is_idle() noexcept {
-    const std::lock_guard hold(parts_.core.mutex);
-    return is_flushed_locked() && parts_.long_messages.offer_count() == 0;
+    const std::lock_guard hold(core_.mutex);
+    return is_flushed_locked() && core_.long_messages.offer_count() == 0;
 }
 
 device_traffic progress_engine::read_traffic() noexcept {
     const inspection hold(*this);
-    const peer_table &peers = parts_.core.peers;
+    const peer_table &peers = core_.peers;
     device_traffic all;
-    all.is_calm = !needs_room() && !needs_memory() && parts_.core.under_way == 0 &&
-                  parts_.accesses.access_count() == 0 && parts_.long_messages.receives_in_progress() == 0 &&
-                  !peers.any_ended() && !peers.any_failing() && parts_.core.callbacks.is_idle() &&
-                  !parts_.sends.has_gathered_records();
+    all.is_calm = !needs_room() && !needs_memory() && core_.under_way == 0 &&
+                  one_sided_.access_count() == 0 && core_.long_messages.receives_in_progress() == 0 &&
+                  !peers.any_ended() && !peers.any_failing() && core_.callbacks.is_idle() &&
+                  !core_.sends.has_gathered_records();
     for (int rank = 0; rank < peers.size(); ++rank)
         if (const peer &each = peers.of(rank); !each.failed.load(std::memory_order_relaxed)) {
             all.sent += each.records_sent;
@@ -171,43 +171,43 @@ void progress_engine::pause() noexcept {
 
 // Returns false if another thread makes progress.
 bool progress_engine::lock_to_sleep() noexcept {
-    if (parts_.core.mutex.try_lock())
+    if (core_.mutex.try_lock())
         return true;
     if (inspections_.load(std::memory_order_relaxed) == 0)
         return false;
-    parts_.core.mutex.lock();
+    core_.mutex.lock();
     return true;
 }
 
 bool progress_engine::transports_may_sleep() noexcept {
-    for (const auto &each : parts_.core.transports)
+    for (const auto &each : core_.transports)
         if (!each->may_sleep())
             return false;
     return true;
 }
 
 bool progress_engine::prepare_sleep() noexcept {
-    parts_.sleep.begin();
+    core_.sleep.begin();
     if (!lock_to_sleep()) { // another thread makes progress: there is work
         end_sleep();
         return false;
     }
-    parts_.sends.flush_all();
-    bool calm = parts_.core.callbacks.is_idle() && !poll_transports();
+    core_.sends.flush_all();
+    bool calm = core_.callbacks.is_idle() && !poll_transports();
     for (unsigned polls = 0; calm && !transports_may_sleep(); ++polls)
         calm = polls < polls_per_step && !poll_transports(); // what arrived may not count
     if (calm)
-        parts_.sleep.announce(parts_.sends.has_open_packets() || needs_room() || needs_memory() ||
-                              parts_.core.peers.any_ended());
-    parts_.core.mutex.unlock();
+        core_.sleep.announce(core_.sends.has_open_packets() || needs_room() || needs_memory() ||
+                             core_.peers.any_ended());
+    core_.mutex.unlock();
     if (!calm)
         end_sleep();
     return calm;
 }
 
 void progress_engine::count_timeout() noexcept {
-    const std::lock_guard hold(parts_.core.mutex);
-    parts_.sleep.timed_out(needs_room() || parts_.sends.has_gathered_records());
+    const std::lock_guard hold(core_.mutex);
+    core_.sleep.timed_out(needs_room() || core_.sends.has_gathered_records());
 }
 
 } // namespace fult::comm::detail

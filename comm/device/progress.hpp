@@ -14,25 +14,15 @@
 
 namespace fult::comm::detail {
 
-// The parts that it drives.
-struct progress_parts {
-    device_core &core;
-    device_sleep &sleep;
-    credits &windows;
-    send_path &sends;
-    answer_queue &answers;
-    rendezvous &long_messages;
-    flow_control &flow;
-    deliveries &unmatched;
-    arrivals &messages;
-    one_sided &accesses;
-    probe_port &probes;
-    receive_path &receives;
-};
-
 class progress_engine final : public fult::detail::service {
   public:
-    explicit progress_engine(const progress_parts &parts) noexcept : parts_(parts) {}
+    progress_engine(protocol_core &core, deliveries &fetches, arrivals &messages, one_sided &accesses,
+                    receive_path &receives) noexcept
+        : core_(core),
+          deliveries_(fetches),
+          arrivals_(messages),
+          one_sided_(accesses),
+          receive_path_(receives) {}
 
     // Any thread --------------------------------------------------------------------------------------------------
 
@@ -92,10 +82,10 @@ class progress_engine final : public fult::detail::service {
     // service -----------------------------------------------------------------------------------------------------
     bool poll() noexcept override { return progress(); }
     bool prepare_sleep() noexcept override;
-    void end_sleep() noexcept override { parts_.sleep.end(); }
-    int descriptor() const noexcept override { return parts_.sleep.descriptor(); }
-    int patience() const noexcept override { return parts_.sleep.patience(); }
-    bool is_judged() const noexcept override { return parts_.probes.has_listener(); }
+    void end_sleep() noexcept override { core_.sleep.end(); }
+    int descriptor() const noexcept override { return core_.sleep.descriptor(); }
+    int patience() const noexcept override { return core_.sleep.patience(); }
+    bool is_judged() const noexcept override { return core_.probes.has_listener(); }
     // For the progress thread, before end_sleep: its sleep timed out.
     void count_timeout() noexcept;
 
@@ -110,10 +100,10 @@ class progress_engine final : public fult::detail::service {
         explicit inspection(progress_engine &of) noexcept : of_(of) {
             of_.inspections_.fetch_add(
                 1, std::memory_order_relaxed); // before the lock: pairs with lock_to_sleep
-            of_.parts_.core.mutex.lock();
+            of_.core_.mutex.lock();
         }
         ~inspection() {
-            of_.parts_.core.mutex.unlock();
+            of_.core_.mutex.unlock();
             of_.inspections_.fetch_sub(1, std::memory_order_relaxed);
         }
         inspection(const inspection &) = delete;
@@ -136,7 +126,11 @@ class progress_engine final : public fult::detail::service {
     // The same for memory.
     bool needs_memory() const noexcept;
 
-    const progress_parts parts_;
+    protocol_core &core_;
+    deliveries &deliveries_;
+    arrivals &arrivals_;
+    one_sided &one_sided_;
+    receive_path &receive_path_;
     std::atomic<unsigned> inspections_{0}; // threads that hold the lock to inspect, or are about to
 };
 

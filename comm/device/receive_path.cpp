@@ -23,7 +23,7 @@ bool receive_path::poll() noexcept {
     bool any = false;
     for (std::size_t i = 0; i < core_.transports.size(); ++i) {
         any = poll(i) != 0 || any;
-        packets_.post_rest(i);
+        core_.packets.post_rest(i);
     }
     if (core_.peers.any_ended()) [[unlikely]]
         core_.peers.schedule_ended([](const peer &each) {
@@ -52,7 +52,7 @@ void receive_path::handle(const event &e, std::size_t from) noexcept {
     case event_kind::sent:
         --core_.under_way;
         silent_events_ += std::exchange(static_cast<packet &>(*e.request).is_silent, false) ? 1 : 0;
-        packets_.give(static_cast<packet &>(*e.request));
+        core_.packets.give(static_cast<packet &>(*e.request));
         return;
     case event_kind::moved:
         --core_.under_way;
@@ -70,7 +70,7 @@ void receive_path::lost(work_request &request, std::size_t from) noexcept {
         auto &p = static_cast<packet &>(request);
         if (const int rank = p.rank; rank >= 0)
             core_.peers.schedule_failure(core_.peers.of(rank));
-        packets_.post(p, from);
+        core_.packets.post(p, from);
         return;
     }
     case request_kind::send: {
@@ -78,7 +78,7 @@ void receive_path::lost(work_request &request, std::size_t from) noexcept {
         auto &p = static_cast<packet &>(request);
         p.is_silent = false;
         core_.peers.schedule_failure(core_.peers.of(p.rank));
-        packets_.give(p);
+        core_.packets.give(p);
         return;
     }
     case request_kind::transfer: {
@@ -96,7 +96,7 @@ void receive_path::moved(transfer &t, bool ok) noexcept {
     if (t.end_handler)
         t.end_handler(t, ok);
     else
-        rendezvous_.transfer_ended(t, ok);
+        core_.long_messages.transfer_ended(t, ok);
 }
 
 // Packets -------------------------------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ bool receive_path::handle_packet(packet &p, std::size_t from) noexcept {
         silent_events_ += is_counted(first.kind) ? 0 : 1;
     }
     if (first.kind != record::credit)
-        credits_.count_handled(source);
+        core_.windows.count_handled(source);
     return true;
 }
 
@@ -199,14 +199,14 @@ bool receive_path::handle_other(int source, const record_view &r) noexcept {
         break;
     case record::fin:
         if (const auto body = body_as<id_body>(r.body))
-            rendezvous_.fin_arrived(source, *body);
+            core_.long_messages.fin_arrived(source, *body);
         break;
     case record::cts:
         if (const auto body = body_as<cts_body>(r.body))
-            rendezvous_.cts_arrived(source, *body);
+            core_.long_messages.cts_arrived(source, *body);
         break;
     case record::data:
-        rendezvous_.data_arrived(source, r);
+        core_.long_messages.data_arrived(source, r);
         break;
     case record::slower:
     case record::faster:
@@ -223,10 +223,10 @@ bool receive_path::handle_other(int source, const record_view &r) noexcept {
         break;
     case record::credit:
         if (const auto body = body_as<credit_body>(r.body))
-            credits_.credit_arrived(core_.peers.of(source), body->count);
+            core_.windows.credit_arrived(core_.peers.of(source), body->count);
         break;
     case record::probe:
-        probes_.probe_arrived(source, r);
+        core_.probes.probe_arrived(source, r);
         break;
     }
     return true;
@@ -272,7 +272,7 @@ void receive_path::defer(packet &p, std::size_t from) noexcept {
     ++core_.peers.of(source).deferred_packets;
     p.rank = static_cast<int>(from);
     deferred_.append(p);
-    sleep_.interrupt();
+    core_.sleep.interrupt();
     if (std::exchange(no_memory_reported_, true))
         return;
     std::fprintf(

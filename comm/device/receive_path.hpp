@@ -11,29 +11,16 @@
 #include "comm/device/arrivals.hpp"
 #include "comm/device/departures.hpp"
 #include "comm/device/handler_calls.hpp"
-#include "comm/protocol/credits.hpp"
-#include "comm/protocol/packet_buffers.hpp"
-#include "comm/protocol/probe_port.hpp"
-#include "comm/protocol/rendezvous.hpp"
+#include "comm/protocol/protocol_core.hpp"
 
 namespace fult::comm::detail {
 
 // Under the device's lock, unless stated otherwise.
 class receive_path {
   public:
-    receive_path(device_core &core, packet_buffers &packets, device_sleep &sleep, arrivals &messages,
-                 rendezvous &long_messages, one_sided &accesses, departures &gone, probe_port &probes,
-                 handler_calls &handlers, credits &windows) noexcept
-        : core_(core),
-          packets_(packets),
-          sleep_(sleep),
-          arrivals_(messages),
-          rendezvous_(long_messages),
-          one_sided_(accesses),
-          departures_(gone),
-          probes_(probes),
-          handlers_(handlers),
-          credits_(windows) {}
+    receive_path(protocol_core &core, arrivals &messages, one_sided &accesses, departures &ranks,
+                 handler_calls &handlers) noexcept
+        : core_(core), arrivals_(messages), one_sided_(accesses), departures_(ranks), handlers_(handlers) {}
     receive_path(const receive_path &) = delete;
     receive_path &operator=(const receive_path &) = delete;
 
@@ -71,16 +58,11 @@ class receive_path {
         return {{p.data(), p.size}, static_cast<std::uint32_t>(core_.settings.size)};
     }
 
-    device_core &core_;
-    packet_buffers &packets_;
-    device_sleep &sleep_;
+    protocol_core &core_;
     arrivals &arrivals_;
-    rendezvous &rendezvous_;
     one_sided &one_sided_;
     departures &departures_;
-    probe_port &probes_;
     handler_calls &handlers_;
-    credits &credits_;
     unsigned silent_events_ = 0;                   // events of this poll that do not count
     linked_queue<packet, &packet::next> deferred_; // received, without memory for their records
     bool no_memory_reported_ = false;
