@@ -2,7 +2,7 @@
 """No cycle of includes: neither between files, nor between folders.
 
 A folder includes another one if any file of it does. cycles.txt beside this script lists, as `FROM -> TO`, those includes between
-folders that are still to go: without them no cycle is left, and each of them is part of one. The list only gets shorter. To mend what
+folders that may stay: without them no cycle is left, and each of them is part of one. To mend what
 this finds: move what lies in the wrong folder, or let the lower one declare what the upper one implements.
 
 usage: cycles.py ROOT
