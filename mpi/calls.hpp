@@ -7,6 +7,7 @@
 #include <fult/detail/service.hpp>
 #include <fult/sync/waiter.hpp>
 
+#include "below.hpp"
 #include "engine.hpp"
 #include "level.hpp"
 

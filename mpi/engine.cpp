@@ -6,6 +6,7 @@
 #include <fult/detail/service.hpp>
 #include <fult/this_task.hpp>
 
+#include "below.hpp"
 #include "error_route.hpp"
 #include "progress_service.hpp"
 
@@ -44,7 +45,7 @@ bool engine::test_parts(operation &op) noexcept {
         if (!each.of)
             continue;
         int flag = 0;
-        const int code = PMPI_Test(&each.handle, &flag, each.status);
+        const int code = FULT_BELOW(Test)(&each.handle, &flag, each.status);
         errors.forward(code, op.facts);
         if ((flag || code != MPI_SUCCESS) && op.end_part(each, code))
             return true;

@@ -4,6 +4,8 @@
 
 #include <fult/detail/assertion.hpp>
 
+#include "below.hpp"
+
 namespace fult::mpi {
 namespace {
 
@@ -20,7 +22,7 @@ void note(MPI_Comm *, int *, ...) noexcept { was_called = true; }
 MPI_Errhandler noting_handler() noexcept {
     static const MPI_Errhandler one = [] {
         MPI_Errhandler made = MPI_ERRHANDLER_NULL;
-        PMPI_Comm_create_errhandler(&note, &made);
+        FULT_BELOW(Comm_create_errhandler)(&note, &made);
         return made;
     }();
     return one;
@@ -40,14 +42,14 @@ error_route::~error_route() {
 
 void error_route::take_place() noexcept {
     FULT_ASSERT(of_program_ == MPI_ERRHANDLER_NULL);
-    PMPI_Comm_get_errhandler(MPI_COMM_WORLD, &of_program_);
-    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, noting_handler());
+    FULT_BELOW(Comm_get_errhandler)(MPI_COMM_WORLD, &of_program_);
+    FULT_BELOW(Comm_set_errhandler)(MPI_COMM_WORLD, noting_handler());
     was_called = false;
 }
 
 void error_route::restore() noexcept {
-    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, of_program_);
-    PMPI_Errhandler_free(&of_program_);
+    FULT_BELOW(Comm_set_errhandler)(MPI_COMM_WORLD, of_program_);
+    FULT_BELOW(Errhandler_free)(&of_program_);
     of_program_ = MPI_ERRHANDLER_NULL;
 }
 
@@ -55,7 +57,7 @@ void error_route::forward_slowly(int code, const call_facts &facts) noexcept {
     if (!std::exchange(was_called, false))
         return;
     restore();
-    PMPI_Comm_call_errhandler(facts.has_comm ? facts.comm : MPI_COMM_WORLD, code);
+    FULT_BELOW(Comm_call_errhandler)(facts.has_comm ? facts.comm : MPI_COMM_WORLD, code);
     take_place();
 }
 

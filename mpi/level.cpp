@@ -7,7 +7,9 @@
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/misuse.hpp>
 
+#include "below.hpp"
 #include "engine.hpp"
+#include "options.hpp"
 #include "progress_service.hpp"
 
 namespace fult::mpi {
@@ -22,7 +24,7 @@ std::atomic<int> mpi_gives{unknown};
 int level_of_mpi() noexcept {
     int level = mpi_gives.load(std::memory_order_relaxed);
     if (level == unknown) { // started in another way, such as by Fortran
-        PMPI_Query_thread(&level);
+        FULT_BELOW(Query_thread)(&level);
         mpi_gives.store(level, std::memory_order_relaxed);
     }
     return level;
@@ -31,10 +33,11 @@ int level_of_mpi() noexcept {
 } // namespace
 
 int begin_mpi(int *argc, char ***argv, int asked, int *given) noexcept {
+    the_options(); // reports those that are wrong
     // MPI_THREAD_SERIALIZED would do for what is called under the lock; calls that run apart, and functions
     // that the layer does not know, need more.
     int level = unknown;
-    const int code = PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
+    const int code = FULT_BELOW(Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, &level);
     if (code != MPI_SUCCESS)
         return code;
     if (level < MPI_THREAD_SERIALIZED) {
@@ -57,21 +60,22 @@ int end_mpi() noexcept {
     const engine::entry here(the_engine());
     if (statistics::is_wanted()) {
         int rank = 0;
-        PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        FULT_BELOW(Comm_rank)(MPI_COMM_WORLD, &rank);
         the_engine().counters().print(rank);
     }
-    return PMPI_Finalize();
+    return FULT_BELOW(Finalize)();
 }
 
 #if MPI_VERSION >= 4
 int begin_session(MPI_Info info, MPI_Errhandler handler, MPI_Session *session) noexcept {
     MPI_Info with_level = MPI_INFO_NULL;
-    int code = info == MPI_INFO_NULL ? PMPI_Info_create(&with_level) : PMPI_Info_dup(info, &with_level);
+    int code = info == MPI_INFO_NULL ? FULT_BELOW(Info_create)(&with_level)
+                                     : FULT_BELOW(Info_dup)(info, &with_level);
     if (code != MPI_SUCCESS)
         return code;
-    PMPI_Info_set(with_level, "thread_level", "MPI_THREAD_MULTIPLE");
-    code = PMPI_Session_init(with_level, handler, session);
-    PMPI_Info_free(&with_level);
+    FULT_BELOW(Info_set)(with_level, "thread_level", "MPI_THREAD_MULTIPLE");
+    code = FULT_BELOW(Session_init)(with_level, handler, session);
+    FULT_BELOW(Info_free)(&with_level);
     if (code == MPI_SUCCESS && mpi_gives.load(std::memory_order_relaxed) == unknown)
         mpi_gives.store(MPI_THREAD_MULTIPLE, std::memory_order_relaxed);
     return code;

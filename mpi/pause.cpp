@@ -3,40 +3,22 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <sched.h>
-#include <string_view>
 #include <unistd.h>
 
 #include <fult/detail/assertion.hpp>
 #include <fult/runtime.hpp>
 
-#include "fult/base/numbers.hpp"
 #include "fult/base/start_affinity.hpp"
 #include "fult/scheduler/binding.hpp"
+#include "options.hpp"
 
 namespace fult::mpi {
 namespace {
 
 constexpr std::int64_t nanoseconds_in_microsecond = 1000;
-constexpr std::int64_t usual_longest = 1000; // microseconds
 constexpr std::int64_t not_worth_it = 20'000;
 constexpr std::int64_t share_of_quiet_time = 8;
-
-std::int64_t read_longest() noexcept {
-    const char *const text = std::getenv("FULT_MPI_POLL_PAUSE");
-    if (!text || !*text)
-        return usual_longest * nanoseconds_in_microsecond;
-    const auto number = fult::detail::whole_number<unsigned>(text);
-    if (!number || *number > 1'000'000) {
-        std::fprintf(
-            stderr,
-            "fult-mpi: FULT_MPI_POLL_PAUSE=%s is ignored; it must be microseconds from 0 to 1000000\n", text);
-        return usual_longest * nanoseconds_in_microsecond;
-    }
-    return *number * nanoseconds_in_microsecond;
-}
 
 // A launcher that gives each rank processors of its own has shared them out: then only the rank's own workers
 // count.
@@ -56,8 +38,7 @@ std::int64_t pause_length::now() noexcept {
 }
 
 std::int64_t pause_length::longest() noexcept {
-    static const std::int64_t value = read_longest();
-    return value;
+    return the_options().poll_pause * nanoseconds_in_microsecond;
 }
 
 std::int64_t pause_length::next(unsigned long activity) noexcept {

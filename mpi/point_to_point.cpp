@@ -5,12 +5,10 @@
 #include <memory>
 #include <new>
 
-#include <fult/detail/platform.hpp>
-
 #include "calls.hpp"
+#include "own.hpp"
 
-using namespace fult::mpi;
-
+namespace fult::mpi::own {
 namespace {
 
 // A send and a receive under way together.
@@ -24,8 +22,8 @@ template <class Receive, class Send> class exchange final : public operation {
         if (const int code = receive_(&receive); code != MPI_SUCCESS)
             return code;
         if (const int code = send_(&send); code != MPI_SUCCESS) {
-            PMPI_Cancel(&receive);
-            PMPI_Request_free(&receive);
+            FULT_BELOW(Cancel)(&receive);
+            FULT_BELOW(Request_free)(&receive);
             return code;
         }
         add(receive, status_);
@@ -46,7 +44,7 @@ int run_exchange(const call_facts &facts, MPI_Status *status, Receive receive, S
         return code;
     // the nonblocking form of MPICH 4.0 does not store this status
     return at_once(
-        [&] { return PMPI_Recv(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, facts.tag, facts.comm, status); });
+        [&] { return FULT_BELOW(Recv)(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, facts.tag, facts.comm, status); });
 }
 
 call_facts facts_of(const char *name, int source, int tag, MPI_Comm comm) noexcept {
@@ -65,15 +63,15 @@ class packed_copy {
     packed_copy(const void *buffer, int count, MPI_Datatype type, MPI_Comm comm) noexcept {
         const engine::entry here(the_engine());
         int room = 0;
-        error_ = PMPI_Pack_size(count, type, comm, &room);
+        error_ = FULT_BELOW(Pack_size)(count, type, comm, &room);
         if (error_ != MPI_SUCCESS)
             return;
         bytes_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(room)]);
         if (bytes_) {
-            error_ = PMPI_Pack(buffer, count, type, bytes_.get(), room, &size_, comm);
+            error_ = FULT_BELOW(Pack)(buffer, count, type, bytes_.get(), room, &size_, comm);
         } else {
             error_ = MPI_ERR_NO_MEM;
-            PMPI_Comm_call_errhandler(comm, error_);
+            FULT_BELOW(Comm_call_errhandler)(comm, error_);
         }
     }
     int error() const noexcept { return error_; }
@@ -92,46 +90,56 @@ int replace(const call_facts &facts, const packed_copy &copy, int dest, int tag,
     if (copy.error() != MPI_SUCCESS)
         return copy.error();
     return run_exchange(facts, status, receive, [&, dest, tag](MPI_Request *request) {
-        return PMPI_Isend(copy.bytes(), copy.size(), MPI_PACKED, dest, tag, facts.comm, request);
+        return FULT_BELOW(Isend)(copy.bytes(), copy.size(), MPI_PACKED, dest, tag, facts.comm, request);
     });
 }
 
 } // namespace
 
-FULT_API int MPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                          void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                          MPI_Comm comm, MPI_Status *status) {
+int Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf,
+             int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+             MPI_Status *status) {
     return run_exchange(
         facts_of("MPI_Sendrecv", source, recvtag, comm), status,
-        [=](MPI_Request *r) { return PMPI_Irecv(recvbuf, recvcount, recvtype, source, recvtag, comm, r); },
-        [=](MPI_Request *r) { return PMPI_Isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, r); });
+        [=](MPI_Request *r) {
+            return FULT_BELOW(Irecv)(recvbuf, recvcount, recvtype, source, recvtag, comm, r);
+        },
+        [=](MPI_Request *r) {
+            return FULT_BELOW(Isend)(sendbuf, sendcount, sendtype, dest, sendtag, comm, r);
+        });
 }
 
-FULT_API int MPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
-                                  int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
+int Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
+                     int recvtag, MPI_Comm comm, MPI_Status *status) {
     const packed_copy copy(buf, count, datatype, comm);
     return replace(
         facts_of("MPI_Sendrecv_replace", source, recvtag, comm), copy, dest, sendtag, status,
-        [=](MPI_Request *r) { return PMPI_Irecv(buf, count, datatype, source, recvtag, comm, r); });
+        [=](MPI_Request *r) { return FULT_BELOW(Irecv)(buf, count, datatype, source, recvtag, comm, r); });
 }
 
-FULT_API int MPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
+int Probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
     return by_tries(facts_of("MPI_Probe", source, tag, comm),
-                    [=](int *flag) { return PMPI_Iprobe(source, tag, comm, flag, status); });
+                    [=](int *flag) { return FULT_BELOW(Iprobe)(source, tag, comm, flag, status); });
 }
 
-FULT_API int MPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
+int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
     return by_tries(facts_of("MPI_Mprobe", source, tag, comm),
-                    [=](int *flag) { return PMPI_Improbe(source, tag, comm, flag, message, status); });
+                    [=](int *flag) { return FULT_BELOW(Improbe)(source, tag, comm, flag, message, status); });
 }
 
 #if MPI_VERSION >= 4
-FULT_API int MPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
-                            int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                            int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
+int Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+               void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
+               MPI_Comm comm, MPI_Status *status) {
     return run_exchange(
         facts_of("MPI_Sendrecv_c", source, recvtag, comm), status,
-        [=](MPI_Request *r) { return PMPI_Irecv_c(recvbuf, recvcount, recvtype, source, recvtag, comm, r); },
-        [=](MPI_Request *r) { return PMPI_Isend_c(sendbuf, sendcount, sendtype, dest, sendtag, comm, r); });
+        [=](MPI_Request *r) {
+            return FULT_BELOW(Irecv_c)(recvbuf, recvcount, recvtype, source, recvtag, comm, r);
+        },
+        [=](MPI_Request *r) {
+            return FULT_BELOW(Isend_c)(sendbuf, sendcount, sendtype, dest, sendtag, comm, r);
+        });
 }
 #endif
+
+} // namespace fult::mpi::own

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "below.hpp"
 #include "error_route.hpp"
 
 namespace fult::mpi {
@@ -78,7 +79,7 @@ void request_table::test_each(std::size_t from, std::size_t count, completed_ope
     error_route errors(one_by_one_);
     for (std::size_t i = from + count; i-- > from;) { // downwards: an end moves the last one
         int flag = 0;
-        const int code = PMPI_Test(&handles_[i], &flag, parts_[i]->status);
+        const int code = FULT_BELOW(Test)(&handles_[i], &flag, parts_[i]->status);
         errors.forward(code, parts_[i]->of->facts);
         if (flag || code != MPI_SUCCESS)
             end(i, code, complete);
@@ -92,7 +93,7 @@ void request_table::test_together(std::size_t from, std::size_t count,
     MPI_Status statuses[std::max(newest, in_turn)];
     int ended = 0;
     const int code =
-        PMPI_Testsome(static_cast<int>(count), handles_.data() + from, &ended, indices, statuses);
+        FULT_BELOW(Testsome)(static_cast<int>(count), handles_.data() + from, &ended, indices, statuses);
     if (ended == MPI_UNDEFINED)
         return;
     // each has an error of its own only if one of them failed

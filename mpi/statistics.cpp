@@ -1,33 +1,16 @@
 #include "statistics.hpp"
 
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
-#include <string_view>
 
 #include <fult/detail/assertion.hpp>
 
+#include "options.hpp"
 #include "pause.hpp"
 
 namespace fult::mpi {
-namespace {
 
-bool read_wanted() noexcept {
-    const char *const text = std::getenv("FULT_MPI_STATS");
-    const std::string_view value = text ? text : "";
-    if (value == "on")
-        return true;
-    if (!value.empty() && value != "off")
-        std::fprintf(stderr, "fult-mpi: FULT_MPI_STATS=%s is ignored; it must be on or off\n", text);
-    return false;
-}
-
-} // namespace
-
-bool statistics::is_wanted() noexcept {
-    static const bool value = read_wanted();
-    return value;
-}
+bool statistics::is_wanted() noexcept { return the_options().statistics; }
 
 statistics::wait_time::wait_time(statistics &in, const char *call) noexcept
     : in_(in), call_(call), begin_(is_wanted() ? pause_length::now() : 0) {}

@@ -1,10 +1,8 @@
 // Waits for requests that the program has started.
-#include <fult/detail/platform.hpp>
-
 #include "calls.hpp"
+#include "own.hpp"
 
-using namespace fult::mpi;
-
+namespace fult::mpi::own {
 namespace {
 
 // MPI_Wait: as if the call had started the program's request itself.
@@ -25,30 +23,31 @@ class request_wait final : public operation {
 
 } // namespace
 
-FULT_API int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+int Wait(MPI_Request *request, MPI_Status *status) {
     request_wait op(request, status);
     return the_engine().run(op);
 }
 
 // The forms that test report errors as those that wait.
 
-FULT_API int MPI_Waitall(int count, MPI_Request requests[], MPI_Status *statuses) {
+int Waitall(int count, MPI_Request requests[], MPI_Status *statuses) {
     return by_tries({.name = "MPI_Waitall"},
-                    [=](int *flag) { return PMPI_Testall(count, requests, flag, statuses); });
+                    [=](int *flag) { return FULT_BELOW(Testall)(count, requests, flag, statuses); });
 }
 
-FULT_API int MPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
+int Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
     return by_tries({.name = "MPI_Waitany"},
-                    [=](int *flag) { return PMPI_Testany(count, requests, index, flag, status); });
+                    [=](int *flag) { return FULT_BELOW(Testany)(count, requests, index, flag, status); });
 }
 
 // MPI_UNDEFINED, where no request is active, ends the wait too.
-FULT_API int MPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[],
-                          MPI_Status statuses[]) {
+int Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]) {
     return by_tries({.name = "MPI_Waitsome"}, [=](int *flag) {
         *outcount = 0;
-        const int code = PMPI_Testsome(incount, requests, outcount, indices, statuses);
+        const int code = FULT_BELOW(Testsome)(incount, requests, outcount, indices, statuses);
         *flag = *outcount != 0;
         return code;
     });
 }
+
+} // namespace fult::mpi::own

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the wrappers of all MPI functions, from the mpi.h of one MPI: each reaches MPI in one of the ways of mpi/calls.hpp.
+"""Writes the wrappers of all MPI functions, from the mpi.h of one MPI: each reaches MPI in one of the ways of mpi/calls.hpp. They have
+both names, MPI_ and PMPI_.
 
 usage: wrappers.py [--list] OUTPUT -- COMPILER [ARGUMENT ...]
   --list   writes a table instead, NAME WAY a line, for the tests and for docs/mpi.md
@@ -9,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# Written by hand, in mpi/*.cpp.
+# Written by hand: mpi/own.hpp.
 OWN = {'Init', 'Init_thread', 'Query_thread', 'Finalize', 'Wait', 'Waitall', 'Waitany', 'Waitsome', 'Sendrecv', 'Sendrecv_c',
        'Sendrecv_replace', 'Probe', 'Mprobe', 'Session_init'}
 
@@ -125,14 +126,16 @@ def received_from_nowhere(function, call):
 
 def body(function, functions):
     arguments = ', '.join(function.names())
-    call = f'[&] {{ return PMPI_{function.name}({arguments}); }}'
+    call = f'[&] {{ return FULT_BELOW({function.name})({arguments}); }}'
     way = way_of(function, functions)
+    if way == 'own':
+        return f'return own::{function.name}({arguments});'
     if way == 'by_request':
         form = nonblocking_form(function, functions)
         status = 'status' if 'status' in function.names() else 'MPI_STATUS_IGNORE'
         started = ', '.join([name for name in function.names() if name != 'status'] + ['fult_request'])
         return (received_from_nowhere(function, call) + f'return by_request({facts(function)}, {status},\n'
-                f'        [&](MPI_Request *fult_request) {{ return PMPI_{form}({started}); }});')
+                f'        [&](MPI_Request *fult_request) {{ return FULT_BELOW({form})({started}); }});')
     if way == 'once_of_many':
         return f'return once_of_many({TRIES[function.name]}, {call});'
     if way == 'apart':
@@ -142,10 +145,12 @@ def body(function, functions):
 
 
 def wrappers(functions):
-    yield '// Written by mpi/wrappers.py.\n#include "mpi/calls.hpp"\n\nusing namespace fult::mpi;\n'
+    yield '// Written by mpi/wrappers.py.\n#include "mpi/calls.hpp"\n#include "mpi/own.hpp"\n\nusing namespace fult::mpi;\n'
     for name in sorted(functions):
-        if way_of(functions[name], functions) not in ('own', 'free'):
-            yield f'FULT_API int MPI_{name}({functions[name].text}) {{\n    {body(functions[name], functions)}\n}}\n'
+        if way_of(functions[name], functions) != 'free':
+            text = functions[name].text
+            yield f'FULT_API int MPI_{name}({text}) {{\n    {body(functions[name], functions)}\n}}'
+            yield f'FULT_API int PMPI_{name}({text}) __attribute__((alias("MPI_{name}"), nothrow));\n'
 
 
 def main():

@@ -56,7 +56,8 @@ def level_of(name, levels):
 def core_files(root):
     """(file, name in the table) for everything of the libraries, public and private, and of the launcher."""
     for base, prefix in ((root / 'include' / 'fult', ''), (root / 'fult', ''), (root / 'sync', 'sync/'),
-                         (root / 'comm', 'comm/'), (root / 'launcher', 'launcher/'), (root / 'omp', 'omp/'), (root / 'mpi', 'mpi/')):
+                         (root / 'comm', 'comm/'), (root / 'launcher', 'launcher/'), (root / 'omp', 'omp/'), (root / 'mpi', 'mpi/'),
+                         (root / 'mpi' / 'include' / 'fult', '')):
         for path in sorted(base.rglob('*')):
             if path.suffix in ('.hpp', '.cpp', '.h', '.c', '.S'):
                 yield path, prefix + path.relative_to(base).with_suffix('').as_posix()

@@ -13,6 +13,8 @@
 
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
+#include <fult/mpi.hpp>
+
 #include "check_mpi.h"
 
 namespace {
@@ -84,6 +86,56 @@ void threads_and_tasks() {
     });
 }
 
+// A task that goes on beside its operations, and waits for their futures.
+void futures() {
+    constexpr int count = 20;
+    auto receiver = fult::spawn([] {
+        MPI_Request one = MPI_REQUEST_NULL;
+        std::vector<MPI_Request> all(count, MPI_REQUEST_NULL); // the last one remains null
+        std::vector<MPI_Status> statuses(count);
+        std::vector<int> got(count, -1);
+        MPI_Status status;
+        for (int i = 0; i + 1 < count; ++i)
+            CHECK_MPI(
+                MPI_Irecv(&got[std::size_t(i)], 1, MPI_INT, rank, i, MPI_COMM_WORLD, &all[std::size_t(i)]));
+        CHECK_MPI(MPI_Irecv(&got.back(), 1, MPI_INT, rank, count, MPI_COMM_WORLD, &one));
+        fult::future<int> of_one = fult::mpi::iwait(one, &status),
+                          of_all = fult::mpi::iwait(all, statuses.data());
+        CHECK(one == MPI_REQUEST_NULL && all.front() == MPI_REQUEST_NULL);
+        CHECK(of_one.get() == MPI_SUCCESS && status.MPI_TAG == count && got.back() == count);
+        CHECK(of_all.get() == MPI_SUCCESS);
+        for (int i = 0; i + 1 < count; ++i)
+            CHECK(got[std::size_t(i)] == i && statuses[std::size_t(i)].MPI_TAG == i);
+    });
+    for (int i = count; i >= 0; --i)
+        if (i != count - 1)
+            CHECK_MPI(MPI_Ssend(&i, 1, MPI_INT, rank, i, MPI_COMM_WORLD));
+    receiver.join();
+    CHECK(fult::mpi::iwait(std::span<MPI_Request>()).get() == MPI_SUCCESS);
+}
+
+// Errors of requests are those of the futures. The message is too long for its receive.
+void failing_future() {
+    MPI_Comm own;
+    CHECK_MPI(MPI_Comm_dup(MPI_COMM_SELF, &own));
+    CHECK_MPI(MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN));
+    CHECK_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)); // MPICH 4.0 asks that of the world
+    const int out[2] = {1, 2};
+    int in = -1, kind = -1;
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
+    CHECK_MPI(MPI_Isend(out, 2, MPI_INT, 0, 1, own, &requests[0]));
+    CHECK_MPI(MPI_Irecv(&in, 1, MPI_INT, 0, 1, own, &requests[1]));
+    CHECK(fult::mpi::iwait(requests, statuses).get() == MPI_ERR_IN_STATUS);
+    CHECK_MPI(MPI_Error_class(statuses[1].MPI_ERROR, &kind));
+    CHECK(statuses[0].MPI_ERROR == MPI_SUCCESS && kind == MPI_ERR_TRUNCATE);
+    CHECK_MPI(MPI_Isend(out, 2, MPI_INT, 0, 1, own, &requests[0]));
+    CHECK_MPI(MPI_Irecv(&in, 1, MPI_INT, 0, 1, own, &requests[1]));
+    CHECK_MPI(MPI_Error_class(fult::mpi::iwait(requests[1]).get(), &kind));
+    CHECK(kind == MPI_ERR_TRUNCATE && fult::mpi::iwait(requests[0]).get() == MPI_SUCCESS);
+    CHECK_MPI(MPI_Comm_free(&own));
+}
+
 // What a waiting task waits for is visible.
 void described_wait() {
     auto receiver = fult::spawn([] {
@@ -122,7 +174,10 @@ int main(int count, char **arguments) {
         if (size == 2)
             opposite_orders();
         threads_and_tasks();
+        futures();
         described_wait();
     }
+    fult::runtime last;
+    failing_future(); // from here on errors are returned
     CHECK_MPI(MPI_Finalize());
 }

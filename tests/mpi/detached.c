@@ -37,6 +37,40 @@ static void chains(int rank, int other) {
     CHECK(right == tasks);
 }
 
+/* The event of a task that has begun all of them, some of which are null. */
+static void event_of_many(int rank, int other) {
+    static int in[tasks], out[tasks];
+    int right = 0;
+    MPI_Status statuses[tasks];
+#pragma omp parallel num_threads(2)
+#pragma omp single
+    {
+        omp_event_handle_t received;
+#pragma omp task detach(received) depend(out : in[0]) shared(statuses)
+        {
+            MPI_Request requests[tasks];
+            for (int i = 0; i < tasks; ++i)
+                requests[i] = MPI_REQUEST_NULL;
+            for (int i = 1; i < tasks; ++i)
+                CHECK_MPI(MPI_Irecv(&in[i], 1, MPI_INT, other, i, MPI_COMM_WORLD, &requests[i]));
+            CHECK_MPI(fult_mpi_iwaitall(tasks, requests, statuses, received));
+            for (int i = 0; i < tasks; ++i)
+                CHECK(requests[i] == MPI_REQUEST_NULL);
+        }
+#pragma omp task depend(in : in[0]) shared(statuses, right)
+        for (int i = 1; i < tasks; ++i)
+            right +=
+                in[i] == 1000 * other + i && statuses[i].MPI_TAG == i && statuses[i].MPI_ERROR == MPI_SUCCESS;
+        for (int i = tasks - 1; i > 0; --i)
+#pragma omp task firstprivate(i)
+        {
+            out[i] = 1000 * rank + i;
+            CHECK_MPI(MPI_Send(&out[i], 1, MPI_INT, other, i, MPI_COMM_WORLD));
+        }
+    }
+    CHECK(right == tasks - 1);
+}
+
 static void count(uintptr_t counter) {
 #pragma omp atomic
     ++*(int *)counter;
@@ -64,6 +98,7 @@ int main(int argument_count, char **arguments) {
     CHECK_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     functions(rank);
     chains(rank, 1 - rank);
+    event_of_many(rank, 1 - rank);
     functions(rank);
     CHECK_MPI(MPI_Finalize());
     return 0;

@@ -28,7 +28,8 @@ def main():
     layer, program, ways = sys.argv[1:]
     library = re.search(r'libmpi(?:ch)?\.so\S* => (\S+)', run('ldd', program))[1]
     free = {line.split()[0] for line in Path(ways).read_text().splitlines() if line.endswith(' free')}
-    wrapped = set(re.findall(r' T (MPI_\w+)$', run('nm', '--dynamic', '--defined-only', layer), re.M))
+    names = set(re.findall(r' T (P?MPI_\w+)$', run('nm', '--dynamic', '--defined-only', layer), re.M))
+    wrapped = {name for name in names if f'P{name}' in names} # both, of which one is named
     missing = sorted(name for name in functions(library) - wrapped - free - REMOVED if not name.startswith('MPI_T_'))
     print(f'{len(wrapped)} functions of {library} are wrapped, {len(free)} may be called at any time')
     if missing:

@@ -1,0 +1,25 @@
+// The calls that no pattern of wrappers.py fits: written by hand, and named by it MPI_... and PMPI_...
+#pragma once
+
+#include "abi.hpp"
+
+namespace fult::mpi::own {
+
+decltype(PMPI_Init) Init;
+decltype(PMPI_Init_thread) Init_thread;
+decltype(PMPI_Query_thread) Query_thread;
+decltype(PMPI_Finalize) Finalize;
+decltype(PMPI_Wait) Wait;
+decltype(PMPI_Waitall) Waitall;
+decltype(PMPI_Waitany) Waitany;
+decltype(PMPI_Waitsome) Waitsome;
+decltype(PMPI_Sendrecv) Sendrecv;
+decltype(PMPI_Sendrecv_replace) Sendrecv_replace;
+decltype(PMPI_Probe) Probe;
+decltype(PMPI_Mprobe) Mprobe;
+#if MPI_VERSION >= 4
+decltype(PMPI_Sendrecv_c) Sendrecv_c;
+decltype(PMPI_Session_init) Session_init;
+#endif
+
+} // namespace fult::mpi::own
