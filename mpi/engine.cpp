@@ -61,13 +61,31 @@ void engine::count_end(unsigned ended) noexcept {
 }
 
 // Under the lock. True if it is complete.
+bool engine::test_one(operation &op) noexcept { return op.count == 0 ? op.test() : test_parts(op); }
+
+// Under the lock. True if it is complete.
 bool engine::begin(operation &op) noexcept {
     FULT_ASSERT(lock_.is_mine());
     activity_.store(activity() + 1, std::memory_order_relaxed);
     counters_.count_operation();
     op.error = op.start();
-    if (op.error != MPI_SUCCESS || (op.count == 0 ? op.test() : test_parts(op)))
-        return true;
+    return op.error != MPI_SUCCESS || test_one(op);
+}
+
+// Under the lock. An answer that comes soon needs no table, if there is nothing else to do, here and in the
+// worker.
+bool engine::test_while_alone(operation &op) noexcept {
+    constexpr unsigned looks = 48;
+    if (under_way() != 0 || fult::detail::others_ready() || is_crowded())
+        return false;
+    for (unsigned i = 0; i < looks && !lock_.is_wanted(); ++i)
+        if (test_one(op))
+            return true;
+    return false;
+}
+
+// Under the lock. True if it is complete.
+bool engine::put_under_way(operation &op) noexcept {
     while (
         !requests_.reserve(op.parts_left)) // no memory: wait here for the first of what this operation needs
         if (test_parts(op))
@@ -95,7 +113,7 @@ void engine::leave(completed_operations &complete) noexcept {
         while (first) {
             operation &each = *first;
             first = each.next;
-            if (begin(each))
+            if (begin(each) || put_under_way(each))
                 complete.add(each);
         }
     if (!complete.empty())
@@ -124,7 +142,7 @@ bool engine::poll() noexcept {
 int engine::finish_inside(operation &op) noexcept {
     op.error = op.start();
     if (op.error == MPI_SUCCESS)
-        while (!(op.count == 0 ? op.test() : test_parts(op)))
+        while (!test_one(op))
             yield_if_crowded();
     return op.error;
 }
@@ -134,7 +152,7 @@ int engine::run(operation &op) noexcept {
     if (lock_.is_mine()) [[unlikely]]
         return finish_inside(op);
     if (lock_.lock_or_push(op)) {
-        const bool complete = begin(op);
+        const bool complete = begin(op) || test_while_alone(op) || put_under_way(op);
         leave();
         if (complete) {
             if (!in_task())
@@ -156,7 +174,7 @@ void engine::run_unattended(operation &op) noexcept {
     if (!lock_.lock_or_push(op))
         return;
     completed_operations complete;
-    if (begin(op))
+    if (begin(op) || put_under_way(op))
         complete.add(op);
     leave(complete);
 }

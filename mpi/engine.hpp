@@ -1,9 +1,10 @@
 // The core: one thread at a time is in MPI, and acts for all tasks and threads of the process.
 //
-// A blocking call becomes an operation. Its caller starts it if the entry_lock is free, and polls for about
-// the time of a round trip; then a task suspends, and a foreign thread goes on polling with growing pauses.
-// Whichever thread has the lock (a caller, an idle worker by the progress_service) starts what waits to be
-// started, tests some of what is under way, and grants the waits of what is complete.
+// A blocking call becomes an operation. Its caller starts it if the entry_lock is free, and tests it for
+// about the time of a round trip, without leaving MPI if nobody else has anything to do there; then a task
+// suspends, and a foreign thread goes on polling with growing pauses. Whichever thread has the lock (a
+// caller, an idle worker by the progress_service) starts what waits to be started, tests some of what is
+// under way, and grants the waits of what is complete.
 #pragma once
 
 #include <atomic>
@@ -76,6 +77,9 @@ class engine {
 
   private:
     bool begin(operation &op) noexcept;
+    bool test_one(operation &op) noexcept;
+    bool test_while_alone(operation &op) noexcept;
+    bool put_under_way(operation &op) noexcept;
     void leave() noexcept;
     void leave(completed_operations &complete) noexcept;
     bool test_parts(operation &op) noexcept;

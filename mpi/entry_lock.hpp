@@ -29,6 +29,12 @@ class entry_lock {
     // Unlocks if the queue is empty: null. Otherwise remains locked and returns the queue, the oldest first.
     operation *unlock_or_take() noexcept;
 
+    // By the holder: another thread waits for it, or has left an operation.
+    bool is_wanted() const noexcept {
+        return word_.load(std::memory_order_relaxed) != locked ||
+               waiting_.load(std::memory_order_relaxed) != 0;
+    }
+
     // The calling thread holds it: it is in a function of the program that MPI has called.
     bool is_mine() const noexcept {
         return owner_.load(std::memory_order_relaxed) == fult::detail::this_thread();

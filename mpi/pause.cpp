@@ -22,7 +22,7 @@ constexpr std::int64_t share_of_quiet_time = 8;
 
 // A launcher that gives each rank processors of its own has shared them out: then only the rank's own workers
 // count.
-bool is_crowded() noexcept {
+bool look_whether_crowded() noexcept {
     const auto processors = static_cast<unsigned>(CPU_COUNT(&fult::detail::processors_at_start()));
     const bool all = processors == static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_ONLN));
     const unsigned ranks = all ? fult::detail::ranks_on_this_host() : 1;
@@ -53,13 +53,19 @@ std::int64_t pause_length::next(unsigned long activity) noexcept {
     return pause < not_worth_it ? 0 : pause;
 }
 
-void yield_if_crowded() noexcept {
-    constexpr unsigned interval = 16, between_checks = 4096;
-    static thread_local unsigned looks = 0; // this function does not suspend
+bool is_crowded() noexcept {
+    constexpr unsigned between_looks = 4096; // workers may have been added
+    static thread_local unsigned calls = 0;  // this function does not suspend
     static std::atomic<bool> crowded{false};
-    if (looks++ % between_checks == 0) // workers may have been added
-        crowded.store(is_crowded(), std::memory_order_relaxed);
-    if (looks % interval == 0 && crowded.load(std::memory_order_relaxed))
+    if (calls++ % between_looks == 0)
+        crowded.store(look_whether_crowded(), std::memory_order_relaxed);
+    return crowded.load(std::memory_order_relaxed);
+}
+
+void yield_if_crowded() noexcept {
+    constexpr unsigned interval = 16;
+    static thread_local unsigned calls = 0;
+    if (is_crowded() && ++calls % interval == 0)
         ::sched_yield();
 }
 

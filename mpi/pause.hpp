@@ -24,7 +24,9 @@ class pause_length {
     std::int64_t quiet_ = 0;
 };
 
-// Gives the processor up now and then if this host has more workers of the job than processors.
+// Whether this host has more workers of the job than processors.
+bool is_crowded() noexcept;
+// Gives the processor up now and then if so.
 void yield_if_crowded() noexcept;
 
 } // namespace fult::mpi
