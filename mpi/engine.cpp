@@ -72,15 +72,19 @@ bool engine::begin(operation &op) noexcept {
     return op.error != MPI_SUCCESS || test_one(op);
 }
 
-// Under the lock. An answer that comes soon needs no table, if there is nothing else to do, here and in the
-// worker.
+// Under the lock. An answer that comes soon needs no table, while there is nothing else to do, here and in
+// the worker.
 bool engine::test_while_alone(operation &op) noexcept {
-    constexpr unsigned looks = 48;
-    if (under_way() != 0 || fult::detail::others_ready() || is_crowded())
+    FULT_ASSERT(lock_.is_mine() && op.error == MPI_SUCCESS);
+    constexpr unsigned looks = 512, between_checks = 16;
+    if (under_way() != 0 || is_crowded())
         return false;
-    for (unsigned i = 0; i < looks && !lock_.is_wanted(); ++i)
+    for (unsigned i = 0; i < looks && !lock_.is_wanted(); ++i) {
+        if (i % between_checks == 0 && fult::detail::others_ready())
+            return false;
         if (test_one(op))
             return true;
+    }
     return false;
 }
 

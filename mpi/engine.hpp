@@ -1,8 +1,8 @@
 // The core: one thread at a time is in MPI, and acts for all tasks and threads of the process.
 //
 // A blocking call becomes an operation. Its caller starts it if the entry_lock is free, and tests it for
-// about the time of a round trip, without leaving MPI if nobody else has anything to do there; then a task
-// suspends, and a foreign thread goes on polling with growing pauses. Whichever thread has the lock (a
+// about the time of a round trip, without leaving MPI if no other thread has anything to do there; then a
+// task suspends, and a foreign thread goes on polling with growing pauses. Whichever thread has the lock (a
 // caller, an idle worker by the progress_service) starts what waits to be started, tests some of what is
 // under way, and grants the waits of what is complete.
 #pragma once

@@ -18,6 +18,9 @@ constexpr option_row<options> rows[] = {
     option<number_option<&options::poll_pause, microseconds, 0, 1'000'000>>(
         "FULT_MPI_POLL_PAUSE",
         "The longest pause between two polls of a rank that waits, in microseconds; 0: none."),
+    option<number_option<&options::report_after, seconds, 0, 86'400>>(
+        "FULT_MPI_REPORT_AFTER",
+        "Seconds without a begin or an end of an operation, after which a rank reports its tasks; 0: never."),
     option<switch_option<&options::statistics>>(
         "FULT_MPI_STATS", "Each rank prints operations, polls and the longest wait at MPI_Finalize."),
 };

@@ -1,10 +1,16 @@
 #include "progress_service.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <limits>
 #include <mutex>
 #include <sys/eventfd.h>
+
+#include <fult/detail/misuse.hpp>
+#include <fult/detail/stillness.hpp>
+
+#include "options.hpp"
 
 namespace fult::mpi {
 namespace {
@@ -62,6 +68,7 @@ bool progress_service::prepare_sleep() noexcept {
         return false;
     const std::int64_t pause = pauses_.next(engine_.activity());
     if (engine_.under_way() != 0) {
+        report_silence();
         until_ = pause_length::now() + pause;
         return pause != 0;
     }
@@ -76,6 +83,23 @@ bool progress_service::prepare_sleep() noexcept {
         return true;
     end_sleep();
     return false;
+}
+
+// What a hang of a job looks like from one of its ranks.
+void progress_service::report_silence() noexcept {
+    constexpr std::int64_t nanoseconds_in_second = 1'000'000'000;
+    const unsigned after = the_options().report_after;
+    if (after == 0 || reported_ || pauses_.quiet_for() < after * nanoseconds_in_second)
+        return;
+    reported_ = true;
+    char text[160];
+    std::snprintf(
+        text, sizeof text,
+        "no MPI operation of this rank has begun or ended for %u s (FULT_MPI_REPORT_AFTER): %u are under way",
+        after, engine_.under_way());
+    const bool ends = fult::detail::deadlock_wanted() == deadlock_mode::abort;
+    if (fult::detail::report_deadlock(text) && ends)
+        fult::detail::abort_reported();
 }
 
 void progress_service::end_sleep() noexcept {

@@ -41,6 +41,7 @@ class progress_service final : public fult::detail::service {
   private:
     bool add() noexcept;
     void wake() noexcept;
+    void report_silence() noexcept;
 
     engine &engine_;
     std::atomic<bool> added_{false};
@@ -50,6 +51,7 @@ class progress_service final : public fult::detail::service {
     // of the watcher
     pause_length pauses_;
     std::int64_t until_ = 0;
+    bool reported_ = false;
 };
 
 progress_service &the_progress_service() noexcept;
