@@ -1,5 +1,6 @@
-// Two ranks that exchange messages, in two ways with the same interface: FULT's tasks, and MPI with kernel
-// threads. FULT_BENCH_MPI, the name of the MPI, selects one when a program is compiled.
+// Two ranks that exchange messages, in three ways with the same interface: FULT's tasks, MPI with kernel
+// threads, and MPI with tasks. FULT_BENCH_MPI, the name of the MPI, selects MPI when a program is compiled,
+// and FULT_BENCH_MPI_TASKS the tasks.
 //
 //   connection here(threads);             threads: several tasks of a rank use it at once
 //   here.rank()                     0 or 1
@@ -16,8 +17,13 @@
 #include <cstring>
 #include <string>
 
-#ifdef FULT_BENCH_MPI
+#ifdef FULT_BENCH_MPI_TASKS
+#include "mpi/task_connection.hpp"
+#elif defined FULT_BENCH_MPI
 #include "comm/mpi_connection.hpp"
+namespace bench {
+using connection = mpi_connection;
+}
 #else
 #include "comm/fult_connection.hpp"
 #endif

@@ -1,4 +1,4 @@
-// An MPI, with a kernel thread for each task.
+// An MPI, with a kernel thread for each task; bench/mpi/task_connection.hpp has tasks instead.
 #pragma once
 
 // Their C++ bindings, which left the standard in 2012, would want libraries of their own.
@@ -13,12 +13,12 @@
 
 namespace bench {
 
-class connection {
+class mpi_connection {
   public:
     using request = MPI_Request;
     static constexpr const char *version = FULT_BENCH_MPI;
 
-    explicit connection(bool threads) {
+    explicit mpi_connection(bool threads) {
         const int wanted = threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
         int given = wanted, size = 0;
         MPI_Init_thread(nullptr, nullptr, wanted, &given);
@@ -31,9 +31,9 @@ class connection {
         }
         source_ = 1 - rank_;
     }
-    ~connection() { MPI_Finalize(); }
-    connection(const connection &) = delete;
-    connection &operator=(const connection &) = delete;
+    ~mpi_connection() { MPI_Finalize(); }
+    mpi_connection(const mpi_connection &) = delete;
+    mpi_connection &operator=(const mpi_connection &) = delete;
 
     int rank() const noexcept { return rank_; }
     static unsigned workers() noexcept { return 1; }
