@@ -29,9 +29,9 @@ class text_buffer {
 
 void append_peer(text_buffer &to, const call_facts &facts) noexcept {
     if (facts.peer == MPI_ANY_SOURCE)
-        to.append("from any rank");
+        to.append("%s", "from any rank");
     else if (facts.peer == MPI_PROC_NULL)
-        to.append("MPI_PROC_NULL");
+        to.append("%s", "MPI_PROC_NULL");
     else
         to.append("%s %d", facts.relation, facts.peer);
 }
