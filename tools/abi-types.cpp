@@ -5,6 +5,7 @@
 #include <fult/comm.hpp>
 #include <fult/fult.h>
 #include <fult/fult.hpp>
+#include <fult/global.hpp>
 #include <fult/inspect.hpp>
 #include <fult/loops.hpp>
 #include <fult/sync.h>
@@ -61,6 +62,16 @@ struct types_of_comm {
     fult::comm::detail::layout_of_blocks _16;
     fult::comm::matched_message _17;
 };
+struct types_of_global {
+    fult::global::memory _0;
+    fult::global::memory_options _1;
+    fult::global::global_ptr<int> _2;
+    fult::global::global_vector<int> _3;
+    fult::global::vector_view<int> _4;
+    fult::global::global_var<int> _5;
+    fult::global::heap_exhausted _6;
+    fult::global::strided _7;
+};
 struct types_of_c {
     fult_config _0;
     fult_spawn_attr _1;
@@ -76,5 +87,6 @@ extern "C" {
 void fult_abi_tasks(types_of_tasks *) {}
 void fult_abi_sync(types_of_sync *) {}
 void fult_abi_comm(types_of_comm *) {}
+void fult_abi_global(types_of_global *) {}
 void fult_abi_c(types_of_c *) {}
 }

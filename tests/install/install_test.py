@@ -151,6 +151,16 @@ def comm_library(tree):
         raise Failure(f'libfult-comm.so shows {inner} and lacks {missing}')
 
 
+def global_library(tree):
+    """libfult-global.so, of whose internals nothing shows."""
+    if not (tree.libdir / 'libfult-global.so').exists():
+        return 'built without fult-comm'
+    names = shows_only_ours(tree, 'libfult-global', 'fult::global', 'FULT_GLOBAL_0')
+    inner = [n for n in names if 'fult::global::detail::heap' in n or 'fult::global::detail::memory_state' in n]
+    if inner or not any(name.startswith('fult::global::memory::memory(') for name in names):
+        raise Failure(f'libfult-global.so shows {inner} of {names}')
+
+
 def headers(tree):
     """What is installed is what include/ holds, with that of mpi/ where an MPI is found, and includes nothing that is not."""
     include = one('fult', tree.stage / next(p for p in tree.stage.rglob('include')).relative_to(tree.stage))
@@ -242,7 +252,7 @@ def run_checks(tree, checks):
 
 
 def main():
-    checks = (headers, library, little_static_tls, comm_library, relocated, plain_shared, plain_static, plain_c, by_meson, by_cmake, info,
+    checks = (headers, library, little_static_tls, comm_library, global_library, relocated, plain_shared, plain_static, plain_c, by_meson, by_cmake, info,
               programs_of_the_build, messages, messages_in_c)
     with tempfile.TemporaryDirectory(prefix='fult-install-') as scratch:
         return run_checks(Installed(options_of(), Path(scratch)), checks)

@@ -40,13 +40,13 @@ class Moved(Installed):
 
 
 def cmake_package(tree):
-    """find_package(FULT): shared and static, C++ and C, and fult-comm if it exists."""
+    """find_package(FULT): shared and static, C++ and C, and fult-comm and fult-global if they exist."""
     if not shutil.which('cmake'):
         return 'no cmake here; tools/setup check installs it'
     report = tree.cmake('by_package', tree.options.source / 'tests/install/by_package', PROGRAMS=tree.consumer,
                         EXAMPLES=tree.options.source / 'examples')
     ran = len(re.findall(r'Passed', report))
-    if ran != (6 if tree.comm else 4):
+    if ran != (8 if tree.comm else 4):
         raise Failure(f'other tests ran than expected:\n{report}')
     commands = (tree.scratch / 'by_package' / 'compile_commands.json').read_text()
     if str(tree.prefix / 'include') not in commands:

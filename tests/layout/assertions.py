@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 MOST_LINES = 100  # per assertion
-FOLDERS = ('fult', 'sync', 'comm', 'omp', 'mpi')
+FOLDERS = ('fult', 'sync', 'comm', 'global', 'omp', 'mpi')
 ASSERTION = re.compile(r'\b(?:FULT_ASSERT|static_assert)\s*\(')
 COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/', re.S)
 

@@ -23,7 +23,7 @@ def sources(root):
         for path in sorted((root / directory).rglob('*.cpp')):
             if path.relative_to(root / directory).as_posix() not in names:
                 yield f'{path.relative_to(root)} is not built: add it to {directory}/meson.build'
-    for directory in ('comm', 'launcher'):
+    for directory in ('comm', 'global', 'launcher'):
         names = set().union(*(listed_names(m) for m in (root / directory).rglob('meson.build')))
         for path in sorted((root / directory).rglob('*.cpp')):
             if path.name not in names and path.relative_to(root / directory).as_posix() not in names:
@@ -49,7 +49,7 @@ def tests(root):
 
 
 def comm_tests(root):
-    for folder in sorted(p for p in [*(root / 'tests' / 'comm').iterdir(), root / 'tests' / 'launcher'] if p.is_dir()):
+    for folder in sorted(p for p in [*(root / 'tests' / 'comm').iterdir(), root / 'tests' / 'global', root / 'tests' / 'launcher'] if p.is_dir()):
         names = listed_names(folder / 'meson.build') | {Path(name).name for name in listed_names(folder.parent / 'meson.build')}
         for path in sorted(folder.glob('*')):
             stem = path.stem.removesuffix('_test')
@@ -59,7 +59,7 @@ def comm_tests(root):
 
 def unambiguous(root):
     public = {p.relative_to(root / 'include').as_posix() for p in (root / 'include').rglob('*.hpp')}
-    private = {p.relative_to(root).as_posix() for base in ('fult', 'sync', 'comm', 'launcher') for p in (root / base).rglob('*.hpp')}
+    private = {p.relative_to(root).as_posix() for base in ('fult', 'sync', 'comm', 'global', 'launcher') for p in (root / base).rglob('*.hpp')}
     for name in sorted(public & private):
         yield f'{name} is both a public and a private header: an #include may find either, rename one'
 
@@ -76,7 +76,7 @@ def versions(root):
 
 
 def sizes(root):
-    for directory in ('include', 'fult', 'sync', 'comm', 'launcher', 'omp', 'mpi', 'apps', 'tests', 'bench', 'tools', 'examples'):
+    for directory in ('include', 'fult', 'sync', 'comm', 'global', 'launcher', 'omp', 'mpi', 'apps', 'tests', 'bench', 'tools', 'examples'):
         for path in sorted((root / directory).rglob('*')):
             if path.suffix in ('.hpp', '.cpp', '.h', '.c', '.py', '.pml'):
                 lines = path.read_text().count('\n')
@@ -103,7 +103,7 @@ def links(root):
 
 
 def headers(root):
-    for base in ('include', 'fult', 'sync', 'comm', 'launcher', 'omp', 'mpi', 'apps', 'tests', 'bench'):
+    for base in ('include', 'fult', 'sync', 'comm', 'global', 'launcher', 'omp', 'mpi', 'apps', 'tests', 'bench'):
         for path in sorted((root / base).rglob('*.hpp')):
             # A header that is only precompiled is a main file, in which g++ warns of it.
             if path.name != 'precompiled.hpp' and '#pragma once' not in path.read_text():

@@ -11,11 +11,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-SOURCES = ('fult', 'sync', 'comm', 'launcher', 'omp', 'mpi', 'include', 'tests', 'bench', 'tools', 'examples', 'apps', 'packaging', 'debian')
+SOURCES = ('fult', 'sync', 'comm', 'global', 'launcher', 'omp', 'mpi', 'include', 'tests', 'bench', 'tools', 'examples', 'apps', 'packaging', 'debian')
 # Names of others: of their libraries, by how these begin, and some words. A name that begins or ends with _ is a part of one.
 ELSEWHERE = ('MPI_', 'FI_', 'OMP_', 'QT_', 'qt_', 'qthread', 'ABT_', 'omp_', 'pthread_', 'std::', 'tbb::', 'boost::')
 OTHERS = {'snake_case', 'co_await', 'in_reduction', 'callgrind_annotate'}
-PATH = re.compile(r'`((?:include|fult|sync|comm|launcher|tests|bench|tools|apps|examples|docs|packaging|debian)/[\w.+/-]+)`')
+PATH = re.compile(r'`((?:include|fult|sync|comm|global|launcher|tests|bench|tools|apps|examples|docs|packaging|debian)/[\w.+/-]+)`')
 IDENTIFIER = re.compile(r'`([A-Za-z_]\w*(?:::~?\w+)*)(?:\(\))?`')
 LINK = re.compile(r'\]\(([^)#\s]*)(?:#([^)\s]*))?\)')
 STEP = re.compile(r'^\| \d+ \|.*\| (.*?) \|$')

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-DIRECTORIES = ('include', 'fult', 'sync', 'comm', 'launcher', 'omp', 'mpi', 'apps', 'tests', 'bench', 'tools', 'examples')
+DIRECTORIES = ('include', 'fult', 'sync', 'comm', 'global', 'launcher', 'omp', 'mpi', 'apps', 'tests', 'bench', 'tools', 'examples')
 
 
 def main():

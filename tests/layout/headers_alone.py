@@ -60,7 +60,7 @@ def main():
     check = ['-fsyntax-only']
 
     public = sorted(p.relative_to(public_dir).as_posix() for p in public_dir.rglob('*.h*'))
-    private = sorted(p.relative_to(options.root).as_posix() for base in ('fult', 'sync', 'comm', 'launcher')
+    private = sorted(p.relative_to(options.root).as_posix() for base in ('fult', 'sync', 'comm', 'global', 'launcher')
                      for p in (options.root / base).rglob('*.hpp') if not is_first_in_its_source(p, options.root))
     alone = [name for name in public if not options.own or 'detail' not in Path(name).parts]
     if options.own:

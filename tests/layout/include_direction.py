@@ -56,7 +56,7 @@ def level_of(name, levels):
 def core_files(root):
     """(file, name in the table) for everything of the libraries, public and private, and of the launcher."""
     for base, prefix in ((root / 'include' / 'fult', ''), (root / 'fult', ''), (root / 'sync', 'sync/'),
-                         (root / 'comm', 'comm/'), (root / 'launcher', 'launcher/'), (root / 'omp', 'omp/'), (root / 'mpi', 'mpi/'),
+                         (root / 'comm', 'comm/'), (root / 'global', 'global/'), (root / 'launcher', 'launcher/'), (root / 'omp', 'omp/'), (root / 'mpi', 'mpi/'),
                          (root / 'mpi' / 'include' / 'fult', '')):
         for path in sorted(base.rglob('*')):
             if path.suffix in ('.hpp', '.cpp', '.h', '.c', '.S'):
@@ -88,7 +88,7 @@ def check(root):
             other = None
             if target.startswith('fult/'):
                 other = Path(target[len('fult/'):]).with_suffix('').as_posix()
-            elif target.startswith(('comm/', 'launcher/')):
+            elif target.startswith(('comm/', 'global/', 'launcher/')):
                 other = Path(target).with_suffix('').as_posix()
             elif (path.parent / target).exists():
                 other = Path(name).with_name(target).with_suffix('').as_posix()

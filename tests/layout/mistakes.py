@@ -14,6 +14,7 @@ BEGIN = '''#include <memory>
 
 #include <fult/comm.hpp>
 #include <fult/fult.hpp>
+#include <fult/global.hpp>
 #include <fult/loops.hpp>
 #include <fult/sync.hpp>
 
@@ -48,6 +49,11 @@ MISTAKES = (
     ('fult::spawn([] {});', 'the handle detaches the task here'),
     ('fult::spawn_pinned(0, [] {});', 'the handle detaches the task here'),
     ('auto sent = world.isend(3, 1, 2);', 'deleted'),
+    ('fult::global::memory m(world); auto p = m.allocate<entry<5>>();', 'their type must be trivially copyable'),
+    ('fult::global::memory m(world); fult::global::global_vector<entry<6>> v(m, 9);', 'their type must be trivially copyable'),
+    ('fult::global::memory m(world); fult::global::global_var<entry<7>> v(m, 0, {});', 'their type must be trivially copyable'),
+    ('fult::global::memory m(world); m.put(fult::global::global_ptr<entry<8>>(), entry<8>{});', 'their type must be trivially copyable'),
+    ('fult::global::memory m(world); m.fetch_add(fult::global::global_ptr<bool>(), true);', 'use compare_exchange'),
 )
 # No mistakes.
 RIGHT = '''
@@ -62,6 +68,9 @@ RIGHT = '''
     world.send(numbers, 1, 2);
     const fult::comm::const_buffer buffers[] = {{&number, sizeof number}, {numbers.data(), 3 * sizeof(int)}};
     world.send(buffers, 1, 2);
+    fult::global::memory memory(world);
+    memory.put(memory.allocate<int>(3), numbers);
+    number = memory.fetch_add(memory.allocate<int>(), 1);
     world.isend(number, 1, 2).wait();
     world.irecv(number, 1, 2).wait();
     number = world.recv<int>(1, 2);

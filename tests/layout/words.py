@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 # Folders and files whose language is clean. Others are added when they are.
-CLEAN = ('fult', 'sync', 'comm', 'launcher', 'omp', 'mpi', 'include/fult', 'tests', 'bench')
+CLEAN = ('fult', 'sync', 'comm', 'global', 'launcher', 'omp', 'mpi', 'include/fult', 'tests', 'bench')
 SUFFIXES = ('.hpp', '.cpp', '.h', '.c')
 # Here identifiers are made of words, in files of every kind.
 WHOLE = ('tests', 'bench')

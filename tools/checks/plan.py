@@ -89,7 +89,7 @@ STEPS = [
     Step('docs', 'gcc', ['docs'], build=False),
     Step('models', 'gcc', ['model'], build=False),
     Step('install', 'gcc', ['install']),
-    Step('asan', 'asan', ['unit', 'comm-unit'], targets=['unit-tests', 'comm-unit-tests']),
+    Step('asan', 'asan', ['unit', 'comm-unit', 'global-unit'], targets=['unit-tests', 'comm-unit-tests', 'global-unit-tests']),
     Step('release', 'release'),
     Step('long', 'release', ['long', 'fresh', 'slurm']),
     Step('readme', 'release', ['readme'], build=False),
