@@ -30,13 +30,17 @@ std::string detail::to_string(place where) {
 }
 
 memory::memory(comm::endpoint &among, const memory_options &how)
-    : state_(std::make_unique<memory_state>(among, how)) {}
+    : state_(std::make_unique<memory_state>(*this, among, how)) {
+    barrier(); // no other rank starts a task here before all is there
+}
 
 memory::~memory() {
+    state_->replies_pending.wait(); // of tasks at other ranks that were detached
     try {
         barrier();
     } catch (const comm::error &) { // a rank that has ended accesses nothing
     }
+    state_->running.wait(); // their replies have been sent: they end at once
     if (!state_->tags.all_free())
         fult::detail::misuse("global::memory", "destroyed while operations of this rank on others are under "
                                                "way; let them end before");

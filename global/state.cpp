@@ -25,17 +25,22 @@ struct own_heap {
 
 } // namespace
 
-memory_state::memory_state(comm::endpoint &among, const memory_options &how)
-    : rank(among.rank()),
+memory_state::memory_state(memory &whole, comm::endpoint &among, const memory_options &how)
+    : owner(whole),
+      rank(among.rank()),
       size(among.size()),
       objects(how.heap <= most_bytes ? how.heap : 0),
       replies(another(among, 0, {})),
       own(replies, objects.begin(), objects.size()),
       requests(another(among, 1,
                        {.how = comm::delivery::handled,
-                        .handler = [this](const comm::status &about, std::span<const std::byte> bytes) {
-                            handle(about, bytes);
-                        }})) {
+                        .handler = [this](const comm::status &about,
+                                          std::span<const std::byte> bytes) { handle(about, bytes); }})),
+      tasks(another(among, 2,
+                    {.how = comm::delivery::as_a_task,
+                     .handler = [this](const comm::status &about, std::span<const std::byte> bytes) {
+                         run_for(about, bytes);
+                     }})) {
     exchange_regions(how.heap);
 }
 

@@ -10,9 +10,11 @@
 #include <fult/comm/collectives.hpp>
 #include <fult/comm/endpoint.hpp>
 #include <fult/comm/one_sided.hpp>
+#include <fult/detail/assertion.hpp>
 #include <fult/global/memory.hpp>
 
 #include "global/heap.hpp"
+#include "global/pending_count.hpp"
 #include "global/reply_tags.hpp"
 
 namespace fult::global::detail {
@@ -28,7 +30,7 @@ struct atomic_request {
 };
 
 struct memory_state {
-    memory_state(comm::endpoint &among, const memory_options &how);
+    memory_state(memory &owner, comm::endpoint &among, const memory_options &how);
     memory_state(const memory_state &) = delete;
     memory_state &operator=(const memory_state &) = delete;
 
@@ -36,24 +38,33 @@ struct memory_state {
     // The region of the place's rank. Throws std::out_of_range if the bytes are not within it.
     const comm::remote_region &region_of(const char *call, place where, std::uint64_t bytes) const;
     heap_exhausted exhausted(const char *call, std::uint64_t bytes) const;
-    std::byte *address_of(place own) noexcept { return objects.begin() + own.offset(); }
+    std::byte *address_of(place where) noexcept {
+        FULT_ASSERT(is_own(where), "only the own heap has addresses");
+        return objects.begin() + where.offset();
+    }
     // The value before. The place is checked.
     std::uint64_t carry_out(const atomic_request &wanted) noexcept;
     std::uint64_t request_change(int owner, const atomic_request &wanted);
 
+    memory &owner;
     const int rank;
     const int size;
     heap objects;
     // Replies to requests, each with a tag of its own, and one-sided and collective operations.
     comm::endpoint replies;
     reply_tags tags;
+    pending_count replies_pending; // to tasks that this rank has started at others
+    pending_count running;         // tasks here that other ranks have started
     comm::region own;
     std::vector<comm::remote_region> regions; // by rank
-    // Last: its handler uses all others. Requests that are carried out at once.
+    // Last: their handlers use all others. Requests that are carried out at once.
     comm::endpoint requests;
+    // Likewise: messages that start a task each.
+    comm::endpoint tasks;
 
   private:
     void handle(const comm::status &about, std::span<const std::byte> bytes) noexcept;
+    void run_for(const comm::status &about, std::span<const std::byte> bytes) noexcept;
     void reply(int to, std::uint32_t tag, std::uint64_t value) noexcept;
     void exchange_regions(std::uint64_t wanted);
 };

@@ -71,6 +71,8 @@ struct types_of_global {
     fult::global::global_var<int> _5;
     fult::global::heap_exhausted _6;
     fult::global::strided _7;
+    fult::global::remote_task<int> _8;
+    fult::global::remote_error _9;
 };
 struct types_of_c {
     fult_config _0;

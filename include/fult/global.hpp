@@ -8,5 +8,6 @@
 #include <fult/global/errors.hpp>
 #include <fult/global/memory.hpp>
 #include <fult/global/pointer.hpp>
+#include <fult/global/spawn_at.hpp>
 #include <fult/global/variable.hpp>
 #include <fult/global/vector.hpp>

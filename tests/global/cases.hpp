@@ -27,6 +27,7 @@ std::span<const conformance_case> atomic_cases();
 std::span<const conformance_case> container_cases();
 std::span<const conformance_case> heap_cases();
 std::span<const conformance_case> random_cases();
+std::span<const conformance_case> task_cases();
 
 // A pointer of each rank.
 template <class T> std::vector<global_ptr<T>> all_pointers(party &p, global_ptr<T> own) {

@@ -1,5 +1,6 @@
 // The cases between processes: global_ranks [CASE]. Rank 0 prints a line per case; the exit status is 1 if
-// one failed. `killed`, which is not among them: the last rank kills itself while the others access its heap.
+// one failed. Not among them: `killed`, where the last rank kills itself while the others access its heap,
+// and `missing`, where rank 0 has a function that the others do not have.
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -58,14 +59,30 @@ void killed(party &p) {
         std::uint64_t expected = 0;
         (void)m.compare_exchange(there, expected, 1);
     });
+    fails("spawn_at", [&] { global::spawn_at(m, p.size - 1, [] {}).join(); });
     fails("barrier", [&] { m.barrier(); });
     p.world.send(1, p.size - 1, 1);
     tasks.wait();
-    require_equal(ended.load(), 8, "calls that failed");
+    require_equal(ended.load(), 9, "calls that failed");
     require_equal(m.fetch_add(all[0], 0), m.get(all[0]), "the other heaps are there");
     comm::barrier(rest); // a barrier of all has failed
     if (p.rank == 0)
         std::printf("ok killed\n");
+}
+
+void missing(party &p) {
+    global::memory m(p.world, {.heap = 4096});
+    if (p.rank == 0) {
+        const auto run = [](global::memory &, const std::byte *, std::byte *) {};
+        const std::uint64_t id = global::detail::register_function({"of_rank_0_only", 0, 0, 0, run});
+        global::detail::start_at(m, 0, id, nullptr, 0, 0).join(nullptr, 0);
+        try {
+            global::detail::start_at(m, p.size - 1, id, nullptr, 0, 0).join(nullptr, 0);
+            require(false, "no error");
+        } catch (const global::remote_error &e) {
+            std::printf("ok missing: %s\n", e.what());
+        }
+    }
 }
 
 } // namespace
@@ -80,6 +97,10 @@ int main(int count, char **words) {
     try {
         if (one == "killed") {
             killed(p);
+            return 0;
+        }
+        if (one == "missing") {
+            missing(p);
             return 0;
         }
         for (const conformance_case &each : global_cases()) {

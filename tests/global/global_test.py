@@ -49,6 +49,12 @@ def network():
     works(3, **NETWORK)
 
 
+def missing_function():
+    """A task at a rank whose program lacks the function ends with an error that names both."""
+    status, out, err = run([FULT_RUN, '-n', 3, PROGRAM, 'missing'])
+    expect(status == 0 and 'of_rank_0_only is not in the program of rank 2' in out, f'status {status}: {out} {err}')
+
+
 def killed():
     """A rank kills itself while 1 or 3 others access its heap: each access ends with an error that names it."""
     for ranks in (2, 4):

@@ -54,6 +54,8 @@ MISTAKES = (
     ('fult::global::memory m(world); fult::global::global_var<entry<7>> v(m, 0, {});', 'their type must be trivially copyable'),
     ('fult::global::memory m(world); m.put(fult::global::global_ptr<entry<8>>(), entry<8>{});', 'their type must be trivially copyable'),
     ('fult::global::memory m(world); m.fetch_add(fult::global::global_ptr<bool>(), true);', 'use compare_exchange'),
+    ('fult::global::memory m(world); auto t = fult::global::spawn_at(m, 1, [number] { return number; });', 'has no state'),
+    ('fult::global::memory m(world); auto t = fult::global::spawn_at(m, 1, [](int *) {}, &number);', 'pass a global_ptr'),
 )
 # No mistakes.
 RIGHT = '''
