@@ -73,6 +73,11 @@ struct types_of_global {
     fult::global::strided _7;
     fult::global::remote_task<int> _8;
     fult::global::remote_error _9;
+    fult::global::cache _10;
+    fult::global::cache_options _11;
+    fult::global::cache_counters _12;
+    fult::global::cached<int> _13;
+    fult::global::not_cached _14;
 };
 struct types_of_c {
     fult_config _0;

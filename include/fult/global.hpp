@@ -5,6 +5,7 @@
 #include <fult/detail/language.hpp>
 
 #include <fult/comm.hpp>
+#include <fult/global/cache.hpp>
 #include <fult/global/errors.hpp>
 #include <fult/global/memory.hpp>
 #include <fult/global/pointer.hpp>

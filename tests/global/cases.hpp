@@ -24,6 +24,7 @@ std::span<const conformance_case> global_cases();
 // The parts of the list, a file each.
 std::span<const conformance_case> access_cases();
 std::span<const conformance_case> atomic_cases();
+std::span<const conformance_case> cache_cases();
 std::span<const conformance_case> container_cases();
 std::span<const conformance_case> heap_cases();
 std::span<const conformance_case> random_cases();
