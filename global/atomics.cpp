@@ -42,7 +42,7 @@ std::size_t size_of(atomic_type type) noexcept {
 // A reply that found no room.
 struct late_reply final : comm::completion {
     std::uint64_t value = 0;
-    void complete(const comm::completed &) noexcept override { delete this; }
+    void complete(const comm::completion_event &) noexcept override { delete this; }
 };
 
 } // namespace

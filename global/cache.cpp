@@ -51,15 +51,16 @@ void release(cache_line *line) noexcept {
 
 namespace {
 
-unsigned shards_for(const cache_options &how) {
-    if (how.shards == 0)
-        return how.policy != cache_policy::lru
+unsigned shards_for(const cache_options &settings) {
+    if (settings.shards == 0)
+        return settings.policy != cache_policy::lru
                    ? 16
-                   : static_cast<unsigned>(std::bit_floor(std::clamp<std::size_t>(how.bytes >> 20, 1, 16)));
-    if (!std::has_single_bit(how.shards) || how.shards > 1024)
-        throw std::invalid_argument("fult-global: cache: " + std::to_string(how.shards) +
+                   : static_cast<unsigned>(
+                         std::bit_floor(std::clamp<std::size_t>(settings.bytes >> 20, 1, 16)));
+    if (!std::has_single_bit(settings.shards) || settings.shards > 1024)
+        throw std::invalid_argument("fult-global: cache: " + std::to_string(settings.shards) +
                                     " shards; their number is a power of two up to 1,024");
-    return how.shards;
+    return settings.shards;
 }
 
 // The line is pinned by the caller, which waits for the transfer of another task.
@@ -146,13 +147,13 @@ cache_line *miss(memory &in, cache_state &state, place where, std::uint64_t byte
 
 using namespace detail;
 
-cache::cache(memory &in, const cache_options &how)
-    : in_(in), rank_(in.rank()), state_(std::make_unique<cache_state>(shards_for(how))) {
-    state_->keeps = how.policy != cache_policy::none;
+cache::cache(memory &in, const cache_options &settings)
+    : in_(in), rank_(in.rank()), state_(std::make_unique<cache_state>(shards_for(settings))) {
+    state_->keeps = settings.policy != cache_policy::none;
     for (cache_shard &each : state_->shards)
-        if (how.policy == cache_policy::lru) {
+        if (settings.policy == cache_policy::lru) {
             each.ordered = true;
-            each.bound = how.bytes / state_->shards.size();
+            each.bound = settings.bytes / state_->shards.size();
         }
 }
 

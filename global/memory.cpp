@@ -29,8 +29,8 @@ std::string detail::to_string(place where) {
     return text;
 }
 
-memory::memory(comm::endpoint &among, const memory_options &how)
-    : state_(std::make_unique<memory_state>(*this, among, how)) {
+memory::memory(comm::endpoint &ep, const memory_options &settings)
+    : state_(std::make_unique<memory_state>(*this, ep, settings)) {
     barrier(); // no other rank starts a task here before all is there
 }
 

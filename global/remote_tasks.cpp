@@ -57,9 +57,9 @@ struct remote_reply final : comm::completion {
           bytes(sizeof(reply_record) + std::max(result, most_text)),
           tag(at.tags.take()) {}
 
-    void complete(const comm::completed &what) noexcept override {
+    void complete(const comm::completion_event &what) noexcept override {
         failure = what.failure;
-        size = what.about.size;
+        size = what.envelope.size;
         at.tags.give(tag);
         at.replies_pending.remove(); // the memory may end now
         // Acquire and release: pairs with detach.

@@ -11,10 +11,10 @@ namespace fult::global::detail {
 namespace {
 
 // An endpoint of the same ranks.
-comm::endpoint another(comm::endpoint &among, std::int64_t tag, comm::endpoint_options how) {
-    std::vector<int> members(static_cast<std::size_t>(among.size()));
+comm::endpoint another(comm::endpoint &ep, std::int64_t tag, comm::endpoint_options options) {
+    std::vector<int> members(static_cast<std::size_t>(ep.size()));
     std::iota(members.begin(), members.end(), 0);
-    return among.subset(members, tag, std::move(how));
+    return ep.subset(members, tag, std::move(options));
 }
 
 // What a rank sends to the others at the start.
@@ -25,23 +25,23 @@ struct own_heap {
 
 } // namespace
 
-memory_state::memory_state(memory &whole, comm::endpoint &among, const memory_options &how)
+memory_state::memory_state(memory &whole, comm::endpoint &ep, const memory_options &settings)
     : owner(whole),
-      rank(among.rank()),
-      size(among.size()),
-      objects(how.heap <= most_bytes ? how.heap : 0),
-      replies(another(among, 0, {})),
+      rank(ep.rank()),
+      size(ep.size()),
+      objects(settings.heap <= most_bytes ? settings.heap : 0),
+      replies(another(ep, 0, {})),
       own(replies, objects.begin(), objects.size()),
-      requests(another(among, 1,
-                       {.how = comm::delivery::handled,
+      requests(another(ep, 1,
+                       {.delivery = comm::delivery::handled,
                         .handler = [this](const comm::status &about,
                                           std::span<const std::byte> bytes) { handle(about, bytes); }})),
-      tasks(another(among, 2,
-                    {.how = comm::delivery::as_a_task,
+      tasks(another(ep, 2,
+                    {.delivery = comm::delivery::as_a_task,
                      .handler = [this](const comm::status &about, std::span<const std::byte> bytes) {
                          run_for(about, bytes);
                      }})) {
-    exchange_regions(how.heap);
+    exchange_regions(settings.heap);
 }
 
 // All ranks see the same, so all throw if one lacks its heap. No request arrives before: the others wait

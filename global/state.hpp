@@ -30,7 +30,7 @@ struct atomic_request {
 };
 
 struct memory_state {
-    memory_state(memory &owner, comm::endpoint &among, const memory_options &how);
+    memory_state(memory &owner, comm::endpoint &ep, const memory_options &settings);
     memory_state(const memory_state &) = delete;
     memory_state &operator=(const memory_state &) = delete;
 

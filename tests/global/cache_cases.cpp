@@ -237,8 +237,8 @@ void random_uses(party &p) {
         {.policy = cache_policy::keep_all},
         {.policy = cache_policy::lru, .bytes = 20 * cache::footprint(64), .shards = 2},
         {.policy = cache_policy::none}};
-    for (const cache_options &how : ways) {
-        cache c(n.in, how);
+    for (const cache_options &settings : ways) {
+        cache c(n.in, settings);
         for (number phase = 0; phase < 3; ++phase) {
             task_group tasks;
             for (std::uint64_t seed = 0; seed < 20; ++seed)
@@ -270,8 +270,8 @@ void random_uses(party &p) {
                     }
                 });
             tasks.wait();
-            if (how.policy == cache_policy::lru)
-                require(c.counters().bytes <= how.bytes, "within the bound, once nothing is held");
+            if (settings.policy == cache_policy::lru)
+                require(c.counters().bytes <= settings.bytes, "within the bound, once nothing is held");
             c.phase();
             n.write(p.rank, count, phase + 1);
             c.phase();

@@ -39,7 +39,7 @@ void layouts(party &) {
 }
 
 void one_vector(party &p, memory &m, std::size_t size, distribution how) {
-    const global_vector<std::uint64_t> v(m, size, how);
+    const global_vector<std::uint64_t> v(m, size, settings);
     require_equal(v.size(), size, "size");
     const auto here = v.local();
     require(std::all_of(here.begin(), here.end(), [](auto each) { return each == 0; }), "zero at first");
@@ -90,7 +90,7 @@ void vectors(party &p) {
     for (const std::size_t size : {0, 1, 3, 64, 1000})
         for (const distribution how : {distribution::blocks(), distribution::block_cyclic(1),
                                        distribution::block_cyclic(7), distribution::block_cyclic(256)})
-            one_vector(p, m, size, how);
+            one_vector(p, m, size, settings);
     require_equal(m.heap_in_use(), std::uint64_t{0}, "all is freed");
     global_vector<int> one(m, 10);
     const global_vector<int> moved = std::move(one);

@@ -92,7 +92,7 @@ int main(int count, char **words) {
     const runtime running;
     comm::context net;
     party p{net.rank(), net.size(), net.world(),
-            [&](comm::endpoint_options how) { return net.make_endpoint(std::move(how)); },
+            [&](comm::endpoint_options how) { return net.make_endpoint(std::move(settings)); },
             [&] { net.barrier(); }};
     try {
         if (one == "killed") {

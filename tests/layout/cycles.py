@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-FOLDERS = ('include/fult', 'fult', 'sync', 'comm', 'launcher', 'omp', 'mpi')
+FOLDERS = ('include/fult', 'fult', 'sync', 'comm', 'global', 'launcher', 'omp', 'mpi')
 SUFFIXES = ('.hpp', '.cpp', '.h', '.c', '.S')
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.M)
 

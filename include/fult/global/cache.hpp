@@ -111,7 +111,7 @@ class FULT_API cache {
   public:
     /// Throws std::invalid_argument for a number of shards that is no power of two up to 1,024,
     /// std::bad_alloc.
-    explicit cache(memory &in, const cache_options &how = {});
+    explicit cache(memory &in, const cache_options &settings = {});
     cache(const cache &) = delete;
     cache &operator=(const cache &) = delete;
     ~cache(); ///< handles that still exist end the program with a message
@@ -150,14 +150,15 @@ class FULT_API cache {
 
   private:
     using finder = detail::cache_line *(cache::*)(detail::place, std::uint64_t);
-    template <class T> cached<std::remove_const_t<T>> find(global_ptr<T> p, std::size_t count, finder how) {
+    template <class T>
+    cached<std::remove_const_t<T>> find(global_ptr<T> p, std::size_t count, finder line_of) {
         using object = std::remove_const_t<T>;
         detail::check_element<T>();
         static_assert(alignof(T) <= 64, "fult::global: cached objects are aligned to 64 bytes at most");
         const std::uint64_t bytes = memory::bytes_of<T>(count);
         if (p.rank() == rank_)
             return {static_cast<const object *>(in_.local_bytes(p.where(), bytes)), count, nullptr};
-        detail::cache_line *const line = (this->*how)(p.where(), bytes);
+        detail::cache_line *const line = (this->*line_of)(p.where(), bytes);
         return {reinterpret_cast<const object *>(detail::bytes_of(line)), count, line};
     }
     detail::cache_line *get_line(detail::place where, std::uint64_t bytes);

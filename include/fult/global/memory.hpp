@@ -127,8 +127,8 @@ class FULT_API memory {
   public:
     /// Throws std::length_error on all ranks if a heap is larger than 8 TiB or there are more than 2^20
     /// ranks; std::bad_alloc if a heap, on any rank, cannot be allocated; comm::error. May suspend. No other
-    /// subset of `among` with all its ranks is made meanwhile.
-    explicit memory(comm::endpoint &among, const memory_options &how = {});
+    /// subset of `ep` with all its ranks is made meanwhile.
+    explicit memory(comm::endpoint &ep, const memory_options &settings = {});
     memory(const memory &) = delete;
     memory &operator=(const memory &) = delete;
     /// Waits for all ranks, then ends the heaps. All objects and requests of this memory must have ended.

@@ -174,11 +174,11 @@ template <class T> class global_vector {
 
     /// `size` elements, the same number and distribution on all ranks. Throws heap_exhausted on all ranks if
     /// one has no room. May suspend.
-    global_vector(memory &in, std::size_t size, distribution how = distribution::blocks()) : in_(&in) {
+    global_vector(memory &in, std::size_t size, distribution shape = distribution::blocks()) : in_(&in) {
         detail::check_element<T>();
         const auto ranks = static_cast<std::size_t>(in.size());
         const std::size_t block =
-            how.block != 0 ? how.block : std::max<std::size_t>(1, (size + ranks - 1) / ranks);
+            shape.block != 0 ? shape.block : std::max<std::size_t>(1, (size + ranks - 1) / ranks);
         const vector_view<T> layout(0, size, block, in.size()); // rank 0 has the largest part
         part_ = std::max<std::size_t>(1, layout.local_size(0));
         view_ = {in.allocate_symmetric(memory::bytes_of<T>(part_), alignof(T)), size, block, in.size()};
