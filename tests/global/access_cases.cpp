@@ -70,7 +70,7 @@ void requests(party &p) {
     require(own == out, "in the own heap");
     comm::completion_queue ended(p.world);
     m.iget(there, std::span(in).first(1), ended, 77);
-    require_equal(ended.pop().note, std::uint64_t{77}, "note");
+    require_equal(ended.pop().user_data, std::uint64_t{77}, "user data");
 }
 
 void many_pieces(party &p) {

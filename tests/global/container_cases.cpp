@@ -38,8 +38,8 @@ void layouts(party &) {
                 layout_of(size, block, ranks);
 }
 
-void one_vector(party &p, memory &m, std::size_t size, distribution how) {
-    const global_vector<std::uint64_t> v(m, size, settings);
+void one_vector(party &p, memory &m, std::size_t size, distribution shape) {
+    const global_vector<std::uint64_t> v(m, size, shape);
     require_equal(v.size(), size, "size");
     const auto here = v.local();
     require(std::all_of(here.begin(), here.end(), [](auto each) { return each == 0; }), "zero at first");
@@ -88,9 +88,9 @@ void one_vector(party &p, memory &m, std::size_t size, distribution how) {
 void vectors(party &p) {
     memory m(p.world, {.heap = 1 << 18});
     for (const std::size_t size : {0, 1, 3, 64, 1000})
-        for (const distribution how : {distribution::blocks(), distribution::block_cyclic(1),
-                                       distribution::block_cyclic(7), distribution::block_cyclic(256)})
-            one_vector(p, m, size, settings);
+        for (const distribution shape : {distribution::blocks(), distribution::block_cyclic(1),
+                                         distribution::block_cyclic(7), distribution::block_cyclic(256)})
+            one_vector(p, m, size, shape);
     require_equal(m.heap_in_use(), std::uint64_t{0}, "all is freed");
     global_vector<int> one(m, 10);
     const global_vector<int> moved = std::move(one);

@@ -92,7 +92,7 @@ int main(int count, char **words) {
     const runtime running;
     comm::context net;
     party p{net.rank(), net.size(), net.world(),
-            [&](comm::endpoint_options how) { return net.make_endpoint(std::move(settings)); },
+            [&](comm::endpoint_options options) { return net.make_endpoint(std::move(options)); },
             [&] { net.barrier(); }};
     try {
         if (one == "killed") {
