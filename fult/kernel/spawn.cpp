@@ -14,6 +14,7 @@
 #include "fult/base/option_table.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
+#include "fult/tasks/task_end.hpp"
 #include "locals.hpp"
 
 namespace fult {

@@ -3,7 +3,7 @@
 
 #include <sched.h>
 
-#include <fult/detail/layout.hpp>
+#include <fult/detail/kernel.hpp>
 #include <fult/detail/platform.hpp>
 #include <fult/detail/service.hpp>
 #include <fult/this_task.hpp>

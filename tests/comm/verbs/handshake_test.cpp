@@ -13,6 +13,7 @@
 namespace {
 
 using fult::comm::detail::greeting;
+using fult::comm::detail::greeting_kind;
 using fult::comm::detail::handshake;
 using stage = handshake::stage;
 

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include <fult/fult.hpp>
+#include <fult/sync/event.hpp>
 
 #include "comm/job/job.hpp"
 #include "comm/verbs/verbs.hpp"
