@@ -60,7 +60,7 @@ FULT_ALWAYS_INLINE group_core::run_end group_core::run_one(worker_hot *w, task *
         return run_end::not_run;
     }
     {
-        const run_above<slot_after::free> run(w, t);
+        run_above<slot_after::free> run(w, t);
         static_cast<const group_task_ops *>(t->ops)->here(*t);
     }
     return w == current_worker() ? run_end::same_worker : run_end::other_worker;

@@ -64,7 +64,7 @@ void run_inline(worker *w, task *t) noexcept {
     FULT_ASSERT(t->state.load(std::memory_order_relaxed) == busy && !t->context, "a claimed, unstarted task");
     FULT_ASSERT(!t->pinned, "a pinned task has a stack of its own");
     {
-        const run_above<slot_after::kept> run(w, t);
+        run_above<slot_after::kept> run(w, t);
         t->ops->run(*t);
         if (t->extras) [[unlikely]] {
             end_locals(*t->extras);

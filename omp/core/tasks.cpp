@@ -90,7 +90,7 @@ FULT_NOINLINE void run_children_of_yielding(const thread_state *at) {
             return;
         const stored_task stored = detail::storage_as<stored_task>(*t);
         generator->newest_child = stored.older;
-        const run_above<slot_after::free> run(w, t);
+        run_above<slot_after::free> run(w, t);
         run_body(stored.f, generator->self);
     }
 }
@@ -193,7 +193,7 @@ void run_own_children(omp_task *me) {
             continue;
         }
         me->newest_child = detail::storage_as<stored_task>(*t).older;
-        const run_above<slot_after::free> run(w, t);
+        run_above<slot_after::free> run(w, t);
         run_child(stored_omp_task(t), me);
     }
 }

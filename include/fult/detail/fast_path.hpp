@@ -83,8 +83,8 @@ template <class C, class R> FULT_ALWAYS_INLINE R join_closure(task *t) {
     // The worker is read again for the run: kept in a register since the claim, it made spawn + join a
     // twelfth slower.
     if (claim_private(current_worker(), t)) [[likely]] {
-        const run_above<slot_after::free> run(current_worker(), t);
-        const closure_end<C> end{t};
+        run_above<slot_after::free> run(current_worker(), t);
+        closure_end<C> end{t};
         return std::move(storage_as<C>(*t))();
     }
     return join_slow<R>(t);

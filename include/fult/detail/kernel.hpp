@@ -130,6 +130,7 @@ enum class slot_after { free, kept };
 // constructor on, and ends in the destructor, however its closure exits. In between, the stack may have moved
 // to another worker. Stores both task pointers itself: reading them back would chain the end of each task to
 // the one before, through memory.
+// Declare no such object const: gcc 12 then keeps it in memory, which costs fib a tenth.
 template <slot_after slot> class run_above {
   public:
     FULT_ALWAYS_INLINE run_above(worker_hot *w, task *t) noexcept : task_(t), below_(w->current) {
