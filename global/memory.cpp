@@ -35,12 +35,13 @@ memory::memory(comm::endpoint &ep, const memory_options &settings)
 }
 
 memory::~memory() {
-    state_->replies_pending.wait(); // of tasks at other ranks that were detached
+    static constexpr fult::detail::waiting_for ends{"global::memory: ends of tasks"};
+    state_->replies_pending.wait(ends); // of tasks at other ranks that were detached
     try {
         barrier();
     } catch (const comm::error &) { // a rank that has ended accesses nothing
     }
-    state_->running.wait(); // their replies have been sent: they end at once
+    state_->running.wait(ends); // their replies have been sent: they end at once
     if (!state_->tags.all_free())
         fult::detail::misuse("global::memory", "destroyed while operations of this rank on others are under "
                                                "way; let them end before");

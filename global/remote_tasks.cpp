@@ -61,7 +61,7 @@ struct remote_reply final : comm::completion {
         failure = what.failure;
         size = what.envelope.size;
         at.tags.give(tag);
-        at.replies_pending.remove(); // the memory may end now
+        at.replies_pending.end_one(); // the memory may end now
         // Acquire and release: pairs with detach.
         if (state.exchange(complete_state, std::memory_order_acq_rel) == detached)
             end_detached();
@@ -165,12 +165,12 @@ reply_owner start_at(memory &in, int rank, std::uint64_t function, const void *a
     if (size != 0)
         std::memcpy(message.data() + sizeof head, arguments, size);
     auto reply = std::make_unique<remote_reply>(state, rank, function, result);
-    state.replies_pending.add();
+    state.replies_pending.add_one();
     try {
         comm::irecv(state.replies, reply->bytes.data(), reply->bytes.size(), rank, reply->tag, *reply);
     } catch (...) {
         state.tags.give(reply->tag);
-        state.replies_pending.remove();
+        state.replies_pending.end_one();
         throw;
     }
     // From here on the reply ends by itself: with the rank, if the message does not reach it.
@@ -192,7 +192,7 @@ void post_at(memory &in, int rank, std::uint64_t function, const void *arguments
 
 // In a task of its own.
 void memory_state::run_for(const comm::status &about, std::span<const std::byte> bytes) noexcept {
-    running.add();
+    running.add_one();
     start_record wanted;
     std::vector<std::byte> reply(sizeof(reply_record) + most_text);
     reply_record head{};
@@ -223,7 +223,7 @@ void memory_state::run_for(const comm::status &about, std::span<const std::byte>
         replies.send(reply.data(), sizeof head + size, about.source, about.tag);
     } catch (const comm::error &) { // the rank has ended, and waits for nothing
     }
-    running.remove();
+    running.end_one();
 }
 
 } // namespace detail

@@ -11,10 +11,10 @@
 #include <fult/comm/endpoint.hpp>
 #include <fult/comm/one_sided.hpp>
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/completion.hpp>
 #include <fult/global/memory.hpp>
 
 #include "global/heap.hpp"
-#include "global/pending_count.hpp"
 #include "global/reply_tags.hpp"
 
 namespace fult::global::detail {
@@ -53,8 +53,8 @@ struct memory_state {
     // Replies to requests, each with a tag of its own, and one-sided and collective operations.
     comm::endpoint replies;
     reply_tags tags;
-    pending_count replies_pending; // to tasks that this rank has started at others
-    pending_count running;         // tasks here that other ranks have started
+    fult::detail::completion replies_pending; // to tasks that this rank has started at others
+    fult::detail::completion running;         // tasks here that other ranks have started
     comm::region own;
     std::vector<comm::remote_region> regions; // by rank
     // Last: their handlers use all others. Requests that are carried out at once.

@@ -6,10 +6,9 @@
 
 #include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/processors.hpp"
-#include "fult/scheduler/slot_place.hpp"
-#include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/thread_waits.hpp"
 #include "fult/scheduler/worker.hpp"
+#include "suspend_while.hpp"
 
 namespace fult::detail {
 
@@ -54,15 +53,7 @@ void completion::wait(const waiting_for &what, std::int64_t more) noexcept {
     if (!self)
         wait_on_thread(what, more);
     else if (begin_wait(what, more, join_word::of(to_id(self))) > 0)
-        suspend(what);
-}
-
-void completion::suspend(const waiting_for &what) noexcept {
-    const wait_record record(running_task(), what);
-    const slot_place place(*this_worker());
-    while (is_waiting()) // spurious wake-ups, and signals meant for another wait of this task
-        suspend_until_signaled(false);
-    place.resume();
+        suspend_while(what, [this] { return is_waiting(); });
 }
 
 void completion::wait_on_thread(const waiting_for &what, std::int64_t more) noexcept {

@@ -9,16 +9,14 @@
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/completion.hpp>
 #include <fult/detail/fast_path.hpp>
-#include <fult/detail/wait_record.hpp>
 #include <fult/handle.hpp>
 
 #include "fult/base/check.hpp"
 #include "fult/base/symbols.hpp"
-#include "fult/scheduler/slot_place.hpp"
-#include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
 #include "fult/tasks/task_end.hpp"
 #include "locals.hpp"
+#include "suspend_while.hpp"
 
 namespace fult::detail {
 namespace {
@@ -163,13 +161,12 @@ void complete(task *t) noexcept {
 namespace {
 
 void await_each(task *const *tasks, std::size_t count, const char *call) noexcept {
-    std::size_t open = 0;
+    bool open = false;
     for (std::size_t i = 0; i < count; ++i) {
         worker *const w = this_worker(); // a task that ran inline may have suspended
-        if (!is_completed(tasks[i]) && !(w && help(w, tasks[i])))
-            ++open;
+        open |= !is_completed(tasks[i]) && !(w && help(w, tasks[i]));
     }
-    if (open == 0)
+    if (!open)
         return;
     completion ends(static_cast<std::int64_t>(count));
     std::int64_t ended = 0;
@@ -193,11 +190,7 @@ void await_completion(task *t) noexcept {
     if (is_completed(t) || help(w, t) || !set_joiner(t, join_word::of(to_id(self)), "join"))
         return;
     const waiting_for end{"join", t};
-    const wait_record record(self, end);
-    const slot_place place(*this_worker());
-    while (!is_completed(t)) // spurious wake-ups, and signals meant for another wait of this task
-        suspend_until_signaled(false);
-    place.resume();
+    suspend_while(end, [t] { return !is_completed(t); });
 }
 
 namespace {
@@ -214,6 +207,12 @@ std::int64_t withdraw(task *const *tasks, std::size_t count, const completion &e
     return left;
 }
 
+// `count` if none has ended.
+std::size_t first_completed(task *const *tasks, std::size_t count) noexcept {
+    const auto first = std::find_if(tasks, tasks + count, [](const task *t) { return t && is_completed(t); });
+    return static_cast<std::size_t>(first - tasks);
+}
+
 bool is_joined_by(const task *t, const completion &ends) noexcept {
     return t->join.load(std::memory_order_relaxed) == word_of(&ends);
 }
@@ -223,6 +222,8 @@ bool is_joined_by(const task *t, const completion &ends) noexcept {
 // One end is outstanding: of a task, or by the request to stop. Further ones make it negative, until the
 // second wait counts them.
 std::size_t await_any(task *const *tasks, std::size_t count, const std::stop_token *stop) {
+    if (const std::size_t first = first_completed(tasks, count); first != count)
+        return first;
     completion ends(1);
     std::atomic<bool> stopped{false};
     const auto end_by_stop = [&] {
@@ -248,8 +249,7 @@ std::size_t await_any(task *const *tasks, std::size_t count, const std::stop_tok
     on_stop.reset(); // after the call, if it is running
     ended += stopped.load(std::memory_order_relaxed);
     ends.wait(what, ended - 1); // until no task uses the completion
-    const auto first = std::find_if(tasks, tasks + count, [](const task *t) { return t && is_completed(t); });
-    return static_cast<std::size_t>(first - tasks);
+    return first_completed(tasks, count);
 }
 
 void detach_task(task *t) noexcept {

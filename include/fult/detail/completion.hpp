@@ -41,7 +41,6 @@ class FULT_API completion {
     bool is_waiting() const noexcept { // pairs with end_one
         return (word_.load(std::memory_order_acquire) & waiting) != 0;
     }
-    void suspend(const waiting_for &what) noexcept;
     void wait_on_thread(const waiting_for &what, std::int64_t more) noexcept;
 
     std::atomic<std::int64_t>
