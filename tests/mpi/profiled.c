@@ -1,8 +1,6 @@
 /* A tool of the profiling interface that is linked with the program: its calls of PMPI_ suspend tasks, too.
  */
-#include "check_mpi.h"
-
-enum { pairs = 50 };
+#include "sends_to_itself.h"
 
 static int sends, receives;
 
@@ -21,21 +19,10 @@ int MPI_Recv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_
 
 /* More sends than threads come first. */
 int main(int count, char **arguments) {
-    int rank = -1, got[pairs];
+    int rank = -1;
     CHECK_MPI(MPI_Init(&count, &arguments));
     CHECK_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
-#pragma omp parallel num_threads(2)
-#pragma omp single
-    {
-        for (int i = 0; i < pairs; ++i)
-#pragma omp task firstprivate(i)
-            CHECK_MPI(MPI_Ssend(&i, 1, MPI_INT, rank, i, MPI_COMM_WORLD));
-        for (int i = 0; i < pairs; ++i)
-#pragma omp task firstprivate(i) shared(got)
-            CHECK_MPI(MPI_Recv(&got[i], 1, MPI_INT, rank, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-    }
-    for (int i = 0; i < pairs; ++i)
-        CHECK(got[i] == i);
+    sends_to_itself(rank);
     CHECK(sends == pairs && receives == pairs);
     CHECK_MPI(MPI_Finalize());
     return 0;

@@ -1,27 +1,9 @@
 /* Situations in which OpenMP programs with MPI do not end, or crash, where a blocking call blocks its thread;
    each comes from a public report: mpi-forum/mpi-issues 75, open-mpi/ompi 7702 and 11428, eth-cscs/DLA-Future
    423. cpp_tasks.cpp has a fifth. */
-#include "check_mpi.h"
+#include "sends_to_itself.h"
 
-enum { pairs = 8, receivers = 1000, rounds = 100 };
-
-/* Ssend tasks and the Recv tasks of the same rank in one team: the sends come first, more than there are
- * threads. */
-static void sends_to_itself(int rank) {
-    int got[pairs];
-#pragma omp parallel num_threads(2)
-#pragma omp single
-    {
-        for (int i = 0; i < pairs; ++i)
-#pragma omp task firstprivate(i)
-            CHECK_MPI(MPI_Ssend(&i, 1, MPI_INT, rank, i, MPI_COMM_WORLD));
-        for (int i = 0; i < pairs; ++i)
-#pragma omp task firstprivate(i) shared(got)
-            CHECK_MPI(MPI_Recv(&got[i], 1, MPI_INT, rank, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-    }
-    for (int i = 0; i < pairs; ++i)
-        CHECK(got[i] == i);
-}
+enum { receivers = 1000, rounds = 100 };
 
 /* More tasks in MPI_Recv than threads: the last one gets its message first, and each sends on to the one
  * before. */

@@ -2,33 +2,20 @@
 #include <atomic>
 #include <chrono>
 #include <gtest/gtest.h>
-#include <string>
 #include <thread>
-#include <tuple>
 #include <vector>
 
 #include "tests/comm/collectives/cases.hpp"
-#include "tests/comm/conformance/ranks.hpp"
+#include "tests/comm/conformance/between_ranks.hpp"
 
 namespace {
 
 using namespace fult::comm;
 using namespace fult::comm::testing;
 
-using parameters = std::tuple<int, conformance_case>;
-struct collectives : ::testing::TestWithParam<parameters> {};
+struct collectives : between_ranks {};
 
-TEST_P(collectives, as_one_process_would) {
-    world_settings settings;
-    settings.ranks = std::get<0>(GetParam());
-    const fult::runtime running(as_many_workers_as_asked_for());
-    std::atomic<int> ended{0}; // a case throws where a result is wrong
-    run_ranks(settings, [&](party &p, world &) {
-        std::get<1>(GetParam()).run(p);
-        ++ended;
-    });
-    EXPECT_EQ(ended, settings.ranks);
-}
+TEST_P(collectives, as_one_process_would) { run(); }
 
 std::vector<int> numbers_of_ranks() {
     if (fult::testing::sanitized)
@@ -40,10 +27,7 @@ INSTANTIATE_TEST_SUITE_P(ranks, collectives,
                          ::testing::Combine(::testing::ValuesIn(numbers_of_ranks()),
                                             ::testing::ValuesIn(collective_cases().begin(),
                                                                 collective_cases().end())),
-                         [](const ::testing::TestParamInfo<parameters> &info) {
-                             return std::to_string(std::get<0>(info.param)) + "_" +
-                                    std::get<1>(info.param).name;
-                         });
+                         name_of);
 
 // No rank leaves a barrier before all have arrived.
 TEST(collectives_here, barrier_waits_for_all) {
