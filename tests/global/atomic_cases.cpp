@@ -73,7 +73,8 @@ void a_list_of_all_ranks(party &p) {
     for (std::size_t i = 0; i < mine; ++i)
         pushing.spawn([&, i] {
             const auto own = m.allocate<node>();
-            global_ptr<node> first = m.get(head);
+            // A guess: a get would race with the exchanges, and these give the present one.
+            global_ptr<node> first;
             do
                 m.put(own, {first, number_of(p.rank, i)});
             while (!m.compare_exchange(head, first, own));
