@@ -66,7 +66,7 @@ CONFIGS = {
     'asan': Config([*CHECKED, '-Db_sanitize=address,undefined']),
     # As it is released. Each file is compiled by itself, as users do.
     'release': Config(['-Dbuildtype=release']),
-    'clang': Config(['-Dbuildtype=release', '-Dbenchmarks=disabled', '-Dtidy=enabled'], CLANG),
+    'clang': Config(['-Dbuildtype=release', '-Dbenchmarks=disabled', '-Dtidy=enabled', '-Dtogether=12'], CLANG),
     'tsan': Config([*CHECKED, '-Db_sanitize=thread']),
     # The flags of CHECKED would replace those of the cross file.
     'aarch64': Config(['--cross-file=build/arm64-root/root.txt', '--cross-file=tools/cross/aarch64.txt', *GATE, '-Dcomm=disabled',
@@ -78,7 +78,7 @@ CONFIGS = {
                    '-Domp=disabled']),
     # Valgrind's tests use it, too: they need a build without sanitizers.
     'hardened': Config(['-Dbuildtype=plain', '-Doptimization=2', '-Db_ndebug=false', '-Db_pie=true', '-Dbenchmarks=disabled',
-                        '-Dvalgrind=enabled', '-Domp=disabled',
+                        '-Dvalgrind=enabled', '-Domp=disabled', '-Dtogether=12',
                         f'-Dc_args={HARDENED}', f'-Dcpp_args={HARDENED} -D_GLIBCXX_ASSERTIONS',
                         '-Dc_link_args=-Wl,-z,relro,-z,now', '-Dcpp_link_args=-Wl,-z,relro,-z,now']),
 }
