@@ -18,8 +18,6 @@ constexpr choice<guard_mode> guards[] = {{"auto", guard_mode::automatic},
                                          {"madvise", guard_mode::madvise},
                                          {"mprotect", guard_mode::mprotect},
                                          {"off", guard_mode::none}};
-constexpr choice<level_mode> levels[] = {
-    {"auto", level_mode::automatic}, {"1", level_mode::one}, {"2", level_mode::two}};
 constexpr choice<spawn_order> orders[] = {{"depth", spawn_order::depth_first},
                                           {"breadth", spawn_order::breadth_first}};
 constexpr choice<fp_mode> fp_modes[] = {{"shared", fp_mode::shared}, {"own", fp_mode::own}};
@@ -77,9 +75,6 @@ constexpr option_row<options> rows[] = {
     option<switch_option<&options::private_words>>(
         "FULT_PRIVATE_WORDS", "Spawned tasks are private to their worker until another worker requests work. "
                               "Off: the algorithm of the dissertation, an atomic OR per spawn."),
-    option<named_option<&options::levels, levels>>("FULT_LEVELS",
-                                                   "Levels of the public bit-vectors: words only, words with "
-                                                   "summaries, or (auto) summaries from the 513th slot on."),
     option<named_option<&options::order, orders>>(
         "FULT_ORDER", "Whether a worker runs its newest task first or its oldest."),
     option<named_option<&options::fp_env, fp_modes>>(
@@ -123,19 +118,17 @@ int dump_signal_in_environment() noexcept {
 
 void validate(const options &o) { require_valid(option_table(), o, "fult"); }
 
-} // namespace detail
-
-options read_options() {
-    const options result = detail::read_environment(detail::option_table(), "fult");
-    detail::for_each_unknown(
-        detail::option_table(), "FULT_", [](std::string_view name, const std::string &question) {
-            // those of fult-comm
-            if (!name.starts_with("FULT_COMM_") && !name.starts_with("FULT_RUN_") &&
-                !name.starts_with("FULT_MPI_"))
-                detail::warn("the environment variable %.*s is unknown; %s`fult-info` lists those that are",
-                             static_cast<int>(name.size()), name.data(), question.c_str());
-        });
-    return result;
+void read_options(options &into) {
+    read_environment(option_table(), into, "fult");
+    for_each_unknown(option_table(), "FULT_", [](std::string_view name, const std::string &question) {
+        // those of fult-comm
+        if (!name.starts_with("FULT_COMM_") && !name.starts_with("FULT_RUN_") &&
+            !name.starts_with("FULT_MPI_"))
+            warn("the environment variable %.*s is unknown; %s`fult-info` lists those that are",
+                 static_cast<int>(name.size()), name.data(), question.c_str());
+    });
 }
+
+} // namespace detail
 
 } // namespace fult

@@ -150,9 +150,6 @@ engine::engine(const options &asked)
     team_.private_words = team_.opts.private_words && asymmetric_fence_available();
     if (!team_.stealing_disabled && team_.count() > neighbours::most + 1)
         team_.many.open(team_.count());
-    first_hinted_word = team_.opts.levels == level_mode::automatic ? words_in_line
-                        : team_.opts.levels == level_mode::two     ? 0
-                                                                   : max_slots;
     try {
         create_homes();
         become_main();

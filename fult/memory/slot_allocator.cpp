@@ -160,7 +160,7 @@ bool slot_allocator::follow(std::uint32_t slot) noexcept {
 bool slot_allocator::drain() noexcept {
     const public_words returned(home_, returned_offsets);
     bool any = false;
-    const auto collect = [&](std::uint32_t w, std::uint64_t bits) {
+    returned.scan(false, [&](std::uint32_t w, std::uint64_t bits) {
         if (w < first_ || w >= first_ + used_)
             return false;
         bits = returned.take(w, bits);
@@ -169,12 +169,7 @@ bool slot_allocator::drain() noexcept {
         put_free(w, bits);
         any = true;
         return false;
-    };
-    if (first_hinted_word == max_slots) // one level: words alone
-        returned.scan_lines(first_ / words_in_line, (used_ + words_in_line - 1) / words_in_line, false,
-                            collect);
-    else
-        returned.scan(false, collect);
+    });
     return any;
 }
 

@@ -34,7 +34,6 @@ void ready_set::open(worker_hot *home, const options &opts) noexcept {
     bytes_ = ready_bytes(home);
     tasks_ = tasks_of(home);
     breadth_first_ = opts.order == spawn_order::breadth_first;
-    levels_ = opts.levels;
     set_current_word(0);
 }
 
@@ -235,17 +234,11 @@ std::uint64_t ready_set::reconcile(std::uint32_t asked) noexcept {
 
 template <class Visit>
 bool ready_set::scan(const public_words &from, bool descending, const Visit &visit) const noexcept {
-    if (levels_ != level_mode::one) {
-        bool restored = false;
-        const bool found = from.scan(descending, visit, restored);
-        if (restored) [[unlikely]]
-            announce_again(from);
-        return found;
-    }
-    return from.scan_lines(0, lines_.load(std::memory_order_seq_cst), descending,
-                           visit) || // pairs with mark_used
-           from.scan_lines(half_words / words_in_line, upper_lines_.load(std::memory_order_seq_cst),
-                           descending, visit);
+    bool restored = false;
+    const bool found = from.scan(descending, visit, restored);
+    if (restored) [[unlikely]]
+        announce_again(from);
+    return found;
 }
 
 // Of tasks whose hint was clear for a moment: as their signaler did, which another thread may have missed.
@@ -257,14 +250,10 @@ void ready_set::announce_again(const public_words &restored) const noexcept {
     home.team.wake_for(home, only_home);
 }
 
-bool ready_set::any_in_lines(const public_words &of) const noexcept {
-    return scan(of, false, [](std::uint32_t, std::uint64_t) { return true; });
-}
-
 void ready_set::clear_stale_hints() const noexcept {
     for (const public_words &each : {runnable(), pinned()})
-        if (any(each))
-            any_in_lines(each); // on its way
+        if (each.any())
+            scan(each, false, [](std::uint32_t, std::uint64_t) { return true; }); // on its way
 }
 
 // Makes claimed, unstarted tasks, chained by `next`, claimable again.
@@ -279,7 +268,7 @@ void ready_set::put_back(task *chain) noexcept {
 // Claims a task whose slot is at least `least`. `started`: only a task that has a stack.
 task *ready_set::take_from(const public_words &from, bool newest, bool started,
                            std::uint32_t least) noexcept {
-    if (!any(from))
+    if (!from.any())
         return nullptr;
     task *found = nullptr, *passed_over = nullptr;
     scan(from, newest, [&](std::uint32_t w, std::uint64_t bits) {
@@ -366,7 +355,7 @@ task *ready_set::take_in_turn(const public_words &from, std::uint32_t &turn) noe
 task *ready_set::steal(bool &forwarded, bool started, std::uint32_t least) noexcept {
     task *found = nullptr, *passed_over = nullptr;
     const public_words from = runnable();
-    if (!any(from))
+    if (!from.any())
         return nullptr;
     scan(from, false, [&](std::uint32_t w, std::uint64_t bits) {
         bits = bits_from(least, w, bits);

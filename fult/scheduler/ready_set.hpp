@@ -74,22 +74,20 @@ class ready_set {
     // point. Returns the number of tasks.
     unsigned revoke() noexcept;
 
-    bool seems_public() const noexcept { return any(runnable()); }
-    bool seems_pinned() const noexcept { return any(pinned()); }
+    bool seems_public() const noexcept { return runnable().any(); }
+    bool seems_pinned() const noexcept { return pinned().any(); }
     // Of tasks that have been taken since: both are exact then, but for what other threads do.
     void clear_stale_hints() const noexcept;
     // Reads the bits themselves: the trees keep words that have become empty, and revoking those would
     // interrupt their owner without need.
     bool seems_private() const noexcept { return any_bits(ready_turn_) || any_bits(yielded_turn_); }
 
-    // Records that a slot of this word is in use, for the one-level mode, which scans all used words. The
-    // caller holds the slot's allocator.
+    // Records that a slot of this word is in use, for the inspector. The caller holds the slot's allocator.
     void mark_used(std::uint32_t word) noexcept {
         std::atomic<std::uint32_t> &end = word < half_words ? lines_ : upper_lines_;
         const std::uint32_t line = word % half_words / words_in_line;
         if (line >= end.load(std::memory_order_relaxed))
-            // before a bit in this line is set: pairs with scan
-            end.store(line + 1, std::memory_order_seq_cst);
+            end.store(line + 1, std::memory_order_relaxed);
     }
 
     // For the inspector: the number of words of a half that were ever in use, and whether a task that is
@@ -276,10 +274,6 @@ class ready_set {
     task *take_in_turn(const public_words &from, std::uint32_t &turn) noexcept;
     template <class Visit>
     bool scan(const public_words &from, bool descending, const Visit &visit) const noexcept;
-    bool any(const public_words &of) const noexcept {
-        return levels_ == level_mode::one ? any_in_lines(of) : of.any();
-    }
-    bool any_in_lines(const public_words &of) const noexcept;
     void announce_again(const public_words &restored) const noexcept;
 
     worker_hot *home_ = nullptr;
@@ -287,7 +281,6 @@ class ready_set {
     ready_byte *bytes_ = nullptr;
     task *tasks_ = nullptr;
     bool breadth_first_ = false;
-    level_mode levels_ = level_mode::automatic;
     worker_bits *shown_in_ = nullptr;
     unsigned shown_as_ = 0;
     std::uint32_t current_word_ = 0;

@@ -25,10 +25,6 @@ inline constexpr std::uint32_t words_in_line = cache_line / sizeof(shared_word);
 inline constexpr std::uint32_t top_words = max_slots / (64 * words_in_line) / 4096; // 8: one line
 static_assert(top_words == 8);
 
-// The first word that has hints: by default that of the second line. Option `levels` selects none (one level)
-// or all (two levels). Changes only while no runtime is running.
-inline std::uint32_t first_hinted_word = words_in_line;
-
 struct public_words {
     // Offsets in a home, one set per kind.
     struct offsets {
@@ -47,7 +43,7 @@ struct public_words {
     FULT_ALWAYS_INLINE void set(std::uint32_t word, std::uint64_t bits) const noexcept {
         FULT_ASSERT(word < max_slots / 64);
         words[word].fetch_or(bits, std::memory_order_seq_cst); // pairs with take
-        if (word >= first_hinted_word) [[unlikely]]
+        if (word >= words_in_line) [[unlikely]]                // the first line has no hints
             hint(word / words_in_line);
     }
     FULT_ALWAYS_INLINE void set_slot(std::uint32_t slot) const noexcept { set(slot >> 6, bit_of(slot)); }
@@ -69,8 +65,7 @@ struct public_words {
         return scan(descending, visit, restored);
     }
     template <class Visit> bool scan(bool descending, const Visit &visit, bool &restored) const noexcept {
-        const bool plain_line = first_hinted_word != 0;
-        if (!descending && plain_line && scan_line(0, false, visit))
+        if (!descending && scan_line(0, false, visit))
             return true;
         for (std::uint32_t i = line_is_zero(top) ? top_words : 0; i < top_words; ++i) {
             const std::uint32_t t = descending ? top_words - 1 - i : i;
@@ -78,21 +73,11 @@ struct public_words {
                 [[unlikely]]
                 return true;
         }
-        return descending && plain_line && scan_line(0, true, visit);
+        return descending && scan_line(0, true, visit);
     }
 
     // True if any bit seems to be set; a stale hint counts.
     bool any() const noexcept { return !line_is_zero(words) || !line_is_zero(top); }
-
-    // Scans every word of some lines, without hints (the one-level mode).
-    template <class Visit>
-    bool scan_lines(std::uint32_t first, std::uint32_t count, bool descending,
-                    const Visit &visit) const noexcept {
-        for (std::uint32_t i = 0; i < count; ++i)
-            if (scan_line(first + (descending ? count - 1 - i : i), descending, visit))
-                return true;
-        return false;
-    }
 
   private:
     static shared_word *locate(const void *home, std::uintptr_t offset) noexcept {

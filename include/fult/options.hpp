@@ -8,8 +8,6 @@
 
 namespace fult {
 
-/// Levels of the public bit-vectors: summaries from the 513th slot on, none, or everywhere.
-enum class level_mode { automatic, one, two };
 /// Whether a worker runs its newest or its oldest task first.
 enum class spawn_order { depth_first, breadth_first };
 /// Whether workers are bound to processors. automatic: where there are as many workers as processors in the
@@ -31,15 +29,16 @@ enum class fp_mode { shared, own };
 /// The options of a runtime. Each member can be set by the variable named behind it. A runtime started with a
 /// value that is invalid for the variable throws std::invalid_argument.
 struct options {
-    unsigned workers = 0;                      ///< FULT_WORKERS: kernel threads; 0: one per usable processor
-    bind_mode bind = bind_mode::automatic;     ///< FULT_BIND: each worker to a core of its own
-    std::size_t stack_size = 256 * 1024;       ///< FULT_STACK_SIZE: bytes of a task's stack
-    std::size_t stacks_kept = 16384;           ///< FULT_STACKS_KEPT: idle stacks that keep their memory
-    guard_mode guard = guard_mode::automatic;  ///< FULT_GUARD: how overflows are caught
-    std::size_t max_tasks = 8064 * 1024;       ///< FULT_MAX_TASKS: living tasks per worker
-    bool stealing = true;                      ///< FULT_STEALING
-    bool private_words = true;                 ///< FULT_PRIVATE_WORDS
-    level_mode levels = level_mode::automatic; ///< FULT_LEVELS
+    /// Of this structure: a later library takes the defaults of what a program does not have.
+    std::size_t size = sizeof(options);
+    unsigned workers = 0;                     ///< FULT_WORKERS: kernel threads; 0: one per usable processor
+    bind_mode bind = bind_mode::automatic;    ///< FULT_BIND: each worker to a core of its own
+    std::size_t stack_size = 256 * 1024;      ///< FULT_STACK_SIZE: bytes of a task's stack
+    std::size_t stacks_kept = 16384;          ///< FULT_STACKS_KEPT: idle stacks that keep their memory
+    guard_mode guard = guard_mode::automatic; ///< FULT_GUARD: how overflows are caught
+    std::size_t max_tasks = 8064 * 1024;      ///< FULT_MAX_TASKS: living tasks per worker
+    bool stealing = true;                     ///< FULT_STEALING
+    bool private_words = true;                ///< FULT_PRIVATE_WORDS
     spawn_order order = spawn_order::depth_first; ///< FULT_ORDER
     unsigned blocking_threads = 512;              ///< FULT_BLOCKING_THREADS: concurrent calls of blocking()
     bool spawn_sites = false;                     ///< FULT_SPAWN_SITES: record where each task was spawned
@@ -51,8 +50,18 @@ struct options {
     int dump_signal = 0; ///< FULT_DUMP_SIGNAL: the signal that reports all tasks; 0: none
 };
 
+/// @cond internal
+namespace detail {
+FULT_API void read_options(options &into);
+} // namespace detail
+/// @endcond
+
 /// The defaults, changed by the FULT_* environment variables. Throws std::invalid_argument that names the
 /// variable, its value and the valid values; warns about unknown FULT_* variables. From any thread.
-FULT_API options read_options();
+inline options read_options() {
+    options found;
+    detail::read_options(found);
+    return found;
+}
 
 } // namespace fult

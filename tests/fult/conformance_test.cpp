@@ -42,14 +42,8 @@ std::vector<mode> modes() {
     for (const unsigned w : {1u, 2u, 8u}) {
         const std::string n = "_on_" + std::to_string(w);
         add("default" + n, w, [](fult::options &) {});
-        add("one_level" + n, w, [](fult::options &o) { o.levels = fult::level_mode::one; });
-        add("two_levels" + n, w, [](fult::options &o) { o.levels = fult::level_mode::two; });
         add("no_stealing" + n, w, [](fult::options &o) { o.stealing = false; });
         add("no_private_words" + n, w, [](fult::options &o) { o.private_words = false; });
-        add("no_private_words_one_level" + n, w, [](fult::options &o) {
-            o.private_words = false;
-            o.levels = fult::level_mode::one;
-        });
         add("breadth_first" + n, w, [](fult::options &o) { o.order = fult::spawn_order::breadth_first; });
         add("breadth_first_no_private_words" + n, w, [](fult::options &o) {
             o.order = fult::spawn_order::breadth_first;

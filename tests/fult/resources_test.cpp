@@ -84,24 +84,21 @@ template <class Spawn> void fill_the_table(std::size_t room, Spawn spawn_one) {
 }
 
 TEST_P(resources, the_limit_on_tasks) {
-    for (const auto levels : {fult::level_mode::automatic, fult::level_mode::one, fult::level_mode::two}) {
-        fult::options o = workers(GetParam());
-        o.max_tasks = 128;
-        o.levels = levels;
-        const runtime running(o);
-        const std::size_t beside_main = 127, elsewhere = GetParam() == 1 ? beside_main : 128;
-        fill_the_table(beside_main, [](auto body) { return spawn(body); });
-        fill_the_table(elsewhere, [&](auto body) { return fult::spawn_on(GetParam() - 1, body); });
-        fill_the_table(elsewhere, [&](auto body) { return fult::spawn_pinned(GetParam() - 1, body); });
-        std::atomic<bool> over{false};
-        std::thread foreign([&] {
-            fill_the_table(128, [](auto body) { return spawn(body); });
-            over = true;
-        });
-        while (!over.load())
-            this_task::yield();
-        foreign.join();
-    }
+    fult::options o = workers(GetParam());
+    o.max_tasks = 128;
+    const runtime running(o);
+    const std::size_t beside_main = 127, elsewhere = GetParam() == 1 ? beside_main : 128;
+    fill_the_table(beside_main, [](auto body) { return spawn(body); });
+    fill_the_table(elsewhere, [&](auto body) { return fult::spawn_on(GetParam() - 1, body); });
+    fill_the_table(elsewhere, [&](auto body) { return fult::spawn_pinned(GetParam() - 1, body); });
+    std::atomic<bool> over{false};
+    std::thread foreign([&] {
+        fill_the_table(128, [](auto body) { return spawn(body); });
+        over = true;
+    });
+    while (!over.load())
+        this_task::yield();
+    foreign.join();
 }
 
 // Also if the spawned tasks' results and closures own something.

@@ -21,20 +21,8 @@ namespace this_task = fult::this_task;
 
 [[gnu::noinline]] long kernel_thread() { return ::syscall(SYS_gettid); }
 
-class of_levels : public ::testing::TestWithParam<fult::level_mode> {
-  protected:
-    static fult::options opts(unsigned workers) {
-        fult::options o = fult::testing::workers(workers);
-        o.levels = GetParam();
-        return o;
-    }
-};
-INSTANTIATE_TEST_SUITE_P(spawn_options, of_levels,
-                         ::testing::Values(fult::level_mode::automatic, fult::level_mode::one,
-                                           fult::level_mode::two));
-
-TEST_P(of_levels, a_pinned_task_stays) {
-    const fult::runtime running(opts(3));
+TEST(spawn_options, a_pinned_task_stays) {
+    const fult::runtime running(fult::testing::workers(3));
     std::vector<fult::handle<void>> all;
     std::atomic<int> gone{0};
     for (unsigned w = 0; w < 3; ++w)
@@ -64,8 +52,8 @@ TEST_P(of_levels, a_pinned_task_stays) {
 }
 
 // A child that a pinned parent runs inline shares its stack: it cannot leave either.
-TEST_P(of_levels, inline_children_of_a_pinned_task_stay) {
-    const fult::runtime running(opts(2));
+TEST(spawn_options, inline_children_of_a_pinned_task_stay) {
+    const fult::runtime running(fult::testing::workers(2));
     std::vector<fult::handle<int>> all;
     for (unsigned w = 0; w < 2; ++w)
         for (int i = 0; i < 4; ++i)
@@ -95,9 +83,9 @@ TEST_P(of_levels, inline_children_of_a_pinned_task_stay) {
         each.join();
 }
 
-TEST_P(of_levels, main_is_pinned_to_worker_0) {
+TEST(spawn_options, main_is_pinned_to_worker_0) {
     const long thread = kernel_thread();
-    const fult::runtime running(opts(2));
+    const fult::runtime running(fult::testing::workers(2));
     for (int i = 0; i < 200; ++i) {
         auto child = spawn([] { this_task::yield(); });
         this_task::yield();
@@ -107,8 +95,8 @@ TEST_P(of_levels, main_is_pinned_to_worker_0) {
     }
 }
 
-TEST_P(of_levels, tasks_given_to_a_worker_run) {
-    const fult::runtime running(opts(2));
+TEST(spawn_options, tasks_given_to_a_worker_run) {
+    const fult::runtime running(fult::testing::workers(2));
     std::atomic<int> ran{0};
     std::vector<fult::handle<void>> all;
     for (int i = 0; i < 2000; ++i) // more than a line of slots
@@ -133,8 +121,8 @@ TEST(spawn_options, workers_that_do_not_exist_are_refused) {
 }
 
 // Slots that are given back by other workers are used again: many times more tasks than slots.
-TEST_P(of_levels, slots_for_others_come_back) {
-    fult::options o = opts(2);
+TEST(spawn_options, slots_for_others_come_back) {
+    fult::options o = fult::testing::workers(2);
     o.max_tasks = 1024;
     const fult::runtime running(o);
     std::atomic<std::size_t> ran{0};

@@ -19,8 +19,6 @@ const std::vector<configuration_kind> &configuration_kinds() {
         {"workers-16", "sixteen", [](conf &c, draw &) { c.options.workers = 16; }},
         {"workers-64", "sixty-four", [](conf &c, draw &) { c.options.workers = 64; }},
         {"shared-words", "FULT_PRIVATE_WORDS=off", [](conf &c, draw &) { c.options.private_words = false; }},
-        {"one-level", "FULT_LEVELS=1", [](conf &c, draw &) { c.options.levels = fult::level_mode::one; }},
-        {"two-levels", "FULT_LEVELS=2", [](conf &c, draw &) { c.options.levels = fult::level_mode::two; }},
         {"breadth-first", "FULT_ORDER=breadth",
          [](conf &c, draw &) { c.options.order = fult::spawn_order::breadth_first; }},
         {"no-stealing", "FULT_STEALING=off", [](conf &c, draw &) { c.options.stealing = false; }},

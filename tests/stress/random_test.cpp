@@ -195,20 +195,16 @@ TEST_P(random_load, with_foreign_threads) {
 }
 
 TEST_P(random_load, in_other_modes) {
-    for (int mode = 0; mode < 5; ++mode) {
+    for (int mode = 0; mode < 4; ++mode) {
         fult::options o = fult::testing::workers(GetParam());
         switch (mode) {
         case 0:
             o.private_words = false;
             break;
         case 1:
-            o.levels = fult::level_mode::one;
-            break;
-        case 2:
-            o.levels = fult::level_mode::two;
             o.order = fult::spawn_order::breadth_first;
             break;
-        case 3:
+        case 2:
             o.stealing = false;
             break;
         default:

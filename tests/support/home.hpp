@@ -14,11 +14,8 @@ namespace fult::testing {
 
 class bare_home {
   public:
-    bare_home() : base_(memory()) { detail::first_hinted_word = detail::words_in_line; }
-    ~bare_home() {
-        detail::discard_pages(base_, detail::home_size);
-        detail::first_hinted_word = detail::words_in_line;
-    }
+    bare_home() : base_(memory()) {}
+    ~bare_home() { detail::discard_pages(base_, detail::home_size); }
     bare_home(const bare_home &) = delete;
     bare_home &operator=(const bare_home &) = delete;
 

@@ -85,9 +85,6 @@ TEST_F(option_table_test, values_are_read) {
         {"FULT_MAX_TASKS", "8064K", "8257536"},
         {"FULT_STEALING", "off", "off"},
         {"FULT_PRIVATE_WORDS", "off", "off"},
-        {"FULT_LEVELS", "1", "1"},
-        {"FULT_LEVELS", "2", "2"},
-        {"FULT_LEVELS", "auto", "auto"},
         {"FULT_ORDER", "breadth", "breadth"},
         {"FULT_FP_ENV", "own", "own"},
         {"FULT_IDLE_SPIN", "1000000", "1000000"},
@@ -135,7 +132,6 @@ TEST_F(option_table_test, every_bad_value_is_named_with_its_variable_and_what_it
         {"FULT_MAX_TASKS", "99999999999G", "64 to 8064K"},
         {"FULT_STEALING", "2", "on or off"},
         {"FULT_PRIVATE_WORDS", "x", "on or off"},
-        {"FULT_LEVELS", "3", "auto, 1 or 2"},
         {"FULT_ORDER", "first", "depth or breadth"},
         {"FULT_FP_ENV", "on", "shared or own"},
         {"FULT_IDLE_SPIN", "1000001", "0 to 1000000"},
@@ -240,9 +236,9 @@ TEST_F(option_table_test, options_set_by_code_are_checked_at_the_start) {
     refused([](options &o) { o.dump_signal = 9; }, "FULT_DUMP_SIGNAL");
     refused([](options &o) { o.dump_signal = -1; }, "FULT_DUMP_SIGNAL");
     refused([](options &o) { o.guard = static_cast<guard_mode>(4); }, "FULT_GUARD='4'");
-    refused([](options &o) { o.levels = static_cast<level_mode>(3); }, "FULT_LEVELS");
     refused([](options &o) { o.order = static_cast<spawn_order>(-1); }, "FULT_ORDER");
     refused([](options &o) { o.fp_env = static_cast<fp_mode>(2); }, "FULT_FP_ENV");
+    refused([](options &o) { o.size -= 8; }, "compile the program with the headers of the library");
     refused([](options &o) { o.deadlock = static_cast<deadlock_mode>(3); }, "FULT_DEADLOCK");
 }
 

@@ -21,7 +21,7 @@ TEST(suggestion, asks_about_the_closest_name) {
     EXPECT_EQ(meant.question(), "");
     meant.consider("FULT_ORDER");
     meant.consider("FULT_WORKERS");
-    meant.consider("FULT_LEVELS");
+    meant.consider("FULT_STEALING");
     EXPECT_EQ(meant.question(), "did you mean FULT_WORKERS? ");
 }
 

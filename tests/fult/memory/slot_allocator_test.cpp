@@ -122,25 +122,19 @@ TEST_F(slot_allocator_test, the_run_stays_where_slots_of_it_are_taken) {
 }
 
 TEST_F(slot_allocator_test, slots_that_others_freed_come_back) {
-    for (const std::uint32_t hinted : {words_in_line, 0u, max_slots}) { // each mode of the levels
-        fult::testing::bare_home fresh;
-        first_hinted_word = hinted;
-        slot_run its_run;
-        slot_allocator its;
-        its.open(fresh.hot(), &its_run, half_words, 32); // beyond the first line
-        for (std::uint32_t i = 0; i < 32 * in_word; ++i)
-            ASSERT_NE(its.take(), nullptr);
-        ASSERT_EQ(its.take(), nullptr);
-        const std::set<std::uint32_t> freed{half_slots + 1, half_slots + 700, half_slots + 701,
-                                            half_slots + 2047};
-        for (const std::uint32_t slot : freed)
-            fresh.words(returned_offsets).set_slot(slot);
-        EXPECT_EQ(its.taken(), 32u * in_word - 4);
-        std::set<std::uint32_t> again;
-        while (task *t = its.take())
-            again.insert(slot_of(t));
-        EXPECT_EQ(again, freed) << "first hinted word " << hinted;
-    }
+    slots.open(home.hot(), &run, half_words, 32); // beyond the first line, so with hints
+    for (std::uint32_t i = 0; i < 32 * in_word; ++i)
+        ASSERT_NE(slots.take(), nullptr);
+    ASSERT_EQ(slots.take(), nullptr);
+    const std::set<std::uint32_t> freed{half_slots + 1, half_slots + 700, half_slots + 701,
+                                        half_slots + 2047};
+    for (const std::uint32_t slot : freed)
+        home.words(returned_offsets).set_slot(slot);
+    EXPECT_EQ(slots.taken(), 32u * in_word - 4);
+    std::set<std::uint32_t> again;
+    while (task *t = slots.take())
+        again.insert(slot_of(t));
+    EXPECT_EQ(again, freed);
 }
 
 TEST_F(slot_allocator_test, what_belongs_to_the_other_half_stays_there) {

@@ -13,7 +13,6 @@
 namespace {
 
 using namespace fult::detail;
-using fult::level_mode;
 using fult::options;
 using fult::spawn_order;
 
@@ -325,23 +324,6 @@ TEST_F(ready_set_test, what_others_spawned_here_is_not_gathered) {
     EXPECT_EQ(take_public(false, true), at(half_slots + 3));
     EXPECT_FALSE(tasks->any_private());
     EXPECT_EQ(take_public(false, true), at(half_slots + 2));
-}
-
-TEST_F(ready_set_test, one_level_sees_every_word_in_use) {
-    options opts;
-    opts.levels = level_mode::one;
-    open(opts);
-    first_hinted_word = max_slots;
-    for (const std::uint32_t slot : {100u, 5000u, half_slots + 5000u}) {
-        for (const bool only_home : {false, true}) {
-            tasks->mark_used(slot >> 6);
-            at(slot)->state = only_home ? ready_pinned : ready;
-            tasks->post(at(slot), only_home);
-            EXPECT_TRUE(only_home ? tasks->seems_pinned() : tasks->seems_public()) << slot;
-            EXPECT_EQ(take_public(), at(slot));
-            EXPECT_FALSE(tasks->seems_pinned() || tasks->seems_public()) << slot;
-        }
-    }
 }
 
 } // namespace

@@ -23,16 +23,12 @@ std::vector<std::uint32_t> slots_seen(const public_words &words, bool descending
     return found;
 }
 
-// In which of the three modes: the first line without hints, all words with them.
-class in_mode : public ::testing::TestWithParam<std::uint32_t> {
+class public_words_test : public ::testing::Test {
   protected:
-    in_mode() { first_hinted_word = GetParam(); }
     bare_home home;
-    void SetUp() override { first_hinted_word = GetParam(); }
 };
-INSTANTIATE_TEST_SUITE_P(public_words, in_mode, ::testing::Values(words_in_line, 0u));
 
-TEST_P(in_mode, what_is_set_is_found_and_taken_once) {
+TEST_F(public_words_test, what_is_set_is_found_and_taken_once) {
     const public_words words = home.words(runnable_offsets);
     EXPECT_FALSE(words.any());
     for (const std::uint32_t slot :
@@ -49,7 +45,7 @@ TEST_P(in_mode, what_is_set_is_found_and_taken_once) {
     }
 }
 
-TEST_P(in_mode, a_scan_goes_up_or_down) {
+TEST_F(public_words_test, a_scan_goes_up_or_down) {
     const public_words words = home.words(runnable_offsets);
     std::set<std::uint32_t> model;
     auto random = fult::testing::seeded(424242);
@@ -65,7 +61,7 @@ TEST_P(in_mode, a_scan_goes_up_or_down) {
     EXPECT_EQ(down, std::vector<std::uint32_t>(model.rbegin(), model.rend()));
 }
 
-TEST_P(in_mode, a_visitor_ends_the_scan) {
+TEST_F(public_words_test, a_visitor_ends_the_scan) {
     const public_words words = home.words(runnable_offsets);
     for (const std::uint32_t slot : {1u, 5000u, 70000u})
         words.set_slot(slot);
@@ -75,7 +71,7 @@ TEST_P(in_mode, a_visitor_ends_the_scan) {
     EXPECT_FALSE(words.scan(false, [](std::uint32_t, std::uint64_t) { return false; }));
 }
 
-TEST_P(in_mode, the_kinds_of_words_do_not_touch_each_other) {
+TEST_F(public_words_test, the_kinds_of_words_do_not_touch_each_other) {
     home.words(pinned_offsets).set_slot(max_slots - 1);
     home.words(returned_offsets).set_slot(4711);
     EXPECT_FALSE(home.words(runnable_offsets).any());
@@ -86,7 +82,7 @@ TEST_P(in_mode, the_kinds_of_words_do_not_touch_each_other) {
 
 // A setter and a taker at work on the same few lines, whose hints are cleared and set all the time: each bit
 // set is found.
-TEST_P(in_mode, no_bit_is_lost_between_setting_and_scanning) {
+TEST_F(public_words_test, no_bit_is_lost_between_setting_and_scanning) {
     const public_words words = home.words(runnable_offsets);
     const std::size_t rounds = fult::testing::scaled(200000);
     std::atomic<std::size_t> sent{0};
@@ -114,24 +110,6 @@ TEST_P(in_mode, no_bit_is_lost_between_setting_and_scanning) {
     setter.join();
     EXPECT_EQ(taken, sent.load());
     EXPECT_TRUE(slots_seen(words, false).empty());
-}
-
-TEST(public_words, lines_are_scanned_without_hints) {
-    bare_home home;
-    first_hinted_word = max_slots; // one level: no hint is set
-    const public_words words = home.words(runnable_offsets);
-    words.set_slot(3);
-    words.set_slot(3000);
-    std::vector<std::uint32_t> found;
-    const auto visit = [&](std::uint32_t w, std::uint64_t) { return found.push_back(w), false; };
-    words.scan_lines(0, 6, false, visit);
-    EXPECT_EQ(found, (std::vector<std::uint32_t>{0, 3000 / 64}));
-    found.clear();
-    words.scan_lines(0, 6, true, visit);
-    EXPECT_EQ(found, (std::vector<std::uint32_t>{3000 / 64, 0}));
-    found.clear();
-    words.scan_lines(0, 5, false, visit);
-    EXPECT_EQ(found, std::vector<std::uint32_t>{0});
 }
 
 } // namespace
