@@ -34,7 +34,7 @@ void set(options &all, std::string_view variable, std::size_t value) {
 }
 
 options options_of(const fult_comm_options *given) {
-    options all = read_options();
+    options all = comm::read_options();
     if (!given)
         return all;
     if (given->size < sizeof(fult_comm_options))

@@ -15,6 +15,7 @@
 
 #include "comm/device/describe.hpp"
 #include "comm/device/endpoint_names.hpp"
+#include "fult/base/option_row.hpp"
 
 namespace fult::comm::detail {
 namespace {
@@ -67,6 +68,7 @@ endpoint_state::~endpoint_state() {
 }
 
 void endpoint_state::check_options(const endpoint_options &options) {
+    fult::detail::require_size(options, "fult-comm: endpoint");
     if ((options.delivery == delivery::handled || options.delivery == delivery::as_a_task) &&
         !options.handler)
         throw std::invalid_argument("fult-comm: an endpoint whose messages are handled needs a handler");

@@ -63,7 +63,7 @@ errc agreement::exchange(const proposal &out, int to, proposal &in, int from) no
         request coming = ep_.irecv(&in, sizeof in, from, tag_);
         request going = ep_.isend(&out, sizeof out, to, tag_);
         status envelope;
-        going.wait_status(envelope); // if the other has ended, it needs no answer
+        (void)going.wait_status(envelope); // if the other has ended, it needs no answer
         return coming.wait_status(envelope);
     } catch (const std::bad_alloc &) {
         return errc::retry;

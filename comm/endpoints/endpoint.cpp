@@ -14,8 +14,6 @@ namespace fult::comm {
 
 using namespace detail;
 
-error::~error() = default;
-
 namespace {
 
 // The child of a fork does not end what it shares with its parent.

@@ -79,11 +79,9 @@ constexpr comm_option_row rows[] = {
 
 std::span<const comm_option_row> comm_option_table() noexcept { return rows; }
 
-} // namespace detail
-
-options read_options() {
-    const auto rows = detail::comm_option_table();
-    options result = fult::detail::read_environment(rows, "fult-comm");
+void read_options(options &into) {
+    const auto rows = comm_option_table();
+    fult::detail::read_environment(rows, into, "fult-comm");
     fult::detail::for_each_unknown(
         rows, "FULT_COMM_", [](std::string_view name, const std::string &question) {
             std::fprintf(stderr,
@@ -91,7 +89,8 @@ options read_options() {
                          "those that are\n",
                          static_cast<int>(name.size()), name.data(), question.c_str());
         });
-    return result;
 }
+
+} // namespace detail
 
 } // namespace fult::comm

@@ -212,10 +212,23 @@ inline void set_option(const option_row<Options> &row, Options &into, std::strin
     into = std::move(changed);
 }
 
+// Throws std::invalid_argument for options of a program that was compiled with another version of the
+// library. A member that is added later keeps its default where `size` says that the program does not have
+// it.
+template <class Options> inline void require_size(const Options &given, const char *library) {
+    if (given.size != sizeof(Options))
+        throw std::invalid_argument(
+            std::string(library) + ": options.size is " + std::to_string(given.size) +
+            ", and this library's options have " + std::to_string(sizeof(Options)) +
+            " bytes: leave it as it is, and compile the program with the headers of the "
+            "library that it runs with");
+}
+
 // Throws std::invalid_argument if an option is out of its range, wherever its value comes from.
 template <class Options>
 inline void require_valid(std::span<const option_row<Options>> rows, const Options &checked,
                           const char *library) {
+    require_size(checked, library);
     for (const auto &row : rows)
         if (!row.valid(checked))
             throw std::invalid_argument(std::string(library) + ": " + row.variable + "='" +
@@ -223,14 +236,14 @@ inline void require_valid(std::span<const option_row<Options>> rows, const Optio
                                         row.must_be());
 }
 
-// The defaults, changed by the environment. An error begins with the name of the library.
+// Changes the options by the environment. An error begins with the name of the library.
 template <class Options>
-inline Options read_environment(std::span<const option_row<Options>> rows, const char *library) {
-    Options result;
+inline void read_environment(std::span<const option_row<Options>> rows, Options &result,
+                             const char *library) {
+    require_size(result, library);
     for (const auto &row : rows)
         if (const char *text = in_environment(row))
             set_option(row, result, text, std::string(library) + ": " + row.variable + "='" + text + "'");
-    return result;
 }
 
 // Calls `report` with each name in the environment that begins with the prefix and is of no row, and with the

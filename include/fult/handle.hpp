@@ -50,7 +50,7 @@ class task_owner {
     ~task_owner() { detach_if_owned(); }
 
     /// True if it owns a task to join: false after join, detach or a move.
-    bool valid() const noexcept { return task_ != nullptr; }
+    [[nodiscard]] bool valid() const noexcept { return task_ != nullptr; }
     /// As valid.
     explicit operator bool() const noexcept { return valid(); }
 
@@ -58,7 +58,7 @@ class task_owner {
     task_id id() const noexcept { return task_ ? id_of(task_) : task_id{}; }
 
     /// True if the task has ended, so that join returns at once. From any thread; does not suspend.
-    bool done() const noexcept { return task_ && is_done(task_); }
+    [[nodiscard]] bool done() const noexcept { return task_ && is_done(task_); }
 
     /// Detaches the task: it will not be joined, and its result is dropped. An exception that leaves it ends
     /// the program. From any thread; does not suspend.

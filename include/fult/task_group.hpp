@@ -97,7 +97,7 @@ class FULT_API task_group {
     void request_stop() noexcept { core_.request_stop(); }
     /// True if a stop was requested, by a call, an exception or the parent. From any thread; does not
     /// suspend.
-    bool stop_requested() const noexcept { return core_.is_stopped(); }
+    [[nodiscard]] bool stop_requested() const noexcept { return core_.is_stopped(); }
     /// The stop token of the group, valid until the next wait returns. From any thread; does not suspend.
     /// Throws std::bad_alloc.
     std::stop_token get_stop_token() { return core_.token(); }

@@ -99,7 +99,7 @@ class FULT_API completion_queue final : public completion {
 
     /// Takes the oldest entry, if any. If there is none it makes progress, and lets other tasks run as
     /// request::test does.
-    std::optional<completion_event> try_pop() noexcept;
+    [[nodiscard]] std::optional<completion_event> try_pop() noexcept;
     /// Takes the oldest entry; waits for it. A task suspends, a foreign thread blocks. Waiting callers are
     /// served in order. Failures are recorded in the entry; nothing is thrown.
     completion_event pop() noexcept;
@@ -122,18 +122,17 @@ class FULT_API completion_queue final : public completion {
 /// Like the calls without `object`, which is notified in place of a request; `user_data` identifies the
 /// operation. The memory is in use until then. Such a receive cannot be cancelled. Never suspend; on invalid
 /// arguments or lack of memory they throw, and `object` is not notified.
-FULT_API void isend(endpoint &ep, const void *data, std::size_t size, int destination, std::int64_t tag,
+FULT_API void isend(endpoint &ep, const void *data, std::size_t size, int destination, tag_type tag,
                     completion &object, std::uint64_t user_data = 0);
 /// The same for a receive; see the isend above.
-FULT_API void irecv(endpoint &ep, void *data, std::size_t size, int source, std::int64_t tag,
-                    completion &object, std::uint64_t user_data = 0);
+FULT_API void irecv(endpoint &ep, void *data, std::size_t size, int source, tag_type tag, completion &object,
+                    std::uint64_t user_data = 0);
 /// The same for a put; see the isend above.
 FULT_API void iput(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
                    std::size_t offset, completion &object, std::uint64_t user_data = 0);
 /// The same for a put with a signal; see the isend above.
 FULT_API void iput_signal(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
-                          std::size_t offset, std::int64_t tag, completion &object,
-                          std::uint64_t user_data = 0);
+                          std::size_t offset, tag_type tag, completion &object, std::uint64_t user_data = 0);
 /// The same for a get; see the isend above.
 FULT_API void iget(endpoint &ep, void *data, std::size_t size, const remote_region &from, std::size_t offset,
                    completion &object, std::uint64_t user_data = 0);

@@ -27,6 +27,8 @@ enum class server_policy { automatic, workers, dedicated };
 
 /// Options of a context. The environment variable of each member sets the same option.
 struct options {
+    /// Of this structure: a later library takes the defaults of what a program does not have.
+    std::size_t size = sizeof(options);
     /// FULT_COMM_SAME_HOST: for ranks of one host: auto (FULT's own shared memory), the name of a libfabric
     /// provider, or none
     std::string same_host = "auto";
@@ -50,9 +52,19 @@ struct options {
     bool counters = false;    ///< FULT_COMM_COUNTERS: print what the transports have counted at the end
 };
 
+/// @cond internal
+namespace detail {
+FULT_API void read_options(options &into);
+} // namespace detail
+/// @endcond
+
 /// The defaults, overridden by the environment variables FULT_COMM_*. Throws std::invalid_argument that names
 /// the variable, its value and the allowed values.
-FULT_API options read_options();
+inline options read_options() {
+    options found;
+    detail::read_options(found);
+    return found;
+}
 
 /// Makes this process a rank. Created and destroyed by a task, on all ranks (collective), while a runtime
 /// runs. If no launcher started the program, the job has one rank.

@@ -88,6 +88,8 @@ enum class delivery {
 
 /// Options of an endpoint.
 struct endpoint_options {
+    /// Of this structure: a later library takes the defaults of what a program does not have.
+    std::size_t size = sizeof(endpoint_options);
     /// The device that carries its messages: 0 ... options::devices - 1, the same on all ranks. Endpoints on
     /// different devices share no lock, no packets and no progress engine, so tasks on many workers that send
     /// much scale better with one each.
@@ -117,7 +119,7 @@ class FULT_API matched_message {
     ~matched_message();
 
     /// False if it is empty.
-    bool valid() const noexcept { return what_ != nullptr; }
+    [[nodiscard]] bool valid() const noexcept { return what_ != nullptr; }
     /// Its envelope.
     const status &envelope() const noexcept { return envelope_; }
 
@@ -125,11 +127,11 @@ class FULT_API matched_message {
     /// throws std::invalid_argument. irecv never suspends.
     status recv(void *data, std::size_t size);
     /// See recv.
-    request irecv(void *data, std::size_t size);
+    [[nodiscard]] request irecv(void *data, std::size_t size);
     /// See recv.
     status recv(message_target &to, std::size_t size);
     /// See recv.
-    request irecv(message_target &to, std::size_t size);
+    [[nodiscard]] request irecv(message_target &to, std::size_t size);
     /// Like endpoint::recv_status.
     errc recv_status(void *data, std::size_t size, status &envelope) noexcept;
 
@@ -176,41 +178,40 @@ class FULT_API endpoint {
     /// Throws std::invalid_argument if the list names a rank twice or lacks the caller; std::out_of_range for
     /// a rank or device that does not exist; std::length_error on all members if no number is free on all of
     /// them; comm::error peer_failed or peer_left if a member has ended.
-    endpoint subset(std::span<const int> members, std::int64_t tag = 0, endpoint_options options = {});
+    endpoint subset(std::span<const int> members, tag_type tag = 0, endpoint_options options = {});
 
     /// Returns when the memory may be reused, which may be before the message arrives. May suspend.
-    void send(const void *data, std::size_t size, int destination, std::int64_t tag);
+    void send(const void *data, std::size_t size, int destination, tag_type tag);
     /// Sends several buffers in order.
-    void send(std::span<const const_buffer> buffers, int destination, std::int64_t tag);
+    void send(std::span<const const_buffer> buffers, int destination, tag_type tag);
     /// Sends the elements of a range.
-    template <plain_range R> void send(const R &range, int destination, std::int64_t tag) {
+    template <plain_range R> void send(const R &range, int destination, tag_type tag) {
         send(std::ranges::data(range), std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>),
              destination, tag);
     }
     /// Sends one value.
     template <plain T>
-    requires(!std::ranges::range<T>) void send(const T &value, int destination, std::int64_t tag) {
+    requires(!std::ranges::range<T>) void send(const T &value, int destination, tag_type tag) {
         send(&value, sizeof value, destination, tag);
     }
 
     /// Receives one message into the caller's memory; suspends until it has arrived. If the message is longer
     /// than the memory, the call fails with errc::truncated.
-    status recv(void *data, std::size_t size, int source, std::int64_t tag);
+    status recv(void *data, std::size_t size, int source, tag_type tag);
     /// Receives into several buffers in order.
-    status recv(std::span<const mutable_buffer> buffers, int source, std::int64_t tag);
+    status recv(std::span<const mutable_buffer> buffers, int source, tag_type tag);
     /// Receives into the elements of a range; the message may have fewer, and the status has its size.
-    template <plain_range R> status recv(R &&range, int source, std::int64_t tag) {
+    template <plain_range R> status recv(R &&range, int source, tag_type tag) {
         return recv(std::ranges::data(range),
                     std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), source, tag);
     }
     /// Receives into one value.
     template <plain T>
-    requires(!std::ranges::range<T> && !std::is_const_v<T>) status
-        recv(T &value, int source, std::int64_t tag) {
+    requires(!std::ranges::range<T> && !std::is_const_v<T>) status recv(T &value, int source, tag_type tag) {
         return recv(&value, sizeof value, source, tag);
     }
     /// Receives one value. A longer message: errc::truncated; a shorter one: std::length_error.
-    template <plain T> T recv(int source, std::int64_t tag) {
+    template <plain T> T recv(int source, tag_type tag) {
         T value;
         const status got = recv(&value, sizeof value, source, tag);
         if (got.size != sizeof value)
@@ -219,114 +220,114 @@ class FULT_API endpoint {
     }
 
     /// @cond internal
-    template <detail::not_plain T> void send(const T &, int, std::int64_t) { detail::refuse_message<T>(); }
-    template <detail::not_plain T> status recv(T &&, int, std::int64_t) {
+    template <detail::not_plain T> void send(const T &, int, tag_type) { detail::refuse_message<T>(); }
+    template <detail::not_plain T> status recv(T &&, int, tag_type) {
         detail::refuse_message<T>();
         return {};
     }
-    template <detail::not_plain T> T recv(int, std::int64_t) {
+    template <detail::not_plain T> T recv(int, tag_type) {
         detail::refuse_message<T>();
         std::terminate();
     }
-    template <detail::not_plain T> request isend(const T &, int, std::int64_t) {
+    template <detail::not_plain T> request isend(const T &, int, tag_type) {
         detail::refuse_message<T>();
         return {};
     }
-    template <detail::not_plain T> request irecv(T &&, int, std::int64_t) {
+    template <detail::not_plain T> request irecv(T &&, int, tag_type) {
         detail::refuse_message<T>();
         return {};
     }
     /// @endcond
 
     /// Sends and receives concurrently. May suspend.
-    status sendrecv(const void *out, std::size_t out_size, int destination, std::int64_t out_tag, void *in,
-                    std::size_t in_size, int source, std::int64_t in_tag);
+    status sendrecv(const void *out, std::size_t out_size, int destination, tag_type out_tag, void *in,
+                    std::size_t in_size, int source, tag_type in_tag);
 
     /// Starts a send; never suspends. The memory is in use until the request is complete.
-    request isend(const void *data, std::size_t size, int destination, std::int64_t tag);
+    [[nodiscard]] request isend(const void *data, std::size_t size, int destination, tag_type tag);
     /// Starts a receive; never suspends.
-    request irecv(void *data, std::size_t size, int source, std::int64_t tag);
+    [[nodiscard]] request irecv(void *data, std::size_t size, int source, tag_type tag);
     /// Starts a send of the elements of a range.
-    template <plain_range R> request isend(const R &range, int destination, std::int64_t tag) {
+    template <plain_range R> [[nodiscard]] request isend(const R &range, int destination, tag_type tag) {
         return isend(std::ranges::data(range),
                      std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), destination, tag);
     }
     /// Starts a receive into the elements of a range.
-    template <plain_range R> request irecv(R &&range, int source, std::int64_t tag) {
+    template <plain_range R> [[nodiscard]] request irecv(R &&range, int source, tag_type tag) {
         return irecv(std::ranges::data(range),
                      std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), source, tag);
     }
 
     /// Starts a send of one value, which is in use until the request is complete: no temporary.
     template <plain T>
-    requires(!std::ranges::range<T>) request isend(const T &value, int destination, std::int64_t tag) {
+    requires(!std::ranges::range<T>) request isend(const T &value, int destination, tag_type tag) {
         return isend(&value, sizeof value, destination, tag);
     }
     template <plain T>
-    requires(!std::ranges::range<T>) request isend(const T &&, int, std::int64_t)
+    requires(!std::ranges::range<T>) request isend(const T &&, int, tag_type)
     = delete;
     /// Starts a receive into one value.
     template <plain T>
     requires(!std::ranges::range<T> && !std::is_const_v<T>) request
-        irecv(T &value, int source, std::int64_t tag) {
+        irecv(T &value, int source, tag_type tag) {
         return irecv(&value, sizeof value, source, tag);
     }
 
     /// Like send and isend, but complete only when a receive has matched the message, whatever its size.
     /// ssend may suspend, issend never does.
-    void ssend(const void *data, std::size_t size, int destination, std::int64_t tag);
+    void ssend(const void *data, std::size_t size, int destination, tag_type tag);
     /// See ssend.
-    request issend(const void *data, std::size_t size, int destination, std::int64_t tag);
+    [[nodiscard]] request issend(const void *data, std::size_t size, int destination, tag_type tag);
 
     /// Messages in pieces: nothing is copied but into and out of packets. The objects, and what the spans
     /// refer to, are in use until the operation is complete. send and recv may suspend.
-    void send(const message_source &from, std::size_t size, int destination, std::int64_t tag,
+    void send(const message_source &from, std::size_t size, int destination, tag_type tag,
               bool synchronous = false);
     /// See send.
-    request isend(const message_source &from, std::size_t size, int destination, std::int64_t tag,
-                  bool synchronous = false);
+    [[nodiscard]] request isend(const message_source &from, std::size_t size, int destination, tag_type tag,
+                                bool synchronous = false);
     /// Receives a message of at most `size` bytes.
-    status recv(message_target &to, std::size_t size, int source, std::int64_t tag);
+    status recv(message_target &to, std::size_t size, int source, tag_type tag);
     /// See recv.
-    request irecv(message_target &to, std::size_t size, int source, std::int64_t tag);
+    [[nodiscard]] request irecv(message_target &to, std::size_t size, int source, tag_type tag);
     /// Sends several buffers in order.
-    request isend(std::span<const const_buffer> buffers, int destination, std::int64_t tag);
+    [[nodiscard]] request isend(std::span<const const_buffer> buffers, int destination, tag_type tag);
     /// Receives into several buffers in order.
-    request irecv(std::span<const mutable_buffer> buffers, int source, std::int64_t tag);
+    [[nodiscard]] request irecv(std::span<const mutable_buffer> buffers, int source, tag_type tag);
 
     /// send, ssend and recv with the error as a value: none, truncated, peer_failed, peer_left, or retry if
     /// there is no memory. Invalid arguments end the program. If the message was truncated, `envelope` has
     /// the size of all of it. May suspend.
-    errc send_status(const void *data, std::size_t size, int destination, std::int64_t tag) noexcept;
+    errc send_status(const void *data, std::size_t size, int destination, tag_type tag) noexcept;
     /// See send_status.
-    errc ssend_status(const void *data, std::size_t size, int destination, std::int64_t tag) noexcept;
+    errc ssend_status(const void *data, std::size_t size, int destination, tag_type tag) noexcept;
     /// See send_status.
-    errc recv_status(void *data, std::size_t size, int source, std::int64_t tag, status &envelope) noexcept;
+    errc recv_status(void *data, std::size_t size, int source, tag_type tag, status &envelope) noexcept;
 
     /// The status of the message that a receive would get; suspends until there is one.
-    status probe(int source, std::int64_t tag);
+    status probe(int source, tag_type tag);
     /// Like probe, if there is such a message; never waits. If there is none it lets other tasks run as
     /// request::test does.
-    std::optional<status> try_probe(int source, std::int64_t tag);
+    [[nodiscard]] std::optional<status> try_probe(int source, tag_type tag);
 
     /// Like probe and try_probe, but take the message out of matching: no other receive or probe gets it.
-    matched_message mprobe(int source, std::int64_t tag);
+    [[nodiscard]] matched_message mprobe(int source, tag_type tag);
     /// See mprobe and try_probe.
-    std::optional<matched_message> try_mprobe(int source, std::int64_t tag);
+    [[nodiscard]] std::optional<matched_message> try_mprobe(int source, tag_type tag);
 
     /// The Queue interface (section 3.3 of the dissertation). Copies the bytes and never suspends; false: no
     /// space at present; let other tasks run, then try again.
-    bool enqueue(const void *data, std::size_t size, int destination, std::int64_t tag);
+    [[nodiscard]] bool enqueue(const void *data, std::size_t size, int destination, tag_type tag);
     /// Takes the oldest message of a queued endpoint, if any; never waits. If there is none it lets other
     /// tasks run as request::test does.
-    std::optional<message> dequeue();
+    [[nodiscard]] std::optional<message> dequeue();
 
   private:
     friend class detail::job;
     friend class matched_message;
     friend struct detail::endpoint_access;
     explicit endpoint(std::shared_ptr<detail::endpoint_state> state) noexcept;
-    request begin_send(const void *data, bool scattered, std::size_t size, int destination, std::int64_t tag,
+    request begin_send(const void *data, bool scattered, std::size_t size, int destination, tag_type tag,
                        bool synchronous, const char *call);
     [[noreturn]] static void wrong_size(const status &got, std::size_t wanted);
     std::shared_ptr<detail::endpoint_state> state_;

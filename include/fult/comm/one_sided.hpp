@@ -78,10 +78,10 @@ FULT_API request iput(endpoint &ep, const void *data, std::size_t size, const re
 /// endpoint::send: it goes to a recv, to the endpoint's queue or to its handler, and the bytes are visible
 /// then. Not ordered with messages of send.
 FULT_API void put_signal(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
-                         std::size_t offset, std::int64_t tag);
+                         std::size_t offset, tag_type tag);
 /// See put_signal. Never suspends.
 FULT_API request iput_signal(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
-                             std::size_t offset, std::int64_t tag);
+                             std::size_t offset, tag_type tag);
 
 /// Reads `size` bytes from offset `offset`.
 FULT_API void get(endpoint &ep, void *data, std::size_t size, const remote_region &from, std::size_t offset);
@@ -103,14 +103,13 @@ request iput(endpoint &ep, const R &range, const remote_region &to, std::size_t 
 }
 /// The same for ranges.
 template <plain_range R>
-void put_signal(endpoint &ep, const R &range, const remote_region &to, std::size_t offset, std::int64_t tag) {
+void put_signal(endpoint &ep, const R &range, const remote_region &to, std::size_t offset, tag_type tag) {
     put_signal(ep, std::ranges::data(range), std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>),
                to, offset, tag);
 }
 /// The same for ranges.
 template <plain_range R>
-request iput_signal(endpoint &ep, const R &range, const remote_region &to, std::size_t offset,
-                    std::int64_t tag) {
+request iput_signal(endpoint &ep, const R &range, const remote_region &to, std::size_t offset, tag_type tag) {
     return iput_signal(ep, std::ranges::data(range),
                        std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), to, offset, tag);
 }

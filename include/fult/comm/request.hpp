@@ -51,12 +51,12 @@ class FULT_API request {
     }
 
     /// False if the request is empty.
-    bool valid() const noexcept { return target_ != nullptr; }
+    [[nodiscard]] bool valid() const noexcept { return target_ != nullptr; }
 
     /// The result if the request is complete, which is empty afterwards; nothing if it is not: then it makes
     /// progress, and each 256th such call of a worker's tasks lets others run, as this_task::yield. For a
     /// send the status is the message's own. Throws as wait does.
-    std::optional<status> test();
+    [[nodiscard]] std::optional<status> test();
 
     /// Waits until the request is complete; a task suspends, a foreign thread blocks. The request is empty
     /// afterwards. Throws error: truncated, peer_failed, peer_left or cancelled.
@@ -65,11 +65,11 @@ class FULT_API request {
     /// Like test and wait, with the error as a value: none, truncated, peer_failed, peer_left, cancelled or
     /// retry. `envelope` is the message's envelope, also if it was truncated: then with the size of the whole
     /// message. An empty request is complete, with an envelope of source -1.
-    bool test_status(status &envelope, errc &failure) noexcept;
+    [[nodiscard]] bool test_status(status &envelope, errc &failure) noexcept;
     /// See test_status. Suspends as wait does.
     errc wait_status(status &envelope) noexcept;
     /// True if wait would return at once. Makes no progress, never suspends.
-    bool is_complete() const noexcept;
+    [[nodiscard]] bool is_complete() const noexcept;
 
     /// Cancels a receive that has not been matched; true if it did. The request is then complete, as
     /// cancelled. Never suspends.

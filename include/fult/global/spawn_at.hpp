@@ -67,8 +67,8 @@ class FULT_API reply_owner {
     }
     ~reply_owner() { detach_if_owned(); }
 
-    bool valid() const noexcept { return reply_ != nullptr; }
-    bool done() const noexcept;
+    [[nodiscard]] bool valid() const noexcept { return reply_ != nullptr; }
+    [[nodiscard]] bool done() const noexcept;
     void detach(const char *call) noexcept;
     // Waits, stores the result, and is empty afterwards.
     void join(void *result, std::size_t size);
@@ -168,9 +168,9 @@ template <class R> class remote_task {
     explicit remote_task(detail::reply_owner reply) noexcept : reply_(std::move(reply)) {}
     /// @endcond
     /// True if it owns a task to join.
-    bool valid() const noexcept { return reply_.valid(); }
+    [[nodiscard]] bool valid() const noexcept { return reply_.valid(); }
     /// True if join returns at once. Does not suspend.
-    bool done() const noexcept { return reply_.done(); }
+    [[nodiscard]] bool done() const noexcept { return reply_.done(); }
 
     /// Waits for the end of the task and returns its result. Throws remote_error, with the text of the
     /// exception that has left the function, or if the rank does not have the function; comm::error if the

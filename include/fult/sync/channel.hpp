@@ -54,18 +54,20 @@ template <class T> class channel {
     }
     /// Sends only if there is room or a receiver waits. Returns false otherwise, and if the channel is
     /// closed. Does not suspend.
-    bool try_send(T &&value) noexcept { return send_now(value); }
+    [[nodiscard]] bool try_send(T &&value) noexcept { return send_now(value); }
     /// The same with a copy; throws what copying throws.
-    bool try_send(const T &value) requires std::is_copy_constructible_v<T> { return try_send(T(value)); }
+    [[nodiscard]] bool try_send(const T &value) requires std::is_copy_constructible_v<T> {
+        return try_send(T(value));
+    }
     /// Like send; also returns false on timeout: then the value is not moved from. Throws
     /// std::system_error if the memory for a runtime's first timed wait cannot be allocated.
     template <class Rep, class Period>
-    bool try_send_for(T &&value, const std::chrono::duration<Rep, Period> &duration) {
+    [[nodiscard]] bool try_send_for(T &&value, const std::chrono::duration<Rep, Period> &duration) {
         return send_within(value, detail::wait_limits(detail::deadline_after(duration))) == sending::done;
     }
     /// As try_send_for, with a time of any clock.
     template <class Clock, class Duration>
-    bool try_send_until(T &&value, const std::chrono::time_point<Clock, Duration> &time) {
+    [[nodiscard]] bool try_send_until(T &&value, const std::chrono::time_point<Clock, Duration> &time) {
         sending result = sending::not_yet;
         detail::attempt_until(time, [&](auto deadline) {
             result = send_within(value, detail::wait_limits(deadline));
@@ -87,7 +89,7 @@ template <class T> class channel {
         return value;
     }
     /// Takes a value only if there is one or a sender waits; empty otherwise. Does not suspend.
-    std::optional<T> try_receive() noexcept {
+    [[nodiscard]] std::optional<T> try_receive() noexcept {
         std::optional<T> value;
         lock_.lock();
         receive_now(value);
@@ -96,14 +98,14 @@ template <class T> class channel {
     /// Like receive; also empty on timeout. Throws std::system_error if the memory for a runtime's
     /// first timed wait cannot be allocated.
     template <class Rep, class Period>
-    std::optional<T> try_receive_for(const std::chrono::duration<Rep, Period> &duration) {
+    [[nodiscard]] std::optional<T> try_receive_for(const std::chrono::duration<Rep, Period> &duration) {
         std::optional<T> value;
         receive_within(value, detail::wait_limits(detail::deadline_after(duration)));
         return value;
     }
     /// As try_receive_for, with a time of any clock.
     template <class Clock, class Duration>
-    std::optional<T> try_receive_until(const std::chrono::time_point<Clock, Duration> &time) {
+    [[nodiscard]] std::optional<T> try_receive_until(const std::chrono::time_point<Clock, Duration> &time) {
         std::optional<T> value;
         detail::attempt_until(
             time, [&](auto deadline) { return receive_within(value, detail::wait_limits(deadline)); });
@@ -122,7 +124,7 @@ template <class T> class channel {
         all.grant();
     }
     /// True if close was called. Does not suspend.
-    bool closed() const noexcept {
+    [[nodiscard]] bool closed() const noexcept {
         lock_.lock();
         const bool is_closed = closed_;
         lock_.unlock();

@@ -25,7 +25,7 @@ class FULT_API event {
     /// Makes later waits block. Waiters that set has woken are not affected.
     void reset() noexcept;
     /// True if the event is set. Does not suspend.
-    bool is_set() const noexcept {
+    [[nodiscard]] bool is_set() const noexcept {
         if (!set_.load(std::memory_order_acquire)) // pairs with set
             return false;
         lock_.lock(); // then the setter no longer uses this event

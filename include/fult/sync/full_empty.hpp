@@ -53,11 +53,11 @@ template <class T> class full_empty {
     }
 
     /// As readFF if it is full; otherwise empty. Does not suspend.
-    std::optional<T> try_readFF() noexcept requires copied_value<T> { return read_now(false); }
+    [[nodiscard]] std::optional<T> try_readFF() noexcept requires copied_value<T> { return read_now(false); }
     /// As readFE if it is full; otherwise empty. Does not suspend.
-    std::optional<T> try_readFE() noexcept { return read_now(true); }
+    [[nodiscard]] std::optional<T> try_readFE() noexcept { return read_now(true); }
     /// As writeEF if it is empty; otherwise returns false. Does not suspend.
-    bool try_writeEF(T value) noexcept {
+    [[nodiscard]] bool try_writeEF(T value) noexcept {
         lock_.lock();
         if (full_) {
             lock_.unlock();
@@ -136,7 +136,7 @@ template <class T> class full_empty {
         refill(served);
     }
     /// True if it is full. For reports: it may change at any time. Does not suspend.
-    bool is_full() const noexcept {
+    [[nodiscard]] bool is_full() const noexcept {
         lock_.lock();
         const bool full = full_;
         lock_.unlock();

@@ -30,7 +30,7 @@ class FULT_API shared_state {
     shared_state(const shared_state &) = delete;
     shared_state &operator=(const shared_state &) = delete;
 
-    bool is_ready() const noexcept {
+    [[nodiscard]] bool is_ready() const noexcept {
         return state_.load(std::memory_order_acquire) == is_set;
     } // pairs with publish
     bool wait(const wait_limits &limits);
@@ -122,9 +122,9 @@ template <class T> class future {
     future &operator=(future &&) noexcept = default;
 
     /// True if it has a promise whose value was not taken yet. Does not suspend.
-    bool valid() const noexcept { return state_ != nullptr; }
+    [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
     /// True if get() returns at once. Does not suspend.
-    bool ready() const { return checked().is_ready(); }
+    [[nodiscard]] bool ready() const { return checked().is_ready(); }
 
     /// Waits, then returns the value or throws the exception that was set; broken_promise if the promise was
     /// destroyed without either. Not valid afterwards.

@@ -32,7 +32,7 @@ class FULT_API latch {
     /// the count.
     void count_down(std::ptrdiff_t update = 1) noexcept;
     /// True if the count is zero. Does not suspend.
-    bool try_wait() const noexcept;
+    [[nodiscard]] bool try_wait() const noexcept;
     /// Waits until the count is zero.
     void wait() const noexcept;
     /// Calls count_down, then wait.

@@ -38,7 +38,7 @@ class FULT_API qlock {
     /// Tries to acquire the lock and returns whether it did. From any thread. Does not wait for the lock; but
     /// the first waiter may be a task that this worker is to run next, so every 256th failing try on a worker
     /// lets other tasks run: it may suspend.
-    bool try_lock() noexcept { return acquire_if_free() || try_lock_slow(); }
+    [[nodiscard]] bool try_lock() noexcept { return acquire_if_free() || try_lock_slow(); }
 
     /// Releases the lock; grants it to the first waiter, if there is one. Called by the owner, which may be
     /// another task than the one that locked it. Does not suspend. Ends the program if the lock is not
@@ -58,7 +58,7 @@ class FULT_API qlock {
     }
     /// As try_lock_for, with a time of any clock.
     template <class Clock, class Duration>
-    bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
+    [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
         return acquire_if_free() || detail::attempt_until(time, [this](auto deadline) {
                    return lock_within(detail::wait_limits(deadline));
                });

@@ -21,7 +21,7 @@ class FULT_API semaphore_base {
     semaphore_base(const semaphore_base &) = delete;
     semaphore_base &operator=(const semaphore_base &) = delete;
 
-    bool try_acquire() noexcept {
+    [[nodiscard]] bool try_acquire() noexcept {
         std::ptrdiff_t seen = count_.load(std::memory_order_relaxed);
         while (seen > 0)
             if (count_.compare_exchange_weak(seen, seen - 1, std::memory_order_acquire, // pairs with release
@@ -64,7 +64,7 @@ template <std::ptrdiff_t LeastMax = (std::numeric_limits<std::ptrdiff_t>::max)()
             base_.acquire(detail::wait_limits());
     }
     /// Decrements the count if it is positive; returns whether it did. Does not suspend.
-    bool try_acquire() noexcept { return base_.try_acquire(); }
+    [[nodiscard]] bool try_acquire() noexcept { return base_.try_acquire(); }
     /// Increments the count by `update`. Does not suspend. Ends the program if that is negative or the count
     /// would exceed max().
     void release(std::ptrdiff_t update = 1) noexcept { base_.release(update); }
@@ -72,12 +72,12 @@ template <std::ptrdiff_t LeastMax = (std::numeric_limits<std::ptrdiff_t>::max)()
     /// As acquire; false on timeout. Throws std::system_error if the memory for a runtime's first
     /// timed wait cannot be allocated.
     template <class Rep, class Period>
-    bool try_acquire_for(const std::chrono::duration<Rep, Period> &duration) {
+    [[nodiscard]] bool try_acquire_for(const std::chrono::duration<Rep, Period> &duration) {
         return base_.try_acquire() || base_.acquire(detail::wait_limits(detail::deadline_after(duration)));
     }
     /// As try_acquire_for, with a time of any clock.
     template <class Clock, class Duration>
-    bool try_acquire_until(const std::chrono::time_point<Clock, Duration> &time) {
+    [[nodiscard]] bool try_acquire_until(const std::chrono::time_point<Clock, Duration> &time) {
         return base_.try_acquire() || detail::attempt_until(time, [this](auto deadline) {
                    return base_.acquire(detail::wait_limits(deadline));
                });

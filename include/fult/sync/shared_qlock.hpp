@@ -29,7 +29,7 @@ class FULT_API shared_qlock {
     }
     /// Acquires the lock as a writer if it is unlocked; returns whether it did. Every 256th failing try on a
     /// worker lets other tasks run, as qlock::try_lock.
-    bool try_lock() noexcept {
+    [[nodiscard]] bool try_lock() noexcept {
         return acquire_if_free() || (detail::let_others_run_sometimes() && acquire_if_free());
     }
     /// Admits the first waiters. Ends the program if no writer owns the lock.
@@ -42,7 +42,7 @@ class FULT_API shared_qlock {
     }
     /// Acquires the lock as a reader if no writer owns it and none waits; returns whether it did. Every 256th
     /// failing try on a worker lets other tasks run, as qlock::try_lock.
-    bool try_lock_shared() noexcept {
+    [[nodiscard]] bool try_lock_shared() noexcept {
         return acquire_shared_if_free() || (detail::let_others_run_sometimes() && acquire_shared_if_free());
     }
     /// The last reader admits the first waiters. Ends the program if no reader owns the lock.
@@ -56,20 +56,20 @@ class FULT_API shared_qlock {
     }
     /// As try_lock_for, with a time of any clock.
     template <class Clock, class Duration>
-    bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
+    [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration> &time) {
         return acquire_if_free() || detail::attempt_until(time, [this](auto deadline) {
                    return wait_for_turn(true, detail::wait_limits(deadline));
                });
     }
     /// As lock_shared; false on timeout.
     template <class Rep, class Period>
-    bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &duration) {
+    [[nodiscard]] bool try_lock_shared_for(const std::chrono::duration<Rep, Period> &duration) {
         return acquire_shared_if_free() ||
                wait_for_turn(false, detail::wait_limits(detail::deadline_after(duration)));
     }
     /// As try_lock_shared_for, with a time of any clock.
     template <class Clock, class Duration>
-    bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &time) {
+    [[nodiscard]] bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration> &time) {
         return acquire_shared_if_free() || detail::attempt_until(time, [this](auto deadline) {
                    return wait_for_turn(false, detail::wait_limits(deadline));
                });

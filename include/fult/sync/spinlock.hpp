@@ -34,7 +34,7 @@ template <bool Checked> class basic_spinlock {
     }
 
     /// Tries once and returns whether the lock was acquired. Does not suspend. From any thread.
-    bool try_lock() noexcept {
+    [[nodiscard]] bool try_lock() noexcept {
         if (taken_.load(std::memory_order_relaxed) || taken_.exchange(true, std::memory_order_acquire))
             return false;
         if constexpr (Checked)

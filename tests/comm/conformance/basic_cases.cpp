@@ -209,26 +209,26 @@ void wrong_arguments(party &p) {
     int value = 0;
     for (const int invalid : {p.size, -1, -7, 1 << 20}) {
         require_throw<std::out_of_range>([&] { p.world.send(value, invalid, 0); });
-        require_throw<std::out_of_range>([&] { p.world.isend(std::span(&value, 1), invalid, 0); });
-        require_throw<std::out_of_range>([&] { p.world.enqueue(&value, sizeof value, invalid, 0); });
+        require_throw<std::out_of_range>([&] { (void)p.world.isend(std::span(&value, 1), invalid, 0); });
+        require_throw<std::out_of_range>([&] { (void)p.world.enqueue(&value, sizeof value, invalid, 0); });
         if (invalid == any_source)
             continue;
         require_throw<std::out_of_range>([&] { p.world.recv(value, invalid, 0); });
-        require_throw<std::out_of_range>([&] { p.world.try_probe(invalid, 0); });
+        require_throw<std::out_of_range>([&] { (void)p.world.try_probe(invalid, 0); });
     }
     for (const std::int64_t tag : {std::int64_t{-2}, std::int64_t{1} << 32}) {
         require_throw<std::out_of_range>([&] { p.world.recv(value, 0, tag); });
-        require_throw<std::out_of_range>([&] { p.world.irecv(std::span(&value, 1), 0, tag); });
+        require_throw<std::out_of_range>([&] { (void)p.world.irecv(std::span(&value, 1), 0, tag); });
     }
     for (const std::int64_t tag : {any_tag, std::int64_t{-2}, std::int64_t{1} << 32}) {
         const const_buffer parts[] = {{&value, 2}, {&value, 2}};
         require_throw<std::out_of_range>([&] { p.world.send(value, p.rank, tag); });
         require_throw<std::out_of_range>([&] { p.world.ssend(&value, sizeof value, p.rank, tag); });
         require_throw<std::out_of_range>([&] { p.world.send(parts, p.rank, tag); });
-        require_throw<std::out_of_range>([&] { p.world.isend(std::span(&value, 1), p.rank, tag); });
-        require_throw<std::out_of_range>([&] { p.world.issend(&value, sizeof value, p.rank, tag); });
-        require_throw<std::out_of_range>([&] { p.world.isend(parts, p.rank, tag); });
-        require_throw<std::out_of_range>([&] { p.world.enqueue(&value, sizeof value, p.rank, tag); });
+        require_throw<std::out_of_range>([&] { (void)p.world.isend(std::span(&value, 1), p.rank, tag); });
+        require_throw<std::out_of_range>([&] { (void)p.world.issend(&value, sizeof value, p.rank, tag); });
+        require_throw<std::out_of_range>([&] { (void)p.world.isend(parts, p.rank, tag); });
+        require_throw<std::out_of_range>([&] { (void)p.world.enqueue(&value, sizeof value, p.rank, tag); });
         require_throw<std::out_of_range>(
             [&] { p.world.sendrecv(&value, sizeof value, p.rank, tag, nullptr, 0, p.rank, 0); });
         require_throw<std::out_of_range>([&] { p.world.subset(std::array{p.rank}, tag); });
@@ -245,23 +245,23 @@ void wrong_arguments(party &p) {
     const const_buffer from[] = {{&value, half}, {&value, half + 4}};
     const mutable_buffer into[] = {{&value, half}, {&value, half + 4}};
     require_throw<std::invalid_argument>([&] { p.world.send(from, p.rank, 0); });
-    require_throw<std::invalid_argument>([&] { p.world.isend(from, p.rank, 0); });
+    require_throw<std::invalid_argument>([&] { (void)p.world.isend(from, p.rank, 0); });
     require_throw<std::invalid_argument>([&] { p.world.recv(into, p.rank, 0); });
-    require_throw<std::invalid_argument>([&] { p.world.irecv(into, p.rank, 0); });
+    require_throw<std::invalid_argument>([&] { (void)p.world.irecv(into, p.rank, 0); });
     // An endpoint without wildcards, and one without receives.
     require_throw<std::invalid_argument>([&] { p.world.recv(value, any_source, 0); });
     require_throw<std::invalid_argument>([&] { p.world.recv(value, 0, any_tag); });
     require_throw<std::invalid_argument>([&] { p.world.probe(any_source, 0); });
-    require_throw<std::invalid_argument>([&] { p.world.dequeue(); });
+    require_throw<std::invalid_argument>([&] { (void)p.world.dequeue(); });
     endpoint queue = p.make_endpoint({.delivery = delivery::queued});
     require_throw<std::invalid_argument>([&] { queue.recv(value, 0, 0); });
-    require_throw<std::invalid_argument>([&] { queue.try_probe(0, 0); });
+    require_throw<std::invalid_argument>([&] { (void)queue.try_probe(0, 0); });
     require_throw<std::invalid_argument>([&] { endpoint().send(value, 0, 0); });
     require_throw<std::invalid_argument>([&] { endpoint().recv(value, 0, 0); });
     require_throw<std::invalid_argument>([&] { endpoint().probe(0, 0); });
-    require_throw<std::invalid_argument>([&] { endpoint().enqueue(&value, 1, 0, 0); });
+    require_throw<std::invalid_argument>([&] { (void)endpoint().enqueue(&value, 1, 0, 0); });
     const endpoint moved = std::move(queue);
-    require_throw<std::invalid_argument>([&] { queue.dequeue(); });
+    require_throw<std::invalid_argument>([&] { (void)queue.dequeue(); });
     require_equal(moved.rank(), p.rank, "rank");
     require_equal(moved.size(), p.size, "size");
     // All of it left the endpoint as it was.

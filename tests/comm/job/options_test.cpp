@@ -111,6 +111,8 @@ TEST_F(comm_options, options_set_by_code_are_checked_at_the_start) {
     refused([](options &o) { o.rendezvous = (std::size_t{1} << 30) + 1; }, "FULT_COMM_RENDEZVOUS");
     refused([](options &o) { o.unexpected = 0; }, "FULT_COMM_UNEXPECTED='0'");
     refused([](options &o) { o.timeout = 0; }, "must be seconds from 1 to 86400");
+    refused([](options &o) { o.size = sizeof(options) + 8; },
+            "compile the program with the headers of the library");
     refused([](options &o) { o.heartbeat = 3601; }, "FULT_COMM_HEARTBEAT='3601'");
     EXPECT_THROW(fult::comm::context{options()}, std::logic_error) << "valid, but there is no runtime";
 }

@@ -222,7 +222,7 @@ class flow_receiver {
         try {
             got.envelope = f(b);
         } catch (const error &e) {
-            got.failure = e.code();
+            got.failure = static_cast<errc>(e.code().value());
         }
         ended(i, b, got);
     }
@@ -312,7 +312,7 @@ class flow_receiver {
         try {
             all.wait();
         } catch (const error &e) {
-            every.failure = e.code();
+            every.failure = static_cast<errc>(e.code().value());
         }
         for (std::size_t i = 0; i < count; ++i)
             ended(first + i, kept[i], every);
