@@ -8,6 +8,7 @@
 
 #include "below.hpp"
 #include "error_route.hpp"
+#include "peer_counts.hpp"
 #include "progress_service.hpp"
 
 namespace fult::mpi {
@@ -127,6 +128,15 @@ void engine::leave(completed_operations &complete) noexcept {
 void engine::leave() noexcept {
     completed_operations complete;
     leave(complete);
+}
+
+void engine::describe_silence(int &rank, char *text, std::size_t size) noexcept {
+    const entry here(*this);
+    FULT_BELOW(Comm_rank)(MPI_COMM_WORLD, &rank);
+    peer_counts peers;
+    requests_.for_each_operation([&](const operation &op) { peers.add(op); });
+    tested_.for_each([&](const operation &op) { peers.add(op); });
+    peers.describe(text, size);
 }
 
 bool engine::poll() noexcept {

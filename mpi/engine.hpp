@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 
 #include <fult/sync/waiter.hpp>
 
@@ -65,6 +66,9 @@ class engine {
         return under_way_.load(std::memory_order_seq_cst);
     } // pairs with begin
     unsigned long activity() const noexcept { return activity_.load(std::memory_order_relaxed); }
+
+    // For a report: the rank, and which ranks the operations under way need. Locks MPI.
+    void describe_silence(int &rank, char *text, std::size_t size) noexcept;
 
     // At the end of MPI.
     statistics &counters() noexcept { return counters_; }

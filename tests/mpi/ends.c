@@ -1,6 +1,6 @@
 /* A rank that ends while tasks of all ranks wait for messages that never come: by MPI_Abort of a task, or by
- * a signal. Each rank leaves a file when all its tasks have begun to wait, and another one, which is an
- * error, if one of their calls returns.
+ * a signal. Each rank leaves a file when all its tasks have begun to wait, another one when it ends, and a
+ * third one, which is an error, if one of their calls returns.
  *
  * usage: ends abort|kill FOLDER */
 #include <signal.h>
@@ -49,6 +49,8 @@ int main(int count, char **arguments) {
             }
             leave_file(folder, "waits", rank);
             CHECK_MPI(MPI_Barrier(MPI_COMM_WORLD));
+            if (rank == 1)
+                leave_file(folder, "ends", rank);
             if (rank == 1 && by_abort)
                 MPI_Abort(MPI_COMM_WORLD, 3);
             else if (rank == 1)
