@@ -241,7 +241,7 @@ void engine::wait_on_thread(operation &op) noexcept {
         yield_if_crowded();
         if (looks < looks_of_a_thread)
             continue;
-        if (const std::int64_t pause = pauses.next(activity()); pause != 0)
+        if (const std::int64_t pause = next_pause(pauses); pause != 0)
             sleep_for(pause);
     }
 }

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include <fult/sync/waiter.hpp>
 
@@ -67,6 +68,15 @@ class engine {
     } // pairs with begin
     unsigned long activity() const noexcept { return activity_.load(std::memory_order_relaxed); }
 
+    // For the next pause between polls, see pause_length: none while the rank has windows, since operations
+    // of other ranks on these may need its polls.
+    std::int64_t next_pause(pause_length &pauses) const noexcept {
+        const std::int64_t pause = pauses.next(activity());
+        return windows_.load(std::memory_order_relaxed) != 0 ? 0 : pause;
+    }
+    // After a window was made (1) or freed (-1).
+    void count_window(int difference) noexcept { windows_.fetch_add(difference, std::memory_order_relaxed); }
+
     // For a report: the rank, and which ranks the operations under way need. Locks MPI.
     void describe_silence(int &rank, char *text, std::size_t size) noexcept;
 
@@ -102,6 +112,7 @@ class engine {
     std::atomic<unsigned> under_way_{0}; // written under the lock
     std::atomic<unsigned long> activity_{0};
     std::atomic<unsigned> attended_{0}; // callers that poll
+    std::atomic<int> windows_{0};
 };
 
 // Of the process.

@@ -69,7 +69,7 @@ bool progress_service::poll() noexcept {
 bool progress_service::prepare_sleep() noexcept {
     if (engine_.poll_if_unattended())
         return false;
-    const std::int64_t pause = pauses_.next(engine_.activity());
+    const std::int64_t pause = engine_.next_pause(pauses_);
     if (engine_.under_way() != 0) {
         report_silence();
         until_ = pause_length::now() + pause;
