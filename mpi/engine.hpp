@@ -75,7 +75,10 @@ class engine {
         return windows_.load(std::memory_order_relaxed) != 0 ? 0 : pause;
     }
     // After a window was made (1) or freed (-1).
-    void count_window(int difference) noexcept { windows_.fetch_add(difference, std::memory_order_relaxed); }
+    void count_window(int difference) noexcept {
+        [[maybe_unused]] const int before = windows_.fetch_add(difference, std::memory_order_relaxed);
+        FULT_ASSERT(before + difference >= 0, "a window is freed once");
+    }
 
     // For a report: the rank, and which ranks the operations under way need. Locks MPI.
     void describe_silence(int &rank, char *text, std::size_t size) noexcept;
