@@ -89,4 +89,12 @@ template <class Call> int apart(const char *name, Call call) noexcept {
     }
 }
 
+// The same for a call that makes a window (1) or frees it (-1).
+template <class Call> int apart_for_window(const char *name, int difference, Call call) noexcept {
+    const int code = apart(name, call);
+    if (code == MPI_SUCCESS)
+        the_engine().count_window(difference);
+    return code;
+}
+
 } // namespace fult::mpi

@@ -8,6 +8,7 @@
 
 #include "below.hpp"
 #include "error_route.hpp"
+#include "peer_counts.hpp"
 #include "progress_service.hpp"
 
 namespace fult::mpi {
@@ -129,6 +130,15 @@ void engine::leave() noexcept {
     leave(complete);
 }
 
+void engine::describe_silence(int &rank, char *text, std::size_t size) noexcept {
+    const entry here(*this);
+    FULT_BELOW(Comm_rank)(MPI_COMM_WORLD, &rank);
+    peer_counts peers;
+    requests_.for_each_operation([&](const operation &op) { peers.add(op); });
+    tested_.for_each([&](const operation &op) { peers.add(op); });
+    peers.describe(text, size);
+}
+
 bool engine::poll() noexcept {
     if (under_way_.load(std::memory_order_relaxed) == 0 || lock_.is_mine() || !lock_.try_lock_to_poll())
         return false;
@@ -231,7 +241,7 @@ void engine::wait_on_thread(operation &op) noexcept {
         yield_if_crowded();
         if (looks < looks_of_a_thread)
             continue;
-        if (const std::int64_t pause = pauses.next(activity()); pause != 0)
+        if (const std::int64_t pause = next_pause(pauses); pause != 0)
             sleep_for(pause);
     }
 }

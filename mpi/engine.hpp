@@ -8,6 +8,8 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 
 #include <fult/sync/waiter.hpp>
 
@@ -66,6 +68,21 @@ class engine {
     } // pairs with begin
     unsigned long activity() const noexcept { return activity_.load(std::memory_order_relaxed); }
 
+    // For the next pause between polls, see pause_length: none while the rank has windows, since operations
+    // of other ranks on these may need its polls.
+    std::int64_t next_pause(pause_length &pauses) const noexcept {
+        const std::int64_t pause = pauses.next(activity());
+        return windows_.load(std::memory_order_relaxed) != 0 ? 0 : pause;
+    }
+    // After a window was made (1) or freed (-1).
+    void count_window(int difference) noexcept {
+        [[maybe_unused]] const int before = windows_.fetch_add(difference, std::memory_order_relaxed);
+        FULT_ASSERT(before + difference >= 0, "a window is freed once");
+    }
+
+    // For a report: the rank, and which ranks the operations under way need. Locks MPI.
+    void describe_silence(int &rank, char *text, std::size_t size) noexcept;
+
     // At the end of MPI.
     statistics &counters() noexcept { return counters_; }
 
@@ -98,6 +115,7 @@ class engine {
     std::atomic<unsigned> under_way_{0}; // written under the lock
     std::atomic<unsigned long> activity_{0};
     std::atomic<unsigned> attended_{0}; // callers that poll
+    std::atomic<int> windows_{0};
 };
 
 // Of the process.

@@ -20,4 +20,8 @@ struct call_facts {
 // "from rank 3, tag 7, MPI_COMM_WORLD". Calls nothing of MPI's: from any thread, at any time.
 void describe(const call_facts &facts, char *text, std::size_t size) noexcept;
 
+// "from rank 3"; or "in MPI_Barrier", if there is no peer.
+class text_buffer;
+void append_peer(text_buffer &to, const call_facts &facts) noexcept;
+
 } // namespace fult::mpi

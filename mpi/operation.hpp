@@ -4,6 +4,8 @@
 // made under the entry_lock; whichever thread holds it acts for all.
 #pragma once
 
+#include <algorithm>
+
 #include <fult/detail/assertion.hpp>
 #include <fult/sync/waiter.hpp>
 
@@ -20,6 +22,9 @@ struct part {
     MPI_Status *status = MPI_STATUS_IGNORE; // of the program
     MPI_Request *home = nullptr;            // the program's own copy of the handle, where it has one
     operation *of = nullptr;                // null: complete
+
+    // The first of its operation that is not complete.
+    bool is_first_left() const noexcept;
 };
 
 class operation {
@@ -68,5 +73,10 @@ class operation {
   protected:
     ~operation() = default;
 };
+
+inline bool part::is_first_left() const noexcept {
+    return of &&
+           std::find_if(of->parts, of->parts + of->count, [](const part &each) { return each.of; }) == this;
+}
 
 } // namespace fult::mpi

@@ -9,6 +9,7 @@
 
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/stillness.hpp>
+#include <fult/runtime.hpp>
 
 #include "options.hpp"
 
@@ -30,6 +31,8 @@ progress_service &the_progress_service() noexcept {
 }
 
 bool progress_service::add() noexcept {
+    if (fult::worker_count() == 0) // without a runtime, when an exception would be all that comes of it
+        return false;
     const std::lock_guard hold(adding_);
     if (added_.load(std::memory_order_relaxed))
         return true;
@@ -66,7 +69,7 @@ bool progress_service::poll() noexcept {
 bool progress_service::prepare_sleep() noexcept {
     if (engine_.poll_if_unattended())
         return false;
-    const std::int64_t pause = pauses_.next(engine_.activity());
+    const std::int64_t pause = engine_.next_pause(pauses_);
     if (engine_.under_way() != 0) {
         report_silence();
         until_ = pause_length::now() + pause;
@@ -92,11 +95,12 @@ void progress_service::report_silence() noexcept {
     if (after == 0 || reported_ || pauses_.quiet_for() < after * nanoseconds_in_second)
         return;
     reported_ = true;
-    char text[160];
-    std::snprintf(
-        text, sizeof text,
-        "no MPI operation of this rank has begun or ended for %u s (FULT_MPI_REPORT_AFTER): %u are under way",
-        after, engine_.under_way());
+    int rank = 0;
+    char peers[400], text[sizeof peers + 120];
+    engine_.describe_silence(rank, peers, sizeof peers);
+    std::snprintf(text, sizeof text,
+                  "no MPI operation of rank %d has begun or ended for %u s (FULT_MPI_REPORT_AFTER): %s", rank,
+                  after, peers);
     const bool ends = fult::detail::deadlock_wanted() == deadlock_mode::abort;
     if (fult::detail::report_deadlock(text) && ends)
         fult::detail::abort_reported();

@@ -21,6 +21,12 @@ class request_table {
     // added to `complete`.
     void test(completed_operations &complete) noexcept;
 
+    template <class Visitor> void for_each_operation(Visitor visit) const {
+        for (const part *each : parts_)
+            if (each->is_first_left())
+                visit(*each->of);
+    }
+
     // The program may get errors back: from now on each request is tested by itself. By MPI_Testsome an MPI
     // may call the error handler of another communicator.
     void errors_may_return() noexcept { one_by_one_ = true; }

@@ -37,6 +37,15 @@ class tested_operations {
         }
     }
 
+    template <class Visitor> void for_each(Visitor visit) const {
+        const operation *each = last_;
+        if (each)
+            do {
+                each = each->next;
+                visit(*each);
+            } while (each != last_);
+    }
+
   private:
     static constexpr unsigned at_once = 8;
 

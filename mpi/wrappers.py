@@ -36,6 +36,8 @@ TRIES = {'Test': 'flag', 'Testall': 'flag', 'Testany': 'flag', 'Testsome': 'outc
 # Where the nonblocking form has another name than I + the name.
 NONBLOCKING = {'Comm_dup': 'Comm_idup', 'Comm_dup_with_info': 'Comm_idup_with_info'}
 
+MAKES_WINDOW = re.compile(r'Win_(create|create_dynamic|allocate|allocate_shared)(_c)?')
+
 SETS_HANDLER = re.compile(r'(Comm|Session)_set_errhandler|Errhandler_set')
 
 
@@ -138,6 +140,8 @@ def body(function, functions):
                 f'        [&](MPI_Request *fult_request) {{ return FULT_BELOW({form})({started}); }});')
     if way == 'once_of_many':
         return f'return once_of_many({TRIES[function.name]}, {call});'
+    if MAKES_WINDOW.fullmatch(function.name) or function.name == 'Win_free':
+        return f'return apart_for_window("MPI_{function.name}", {-1 if function.name == "Win_free" else 1}, {call});'
     if way == 'apart':
         return f'return apart("MPI_{function.name}", {call});'
     before = 'the_engine().errors_may_return();\n    ' if SETS_HANDLER.fullmatch(function.name) else ''

@@ -21,7 +21,7 @@ namespace fult {
 namespace detail {
 namespace {
 
-constexpr std::size_t most_shown = 6; // names of a group
+constexpr std::size_t most_shown = 6; // tasks of a group
 
 // Properties shared by the tasks of one group.
 struct group_key {
@@ -47,6 +47,11 @@ struct group_key {
     }
 };
 
+struct member {
+    std::string label;
+    std::string detail; // of its object
+};
+
 struct group {
     std::size_t count = 0;
     const void *object = nullptr;
@@ -54,7 +59,10 @@ struct group {
     std::string detail;        // of the object
     std::string joined;        // the task that a join waits for
     std::size_t most_used = 0; // bytes of a stack
-    std::vector<std::string> members;
+    std::vector<member> members;
+
+    // Each waits for an object of its own, of which something is known.
+    bool has_details() const noexcept { return !same_object && !detail.empty(); }
 };
 
 [[gnu::format(printf, 2, 3)]] void append(std::string &to, const char *format, ...) {
@@ -106,7 +114,7 @@ class report {
         g.same_object = g.same_object && g.object == object;
         g.most_used = std::max(g.most_used, t.stack_used);
         if (g.members.size() < most_shown)
-            g.members.push_back(label(t));
+            g.members.push_back({label(t), t.detail ? t.detail : ""});
     }
 
     void write(const std::function<void(std::string_view)> &sink, std::size_t all) {
@@ -141,14 +149,8 @@ class report {
             write_wait(text, what, g);
             break;
         }
-        text += ":\n   ";
-        for (const std::string &each : g.members) {
-            text += &each == &g.members.front() ? " " : ", ";
-            text += each;
-        }
-        if (g.count > g.members.size())
-            append(text, " and %zu more", g.count - g.members.size());
-        text += '\n';
+        text += ":\n";
+        write_members(text, g);
         if (!what.frames.empty()) {
             append(text, "    stack (%zu bytes%s):\n", g.most_used, g.count == 1 ? "" : " at most");
             for (std::size_t i = 0; i < what.frames.size(); ++i)
@@ -156,6 +158,22 @@ class report {
         }
         if (!what.spawned_at.empty())
             write_site(text, what.spawned_at);
+    }
+
+    // In a line, or in a line each if what is known of their objects differs.
+    static void write_members(std::string &text, const group &g) {
+        const bool lines = g.has_details();
+        text += "    ";
+        for (const member &each : g.members) {
+            if (&each != &g.members.front())
+                text += lines ? "\n    " : ", ";
+            text += each.label;
+            if (lines && !each.detail.empty())
+                text += ": " + each.detail;
+        }
+        if (g.count > g.members.size())
+            append(text, "%sand %zu more", lines ? "\n    " : " ", g.count - g.members.size());
+        text += '\n';
     }
 
     static void write_wait(std::string &text, const group_key &what, const group &g) {

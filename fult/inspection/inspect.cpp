@@ -239,9 +239,13 @@ class walk {
             what.describe(what.object, wait_text::kind, s.waits_for, sizeof s.waits_for);
             s.about.waits_for = s.waits_for;
         }
-        if (!what.describe || details_left_ == 0)
+        if (!what.describe)
             return;
-        --details_left_;
+        if (!what.what) { // its kind was a text of its own: the object is one of those that have much to say
+            if (details_left_ == 0)
+                return;
+            --details_left_;
+        }
         what.describe(what.object, wait_text::how_far, s.detail, sizeof s.detail);
         s.about.detail = s.detail[0] != 0 ? s.detail : nullptr;
     }

@@ -1,7 +1,11 @@
 // Tasks of the C++ interface, in a program that is linked with the layer; and threads that call MPI beside
 // them.
+#include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -20,6 +24,7 @@
 namespace {
 
 int rank = -1, size = 0;
+thread_local int allocated = 0; // by the calling thread
 
 int next_rank() { return (rank + 1) % size; }
 int rank_before() { return (rank + size - 1) % size; }
@@ -136,6 +141,45 @@ void failing_future() {
     CHECK_MPI(MPI_Comm_free(&own));
 }
 
+void note(std::uintptr_t flag) { reinterpret_cast<std::atomic<bool> *>(flag)->store(true); }
+
+// Requests that are given away: one allocation for one, and two for any number. No other thread is there.
+void allocations() {
+    constexpr int count = 20;
+    std::atomic<bool> one_ended{false}, all_ended{false};
+    std::array<MPI_Request, count> all;
+    MPI_Request one = MPI_REQUEST_NULL;
+    std::array<int, count> got{};
+    const auto receive_one = [&](int tag, MPI_Request &request) {
+        CHECK_MPI(MPI_Irecv(&got[0], 1, MPI_INT, rank, tag, MPI_COMM_WORLD, &request));
+    };
+    const auto send_one = [&](int tag) { CHECK_MPI(MPI_Send(&tag, 1, MPI_INT, rank, tag, MPI_COMM_WORLD)); };
+    const auto wait_for = [](const std::atomic<bool> &ended) {
+        while (!ended)
+            CHECK_MPI(MPI_Barrier(MPI_COMM_SELF));
+    };
+    for (int turn = 0; turn < 2; ++turn) { // the first one makes room in tables
+        one_ended = all_ended = false;
+        receive_one(count, one);
+        for (int i = 0; i < count; ++i)
+            receive_one(i, all[std::size_t(i)]);
+        const int before = allocated;
+        CHECK_MPI(fult_mpi_on_completion(&one, MPI_STATUS_IGNORE, note, std::uintptr_t(&one_ended)));
+        const int for_one = allocated - before;
+        CHECK_MPI(fult_mpi_on_completion_of_all(count, all.data(), MPI_STATUSES_IGNORE, note,
+                                                std::uintptr_t(&all_ended)));
+        CHECK(turn == 0 || (for_one == 1 && allocated - before == 3));
+        CHECK(one == MPI_REQUEST_NULL && all.back() == MPI_REQUEST_NULL);
+        for (int i = 0; i < count; ++i)
+            send_one(i);
+        CHECK(!one_ended);
+        wait_for(all_ended);
+        CHECK(!one_ended);
+        send_one(count);
+        wait_for(one_ended);
+    }
+}
+
 // What a waiting task waits for is visible.
 void described_wait() {
     auto receiver = fult::spawn([] {
@@ -160,12 +204,23 @@ void described_wait() {
 
 } // namespace
 
+void *operator new(std::size_t size) {
+    ++allocated;
+    if (void *const memory = std::malloc(size))
+        return memory;
+    throw std::bad_alloc();
+}
+// Inlined, the compiler sees that free() ends what operator new made, and warns.
+[[gnu::noinline]] void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, std::size_t) noexcept { operator delete(memory); }
+
 int main(int count, char **arguments) {
     int provided = -1;
     CHECK_MPI(MPI_Init_thread(&count, &arguments, MPI_THREAD_FUNNELED, &provided));
     CHECK(provided == MPI_THREAD_FUNNELED);
     CHECK_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &rank));
     CHECK_MPI(MPI_Comm_size(MPI_COMM_WORLD, &size));
+    allocations();
     for (const unsigned workers : {1u, 2u}) {
         fult::options how = fult::read_options();
         how.workers = workers;

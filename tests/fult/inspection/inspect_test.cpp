@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <gtest/gtest.h>
 #include <map>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -209,6 +210,31 @@ TEST(inspect, a_barrier_says_how_many_have_arrived) {
     EXPECT_NE(text.find("2 tasks wait for barrier at"), text.npos) << text;
     EXPECT_NE(text.find("(3 of 4 have arrived)"), text.npos) << text;
     all.arrive_and_wait();
+    fult::join_all(waiting);
+}
+
+TEST(inspect, tasks_of_one_place_have_details_of_their_own) {
+    const runtime running(workers(1));
+    const std::size_t count = 200;
+    std::vector<std::unique_ptr<fult::barrier<>>> barriers;
+    std::vector<fult::handle<void>> waiting;
+    for (std::size_t i = 0; i < count; ++i) {
+        barriers.push_back(std::make_unique<fult::barrier<>>(3));
+        waiting.push_back(spawn([&here = *barriers.back()] { here.arrive_and_wait(); }));
+    }
+    until_waiting(count, "barrier");
+    (void)barriers.front()->arrive();
+    std::size_t described = 0;
+    fult::visit_tasks([&](const task_description &t) { described += t.detail != nullptr; });
+    EXPECT_EQ(described, count);
+    const std::string text = dump();
+    EXPECT_NE(text.find("200 tasks wait for barrier:\n"), text.npos) << text;
+    EXPECT_NE(text.find(": 2 of 3 have arrived\n    "), text.npos) << text;
+    EXPECT_NE(text.find(": 1 of 3 have arrived\n    "), text.npos) << text;
+    EXPECT_NE(text.find("\n    and 194 more\n"), text.npos) << text;
+    (void)barriers.front()->arrive();
+    for (std::size_t i = 1; i < count; ++i)
+        (void)barriers[i]->arrive(2);
     fult::join_all(waiting);
 }
 
