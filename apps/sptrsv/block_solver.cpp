@@ -41,10 +41,9 @@ void block_solver::solve(std::size_t block) {
     std::copy(right_.begin() + std::ptrdiff_t(first), right_.begin() + std::ptrdiff_t(last),
               x_.begin() + std::ptrdiff_t(first));
     for (const contribution &each : from) {
-        const std::span<const double> numbers = place_of(each);
-        double *const rows = x_.data() + first + (each.first - of_.rows[first]);
-        for (std::size_t k = 0; k < numbers.size(); ++k)
-            rows[k] -= numbers[k];
+        const index *position = of_.positions.data() + (each.first - of_.first);
+        for (const double number : place_of(each))
+            x_[std::size_t(*position++)] -= number;
     }
     for (std::size_t row = first; row < last; ++row)
         x_[row] = minus_products(x_[row], row) * of_.inverse[row];
@@ -67,9 +66,7 @@ std::span<const double> block_solver::contribute(std::size_t block) {
 }
 
 std::span<double> block_solver::place_of(const contribution &arriving) {
-    const std::size_t begin = of_.blocks[of_.block_of(arriving.section)].first;
-    const index before = arriving.first - of_.rows[begin]; // rows of the section
-    return {arrived_[std::size_t(arriving.source)].data() + begin + before,
+    return {arrived_[std::size_t(arriving.source)].data() + (arriving.first - of_.first),
             std::size_t(arriving.last - arriving.first)};
 }
 

@@ -40,7 +40,7 @@ class block_solver {
     const stripe &of_;
     int rank_;
     std::vector<double> x_, right_; // at each position
-    // Of each source, at each position; empty if it contributes nothing. Its numbers are kept apart
+    // Of each source, for each own row; empty if it contributes nothing. Its numbers are kept apart
     // from the others', which are subtracted in their order: results do not depend on what arrives first.
     std::vector<std::vector<double>> arrived_;
     std::vector<double> given_;             // contributions of all blocks that do not solve

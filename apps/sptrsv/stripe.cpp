@@ -21,6 +21,8 @@ class builder {
         find_drafts();
         connect_drafts();
         order_drafts();
+        for (std::size_t k = 0; k < made_.own_blocks; ++k)
+            order_rows(drafts_[k]);
         for (const std::size_t draft : order_)
             take_block(drafts_[draft]);
         take_entries();
@@ -106,6 +108,21 @@ class builder {
         made_.successor_starts.push_back(0);
     }
 
+    // By levels within the section.
+    void order_rows(draft &of) const {
+        const index first = of.rows.front();
+        std::vector<index> levels(of.rows.size(), 0);
+        for (const index row : of.rows)
+            for (const index column : of_.columns_of(row))
+                if (column >= first) {
+                    index &level = levels[std::size_t(row - first)];
+                    level = std::max(level, levels[std::size_t(column - first)] + 1);
+                }
+        std::stable_sort(of.rows.begin(), of.rows.end(), [&](index a, index b) {
+            return levels[std::size_t(a - first)] < levels[std::size_t(b - first)];
+        });
+    }
+
     void take_block(const draft &from) {
         made_.blocks.push_back({from.section, made_.rows.size(), made_.rows.size() + from.rows.size()});
         made_.rows.insert(made_.rows.end(), from.rows.begin(), from.rows.end());
@@ -116,16 +133,16 @@ class builder {
     }
 
     void take_entries() {
-        std::vector<index> position(made_.own_rows());
-        for (std::size_t k = 0; k < position.size(); ++k) {
-            position[std::size_t(made_.rows[k] - made_.first)] = index(k);
+        made_.positions.resize(made_.own_rows());
+        for (std::size_t k = 0; k < made_.own_rows(); ++k) {
+            made_.positions[std::size_t(made_.rows[k] - made_.first)] = index(k);
             made_.inverse.push_back(1 / of_.diagonal[std::size_t(made_.rows[k])]);
         }
         made_.starts.push_back(0);
         for (const index row : made_.rows) {
             const part own = own_part(row);
             for (std::size_t at = own.begin; at < own.end; ++at) {
-                made_.columns.push_back(position[std::size_t(of_.columns_of(row)[at] - made_.first)]);
+                made_.columns.push_back(made_.positions[std::size_t(of_.columns_of(row)[at] - made_.first)]);
                 made_.values.push_back(of_.values_of(row)[at]);
             }
             made_.starts.push_back(std::int64_t(made_.columns.size()));

@@ -27,10 +27,12 @@ struct block {
 };
 
 // Rows have positions: those of own blocks come first, and of these the blocks that are computed early. One
-// worker then reads memory from the begin to the end, in whichever order it goes through the matrix.
+// worker then reads memory from the begin to the end, in whichever order it goes through the matrix. Within a
+// block that solves, rows are in the order of their levels there: the processor computes several at once.
 struct stripe {
-    index first = 0, last = 0; // columns
-    std::vector<index> rows;   // at each position; those of a block ascend
+    index first = 0, last = 0;    // columns
+    std::vector<index> rows;      // at each position; in blocks that do not solve they ascend
+    std::vector<index> positions; // of own rows
     // Compressed rows, without the diagonal. Columns are positions of own rows.
     std::vector<std::int64_t> starts;
     std::vector<index> columns;
