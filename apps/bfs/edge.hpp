@@ -2,7 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
+
+#include "apps/support/failure.hpp"
 
 namespace bfs {
 
@@ -15,10 +16,6 @@ struct edge {
     bool operator==(const edge &) const = default;
 };
 
-// Ends the program with a message for its user.
-class failure : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
-};
+using apps::failure;
 
 } // namespace bfs

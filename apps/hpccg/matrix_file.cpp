@@ -1,128 +1,13 @@
 #include "matrix_file.hpp"
 
-#include <cerrno>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <limits>
-#include <memory>
-#include <string_view>
-#include <sys/stat.h>
+
+#include "apps/support/words.hpp"
 
 namespace hpccg {
 namespace {
-struct closer {
-    void operator()(std::FILE *file) const { std::fclose(file); }
-};
-using open_file = std::unique_ptr<std::FILE, closer>;
-
-open_file open(const std::string &path, const char *how) {
-    open_file file(std::fopen(path.c_str(), how));
-    if (!file)
-        throw failure(std::string("cannot ") + (*how == 'r' ? "read" : "write") + " '" + path +
-                      "': " + std::strerror(errno));
-    return file;
-}
-
-// The words of a file, with the place of each.
-class words {
-  public:
-    explicit words(const std::string &path) : path_(path), file_(open(path, "r")), buffer_(1 << 20, '\0') {}
-
-    std::uint64_t file_bytes() const {
-        struct stat about;
-        const bool known = fstat(fileno(file_.get()), &about) == 0 && S_ISREG(about.st_mode);
-        return known ? std::uint64_t(about.st_size) : std::numeric_limits<std::uint64_t>::max();
-    }
-
-    // False at the end of the file.
-    bool next() {
-        int c = take();
-        while (c == ' ' || c == '\t' || c == '\r' || c == '\n')
-            c = take();
-        line_ = at_line_, column_ = at_column_;
-        word_.clear();
-        for (; c >= 0 && c != ' ' && c != '\t' && c != '\r' && c != '\n'; c = take())
-            if (word_.size() < longest)
-                word_.push_back(char(c));
-        return !word_.empty();
-    }
-
-    template <class Number> Number number(const char *kind, const std::string &what) {
-        if (!next())
-            wrong("the file ends where " + what + " should be");
-        std::string_view text = word_;
-        if (text.starts_with('+'))
-            text.remove_prefix(1);
-        Number value{};
-        const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (read.ec != std::errc{} || read.ptr != text.data() + text.size())
-            wrong("'" + word_ + "' is not " + kind + "; expected " + what);
-        return value;
-    }
-
-    std::int64_t whole(const std::string &what, std::int64_t least, std::int64_t most) {
-        const auto value = number<std::int64_t>("a whole number that fits", what);
-        if (value < least || value > most)
-            wrong(word_ + " is out of range for " + what + ": it may be " + std::to_string(least) + " to " +
-                  std::to_string(most));
-        return value;
-    }
-
-    double real(const std::string &what) {
-        const auto value = number<double>("a number", what);
-        if (!std::isfinite(value))
-            wrong("'" + word_ + "' is not finite; expected " + what);
-        return value;
-    }
-
-    // Of the word that was read last.
-    [[noreturn]] void wrong(const std::string &what) const {
-        throw failure(path_ + ":" + std::to_string(line_) + ":" + std::to_string(column_) + ": " + what);
-    }
-
-    const std::string &word() const { return word_; }
-
-  private:
-    static constexpr std::size_t longest = 60; // more of a word is not shown, and is no number
-
-    int take() {
-        if (ended_)
-            return -1;
-        if (position_ == filled_) {
-            filled_ = std::fread(buffer_.data(), 1, buffer_.size(), file_.get());
-            position_ = 0;
-            if (std::ferror(file_.get()))
-                throw failure("cannot read '" + path_ + "': " + std::strerror(errno));
-            if (filled_ == 0) {
-                advance();
-                ended_ = true;
-                return -1;
-            }
-        }
-        advance();
-        const int c = static_cast<unsigned char>(buffer_[position_++]);
-        after_newline_ = c == '\n';
-        return c;
-    }
-
-    void advance() {
-        if (after_newline_)
-            ++at_line_, at_column_ = 1, after_newline_ = false;
-        else
-            ++at_column_;
-    }
-
-    std::string path_;
-    open_file file_;
-    std::string buffer_;
-    std::size_t position_ = 0, filled_ = 0;
-    std::uint64_t at_line_ = 1, at_column_ = 0; // of the character that was taken last
-    bool after_newline_ = false, ended_ = false;
-    std::uint64_t line_ = 1, column_ = 1;
-    std::string word_;
-};
+using apps::words;
 
 std::string of_row(const char *what, std::int64_t row) { return what + std::to_string(row); }
 
@@ -193,7 +78,7 @@ problem read_problem(const std::string &path, const std::function<void(problem &
 }
 
 void write_problem(const std::string &path, const problem &given) {
-    const open_file file = open(path, "w");
+    const apps::open_file file = apps::open_text(path, "w");
     std::FILE *const out = file.get();
     const sparse_matrix &matrix = given.matrix;
     const auto count = [&](std::int64_t row) {
@@ -211,8 +96,7 @@ void write_problem(const std::string &path, const problem &given) {
     }
     for (std::size_t row = 0; row < std::size_t(matrix.rows()); ++row)
         std::fprintf(out, "%.17g %.17g %.17g\n", given.guess[row], given.right[row], given.solution[row]);
-    if (std::fflush(out) != 0 || std::ferror(out))
-        throw failure("cannot write '" + path + "': " + std::strerror(errno));
+    apps::finish_writing(file, path);
 }
 
 } // namespace hpccg

@@ -4,18 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "apps/support/failure.hpp"
+
 namespace hpccg {
 
-// What ends the program with a message for its user: bad input, or too little memory.
-class failure : public std::runtime_error {
-  public:
-    using std::runtime_error::runtime_error;
-};
+using apps::failure;
 
 // Bytes that this process may still get: what the system has left, within the limits of its control group and
 // of `ulimit -v`.

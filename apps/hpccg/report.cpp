@@ -1,8 +1,8 @@
 #include "report.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
+
+#include "apps/support/text_file.hpp"
 
 namespace hpccg {
 namespace {
@@ -64,14 +64,10 @@ void print_report(std::FILE *out, const char *execution, int ranks, unsigned wor
 }
 
 void write_residuals(const std::string &path, const result &found) {
-    std::FILE *const out = std::fopen(path.c_str(), "w");
-    if (!out)
-        throw failure("cannot write '" + path + "': " + std::strerror(errno));
+    const apps::open_file out = apps::open_text(path, "w");
     for (std::size_t k = 0; k < found.residuals.size(); ++k)
-        std::fprintf(out, "%zu %.17g\n", k, found.residuals[k]);
-    const bool full = std::ferror(out);
-    if (std::fclose(out) != 0 || full)
-        throw failure("cannot write '" + path + "': " + std::strerror(errno));
+        std::fprintf(out.get(), "%zu %.17g\n", k, found.residuals[k]);
+    apps::finish_writing(out, path);
 }
 
 } // namespace hpccg
