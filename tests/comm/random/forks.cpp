@@ -25,7 +25,7 @@ constexpr forked_call forked_calls[] = {
     {"enqueue",
      [](endpoint &e, request &, int to) {
          const std::byte one{};
-         e.enqueue(&one, 1, to, 1);
+         (void)e.enqueue(&one, 1, to, 1);
      }},
     {"recv",
      [](endpoint &e, request &, int to) {
@@ -38,8 +38,8 @@ constexpr forked_call forked_calls[] = {
          e.irecv(&one, 1, to, 1).wait();
      }},
     {"probe", [](endpoint &e, request &, int to) { e.probe(to, 1); }},
-    {"try_probe", [](endpoint &e, request &, int to) { e.try_probe(to, 1); }},
-    {"test", [](endpoint &, request &open, int) { open.test(); }},
+    {"try_probe", [](endpoint &e, request &, int to) { (void)e.try_probe(to, 1); }},
+    {"test", [](endpoint &, request &open, int) { (void)open.test(); }},
     {"wait", [](endpoint &, request &open, int) { open.wait(); }},
     {"cancel", [](endpoint &, request &open, int) { open.cancel(); }},
     {"region",
