@@ -31,7 +31,7 @@ def sources(root):
 
 
 def tests(root):
-    for directory in ('fult', 'sync', 'loops', 'stress', 'random', 'regression', 'hpccg', 'bfs', 'dt', 'migration'):
+    for directory in ('fult', 'sync', 'loops', 'stress', 'random', 'regression', 'hpccg', 'barnes_hut', 'bfs', 'dt', 'migration'):
         own = root / 'tests' / directory / 'meson.build'
         names = listed_names(own if own.exists() else root / 'tests' / 'meson.build')
         for path in sorted((root / 'tests' / directory).rglob('*')):
