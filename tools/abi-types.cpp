@@ -78,6 +78,7 @@ struct types_of_global {
     fult::global::cache_counters _12;
     fult::global::cached<int> _13;
     fult::global::not_cached _14;
+    fult::global::counter _15;
 };
 struct types_of_c {
     fult_config _0;

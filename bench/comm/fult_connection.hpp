@@ -24,6 +24,7 @@ class connection {
 
     int rank() const noexcept { return net_.rank(); }
     static unsigned workers() noexcept { return fult::worker_count(); }
+    fult::comm::endpoint &world() noexcept { return net_.world(); }
     const char *route() const { return net_.route_to(other_); }
 
     void send(const void *data, std::size_t size, unsigned tag) { here_->send(data, size, other_, tag); }

@@ -217,6 +217,13 @@ def comm_idle(setting):
     yield from micro_rows("comm_idle", found)
 
 
+@two_ranks
+def comm_global_get(setting):
+    ours = contestant(setting, "comm_global_get", "fult")
+    found = setting.compete("comm_global_get", [ours], rounds=2 if setting.quick else None)
+    yield from micro_rows("comm_global_get", found)
+
+
 # --- the structures within the library, by threads of one process
 
 def structure(name, peer):
@@ -240,5 +247,6 @@ BENCHMARKS = {
     "comm_blocked_memory": ("memory of a million tasks that wait for messages", comm_blocked_memory),
     "match_table": ("matching by 1 to 8 threads", structure("match_table", "oneTBB")),
     "packet_pool": ("packets taken and returned by 1 to 8 threads", structure("packet_pool", "Boost.Lockfree")),
+    "comm_global_get": ("gets of 8 bytes of another rank's heap, cached and not, by 1 and 10,000 tasks", comm_global_get),
     "comm_idle": ("processor time of ranks that wait for messages", comm_idle),
 }

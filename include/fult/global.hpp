@@ -6,6 +6,7 @@
 
 #include <fult/comm.hpp>
 #include <fult/global/cache.hpp>
+#include <fult/global/counter.hpp>
 #include <fult/global/errors.hpp>
 #include <fult/global/memory.hpp>
 #include <fult/global/pointer.hpp>

@@ -26,6 +26,7 @@ std::span<const conformance_case> access_cases();
 std::span<const conformance_case> atomic_cases();
 std::span<const conformance_case> cache_cases();
 std::span<const conformance_case> container_cases();
+std::span<const conformance_case> counter_cases();
 std::span<const conformance_case> heap_cases();
 std::span<const conformance_case> random_cases();
 std::span<const conformance_case> task_cases();
