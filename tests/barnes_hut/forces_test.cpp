@@ -10,7 +10,7 @@
 namespace barnes_hut {
 namespace {
 
-constexpr cube around{{-50, -50, -50}, 100};
+constexpr cube all_space{{-50, -50, -50}, 100};
 
 std::vector<body> plummer_bodies(std::uint64_t count) {
     std::vector<body> all;
@@ -23,7 +23,7 @@ std::vector<body> plummer_bodies(std::uint64_t count) {
 std::vector<body> attracted(std::vector<body> all, const force_settings &how, std::uint64_t *interactions) {
     std::vector<body> first(all.begin(), all.begin() + std::ptrdiff_t(all.size() / 2));
     std::vector<body> second(all.begin() + std::ptrdiff_t(all.size() / 2), all.end());
-    const tree a = tree_of(first, around), b = tree_of(second, around);
+    const tree a = tree_of(first, all_space), b = tree_of(second, all_space);
     *interactions = 0;
     for (const auto &[bodies, own, other] : {std::tuple(&first, &a, &b), std::tuple(&second, &b, &a)})
         for (const group &each : groups_of(*own, how.group))

@@ -11,7 +11,7 @@
 namespace barnes_hut {
 namespace {
 
-constexpr cube around{{-50, -50, -50}, 100};
+constexpr cube whole_space{{-50, -50, -50}, 100};
 
 std::vector<point> plummer_points(std::uint64_t count) {
     std::vector<point> all;
@@ -64,7 +64,7 @@ TEST(Tree, HasTheMassOfItsCells) {
     for (const std::uint64_t count : {1, 2, 8, 9, 100, 3000}) {
         const auto points = plummer_points(count);
         std::vector<std::uint32_t> order;
-        const tree made = make_tree(points, around, &order);
+        const tree made = make_tree(points, whole_space, &order);
         ASSERT_EQ(made.points.size(), count);
         EXPECT_EQ(made.cells[0].points, count);
         EXPECT_LE(made.cells.size(), 2 * count);
@@ -79,29 +79,29 @@ TEST(Tree, HasTheMassOfItsCells) {
 }
 
 TEST(Tree, MayBeEmpty) {
-    const tree none = make_tree({}, around);
+    const tree none = make_tree({}, whole_space);
     EXPECT_TRUE(none.cells.empty() && none.points.empty());
     EXPECT_TRUE(groups_of(none, 8).empty());
 }
 
 TEST(Tree, HoldsAnyNumberOfPointsInOnePlace) {
     const std::vector<point> same(100, point{{1, 2, 3}, 0.01});
-    const tree made = make_tree(same, around);
+    const tree made = make_tree(same, whole_space);
     EXPECT_EQ(made.cells.size(), 1u);
     EXPECT_EQ(made.cells[0].points, 100u);
     EXPECT_NEAR(made.cells[0].all.at[1], 2, 1e-12);
 }
 
 TEST(Tree, SortsAlongTheMortonCurve) {
-    EXPECT_EQ(morton_key({-50, -50, -50}, around), 0u);
-    EXPECT_EQ(morton_key({50, 50, 50}, around), (std::uint64_t{1} << 63) - 1);
-    EXPECT_EQ(morton_key({0, -50, -50}, around), std::uint64_t{4} << 60);
-    EXPECT_EQ(morton_key({-50, 0, -50}, around), std::uint64_t{2} << 60);
-    EXPECT_EQ(morton_key({-50, -50, 25}, around), std::uint64_t{1} << 60 | std::uint64_t{1} << 57);
+    EXPECT_EQ(morton_key({-50, -50, -50}, whole_space), 0u);
+    EXPECT_EQ(morton_key({50, 50, 50}, whole_space), (std::uint64_t{1} << 63) - 1);
+    EXPECT_EQ(morton_key({0, -50, -50}, whole_space), std::uint64_t{4} << 60);
+    EXPECT_EQ(morton_key({-50, 0, -50}, whole_space), std::uint64_t{2} << 60);
+    EXPECT_EQ(morton_key({-50, -50, 25}, whole_space), std::uint64_t{1} << 60 | std::uint64_t{1} << 57);
 }
 
 TEST(Groups, HaveEachBodyOnceAndAreSmall) {
-    const tree made = make_tree(plummer_points(1000), around);
+    const tree made = make_tree(plummer_points(1000), whole_space);
     for (const unsigned most : {1u, 5u, 8u, 32u, 2000u}) {
         std::uint32_t next = 0;
         for (const group &each : groups_of(made, most)) {
