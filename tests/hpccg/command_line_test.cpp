@@ -3,7 +3,7 @@
 #include <string>
 
 #include "apps/hpccg/command_line.hpp"
-#include "support.hpp"
+#include "tests/support/application_files.hpp"
 #include "tests/support/command_line.hpp"
 
 namespace hpccg {

@@ -7,7 +7,7 @@
 #include "apps/hpccg/grid.hpp"
 #include "apps/hpccg/kernels.hpp"
 #include "apps/hpccg/serial_execution.hpp"
-#include "support.hpp"
+#include "tests/support/application_files.hpp"
 
 namespace hpccg {
 namespace {
@@ -54,13 +54,13 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Grid,
                                            std::array{12, 11, 10}));
 
 TEST(GridLimits, RefusesWhatIsEmptyOrTooLarge) {
-    EXPECT_EQ(testing::message_of([] { grid(4, 0, 4); }),
+    EXPECT_EQ(fult::testing::message_of([] { grid(4, 0, 4); }),
               "a grid of 4 x 0 x 4 is empty; give three whole numbers from 1 on");
     EXPECT_EQ(
-        testing::message_of([] { grid(2048, 1024, 1024); }),
+        fult::testing::message_of([] { grid(2048, 1024, 1024); }),
         "a grid of 2048 x 1024 x 1024 has more than 2147483647 points, which 32-bit column numbers cannot "
         "name; take a smaller one");
-    EXPECT_EQ(testing::message_of([] { grid(2147483647, 2147483647, 2147483647); }).substr(0, 9),
+    EXPECT_EQ(fult::testing::message_of([] { grid(2147483647, 2147483647, 2147483647); }).substr(0, 9),
               "a grid of");
     EXPECT_EQ(grid(2147483647, 1, 1).rows(), 2147483647);
 }
@@ -69,9 +69,9 @@ TEST(GridLimits, TellsWhatItNeedsBeforeItAsksForMemory) {
     const grid large(1290, 1290, 1290);
     EXPECT_EQ(large.entries(), 3868LL * 3868 * 3868);
     EXPECT_GT(large.bytes(), std::uint64_t{700} << 30);
-    EXPECT_EQ(testing::message_of([] { require_bytes("the grid 8 x 8 x 8", 3 << 29, 1 << 20); }),
+    EXPECT_EQ(fult::testing::message_of([] { require_bytes("the grid 8 x 8 x 8", 3 << 29, 1 << 20); }),
               "the grid 8 x 8 x 8 needs 1.5 GiB of memory, and 1.0 MiB are available; take a smaller one");
-    EXPECT_EQ(testing::message_of([] { require_bytes("it", 1 << 20, 1 << 20); }), "");
+    EXPECT_EQ(fult::testing::message_of([] { require_bytes("it", 1 << 20, 1 << 20); }), "");
     EXPECT_GT(available_bytes(), 0u);
 }
 

@@ -4,12 +4,12 @@
 #include "apps/hpccg/grid.hpp"
 #include "apps/hpccg/matrix_file.hpp"
 #include "apps/hpccg/serial_execution.hpp"
-#include "support.hpp"
+#include "tests/support/application_files.hpp"
 
 namespace hpccg {
 namespace {
-using testing::message_of;
-using testing::temporary_file;
+using fult::testing::message_of;
+using fult::testing::temporary_file;
 
 const serial_execution serial;
 

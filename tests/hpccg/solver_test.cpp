@@ -7,7 +7,7 @@
 #include "apps/hpccg/grid.hpp"
 #include "apps/hpccg/serial_execution.hpp"
 #include "apps/hpccg/solver.hpp"
-#include "support.hpp"
+#include "tests/support/application_files.hpp"
 #include "tests/support/support.hpp"
 
 namespace hpccg {
@@ -72,7 +72,7 @@ TEST(Solver, NamesAMatrixThatIsNotPositiveDefinite) {
     for (std::int64_t at = 0; at < given.matrix.entries(); ++at)
         given.matrix.values[std::size_t(at)] *= -1;
     EXPECT_EQ(
-        testing::message_of([&] { solve(serial, given); }),
+        fult::testing::message_of([&] { solve(serial, given); }),
         "in iteration 1 the matrix shows that it is not positive definite; conjugate gradients need one that "
         "is symmetric and positive definite");
 }

@@ -1,4 +1,4 @@
-// What the tests of HPCCG share.
+// Input files of applications' tests, and the messages with which an application refuses them.
 #pragma once
 
 #include <fstream>
@@ -7,17 +7,16 @@
 #include <string>
 #include <unistd.h>
 
-#include "apps/hpccg/memory.hpp"
+#include "apps/support/failure.hpp"
 #include "tests/support/unique.hpp"
 
-namespace hpccg::testing {
+namespace fult::testing {
 
-// A file of this test alone, gone when the test ends.
+// A file of this test alone, which is removed when the test ends.
 class temporary_file {
   public:
     explicit temporary_file(const std::string &text = {}) {
-        path_ = ::testing::TempDir() + "hpccg_test." + fult::testing::unique_name() + "." +
-                std::to_string(++made_);
+        path_ = ::testing::TempDir() + "application_test." + unique_name() + "." + std::to_string(++made_);
         std::ofstream(path_) << text;
     }
     temporary_file(const temporary_file &) = delete;
@@ -35,14 +34,14 @@ class temporary_file {
     std::string path_;
 };
 
-// The message of the failure that the call ends with; empty where it ends without.
-template <class Call> std::string message_of(Call call) {
+// The message of the failure that the call ends with; empty if it ends without.
+template <class Call> std::string message_of(const Call &call) {
     try {
         call();
-    } catch (const failure &error) {
+    } catch (const apps::failure &error) {
         return error.what();
     }
     return {};
 }
 
-} // namespace hpccg::testing
+} // namespace fult::testing
