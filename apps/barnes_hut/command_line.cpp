@@ -1,7 +1,6 @@
 #include "command_line.hpp"
 
-#include <limits>
-
+#include "apps/support/options.hpp"
 #include "tools/command_line.hpp"
 
 namespace barnes_hut {
@@ -44,9 +43,7 @@ void add_task_options(fult::tools::command_line &line, command_line &into) {
         ->type_name("N")
         ->transform(fult::tools::whole_number(0, 1'000'000))
         ->capture_default_str();
-    line.add_option("--workers", into.workers, "kernel threads of a rank; else one per processor")
-        ->type_name("N")
-        ->transform(fult::tools::whole_number(1, 1024));
+    apps::add_workers_option(line, into.workers);
 }
 
 } // namespace
@@ -69,10 +66,7 @@ std::optional<int> read_command_line(int argc, const char *const *argv, apps::ve
         ->transform(number_between(1e-9, 1, "from 1e-9 to 1"))
         ->capture_default_str();
     add_force_options(line, into.force);
-    line.add_option("--seed", into.seed, "the bodies depend on it and on their number")
-        ->type_name("N")
-        ->transform(fult::tools::whole_number<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
-        ->capture_default_str();
+    apps::add_seed_option(line, into.seed, "the bodies depend on it and on their number");
     line.add_option("--sample", into.sample, "bodies whose force is compared with a direct summation")
         ->type_name("N")
         ->transform(fult::tools::whole_number(1, 1'000'000))

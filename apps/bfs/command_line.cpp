@@ -1,7 +1,6 @@
 #include "command_line.hpp"
 
-#include <limits>
-
+#include "apps/support/options.hpp"
 #include "tools/command_line.hpp"
 
 namespace bfs {
@@ -13,9 +12,7 @@ void add_task_options(fult::tools::command_line &line, command_line &into) {
         ->type_name("N")
         ->transform(fult::tools::whole_number(1, 65536))
         ->capture_default_str();
-    line.add_option("--workers", into.workers, "kernel threads of a rank; else one per processor")
-        ->type_name("N")
-        ->transform(fult::tools::whole_number(1, 1024));
+    apps::add_workers_option(line, into.workers);
 }
 
 } // namespace
@@ -37,10 +34,7 @@ std::optional<int> read_command_line(int argc, const char *const *argv, apps::ve
         ->type_name("N")
         ->transform(fult::tools::whole_number(1, 1'000'000))
         ->capture_default_str();
-    line.add_option("--seed", into.seed, "graph and roots depend on it and on nothing else")
-        ->type_name("N")
-        ->transform(fult::tools::whole_number<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
-        ->capture_default_str();
+    apps::add_seed_option(line, into.seed, "graph and roots depend on it and on nothing else");
     line.add_switch("--no-validation", into.validates, "do not check the searches", false);
     if (of == apps::version::tasks)
         add_task_options(line, into);

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "apps/support/options.hpp"
 #include "tools/command_line.hpp"
 
 namespace dt {
@@ -46,9 +47,7 @@ std::optional<int> read_command_line(int argc, const char *const *argv, apps::ve
         ->type_name("")
         ->required();
     if (of == apps::version::tasks)
-        line.add_option("--workers", into.workers, "kernel threads of a rank; else one per processor")
-            ->type_name("N")
-            ->transform(fult::tools::whole_number(1, 1024));
+        apps::add_workers_option(line, into.workers);
     line.footer(
         std::string(how_nodes_run(of)) +
         "\nThe exit status is 0 if the checksum is right, 1 if it is wrong or something failed, 2 for a\n"

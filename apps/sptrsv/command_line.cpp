@@ -4,6 +4,7 @@
 #include <map>
 #include <vector>
 
+#include "apps/support/options.hpp"
 #include "tools/command_line.hpp"
 
 namespace sptrsv {
@@ -84,9 +85,7 @@ std::optional<int> read_command_line(int argc, const char *const *argv, apps::ve
             ->type_name("N")
             ->transform(fult::tools::whole_number<std::int64_t>(1, 1'000'000'000))
             ->capture_default_str();
-        line.add_option("--workers", into.workers, "kernel threads of a rank; else one per processor")
-            ->type_name("N")
-            ->transform(fult::tools::whole_number(1, 1024));
+        apps::add_workers_option(line, into.workers);
     }
     line.add_option("--plot", into.plot_file,
                     "draw the number of rows in each level, which are independent of each other, as an SVG "
