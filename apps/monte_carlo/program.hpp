@@ -54,6 +54,8 @@ template <class Ranks> outcome tracked(Ranks &ranks, const command_line &wanted)
 template <class Ranks> int run(Ranks &ranks, const command_line &wanted) {
     const outcome all = tracked(ranks, wanted);
     const std::string failure = wrong(wanted.given, all);
+    std::array<std::uint64_t, 1> failed{failure.empty() ? 0u : 1u};
+    ranks.sum(failed); // the last call of all ranks: what follows may throw
     if (ranks.rank() == 0) {
         print_report(stdout, Ranks::version, ranks.size(), wanted, all);
         std::fflush(stdout);
@@ -63,8 +65,6 @@ template <class Ranks> int run(Ranks &ranks, const command_line &wanted) {
         if (!wanted.tallies_file.empty())
             write_tallies(wanted.tallies_file, wanted.given, all.found);
     }
-    std::array<std::uint64_t, 1> failed{failure.empty() ? 0u : 1u};
-    ranks.sum(failed);
     return failed[0] == 0 ? 0 : 1;
 }
 

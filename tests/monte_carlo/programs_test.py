@@ -77,8 +77,9 @@ def plot(line):
         one.write_text('energy 1 2\n')
         done = run(sys.executable, PLOT, one)
         expect(done.returncode == 1 and ":1: must be 'energy' or 'depth' and three numbers, not 'energy 1 2'" in done.stderr, done)
-    done = run(line.serial, 100, '--points=10', '--tallies=/nowhere/tallies.txt')
-    expect(done.returncode == 1 and "cannot write '/nowhere/tallies.txt'" in done.stderr, done)
+    for program in ([line.serial], [launcher, '-n', 2, program]):
+        done = run(*program, 100, '--points=10', '--tallies=/nowhere/tallies.txt')
+        expect(done.returncode == 1 and "cannot write '/nowhere/tallies.txt'" in done.stderr, done)
 
 
 def progress(line):
@@ -94,6 +95,11 @@ def errors(line):
         expect_refused(2, "particles: must be a whole number from 1 to 1000000000, not 'many'", each, 'many')
     expect_refused(1, "1 of 1 ranks are servers, and none is left to track particles; start more, with 'fult-run -n 2' at least",
                    program, 10, '--scheme=dedicated')
+    done = run(launcher, '-n', 2, program, 10, '--scheme=dedicated', '--servers=2')
+    expect(done.returncode == 1 and "start more, with 'fult-run -n 3' at least" in done.stderr, done)
+    if line.mpi:
+        done = run(line.mpi[0], '-n', 1, line.mpi[1], 10)
+        expect(done.returncode == 1 and "start more, with 'mpiexec -n 2' at least" in done.stderr, done)
 
 
 if __name__ == '__main__':
