@@ -34,8 +34,8 @@ inline void show_sweep(const apps::progress_line &progress, unsigned sweep, unsi
                   std::to_string(flying) + " particles fly");
 }
 
-template <class Ranks> outcome tracked(Ranks &ranks, const command_line &wanted) {
-    const apps::progress_line progress(apps::program_name("monte_carlo", Ranks::version), ranks.rank() == 0);
+// On all ranks, the tallies of all.
+template <class Ranks> outcome tracked(Ranks &ranks, const apps::progress_line &progress) {
     outcome all;
     std::array<std::uint64_t, 1> none{};
     ranks.sum(none); // all have their tables
@@ -43,29 +43,34 @@ template <class Ranks> outcome tracked(Ranks &ranks, const command_line &wanted)
     all.spent = ranks.track(progress, all.found);
     ranks.sum(all.found.words());
     all.seconds = seconds_since(begin);
-    if (wanted.check && ranks.rank() == 0) {
-        progress.show("tracking all particles once more, in one thread");
-        all.expected = track_histories(wanted.given, make_all_tables(wanted.given));
-    }
     return all;
 }
 
-// Returns the exit status, on all ranks the same one. Rank 0 reports.
+inline void report(apps::version of, int ranks, const command_line &wanted, const outcome &all) {
+    print_report(stdout, of, ranks, wanted, all);
+    std::fflush(stdout);
+    if (const std::string failure = wrong(wanted.given, all); !failure.empty())
+        std::fprintf(stderr, "%s: %s\n", apps::program_name("monte_carlo", of).c_str(), failure.c_str());
+    if (!wanted.tallies_file.empty())
+        write_tallies(wanted.tallies_file, wanted.given, all.found);
+}
+
+// Returns the exit status. Rank 0 alone compares the tallies and reports, which may throw: then the others
+// wait for it in no call.
 template <class Ranks> int run(Ranks &ranks, const command_line &wanted) {
-    const outcome all = tracked(ranks, wanted);
-    const std::string failure = wrong(wanted.given, all);
-    std::array<std::uint64_t, 1> failed{failure.empty() ? 0u : 1u};
-    ranks.sum(failed); // the last call of all ranks: what follows may throw
-    if (ranks.rank() == 0) {
-        print_report(stdout, Ranks::version, ranks.size(), wanted, all);
-        std::fflush(stdout);
-        if (!failure.empty())
-            std::fprintf(stderr, "%s: %s\n", apps::program_name("monte_carlo", Ranks::version).c_str(),
-                         failure.c_str());
-        if (!wanted.tallies_file.empty())
-            write_tallies(wanted.tallies_file, wanted.given, all.found);
+    outcome all;
+    {
+        const apps::progress_line progress(apps::program_name("monte_carlo", Ranks::version),
+                                           ranks.rank() == 0);
+        all = tracked(ranks, progress);
+        if (wanted.check && ranks.rank() == 0) {
+            progress.show("tracking all particles once more, in one thread");
+            all.expected = track_histories(wanted.given, make_all_tables(wanted.given));
+        }
     }
-    return failed[0] == 0 ? 0 : 1;
+    if (ranks.rank() == 0)
+        report(Ranks::version, ranks.size(), wanted, all);
+    return wrong(wanted.given, all).empty() ? 0 : 1;
 }
 
 // `start` brings up the ranks, and calls run.
