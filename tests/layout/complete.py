@@ -31,8 +31,8 @@ def sources(root):
 
 
 def tests(root):
-    for directory in ('fult', 'sync', 'loops', 'stress', 'random', 'regression', 'hpccg', 'barnes_hut', 'bfs', 'dt', 'sptrsv',
-                      'migration'):
+    for directory in ('fult', 'sync', 'loops', 'stress', 'random', 'regression', 'hpccg', 'barnes_hut', 'bfs', 'dt',
+                      'monte_carlo', 'sptrsv', 'migration'):
         own = root / 'tests' / directory / 'meson.build'
         names = listed_names(own if own.exists() else root / 'tests' / 'meson.build')
         for path in sorted((root / 'tests' / directory).rglob('*')):
