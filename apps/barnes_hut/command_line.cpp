@@ -39,10 +39,7 @@ void add_task_options(fult::tools::command_line &line, command_line &into) {
         ->type_name("N")
         ->transform(fult::tools::whole_number(1, 1'000'000))
         ->capture_default_str();
-    line.add_option("--cache", into.cache, "MiB of a rank's cache of other ranks' cells; 0: no bound")
-        ->type_name("N")
-        ->transform(fult::tools::whole_number(0, 1'000'000))
-        ->capture_default_str();
+    apps::add_cache_option(line, into.cache, "cells");
     apps::add_workers_option(line, into.workers);
 }
 

@@ -3,29 +3,12 @@
 #include <cmath>
 #include <numbers>
 
+#include "apps/support/random.hpp"
+
 namespace barnes_hut {
 namespace {
 
-// splitmix64: the numbers of a body are a stream of their own.
-class stream {
-  public:
-    stream(std::uint64_t seed, std::uint64_t number) : state_(mix(mix(seed) + number)) {}
-    // 0 <= result < 1
-    double uniform() {
-        state_ += 0x9e3779b97f4a7c15U;
-        return double(mix(state_) >> 11) * 0x1p-53;
-    }
-
-  private:
-    static std::uint64_t mix(std::uint64_t z) {
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9U;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebU;
-        return z ^ (z >> 31);
-    }
-    std::uint64_t state_;
-};
-
-vector3 in_any_direction(double length, stream &random) {
+vector3 in_any_direction(double length, apps::random_stream &random) {
     const double z = length * (1 - 2 * random.uniform());
     const double angle = 2 * std::numbers::pi * random.uniform();
     const double across = std::sqrt(length * length - z * z);
@@ -36,7 +19,7 @@ vector3 in_any_direction(double length, stream &random) {
 
 body plummer_body(std::uint64_t number, std::uint64_t count, std::uint64_t seed) {
     constexpr double scale = 3 * std::numbers::pi / 16;
-    stream random(seed, number);
+    apps::random_stream random(seed, number);
     // The part of the mass within the radius is uniform; 0 has no radius.
     const double inside = 0.999 * (1 - random.uniform());
     const double radius = 1 / std::sqrt(std::pow(inside, -2.0 / 3) - 1);

@@ -15,6 +15,7 @@
 #include <fult/fult.hpp>
 #include <fult/global.hpp>
 
+#include "apps/support/rank_cache.hpp"
 #include "apps/support/version.hpp"
 #include "command_line.hpp"
 #include "own_forces.hpp"
@@ -63,7 +64,7 @@ class task_ranks {
         : all_(all),
           line_(wanted.line),
           memory_(all, {.heap = heap_for(wanted.bodies / std::uint64_t(all.size()) + 1)}),
-          lines_(memory_, cache_for(wanted.cache)) {}
+          lines_(memory_, apps::rank_cache(wanted.cache)) {}
 
     int rank() const { return all_.rank(); }
     int size() const { return all_.size(); }
@@ -128,12 +129,6 @@ class task_ranks {
     static std::size_t heap_for(std::uint64_t bodies) {
         return std::size_t(bodies * (sizeof(point) + 2 * sizeof(cell))) + 4096;
     }
-    static fult::global::cache_options cache_for(std::uint64_t mebibytes) {
-        if (mebibytes == 0)
-            return {};
-        return {.policy = fult::global::cache_policy::lru, .bytes = std::size_t(mebibytes) << 20};
-    }
-
     std::uint64_t attract_by_all(std::span<body> bodies, const tree &own,
                                  const std::vector<remote_tree> &trees, const force_settings &how) {
         return attract_group(bodies, own, how, [&](const viewer &view, const auto &act) {

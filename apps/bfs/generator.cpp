@@ -1,6 +1,6 @@
 #include "generator.hpp"
 
-#include "random.hpp"
+#include "apps/support/random.hpp"
 
 namespace bfs {
 namespace {
@@ -17,13 +17,13 @@ constexpr std::uint32_t left_if_lower = threshold(c / (1 - a - b));
 } // namespace
 
 generator::generator(int scale, int edgefactor, std::uint64_t seed)
-    : scale_(scale), edgefactor_(edgefactor), key_(mixed(seed)), label_(scale, mixed(~seed)) {}
+    : scale_(scale), edgefactor_(edgefactor), key_(apps::mixed(seed)), label_(scale, apps::mixed(~seed)) {}
 
 edge generator::unpermuted(std::int64_t index) const {
-    const std::uint64_t own = random_at(key_, std::uint64_t(index));
+    const std::uint64_t own = apps::random_at(key_, std::uint64_t(index));
     vertex from = 0, to = 0;
     for (int level = 0; level < scale_; ++level) {
-        const std::uint64_t bits = random_at(own, std::uint64_t(level));
+        const std::uint64_t bits = apps::random_at(own, std::uint64_t(level));
         const bool lower = std::uint32_t(bits >> 32) >= upper;
         const bool right = std::uint32_t(bits) >= (lower ? left_if_lower : left_if_upper);
         from |= vertex(lower) << level;

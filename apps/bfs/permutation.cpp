@@ -1,6 +1,6 @@
 #include "permutation.hpp"
 
-#include "random.hpp"
+#include "apps/support/random.hpp"
 
 namespace bfs {
 
@@ -8,8 +8,8 @@ permutation::permutation(int bits, std::uint64_t key)
     : mask_((std::uint64_t{1} << bits) - 1), shift_(bits / 2 + 1) {
     std::uint64_t index = 0;
     for (round &each : rounds_) {
-        each.factor = random_at(key, index++) | 1;
-        each.addend = random_at(key, index++);
+        each.factor = apps::random_at(key, index++) | 1;
+        each.addend = apps::random_at(key, index++);
     }
 }
 

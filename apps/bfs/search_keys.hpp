@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "apps/support/random.hpp"
 #include "exchange.hpp"
 #include "graph.hpp"
 #include "permutation.hpp"
-#include "random.hpp"
 
 namespace bfs {
 
@@ -19,7 +19,7 @@ std::vector<vertex> search_keys(Ranks &ranks, const graph &g, int count, std::ui
     constexpr vertex batch = 1024;
     const partition &among = g.among();
     const int bits = int(std::bit_width(std::uint64_t(among.vertices() - 1)));
-    const permutation candidate(bits, mixed(seed + 1));
+    const permutation candidate(bits, apps::mixed(seed + 1));
     std::vector<vertex> keys;
     for (vertex first = 0; first < vertex{1} << bits; first += batch) {
         std::vector<vertex> drawn;

@@ -1,7 +1,6 @@
 #include "command_line.hpp"
 
-#include <limits>
-
+#include "apps/support/options.hpp"
 #include "tools/command_line.hpp"
 
 namespace monte_carlo {
@@ -45,10 +44,7 @@ void add_problem_options(fult::tools::command_line &line, problem &into) {
         ->type_name("X")
         ->transform(thickness_in_cm())
         ->capture_default_str();
-    line.add_option("--seed", into.seed, "tables and particles depend on it")
-        ->type_name("N")
-        ->transform(fult::tools::whole_number<std::uint64_t>(0, std::numeric_limits<std::uint64_t>::max()))
-        ->capture_default_str();
+    apps::add_seed_option(line, into.seed, "tables and particles depend on it");
 }
 
 void add_servers(fult::tools::command_line &line, command_line &into, const std::string &meaning) {
@@ -66,18 +62,13 @@ void add_task_options(fult::tools::command_line &line, command_line &into) {
         ->type_name("NAME")
         ->default_str(name_of(into.how));
     add_servers(line, into, "ranks that only have tables, in the dedicated scheme");
-    line.add_option("--cache", into.cache, "MiB of a rank's cache of other ranks' tables; 0: no bound")
-        ->type_name("N")
-        ->transform(fult::tools::whole_number<std::uint64_t>(0, 1'000'000))
-        ->capture_default_str();
+    apps::add_cache_option(line, into.cache, "tables");
     line.add_option("--in-flight", into.in_flight,
                     "particles of a rank that are tracked at the same time, in the prefetch scheme")
         ->type_name("N")
         ->transform(fult::tools::whole_number(1u, 1'000'000u))
         ->capture_default_str();
-    line.add_option("--workers", into.workers, "kernel threads of a rank; else one per processor")
-        ->type_name("N")
-        ->transform(fult::tools::whole_number(1u, 1024u));
+    apps::add_workers_option(line, into.workers);
 }
 
 } // namespace

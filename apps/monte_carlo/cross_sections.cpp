@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "random.hpp"
+#include "apps/support/random.hpp"
 
 namespace monte_carlo {
 namespace {
@@ -19,7 +19,7 @@ struct resonance {
 
 std::vector<resonance> resonances_of(const problem &of, unsigned nuclide) {
     std::vector<resonance> all;
-    stream random(~of.seed, nuclide);
+    apps::random_stream random(~of.seed, nuclide);
     for (int i = 0; i < 8 && mass_of(nuclide) > light; ++i) {
         const double at = 4 + 13 * random.uniform(); // 370 keV to 0.8 eV
         const double width = 0.001 + 0.009 * random.uniform();

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
+#include "apps/support/random.hpp"
 #include "problem.hpp"
-#include "random.hpp"
 
 namespace monte_carlo {
 
@@ -14,7 +14,7 @@ struct particle {
     double depth = 0;     // from the front of the slab, in cm
     double direction = 0; // cosine of the angle to the depth
     double lethargy = 0;
-    stream random;
+    apps::random_stream random;
     fate state = fate::flying;
 };
 

@@ -7,18 +7,6 @@ namespace {
 
 using number = unsigned long long;
 
-std::uint64_t flux_by_energy(const tally &of) {
-    std::uint64_t sum = 0;
-    for (unsigned i = 0; i < tally::groups; ++i)
-        sum += of.of_group(i);
-    return sum;
-}
-std::uint64_t flux_by_depth(const tally &of) {
-    std::uint64_t sum = 0;
-    for (unsigned i = 0; i < tally::slices; ++i)
-        sum += of.of_slice(i);
-    return sum;
-}
 std::uint64_t ended(const tally &of) {
     return of[tally::absorbed] + of[tally::leaked_front] + of[tally::leaked_back];
 }
@@ -31,7 +19,7 @@ std::string wrong(const problem &of, const outcome &found) {
         return "particles are not conserved: " + std::to_string(all[tally::born]) + " of " +
                std::to_string(of.particles) + " were born, and " + std::to_string(ended(all)) +
                " were absorbed or have leaked";
-    if (flux_by_energy(all) != flux_by_depth(all))
+    if (all.of_all_groups() != all.of_all_slices())
         return "the flux by energy has another sum than the flux by depth";
     if (found.expected && all != *found.expected)
         return "the tallies differ from those of one particle after the other in one thread";

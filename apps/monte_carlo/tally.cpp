@@ -1,8 +1,18 @@
 #include "tally.hpp"
 
 #include <algorithm>
+#include <numeric>
+
+#include "apps/support/random.hpp"
 
 namespace monte_carlo {
+
+std::uint64_t tally::of_all_groups() const {
+    return std::accumulate(words_.begin(), words_.begin() + groups, std::uint64_t{0});
+}
+std::uint64_t tally::of_all_slices() const {
+    return std::accumulate(words_.begin() + groups, words_.begin() + groups + slices, std::uint64_t{0});
+}
 
 void tally::add_flight(const particle &of, double length, double thickness) {
     const auto whole = std::uint64_t(length * units);
@@ -32,7 +42,7 @@ tally &tally::operator+=(const tally &other) {
 std::uint64_t tally::checksum() const {
     std::uint64_t sum = 0;
     for (const std::uint64_t each : words_)
-        sum = mixed(sum + each + 0x9e3779b97f4a7c15u);
+        sum = apps::random_at(sum + each, 0);
     return sum;
 }
 

@@ -24,6 +24,8 @@ class tally {
     std::uint64_t operator[](count of) const { return words_[groups + slices + of]; }
     std::uint64_t of_group(unsigned group) const { return words_[group]; }
     std::uint64_t of_slice(unsigned slice) const { return words_[groups + slice]; }
+    std::uint64_t of_all_groups() const;
+    std::uint64_t of_all_slices() const; // the same, unless something is wrong
 
     // The flight of a particle from where it is; both fluxes get the same units, to the last one. `length` in
     // cm, within a slab of that thickness.

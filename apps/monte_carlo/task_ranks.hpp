@@ -14,6 +14,7 @@
 #include <fult/global.hpp>
 
 #include "apps/support/progress_line.hpp"
+#include "apps/support/rank_cache.hpp"
 #include "layout.hpp"
 #include "program.hpp"
 #include "sweep.hpp"
@@ -64,11 +65,10 @@ class task_ranks {
         return bands * (table_size(of_) * sizeof(cross_section) + 64) + 4096;
     }
     static fult::global::cache_options cache_for(std::uint64_t mebibytes) {
-        if (mebibytes == 0)
-            return {};
-        return {.policy = fult::global::cache_policy::lru,
-                .bytes = std::size_t(mebibytes) << 20,
-                .shards = 1}; // a table may be a large part of it
+        fult::global::cache_options made = apps::rank_cache(mebibytes);
+        if (mebibytes != 0)
+            made.shards = 1; // a table may be a large part of it
+        return made;
     }
 
     // Makes the tables of this rank, and lets all ranks know where theirs are.

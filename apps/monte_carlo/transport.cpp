@@ -12,9 +12,9 @@ constexpr double fission_temperature = 1.29e6, thermal_temperature = 0.0253; // 
 const double thermal_from = lethargy_of(0.4);
 
 // 0 < result <= 1, for logarithms
-double positive(stream &random) { return 1 - random.uniform(); }
+double positive(apps::random_stream &random) { return 1 - random.uniform(); }
 
-double any_direction(stream &random) { return 2 * random.uniform() - 1; }
+double any_direction(apps::random_stream &random) { return 2 * random.uniform() - 1; }
 
 // To the face of the slab that the particle flies to, in cm.
 double way_out(const particle &of, double thickness) {
@@ -62,7 +62,7 @@ void fly_and_collide(particle &each, const band_table &in, tally &into) {
 
 particle born_particle(const problem &of, std::uint64_t number) {
     particle made;
-    made.random = stream(of.seed, number);
+    made.random = apps::random_stream(of.seed, number);
     made.depth = of.thickness * made.random.uniform();
     made.direction = any_direction(made.random);
     const double first = std::log(positive(made.random)), second = std::log(positive(made.random));

@@ -24,4 +24,13 @@ inline void add_seed_option(fult::tools::command_line &line, std::uint64_t &into
         ->capture_default_str();
 }
 
+// In MiB.
+inline void add_cache_option(fult::tools::command_line &line, std::uint64_t &into,
+                             const std::string &contents) {
+    line.add_option("--cache", into, "MiB of a rank's cache of other ranks' " + contents + "; 0: no bound")
+        ->type_name("N")
+        ->transform(fult::tools::whole_number<std::uint64_t>(0, 1'000'000))
+        ->capture_default_str();
+}
+
 } // namespace apps

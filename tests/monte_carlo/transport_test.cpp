@@ -9,23 +9,10 @@
 namespace monte_carlo {
 namespace {
 
-std::uint64_t all_groups(const tally &of) {
-    std::uint64_t sum = 0;
-    for (unsigned i = 0; i < tally::groups; ++i)
-        sum += of.of_group(i);
-    return sum;
-}
-std::uint64_t all_slices(const tally &of) {
-    std::uint64_t sum = 0;
-    for (unsigned i = 0; i < tally::slices; ++i)
-        sum += of.of_slice(i);
-    return sum;
-}
-
 tally histories(const problem &of) { return track_histories(of, make_all_tables(of)); }
 
 TEST(Random, IsAStreamForEachParticle) {
-    stream one(1, 2), again(1, 2), other(1, 3), seed(2, 2);
+    apps::random_stream one(1, 2), again(1, 2), other(1, 3), seed(2, 2);
     double sum = 0;
     for (int i = 0; i < 10000; ++i) {
         const double value = one.uniform();
@@ -59,7 +46,7 @@ double energy_kept(double mass) {
     const double least = std::pow((mass - 1) / (mass + 1), 2);
     for (std::uint64_t i = 0; i < 20000; ++i) {
         particle each;
-        each.random = stream(7, i);
+        each.random = apps::random_stream(7, i);
         each.lethargy = 5;
         scatter(each, mass);
         const double kept = std::exp(5 - each.lethargy);
@@ -81,7 +68,7 @@ TEST(Scattering, KeepsThermalEnergies) {
     int raised = 0;
     for (std::uint64_t i = 0; i < 20000; ++i) {
         particle each;
-        each.random = stream(8, i);
+        each.random = apps::random_stream(8, i);
         each.lethargy = lethargy_of(0.05);
         scatter(each, 1);
         sum += energy_at(each.lethargy);
@@ -99,8 +86,8 @@ TEST(Tally, DividesFlightsWithoutLoss) {
         each.direction = direction;
         const double length = direction == 0 ? 3 : std::min(4.9 / std::abs(direction), 3.3);
         all.add_flight(each, length, 10);
-        EXPECT_EQ(all_groups(all), std::uint64_t(length * tally::units));
-        EXPECT_EQ(all_slices(all), all_groups(all));
+        EXPECT_EQ(all.of_all_groups(), std::uint64_t(length * tally::units));
+        EXPECT_EQ(all.of_all_slices(), all.of_all_groups());
     }
     tally two;
     particle each;
@@ -122,7 +109,7 @@ TEST(Histories, ConserveParticles) {
     EXPECT_GT(all[tally::leaked_front], 100u);
     EXPECT_NEAR(double(all[tally::leaked_front]), double(all[tally::leaked_back]),
                 0.3 * double(all[tally::leaked_back])); // nothing distinguishes the faces
-    EXPECT_EQ(all_groups(all), all_slices(all));
+    EXPECT_EQ(all.of_all_groups(), all.of_all_slices());
 }
 
 TEST(Histories, LeakFromAThinSlabAndEndInAThickOne) {
@@ -138,7 +125,7 @@ TEST(Histories, FlyTheMeanFreePath) {
     const tally all = track_histories(of, {{{4, 1}, {4, 1}}});
     const double collisions = double(all[tally::collisions]);
     EXPECT_NEAR(collisions / 5000, 4, 0.25); // each absorbs with 1/4; the deviation is 0.05
-    EXPECT_NEAR(double(all_groups(all)) / tally::units / collisions, 0.25, 0.01); // 0.002
+    EXPECT_NEAR(double(all.of_all_groups()) / tally::units / collisions, 0.25, 0.01); // 0.002
 }
 
 } // namespace

@@ -1,10 +1,10 @@
 // Pseudo-random numbers by position: each is computed from a key and an index alone, so any rank can compute
-// any of them.
+// any of them, whenever it needs it.
 #pragma once
 
 #include <cstdint>
 
-namespace bfs {
+namespace apps {
 
 // A bijection of 64-bit words whose output looks random: the output function of SplitMix64 (G. L. Steele, D.
 // Lea, C. H. Flood, "Fast splittable pseudorandom number generators", 2014).
@@ -19,4 +19,17 @@ constexpr std::uint64_t random_at(std::uint64_t key, std::uint64_t index) {
     return mixed(key + (index + 1) * 0x9e3779b97f4a7c15u);
 }
 
-} // namespace bfs
+// The sequence of one object, such as a particle, by the seed and its number.
+class random_stream {
+  public:
+    constexpr random_stream() = default;
+    constexpr random_stream(std::uint64_t seed, std::uint64_t number) : key_(mixed(mixed(seed) + number)) {}
+
+    // 0 <= result < 1
+    constexpr double uniform() { return double(random_at(key_, drawn_++) >> 11) * 0x1p-53; }
+
+  private:
+    std::uint64_t key_ = 0, drawn_ = 0;
+};
+
+} // namespace apps
