@@ -62,7 +62,7 @@ FULT_COLD int status_of_exception(const char *call) noexcept {
     try {
         throw;
     } catch (const error &e) {
-        return failed_with(status_of_code(static_cast<errc>(e.code().value())), e.what());
+        return failed_with(status_of_code(code_of(e)), e.what());
     } catch (const std::bad_alloc &) {
         return failed_with(FULT_ERR_NO_MEMORY, call);
     } catch (const std::system_error &e) {

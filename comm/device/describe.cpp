@@ -186,8 +186,7 @@ std::string where_tasks_wait() {
 error as_of(const error &failure, const char *call) {
     const std::string text = failure.what(), prefix = "fult-comm: ";
     const std::size_t end = text.find(": ", prefix.size());
-    return error(static_cast<errc>(failure.code().value()),
-                 prefix + call + (end == text.npos ? ": " + text : text.substr(end)));
+    return error(code_of(failure), prefix + call + (end == text.npos ? ": " + text : text.substr(end)));
 }
 
 } // namespace fult::comm::detail

@@ -73,4 +73,10 @@ class FULT_API error : public std::system_error {
     std::runtime_error text_; // copies without throwing
 };
 
+/// @cond internal
+namespace detail {
+inline errc code_of(const error &failure) noexcept { return static_cast<errc>(failure.code().value()); }
+} // namespace detail
+/// @endcond
+
 } // namespace fult::comm

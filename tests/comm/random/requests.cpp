@@ -15,7 +15,7 @@ template <class F> std::optional<outcome> outcome_of(F call) {
             return std::nullopt;
         return outcome{true, *got, errc::none};
     } catch (const error &e) {
-        return outcome{true, {}, static_cast<errc>(e.code().value())};
+        return outcome{true, {}, fult::comm::detail::code_of(e)};
     }
 }
 
@@ -66,7 +66,7 @@ void all_at_once(actor &by, std::vector<request> &all, const report &ended) {
     try {
         comm::wait_all(all);
     } catch (const error &e) {
-        every.failure = static_cast<errc>(e.code().value());
+        every.failure = fult::comm::detail::code_of(e);
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
         by.in.expect(!all[i].valid(), "a request is not empty after wait_all");

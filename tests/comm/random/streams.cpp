@@ -222,7 +222,7 @@ class flow_receiver {
         try {
             got.envelope = f(b);
         } catch (const error &e) {
-            got.failure = static_cast<errc>(e.code().value());
+            got.failure = fult::comm::detail::code_of(e);
         }
         ended(i, b, got);
     }
@@ -312,7 +312,7 @@ class flow_receiver {
         try {
             all.wait();
         } catch (const error &e) {
-            every.failure = static_cast<errc>(e.code().value());
+            every.failure = fult::comm::detail::code_of(e);
         }
         for (std::size_t i = 0; i < count; ++i)
             ended(first + i, kept[i], every);
