@@ -1,6 +1,10 @@
 // Gets of 8 bytes from the heap of another rank, by tasks of rank 0: a hit and a miss of the cache by one
 // task, in ns; and gets without a cache by one task and by 10,000 at once, million per second. Rank 1 has
 // nothing else to do.
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
 #include <fult/global.hpp>
 
 #include "comm/connection.hpp"
@@ -19,8 +23,10 @@ class heaps {
           numbers_(memory_, 2 * objects), // a block for each rank
           keeps_(memory_),
           drops_(memory_, {.policy = fult::global::cache_policy::none}) {
-        for (std::size_t i = 0; i < objects; ++i)
+        for (std::size_t i = 0; i < objects; ++i) {
             numbers_.local()[i] = i;
+            there_.push_back(numbers_.pointer(objects + i));
+        }
         memory_.barrier();
     }
 
@@ -28,26 +34,25 @@ class heaps {
     void miss(unsigned long gets) { get_by(drops_, gets, objects); }
     void without(unsigned long task, unsigned long gets) {
         for (unsigned long k = 0; k < gets; ++k)
-            check(memory_.get(there(task + k)), task + k);
+            check(memory_.get(there_[(task + k) % objects]), task + k);
     }
 
   private:
-    fult::global::global_ptr<std::uint64_t> there(unsigned long k) const {
-        return numbers_.pointer(objects + k % objects);
-    }
     void check(std::uint64_t value, unsigned long k) {
         if (value != k % objects)
             wrong("an object of the other rank");
     }
     void get_by(fult::global::cache &lines, unsigned long gets, unsigned long different) {
         for (unsigned long k = 0; k < gets; ++k)
-            check(*lines.get(there(k % different)), k % different);
+            check(*lines.get(there_[k % different]), k % different);
     }
 
     connection &here_;
     fult::global::memory memory_;
     fult::global::global_vector<std::uint64_t> numbers_;
     fult::global::cache keeps_, drops_;
+    std::vector<fult::global::global_ptr<std::uint64_t>>
+        there_; // rank 1's objects, which are found by a division
 };
 
 // Seconds of a round of `work` by rank 0, while rank 1 waits for its end.
