@@ -123,18 +123,18 @@ device_traffic progress_engine::read_traffic() noexcept {
 
 // Waiting -------------------------------------------------------------------------------------------------------------
 
-// Returns true if the grant came while nothing else was ready.
-FULT_ALWAYS_INLINE bool progress_engine::wait_awake(const fult::detail::waiter &w) noexcept {
-    if (w.is_granted())
+// Returns true if done() came true while nothing else was ready.
+template <class Done> FULT_ALWAYS_INLINE bool progress_engine::wait_awake(Done done) noexcept {
+    fult::detail::check_not_forked();
+    if (done())
         return true;
-    bool granted = false;
-    progress_until([&] { return granted = w.is_granted(); });
-    return granted;
+    bool is_done = false;
+    progress_until([&] { return is_done = done(); });
+    return is_done;
 }
 
 void progress_engine::wait(fult::detail::waiter &w, const fult::detail::waiting_for &wait) noexcept {
-    fult::detail::check_not_forked();
-    if (wait_awake(w))
+    if (wait_awake([&] { return w.is_granted(); }))
         return;
     if (in_task()) // the poll has been done
         w.wait_at_once(wait);
@@ -142,13 +142,28 @@ void progress_engine::wait(fult::detail::waiter &w, const fult::detail::waiting_
         w.wait(wait);
 }
 
-void progress_engine::wait(fult::detail::waiter &w, const operation &op) noexcept {
-    wait(w, {nullptr, &op,
-             [](const void *object, fult::detail::wait_text which, char *text, std::size_t size) noexcept {
-                 const auto &its = *static_cast<const operation *>(object);
-                 which == fult::detail::wait_text::kind ? describe_wait(its, text, size)
-                                                        : describe_unreceived(its, text, size);
-             }});
+void progress_engine::wait(fult::detail::completion &ends, const fult::detail::waiting_for &wait) noexcept {
+    if (!wait_awake([&] { return ends.is_ready(); }))
+        ends.wait(wait);
+}
+
+namespace {
+
+fult::detail::waiting_for end_of(const operation &op) noexcept {
+    return {nullptr, &op,
+            [](const void *object, fult::detail::wait_text which, char *text, std::size_t size) noexcept {
+                const auto &its = *static_cast<const operation *>(object);
+                which == fult::detail::wait_text::kind ? describe_wait(its, text, size)
+                                                       : describe_unreceived(its, text, size);
+            }};
+}
+
+} // namespace
+
+void progress_engine::wait(fult::detail::waiter &w, const operation &op) noexcept { wait(w, end_of(op)); }
+
+void progress_engine::wait(fult::detail::completion &ends, const operation &op) noexcept {
+    wait(ends, end_of(op));
 }
 
 void progress_engine::pause() noexcept {

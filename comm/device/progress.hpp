@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include <fult/detail/completion.hpp>
 #include <fult/detail/service.hpp>
 #include <fult/sync/waiter.hpp>
 #include <fult/this_task.hpp>
@@ -60,6 +61,9 @@ class progress_engine final : public fult::detail::service {
     void wait(fult::detail::waiter &w, const fult::detail::waiting_for &wait = {}) noexcept;
     // The same for the end of an operation, which reports describe.
     void wait(fult::detail::waiter &w, const operation &op) noexcept;
+    // Both for ends that are outstanding.
+    void wait(fult::detail::completion &ends, const fult::detail::waiting_for &wait) noexcept;
+    void wait(fult::detail::completion &ends, const operation &op) noexcept;
     // Yields, or waits briefly, while something is expected. May suspend.
     void pause() noexcept;
 
@@ -113,7 +117,7 @@ class progress_engine final : public fult::detail::service {
         progress_engine &of_;
     };
 
-    bool wait_awake(const fult::detail::waiter &w) noexcept;
+    template <class Done> bool wait_awake(Done done) noexcept;
     bool lock_to_sleep() noexcept;
     bool transports_may_sleep() noexcept;
     // Under the lock:

@@ -40,8 +40,9 @@ void throw_failure(const operation &op, const char *call) {
 
 void request_state::complete() noexcept {
     FULT_ASSERT(!is_complete(), "a request completes once");
-    if (request_wait *wait = watcher.exchange(finished_mark(), std::memory_order_acq_rel)) // pairs with watch
-        wait->count_down();
+    if (fult::detail::completion *ends =
+            watcher.exchange(finished_mark(), std::memory_order_acq_rel)) // pairs with watch
+        ends->end_one();
 }
 
 namespace {
@@ -75,7 +76,6 @@ void drop(request_state *p) noexcept {
 
 using detail::operation_kind;
 using detail::request_state;
-using detail::request_wait;
 
 request::request(status envelope) noexcept : target_(&detail::sent), envelope_(envelope) {}
 
@@ -96,9 +96,9 @@ std::optional<status> request::test() {
 void request::await() const noexcept {
     request_state &p = *target_;
     if (!p.is_complete()) {
-        request_wait wait(1);
-        if (p.watch(wait))
-            p.device->wait(wait.waiter, *p.op);
+        fult::detail::completion end(1);
+        if (p.watch(end))
+            p.device->wait(end, *p.op);
     }
     FULT_ASSERT(p.is_complete() && p.op);
 }

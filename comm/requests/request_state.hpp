@@ -3,13 +3,14 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
 
 #include <fult/comm/request.hpp>
 #include <fult/detail/address.hpp>
 #include <fult/detail/assertion.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/completion.hpp>
 
 #include "comm/device/device.hpp"
 #include "comm/protocol/operation.hpp"
@@ -21,36 +22,11 @@ namespace fult::comm::detail {
 // Throws the error of an operation that failed.
 void throw_failure(const operation &op, const char *call);
 
-// A wait for a number of requests, on the waiter's stack.
-struct request_wait {
-    explicit request_wait(std::size_t count) noexcept : remaining(count) {}
-    void add_one() noexcept { remaining.fetch_add(1, std::memory_order_relaxed); }
-    // The last one grants. No caller touches this object afterwards.
-    void count_down() noexcept {
-        FULT_ASSERT(is_any || remaining.load(std::memory_order_relaxed) != 0,
-                    "as many came as were expected");
-        if (is_any) {
-            if (remaining.exchange(0, std::memory_order_acq_rel) == 1)
-                waiter.grant();
-            completed_count.fetch_add(1, std::memory_order_release);
-        } else if (remaining.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-            waiter.grant();
-        }
-    }
-    // For the waiter, instead of count_down. Returns true if there is nothing to wait for.
-    bool count_down_last() noexcept { return remaining.fetch_sub(1, std::memory_order_acq_rel) == 1; }
-
-    std::atomic<std::size_t> remaining;
-    std::atomic<std::size_t> completed_count{0}; // if is_any
-    bool is_any = false;
-    fult::detail::waiter waiter;
-};
-
 struct request_state {
     detail::device *device = nullptr;
     operation *op = nullptr;
-    std::atomic<request_wait *> watcher{
-        nullptr}; // a wait that watches it; finished_mark() once it is complete
+    std::atomic<fult::detail::completion *> watcher{
+        nullptr}; // of the wait that watches it; finished_mark() once it is complete
 
     request_state() = default;
     request_state(const request_state &) = delete;
@@ -59,18 +35,20 @@ struct request_state {
     virtual void destroy() noexcept = 0;
     virtual bool cancel() noexcept = 0;
 
-    static request_wait *finished_mark() noexcept { return fult::detail::at_address<request_wait>(1); }
+    static fult::detail::completion *finished_mark() noexcept {
+        return fult::detail::at_address<fult::detail::completion>(1);
+    }
     bool is_complete() const noexcept { return watcher.load(std::memory_order_acquire) == finished_mark(); }
     void complete() noexcept;
     // Returns false if it is complete already.
-    bool watch(request_wait &wait) noexcept {
-        FULT_ASSERT(&wait != finished_mark());
-        request_wait *none = nullptr;
-        return watcher.compare_exchange_strong(none, &wait, std::memory_order_acq_rel);
+    bool watch(fult::detail::completion &ends) noexcept {
+        FULT_ASSERT(&ends != finished_mark());
+        fult::detail::completion *none = nullptr;
+        return watcher.compare_exchange_strong(none, &ends, std::memory_order_acq_rel);
     }
     // Returns false if it is complete, or about to be.
-    bool unwatch(request_wait &wait) noexcept {
-        request_wait *expected = &wait;
+    bool unwatch(fult::detail::completion &ends) noexcept {
+        fult::detail::completion *expected = &ends;
         return watcher.compare_exchange_strong(expected, nullptr, std::memory_order_acq_rel);
     }
 };
@@ -121,6 +99,8 @@ struct request_pointer {
     static void prefetch(const request &r) noexcept;
 };
 
+inline constexpr fult::detail::waiting_for open_requests{"requests"};
+
 // Waits until all are complete. at(i) is the i-th one, or nullptr. Does not check their results. Suspends.
 template <class At> void await_all(std::size_t count, const At &at) {
     const auto is_open = [&](std::size_t i) { return at(i) && !at(i)->is_complete(); };
@@ -136,17 +116,17 @@ template <class At> void await_all(std::size_t count, const At &at) {
     at(first)->device->engine().progress_until(pass_complete);
     if (first == count)
         return;
-    request_wait wait(1); // one for this loop itself
+    fult::detail::completion ends;
     device *device = nullptr;
     for (std::size_t i = first; i < count; ++i)
         if (request_state *each = at(i); each && !each->is_complete()) {
-            wait.add_one();
+            ends.add_one();
             device = each->device;
-            if (!each->watch(wait))
-                wait.count_down();
+            if (!each->watch(ends))
+                ends.end_one();
         }
-    if (!wait.count_down_last() && device)
-        device->wait(wait.waiter);
+    if (device)
+        device->wait(ends, open_requests);
 }
 
 // Waits until one is complete, and returns its index; `count` if all are nullptr. Suspends.
@@ -157,12 +137,16 @@ template <class At> std::size_t await_any(std::size_t count, const At &at) {
             ++i;
         return i;
     };
-    request_wait wait(1);
-    wait.is_any = true;
+    fult::detail::completion first_end(1);
     std::size_t watched = 0, found = complete();
-    for (; found == count && watched < count; ++watched)
-        if (at(watched) && !at(watched)->watch(wait))
+    std::int64_t coming = 0; // requests that have ended it, or will
+    for (; found == count && watched < count; ++watched) {
+        request_state *const each = at(watched);
+        if (each && each->watch(first_end))
+            ++coming;
+        else if (each && each->is_complete()) // if not, it is there twice
             found = watched;
+    }
     // A request whose message was sent at once is complete and has no device.
     device *device = nullptr;
     for (std::size_t i = 0; i < count && found == count; ++i)
@@ -170,15 +154,11 @@ template <class At> std::size_t await_any(std::size_t count, const At &at) {
     if (found == count && !device)
         return count;
     if (found == count)
-        device->wait(wait.waiter);
-    // Requests that could not be unwatched still access `wait` when they complete.
-    std::size_t coming = 0;
+        device->wait(first_end, open_requests);
     for (std::size_t i = 0; i < watched; ++i)
-        if (at(i) && i != found && !at(i)->unwatch(wait))
-            ++coming;
-    fult::detail::spin_wait spin;
-    while (wait.completed_count.load(std::memory_order_acquire) < coming)
-        spin();
+        coming -= at(i) && at(i)->unwatch(first_end);
+    // Until no request uses it; one end was outstanding from the start.
+    first_end.wait(open_requests, coming - 1);
     return found < count ? found : complete();
 }
 

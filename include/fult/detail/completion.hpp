@@ -1,8 +1,8 @@
 // A number of ends that are outstanding, and the one task or thread that waits for them
 // (tests/model/completion.pml, tests/model/group.pml).
 //
-// Joins by threads, wait_all, when_any and task groups wait on one. It is on the waiter's stack, or in the
-// group.
+// Joins by threads, wait_all, when_any, task groups and the waits for requests of comm/ use one. It is on the
+// waiter's stack, or in the group.
 #pragma once
 
 #include <atomic>
@@ -28,6 +28,12 @@ class FULT_API completion {
 
     // True if nothing is outstanding, and what the ended ones have written is visible. False during a wait.
     bool is_over() const noexcept { return word_.load(std::memory_order_acquire) == 0; } // pairs with end_one
+
+    // True if a wait would return at once, and what the ended ones have written is visible. False during a
+    // wait.
+    bool is_ready() const noexcept {
+        return word_.load(std::memory_order_acquire) <= 0;
+    } // pairs with end_one
 
     // Adds `more`, which may be negative, and waits until no more than none is outstanding. One call at a
     // time: a second one ends the program. A task suspends, a foreign thread blocks. `what` is shown in

@@ -83,6 +83,31 @@ void wait_for_any_that_left_at_once(party &p) {
     p.barrier(); // a rank that leaves ends the receives that wait for it
 }
 
+// The same request may be there several times, as in a list of pointers that was put together from others.
+void wait_for_any_of_one_given_twice(party &p) {
+    int got[2] = {};
+    request first = p.world.irecv(std::span(&got[0], 1), p.previous(), 1);
+    request second = p.world.irecv(std::span(&got[1], 1), p.previous(), 2);
+    std::vector<request *> all{&first, &first, nullptr, &second, &second};
+    p.barrier(); // nothing has been sent before
+    handle<void> sender = spawn([&p] {
+        const int value = 6;
+        this_task::yield();
+        p.world.send(value, p.next(), 2);
+    });
+    const std::size_t which = comm::wait_any(all);
+    require(which == 3 || which == 4, "the one that came");
+    require(second.is_complete() && !first.is_complete(), "the index names one that is complete");
+    p.barrier(); // the other ranks have seen it, too
+    p.world.send(7, p.next(), 1);
+    sender.join();
+    comm::await_all(all);
+    require(first.is_complete() && second.is_complete(), "all are complete");
+    comm::wait_all(all);
+    require_equal(got[0], 7, "the first");
+    require_equal(got[1], 6, "the second");
+}
+
 void test_until_complete(party &p) {
     exchange x(p);
     std::size_t left = x.all.size();
@@ -173,6 +198,7 @@ constexpr conformance_case all_request_cases[] = {
     {"wait_for_all", wait_for_all},
     {"wait_for_any", wait_for_any},
     {"wait_for_any_that_left_at_once", wait_for_any_that_left_at_once},
+    {"wait_for_any_of_one_given_twice", wait_for_any_of_one_given_twice},
     {"test_until_complete", test_until_complete},
     {"wait_one_by_one", wait_one_by_one},
     {"cancel", cancel},
