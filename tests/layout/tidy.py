@@ -14,8 +14,8 @@ from pathlib import Path
 
 AT_ONCE = 12  # sources; more of them take memory
 # The sources are headers of the file that includes them all.
-HEADERS = (r'(^|/)include/fult/[^/]*\.hpp$|/fult/(base|memory|tasks|scheduler|outside|engine|inspection|c_api)/[^/]*\.hpp$|'
-           r'/(fult|sync|comm|omp)/.*\.cpp$')
+HEADERS = (r'(^|/)include/fult/[^/]*\.hpp$|/fult/(base|memory|tasks|scheduler|kernel|outside|engine|inspection|c_api)/[^/]*\.hpp$|'
+           r'/(fult|sync|comm|omp|global)/.*\.cpp$')
 
 
 def sets(sources):

@@ -64,8 +64,8 @@ if os.uname().machine == 'x86_64':
 CONFIGS = {
     'gcc': Config([*GATE, '-Ddocs=enabled']),
     'asan': Config([*CHECKED, '-Db_sanitize=address,undefined']),
-    # As it is released. Each file is compiled by itself, as users do.
-    'release': Config(['-Dbuildtype=release']),
+    # As it is released, with the benchmarks. The step `readme` and sources_alone compile each file by itself, as users do.
+    'release': Config(['-Dbuildtype=release', '-Dtogether=12']),
     'clang': Config(['-Dbuildtype=release', '-Dbenchmarks=disabled', '-Dtidy=enabled', '-Dtogether=12'], CLANG),
     'tsan': Config([*CHECKED, '-Db_sanitize=thread']),
     # The flags of CHECKED would replace those of the cross file.
