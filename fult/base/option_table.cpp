@@ -42,7 +42,7 @@ struct signal_option : named_option<&options::dump_signal, signals> {
         return named_option::valid(o) || (o.dump_signal >= SIGRTMIN && o.dump_signal <= SIGRTMAX);
     }
     static std::string values() { return named_option::values() + ", number"; }
-    static std::string must_be() { return list(", ") + ", or the number of a real-time signal"; }
+    static std::string requirement() { return list(", ") + ", or the number of a real-time signal"; }
 };
 
 constexpr std::size_t least_stack = 16 * 1024;
