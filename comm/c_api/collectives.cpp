@@ -145,7 +145,7 @@ void check_memory(const char *call, const void *data, std::size_t count, std::si
     if (count != 0 && size > std::numeric_limits<std::size_t>::max() / count)
         throw std::invalid_argument(std::string(call) + ": no memory is as large as " +
                                     std::to_string(count) + " times " + std::to_string(size) + " bytes");
-    if (missing(data, count * size))
+    if (is_missing(data, count * size))
         throw std::invalid_argument(std::string(call) + ": " + no_memory_given);
 }
 
