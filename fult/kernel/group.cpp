@@ -13,18 +13,18 @@ namespace fult::detail {
 namespace {
 
 // Hides the caller's exceptions in flight from tasks that a wait runs inline: they belong to another task.
-class without_exceptions {
+class exceptions_guard {
   public:
-    explicit without_exceptions(const worker &here) noexcept : kept_(here.exceptions()) {
+    explicit exceptions_guard(const worker &here) noexcept : kept_(here.exceptions()) {
         if (any()) [[unlikely]]
             here.exceptions() = {nullptr, 0};
     }
-    ~without_exceptions() {
+    ~exceptions_guard() {
         if (any()) [[unlikely]]
             this_worker()->exceptions() = kept_; // possibly another worker
     }
-    without_exceptions(const without_exceptions &) = delete;
-    without_exceptions &operator=(const without_exceptions &) = delete;
+    exceptions_guard(const exceptions_guard &) = delete;
+    exceptions_guard &operator=(const exceptions_guard &) = delete;
 
   private:
     bool any() const noexcept { return kept_.caught != nullptr || kept_.uncaught != 0; }
@@ -88,7 +88,7 @@ void group_core::run_own() noexcept {
     task *t = std::exchange(highest_, nullptr);
     if (!here || !t || home_of(t) != here || !count_runs(here, 1) || !has_private_tasks(here))
         return;
-    const without_exceptions meanwhile(*here);
+    const exceptions_guard meanwhile(*here);
     std::int64_t left = uncounted(), found = 0;
     FULT_ASSERT(is_owned_by(here), "only the owner runs its tasks inline");
     // Slots of other tasks may lie in between. The walk does not leave the half of t: the end of the lower

@@ -94,13 +94,13 @@ FULT_OPAQUE local_values &make_values_of_thread() {
 }
 
 // The caller's values; nullptr if it has none.
-local_values *my_values() noexcept {
+local_values *current_values() noexcept {
     task *const t = running_task();
     return t ? t->extras : values_of_thread();
 }
 
 // Called if the caller has none.
-local_values &make_my_values() {
+local_values &make_current_values() {
     task *const t = running_task();
     if (!t)
         return make_values_of_thread();
@@ -177,18 +177,18 @@ void put_local(local_values &values, local_key key, void *value) noexcept {
 }
 
 void set_local(local_key key, void *value) {
-    local_values *values = my_values();
+    local_values *values = current_values();
     if (!values) {
         if (!value)
             return;
-        values = &make_my_values();
+        values = &make_current_values();
     }
     make_room(*values, key);
     put_local(*values, key, value);
 }
 
 void *get_far_local(local_key key) noexcept {
-    local_values *const values = my_values();
+    local_values *const values = current_values();
     if (running_task())
         cache_locals(this_worker(), values);
     const local_entry *const entry = values ? entry_of(*values, key) : nullptr;
@@ -196,7 +196,7 @@ void *get_far_local(local_key key) noexcept {
 }
 
 void inherit_locals(local_values &values) {
-    local_values *const mine = my_values();
+    local_values *const mine = current_values();
     if (!mine)
         return;
     each_entry(*mine, [&](const local_entry entry) { // a value: the copy may set values and move the entries
