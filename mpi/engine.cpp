@@ -14,8 +14,8 @@
 namespace fult::mpi {
 namespace {
 
-constexpr unsigned looks_per_step = 8;      // of a task: polls between two checks for other work
-constexpr unsigned looks_of_a_thread = 200; // before its first pause
+constexpr unsigned polls_per_step = 8;    // of a task: polls between two checks for other work
+constexpr unsigned polls_of_thread = 200; // before its first pause
 
 void sleep_for(std::int64_t nanoseconds) noexcept {
     constexpr std::int64_t second = 1'000'000'000;
@@ -212,7 +212,7 @@ bool engine::poll_until_complete(operation &op) noexcept {
     fult::detail::poller steps;
     while (!op.caller.is_granted() && steps.step()) { // a step may suspend
         attended_.fetch_add(1, std::memory_order_relaxed);
-        for (unsigned i = 0; i < looks_per_step && !op.caller.is_granted(); ++i)
+        for (unsigned i = 0; i < polls_per_step && !op.caller.is_granted(); ++i)
             if (!poll())
                 yield_if_crowded();
         attended_.fetch_sub(1, std::memory_order_relaxed);
@@ -239,7 +239,7 @@ void engine::wait_on_thread(operation &op) noexcept {
             continue;
         }
         yield_if_crowded();
-        if (looks < looks_of_a_thread)
+        if (looks < polls_of_thread)
             continue;
         if (const std::int64_t pause = next_pause(pauses); pause != 0)
             sleep_for(pause);

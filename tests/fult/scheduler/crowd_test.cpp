@@ -106,9 +106,9 @@ TEST_F(small_crowd, all_are_asked_or_hide_when_all_sleep) {
         join_all(all);
         expect_ends([&] {
             fult::testing::spin_until_asleep(count - 1);
-            spin_until([&] { return all_from(team().many.shown, 0).empty(); });
+            spin_until([&] { return all_from(team().crowd.shown, 0).empty(); });
             for (unsigned i = 0; i < count; ++i)
-                spin_until([&] { return is_asked(i) || team().many.hiding.contains(i); });
+                spin_until([&] { return is_asked(i) || team().crowd.hiding.contains(i); });
         });
     }
 }

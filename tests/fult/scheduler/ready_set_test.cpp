@@ -46,7 +46,7 @@ struct ready_set_test : ::testing::Test {
 TEST_F(ready_set_test, is_empty_at_first) {
     open();
     EXPECT_FALSE(tasks->any_private());
-    EXPECT_FALSE(tasks->seems_public());
+    EXPECT_FALSE(tasks->may_have_public());
     EXPECT_EQ(tasks->take_ready(), nullptr);
     EXPECT_EQ(tasks->take_ready_in_turn(), nullptr);
     EXPECT_EQ(tasks->take_yielded_in_turn(), nullptr);
@@ -233,8 +233,8 @@ TEST_F(ready_set_test, a_thief_hands_over_what_is_pinned) {
     bool forwarded = false;
     EXPECT_EQ(tasks->steal(forwarded), nullptr);
     EXPECT_TRUE(forwarded);
-    EXPECT_FALSE(tasks->seems_public());
-    EXPECT_TRUE(tasks->seems_pinned());
+    EXPECT_FALSE(tasks->may_have_public());
+    EXPECT_TRUE(tasks->may_have_pinned());
     EXPECT_EQ(take_public(), at(11));
 }
 
@@ -243,7 +243,8 @@ TEST_F(ready_set_test, a_bit_of_a_running_task_becomes_its_token) {
     tasks->post(at(4), false);
     EXPECT_EQ(take_public(), nullptr);
     EXPECT_EQ(at(4)->pending_wakeup.load(), 1u);
-    EXPECT_FALSE(tasks->seems_public()) << "nothing stays behind that others would look at again and again";
+    EXPECT_FALSE(tasks->may_have_public())
+        << "nothing stays behind that others would look at again and again";
 }
 
 TEST_F(ready_set_test, thieves_take_the_oldest_and_the_home_the_newest) {
@@ -279,19 +280,19 @@ TEST_F(ready_set_test, a_swarm_is_gathered) {
     tasks->post(at(4), false);
     parked(5, free_stack);
     EXPECT_EQ(take_public(false, false), at(5)); // not gathered: the others are still public
-    EXPECT_TRUE(tasks->seems_public());
+    EXPECT_TRUE(tasks->may_have_public());
     EXPECT_FALSE(tasks->any_private());
     parked(5, free_stack);
 
     EXPECT_EQ(take_public(false, true), at(5));
-    EXPECT_FALSE(tasks->seems_public());
-    EXPECT_TRUE(tasks->seems_pinned());
+    EXPECT_FALSE(tasks->may_have_public());
+    EXPECT_TRUE(tasks->may_have_pinned());
     EXPECT_EQ(at(4)->pending_wakeup, 1u);
     EXPECT_EQ(tasks->take_yielded_in_turn(), at(2));
     EXPECT_EQ(tasks->take_yielded_in_turn(), nullptr);
     EXPECT_EQ(tasks->take_ready(), at(1));
     EXPECT_EQ(take_public(false, true), at(3));
-    EXPECT_FALSE(tasks->any_private() || tasks->seems_public() || tasks->seems_pinned());
+    EXPECT_FALSE(tasks->any_private() || tasks->may_have_public() || tasks->may_have_pinned());
 }
 
 // A task that a thief has revoked to the public words is gathered again; its old private bit must not take
@@ -308,7 +309,7 @@ TEST_F(ready_set_test, what_was_revoked_is_gathered_and_not_lost) {
     at(2)->state = ready;
     tasks->post(at(2), false);
     EXPECT_EQ(take_public(false, true), at(2));
-    EXPECT_FALSE(tasks->seems_public());
+    EXPECT_FALSE(tasks->may_have_public());
     EXPECT_EQ(tasks->take_yielded_in_turn(), at(1));
     EXPECT_EQ(request_flags() & revoked, 0u);
 }
