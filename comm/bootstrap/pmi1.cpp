@@ -94,7 +94,7 @@ class pmi1_client final : public bootstrap {
     }
 
     std::string get(int from) {
-        pmi1_decoder decoder(bootstrap_most);
+        pmi1_decoder decoder(max_contribution);
         try {
             for (std::size_t part = 0; !decoder.complete(); ++part) {
                 const pmi1_reply reply =
