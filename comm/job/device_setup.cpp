@@ -373,11 +373,11 @@ void device_setup::connect(const all_addresses &addresses) {
         bells->connect(bell_names);
 }
 
-void device_setup::hide() noexcept {
+void device_setup::unlink_names() noexcept {
     for (const auto &each : transports)
-        each->conceal();
+        each->unlink_names();
     if (bells)
-        bells->hide();
+        bells->unlink_names();
 }
 
 } // namespace fult::comm::detail

@@ -82,7 +82,7 @@ std::uint8_t ack_timeout(std::chrono::seconds silence) noexcept {
     return exponent;
 }
 
-verbs_ptr<ibv_qp> make_pair(const link_parts &parts) noexcept {
+verbs_ptr<ibv_qp> make_queue_pair(const link_parts &parts) noexcept {
     ibv_qp_init_attr init{};
     init.send_cq = init.recv_cq = parts.queue;
     init.srq = parts.receives;
@@ -223,7 +223,7 @@ void connector::greeting_sent(const ibv_wc &wc) noexcept {
 // Links -----------------------------------------------------------------------------------------------------------------------
 
 link *connector::make_link(int rank) noexcept {
-    verbs_ptr<ibv_qp> pair = make_pair(parts_);
+    verbs_ptr<ibv_qp> pair = make_queue_pair(parts_);
     int error = pair ? to_init(parts_, pair.get()) : errno;
     std::unique_ptr<link> made;
     if (error == 0) {
@@ -291,8 +291,9 @@ void connector::greeting_received(const ibv_wc &wc) noexcept {
         return; // the transport ends
     const auto bytes = std::as_bytes(std::span(&slots_[index].bytes, 1));
     const bool whole = wc.byte_len == sizeof slots_[index].route + sizeof(greeting);
-    const auto g = greeting_in(whole ? bytes : std::span<const std::byte>(), token_,
-                               static_cast<std::uint32_t>(ranks_.size()), static_cast<std::uint32_t>(rank_));
+    const auto g =
+        parse_greeting(whole ? bytes : std::span<const std::byte>(), token_,
+                       static_cast<std::uint32_t>(ranks_.size()), static_cast<std::uint32_t>(rank_));
     post_slot(index);
     const int rank = g ? static_cast<int>(g->rank) : -1;
     if (!g || !is_reachable(rank)) {

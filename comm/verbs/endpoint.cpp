@@ -267,7 +267,7 @@ bool verbs_endpoint::request_ended(const ibv_wc &wc, event &e) noexcept {
         require_resources("comm::context", [&] { stalled_.push_back(&t); });
         return false;
     }
-    e = {event_kind::moved, request};
+    e = {event_kind::transferred, request};
     return true;
 }
 

@@ -81,7 +81,7 @@ void verbs_endpoint::open_queues() {
 void verbs_endpoint::find_inline_limit() {
     for (const std::uint32_t bytes : inline_sizes) {
         limits_.inject = bytes;
-        if (make_pair(parts()))
+        if (make_queue_pair(parts()))
             return;
     }
     throw_verbs_error(port_.name, "ibv_create_qp");
@@ -119,7 +119,7 @@ void verbs_endpoint::connect(std::span<const std::string> addresses) {
     for (std::size_t rank = 0; rank < addresses.size(); ++rank) {
         if (addresses[rank].empty() || static_cast<int>(rank) == settings_.rank)
             continue;
-        ranks[rank] = address_in(addresses[rank]);
+        ranks[rank] = parse_verbs_address(addresses[rank]);
         const std::string theirs = ranks[rank] ? ranks[rank]->network : maker_of(addresses[rank]);
         if (theirs == own)
             continue;
