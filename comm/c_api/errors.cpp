@@ -112,10 +112,8 @@ const char *fult_comm_strerror(int status) {
         return "the region of the other rank is not offered any more: agree on when it ends, by a barrier "
                "for one";
     case FULT_ERR_INVALID: // fult_last_error, which fult_strerror names, has only what calls of fult.h refuse
-        return "an argument or a FULT_COMM_* variable is out of its range: fult_comm_error_text names "
-               "object; "
-               "see "
-               "fult/comm.h and `fult-comm-info`";
+        return "an argument or a FULT_COMM_* variable is out of its range: fult_comm_error_text names it; "
+               "see fult/comm.h and `fult-comm-info`";
     default:
         return fult_strerror(status);
     }
