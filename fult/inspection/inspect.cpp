@@ -26,8 +26,8 @@ namespace fult {
 namespace detail {
 namespace {
 
-constexpr std::size_t most_frames = 64;
-constexpr std::size_t most_outer = 4096; // limit of tasks visited on one stack
+constexpr std::size_t max_frames = 64;
+constexpr std::size_t max_outer = 4096; // limit of tasks visited on one stack
 
 // Reads words that their owner changes by plain stores: the value may be outdated.
 FULT_RACY_READ task *running_on(const worker &w) noexcept {
@@ -81,7 +81,7 @@ struct task_record {
     char name[128];
     char waits_for[96]; // may lie on the task's stack
     char detail[192];
-    void *frames[most_frames];
+    void *frames[max_frames];
     void *site[spawn_sites::frames];
 
     explicit task_record(const task *t) noexcept {
@@ -144,7 +144,7 @@ class task_walk {
     // Visits the tasks whose joins run `t` on their stack, from inside to outside. Called for each task that
     // has a stack, whatever it does: those below it are in no other set of tasks.
     void visit_outer(const task *t) {
-        for (std::size_t i = 0; i < most_outer; ++i) {
+        for (std::size_t i = 0; i < max_outer; ++i) {
             const task *outer = descriptors_.find(outer_of(t));
             if (!outer || !shown_.insert(outer).second)
                 return;
@@ -252,12 +252,12 @@ class task_walk {
 
     void inspect_stack(task_record &s, const task *t) noexcept {
         const auto context = address_of(t->context);
-        FULT_ASSERT(t->on && t->state.load(std::memory_order_relaxed) == busy,
+        FULT_ASSERT(t->stack && t->state.load(std::memory_order_relaxed) == busy,
                     "the walk has claimed the task");
-        const auto high = address_of(t->on->high());
-        s.description.stack_size = t->on->usable();
+        const auto high = address_of(t->stack->high());
+        s.description.stack_size = t->stack->usable();
         s.description.stack_used = high - context;
-        s.description.frames = without_switch({s.frames, frames_of(t->context, t->on->high(), s.frames)});
+        s.description.frames = without_switch({s.frames, frames_of(t->context, t->stack->high(), s.frames)});
         if (t->wait_record == 0 || s.description.status != task_status::waiting)
             return;
         std::uintptr_t at = (context & ~std::uintptr_t{0xffff'ffff}) | t->wait_record;

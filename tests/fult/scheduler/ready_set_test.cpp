@@ -184,7 +184,7 @@ TEST_F(ready_set_test, a_task_that_came_back_through_public_words_becomes_privat
     open();
     stack on;
     at(9)->context = this;
-    at(9)->on = &on;
+    at(9)->stack = &on;
     tasks->add_yielded(suspended(9));
     EXPECT_EQ(tasks->revoke(), 1u);
     EXPECT_EQ(tasks->take_public_in_turn(), at(9)); // it runs here while its old bit is still set
@@ -202,9 +202,9 @@ TEST_F(ready_set_test, what_yielded_is_revoked_too) {
     open();
     stack on;
     at(9)->context = this; // only its presence counts
-    at(9)->on = &on;
+    at(9)->stack = &on;
     at(70)->context = this;
-    at(70)->on = &on;
+    at(70)->stack = &on;
     tasks->add_yielded(suspended(9));
     EXPECT_EQ(tasks->revoke(), 1u);
     EXPECT_EQ(at(9)->state.load(), ready);
@@ -267,7 +267,7 @@ TEST_F(ready_set_test, a_swarm_is_gathered) {
     pinned_stack.pinned = true;
     const auto parked = [&](std::uint32_t slot, stack &on) {
         at(slot)->context = &free_stack; // anything: never resumed
-        at(slot)->on = &on;
+        at(slot)->stack = &on;
         at(slot)->pinned = on.pinned;
         at(slot)->state = on.pinned ? ready_pinned : ready;
         tasks->post(at(slot), false);
@@ -302,7 +302,7 @@ TEST_F(ready_set_test, what_was_revoked_is_gathered_and_not_lost) {
     stack on;
     for (const std::uint32_t slot : {1u, 2u}) {
         at(slot)->context = &on; // anything: never resumed
-        at(slot)->on = &on;
+        at(slot)->stack = &on;
     }
     tasks->add_yielded(suspended(1));
     EXPECT_EQ(tasks->revoke(), 1u);
