@@ -12,7 +12,7 @@ constexpr unsigned records_at_once = 16; // whose receives are prefetched togeth
 
 // The key of a message of which nothing has been checked yet. For prefetches alone.
 std::uint64_t unchecked_key(int source, const record_view &r) noexcept {
-    return match_key(r.endpoint % most_endpoints, static_cast<std::uint32_t>(source), r.tag);
+    return match_key(r.endpoint % max_endpoints, static_cast<std::uint32_t>(source), r.tag);
 }
 
 } // namespace

@@ -14,7 +14,7 @@
 namespace fult::comm::detail {
 namespace {
 
-[[maybe_unused]] constexpr std::size_t least_page = 4096; // at least; offsets are multiples of it
+[[maybe_unused]] constexpr std::size_t min_page = 4096; // at least; offsets are multiples of it
 
 std::string path_of(const std::string &name) { return "/" + name; }
 
@@ -37,7 +37,7 @@ file::~file() {
 mapping::mapping(const file &from, std::size_t offset, std::size_t size, const std::string &name,
                  access_to_file access)
     : size_(size) {
-    FULT_ASSERT(size != 0 && offset % least_page == 0);
+    FULT_ASSERT(size != 0 && offset % min_page == 0);
     const int protection = access == access_to_file::write ? PROT_READ | PROT_WRITE : PROT_READ;
     void *const at =
         ::mmap(nullptr, size, protection, MAP_SHARED | MAP_NORESERVE, from.get(), static_cast<off_t>(offset));
