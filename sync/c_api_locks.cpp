@@ -10,9 +10,9 @@
 using namespace fult::detail;
 
 namespace {
-constexpr std::size_t most = std::numeric_limits<std::ptrdiff_t>::max();
+constexpr std::size_t max_count = std::numeric_limits<std::ptrdiff_t>::max();
 std::ptrdiff_t checked(std::size_t count) {
-    if (count > most)
+    if (count > max_count)
         throw std::invalid_argument("fult: a count is too large");
     return static_cast<std::ptrdiff_t>(count);
 }

@@ -98,7 +98,7 @@ class engine {
     std::vector<std::vector<unsigned>> neighbours_of(unsigned worker, unsigned workers, unsigned most) const;
     void create_homes();
     std::thread thread_of(unsigned index);
-    unsigned most_workers() const noexcept;
+    unsigned max_workers() const noexcept;
     void add_worker();
     void introduce(worker &added) noexcept;
     void start_threads();
@@ -149,7 +149,7 @@ engine::engine(const options &asked)
     team_.processors = machine_.usable();
     team_.stealing_disabled = !team_.opts.stealing;
     team_.private_words = team_.opts.private_words && asymmetric_fence_available();
-    if (!team_.stealing_disabled && team_.count() > neighbours::most + 1)
+    if (!team_.stealing_disabled && team_.count() > neighbours::max_neighbours + 1)
         team_.crowd.open(team_.count());
     try {
         create_homes();
@@ -202,7 +202,7 @@ void engine::create_homes() {
     for (unsigned i = 0; i < team_.count(); ++i)
         team_.homes[i] = worker::create(team_, i);
     for (unsigned i = 0; i < team_.count(); ++i) {
-        team_.homes[i]->set_neighbours(neighbours_of(i, team_.count(), neighbours::most));
+        team_.homes[i]->set_neighbours(neighbours_of(i, team_.count(), neighbours::max_neighbours));
         if (!team_.homes[i]->open_stacks(i == 0))
             throw_shortage("no memory for the first stacks; lower FULT_STACK_SIZE or FULT_WORKERS", ENOMEM);
     }
@@ -258,18 +258,18 @@ std::thread engine::thread_of(unsigned index) {
 
 // Where workers look at each other one by one, there is an end to that; and workers with processors of their
 // own leave none over.
-unsigned engine::most_workers() const noexcept {
+unsigned engine::max_workers() const noexcept {
     if (team_.stealing_disabled || team_.opts.bind == bind_mode::on)
         return team_.count();
     return team_.crowd.exists()
-               ? worker_team::most_workers
-               : std::min(team_.opts.workers + neighbours::most_appended, worker_team::most_workers);
+               ? worker_team::max_workers
+               : std::min(team_.opts.workers + neighbours::max_appended, worker_team::max_workers);
 }
 
 unsigned engine::add_workers(unsigned wanted) {
     if (team_.closed.load(std::memory_order_acquire)) // it starts, or ends
         return team_.count();
-    while (team_.count() < std::min(wanted, most_workers()))
+    while (team_.count() < std::min(wanted, max_workers()))
         add_worker();
     return team_.count();
 }
@@ -280,7 +280,7 @@ void engine::add_worker() {
     worker &added = *worker::create(team_, index);
     team_.homes[index] = &added;
     try {
-        const unsigned most = team_.crowd.exists() ? neighbours::most : index; // without hints, all
+        const unsigned most = team_.crowd.exists() ? neighbours::max_neighbours : index; // without hints, all
         added.set_neighbours(neighbours_of(index, index + 1, most));
         if (!added.open_stacks(false))
             throw_shortage("no memory for the stacks of one more worker", ENOMEM);

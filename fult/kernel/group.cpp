@@ -70,9 +70,9 @@ FULT_ALWAYS_INLINE group_core::run_end group_core::run_one(worker_hot *w, task *
 // `found`.
 FULT_NOINLINE group_core::run_end group_core::run_newest(worker_hot *w, const task *above,
                                                          std::int64_t &found) noexcept {
-    constexpr std::int64_t most_found = 1000;
+    constexpr std::int64_t max_found = 1000;
     run_end where = run_end::same_worker;
-    while (where == run_end::same_worker && newest_slot(w) > above && found < most_found) {
+    while (where == run_end::same_worker && newest_slot(w) > above && found < max_found) {
         where = run_one(w, newest_slot(w));
         if (where != run_end::not_run)
             ++found;

@@ -25,7 +25,7 @@ extern void *__dso_handle
 namespace fult::detail {
 namespace {
 
-constexpr std::uint32_t most_keys = 1024;
+constexpr std::uint32_t max_keys = 1024;
 constexpr unsigned rounds = 4;
 
 struct key_record {
@@ -38,13 +38,13 @@ struct key_record {
     void end(void *value) const { functions.call_end(functions.end, value); }
     void *copy(const void *value) const { return functions.call_copy(functions.copy, value); }
 };
-constinit key_record keys[most_keys];
+constinit key_record keys[max_keys];
 constinit spin_lock keys_lock;
 
 // The record of a living key, or nullptr. A caller that has a value knows that its key is living, or the
 // result does not matter.
 const key_record *record_of(local_key key) noexcept {
-    const key_record &record = keys[index_of(key) % most_keys];
+    const key_record &record = keys[index_of(key) % max_keys];
     return key != 0 && record.key.load(std::memory_order_acquire) == key ? &record : nullptr; // with make_key
 }
 

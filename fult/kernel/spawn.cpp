@@ -135,10 +135,10 @@ bool may_suspend_in_spawn() noexcept {
 // for the task to be spawned: by the number of decisions, and by the number of successive decisions that
 // found no task.
 template <class Take> task *take_after_turns(const Take &take) noexcept {
-    constexpr unsigned most_turns = 65'536, most_in_vain = 1000;
+    constexpr unsigned max_turns = 65'536, max_failures = 1000;
     if (!may_suspend_in_spawn())
         return nullptr;
-    for (unsigned turns = 0, in_vain = 0; turns < most_turns && in_vain < most_in_vain; ++turns) {
+    for (unsigned turns = 0, in_vain = 0; turns < max_turns && in_vain < max_failures; ++turns) {
         if (let_others_run())
             in_vain = 0;
         else if (++in_vain % 256 == 0)
@@ -191,7 +191,7 @@ task *take_slot_with(const spawn_options &wanted) {
     if (wanted.pinned && wanted.worker < 0 && !this_worker())
         throw std::invalid_argument(
             "fult: spawn: a foreign thread must name the worker to which a task is pinned");
-    if (wanted.stack_size > most_stack)
+    if (wanted.stack_size > max_stack_size)
         throw std::invalid_argument("fult: spawn: a stack of " + std::to_string(wanted.stack_size) +
                                     " bytes; the maximum is 1G");
     std::unique_ptr<task_extras> extras;

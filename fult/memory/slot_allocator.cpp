@@ -105,7 +105,7 @@ bool slot_allocator::allows_new_word() noexcept {
 }
 
 void slot_allocator::resume(const task *next, bool row_ended) noexcept {
-    if (row_ended && allowed_ < most_allowed)
+    if (row_ended && allowed_ < max_allowed_words)
         ++allowed_;
     if (next == run_->next)
         return;

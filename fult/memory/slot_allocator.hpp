@@ -79,7 +79,7 @@ class slot_allocator {
     // So many words are taken into use before gaps between tasks are filled: a cache line of words.
     static constexpr std::uint32_t few_words = 8;
     // The most new words that rows which have ended allow for.
-    static constexpr std::uint32_t most_allowed = 64;
+    static constexpr std::uint32_t max_allowed_words = 64;
 
     std::uint64_t slots_of(std::uint32_t word) const noexcept {
         return word == first_ + limit_ - 1 ? last_slots_ : usable_slots;

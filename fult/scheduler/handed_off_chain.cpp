@@ -84,7 +84,7 @@ task *handed_off_chain::steal_stalled(worker &here) noexcept {
             return first;
         }
     watched_first_ = nullptr;
-    for (unsigned i = 0; i < team.count() && i <= neighbours::most && !watched_first_; ++i) {
+    for (unsigned i = 0; i < team.count() && i <= neighbours::max_neighbours && !watched_first_; ++i) {
         const int next_victim = team.crowd.exists() ? team.crowd.shown.next(watched_victim_)
                                                     : static_cast<int>((watched_victim_ + 1) % team.count());
         if (next_victim < 0)

@@ -33,8 +33,8 @@ struct worker_team {
     // The homes: those of the workers by number, and the one for tasks of foreign threads. The number of
     // workers grows where a runtime gets more of them (engine::add_workers). A home is in the array before
     // its number is seen anywhere.
-    static constexpr unsigned most_workers = worker_bits::capacity, foreign_index = most_workers;
-    std::array<worker *, most_workers + 1> homes{};
+    static constexpr unsigned max_workers = worker_bits::capacity, foreign_index = max_workers;
+    std::array<worker *, max_workers + 1> homes{};
     unsigned count() const noexcept { return count_.load(std::memory_order_acquire); } // number of workers
     bool may_steal() const noexcept { return !stealing_disabled && count() > 1; }
     void set_count(unsigned workers) noexcept;
