@@ -14,7 +14,7 @@ namespace fult::global::detail {
 
 namespace {
 
-template <class T> std::uint64_t change_as(std::byte *where, const atomic_request &wanted) noexcept {
+template <class T> std::uint64_t apply_change(std::byte *where, const atomic_request &wanted) noexcept {
     const std::atomic_ref<T> object(*reinterpret_cast<T *>(where));
     const T operand = value_of<T>(wanted.operand);
     // Acquire and release: the change may publish other objects, as a lock or a list's head does.
@@ -51,17 +51,17 @@ std::uint64_t memory_state::carry_out(const atomic_request &wanted) noexcept {
     std::byte *const where = objects.begin() + wanted.offset;
     switch (wanted.type) {
     case atomic_type::bits8:
-        return change_as<std::uint8_t>(where, wanted);
+        return apply_change<std::uint8_t>(where, wanted);
     case atomic_type::bits16:
-        return change_as<std::uint16_t>(where, wanted);
+        return apply_change<std::uint16_t>(where, wanted);
     case atomic_type::bits32:
-        return change_as<std::uint32_t>(where, wanted);
+        return apply_change<std::uint32_t>(where, wanted);
     case atomic_type::float32:
-        return change_as<float>(where, wanted);
+        return apply_change<float>(where, wanted);
     case atomic_type::float64:
-        return change_as<double>(where, wanted);
+        return apply_change<double>(where, wanted);
     default:
-        return change_as<std::uint64_t>(where, wanted);
+        return apply_change<std::uint64_t>(where, wanted);
     }
 }
 

@@ -31,7 +31,7 @@ struct cache_state {
         std::uint64_t sum = 0;
         for (cache_shard &each : shards) {
             const std::lock_guard guard(each.lock);
-            sum += each.alive();
+            sum += each.count_alive();
         }
         return sum;
     }

@@ -92,7 +92,7 @@ class alignas(64) cache_shard {
     bool is_full() const noexcept { return lines_ > buckets_.size(); }
     std::uint64_t lines() const noexcept { return lines_; }
     std::uint64_t bytes() const noexcept { return bytes_; }
-    std::uint64_t alive() const noexcept { return alive_; } // also those that are only pinned
+    std::uint64_t count_alive() const noexcept { return alive_; } // also those that are only pinned
     // Without the lock: doubles the table. Without memory for that, chains get longer.
     void grow() noexcept;
 

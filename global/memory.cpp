@@ -164,13 +164,13 @@ void memory::write_and_signal(place to, const void *from, std::size_t bytes, com
 namespace {
 
 // So many pieces are under way at a time: each takes memory until it ends.
-constexpr std::size_t most_at_once = 1024;
+constexpr std::size_t max_in_flight = 1024;
 
 // Begins piece after piece, and waits once for all of a batch. If one cannot begin, those that have begun are
 // waited for: they use the caller's memory.
 template <class Begin> void in_batches(comm::endpoint &through, std::size_t count, const Begin &begin) {
-    for (std::size_t first = 0; first < count; first += most_at_once) {
-        const std::size_t number = std::min(most_at_once, count - first);
+    for (std::size_t first = 0; first < count; first += max_in_flight) {
+        const std::size_t number = std::min(max_in_flight, count - first);
         comm::synchronizer ended(through, number);
         for (std::size_t i = 0; i < number; ++i)
             try {

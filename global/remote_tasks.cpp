@@ -37,7 +37,7 @@ struct reply_record {
     outcome ended{};
     std::uint32_t unused = 0;
 };
-constexpr std::size_t most_text = 512;
+constexpr std::size_t max_text = 512;
 
 std::string name_of(std::uint64_t function) {
     const found_function found = find_function(function);
@@ -54,7 +54,7 @@ struct remote_reply final : comm::completion {
         : at(at),
           rank(rank),
           function(function),
-          bytes(sizeof(reply_record) + std::max(result, most_text)),
+          bytes(sizeof(reply_record) + std::max(result, max_text)),
           tag(at.tags.take()) {}
 
     void complete(const comm::completion_event &what) noexcept override {
@@ -194,7 +194,7 @@ void post_at(memory &in, int rank, std::uint64_t function, const void *arguments
 void memory_state::run_for(const comm::status &about, std::span<const std::byte> bytes) noexcept {
     running.add_one();
     start_record wanted;
-    std::vector<std::byte> reply(sizeof(reply_record) + most_text);
+    std::vector<std::byte> reply(sizeof(reply_record) + max_text);
     reply_record head{};
     std::size_t size = 0;
     if (bytes.size() >= sizeof wanted)
@@ -206,12 +206,12 @@ void memory_state::run_for(const comm::status &about, std::span<const std::byte>
         head.ended = outcome::ambiguous;
     } else {
         size = found.what->result;
-        reply.resize(sizeof head + std::max(size, most_text));
+        reply.resize(sizeof head + std::max(size, max_text));
         try {
             found.what->run(owner, bytes.data() + sizeof wanted, reply.data() + sizeof head);
         } catch (const std::exception &e) {
             head.ended = outcome::threw;
-            size = std::min(std::strlen(e.what()), most_text);
+            size = std::min(std::strlen(e.what()), max_text);
             std::memcpy(reply.data() + sizeof head, e.what(), size);
         } catch (...) {
             head.ended = outcome::threw;

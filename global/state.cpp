@@ -11,7 +11,7 @@ namespace fult::global::detail {
 namespace {
 
 // An endpoint of the same ranks.
-comm::endpoint another(comm::endpoint &ep, std::int64_t tag, comm::endpoint_options options) {
+comm::endpoint duplicate_endpoint(comm::endpoint &ep, std::int64_t tag, comm::endpoint_options options) {
     std::vector<int> members(static_cast<std::size_t>(ep.size()));
     std::iota(members.begin(), members.end(), 0);
     return ep.subset(members, tag, std::move(options));
@@ -30,17 +30,19 @@ memory_state::memory_state(memory &whole, comm::endpoint &ep, const memory_optio
       rank(ep.rank()),
       size(ep.size()),
       objects(settings.heap <= most_bytes ? settings.heap : 0),
-      replies(another(ep, 0, {})),
+      replies(duplicate_endpoint(ep, 0, {})),
       own(replies, objects.begin(), objects.size()),
-      requests(another(ep, 1,
-                       {.delivery = comm::delivery::handled,
-                        .handler = [this](const comm::status &about,
-                                          std::span<const std::byte> bytes) { handle(about, bytes); }})),
-      tasks(another(ep, 2,
-                    {.delivery = comm::delivery::as_a_task,
-                     .handler = [this](const comm::status &about, std::span<const std::byte> bytes) {
-                         run_for(about, bytes);
-                     }})) {
+      requests(duplicate_endpoint(
+          ep, 1,
+          {.delivery = comm::delivery::handled,
+           .handler = [this](const comm::status &about,
+                             std::span<const std::byte> bytes) { handle(about, bytes); }})),
+      tasks(
+          duplicate_endpoint(ep, 2,
+                             {.delivery = comm::delivery::as_a_task,
+                              .handler = [this](const comm::status &about, std::span<const std::byte> bytes) {
+                                  run_for(about, bytes);
+                              }})) {
     exchange_regions(settings.heap);
 }
 

@@ -12,7 +12,7 @@
 namespace fult::run {
 namespace {
 
-constexpr int most_ranks = comm::detail::run_most_ranks;
+constexpr int most_ranks = comm::detail::max_run_ranks;
 
 const char *const details =
     R"(Output is forwarded line by line. When a rank fails (a status other than 0, or a signal) the others

@@ -79,7 +79,7 @@ void job::start_all() {
         ranks_.push_back({now.process,
                           now.socket,
                           false,
-                          comm::detail::run_stream(comm::detail::bootstrap_most),
+                          comm::detail::run_stream(comm::detail::max_contribution),
                           {},
                           line_reader(now.output, out_, prefix, close_last),
                           line_reader(now.error, err_, prefix, close_last)});

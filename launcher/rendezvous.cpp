@@ -74,7 +74,7 @@ void rendezvous::expire(clock::time_point now) {
     fail(missing() + " did not come to " + (kind_ == run_kind::barrier ? "a barrier" : "an exchange") +
              " within " + std::to_string(wait_.count()) +
              " ms, where others wait: does every rank call the same?",
-         run_failure::rank_is_late);
+         run_failure::late_rank);
 }
 
 std::string rendezvous::missing() const {

@@ -31,15 +31,15 @@ template <class Start> class request_operation final : public operation {
     MPI_Status *status_;
     Start start_;
 };
-template <class Start> int by_request(const call_facts &facts, MPI_Status *status, Start start) noexcept {
+template <class Start> int run_as_request(const call_facts &facts, MPI_Status *status, Start start) noexcept {
     request_operation<Start> op(facts, status, start);
     return the_engine().run(op);
 }
 
 // One that has only a form that tries: test(&flag) calls that.
-template <class Test> class tried_operation final : public operation {
+template <class Test> class tested_operation final : public operation {
   public:
-    tried_operation(const call_facts &facts, Test test) noexcept : operation(facts), test_(test) {}
+    tested_operation(const call_facts &facts, Test test) noexcept : operation(facts), test_(test) {}
 
     bool test() noexcept override {
         int flag = 0;
@@ -50,21 +50,21 @@ template <class Test> class tried_operation final : public operation {
   private:
     Test test_;
 };
-template <class Test> int by_tries(const call_facts &facts, Test test) noexcept {
-    tried_operation<Test> op(facts, test);
+template <class Test> int run_by_testing(const call_facts &facts, Test test) noexcept {
+    tested_operation<Test> op(facts, test);
     return the_engine().run(op);
 }
 
 // A call that does not wait for other ranks.
-template <class Call> int at_once(Call call) noexcept {
+template <class Call> int call_locked(Call call) noexcept {
     const engine::entry here(the_engine());
     return call();
 }
 
 // A call that a program repeats until it succeeds: `succeeded` is read after it. Now and then other tasks
 // run, and the processor is given up: what is missing may depend on them. May suspend.
-template <class Call> int once_of_many(const int *succeeded, Call call) noexcept {
-    const int code = at_once(call);
+template <class Call> int call_and_poll(const int *succeeded, Call call) noexcept {
+    const int code = call_locked(call);
     if (code == MPI_SUCCESS && *succeeded == 0 && !the_engine().is_inside_mpi()) {
         the_engine().poll();
         fult::detail::let_others_run_sometimes();
@@ -74,13 +74,13 @@ template <class Call> int once_of_many(const int *succeeded, Call call) noexcept
 }
 
 // A call that may wait for other ranks and has no other form: on a thread of blocking(), beside all others.
-template <class Call> int apart(const char *name, Call call) noexcept {
+template <class Call> int call_on_thread(const char *name, Call call) noexcept {
     if (the_engine().is_inside_mpi())
         return call();
     if (!is_multiple()) {
         if (in_task())
             refuse_in_task(name);
-        return at_once(call);
+        return call_locked(call);
     }
     try {
         return fult::blocking(call);
@@ -90,8 +90,8 @@ template <class Call> int apart(const char *name, Call call) noexcept {
 }
 
 // The same for a call that makes a window (1) or frees it (-1).
-template <class Call> int apart_for_window(const char *name, int difference, Call call) noexcept {
-    const int code = apart(name, call);
+template <class Call> int call_on_thread_for_window(const char *name, int difference, Call call) noexcept {
+    const int code = call_on_thread(name, call);
     if (code == MPI_SUCCESS)
         the_engine().count_window(difference);
     return code;

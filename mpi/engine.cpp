@@ -14,8 +14,8 @@
 namespace fult::mpi {
 namespace {
 
-constexpr unsigned looks_per_step = 8;      // of a task: polls between two checks for other work
-constexpr unsigned looks_of_a_thread = 200; // before its first pause
+constexpr unsigned polls_per_step = 8;    // of a task: polls between two checks for other work
+constexpr unsigned polls_of_thread = 200; // before its first pause
 
 void sleep_for(std::int64_t nanoseconds) noexcept {
     constexpr std::int64_t second = 1'000'000'000;
@@ -56,7 +56,7 @@ bool engine::test_parts(operation &op) noexcept {
 
 // Under the lock.
 void engine::count_end(unsigned ended) noexcept {
-    FULT_ASSERT(lock_.is_mine() && ended <= under_way_.load(std::memory_order_relaxed));
+    FULT_ASSERT(lock_.is_held_here() && ended <= under_way_.load(std::memory_order_relaxed));
     under_way_.fetch_sub(ended, std::memory_order_relaxed);
     activity_.store(activity() + ended, std::memory_order_relaxed);
 }
@@ -66,7 +66,7 @@ bool engine::test_one(operation &op) noexcept { return op.count == 0 ? op.test()
 
 // Under the lock. True if it is complete.
 bool engine::begin(operation &op) noexcept {
-    FULT_ASSERT(lock_.is_mine());
+    FULT_ASSERT(lock_.is_held_here());
     activity_.store(activity() + 1, std::memory_order_relaxed);
     counters_.count_operation();
     op.error = op.start();
@@ -76,7 +76,7 @@ bool engine::begin(operation &op) noexcept {
 // Under the lock. An answer that comes soon needs no table, while there is nothing else to do, here and in
 // the worker.
 bool engine::test_while_alone(operation &op) noexcept {
-    FULT_ASSERT(lock_.is_mine() && op.error == MPI_SUCCESS);
+    FULT_ASSERT(lock_.is_held_here() && op.error == MPI_SUCCESS);
     constexpr unsigned looks = 512, between_checks = 16;
     if (under_way() != 0 || is_crowded())
         return false;
@@ -90,7 +90,7 @@ bool engine::test_while_alone(operation &op) noexcept {
 }
 
 // Under the lock. True if it is complete.
-bool engine::put_under_way(operation &op) noexcept {
+bool engine::start_testing(operation &op) noexcept {
     while (
         !requests_.reserve(op.parts_left)) // no memory: wait here for the first of what this operation needs
         if (test_parts(op))
@@ -118,7 +118,7 @@ void engine::leave(completed_operations &complete) noexcept {
         while (first) {
             operation &each = *first;
             first = each.next;
-            if (begin(each) || put_under_way(each))
+            if (begin(each) || start_testing(each))
                 complete.add(each);
         }
     if (!complete.empty())
@@ -140,7 +140,7 @@ void engine::describe_silence(int &rank, char *text, std::size_t size) noexcept 
 }
 
 bool engine::poll() noexcept {
-    if (under_way_.load(std::memory_order_relaxed) == 0 || lock_.is_mine() || !lock_.try_lock_to_poll())
+    if (under_way_.load(std::memory_order_relaxed) == 0 || lock_.is_held_here() || !lock_.try_lock_to_poll())
         return false;
     completed_operations complete;
     counters_.count_poll();
@@ -163,10 +163,10 @@ int engine::finish_inside(operation &op) noexcept {
 
 int engine::run(operation &op) noexcept {
     fult::detail::check_not_forked();
-    if (lock_.is_mine()) [[unlikely]]
+    if (lock_.is_held_here()) [[unlikely]]
         return finish_inside(op);
     if (lock_.lock_or_push(op)) {
-        const bool complete = begin(op) || test_while_alone(op) || put_under_way(op);
+        const bool complete = begin(op) || test_while_alone(op) || start_testing(op);
         leave();
         if (complete) {
             if (!in_task())
@@ -180,7 +180,7 @@ int engine::run(operation &op) noexcept {
 
 void engine::run_unattended(operation &op) noexcept {
     fult::detail::check_not_forked();
-    if (lock_.is_mine()) [[unlikely]] {
+    if (lock_.is_held_here()) [[unlikely]] {
         finish_inside(op);
         return op.notify();
     }
@@ -188,7 +188,7 @@ void engine::run_unattended(operation &op) noexcept {
     if (!lock_.lock_or_push(op))
         return;
     completed_operations complete;
-    if (begin(op) || put_under_way(op))
+    if (begin(op) || start_testing(op))
         complete.add(op);
     leave(complete);
 }
@@ -212,7 +212,7 @@ bool engine::poll_until_complete(operation &op) noexcept {
     fult::detail::poller steps;
     while (!op.caller.is_granted() && steps.step()) { // a step may suspend
         attended_.fetch_add(1, std::memory_order_relaxed);
-        for (unsigned i = 0; i < looks_per_step && !op.caller.is_granted(); ++i)
+        for (unsigned i = 0; i < polls_per_step && !op.caller.is_granted(); ++i)
             if (!poll())
                 yield_if_crowded();
         attended_.fetch_sub(1, std::memory_order_relaxed);
@@ -239,7 +239,7 @@ void engine::wait_on_thread(operation &op) noexcept {
             continue;
         }
         yield_if_crowded();
-        if (looks < looks_of_a_thread)
+        if (looks < polls_of_thread)
             continue;
         if (const std::int64_t pause = next_pause(pauses); pause != 0)
             sleep_for(pause);

@@ -39,7 +39,7 @@ class engine {
     // called, the thread has the lock already.
     class entry {
       public:
-        explicit entry(engine &of) noexcept : of_(of), nested_(of.lock_.is_mine()) {
+        explicit entry(engine &of) noexcept : of_(of), nested_(of.lock_.is_held_here()) {
             if (!nested_)
                 of_.lock_.lock();
         }
@@ -54,7 +54,7 @@ class engine {
         engine &of_;
         const bool nested_;
     };
-    bool is_inside_mpi() const noexcept { return lock_.is_mine(); }
+    bool is_inside_mpi() const noexcept { return lock_.is_held_here(); }
 
     // Starts and tests once, unless another thread does. True if an operation became complete. Does not
     // suspend.
@@ -96,7 +96,7 @@ class engine {
     bool begin(operation &op) noexcept;
     bool test_one(operation &op) noexcept;
     bool test_while_alone(operation &op) noexcept;
-    bool put_under_way(operation &op) noexcept;
+    bool start_testing(operation &op) noexcept;
     void leave() noexcept;
     void leave(completed_operations &complete) noexcept;
     bool test_parts(operation &op) noexcept;

@@ -62,7 +62,7 @@ void entry_lock::lock_slowly() noexcept {
 }
 
 operation *entry_lock::unlock_or_take() noexcept {
-    FULT_ASSERT(is_mine(), "the holder unlocks");
+    FULT_ASSERT(is_held_here(), "the holder unlocks");
     owner_.store(nullptr, std::memory_order_relaxed);
     std::uintptr_t seen = locked;
     if (word_.compare_exchange_strong(seen, unlocked, std::memory_order_release, // pairs with try_lock

@@ -36,7 +36,7 @@ class entry_lock {
     }
 
     // The calling thread holds it: it is in a function of the program that MPI has called.
-    bool is_mine() const noexcept {
+    bool is_held_here() const noexcept {
         return owner_.load(std::memory_order_relaxed) == fult::detail::this_thread();
     }
 

@@ -17,12 +17,12 @@ constexpr bool passes_to_world = false;
 
 bool was_called = false; // under the entry_lock
 
-void note(MPI_Comm *, int *, ...) noexcept { was_called = true; }
+void record_call(MPI_Comm *, int *, ...) noexcept { was_called = true; }
 
-MPI_Errhandler noting_handler() noexcept {
+MPI_Errhandler recording_handler() noexcept {
     static const MPI_Errhandler one = [] {
         MPI_Errhandler made = MPI_ERRHANDLER_NULL;
-        FULT_BELOW(Comm_create_errhandler)(&note, &made);
+        FULT_BELOW(Comm_create_errhandler)(&record_call, &made);
         return made;
     }();
     return one;
@@ -32,7 +32,7 @@ MPI_Errhandler noting_handler() noexcept {
 
 error_route::error_route(bool returned) noexcept : is_active_(returned && passes_to_world) {
     if (is_active_)
-        take_place();
+        install();
 }
 
 error_route::~error_route() {
@@ -40,17 +40,17 @@ error_route::~error_route() {
         restore();
 }
 
-void error_route::take_place() noexcept {
-    FULT_ASSERT(of_program_ == MPI_ERRHANDLER_NULL);
-    FULT_BELOW(Comm_get_errhandler)(MPI_COMM_WORLD, &of_program_);
-    FULT_BELOW(Comm_set_errhandler)(MPI_COMM_WORLD, noting_handler());
+void error_route::install() noexcept {
+    FULT_ASSERT(program_handler_ == MPI_ERRHANDLER_NULL);
+    FULT_BELOW(Comm_get_errhandler)(MPI_COMM_WORLD, &program_handler_);
+    FULT_BELOW(Comm_set_errhandler)(MPI_COMM_WORLD, recording_handler());
     was_called = false;
 }
 
 void error_route::restore() noexcept {
-    FULT_BELOW(Comm_set_errhandler)(MPI_COMM_WORLD, of_program_);
-    FULT_BELOW(Errhandler_free)(&of_program_);
-    of_program_ = MPI_ERRHANDLER_NULL;
+    FULT_BELOW(Comm_set_errhandler)(MPI_COMM_WORLD, program_handler_);
+    FULT_BELOW(Errhandler_free)(&program_handler_);
+    program_handler_ = MPI_ERRHANDLER_NULL;
 }
 
 void error_route::forward_slowly(int code, const call_facts &facts) noexcept {
@@ -58,7 +58,7 @@ void error_route::forward_slowly(int code, const call_facts &facts) noexcept {
         return;
     restore();
     FULT_BELOW(Comm_call_errhandler)(facts.has_comm ? facts.comm : MPI_COMM_WORLD, code);
-    take_place();
+    install();
 }
 
 } // namespace fult::mpi

@@ -28,12 +28,12 @@ class error_route {
     }
 
   private:
-    void take_place() noexcept;
+    void install() noexcept;
     void restore() noexcept;
     void forward_slowly(int code, const call_facts &facts) noexcept;
 
     const bool is_active_;
-    MPI_Errhandler of_program_ = MPI_ERRHANDLER_NULL;
+    MPI_Errhandler program_handler_ = MPI_ERRHANDLER_NULL;
 };
 
 } // namespace fult::mpi

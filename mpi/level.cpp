@@ -18,14 +18,14 @@ namespace {
 constexpr int unknown = -1;
 static_assert(MPI_THREAD_SINGLE != unknown && MPI_THREAD_MULTIPLE > MPI_THREAD_SERIALIZED);
 
-std::atomic<int> asked_for{unknown}; // by a call of MPI_Init or MPI_Init_thread that came here
-std::atomic<int> mpi_gives{unknown};
+std::atomic<int> required_level{unknown}; // by a call of MPI_Init or MPI_Init_thread that came here
+std::atomic<int> provided_level{unknown};
 
 int level_of_mpi() noexcept {
-    int level = mpi_gives.load(std::memory_order_relaxed);
+    int level = provided_level.load(std::memory_order_relaxed);
     if (level == unknown) { // started in another way, such as by Fortran
         FULT_BELOW(Query_thread)(&level);
-        mpi_gives.store(level, std::memory_order_relaxed);
+        provided_level.store(level, std::memory_order_relaxed);
     }
     return level;
 }
@@ -48,8 +48,8 @@ int begin_mpi(int *argc, char ***argv, int asked, int *given) noexcept {
             level);
         PMPI_Abort(MPI_COMM_WORLD, 1);
     }
-    asked_for.store(asked, std::memory_order_relaxed);
-    mpi_gives.store(level, std::memory_order_relaxed);
+    required_level.store(asked, std::memory_order_relaxed);
+    provided_level.store(level, std::memory_order_relaxed);
     if (given)
         *given = asked;
     return code;
@@ -76,14 +76,14 @@ int begin_session(MPI_Info info, MPI_Errhandler handler, MPI_Session *session) n
     FULT_BELOW(Info_set)(with_level, "thread_level", "MPI_THREAD_MULTIPLE");
     code = FULT_BELOW(Session_init)(with_level, handler, session);
     FULT_BELOW(Info_free)(&with_level);
-    if (code == MPI_SUCCESS && mpi_gives.load(std::memory_order_relaxed) == unknown)
-        mpi_gives.store(MPI_THREAD_MULTIPLE, std::memory_order_relaxed);
+    if (code == MPI_SUCCESS && provided_level.load(std::memory_order_relaxed) == unknown)
+        provided_level.store(MPI_THREAD_MULTIPLE, std::memory_order_relaxed);
     return code;
 }
 #endif
 
 int asked_level() noexcept {
-    const int level = asked_for.load(std::memory_order_relaxed);
+    const int level = required_level.load(std::memory_order_relaxed);
     return level == unknown ? level_of_mpi() : level;
 }
 

@@ -29,7 +29,7 @@ struct part {
 
 class operation {
   public:
-    static constexpr unsigned most_parts = 2;
+    static constexpr unsigned max_parts = 2;
 
     explicit operation(const call_facts &facts) noexcept : facts(facts) {}
     operation(const operation &) = delete;
@@ -46,7 +46,7 @@ class operation {
     virtual void notify() noexcept { caller.grant(); }
 
     void add(MPI_Request handle, MPI_Status *status, MPI_Request *home = nullptr) noexcept {
-        FULT_ASSERT(count < most_parts);
+        FULT_ASSERT(count < max_parts);
         parts[count++] = {handle, status, home, this};
         ++parts_left;
     }
@@ -62,7 +62,7 @@ class operation {
     }
 
     const call_facts facts;
-    part parts[most_parts];
+    part parts[max_parts];
     unsigned count = 0;
     unsigned parts_left = 0;
     int error = MPI_SUCCESS;

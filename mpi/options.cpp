@@ -27,7 +27,7 @@ constexpr option_row<options> rows[] = {
 
 // A wrong value is no reason to end a job: the default is taken.
 void read(const option_row<options> &row, options &into) {
-    const char *const text = in_environment(row);
+    const char *const text = environment_value(row);
     if (!text)
         return;
     try {

@@ -24,7 +24,7 @@ void peer_counts::add(const operation &op) noexcept {
         std::find_if(entries_, end, [&](const entry &e) { return have_same_peer(*e.facts, op.facts); });
     if (known != end) {
         ++known->count;
-    } else if (used_ < most_entries) {
+    } else if (used_ < max_entries) {
         entries_[used_++] = {&op.facts, 1};
     } else {
         ++others_;

@@ -21,9 +21,9 @@ class peer_counts {
         const call_facts *facts; // of one of them
         unsigned count;
     };
-    static constexpr std::size_t most_entries = 8;
+    static constexpr std::size_t max_entries = 8;
 
-    entry entries_[most_entries];
+    entry entries_[max_entries];
     std::size_t used_ = 0;
     unsigned all_ = 0;
     unsigned others_ = 0;

@@ -43,7 +43,7 @@ int run_exchange(const call_facts &facts, MPI_Status *status, Receive receive, S
     if (code != MPI_SUCCESS || facts.peer != MPI_PROC_NULL)
         return code;
     // the nonblocking form of MPICH 4.0 does not store this status
-    return at_once(
+    return call_locked(
         [&] { return FULT_BELOW(Recv)(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, facts.tag, facts.comm, status); });
 }
 
@@ -118,13 +118,14 @@ int Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int 
 }
 
 int Probe(int source, int tag, MPI_Comm comm, MPI_Status *status) {
-    return by_tries(facts_of("MPI_Probe", source, tag, comm),
-                    [=](int *flag) { return FULT_BELOW(Iprobe)(source, tag, comm, flag, status); });
+    return run_by_testing(facts_of("MPI_Probe", source, tag, comm),
+                          [=](int *flag) { return FULT_BELOW(Iprobe)(source, tag, comm, flag, status); });
 }
 
 int Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status) {
-    return by_tries(facts_of("MPI_Mprobe", source, tag, comm),
-                    [=](int *flag) { return FULT_BELOW(Improbe)(source, tag, comm, flag, message, status); });
+    return run_by_testing(facts_of("MPI_Mprobe", source, tag, comm), [=](int *flag) {
+        return FULT_BELOW(Improbe)(source, tag, comm, flag, message, status);
+    });
 }
 
 #if MPI_VERSION >= 4

@@ -56,7 +56,7 @@ void request_table::end(std::size_t which, int code, completed_operations &compl
 }
 
 void request_table::test(completed_operations &complete) noexcept {
-    const std::size_t once = one_by_one_ ? most_one_by_one : in_turn;
+    const std::size_t once = one_by_one_ ? max_one_by_one : in_turn;
     if (handles_.size() <= once)
         return test_range(0, handles_.size(), complete);
     const std::size_t recent = std::min(newest, once / 2);

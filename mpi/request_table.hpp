@@ -34,7 +34,7 @@ class request_table {
 
   private:
     static constexpr std::size_t newest = 32, in_turn = 96; // tested at once
-    static constexpr std::size_t most_one_by_one = 24;
+    static constexpr std::size_t max_one_by_one = 24;
 
     void test_range(std::size_t from, std::size_t count, completed_operations &complete) noexcept;
     void test_each(std::size_t from, std::size_t count, completed_operations &complete) noexcept;

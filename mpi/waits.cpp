@@ -31,18 +31,19 @@ int Wait(MPI_Request *request, MPI_Status *status) {
 // The forms that test report errors as those that wait.
 
 int Waitall(int count, MPI_Request requests[], MPI_Status *statuses) {
-    return by_tries({.name = "MPI_Waitall"},
-                    [=](int *flag) { return FULT_BELOW(Testall)(count, requests, flag, statuses); });
+    return run_by_testing({.name = "MPI_Waitall"},
+                          [=](int *flag) { return FULT_BELOW(Testall)(count, requests, flag, statuses); });
 }
 
 int Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status) {
-    return by_tries({.name = "MPI_Waitany"},
-                    [=](int *flag) { return FULT_BELOW(Testany)(count, requests, index, flag, status); });
+    return run_by_testing({.name = "MPI_Waitany"}, [=](int *flag) {
+        return FULT_BELOW(Testany)(count, requests, index, flag, status);
+    });
 }
 
 // MPI_UNDEFINED, where no request is active, ends the wait too.
 int Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[], MPI_Status statuses[]) {
-    return by_tries({.name = "MPI_Waitsome"}, [=](int *flag) {
+    return run_by_testing({.name = "MPI_Waitsome"}, [=](int *flag) {
         *outcount = 0;
         const int code = FULT_BELOW(Testsome)(incount, requests, outcount, indices, statuses);
         *flag = *outcount != 0;

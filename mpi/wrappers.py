@@ -96,12 +96,12 @@ def way_of(function, functions):
     if FREE.fullmatch(name) or function.result != 'int': # the others return times, handles or addresses
         return 'free'
     if nonblocking_form(function, functions):
-        return 'by_request'
+        return 'run_as_request'
     if name in TRIES:
-        return 'once_of_many'
+        return 'call_and_poll'
     if name in APART or name.removesuffix('_c') in APART or APART_FILES.match(name):
-        return 'apart'
-    return 'at_once'
+        return 'call_on_thread'
+    return 'call_locked'
 
 
 def facts(function):
@@ -122,7 +122,7 @@ def received_from_nowhere(function, call):
     """The nonblocking form of MPICH 4.0 does not store the status of a receive from MPI_PROC_NULL."""
     for name, value in (('source', 'source == MPI_PROC_NULL'), ('message', '*message == MPI_MESSAGE_NO_PROC')):
         if name in function.names() and 'status' in function.names():
-            return f'if ({value})\n        return at_once({call});\n    '
+            return f'if ({value})\n        return call_locked({call});\n    '
     return ''
 
 
@@ -132,20 +132,20 @@ def body(function, functions):
     way = way_of(function, functions)
     if way == 'own':
         return f'return own::{function.name}({arguments});'
-    if way == 'by_request':
+    if way == 'run_as_request':
         form = nonblocking_form(function, functions)
         status = 'status' if 'status' in function.names() else 'MPI_STATUS_IGNORE'
         started = ', '.join([name for name in function.names() if name != 'status'] + ['fult_request'])
-        return (received_from_nowhere(function, call) + f'return by_request({facts(function)}, {status},\n'
+        return (received_from_nowhere(function, call) + f'return run_as_request({facts(function)}, {status},\n'
                 f'        [&](MPI_Request *fult_request) {{ return FULT_BELOW({form})({started}); }});')
-    if way == 'once_of_many':
-        return f'return once_of_many({TRIES[function.name]}, {call});'
+    if way == 'call_and_poll':
+        return f'return call_and_poll({TRIES[function.name]}, {call});'
     if MAKES_WINDOW.fullmatch(function.name) or function.name == 'Win_free':
-        return f'return apart_for_window("MPI_{function.name}", {-1 if function.name == "Win_free" else 1}, {call});'
-    if way == 'apart':
-        return f'return apart("MPI_{function.name}", {call});'
+        return f'return call_on_thread_for_window("MPI_{function.name}", {-1 if function.name == "Win_free" else 1}, {call});'
+    if way == 'call_on_thread':
+        return f'return call_on_thread("MPI_{function.name}", {call});'
     before = 'the_engine().errors_may_return();\n    ' if SETS_HANDLER.fullmatch(function.name) else ''
-    return f'{before}return at_once({call});'
+    return f'{before}return call_locked({call});'
 
 
 def wrappers(functions):

@@ -10,173 +10,180 @@
 using namespace fult::detail;
 
 namespace {
-constexpr std::size_t most = std::numeric_limits<std::ptrdiff_t>::max();
+constexpr std::size_t max_count = std::numeric_limits<std::ptrdiff_t>::max();
 std::ptrdiff_t checked(std::size_t count) {
-    if (count > most)
+    if (count > max_count)
         throw std::invalid_argument("fult: a count is too large");
     return static_cast<std::ptrdiff_t>(count);
 }
 } // namespace
 
 struct fult_qlock {
-    fult::qlock it;
+    fult::qlock object;
 };
 int fult_qlock_create(fult_qlock_t *lock) { return create(lock); }
 int fult_qlock_destroy(fult_qlock_t lock) { return destroy(lock); }
 int fult_qlock_lock(fult_qlock_t lock) {
-    return perform(lock, [](auto &it) { it.lock(); });
+    return perform(lock, [](auto &object) { object.lock(); });
 }
 int fult_qlock_trylock(fult_qlock_t lock) {
-    return with(lock, [](auto &it) { return or_else(it.try_lock(), FULT_ERR_BUSY); });
+    return call_with(lock, [](auto &object) { return ok_or(object.try_lock(), FULT_ERR_BUSY); });
 }
 int fult_qlock_timedlock(fult_qlock_t lock, int64_t nanoseconds) {
-    return with(lock,
-                [&](auto &it) { return or_else(it.try_lock_for(limit(nanoseconds)), FULT_ERR_TIMEOUT); });
+    return call_with(lock, [&](auto &object) {
+        return ok_or(object.try_lock_for(to_duration(nanoseconds)), FULT_ERR_TIMEOUT);
+    });
 }
 int fult_qlock_unlock(fult_qlock_t lock) {
-    return perform(lock, [](auto &it) { it.unlock(); });
+    return perform(lock, [](auto &object) { object.unlock(); });
 }
 
 struct fult_shared_qlock {
-    fult::shared_qlock it;
+    fult::shared_qlock object;
 };
 int fult_shared_qlock_create(fult_shared_qlock_t *lock) { return create(lock); }
 int fult_shared_qlock_destroy(fult_shared_qlock_t lock) { return destroy(lock); }
 int fult_shared_qlock_lock(fult_shared_qlock_t lock) {
-    return perform(lock, [](auto &it) { it.lock(); });
+    return perform(lock, [](auto &object) { object.lock(); });
 }
 int fult_shared_qlock_trylock(fult_shared_qlock_t lock) {
-    return with(lock, [](auto &it) { return or_else(it.try_lock(), FULT_ERR_BUSY); });
+    return call_with(lock, [](auto &object) { return ok_or(object.try_lock(), FULT_ERR_BUSY); });
 }
 int fult_shared_qlock_timedlock(fult_shared_qlock_t lock, int64_t nanoseconds) {
-    return with(lock,
-                [&](auto &it) { return or_else(it.try_lock_for(limit(nanoseconds)), FULT_ERR_TIMEOUT); });
+    return call_with(lock, [&](auto &object) {
+        return ok_or(object.try_lock_for(to_duration(nanoseconds)), FULT_ERR_TIMEOUT);
+    });
 }
 int fult_shared_qlock_unlock(fult_shared_qlock_t lock) {
-    return perform(lock, [](auto &it) { it.unlock(); });
+    return perform(lock, [](auto &object) { object.unlock(); });
 }
 int fult_shared_qlock_lock_shared(fult_shared_qlock_t lock) {
-    return perform(lock, [](auto &it) { it.lock_shared(); });
+    return perform(lock, [](auto &object) { object.lock_shared(); });
 }
 int fult_shared_qlock_trylock_shared(fult_shared_qlock_t lock) {
-    return with(lock, [](auto &it) { return or_else(it.try_lock_shared(), FULT_ERR_BUSY); });
+    return call_with(lock, [](auto &object) { return ok_or(object.try_lock_shared(), FULT_ERR_BUSY); });
 }
 int fult_shared_qlock_timedlock_shared(fult_shared_qlock_t lock, int64_t nanoseconds) {
-    return with(lock, [&](auto &it) {
-        return or_else(it.try_lock_shared_for(limit(nanoseconds)), FULT_ERR_TIMEOUT);
+    return call_with(lock, [&](auto &object) {
+        return ok_or(object.try_lock_shared_for(to_duration(nanoseconds)), FULT_ERR_TIMEOUT);
     });
 }
 int fult_shared_qlock_unlock_shared(fult_shared_qlock_t lock) {
-    return perform(lock, [](auto &it) { it.unlock_shared(); });
+    return perform(lock, [](auto &object) { object.unlock_shared(); });
 }
 
 struct fult_cond {
-    fult::condition_variable it;
+    fult::condition_variable object;
 };
 int fult_cond_create(fult_cond_t *cond) { return create(cond); }
 int fult_cond_destroy(fult_cond_t cond) { return destroy(cond); }
 int fult_cond_wait(fult_cond_t cond, fult_qlock_t lock) {
     if (!lock)
-        return wrong_argument("lock is NULL");
-    return perform(cond, [&](auto &it) { it.wait(lock->it); });
+        return reject_argument("lock is NULL");
+    return perform(cond, [&](auto &object) { object.wait(lock->object); });
 }
 int fult_cond_timedwait(fult_cond_t cond, fult_qlock_t lock, int64_t nanoseconds) {
     if (!lock)
-        return wrong_argument("lock is NULL");
-    return with(cond, [&](auto &it) {
-        return or_else(it.wait_for(lock->it, limit(nanoseconds)) == fult::cv_status::no_timeout,
-                       FULT_ERR_TIMEOUT);
+        return reject_argument("lock is NULL");
+    return call_with(cond, [&](auto &object) {
+        return ok_or(object.wait_for(lock->object, to_duration(nanoseconds)) == fult::cv_status::no_timeout,
+                     FULT_ERR_TIMEOUT);
     });
 }
 int fult_cond_signal(fult_cond_t cond) {
-    return perform(cond, [](auto &it) { it.notify_one(); });
+    return perform(cond, [](auto &object) { object.notify_one(); });
 }
 int fult_cond_broadcast(fult_cond_t cond) {
-    return perform(cond, [](auto &it) { it.notify_all(); });
+    return perform(cond, [](auto &object) { object.notify_all(); });
 }
 
 struct fult_barrier {
-    explicit fult_barrier(std::size_t participants) : it(checked(participants)) {}
-    barrier_base it;
+    explicit fult_barrier(std::size_t participants) : object(checked(participants)) {}
+    barrier_base object;
 };
 int fult_barrier_create(fult_barrier_t *barrier, size_t participants) {
     return create(barrier, participants);
 }
 int fult_barrier_destroy(fult_barrier_t barrier) { return destroy(barrier); }
 int fult_barrier_wait(fult_barrier_t barrier, int *last) {
-    return perform(barrier, [&](auto &it) {
+    return perform(barrier, [&](auto &object) {
         waiter self;
-        it.enqueue(self);
-        const bool completes = it.arrive(1, "fult_barrier_wait");
+        object.enqueue(self);
+        const bool completes = object.arrive(1, "fult_barrier_wait");
         if (completes)
-            it.complete(&self);
-        barrier_base::wait_enqueued(self, &it);
+            object.complete(&self);
+        barrier_base::wait_enqueued(self, &object);
         if (last)
             *last = completes;
     });
 }
 
 struct fult_sem {
-    explicit fult_sem(std::size_t count) : it(checked(count)) {}
-    fult::counting_semaphore<> it;
+    explicit fult_sem(std::size_t count) : object(checked(count)) {}
+    fult::counting_semaphore<> object;
 };
 int fult_sem_create(fult_sem_t *sem, size_t count) { return create(sem, count); }
 int fult_sem_destroy(fult_sem_t sem) { return destroy(sem); }
 int fult_sem_acquire(fult_sem_t sem) {
-    return perform(sem, [](auto &it) { it.acquire(); });
+    return perform(sem, [](auto &object) { object.acquire(); });
 }
 int fult_sem_tryacquire(fult_sem_t sem) {
-    return with(sem, [](auto &it) { return or_else(it.try_acquire(), FULT_ERR_BUSY); });
+    return call_with(sem, [](auto &object) { return ok_or(object.try_acquire(), FULT_ERR_BUSY); });
 }
 int fult_sem_timedacquire(fult_sem_t sem, int64_t nanoseconds) {
-    return with(sem,
-                [&](auto &it) { return or_else(it.try_acquire_for(limit(nanoseconds)), FULT_ERR_TIMEOUT); });
+    return call_with(sem, [&](auto &object) {
+        return ok_or(object.try_acquire_for(to_duration(nanoseconds)), FULT_ERR_TIMEOUT);
+    });
 }
 int fult_sem_release(fult_sem_t sem, size_t count) {
-    return perform(sem, [&](auto &it) { it.release(checked(count)); });
+    return perform(sem, [&](auto &object) { object.release(checked(count)); });
 }
 
 struct fult_latch {
-    explicit fult_latch(std::size_t count) : it(checked(count)) {}
-    fult::latch it;
+    explicit fult_latch(std::size_t count) : object(checked(count)) {}
+    fult::latch object;
 };
 int fult_latch_create(fult_latch_t *latch, size_t count) { return create(latch, count); }
 int fult_latch_destroy(fult_latch_t latch) { return destroy(latch); }
 int fult_latch_count_down(fult_latch_t latch, size_t count) {
-    return perform(latch, [&](auto &it) { it.count_down(checked(count)); });
+    return perform(latch, [&](auto &object) { object.count_down(checked(count)); });
 }
 int fult_latch_wait(fult_latch_t latch) {
-    return perform(latch, [](auto &it) { it.wait(); });
+    return perform(latch, [](auto &object) { object.wait(); });
 }
 int fult_latch_timedwait(fult_latch_t latch, int64_t nanoseconds) {
-    return with(latch, [&](auto &it) { return or_else(it.wait_for(limit(nanoseconds)), FULT_ERR_TIMEOUT); });
+    return call_with(latch, [&](auto &object) {
+        return ok_or(object.wait_for(to_duration(nanoseconds)), FULT_ERR_TIMEOUT);
+    });
 }
 
 struct fult_event {
-    fult::event it;
+    fult::event object;
 };
 int fult_event_create(fult_event_t *event) { return create(event); }
 int fult_event_destroy(fult_event_t event) { return destroy(event); }
 int fult_event_set(fult_event_t event) {
-    return perform(event, [](auto &it) { it.set(); });
+    return perform(event, [](auto &object) { object.set(); });
 }
 int fult_event_reset(fult_event_t event) {
-    return perform(event, [](auto &it) { it.reset(); });
+    return perform(event, [](auto &object) { object.reset(); });
 }
 int fult_event_wait(fult_event_t event) {
-    return perform(event, [](auto &it) { it.wait(); });
+    return perform(event, [](auto &object) { object.wait(); });
 }
 int fult_event_timedwait(fult_event_t event, int64_t nanoseconds) {
-    return with(event, [&](auto &it) { return or_else(it.wait_for(limit(nanoseconds)), FULT_ERR_TIMEOUT); });
+    return call_with(event, [&](auto &object) {
+        return ok_or(object.wait_for(to_duration(nanoseconds)), FULT_ERR_TIMEOUT);
+    });
 }
 
 struct fult_once {
-    fult::once_flag it;
+    fult::once_flag object;
 };
 int fult_once_create(fult_once_t *once) { return create(once); }
 int fult_once_destroy(fult_once_t once) { return destroy(once); }
 int fult_once_call(fult_once_t once, void (*function)(void *), void *argument) {
     if (!function)
-        return wrong_argument("function is NULL");
-    return perform(once, [&](auto &it) { fult::call_once(it, function, argument); });
+        return reject_argument("function is NULL");
+    return perform(once, [&](auto &object) { fult::call_once(object, function, argument); });
 }

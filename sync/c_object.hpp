@@ -11,11 +11,12 @@
 
 namespace fult::detail {
 
-// Object is the C structure; its member `it` is the C++ object. `call` is the name of the calling function.
+// Object is the C structure; its member `object` is the C++ object. `call` is the name of the calling
+// function.
 template <class Object, class... Arguments>
 int create_for(const char *call, Object **out, Arguments... arguments) noexcept {
     if (!out)
-        return wrong_argument("the pointer to the new object is NULL", call);
+        return reject_argument("the pointer to the new object is NULL", call);
     return status_of([&] {
         *out = new Object(arguments...);
         return int{FULT_SUCCESS};
@@ -30,29 +31,30 @@ int create(Object **out, std::size_t argument, const char *call = __builtin_FUNC
 }
 template <class Object> int destroy(Object *object, const char *call = __builtin_FUNCTION()) noexcept {
     if (!object)
-        return wrong_argument("the object is NULL", call);
+        return reject_argument("the object is NULL", call);
     delete object;
     return FULT_SUCCESS;
 }
 // body(the C++ object) returns the status.
 template <class Object, class Body>
-int with(Object *object, const Body &body, const char *call = __builtin_FUNCTION()) noexcept {
-    return object ? status_of([&] { return body(object->it); }) : wrong_argument("the object is NULL", call);
+int call_with(Object *object, const Body &body, const char *call = __builtin_FUNCTION()) noexcept {
+    return object ? status_of([&] { return body(object->object); })
+                  : reject_argument("the object is NULL", call);
 }
 // body(the C++ object) cannot fail.
 template <class Object, class Body>
 int perform(Object *object, const Body &body, const char *call = __builtin_FUNCTION()) noexcept {
-    const auto done = [&](auto &it) {
-        body(it);
+    const auto done = [&](auto &target) {
+        body(target);
         return int{FULT_SUCCESS};
     };
-    return with(object, done, call);
+    return call_with(object, done, call);
 }
 
-inline int or_else(bool done, int status) noexcept { return done ? int{FULT_SUCCESS} : status; }
+inline int ok_or(bool done, int status) noexcept { return done ? int{FULT_SUCCESS} : status; }
 
 // A negative time means no limit.
-inline std::chrono::nanoseconds limit(std::int64_t nanoseconds) noexcept {
+inline std::chrono::nanoseconds to_duration(std::int64_t nanoseconds) noexcept {
     return nanoseconds < 0 ? std::chrono::nanoseconds::max() : std::chrono::nanoseconds(nanoseconds);
 }
 

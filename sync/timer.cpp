@@ -6,12 +6,13 @@ namespace fult::detail {
 
 void open_timers() {
     worker_team &team = this_worker()->team;
-    team.time.open(team);
+    team.timers.open(team);
 }
 
 timed_nudge::timed_nudge(waiter &who, steady_clock::time_point deadline) noexcept
-    : queue_(this_worker()->team.time), who_(who) {
-    when = std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count();
+    : queue_(this_worker()->team.timers), who_(who) {
+    timer_entry::deadline =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(deadline.time_since_epoch()).count();
     fire = [](timer_entry &e) noexcept {
         auto &self = static_cast<timed_nudge &>(e);
         self.over_.store(true, std::memory_order_relaxed);

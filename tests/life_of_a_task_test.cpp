@@ -102,7 +102,7 @@ TEST_F(life_of_a_task, when_it_is_published_and_blocks) {
     EXPECT_EQ(slot->state.load(), ready) << "suspended: the finder of its bit may claim it";
     EXPECT_FALSE(is_public(slot)) << "but there is no bit before a signal";
     EXPECT_NE(slot->context, nullptr);
-    EXPECT_EQ(slot->on, its);
+    EXPECT_EQ(slot->stack, its);
     EXPECT_EQ(slot->pending_wakeup.load(), 0u);
 
     // signal: the bit alone

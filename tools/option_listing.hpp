@@ -27,8 +27,8 @@ void print_markdown(std::span<const detail::option_row<Options>> rows, const cha
     std::printf("# %s\n\n%s\n\n| variable | values | default | meaning |\n| --- | --- | --- | --- |\n",
                 heading, wrapped(introduction, 0, 118).c_str());
     for (const auto &row : rows)
-        std::printf("| `%s` | %s | %s | %s |\n", row.variable, row.values().c_str(), row.by_default().c_str(),
-                    row.help);
+        std::printf("| `%s` | %s | %s | %s |\n", row.variable, row.values().c_str(),
+                    row.default_text().c_str(), row.help);
 }
 
 // Each option with its value, the origin of the value, and its meaning. `remark` may add to the value.
@@ -36,9 +36,9 @@ template <class Options>
 void print_values(std::span<const detail::option_row<Options>> rows, const Options &now,
                   const std::function<std::string(const std::string &variable)> &remark) {
     for (const auto &row : rows)
-        std::printf("  %-24s %-12s %-12s %s [%s]\n", row.variable,
-                    (row.print(now) + remark(row.variable)).c_str(),
-                    detail::in_environment(row) ? "environment" : "default", row.help, row.values().c_str());
+        std::printf(
+            "  %-24s %-12s %-12s %s [%s]\n", row.variable, (row.print(now) + remark(row.variable)).c_str(),
+            detail::environment_value(row) ? "environment" : "default", row.help, row.values().c_str());
 }
 
 // The main function of such a program; `document` has the table of --markdown. Returns the exit status.

@@ -12,7 +12,7 @@ loaded_library::loaded_library(const description &what)
     : what_(what), loaded_(::dlopen(what.file, RTLD_NOW | RTLD_LOCAL)) {
     if (loaded_ != nullptr)
         return;
-    const char *lacking = lack_of_descriptors(0);
+    const char *lacking = descriptor_shortage(0);
     throw std::runtime_error(std::string("fult-comm: ") + what.name + " does not load (" + ::dlerror() +
                              "): " + (lacking ? lacking : what.remedy));
 }

@@ -19,7 +19,7 @@ class bootstrap_error : public std::runtime_error {
 };
 
 // A rank did not arrive in time, and none is known to have ended.
-class rank_is_late : public bootstrap_error {
+class late_rank : public bootstrap_error {
   public:
     using bootstrap_error::bootstrap_error;
 };
@@ -28,7 +28,7 @@ class rank_is_late : public bootstrap_error {
 constexpr std::chrono::milliseconds bootstrap_timeout{60'000};
 
 // Maximum size of one rank's contribution to an exchange, in bytes.
-constexpr std::size_t bootstrap_most = 64 * 1024;
+constexpr std::size_t max_contribution = 64 * 1024;
 
 // A connection to the launcher. For one thread at a time. Every call blocks the calling kernel thread, and so
 // the worker that runs the task: call it only before and after the work.
@@ -48,9 +48,9 @@ class bootstrap {
     int rank() const noexcept { return rank_; }
     int size() const noexcept { return size_; }
 
-    // Each rank contributes some bytes (any values, possibly none, at most bootstrap_most) and receives those
-    // of all, by rank. All ranks must call it. Throws bootstrap_error: a rank has ended or did not arrive
-    // within the timeout. After an error the connection can only be used for abort().
+    // Each rank contributes some bytes (any values, possibly none, at most max_contribution) and receives
+    // those of all, by rank. All ranks must call it. Throws bootstrap_error: a rank has ended or did not
+    // arrive within the timeout. After an error the connection can only be used for abort().
     virtual std::vector<std::string> exchange(std::string_view contribution) = 0;
 
     // Returns when all ranks have called it. Throws as exchange does.

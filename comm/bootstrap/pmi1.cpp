@@ -13,7 +13,7 @@ namespace fult::comm::detail {
 namespace {
 
 // Servers store a line in a buffer of 1024 bytes, whatever maximum they announce for values.
-constexpr std::size_t longest_written = 1000;
+constexpr std::size_t max_written = 1000;
 
 // Limit on an answer of the server, a process on this machine, that depends on no other rank.
 constexpr std::chrono::milliseconds patience{30'000};
@@ -25,8 +25,8 @@ class pmi1_client final : public bootstrap {
         try {
             ask("cmd=init pmi_version=1 pmi_subversion=1", "response_to_init");
             const pmi1_reply maxes = ask("cmd=get_maxes", "maxes");
-            key_most_ = static_cast<std::size_t>(maxes.number("keylen_max", 1));
-            value_most_ = static_cast<std::size_t>(maxes.number("vallen_max", 1));
+            max_key_ = static_cast<std::size_t>(maxes.number("keylen_max", 1));
+            max_value_ = static_cast<std::size_t>(maxes.number("vallen_max", 1));
             const pmi1_reply space = ask("cmd=get_my_kvsname", "my_kvsname");
             space_ = space.find("kvsname").value_or("");
         } catch (const pmi1_wire_error &error) {
@@ -86,15 +86,15 @@ class pmi1_client final : public bootstrap {
     std::size_t room() {
         const std::size_t key_size = 40; // of the longest key
         const std::size_t taken = std::strlen("cmd=put kvsname= key= value=") + space_.size() + key_size;
-        const std::size_t stated = value_most_ - 1; // the server's maximum includes a terminating zero
-        if (taken + 64 > longest_written || stated < 16 || key_most_ <= 24)
-            fail("keys of " + std::to_string(key_most_) + " and values of " + std::to_string(value_most_) +
+        const std::size_t stated = max_value_ - 1; // the server's maximum includes a terminating zero
+        if (taken + 64 > max_written || stated < 16 || max_key_ <= 24)
+            fail("keys of " + std::to_string(max_key_) + " and values of " + std::to_string(max_value_) +
                  " characters are too short");
-        return std::min(stated, longest_written - taken);
+        return std::min(stated, max_written - taken);
     }
 
     std::string get(int from) {
-        pmi1_decoder decoder(bootstrap_most);
+        pmi1_decoder decoder(max_contribution);
         try {
             for (std::size_t part = 0; !decoder.complete(); ++part) {
                 const pmi1_reply reply =
@@ -158,8 +158,8 @@ class pmi1_client final : public bootstrap {
     int socket_;
     std::chrono::milliseconds timeout_;
     pmi1_lines lines_;
-    std::size_t key_most_ = 0;
-    std::size_t value_most_ = 0;
+    std::size_t max_key_ = 0;
+    std::size_t max_value_ = 0;
     std::string space_; // the name of the server's key-value space for this job
     unsigned round_ = 0;
     std::string broken_; // why no further call can succeed

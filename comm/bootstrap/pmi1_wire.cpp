@@ -9,7 +9,7 @@
 namespace fult::comm::detail {
 namespace {
 
-constexpr std::size_t longest_line = 64 * 1024;
+constexpr std::size_t max_line = 64 * 1024;
 constexpr std::size_t count_digits = 8;
 constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 static_assert(alphabet.size() == 64, "a letter is six bits");
@@ -79,7 +79,7 @@ void pmi1_reply::expect(std::string_view cmd) const {
 
 void pmi1_lines::feed(std::string_view bytes) {
     bytes_.append(bytes);
-    if (bytes_.size() > longest_line && bytes_.find('\n') == std::string::npos)
+    if (bytes_.size() > max_line && bytes_.find('\n') == std::string::npos)
         throw pmi1_wire_error("a line without an end");
 }
 

@@ -124,7 +124,7 @@ class pmix_client final : public bootstrap {
     }
 
   private:
-    pmix::proc everybody() const {
+    pmix::proc all_ranks() const {
         pmix::proc all = self_;
         all.rank = pmix::wildcard;
         return all;
@@ -133,7 +133,7 @@ class pmix_client final : public bootstrap {
     void fence(bool collect) {
         if (!broken_.empty())
             throw bootstrap_error(broken_);
-        const pmix::proc all = everybody();
+        const pmix::proc all = all_ranks();
         pmix::info info{};
         copy_name(info.key, pmix::collect_data);
         info.value.type = pmix::is_bool;
@@ -151,7 +151,7 @@ class pmix_client final : public bootstrap {
         if (!result->done.wait_for(lock, timeout_, [&] { return result->answered; })) {
             broken_ = "fult: not every rank has come to a PMIx fence within " + printed(timeout_) +
                       ": has one ended, or does one not call as the others do?";
-            throw rank_is_late(broken_);
+            throw late_rank(broken_);
         }
         if (result->status != pmix::success)
             broken_ = "fult: a rank has ended before it came to a PMIx fence";
@@ -173,7 +173,7 @@ class pmix_client final : public bootstrap {
         const std::string bytes(value->data.bo.bytes, value->data.bo.size);
         std::free(value->data.bo.bytes);
         std::free(value);
-        if (bytes.empty() || bytes.size() > bootstrap_most + 1)
+        if (bytes.empty() || bytes.size() > max_contribution + 1)
             throw bootstrap_error("fult: rank " + std::to_string(from) + " gave PMIx " +
                                   std::to_string(bytes.size()) + " bytes");
         return bytes.substr(1);

@@ -23,7 +23,7 @@ class run_client final : public bootstrap {
         : bootstrap(rank, size),
           socket_(socket),
           timeout_(timeout),
-          stream_(static_cast<std::size_t>(size) * (bootstrap_most + 4)) {}
+          stream_(static_cast<std::size_t>(size) * (max_contribution + 4)) {}
 
     // The socket stays open: programs that a shell runs later in the same rank need it. A rank has left when
     // its process ends.
@@ -73,8 +73,8 @@ class run_client final : public bootstrap {
             send(printed(kind, wait, body), until);
             run_message answer = receive(until);
             if (answer.kind == run_kind::failed &&
-                answer.value == static_cast<std::uint32_t>(run_failure::rank_is_late))
-                throw rank_is_late("fult: " + answer.body);
+                answer.value == static_cast<std::uint32_t>(run_failure::late_rank))
+                throw late_rank("fult: " + answer.body);
             if (answer.kind == run_kind::failed)
                 throw bootstrap_error("fult: " + answer.body);
             if (answer.kind != run_kind::done)
@@ -131,7 +131,7 @@ class run_client final : public bootstrap {
 } // namespace
 
 std::unique_ptr<bootstrap> connect_fult_run(std::chrono::milliseconds timeout) {
-    const int size = launcher_number("FULT_RUN_SIZE", 1, run_most_ranks);
+    const int size = launcher_number("FULT_RUN_SIZE", 1, max_run_ranks);
     const int rank = launcher_number("FULT_RUN_RANK", 0, size - 1);
     const int socket = launcher_number("FULT_RUN_FD", 0, 1'000'000);
     check_launcher_socket("FULT_RUN_FD", socket);

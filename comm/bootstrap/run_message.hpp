@@ -22,7 +22,7 @@ enum class run_kind : std::uint32_t {
 
 enum class run_failure : std::uint32_t {
     other,
-    rank_is_late, // it may still arrive, and gets the same answer
+    late_rank, // it may still arrive, and gets the same answer
 };
 
 struct run_message {
@@ -32,7 +32,7 @@ struct run_message {
 };
 
 // Limit for one machine.
-constexpr int run_most_ranks = 1024;
+constexpr int max_run_ranks = 1024;
 
 // Thrown by run_stream: the bytes are not a valid message.
 class run_message_error : public std::runtime_error {

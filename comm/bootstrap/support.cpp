@@ -52,9 +52,9 @@ void check_launcher_socket(const char *variable, int descriptor) {
 }
 
 void check_contribution(std::string_view contribution) {
-    if (contribution.size() > bootstrap_most)
+    if (contribution.size() > max_contribution)
         throw bootstrap_error("fult: an exchange of " + std::to_string(contribution.size()) +
-                              " bytes: the bootstrap carries at most " + std::to_string(bootstrap_most) +
+                              " bytes: the bootstrap carries at most " + std::to_string(max_contribution) +
                               " a rank; send more by messages");
 }
 

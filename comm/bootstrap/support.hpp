@@ -30,7 +30,7 @@ int launcher_number(const char *variable, int low, int high);
 // variable never makes this process write to a file of the program. Sets close-on-exec.
 void check_launcher_socket(const char *variable, int descriptor);
 
-// Throws bootstrap_error if a contribution is larger than bootstrap_most.
+// Throws bootstrap_error if a contribution is larger than max_contribution.
 void check_contribution(std::string_view contribution);
 
 // Waits until `descriptor` is readable (or writable). False: the deadline has passed. Throws bootstrap_error.

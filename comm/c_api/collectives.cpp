@@ -31,28 +31,28 @@ struct product {
             return a * b;
     }
 };
-struct smaller {
+struct minimum {
     template <class T> T operator()(T a, T b) const noexcept { return b < a ? b : a; }
 };
-struct larger {
+struct maximum {
     template <class T> T operator()(T a, T b) const noexcept { return a < b ? b : a; }
 };
-struct both {
+struct logical_and {
     template <class T> T operator()(T a, T b) const noexcept { return T{} != a && T{} != b ? T{1} : T{}; }
 };
-struct either {
+struct logical_or {
     template <class T> T operator()(T a, T b) const noexcept { return T{} != a || T{} != b ? T{1} : T{}; }
 };
-struct one_of {
+struct logical_xor {
     template <class T> T operator()(T a, T b) const noexcept { return (T{} != a) != (T{} != b) ? T{1} : T{}; }
 };
-struct common_bits {
+struct bit_and {
     template <class T> T operator()(T a, T b) const noexcept { return static_cast<T>(a & b); }
 };
-struct all_bits {
+struct bit_or {
     template <class T> T operator()(T a, T b) const noexcept { return static_cast<T>(a | b); }
 };
-struct differing_bits {
+struct bit_xor {
     template <class T> T operator()(T a, T b) const noexcept { return static_cast<T>(a ^ b); }
 };
 
@@ -68,26 +68,26 @@ template <class T> combiner standard(int op) {
     case FULT_COMM_PRODUCT:
         return standard<T, product>();
     case FULT_COMM_MIN:
-        return standard<T, smaller>();
+        return standard<T, minimum>();
     case FULT_COMM_MAX:
-        return standard<T, larger>();
+        return standard<T, maximum>();
     case FULT_COMM_AND:
-        return standard<T, both>();
+        return standard<T, logical_and>();
     case FULT_COMM_OR:
-        return standard<T, either>();
+        return standard<T, logical_or>();
     case FULT_COMM_XOR:
-        return standard<T, one_of>();
+        return standard<T, logical_xor>();
     default:
         break;
     }
     if constexpr (std::is_integral_v<T>)
         switch (op) {
         case FULT_COMM_BITWISE_AND:
-            return standard<T, common_bits>();
+            return standard<T, bit_and>();
         case FULT_COMM_BITWISE_OR:
-            return standard<T, all_bits>();
+            return standard<T, bit_or>();
         case FULT_COMM_BITWISE_XOR:
-            return standard<T, differing_bits>();
+            return standard<T, bit_xor>();
         default:
             break;
         }
@@ -122,19 +122,19 @@ combiner standard(int type, int op) {
                                 ", which enum fult_comm_type does not name");
 }
 
-struct users_own {
+struct user_reduction {
     fult_comm_reduction_t call;
     void *user;
 };
 
-combiner combiner_of_user(const users_own &op, std::size_t element) {
+combiner combiner_of_user(const user_reduction &op, std::size_t element) {
     if (!op.call)
         throw std::invalid_argument("fult-comm: reduction: the operation is NULL");
     if (element == 0)
         throw std::invalid_argument("fult-comm: reduction: elements of 0 bytes");
     return {[](const void *how, void *accumulated, const void *other, bool other_first,
                std::size_t count) noexcept {
-                const auto &own = *static_cast<const users_own *>(how);
+                const auto &own = *static_cast<const user_reduction *>(how);
                 own.call(own.user, other_first ? other : accumulated, other_first ? accumulated : other,
                          accumulated, count);
             },
@@ -145,7 +145,7 @@ void check_memory(const char *call, const void *data, std::size_t count, std::si
     if (count != 0 && size > std::numeric_limits<std::size_t>::max() / count)
         throw std::invalid_argument(std::string(call) + ": no memory is as large as " +
                                     std::to_string(count) + " times " + std::to_string(size) + " bytes");
-    if (missing(data, count * size))
+    if (is_missing(data, count * size))
         throw std::invalid_argument(std::string(call) + ": " + no_memory_given);
 }
 
@@ -213,13 +213,13 @@ int fult_comm_allreduce(fult_comm_endpoint_t handle, const void *in, void *out, 
 
 int fult_comm_reduce_with(fult_comm_endpoint_t handle, const void *in, void *out, size_t count,
                           size_t element, fult_comm_reduction_t op, void *user, int root) {
-    const users_own own{op, user};
+    const user_reduction own{op, user};
     return reduce_by(handle, in, out, count, root, [&] { return combiner_of_user(own, element); });
 }
 
 int fult_comm_allreduce_with(fult_comm_endpoint_t handle, const void *in, void *out, size_t count,
                              size_t element, fult_comm_reduction_t op, void *user) {
-    const users_own own{op, user};
+    const user_reduction own{op, user};
     return allreduce_by(handle, in, out, count, [&] { return combiner_of_user(own, element); });
 }
 

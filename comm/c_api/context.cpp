@@ -56,12 +56,12 @@ options options_of(const fult_comm_options *given) {
     return all;
 }
 
-int fails(int status) noexcept { return failed_with(status, fult_comm_strerror(status)); }
+int fails(int status) noexcept { return set_status(status, fult_comm_strerror(status)); }
 
 } // namespace
 
 c_context *the_context() noexcept { return context_now.load(std::memory_order_acquire); }
-int without_context() noexcept { return fails(FULT_COMM_ERR_NO_CONTEXT); }
+int reject_without_context() noexcept { return fails(FULT_COMM_ERR_NO_CONTEXT); }
 
 endpoint_options endpoint_options_of(const fult_comm_endpoint_attr *given, const char *call) {
     endpoint_options options;
@@ -123,7 +123,7 @@ int fult_comm_finalize(void) {
             const std::string text =
                 "fult_comm_finalize: endpoints or regions are left: " + std::to_string(left) +
                 "; destroy each of them first";
-            return failed_with(FULT_COMM_ERR_IN_USE, text.c_str());
+            return set_status(FULT_COMM_ERR_IN_USE, text.c_str());
         }
         delete context_now.exchange(nullptr, std::memory_order_acq_rel);
         context_claimed.store(false, std::memory_order_release);
@@ -161,7 +161,7 @@ int fult_comm_endpoint_create(fult_comm_endpoint_t *made, const fult_comm_endpoi
     if (!the_context())
         return fails(FULT_COMM_ERR_NO_CONTEXT);
     if (!made)
-        return wrong_argument("fult_comm_endpoint_create", "there is no place for the endpoint");
+        return reject_argument("fult_comm_endpoint_create", "there is no place for the endpoint");
     return status_of("fult_comm_endpoint_create", [&] {
         *made = new fult_comm_endpoint(
             the_context()->object.make_endpoint(endpoint_options_of(attr, "fult_comm_endpoint_create")));
@@ -172,10 +172,10 @@ int fult_comm_endpoint_create(fult_comm_endpoint_t *made, const fult_comm_endpoi
 
 int fult_comm_endpoint_destroy(fult_comm_endpoint_t gone) {
     if (!gone)
-        return no_endpoint("fult_comm_endpoint_destroy");
+        return reject_without_endpoint("fult_comm_endpoint_destroy");
     if (gone == fult_comm_world())
-        return wrong_argument("fult_comm_endpoint_destroy",
-                              "this is the world, which fult_comm_finalize destroys");
+        return reject_argument("fult_comm_endpoint_destroy",
+                               "this is the world, which fult_comm_finalize destroys");
     delete gone;
     the_context()->left.fetch_sub(1, std::memory_order_release);
     return FULT_SUCCESS;

@@ -33,7 +33,7 @@ int status_of_code(errc code) noexcept {
 
 } // namespace
 
-FULT_OPAQUE FULT_COLD int failed_with(int status, const char *text) noexcept {
+FULT_OPAQUE FULT_COLD int set_status(int status, const char *text) noexcept {
     try {
         last_text = text;
     } catch (const std::bad_alloc &) {
@@ -42,19 +42,19 @@ FULT_OPAQUE FULT_COLD int failed_with(int status, const char *text) noexcept {
     return status;
 }
 
-FULT_COLD int wrong_argument(const char *call, const char *what) noexcept {
+FULT_COLD int reject_argument(const char *call, const char *what) noexcept {
     try {
-        return failed_with(FULT_ERR_INVALID, (std::string(call) + ": " + what).c_str());
+        return set_status(FULT_ERR_INVALID, (std::string(call) + ": " + what).c_str());
     } catch (const std::bad_alloc &) {
-        return failed_with(FULT_ERR_INVALID, what);
+        return set_status(FULT_ERR_INVALID, what);
     }
 }
 
-FULT_COLD int no_endpoint(const char *call) noexcept {
+FULT_COLD int reject_without_endpoint(const char *call) noexcept {
     if (the_context())
-        return wrong_argument(
+        return reject_argument(
             call, "the endpoint is NULL; take fult_comm_world() or one of fult_comm_endpoint_create");
-    return failed_with(FULT_COMM_ERR_NO_CONTEXT, fult_comm_strerror(FULT_COMM_ERR_NO_CONTEXT));
+    return set_status(FULT_COMM_ERR_NO_CONTEXT, fult_comm_strerror(FULT_COMM_ERR_NO_CONTEXT));
 }
 
 // Derived classes come first.
@@ -62,21 +62,21 @@ FULT_COLD int status_of_exception(const char *call) noexcept {
     try {
         throw;
     } catch (const error &e) {
-        return failed_with(status_of_code(code_of(e)), e.what());
+        return set_status(status_of_code(code_of(e)), e.what());
     } catch (const std::bad_alloc &) {
-        return failed_with(FULT_ERR_NO_MEMORY, call);
+        return set_status(FULT_ERR_NO_MEMORY, call);
     } catch (const std::system_error &e) {
-        return failed_with(FULT_ERR_NO_MEMORY, e.what());
+        return set_status(FULT_ERR_NO_MEMORY, e.what());
     } catch (const std::length_error &e) {
-        return failed_with(FULT_ERR_NO_MEMORY, e.what());
+        return set_status(FULT_ERR_NO_MEMORY, e.what());
     } catch (const std::invalid_argument &e) {
-        return failed_with(FULT_ERR_INVALID, e.what());
+        return set_status(FULT_ERR_INVALID, e.what());
     } catch (const std::out_of_range &e) {
-        return failed_with(FULT_ERR_INVALID, e.what());
+        return set_status(FULT_ERR_INVALID, e.what());
     } catch (const std::logic_error &e) {
-        return failed_with(FULT_COMM_ERR_IN_USE, e.what());
+        return set_status(FULT_COMM_ERR_IN_USE, e.what());
     } catch (const std::exception &e) {
-        return failed_with(FULT_COMM_ERR_NETWORK, e.what());
+        return set_status(FULT_COMM_ERR_NETWORK, e.what());
     }
 }
 
@@ -112,10 +112,8 @@ const char *fult_comm_strerror(int status) {
         return "the region of the other rank is not offered any more: agree on when it ends, by a barrier "
                "for one";
     case FULT_ERR_INVALID: // fult_last_error, which fult_strerror names, has only what calls of fult.h refuse
-        return "an argument or a FULT_COMM_* variable is out of its range: fult_comm_error_text names "
-               "object; "
-               "see "
-               "fult/comm.h and `fult-comm-info`";
+        return "an argument or a FULT_COMM_* variable is out of its range: fult_comm_error_text names it; "
+               "see fult/comm.h and `fult-comm-info`";
     default:
         return fult_strerror(status);
     }

@@ -16,11 +16,11 @@ constexpr const char *no_memory_given = "the memory is NULL, and its size is not
 
 // Stores the text for fult_comm_error_text; returns the status. Out of line: the calling task may have been
 // moved to another thread during the call.
-int failed_with(int status, const char *text) noexcept;
+int set_status(int status, const char *text) noexcept;
 // The same for an argument: "<call>: <what>".
-int wrong_argument(const char *call, const char *what) noexcept;
+int reject_argument(const char *call, const char *what) noexcept;
 // For a NULL endpoint, a possible reason of which is a missing context.
-int no_endpoint(const char *call) noexcept;
+int reject_without_endpoint(const char *call) noexcept;
 
 // Returns the status for the exception that is being handled, and stores its text.
 int status_of_exception(const char *call) noexcept;

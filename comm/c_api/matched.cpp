@@ -23,7 +23,7 @@ constexpr const char *no_message = "there is no message";
 int fult_comm_mprobe(fult_comm_endpoint_t handle, int source, int64_t tag, fult_comm_message_t *message,
                      fult_comm_envelope *envelope) {
     if (!message)
-        return wrong_argument("fult_comm_mprobe", no_place);
+        return reject_argument("fult_comm_mprobe", no_place);
     *message = nullptr;
     return perform(handle, "fult_comm_mprobe", [&](endpoint &ep) {
         auto room = std::make_unique<fult_comm_message>(); // first: a message that is taken is received
@@ -36,9 +36,9 @@ int fult_comm_mprobe(fult_comm_endpoint_t handle, int source, int64_t tag, fult_
 int fult_comm_try_mprobe(fult_comm_endpoint_t handle, int source, int64_t tag, fult_comm_message_t *message,
                          fult_comm_envelope *envelope) {
     if (!message)
-        return wrong_argument("fult_comm_try_mprobe", no_place);
+        return reject_argument("fult_comm_try_mprobe", no_place);
     *message = nullptr;
-    return with(handle, "fult_comm_try_mprobe", [&](endpoint &ep) {
+    return call_with(handle, "fult_comm_try_mprobe", [&](endpoint &ep) {
         auto room = std::make_unique<fult_comm_message>();
         auto found = ep.try_mprobe(source, tag);
         if (!found)
@@ -51,8 +51,8 @@ int fult_comm_try_mprobe(fult_comm_endpoint_t handle, int source, int64_t tag, f
 }
 
 int fult_comm_mrecv(fult_comm_message_t *message, void *data, size_t size, fult_comm_envelope *envelope) {
-    if (!message || !*message || missing(data, size))
-        return wrong_argument("fult_comm_mrecv", message && *message ? no_memory_given : no_message);
+    if (!message || !*message || is_missing(data, size))
+        return reject_argument("fult_comm_mrecv", message && *message ? no_memory_given : no_message);
     return status_of("fult_comm_mrecv", [&] {
         const std::unique_ptr<fult_comm_message> one(std::exchange(*message, nullptr));
         write_envelope(envelope, one->object.recv(data, size));
@@ -61,10 +61,10 @@ int fult_comm_mrecv(fult_comm_message_t *message, void *data, size_t size, fult_
 }
 
 int fult_comm_imrecv(fult_comm_message_t *message, void *data, size_t size, fult_comm_request_t *request) {
-    if (!message || !*message || !request || missing(data, size))
-        return wrong_argument("fult_comm_imrecv", !message || !*message ? no_message
-                                                  : request             ? no_memory_given
-                                                            : "there is no place for the request");
+    if (!message || !*message || !request || is_missing(data, size))
+        return reject_argument("fult_comm_imrecv", !message || !*message ? no_message
+                                                   : request             ? no_memory_given
+                                                             : "there is no place for the request");
     *request = nullptr;
     return status_of("fult_comm_imrecv", [&] {
         *request = request_handle((*message)->object.irecv(data, size));

@@ -11,12 +11,12 @@ namespace {
 // Converts lists of C structures to those of C++.
 template <class To, class From>
 std::vector<To> parts_of(const char *call, const From *given, std::size_t count) {
-    if (missing(given, count))
+    if (is_missing(given, count))
         throw std::invalid_argument(std::string(call) + ": the list is NULL, and its length is not 0");
     std::vector<To> all;
     all.reserve(count);
     for (std::size_t i = 0; i < count; ++i) {
-        if (missing(given[i].data, given[i].size))
+        if (is_missing(given[i].data, given[i].size))
             throw std::invalid_argument(std::string(call) + ": part " + std::to_string(i) + ": " +
                                         no_memory_given);
         all.push_back({given[i].data, given[i].size});
@@ -27,22 +27,22 @@ std::vector<To> parts_of(const char *call, const From *given, std::size_t count)
 } // namespace
 
 int fult_comm_send(fult_comm_endpoint_t handle, const void *data, size_t size, int destination, int64_t tag) {
-    if (missing(data, size))
-        return wrong_argument("fult_comm_send", no_memory_given);
+    if (is_missing(data, size))
+        return reject_argument("fult_comm_send", no_memory_given);
     return perform(handle, "fult_comm_send", [&](endpoint &ep) { ep.send(data, size, destination, tag); });
 }
 
 int fult_comm_ssend(fult_comm_endpoint_t handle, const void *data, size_t size, int destination,
                     int64_t tag) {
-    if (missing(data, size))
-        return wrong_argument("fult_comm_ssend", no_memory_given);
+    if (is_missing(data, size))
+        return reject_argument("fult_comm_ssend", no_memory_given);
     return perform(handle, "fult_comm_ssend", [&](endpoint &ep) { ep.ssend(data, size, destination, tag); });
 }
 
 int fult_comm_recv(fult_comm_endpoint_t handle, void *data, size_t size, int source, int64_t tag,
                    fult_comm_envelope *envelope) {
-    if (missing(data, size))
-        return wrong_argument("fult_comm_recv", no_memory_given);
+    if (is_missing(data, size))
+        return reject_argument("fult_comm_recv", no_memory_given);
     return perform(handle, "fult_comm_recv",
                    [&](endpoint &ep) { write_envelope(envelope, ep.recv(data, size, source, tag)); });
 }
@@ -50,8 +50,8 @@ int fult_comm_recv(fult_comm_endpoint_t handle, void *data, size_t size, int sou
 int fult_comm_sendrecv(fult_comm_endpoint_t handle, const void *out, size_t out_size, int destination,
                        int64_t out_tag, void *in, size_t in_size, int source, int64_t in_tag,
                        fult_comm_envelope *envelope) {
-    if (missing(out, out_size) || missing(in, in_size))
-        return wrong_argument("fult_comm_sendrecv", no_memory_given);
+    if (is_missing(out, out_size) || is_missing(in, in_size))
+        return reject_argument("fult_comm_sendrecv", no_memory_given);
     return perform(handle, "fult_comm_sendrecv", [&](endpoint &ep) {
         write_envelope(envelope,
                        ep.sendrecv(out, out_size, destination, out_tag, in, in_size, source, in_tag));
@@ -80,7 +80,7 @@ int fult_comm_probe(fult_comm_endpoint_t handle, int source, int64_t tag, fult_c
 }
 
 int fult_comm_try_probe(fult_comm_endpoint_t handle, int source, int64_t tag, fult_comm_envelope *envelope) {
-    return with(handle, "fult_comm_try_probe", [&](endpoint &ep) {
+    return call_with(handle, "fult_comm_try_probe", [&](endpoint &ep) {
         const auto found = ep.try_probe(source, tag);
         if (!found)
             return int{FULT_ERR_BUSY};
@@ -91,17 +91,17 @@ int fult_comm_try_probe(fult_comm_endpoint_t handle, int source, int64_t tag, fu
 
 int fult_comm_enqueue(fult_comm_endpoint_t handle, const void *data, size_t size, int destination,
                       int64_t tag) {
-    if (missing(data, size))
-        return wrong_argument("fult_comm_enqueue", no_memory_given);
-    return with(handle, "fult_comm_enqueue", [&](endpoint &ep) {
+    if (is_missing(data, size))
+        return reject_argument("fult_comm_enqueue", no_memory_given);
+    return call_with(handle, "fult_comm_enqueue", [&](endpoint &ep) {
         return ep.enqueue(data, size, destination, tag) ? int{FULT_SUCCESS} : int{FULT_ERR_BUSY};
     });
 }
 
 int fult_comm_dequeue(fult_comm_endpoint_t handle, void **data, fult_comm_envelope *envelope) {
     if (!data)
-        return wrong_argument("fult_comm_dequeue", "there is no place for the message's address");
-    return with(handle, "fult_comm_dequeue", [&](endpoint &ep) {
+        return reject_argument("fult_comm_dequeue", "there is no place for the message's address");
+    return call_with(handle, "fult_comm_dequeue", [&](endpoint &ep) {
         auto first = ep.dequeue();
         if (!first)
             return int{FULT_ERR_BUSY};

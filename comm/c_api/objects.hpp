@@ -29,23 +29,24 @@ struct c_context {
     fult_comm_endpoint world{object.world()};
     std::atomic<std::size_t> left{0}; // endpoints and regions not destroyed yet
 };
-c_context *the_context() noexcept; // nullptr: none
-int without_context() noexcept;    // the status for that
+c_context *the_context() noexcept;     // nullptr: none
+int reject_without_context() noexcept; // the status for that
 endpoint_options endpoint_options_of(const fult_comm_endpoint_attr *given, const char *call);
 
 // body(the C++ endpoint) returns the status.
-template <class Body> int with(fult_comm_endpoint_t handle, const char *call, const Body &body) noexcept {
-    return handle ? status_of(call, [&] { return body(handle->object); }) : no_endpoint(call);
+template <class Body>
+int call_with(fult_comm_endpoint_t handle, const char *call, const Body &body) noexcept {
+    return handle ? status_of(call, [&] { return body(handle->object); }) : reject_without_endpoint(call);
 }
 // body(the C++ endpoint) throws or succeeds.
 template <class Body> int perform(fult_comm_endpoint_t handle, const char *call, const Body &body) noexcept {
-    return with(handle, call, [&](endpoint &ep) {
+    return call_with(handle, call, [&](endpoint &ep) {
         body(ep);
         return int{FULT_SUCCESS};
     });
 }
 
 // True if data is NULL and size is not 0.
-inline bool missing(const void *data, std::size_t size) noexcept { return !data && size != 0; }
+inline bool is_missing(const void *data, std::size_t size) noexcept { return !data && size != 0; }
 
 } // namespace fult::comm::detail

@@ -21,8 +21,8 @@ remote_region there(const fult_comm_remote_region &r) noexcept { return {r.rank,
 template <class Memory>
 int make_region(const char *call, fult_comm_region_t *region, fult_comm_endpoint_t handle, Memory *base,
                 std::size_t size) noexcept {
-    if (!region || missing(base, size))
-        return wrong_argument(call, region ? no_memory_given : "there is no place for the region");
+    if (!region || is_missing(base, size))
+        return reject_argument(call, region ? no_memory_given : "there is no place for the region");
     return perform(handle, call, [&](endpoint &ep) {
         *region = std::make_unique<fult_comm_region>(fult_comm_region{fult::comm::region(ep, base, size)})
                       .release();
@@ -34,8 +34,8 @@ int make_region(const char *call, fult_comm_region_t *region, fult_comm_endpoint
 template <class Access>
 int reach(const char *call, fult_comm_endpoint_t handle, const void *data, std::size_t size,
           const fult_comm_remote_region *remote, const Access &access) noexcept {
-    if (!remote || missing(data, size))
-        return wrong_argument(call, remote ? no_memory_given : "the remote region is NULL");
+    if (!remote || is_missing(data, size))
+        return reject_argument(call, remote ? no_memory_given : "the remote region is NULL");
     return perform(handle, call, [&](endpoint &ep) { access(ep, there(*remote)); });
 }
 // The same, returning a request.
@@ -43,7 +43,7 @@ template <class Begin>
 int begin(const char *call, fult_comm_endpoint_t handle, const void *data, std::size_t size,
           const fult_comm_remote_region *remote, fult_comm_request_t *request, const Begin &how) noexcept {
     if (!request)
-        return wrong_argument(call, "there is no place for the request");
+        return reject_argument(call, "there is no place for the request");
     *request = nullptr;
     return reach(call, handle, data, size, remote,
                  [&](endpoint &ep, const remote_region &r) { *request = request_handle(how(ep, r)); });
@@ -63,7 +63,7 @@ int fult_comm_region_create_const(fult_comm_region_t *region, fult_comm_endpoint
 
 int fult_comm_region_remote(fult_comm_region_t region, fult_comm_remote_region *remote) {
     if (!region || !remote)
-        return wrong_argument("fult_comm_region_remote", "the region or the result pointer is NULL");
+        return reject_argument("fult_comm_region_remote", "the region or the result pointer is NULL");
     const remote_region its = region->object.remote();
     *remote = {its.rank, its.writable, its.id, its.size};
     return FULT_SUCCESS;
@@ -71,7 +71,7 @@ int fult_comm_region_remote(fult_comm_region_t region, fult_comm_remote_region *
 
 int fult_comm_region_destroy(fult_comm_region_t gone) {
     if (!gone)
-        return wrong_argument("fult_comm_region_destroy", "the region is NULL");
+        return reject_argument("fult_comm_region_destroy", "the region is NULL");
     delete gone;
     the_context()->left.fetch_sub(1, std::memory_order_release);
     return FULT_SUCCESS;

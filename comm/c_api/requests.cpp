@@ -25,8 +25,8 @@ constexpr const char *no_list = "the list is NULL, and its length is not 0";
 
 int fult_comm_isend(fult_comm_endpoint_t handle, const void *data, size_t size, int destination, int64_t tag,
                     fult_comm_request_t *request) {
-    if (!request || missing(data, size))
-        return wrong_argument("fult_comm_isend", request ? no_memory_given : no_place_for_request);
+    if (!request || is_missing(data, size))
+        return reject_argument("fult_comm_isend", request ? no_memory_given : no_place_for_request);
     *request = nullptr;
     return perform(handle, "fult_comm_isend",
                    [&](endpoint &ep) { *request = request_handle(ep.isend(data, size, destination, tag)); });
@@ -34,8 +34,8 @@ int fult_comm_isend(fult_comm_endpoint_t handle, const void *data, size_t size, 
 
 int fult_comm_issend(fult_comm_endpoint_t handle, const void *data, size_t size, int destination, int64_t tag,
                      fult_comm_request_t *request) {
-    if (!request || missing(data, size))
-        return wrong_argument("fult_comm_issend", request ? no_memory_given : no_place_for_request);
+    if (!request || is_missing(data, size))
+        return reject_argument("fult_comm_issend", request ? no_memory_given : no_place_for_request);
     *request = nullptr;
     return perform(handle, "fult_comm_issend",
                    [&](endpoint &ep) { *request = request_handle(ep.issend(data, size, destination, tag)); });
@@ -43,8 +43,8 @@ int fult_comm_issend(fult_comm_endpoint_t handle, const void *data, size_t size,
 
 int fult_comm_irecv(fult_comm_endpoint_t handle, void *data, size_t size, int source, int64_t tag,
                     fult_comm_request_t *request) {
-    if (!request || missing(data, size))
-        return wrong_argument("fult_comm_irecv", request ? no_memory_given : no_place_for_request);
+    if (!request || is_missing(data, size))
+        return reject_argument("fult_comm_irecv", request ? no_memory_given : no_place_for_request);
     *request = nullptr;
     return perform(handle, "fult_comm_irecv",
                    [&](endpoint &ep) { *request = request_handle(ep.irecv(data, size, source, tag)); });
@@ -52,7 +52,7 @@ int fult_comm_irecv(fult_comm_endpoint_t handle, void *data, size_t size, int so
 
 int fult_comm_test(fult_comm_request_t *one, fult_comm_envelope *envelope) {
     if (!one)
-        return wrong_argument("fult_comm_test", no_place_for_request);
+        return reject_argument("fult_comm_test", no_place_for_request);
     if (request_state *p = target_of(*one); p && !p->is_complete()) {
         p->device->progress_fairly();
         if (!p->is_complete())
@@ -63,13 +63,13 @@ int fult_comm_test(fult_comm_request_t *one, fult_comm_envelope *envelope) {
 
 int fult_comm_wait(fult_comm_request_t *one, fult_comm_envelope *envelope) {
     if (!one)
-        return wrong_argument("fult_comm_wait", no_place_for_request);
+        return reject_argument("fult_comm_wait", no_place_for_request);
     return take_result("fult_comm_wait", *one, envelope);
 }
 
 int fult_comm_wait_all(fult_comm_request_t *all, size_t count, fult_comm_envelope *envelopes, int *results) {
-    if (missing(all, count))
-        return wrong_argument("fult_comm_wait_all", no_list);
+    if (is_missing(all, count))
+        return reject_argument("fult_comm_wait_all", no_list);
     await_all(count, [&](std::size_t i) { return target_of(all[i]); });
     int first = FULT_SUCCESS;
     std::string text;
@@ -82,12 +82,12 @@ int fult_comm_wait_all(fult_comm_request_t *all, size_t count, fult_comm_envelop
             text = fult_comm_error_text();
         }
     }
-    return first == FULT_SUCCESS ? first : failed_with(first, text.c_str());
+    return first == FULT_SUCCESS ? first : set_status(first, text.c_str());
 }
 
 int fult_comm_wait_any(fult_comm_request_t *all, size_t count, size_t *index, fult_comm_envelope *envelope) {
-    if (missing(all, count) || !index)
-        return wrong_argument("fult_comm_wait_any", index ? no_list : "there is no place for the index");
+    if (is_missing(all, count) || !index)
+        return reject_argument("fult_comm_wait_any", index ? no_list : "there is no place for the index");
     *index = await_any(count, [&](std::size_t i) { return target_of(all[i]); });
     return *index == count ? int{FULT_SUCCESS} : take_result("fult_comm_wait_any", all[*index], envelope);
 }

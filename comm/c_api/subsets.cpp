@@ -10,10 +10,10 @@ int fult_comm_endpoint_subset(fult_comm_endpoint_t *made, fult_comm_endpoint_t p
                               size_t count, int64_t tag, const fult_comm_endpoint_attr *attr) {
     constexpr const char *call = "fult_comm_endpoint_subset";
     if (!the_context())
-        return without_context();
-    if (!made || missing(ranks, count))
-        return wrong_argument(call, made ? "the list is NULL, and its length is not 0"
-                                         : "there is no place for the endpoint");
+        return reject_without_context();
+    if (!made || is_missing(ranks, count))
+        return reject_argument(call, made ? "the list is NULL, and its length is not 0"
+                                          : "there is no place for the endpoint");
     return perform(parent, call, [&](endpoint &ep) {
         *made = std::make_unique<fult_comm_endpoint>(
                     ep.subset({ranks, count}, tag, endpoint_options_of(attr, call)))

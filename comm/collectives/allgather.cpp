@@ -12,7 +12,7 @@ constexpr std::size_t large_in_all = std::size_t{64} << 10;
 
 // Bruck et al., "Efficient Algorithms for All-to-All Communications in Multiport Message-Passing Systems",
 // 1997: the blocks that a rank has double each round, in a circle that begins with its own block.
-void by_doubling(collective_call &call, const void *in, void *out, std::size_t block) {
+void allgather_bruck(collective_call &call, const void *in, void *out, std::size_t block) {
     const int ranks = call.size();
     scratch all(static_cast<std::size_t>(ranks) * block);
     copy_bytes(all.data(), in, block);
@@ -30,7 +30,7 @@ void by_doubling(collective_call &call, const void *in, void *out, std::size_t b
     copy_bytes(out, offset(all.data(), before), own);
 }
 
-void by_ring(collective_call &call, const void *in, void *out, std::size_t block) {
+void allgather_ring(collective_call &call, const void *in, void *out, std::size_t block) {
     const auto place = [&](int distance) {
         return offset(out, static_cast<std::size_t>(call.neighbour(distance)) * block);
     };
@@ -44,9 +44,9 @@ void by_ring(collective_call &call, const void *in, void *out, std::size_t block
 void allgather(endpoint &ep, const void *in, void *out, std::size_t block, std::uint32_t sequence) {
     collective_call call(ep, collective::allgather, sequence);
     if (static_cast<std::size_t>(call.size()) * block < large_in_all)
-        by_doubling(call, in, out, block);
+        allgather_bruck(call, in, out, block);
     else
-        by_ring(call, in, out, block);
+        allgather_ring(call, in, out, block);
 }
 
 // In a ring.

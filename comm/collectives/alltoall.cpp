@@ -6,11 +6,11 @@ namespace fult::comm::detail {
 namespace {
 
 // Block size up to which forwarding is better than more messages; with few ranks there are no more.
-constexpr std::size_t small = 256;
-constexpr int few = 4;
+constexpr std::size_t max_bruck_block = 256;
+constexpr int max_pairwise_ranks = 4;
 
 // Bruck et al. 1997: a block that must move by d ranks moves in the rounds of the 1 bits of d.
-void by_bits(collective_call &call, const void *in, void *out, std::size_t block) {
+void alltoall_bruck(collective_call &call, const void *in, void *out, std::size_t block) {
     const auto ranks = static_cast<std::size_t>(call.size());
     const auto rank = static_cast<std::size_t>(call.rank());
     scratch held(ranks * block), going(ranks * block), coming(ranks * block);
@@ -34,7 +34,8 @@ void by_bits(collective_call &call, const void *in, void *out, std::size_t block
 }
 
 // Pairwise: in each step every rank sends to one and receives from one.
-template <class Out, class In> void by_pairs(collective_call &call, const Out &out_of, const In &in_of) {
+template <class Out, class In>
+void alltoall_pairwise(collective_call &call, const Out &out_of, const In &in_of) {
     for (int step = 1; step < call.size(); ++step) {
         const int to = call.neighbour(step), from = call.neighbour(-step);
         FULT_ASSERT(to != call.rank() && from != call.rank());
@@ -48,13 +49,13 @@ template <class Out, class In> void by_pairs(collective_call &call, const Out &o
 
 void alltoall(endpoint &ep, const void *in, void *out, std::size_t block, std::uint32_t sequence) {
     collective_call call(ep, collective::alltoall, sequence);
-    if (block <= small && call.size() > few) {
-        by_bits(call, in, out, block);
+    if (block <= max_bruck_block && call.size() > max_pairwise_ranks) {
+        alltoall_bruck(call, in, out, block);
         return;
     }
     const auto own = static_cast<std::size_t>(call.rank()) * block;
     copy_bytes(offset(out, own), offset(in, own), block);
-    by_pairs(
+    alltoall_pairwise(
         call, [&](std::size_t rank) { return std::span<const std::byte>(offset(in, rank * block), block); },
         [&](std::size_t rank) { return std::span<std::byte>(offset(out, rank * block), block); });
 }
@@ -73,7 +74,7 @@ void alltoallv(endpoint &ep, const void *in, sizes in_sizes, sizes in_offsets, v
     };
     check_fits("alltoallv", "what this rank has for itself (bytes)", in_sizes[rank], out_sizes[rank]);
     copy_bytes(coming(rank).data(), going(rank).data(), going(rank).size());
-    by_pairs(call, going, coming);
+    alltoall_pairwise(call, going, coming);
 }
 
 void alltoallv(endpoint &ep, const void *in, sizes in_counts, void *out, sizes out_counts,

@@ -9,10 +9,10 @@ namespace {
 
 // From this size on the tree costs more: it sends all data once for each of its levels.
 constexpr std::size_t large_broadcast = std::size_t{256} << 10;
-constexpr int few_ranks = 4; // up to so many ranks the tree is as good
+constexpr int max_tree_ranks = 4; // up to so many ranks the tree is as good
 
 // Binomial tree with ranks counted from the root: clearing its lowest bit gives a rank's parent.
-void by_tree(collective_call &call, void *data, std::size_t size, int root) {
+void broadcast_tree(collective_call &call, void *data, std::size_t size, int root) {
     const int own = call.neighbour(-root);
     int bit = 1;
     for (; bit < call.size(); bit *= 2)
@@ -26,7 +26,7 @@ void by_tree(collective_call &call, void *data, std::size_t size, int root) {
 }
 
 // The root scatters the parts along the same tree; then they are allgathered in a ring (van de Geijn).
-void by_parts(collective_call &call, void *data, std::size_t size, int root) {
+void broadcast_scatter_allgather(collective_call &call, void *data, std::size_t size, int root) {
     const auto ranks = static_cast<std::size_t>(call.size());
     const auto own = static_cast<std::size_t>(call.neighbour(-root));
     const std::size_t part = (size + ranks - 1) / ranks;
@@ -56,10 +56,10 @@ void by_parts(collective_call &call, void *data, std::size_t size, int root) {
 void broadcast(endpoint &ep, void *data, std::size_t size, int root, std::uint32_t sequence) {
     collective_call call(ep, collective::broadcast, sequence);
     call.check_root(root);
-    if (size >= large_broadcast && call.size() > few_ranks)
-        by_parts(call, data, size, root);
+    if (size >= large_broadcast && call.size() > max_tree_ranks)
+        broadcast_scatter_allgather(call, data, size, root);
     else
-        by_tree(call, data, size, root);
+        broadcast_tree(call, data, size, root);
 }
 
 } // namespace fult::comm::detail

@@ -13,7 +13,7 @@ constexpr std::size_t large_block = std::size_t{16} << 10;
 
 // Each rank gathers the blocks of its subtree, counted from the root; the root gets them in a circle that
 // begins with its own.
-void by_tree(collective_call &call, const void *in, void *out, std::size_t block, int root) {
+void gather_tree(collective_call &call, const void *in, void *out, std::size_t block, int root) {
     const int own = call.neighbour(-root), ranks = call.size();
     const int children = own == 0 ? ranks : std::min(own & -own, ranks - own); // including itself
     FULT_ASSERT(children >= 1 && own + children <= ranks, "a subtree is a run of ranks");
@@ -41,7 +41,7 @@ void gather(endpoint &ep, const void *in, void *out, std::size_t block, int root
     collective_call call(ep, collective::gather, sequence);
     call.check_root(root);
     if (block < large_block) {
-        by_tree(call, in, out, block, root);
+        gather_tree(call, in, out, block, root);
         return;
     }
     if (call.rank() != root) {

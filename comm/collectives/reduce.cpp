@@ -21,9 +21,9 @@ enum rounds : std::uint32_t { folding = 64, unfolding, to_root };
 
 // The ranks that take part if their number is not a power of two: of the first ranks, each pair becomes one.
 // As seen by one rank.
-class folded {
+class folded_ranks {
   public:
-    folded(const collective_call &call, int rank)
+    folded_ranks(const collective_call &call, int rank)
         : power_(static_cast<int>(std::bit_floor(static_cast<unsigned>(call.size())))),
           pairs_(call.size() - power_),
           rank_(rank) {}
@@ -38,14 +38,14 @@ class folded {
 };
 
 // All exchange all values, with runs that double (recursive doubling).
-void by_doubling(collective_call &call, const folded &those, void *out, void *room, std::size_t count,
-                 const combiner &reduction) {
+void allreduce_doubling(collective_call &call, const folded_ranks &participants, void *out, void *room,
+                        std::size_t count, const combiner &reduction) {
     std::uint32_t round = 0;
-    for (int distance = 1; distance < those.power(); distance *= 2, ++round) {
-        const int other = those.number() ^ distance;
-        call.exchange(out, count * reduction.element, those.rank_of(other), room, count * reduction.element,
-                      those.rank_of(other), round);
-        combine(reduction, out, room, other < those.number(), count);
+    for (int distance = 1; distance < participants.power(); distance *= 2, ++round) {
+        const int other = participants.number() ^ distance;
+        call.exchange(out, count * reduction.element, participants.rank_of(other), room,
+                      count * reduction.element, participants.rank_of(other), round);
+        combine(reduction, out, room, other < participants.number(), count);
     }
 }
 
@@ -55,28 +55,29 @@ struct part {
 };
 struct halving {
     part kept, given;
-    int distance, other; // indices among those that take part
+    int distance, other; // indices among participants that take part
 };
 
 // Halves the vector while the runs double: finally each rank holds a part of the result (Rabenseifner).
-std::vector<halving> scatter(collective_call &call, const folded &those, void *out, void *room,
-                             std::size_t count, const combiner &reduction) {
+std::vector<halving> reduce_scatter_halving(collective_call &call, const folded_ranks &participants,
+                                            void *out, void *room, std::size_t count,
+                                            const combiner &reduction) {
     std::vector<halving> steps;
     part own{0, count};
     std::uint32_t round = 0;
-    for (int distance = 1; distance < those.power(); distance *= 2, ++round) {
-        const int other = those.number() ^ distance, to = those.rank_of(other);
+    for (int distance = 1; distance < participants.power(); distance *= 2, ++round) {
+        const int other = participants.number() ^ distance, to = participants.rank_of(other);
         const std::size_t middle = own.begin + (own.end - own.begin) / 2;
         const part low{own.begin, middle}, high{middle, own.end};
-        const bool lower = (those.number() & distance) == 0;
+        const bool lower = (participants.number() & distance) == 0;
         const halving now{lower ? low : high, lower ? high : low, distance, other};
         const std::size_t kept = now.kept.end - now.kept.begin;
-        FULT_ASSERT(own.begin <= middle && middle <= own.end && other < those.power());
+        FULT_ASSERT(own.begin <= middle && middle <= own.end && other < participants.power());
         call.exchange(offset(out, now.given.begin * reduction.element),
                       (now.given.end - now.given.begin) * reduction.element, to, room,
                       kept * reduction.element, to, round);
-        combine(reduction, offset(out, now.kept.begin * reduction.element), room, other < those.number(),
-                kept);
+        combine(reduction, offset(out, now.kept.begin * reduction.element), room,
+                other < participants.number(), kept);
         steps.push_back(now);
         own = now.kept;
     }
@@ -84,12 +85,12 @@ std::vector<halving> scatter(collective_call &call, const folded &those, void *o
 }
 
 // Then allgathers the result in reverse order.
-void by_halving(collective_call &call, const folded &those, void *out, void *room, std::size_t count,
-                const combiner &reduction) {
-    const auto steps = scatter(call, those, out, room, count, reduction);
+void allreduce_halving(collective_call &call, const folded_ranks &participants, void *out, void *room,
+                       std::size_t count, const combiner &reduction) {
+    const auto steps = reduce_scatter_halving(call, participants, out, room, count, reduction);
     auto round = static_cast<std::uint32_t>(steps.size());
     for (auto each = steps.rbegin(); each != steps.rend(); ++each, ++round) {
-        const int other = those.rank_of(each->other);
+        const int other = participants.rank_of(each->other);
         call.exchange(offset(out, each->kept.begin * reduction.element),
                       (each->kept.end - each->kept.begin) * reduction.element, other,
                       offset(out, each->given.begin * reduction.element),
@@ -98,13 +99,13 @@ void by_halving(collective_call &call, const folded &those, void *out, void *roo
 }
 
 // Or gathers it at one rank: of each two, the one nearer to it gets what the other has, which is done then.
-void by_halving_at(int root_number, collective_call &call, const folded &those, void *out, void *room,
-                   std::size_t count, const combiner &reduction) {
-    const auto steps = scatter(call, those, out, room, count, reduction);
+void reduce_halving(int root_number, collective_call &call, const folded_ranks &participants, void *out,
+                    void *room, std::size_t count, const combiner &reduction) {
+    const auto steps = reduce_scatter_halving(call, participants, out, room, count, reduction);
     auto round = static_cast<std::uint32_t>(steps.size());
     for (auto each = steps.rbegin(); each != steps.rend(); ++each, ++round) {
-        const int other = those.rank_of(each->other);
-        if (((those.number() ^ root_number) & each->distance) != 0) {
+        const int other = participants.rank_of(each->other);
+        if (((participants.number() ^ root_number) & each->distance) != 0) {
             call.send(offset(out, each->kept.begin * reduction.element),
                       (each->kept.end - each->kept.begin) * reduction.element, other, round);
             return;
@@ -115,21 +116,22 @@ void by_halving_at(int root_number, collective_call &call, const folded &those, 
 }
 
 // The first rank of each surplus pair gives its values to the second; the result is in `sum`.
-void reduce_by_parts(collective_call &call, void *sum, std::size_t count, int root,
-                     const combiner &reduction) {
+void reduce_scatter_gather(collective_call &call, void *sum, std::size_t count, int root,
+                           const combiner &reduction) {
     const std::size_t size = count * reduction.element;
     const int rank = call.rank();
-    const folded those(call, rank), at_root(call, root);
-    FULT_ASSERT(those.leaves() || those.rank_of(those.number()) == rank, "each participant has one number");
-    if (those.leaves()) {
+    const folded_ranks participants(call, rank), at_root(call, root);
+    FULT_ASSERT(participants.leaves() || participants.rank_of(participants.number()) == rank,
+                "each participant has one number");
+    if (participants.leaves()) {
         call.send(sum, size, rank + 1, folding);
     } else {
         scratch room(size);
-        if (those.in_pair()) {
+        if (participants.in_pair()) {
             call.recv(room.data(), size, rank - 1, folding);
             combine(reduction, sum, room.data(), true, count);
         }
-        by_halving_at(at_root.number(), call, those, sum, room.data(), count, reduction);
+        reduce_halving(at_root.number(), call, participants, sum, room.data(), count, reduction);
     }
     if (!at_root.leaves())
         return;
@@ -141,8 +143,7 @@ void reduce_by_parts(collective_call &call, void *sum, std::size_t count, int ro
 
 // A binomial tree that is always rooted at rank 0: the runs stay in order. One more message sends the result
 // to another root.
-void reduce_by_tree(collective_call &call, void *sum, std::size_t count, int root,
-                    const combiner &reduction) {
+void reduce_tree(collective_call &call, void *sum, std::size_t count, int root, const combiner &reduction) {
     const std::size_t size = count * reduction.element;
     const int rank = call.rank();
     scratch room(size);
@@ -173,32 +174,32 @@ void allreduce(endpoint &ep, const void *in, void *out, std::size_t count, const
     copy_bytes(out, in, size);
     if (call.size() == 1)
         return;
-    const folded those(call, call.rank());
-    FULT_ASSERT(those.power() <= call.size() && call.size() < 2 * those.power());
-    if (those.leaves()) {
+    const folded_ranks participants(call, call.rank());
+    FULT_ASSERT(participants.power() <= call.size() && call.size() < 2 * participants.power());
+    if (participants.leaves()) {
         call.send(out, size, call.rank() + 1, folding);
         call.recv(out, size, call.rank() + 1, unfolding);
         return;
     }
     scratch room(size);
-    if (those.in_pair()) {
+    if (participants.in_pair()) {
         call.recv(room.data(), size, call.rank() - 1, folding);
         combine(reduction, out, room.data(), true, count);
     }
-    if (size >= large_vector && count >= static_cast<std::size_t>(those.power()))
-        by_halving(call, those, out, room.data(), count, reduction);
+    if (size >= large_vector && count >= static_cast<std::size_t>(participants.power()))
+        allreduce_halving(call, participants, out, room.data(), count, reduction);
     else
-        by_doubling(call, those, out, room.data(), count, reduction);
-    if (those.in_pair())
+        allreduce_doubling(call, participants, out, room.data(), count, reduction);
+    if (participants.in_pair())
         call.send(out, size, call.rank() - 1, unfolding);
 }
 
 void reduce_at(int root, collective_call &call, void *sum, std::size_t count, const combiner &reduction) {
     const std::size_t size = count * reduction.element;
     if (call.size() > 1 && size >= large_for_one && count >= static_cast<std::size_t>(call.size()))
-        reduce_by_parts(call, sum, count, root, reduction);
+        reduce_scatter_gather(call, sum, count, root, reduction);
     else
-        reduce_by_tree(call, sum, count, root, reduction);
+        reduce_tree(call, sum, count, root, reduction);
 }
 
 void reduce(endpoint &ep, const void *in, void *out, std::size_t count, int root, const combiner &reduction,

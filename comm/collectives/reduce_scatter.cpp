@@ -14,8 +14,8 @@ constexpr std::uint32_t scattering = 70; // the round of the second half; those 
 
 // Each rank gets its part from one other in each step (pairwise exchange; Thakur, Rabenseifner, Gropp 2005).
 // The parts arrive in a circle, so the operator must be commutative.
-void by_pairs(collective_call &call, const void *in, void *out, const layout_of_blocks &parts,
-              const combiner &reduction) {
+void reduce_scatter_pairwise(collective_call &call, const void *in, void *out, const layout_of_blocks &parts,
+                             const combiner &reduction) {
     const auto own = static_cast<std::size_t>(call.rank());
     const std::size_t size = parts.sizes_of[own];
     scratch sum(size), room(size);
@@ -35,7 +35,7 @@ void reduce_scatter(collective_call &call, const void *in, void *out, const layo
     const auto own = static_cast<std::size_t>(call.rank());
     const std::size_t all = parts.offsets.back() + parts.sizes_of.back();
     if (reduction.commutative && all >= large_reduction) {
-        by_pairs(call, in, out, parts, reduction);
+        reduce_scatter_pairwise(call, in, out, parts, reduction);
         return;
     }
     scratch sum(all);

@@ -10,8 +10,8 @@ namespace fult::comm::detail {
 namespace {
 
 // `prefix` holds this rank's values, or nothing if `has_prefix` is false.
-void prefixes(collective_call &call, void *sum, void *prefix, bool has_prefix, std::size_t count,
-              const combiner &reduction) {
+void compute_prefixes(collective_call &call, void *sum, void *prefix, bool has_prefix, std::size_t count,
+                      const combiner &reduction) {
     const std::size_t size = count * reduction.element;
     scratch room(size);
     std::uint32_t round = 0;
@@ -42,7 +42,7 @@ void scan(endpoint &ep, const void *in, void *out, std::size_t count, const comb
     scratch sum(size);
     copy_bytes(sum.data(), in, size);
     copy_bytes(out, in, size);
-    prefixes(call, sum.data(), out, true, count, reduction);
+    compute_prefixes(call, sum.data(), out, true, count, reduction);
 }
 
 void exscan(endpoint &ep, const void *in, void *out, std::size_t count, const combiner &reduction,
@@ -51,7 +51,7 @@ void exscan(endpoint &ep, const void *in, void *out, std::size_t count, const co
     const std::size_t size = count * reduction.element;
     scratch sum(size);
     copy_bytes(sum.data(), in, size);
-    prefixes(call, sum.data(), out, false, count, reduction);
+    compute_prefixes(call, sum.data(), out, false, count, reduction);
 }
 
 } // namespace fult::comm::detail

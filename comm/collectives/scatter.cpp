@@ -12,7 +12,7 @@ constexpr std::size_t large_part = std::size_t{4} << 10;
 
 // Binomial tree with ranks counted from the root: each rank gets the blocks of its subtree, and passes on
 // those of its children (Thakur, Rabenseifner, Gropp 2005).
-void down_tree(collective_call &call, const void *in, void *out, std::size_t block, int root) {
+void scatter_tree(collective_call &call, const void *in, void *out, std::size_t block, int root) {
     const int own = call.neighbour(-root), ranks = call.size();
     const int children = own == 0 ? ranks : std::min(own & -own, ranks - own); // including itself
     FULT_ASSERT(children >= 1 && own + children <= ranks, "a subtree is a run of ranks");
@@ -57,7 +57,7 @@ void scatter(endpoint &ep, const void *in, void *out, std::size_t block, int roo
     collective_call call(ep, collective::scatter, sequence);
     call.check_root(root);
     if (block < large_part && call.size() > 2) {
-        down_tree(call, in, out, block, root);
+        scatter_tree(call, in, out, block, root);
         return;
     }
     if (call.rank() != root) {

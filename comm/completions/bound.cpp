@@ -40,27 +40,29 @@ namespace {
 
 // The operation may end, on another thread, while the call that starts it still uses it: both keep a
 // reference.
-template <class Operation> struct bound final : Operation, callback {
+template <class Operation> struct bound_operation final : Operation, callback {
     comm::completion *object;
     std::uint64_t user_data;
-    std::atomic<unsigned> keepers{2};
-    bound(comm::completion &completion, std::uint64_t data) noexcept : object(&completion), user_data(data) {
+    std::atomic<unsigned> references{2};
+    bound_operation(comm::completion &completion, std::uint64_t data) noexcept
+        : object(&completion), user_data(data) {
         this->finished = [](operation &op, callback_queue *callbacks) noexcept {
-            auto &self = static_cast<bound &>(op);
+            auto &self = static_cast<bound_operation &>(op);
             if (callbacks)
                 callbacks->add(self);
             else
                 self.end();
         };
-        this->run = [](callback &due) noexcept { static_cast<bound &>(due).end(); };
+        this->run = [](callback &due) noexcept { static_cast<bound_operation &>(due).end(); };
     }
     void end() noexcept {
         object->complete_expected({this->envelope, this->failure, user_data});
         drop();
     }
     void drop() noexcept {
-        FULT_ASSERT(keepers.load(std::memory_order_relaxed) != 0, "each of the two drops its reference once");
-        if (keepers.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        FULT_ASSERT(references.load(std::memory_order_relaxed) != 0,
+                    "each of the two drops its reference once");
+        if (references.fetch_sub(1, std::memory_order_acq_rel) == 1)
             delete this;
     }
 };
@@ -83,11 +85,11 @@ class expectation {
 
 // The caller's reference, until the operation has started.
 struct dropper {
-    template <class Operation> void operator()(bound<Operation> *o) const noexcept { o->drop(); }
+    template <class Operation> void operator()(bound_operation<Operation> *o) const noexcept { o->drop(); }
 };
-template <class Operation> using begun = std::unique_ptr<bound<Operation>, dropper>;
+template <class Operation> using begun = std::unique_ptr<bound_operation<Operation>, dropper>;
 
-void begin(std::unique_ptr<bound<access>> a) {
+void begin(std::unique_ptr<bound_operation<access>> a) {
     FULT_ASSERT(a->endpoint && a->finished);
     a->object->expect_one(); // nothing can fail from here on
     const begun<access> kept(a.release());
@@ -111,7 +113,7 @@ void isend(endpoint &ep, const void *data, std::size_t size, int destination, st
         object.complete_expected({{destination, its_tag, size}, errc::none, user_data});
         return;
     }
-    auto s = std::make_unique<bound<send_operation>>(object, user_data);
+    auto s = std::make_unique<bound_operation<send_operation>>(object, user_data);
     describe_send(*s, state, data, size, destination, its_tag);
     end.detach();
     const begun<send_operation> kept(s.release());
@@ -122,7 +124,7 @@ void irecv(endpoint &ep, void *data, std::size_t size, int source, std::int64_t 
            std::uint64_t user_data) {
     endpoint_state &state = state_of(ep, "irecv");
     state.check_source("irecv", source, tag);
-    auto r = std::make_unique<bound<receive>>(object, user_data);
+    auto r = std::make_unique<bound_operation<receive>>(object, user_data);
     describe_receive(*r, state, data, size, source, tag);
     object.expect_one(); // nothing can fail from here on
     const begun<receive> kept(r.release());
@@ -131,14 +133,14 @@ void irecv(endpoint &ep, void *data, std::size_t size, int source, std::int64_t 
 
 void iput(endpoint &ep, const void *data, std::size_t size, const remote_region &to, std::size_t offset,
           completion &object, std::uint64_t user_data) {
-    auto a = std::make_unique<bound<access>>(object, user_data);
+    auto a = std::make_unique<bound_operation<access>>(object, user_data);
     describe_access(*a, ep, "iput", true, const_cast<void *>(data), size, to, offset);
     begin(std::move(a));
 }
 
 void iput_signal(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
                  std::size_t offset, std::int64_t tag, completion &object, std::uint64_t user_data) {
-    auto a = std::make_unique<bound<access>>(object, user_data);
+    auto a = std::make_unique<bound_operation<access>>(object, user_data);
     describe_access(*a, ep, "iput_signal", true, const_cast<void *>(data), size, to, offset);
     describe_signal(*a, "iput_signal", tag);
     begin(std::move(a));
@@ -146,7 +148,7 @@ void iput_signal(endpoint &ep, const void *data, std::size_t size, const remote_
 
 void iget(endpoint &ep, void *data, std::size_t size, const remote_region &from, std::size_t offset,
           completion &object, std::uint64_t user_data) {
-    auto a = std::make_unique<bound<access>>(object, user_data);
+    auto a = std::make_unique<bound_operation<access>>(object, user_data);
     describe_access(*a, ep, "iget", false, data, size, from, offset);
     begin(std::move(a));
 }

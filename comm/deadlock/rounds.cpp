@@ -8,8 +8,8 @@
 namespace fult::comm::detail {
 namespace {
 
-constexpr std::chrono::seconds longest_pause{60};
-constexpr std::chrono::seconds longest_report{10};
+constexpr std::chrono::seconds max_pause{60};
+constexpr std::chrono::seconds max_report{10};
 
 } // namespace
 
@@ -104,7 +104,7 @@ void deadlock_rounds::handle_probe(int from, const probe_body &body) noexcept {
         phase_ = phase::ending;
         environment_.report(static_cast<int>(body.waiting));
         environment_.send(from, make_probe(probe::reported));
-        next_ = clock::now() + longest_pause; // `end` arrives earlier
+        next_ = clock::now() + max_pause; // `end` arrives earlier
         break;
     case probe::reported:
         if (phase_ == phase::reports && from == reporter_)
@@ -172,7 +172,7 @@ void deadlock_rounds::pause() noexcept {
 
 void deadlock_rounds::try_again() noexcept {
     next_ = clock::now() + pause_;
-    pause_ = std::min<clock::duration>(2 * pause_, longest_pause);
+    pause_ = std::min<clock::duration>(2 * pause_, max_pause);
 }
 
 void deadlock_rounds::handle_timeout() noexcept {
@@ -218,7 +218,7 @@ void deadlock_rounds::next_report() noexcept {
         ++reporter_;
     while (reporter_ < size && (reporter_ == rank_ || environment_.has_left(reporter_)));
     if (reporter_ < size) {
-        next_ = clock::now() + longest_report;
+        next_ = clock::now() + max_report;
         probe_body order = make_probe(probe::report);
         order.waiting = now_.waiting;
         environment_.send(reporter_, order);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned tries = 20; // checks of a rank whose workers sleep, except briefly
 constexpr auto between_tries = std::chrono::milliseconds(2);
-constexpr auto longest_between_tries = std::chrono::milliseconds(50);
+constexpr auto max_retry_interval = std::chrono::milliseconds(50);
 
 // A random number per rank (the finalizer of splitmix64).
 std::uint64_t number_of(int rank) noexcept {
@@ -149,7 +149,7 @@ template <class Done> bool deadlock_watch::until(const Done &done) noexcept {
             return false;
         hold.unlock();
         std::this_thread::sleep_for(pause);
-        pause = std::min(2 * pause, longest_between_tries);
+        pause = std::min(2 * pause, max_retry_interval);
     }
     return true;
 }

@@ -253,7 +253,7 @@ void arrivals::send_to_self(send_operation &s) noexcept {
 // Messages of other ranks ---------------------------------------------------------------------------------------------
 
 bool arrivals::arrive(int source, const record_view &r) noexcept {
-    if (r.endpoint >= most_endpoints) [[unlikely]]
+    if (r.endpoint >= max_endpoints) [[unlikely]]
         return true;
     endpoint_state *e = core_.endpoints.find(r.endpoint);
     if (!e || core_.refusing || e->needs_screening()) [[unlikely]] {

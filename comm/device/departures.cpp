@@ -56,7 +56,7 @@ void departures::end_receives(receive *first, errc reason) noexcept {
 
 bool departures::peer_leaves(int rank) noexcept {
     peer &peer = core_.peers.of(rank);
-    if (!core_.limits_of(peer).delivers_after_close && !core_.answers.send(rank, record::farewell))
+    if (!core_.limits_of(peer).delivers_after_close && !core_.answers.send(rank, record::leave_answer))
         return false;
     if (!core_.peers.mark_left(peer))
         return true;
@@ -103,7 +103,7 @@ void departures::leave() noexcept {
 void departures::announce_leave() noexcept {
     for (int rank = 0; rank < core_.peers.size(); ++rank)
         if (peer &each = core_.peers.of(rank); each.route && !each.leave_sent)
-            each.leave_sent = core_.answers.send(rank, record::leaving);
+            each.leave_sent = core_.answers.send(rank, record::leave);
     core_.sends.flush_all();
 }
 

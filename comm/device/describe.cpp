@@ -14,16 +14,16 @@
 namespace fult::comm::detail {
 namespace {
 
-constexpr std::size_t longest = 96; // maximum length of the texts that are combined below
+constexpr std::size_t max_text_size = 96; // maximum length of the texts that are combined below
 
 // Endpoints have two numbers each, the second for their collectives; the first pair is the context's own.
 bool has_tags(unsigned endpoint) noexcept { return endpoint >= 2 && endpoint % 2 == 0; }
 
 // ", tag 7, endpoint 0 (world)". Tags of the library's own messages mean nothing to a user.
 struct whereabouts_text {
-    char text[2 * longest];
+    char text[2 * max_text_size];
     whereabouts_text(unsigned endpoint, std::int64_t tag) noexcept {
-        char tag_text[longest / 2] = "";
+        char tag_text[max_text_size / 2] = "";
         if (has_tags(endpoint) && tag == any_tag)
             std::snprintf(tag_text, sizeof tag_text, ", any tag");
         else if (has_tags(endpoint))
@@ -33,7 +33,7 @@ struct whereabouts_text {
 };
 
 struct rank_text {
-    char text[longest];
+    char text[max_text_size];
     rank_text(int own, int in_job) noexcept {
         if (own == any_source)
             std::snprintf(text, sizeof text, "any rank");
@@ -78,7 +78,7 @@ class unreceived {
             used = std::min(used + static_cast<std::size_t>(std::max(more, 0)), size - 1);
         };
         for (const few &each : {near_, far_})
-            for (std::size_t i = 0; i < each.count && named < most_named; ++i, ++named) {
+            for (std::size_t i = 0; i < each.count && named < max_named; ++i, ++named) {
                 const status envelope = at_.own(each.messages[i]);
                 append("%s%zu bytes from rank %d, tag %u", named == 0 ? "unreceived there: " : "; ",
                        envelope.size, envelope.source, envelope.tag);
@@ -88,12 +88,12 @@ class unreceived {
     }
 
   private:
-    static constexpr std::size_t most_named = 3;
+    static constexpr std::size_t max_named = 3;
     struct few {
-        status messages[most_named];
+        status messages[max_named];
         std::size_t count = 0;
         void add(const status &envelope) noexcept {
-            if (count < most_named)
+            if (count < max_named)
                 messages[count++] = envelope;
         }
     };
@@ -163,7 +163,7 @@ std::string other_rank(const operation &op) {
 }
 
 std::string describe_departure(const operation &op) {
-    char waits_for[4 * longest];
+    char waits_for[4 * max_text_size];
     describe_wait(op, waits_for, sizeof waits_for);
     return std::string("it waits for ") + waits_for + ", but " +
            (op.envelope.source == any_source

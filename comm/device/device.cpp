@@ -178,7 +178,7 @@ void device::set_failure_listener(liveness *listener) noexcept {
 
 unsigned device::send_heartbeat(int rank) noexcept {
     const std::lock_guard hold(core_.mutex);
-    core_.answers.send(rank, record::alive);
+    core_.answers.send(rank, record::heartbeat);
     core_.sends.flush_all();
     peer &peer = core_.peers.of(rank);
     // Packets that carry signs of life may be among those that wait, or behind the bytes of transfers.

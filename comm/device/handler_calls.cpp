@@ -56,11 +56,11 @@ void handler_calls::prepare(call &c, const endpoint_state &e, const status &enve
 }
 
 void handler_calls::reserve_ends(std::size_t count) {
-    for (; spare_ends_ < promised_ends_ + count; ++spare_ends_) {
+    for (; spare_ends_ < reserved_ends_ + count; ++spare_ends_) {
         call *const c = new call;
         c->next = std::exchange(free_ends_, c);
     }
-    promised_ends_ += count;
+    reserved_ends_ += count;
 }
 
 void handler_calls::add_end(const endpoint_state &e, int rank, errc reason) noexcept {

@@ -42,7 +42,7 @@ class handler_calls {
     // For an endpoint that is called when a rank ends: memory for so many calls. reserve throws
     // std::bad_alloc.
     void reserve_ends(std::size_t count);
-    void release_ends(std::size_t count) noexcept { promised_ends_ -= count; }
+    void release_ends(std::size_t count) noexcept { reserved_ends_ -= count; }
     void add_end(const endpoint_state &e, int rank, errc reason) noexcept;
     // Reuses the memory of the calls that have ended. By the thread that runs the callbacks.
     void reclaim() noexcept;
@@ -65,7 +65,7 @@ class handler_calls {
     call *free_ = nullptr;
     call *free_ends_ = nullptr;
     // Calls for ends: those in free_ends_, and those that attached endpoints may still need.
-    std::size_t spare_ends_ = 0, promised_ends_ = 0;
+    std::size_t spare_ends_ = 0, reserved_ends_ = 0;
     call *ended_ = nullptr; // used by the thread that runs the callbacks
     static constexpr int none = -1;
     std::atomic<int> running_{none}; // the endpoint whose handler runs

@@ -33,7 +33,7 @@ constexpr unsigned signs = 5;
 
 liveness::liveness(const std::vector<std::unique_ptr<device>> &devices, const std::vector<pid_t> &processes,
                    unsigned seconds_of_silence, int launcher)
-    : devices_(devices), found_gone_(processes.size()), silence_(seconds_of_silence), launcher_(launcher) {
+    : devices_(devices), found_dead_(processes.size()), silence_(seconds_of_silence), launcher_(launcher) {
     for (std::size_t i = 0; i < processes.size(); ++i) {
         const int rank = static_cast<int>(i);
         if (processes[i] == 0)
@@ -86,7 +86,7 @@ void liveness::end(int rank) noexcept {
 }
 
 void liveness::spread(int rank) noexcept {
-    found_gone_[static_cast<std::size_t>(rank)].store(true, std::memory_order_release); // pairs with run
+    found_dead_[static_cast<std::size_t>(rank)].store(true, std::memory_order_release); // pairs with run
     if (bell_ >= 0)
         ::eventfd_write(bell_, 1);
 }
@@ -112,8 +112,8 @@ void liveness::run(std::vector<pollfd> descriptors) noexcept {
         if (descriptors[0].revents != 0) {
             eventfd_t rings = 0;
             ::eventfd_read(bell_, &rings);
-            for (std::size_t rank = 0; rank < found_gone_.size(); ++rank)
-                if (found_gone_[rank].exchange(false, std::memory_order_acquire)) // pairs with spread
+            for (std::size_t rank = 0; rank < found_dead_.size(); ++rank)
+                if (found_dead_[rank].exchange(false, std::memory_order_acquire)) // pairs with spread
                     fail(static_cast<int>(rank));
         }
         for (std::size_t i = 0; count > 0 && i < processes_.size(); ++i)

@@ -34,7 +34,7 @@ class liveness {
     void end(int rank) noexcept;
 
     const std::vector<std::unique_ptr<device>> &devices_;
-    std::vector<std::atomic<bool>> found_gone_;
+    std::vector<std::atomic<bool>> found_dead_;
     std::atomic<bool> ending_{false};
     struct watched {
         int rank;

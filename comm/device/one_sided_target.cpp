@@ -280,7 +280,7 @@ void one_sided::answer(reply &r, int rank, one_sided_kind kind, const ended_body
 // Delivers an empty message as if the other rank had sent it. Returns false if there is no memory for it.
 bool one_sided::signal(int source, std::uint16_t endpoint, std::uint32_t tag) noexcept {
     static constexpr std::byte nothing{}; // a copy of no bytes requires a valid address, too
-    return endpoint >= most_endpoints ||
+    return endpoint >= max_endpoints ||
            arrivals_.arrive(source, {record::eager, 0, endpoint, tag, {&nothing, 0}});
 }
 

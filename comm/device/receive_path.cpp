@@ -12,7 +12,7 @@ constexpr unsigned records_at_once = 16; // whose receives are prefetched togeth
 
 // The key of a message of which nothing has been checked yet. For prefetches alone.
 std::uint64_t unchecked_key(int source, const record_view &r) noexcept {
-    return match_key(r.endpoint % most_endpoints, static_cast<std::uint32_t>(source), r.tag);
+    return match_key(r.endpoint % max_endpoints, static_cast<std::uint32_t>(source), r.tag);
 }
 
 } // namespace
@@ -54,7 +54,7 @@ void receive_path::handle(const event &e, std::size_t from) noexcept {
         silent_events_ += std::exchange(static_cast<packet &>(*e.request).is_silent, false) ? 1 : 0;
         core_.packets.give(static_cast<packet &>(*e.request));
         return;
-    case event_kind::moved:
+    case event_kind::transferred:
         --core_.under_way;
         moved(static_cast<transfer &>(*e.request), true);
         return;
@@ -127,7 +127,7 @@ bool receive_path::handle_packet(packet &p, std::size_t from) noexcept {
         return refuse_packet(from);
     peer &source = core_.peers.of(reader.source());
     if (p.handled != 0) { // deferred before; its sign of life was counted then
-        reader.go_on_at({p.data(), p.size}, p.handled);
+        reader.resume_at({p.data(), p.size}, p.handled);
     } else {
         if (source.head_size != sizeof(packet_head) && !reader.pass(core_.settings.secret))
             return refuse_packet(from);
@@ -208,18 +208,18 @@ bool receive_path::handle_other(int source, const record_view &r) noexcept {
     case record::data:
         core_.long_messages.data_arrived(source, r);
         break;
-    case record::slower:
-    case record::faster:
-        core_.peers.of(source).rts_only = r.kind == record::slower;
+    case record::throttle:
+    case record::unthrottle:
+        core_.peers.of(source).rts_only = r.kind == record::throttle;
         break;
     case record::one_sided:
         return one_sided_.handle(source, r);
-    case record::leaving:
+    case record::leave:
         return departures_.peer_leaves(source);
-    case record::farewell:
+    case record::leave_answer:
         core_.peers.of(source).leave_answered = true;
         break;
-    case record::alive:
+    case record::heartbeat:
         break;
     case record::credit:
         if (const auto body = body_as<credit_body>(r.body))

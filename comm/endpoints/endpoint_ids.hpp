@@ -15,7 +15,7 @@ namespace fult::comm::detail {
 
 class endpoint_ids {
   public:
-    static constexpr unsigned pairs = most_endpoints / 2;
+    static constexpr unsigned pairs = max_endpoints / 2;
     using set = std::array<std::uint64_t, pairs / 64>;
 
     // Any thread.

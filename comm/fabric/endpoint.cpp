@@ -199,7 +199,7 @@ bool fabric_endpoint::end_piece(fabric_operation *op, bool ok, event &e) noexcep
     }
     const bool is_over = state.is_over();
     if (is_over)
-        e = {state.has_failed() ? event_kind::lost : event_kind::moved, t};
+        e = {state.has_failed() ? event_kind::lost : event_kind::transferred, t};
     begin_pieces(rank); // gives up what fails by it
     return is_over;
 }
@@ -244,7 +244,7 @@ bool fabric_endpoint::completed(const fi_cq_msg_entry &entry, event &e) noexcept
     work_request *const request = operations_.end(static_cast<fabric_operation *>(context));
     if (request == nullptr)
         return false;
-    e = {request->kind == request_kind::send ? event_kind::sent : event_kind::moved, request};
+    e = {request->kind == request_kind::send ? event_kind::sent : event_kind::transferred, request};
     return true;
 }
 

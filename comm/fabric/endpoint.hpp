@@ -27,7 +27,7 @@ class fabric_endpoint final : public transport {
 
     std::string address() const override;
     void connect(std::span<const std::string> addresses) override;
-    void conceal() noexcept override;
+    void unlink_names() noexcept override;
 
     outcome inject(int rank, const void *bytes, std::size_t size) noexcept override;
     outcome send(packet &p) noexcept override;

@@ -37,7 +37,7 @@ inline std::string fabric_error(long result) {
 inline void check_result(long result, const std::string &provider, const char *call) {
     if (result == 0)
         return;
-    const char *lacking = lack_of_descriptors(static_cast<int>(result < 0 ? -result : result));
+    const char *lacking = descriptor_shortage(static_cast<int>(result < 0 ? -result : result));
     throw std::runtime_error("libfabric's provider '" + provider + "': " + call + ": " +
                              fabric_error(result) + (lacking ? std::string("; ") + lacking : std::string()));
 }

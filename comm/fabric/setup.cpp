@@ -137,7 +137,7 @@ void fabric_endpoint::open_endpoint() {
     if (in_shared_memory_ && !settings_.name.empty()) {
         file_ = settings_.name;
         std::replace(file_.begin(), file_.end(), '/', '-');
-        conceal();
+        unlink_names();
         check_result(fi_setname(&endpoint->fid, file_.data(), file_.size() + 1), provider_, "fi_setname");
     }
     check_result(fi_ep_bind(endpoint, &addresses_->fid, 0), provider_, "fi_ep_bind of the address vector");
@@ -146,7 +146,7 @@ void fabric_endpoint::open_endpoint() {
     check_result(fi_enable(endpoint), provider_, "fi_enable");
 }
 
-void fabric_endpoint::conceal() noexcept {
+void fabric_endpoint::unlink_names() noexcept {
     if (!file_.empty())
         shm_unlink(file_.c_str());
 }

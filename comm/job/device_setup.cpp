@@ -103,14 +103,14 @@ verbs_offer own_offer(verbs_settings adapters, unsigned devices, std::size_t pac
 }
 
 // Larger limits of packets are rarely reached.
-constexpr std::size_t most_tried = std::size_t{64} << 20;
+constexpr std::size_t max_tried = std::size_t{64} << 20;
 
 // All ranks have adapters of one kind of network, and can use them; the first one that cannot says why.
 // Another exchange: the adapters are opened for it.
 bool all_have_verbs(bootstrap &boot, const verbs_settings &adapters, const options &settings) {
     const std::size_t packet = settings.packet_size != 0 ? settings.packet_size : usual_packet_size;
     const verbs_offer own =
-        own_offer(adapters, settings.devices, std::min(settings.packets * packet, most_tried));
+        own_offer(adapters, settings.devices, std::min(settings.packets * packet, max_tried));
     std::vector<verbs_offer> offers;
     for (const std::string &each : boot.exchange(join_strings({own.network, own.shortage}))) {
         std::vector<std::string> parts = split_strings(each, 2);
@@ -373,11 +373,11 @@ void device_setup::connect(const all_addresses &addresses) {
         bells->connect(bell_names);
 }
 
-void device_setup::hide() noexcept {
+void device_setup::unlink_names() noexcept {
     for (const auto &each : transports)
-        each->conceal();
+        each->unlink_names();
     if (bells)
-        bells->hide();
+        bells->unlink_names();
 }
 
 } // namespace fult::comm::detail

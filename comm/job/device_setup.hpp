@@ -70,7 +70,7 @@ class neighbours {
 
 // Connects one device to those of the same number at the other ranks, in steps that all ranks take together:
 // open; exchange addresses(); if lacks_room() for any device, use_network() and another exchange; connect; a
-// barrier; hide.
+// barrier; unlink_names.
 class device_setup {
   public:
     static constexpr std::size_t parts = 3; // number of strings in addresses()
@@ -86,7 +86,7 @@ class device_setup {
     // Such a rank and the others of its host use the network instead. One of them reports it.
     void use_network(const all_addresses &addresses);
     void connect(const all_addresses &addresses);
-    void hide() noexcept;
+    void unlink_names() noexcept;
 
     std::vector<std::unique_ptr<transport>> transports;
     std::vector<int> routes; // by rank: index of the transport, -1 for this rank

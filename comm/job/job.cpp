@@ -49,7 +49,7 @@ job::job(const options &settings, std::unique_ptr<bootstrap> connection,
         setup->connect(addresses);
     boot->barrier();
     for (const auto &setup : setups) {
-        setup->hide();
+        setup->unlink_names();
         add_device(
             {std::move(setup->transports), std::move(setup->routes), all.secret(), all.packet_size(settings)},
             std::move(setup->bells));
@@ -167,7 +167,7 @@ void job::wait_for_all() {
         try {
             boot->barrier();
         } catch (const bootstrap_error &failure) {
-            is_late = dynamic_cast<const rank_is_late *>(&failure) != nullptr;
+            is_late = dynamic_cast<const late_rank *>(&failure) != nullptr;
             require_resources("comm::context", [&] { missing = failure.what(); });
         }
         all_here.store(true, std::memory_order_release);

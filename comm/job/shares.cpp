@@ -19,11 +19,11 @@ struct share {
     std::vector<bool> processors;
 };
 
-constexpr unsigned long most = 1 << 20; // maximum number of workers and of processors
+constexpr unsigned long max_share = 1 << 20; // maximum number of workers and of processors
 
 std::optional<unsigned long> take_number(std::string_view &text, char end) {
     const auto value = fult::detail::number_before<unsigned long>(text, end);
-    return value && *value <= most ? value : std::nullopt;
+    return value && *value <= max_share ? value : std::nullopt;
 }
 
 // "WORKERS:N,N,N,"

@@ -13,10 +13,10 @@ namespace fult::comm::detail {
 namespace {
 
 // States of a bucket. Fresh memory from the system is zero.
-constexpr std::uint32_t unborn = 0;    // its keys are still in a bucket that has not been split
-constexpr std::uint32_t leaf = 1;      // holds its keys
-constexpr std::uint32_t busy_leaf = 2; // the same, locked
-constexpr std::uint32_t inner = 3;     // its keys have moved to its two successors, for good
+constexpr std::uint32_t unused_bucket = 0; // its keys are still in a bucket that has not been split
+constexpr std::uint32_t leaf = 1;          // holds its keys
+constexpr std::uint32_t busy_leaf = 2;     // the same, locked
+constexpr std::uint32_t inner = 3;         // its keys have moved to its two successors, for good
 
 // Eight consecutive tags map to eight consecutive buckets: otherwise four lines of two processors would hold
 // one line's worth of keys. Within 65,536 tags these groups of eight follow each other by the golden ratio,
@@ -31,7 +31,7 @@ constexpr std::uint64_t hash_of(std::uint64_t key) noexcept {
 }
 constexpr unsigned group_bits = 3;
 static_assert((hash_of(0) & 7) != (hash_of(1) & 7), "consecutive tags have different buckets");
-static_assert(unborn == 0, "fresh memory is unborn");
+static_assert(unused_bucket == 0, "fresh memory is unused");
 
 } // namespace
 
@@ -141,13 +141,13 @@ struct match_table::level {
     }
     std::size_t size() const noexcept { return std::size_t{1} << bits; }
     bool map() noexcept {
-        memory = zeroed(size() * sizeof(bucket));
+        memory = zeroed_memory(size() * sizeof(bucket));
         buckets = memory.as<bucket>();
         return buckets != nullptr;
     }
 
   private:
-    zeroed memory;
+    zeroed_memory memory;
 };
 
 match_table::match_table(std::size_t buckets, std::size_t most) : most_(most), grow_above_(buckets / 8) {
@@ -175,7 +175,7 @@ inline match_table::bucket *match_table::lock(std::uint64_t hash) noexcept {
     return b.try_lock() ? &b : lock_slowly(hash);
 }
 
-// Another thread has locked the bucket, or it is unborn: then its keys are in the youngest born bucket that
+// Another thread has locked the bucket, or it is unused: then its keys are in the youngest used bucket that
 // it descends from.
 match_table::bucket *match_table::lock_slowly(std::uint64_t hash) noexcept {
     fult::detail::spin_wait wait;
@@ -186,10 +186,10 @@ match_table::bucket *match_table::lock_slowly(std::uint64_t hash) noexcept {
         bucket *b = &at->at(hash);
         // acquire: pairs with split, for the keys of a leaf and the levels above it
         std::uint32_t state = b->state.load(std::memory_order_acquire);
-        while (state == unborn && at != first_)
+        while (state == unused_bucket && at != first_)
             state = (b = &(--at)->at(hash))->state.load(std::memory_order_acquire);
-        if (state == unborn || state == leaf) {
-            // Only buckets of the first level are born by access.
+        if (state == unused_bucket || state == leaf) {
+            // Only buckets of the first level come into use by access.
             if (b->try_lock(state)) {
                 if (at == current_.load(std::memory_order_acquire))
                     return b;
@@ -208,8 +208,10 @@ void match_table::split(bucket &parent, const level &to, std::uint64_t hash) noe
     const std::uint64_t side = std::uint64_t{1} << (63 - (to.bits - group_bits) + 1);
     bucket *const children[2] = {&to.at(hash & ~side), &to.at(hash | side)};
     FULT_ASSERT(parent.is_locked());
-    FULT_ASSERT(children[0]->state.load(std::memory_order_relaxed) == unborn, "a bucket is split once");
-    FULT_ASSERT(children[1]->state.load(std::memory_order_relaxed) == unborn && children[0] != children[1]);
+    FULT_ASSERT(children[0]->state.load(std::memory_order_relaxed) == unused_bucket,
+                "a bucket is split once");
+    FULT_ASSERT(children[1]->state.load(std::memory_order_relaxed) == unused_bucket &&
+                children[0] != children[1]);
     std::size_t before = 0, after = 0;
     const auto give = [&](match_item &oldest, std::uint64_t key) {
         after += children[(hash_of(key) & side) != 0]->add(key, oldest);
@@ -224,8 +226,8 @@ void match_table::split(bucket &parent, const level &to, std::uint64_t hash) noe
     }
     if (before != after)
         chained_.fetch_sub(before - after, std::memory_order_relaxed);
-    // release: a thread that finds a child born finds its keys; one that finds the parent `inner` finds both
-    // children born
+    // release: a thread that finds a child in use finds its keys; one that finds the parent `inner` finds
+    // both children in use
     children[0]->state.store(leaf, std::memory_order_release);
     children[1]->state.store(leaf, std::memory_order_release);
     parent.state.store(inner, std::memory_order_release);
@@ -320,7 +322,7 @@ template <class F> void match_table::each_bucket(F f) const noexcept {
         fult::detail::spin_wait wait;
         for (;;) {
             const std::uint32_t state = b.state.load(std::memory_order_acquire);
-            if (state == unborn)
+            if (state == unused_bucket)
                 return; // of the first level: never accessed
             if (state == inner)
                 break;

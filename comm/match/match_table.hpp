@@ -28,10 +28,10 @@ class match_table {
   public:
     using kind = match_kind;
     static constexpr std::size_t first_buckets = 1 << 12; // 256 KiB
-    static constexpr std::size_t most_buckets = 1 << 26;  // 4 GiB; beyond, only chains grow
+    static constexpr std::size_t max_buckets = 1 << 26;   // 4 GiB; beyond, only chains grow
 
     // Both are powers of two, from 8 on. Throws std::bad_alloc, std::invalid_argument.
-    explicit match_table(std::size_t buckets = first_buckets, std::size_t most = most_buckets);
+    explicit match_table(std::size_t buckets = first_buckets, std::size_t most = max_buckets);
     match_table(const match_table &) = delete;
     match_table &operator=(const match_table &) = delete;
     ~match_table(); // items that are still queued belong to the caller

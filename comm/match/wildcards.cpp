@@ -13,16 +13,16 @@ namespace fult::comm::detail {
 namespace {
 
 // Kinds of lists, by what their receives specify.
-enum : unsigned { by_both, by_source, by_tag, of_all };
+enum : unsigned { exact_lists, source_lists, tag_lists, any_list };
 
 // Identifies a list among those of its kind.
 constexpr std::uint64_t part_of(unsigned list, std::uint64_t key) noexcept {
     switch (list) {
-    case by_source:
+    case source_lists:
         return key >> 32;
-    case by_tag:
+    case tag_lists:
         return key & 0xffffffff;
-    case of_all:
+    case any_list:
         return 0;
     default:
         return key;
@@ -30,11 +30,11 @@ constexpr std::uint64_t part_of(unsigned list, std::uint64_t key) noexcept {
 }
 
 constexpr unsigned list_of(const match_pattern &pattern) noexcept {
-    return (pattern.any_source ? by_tag : by_both) | (pattern.any_tag ? by_source : by_both);
+    return (pattern.any_source ? tag_lists : exact_lists) | (pattern.any_tag ? source_lists : exact_lists);
 }
-static_assert(list_of({0, true, true}) == of_all && list_of({0, true, false}) == by_tag);
-static_assert(list_of({0, false, true}) == by_source && list_of({0, false, false}) == by_both);
-static_assert(part_of(of_all, 1) == part_of(of_all, 2) && part_of(by_tag, 7) == 7);
+static_assert(list_of({0, true, true}) == any_list && list_of({0, true, false}) == tag_lists);
+static_assert(list_of({0, false, true}) == source_lists && list_of({0, false, false}) == exact_lists);
+static_assert(part_of(any_list, 1) == part_of(any_list, 2) && part_of(tag_lists, 7) == 7);
 
 // The lowest three bits choose within a cache line of pointers: consecutive tags share a line.
 constexpr std::size_t spread_of(std::uint64_t part) noexcept {
@@ -51,7 +51,7 @@ struct links {
     match_item *&chain; // of the oldest: the oldest of another list in the same bucket
 };
 links links_of(unsigned list, match_item &item) noexcept {
-    if (list == by_both || item.kind == match_kind::receive)
+    if (list == exact_lists || item.kind == match_kind::receive)
         return {item.next, item.prev, item.chain};
     wildcard_message::links &in = static_cast<wildcard_message &>(item).in[list - 1];
     return {in.next, in.prev, in.chain};
@@ -82,14 +82,14 @@ class wildcard_matcher::index {
         return bucket;
     }
 
-    void one_more(unsigned list) noexcept {
+    void count_add(unsigned list) noexcept {
         ++lists_;
         if (old_) {
             for (unsigned n = 0; n < moves_at_once && old_; ++n)
                 move_bucket(list);
         } else if (lists_ > grow_above_) {
             const std::size_t size = mask_ + 1;
-            if (zeroed larger{2 * size * sizeof(match_item *)}) {
+            if (zeroed_memory larger{2 * size * sizeof(match_item *)}) {
                 old_memory_ = std::exchange(memory_, std::move(larger));
                 old_ = buckets_;
                 old_mask_ = mask_;
@@ -102,7 +102,7 @@ class wildcard_matcher::index {
             }
         }
     }
-    void one_less() noexcept {
+    void count_remove() noexcept {
         FULT_ASSERT(lists_ != 0);
         --lists_;
     }
@@ -145,11 +145,11 @@ class wildcard_matcher::index {
         }
         if (moved_ > old_mask_) {
             old_ = nullptr;
-            old_memory_ = zeroed();
+            old_memory_ = zeroed_memory();
         }
     }
 
-    zeroed memory_, old_memory_;
+    zeroed_memory memory_, old_memory_;
     match_item **buckets_;
     std::size_t mask_;
     match_item **old_ = nullptr; // valid from moved_ on; nullptr: all are in buckets_
@@ -157,11 +157,11 @@ class wildcard_matcher::index {
     std::size_t lists_ = 0, grow_above_ = first_size / 2;
 };
 
-wildcard_matcher::wildcard_matcher() : indexes_(std::make_unique<index[]>(of_all)) {}
+wildcard_matcher::wildcard_matcher() : indexes_(std::make_unique<index[]>(any_list)) {}
 wildcard_matcher::~wildcard_matcher() = default;
 
 match_item **wildcard_matcher::find(unsigned list, std::uint64_t key, bool &found) noexcept {
-    if (list != of_all)
+    if (list != any_list)
         return indexes_[list].find(list, part_of(list, key), found);
     found = all_ != nullptr;
     return &all_;
@@ -183,8 +183,8 @@ void wildcard_matcher::append(unsigned list, wildcard_item &item) noexcept {
         own.prev = &item;
         own.chain = *slot;
         *slot = &item;
-        if (list != of_all)
-            indexes_[list].one_more(list);
+        if (list != any_list)
+            indexes_[list].count_add(list);
     }
 }
 
@@ -207,8 +207,8 @@ void wildcard_matcher::unlink(unsigned list, wildcard_item &item) noexcept {
         *slot = own.next;
     } else {
         *slot = own.chain;
-        if (list != of_all)
-            indexes_[list].one_less();
+        if (list != any_list)
+            indexes_[list].count_remove();
     }
 }
 
@@ -220,7 +220,7 @@ void wildcard_matcher::take(wildcard_item &item) noexcept {
         FULT_ASSERT(receives_[item.list] != 0);
         --receives_[item.list];
     } else {
-        for (unsigned list = by_both; list <= of_all; ++list)
+        for (unsigned list = exact_lists; list <= any_list; ++list)
             unlink(list, item);
         FULT_ASSERT(messages_ != 0);
         --messages_;
@@ -264,7 +264,7 @@ wildcard_item *wildcard_matcher::arrive(std::uint64_t key, wildcard_message &mes
     FULT_ASSERT(!message.queued);
     const std::lock_guard guard(lock_);
     wildcard_item *first = nullptr;
-    for (unsigned list = by_both; list <= of_all; ++list) {
+    for (unsigned list = exact_lists; list <= any_list; ++list) {
         if (receives_[list] == 0)
             continue;
         bool found;
@@ -283,7 +283,7 @@ wildcard_item *wildcard_matcher::arrive(std::uint64_t key, wildcard_message &mes
     message.key = key;
     message.kind = kind::message;
     message.queued = true;
-    for (unsigned list = by_both; list <= of_all; ++list)
+    for (unsigned list = exact_lists; list <= any_list; ++list)
         append(list, message);
     ++messages_;
     return nullptr;
@@ -322,9 +322,9 @@ wildcard_item *wildcard_matcher::remove_all(kind k, condition pred, void *contex
             }
         }
     };
-    from_list(of_all, all_);
+    from_list(any_list, all_);
     if (k == kind::receive)
-        for (unsigned list = by_both; list < of_all; ++list)
+        for (unsigned list = exact_lists; list < any_list; ++list)
             indexes_[list].each(list, [&](match_item *oldest) { from_list(list, oldest); });
     return static_cast<wildcard_item *>(out);
 }

@@ -12,11 +12,11 @@
 
 namespace fult::comm::detail {
 
-class zeroed {
+class zeroed_memory {
   public:
-    zeroed() = default;
+    zeroed_memory() = default;
     // Empty if there is no memory.
-    explicit zeroed(std::size_t bytes) noexcept {
+    explicit zeroed_memory(std::size_t bytes) noexcept {
         FULT_ASSERT(bytes != 0);
         const std::size_t align = bytes <= small ? 0 : large_page;
         void *const base = ::mmap(nullptr, bytes + align, PROT_READ | PROT_WRITE,
@@ -31,16 +31,16 @@ class zeroed {
             FULT_ASSERT(static_cast<char *>(data_) + bytes <= static_cast<char *>(base_) + mapped_);
         }
     }
-    zeroed(zeroed &&other) noexcept { swap(other); }
-    zeroed &operator=(zeroed &&other) noexcept {
-        zeroed(std::move(other)).swap(*this);
+    zeroed_memory(zeroed_memory &&other) noexcept { swap(other); }
+    zeroed_memory &operator=(zeroed_memory &&other) noexcept {
+        zeroed_memory(std::move(other)).swap(*this);
         return *this;
     }
-    ~zeroed() {
+    ~zeroed_memory() {
         if (base_)
             ::munmap(base_, mapped_);
     }
-    void swap(zeroed &other) noexcept {
+    void swap(zeroed_memory &other) noexcept {
         std::swap(base_, other.base_);
         std::swap(data_, other.data_);
         std::swap(mapped_, other.mapped_);

@@ -30,24 +30,24 @@ struct guarded_head {
 };
 
 enum class record : std::uint8_t {
-    eager = 1, // a message: the payload
-    rts,       // request to send, for a message that waits at its sender: rts_body
-    fin,       // the message with that id has been read: id_body
-    cts,       // clear to send: send the message with that id here: cts_body (if it cannot be read remotely)
-    data,      // a part of such a message: data_body, then bytes
-    slower,    // too many unexpected bytes here: send RTS only
-    faster,    // ends `slower`
-    one_sided, // device/one_sided_records.hpp
-    leaving,   // the rank's context ends: only answers follow, and data of earlier RTS
-    farewell,  // answers it, unless the transport keeps packets: all that came before has been handled
-    alive,     // sign of life
-    probe,     // deadlock detection: protocol/probe.hpp
-    credit     // so many packets have been handled: credit_body. Alone in its packet (protocol/credits.hpp)
+    eager = 1,  // a message: the payload
+    rts,        // request to send, for a message that waits at its sender: rts_body
+    fin,        // the message with that id has been read: id_body
+    cts,        // clear to send: send the message with that id here: cts_body (if it cannot be read remotely)
+    data,       // a part of such a message: data_body, then bytes
+    throttle,   // too many unexpected bytes here: send RTS only
+    unthrottle, // ends `throttle`
+    one_sided,  // device/one_sided_records.hpp
+    leave,      // the rank's context ends: only answers follow, and data of earlier RTS
+    leave_answer, // answers it, unless the transport keeps packets: all that came before has been handled
+    heartbeat,    // sign of life
+    probe,        // deadlock detection: protocol/probe.hpp
+    credit // so many packets have been handled: credit_body. Alone in its packet (protocol/credits.hpp)
 };
 inline constexpr std::uint8_t last_record = static_cast<std::uint8_t>(record::credit);
 
 // True for records that may make the receiver act. They are counted for deadlock detection.
-constexpr bool is_counted(record kind) noexcept { return kind < record::alive; }
+constexpr bool is_counted(record kind) noexcept { return kind < record::heartbeat; }
 
 struct record_head {
     std::uint8_t kind;
@@ -58,8 +58,8 @@ struct record_head {
     std::uint32_t unused;
 };
 static_assert(sizeof(packet_head) == 8 && sizeof(guarded_head) == 16 && sizeof(record_head) == 16);
-static_assert(!is_counted(record::alive) && !is_counted(record::probe) && !is_counted(record::credit) &&
-              is_counted(record::leaving));
+static_assert(!is_counted(record::heartbeat) && !is_counted(record::probe) && !is_counted(record::credit) &&
+              is_counted(record::leave));
 
 struct rts_body {
     std::uint64_t size;
@@ -137,7 +137,7 @@ class record_reader {
         return ok_;
     }
     // Continues with the record at that offset from the beginning of the packet.
-    void go_on_at(std::span<const std::byte> packet, std::size_t offset) noexcept {
+    void resume_at(std::span<const std::byte> packet, std::size_t offset) noexcept {
         FULT_ASSERT(offset <= packet.size() && ok_);
         rest_ = packet.subspan(offset);
     }

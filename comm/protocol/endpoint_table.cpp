@@ -3,6 +3,6 @@
 namespace fult::comm::detail {
 
 endpoint_table::endpoint_table()
-    : all_(std::make_unique<std::atomic<endpoint_state *>[]>(most_endpoints)), gone_(most_endpoints, false) {}
+    : all_(std::make_unique<std::atomic<endpoint_state *>[]>(max_endpoints)), gone_(max_endpoints, false) {}
 
 } // namespace fult::comm::detail

@@ -19,11 +19,11 @@ class endpoint_table {
 
     // Any thread. nullptr: it is not attached.
     endpoint_state *find(unsigned id, std::memory_order order = std::memory_order_acquire) const noexcept {
-        FULT_ASSERT(id < most_endpoints);
+        FULT_ASSERT(id < max_endpoints);
         return all_[id].load(order); // pairs with attach
     }
     template <class F> void each(F f) const noexcept {
-        for (unsigned i = 0; i < most_endpoints; ++i)
+        for (unsigned i = 0; i < max_endpoints; ++i)
             if (endpoint_state *e = find(i))
                 f(*e);
     }
@@ -31,7 +31,7 @@ class endpoint_table {
     // Under the device's lock.
     std::uint64_t next_attachment() noexcept { return ++attachments_; }
     void attach(unsigned id, endpoint_state &e) noexcept {
-        FULT_ASSERT(id < most_endpoints && !find(id), "an id has one endpoint");
+        FULT_ASSERT(id < max_endpoints && !find(id), "an id has one endpoint");
         all_[id].store(&e, std::memory_order_release); // pairs with find
         gone_[id] = false;
         ++attached_;

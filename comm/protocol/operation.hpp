@@ -142,8 +142,8 @@ void finish_operation(Operation &op, Ids &ids, transport *route, errc failure,
     op.finish(failure, callbacks);
 }
 
-inline constexpr unsigned most_endpoints = 1 << 12;
-static_assert(most_endpoints <= 1 << 12, "match_key has 12 bits for an endpoint");
+inline constexpr unsigned max_endpoints = 1 << 12;
+static_assert(max_endpoints <= 1 << 12, "match_key has 12 bits for an endpoint");
 
 unexpected_message *allocate_message(std::size_t payload) noexcept; // nullptr: no memory
 void free_message(unexpected_message *message) noexcept;

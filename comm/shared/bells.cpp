@@ -29,7 +29,7 @@ sockaddr_un address_of(const std::string &path) {
     address.sun_family = AF_UNIX;
     if (path.size() >= sizeof address.sun_path) {
         errno = ENAMETOOLONG;
-        throw_lack("the doorbell's socket " + path, "its name is too long");
+        throw_shortage("the doorbell's socket " + path, "its name is too long");
     }
     std::memcpy(address.sun_path, path.data(), path.size());
     FULT_ASSERT(address.sun_path[path.size()] == 0);
@@ -39,7 +39,7 @@ sockaddr_un address_of(const std::string &path) {
 int new_socket() {
     const int made = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (made < 0)
-        throw_lack("no socket for a doorbell", "raise `ulimit -n`?");
+        throw_shortage("no socket for a doorbell", "raise `ulimit -n`?");
     return made;
 }
 
@@ -68,7 +68,7 @@ doorbells::doorbells(const std::string &name, int size)
 doorbells::~doorbells() { close_all(); }
 
 void doorbells::close_all() noexcept {
-    hide();
+    unlink_names();
     for (const peer_bell &each : peers_)
         if (each.socket >= 0)
             ::close(each.socket);
@@ -84,7 +84,8 @@ void doorbells::listen() {
     ::unlink(path.c_str()); // left by a job that was killed
     if (::fchmod(socket_, S_IRUSR | S_IWUSR) != 0 ||
         ::bind(socket_, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0)
-        throw_lack("the doorbell's socket " + path + " cannot be bound", "is /dev/shm mounted and writable?");
+        throw_shortage("the doorbell's socket " + path + " cannot be bound",
+                       "is /dev/shm mounted and writable?");
 }
 
 void doorbells::connect(std::span<const std::string> names) {
@@ -99,17 +100,17 @@ void doorbells::connect(std::span<const std::string> names) {
         const std::string path = socket_path(names[i]);
         const sockaddr_un address = address_of(path);
         if (::connect(peers_[i].socket, reinterpret_cast<const sockaddr *>(&address), sizeof address) != 0)
-            throw_lack("the doorbell " + path + " of rank " + std::to_string(i) + " does not answer",
-                       "has that rank failed?");
+            throw_shortage("the doorbell " + path + " of rank " + std::to_string(i) + " does not answer",
+                           "has that rank failed?");
     }
 }
 
-void doorbells::hide() noexcept {
-    if (!hidden_) {
+void doorbells::unlink_names() noexcept {
+    if (!names_unlinked_) {
         remove_shared_file(name_);
         ::unlink(socket_name_.c_str());
     }
-    hidden_ = true;
+    names_unlinked_ = true;
 }
 
 void doorbells::ring_slowly(int rank) noexcept {

@@ -23,9 +23,9 @@ class doorbells {
     ~doorbells();
 
     // The other ranks' names by rank, empty for other hosts and for this rank. When all ranks have connected,
-    // hide() removes the names of page and socket from the file system. Throws std::system_error.
+    // unlink_names() removes the names of page and socket from the file system. Throws std::system_error.
     void connect(std::span<const std::string> names);
-    void hide() noexcept;
+    void unlink_names() noexcept;
 
     // To be called after a message was put where that rank finds it.
     void ring(int rank) noexcept {
@@ -55,13 +55,13 @@ class doorbells {
     void close_all() noexcept;
     void ring_slowly(int rank) noexcept;
 
-    std::string name_, socket_name_; // so that hide needs no memory
+    std::string name_, socket_name_; // so that unlink_names needs no memory
     std::vector<peer_bell> peers_;   // by rank
     mapping page_memory_;
     page *page_ = nullptr;
     int socket_ = -1;
     bool fenced_ = false;
-    bool hidden_ = false;
+    bool names_unlinked_ = false;
 };
 
 } // namespace fult::comm::detail

@@ -14,7 +14,7 @@
 namespace fult::comm::detail {
 namespace {
 
-[[maybe_unused]] constexpr std::size_t least_page = 4096; // at least; offsets are multiples of it
+[[maybe_unused]] constexpr std::size_t min_page = 4096; // at least; offsets are multiples of it
 
 std::string path_of(const std::string &name) { return "/" + name; }
 
@@ -37,12 +37,12 @@ file::~file() {
 mapping::mapping(const file &from, std::size_t offset, std::size_t size, const std::string &name,
                  access_to_file access)
     : size_(size) {
-    FULT_ASSERT(size != 0 && offset % least_page == 0);
+    FULT_ASSERT(size != 0 && offset % min_page == 0);
     const int protection = access == access_to_file::write ? PROT_READ | PROT_WRITE : PROT_READ;
     void *const at =
         ::mmap(nullptr, size, protection, MAP_SHARED | MAP_NORESERVE, from.get(), static_cast<off_t>(offset));
     if (at == MAP_FAILED)
-        throw_lack("shared memory " + path_of(name) + " cannot be mapped", "raise `ulimit -v`?");
+        throw_shortage("shared memory " + path_of(name) + " cannot be mapped", "raise `ulimit -v`?");
     at_ = static_cast<std::byte *>(at);
 }
 
@@ -56,15 +56,15 @@ file create_shared_file(const std::string &name, std::size_t bytes, const std::s
     ::shm_unlink(path.c_str()); // remains of a killed job
     file made(::shm_open(path.c_str(), O_RDWR | O_CREAT | O_EXCL, 0600));
     if (made.get() < 0)
-        throw_lack("shared memory " + path + " cannot be made",
-                   "is /dev/shm mounted and writable?" +
-                       (without.empty() ? without : " " + without + " does without"));
+        throw_shortage("shared memory " + path + " cannot be made",
+                       "is /dev/shm mounted and writable?" +
+                           (without.empty() ? without : " " + without + " does without"));
     if (const int error = allocate(made, bytes)) {
         ::shm_unlink(path.c_str());
         errno = error;
-        throw_lack("/dev/shm has no room for " + std::to_string(bytes) + " bytes of " + path,
-                   "make it larger (docker run --shm-size)" +
-                       (without.empty() ? without : ", or set " + without));
+        throw_shortage("/dev/shm has no room for " + std::to_string(bytes) + " bytes of " + path,
+                       "make it larger (docker run --shm-size)" +
+                           (without.empty() ? without : ", or set " + without));
     }
     return made;
 }
@@ -73,7 +73,7 @@ file open_shared_file(const std::string &name, access_to_file access, const std:
     const std::string path = path_of(name);
     file found(::shm_open(path.c_str(), access == access_to_file::write ? O_RDWR : O_RDONLY, 0));
     if (found.get() < 0)
-        throw_lack("shared memory " + path + " cannot be opened", remedy);
+        throw_shortage("shared memory " + path + " cannot be opened", remedy);
     return found;
 }
 

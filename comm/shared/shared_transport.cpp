@@ -114,12 +114,12 @@ shared_transport::shared_transport(const shared_settings &settings)
     allow_copying();
 }
 
-shared_transport::~shared_transport() { conceal(); }
+shared_transport::~shared_transport() { unlink_names(); }
 
-void shared_transport::conceal() noexcept {
-    if (!concealed_)
+void shared_transport::unlink_names() noexcept {
+    if (!names_unlinked_)
         remove_shared_file(file_);
-    concealed_ = true;
+    names_unlinked_ = true;
 }
 
 std::string shared_transport::address() const {
@@ -331,7 +331,7 @@ outcome shared_transport::move(transfer &t, direction way) noexcept {
         peer->is_reachable = false;
         return outcome::failed;
     }
-    finish(t, error == 0 ? event_kind::moved : event_kind::lost);
+    finish(t, error == 0 ? event_kind::transferred : event_kind::lost);
     return outcome::done;
 }
 
@@ -352,7 +352,7 @@ void shared_transport::continue_transfer() noexcept {
         return;
     }
     transfers_.take();
-    finish(t, error == 0 ? event_kind::moved : event_kind::lost);
+    finish(t, error == 0 ? event_kind::transferred : event_kind::lost);
 }
 
 bool shared_transport::has_received_all(int rank) noexcept {

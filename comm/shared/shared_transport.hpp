@@ -30,7 +30,7 @@ class shared_transport final : public transport {
 
     std::string address() const override;
     void connect(std::span<const std::string> addresses) override;
-    void conceal() noexcept override;
+    void unlink_names() noexcept override;
 
     outcome inject(int rank, const void *bytes, std::size_t size) noexcept override;
     outcome send(packet &p) noexcept override;
@@ -84,7 +84,7 @@ class shared_transport final : public transport {
 
     shared_settings settings_;
     std::string file_;
-    bool concealed_ = false;
+    bool names_unlinked_ = false;
     segment_shape shape_;
     file segment_; // until connect
     mapping own_head_;

@@ -174,7 +174,7 @@ class loopback final : public transport {
             return outcome::failed;
         std::memcpy(to, from, t.size);
         advanced_[static_cast<std::size_t>(t.rank)] = true;
-        require_resources("loopback", [&] { events_.push_back({event_kind::moved, &t}); });
+        require_resources("loopback", [&] { events_.push_back({event_kind::transferred, &t}); });
         return outcome::done;
     }
 

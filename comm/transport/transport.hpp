@@ -49,11 +49,11 @@ struct transfer : work_request {
 };
 
 enum class event_kind {
-    received, // a packet, size set; give it back by post
-    sent,     // a packet, free again
-    moved,    // a transfer, complete on both sides
-    lost      // the packet or transfer of a failed operation. The rank of a posted packet is the one
-              // that cannot be reached any more, or -1: none
+    received,    // a packet, size set; give it back by post
+    sent,        // a packet, free again
+    transferred, // a transfer, complete on both sides
+    lost         // the packet or transfer of a failed operation. The rank of a posted packet is the one
+                 // that cannot be reached any more, or -1: none
 };
 struct event {
     event_kind kind;
@@ -88,7 +88,7 @@ class transport {
     virtual void connect(std::span<const std::string> addresses) = 0;
     // To be called when all ranks have returned from connect: removes the names under which others have found
     // this rank, so that a killed process leaves no files.
-    virtual void conceal() noexcept {}
+    virtual void unlink_names() noexcept {}
 
     // Sends up to limits().inject bytes. The caller may reuse them on return. No event. Messages to one rank
     // arrive in the order of those calls of inject and send that returned `done`.
@@ -97,7 +97,7 @@ class transport {
     virtual outcome send(packet &p) noexcept = 0;
     // Provides a packet to receive a message into. Event: received.
     virtual outcome post(packet &p) noexcept = 0;
-    // Transfers t.size bytes from the other rank's memory to local memory, or back. Event: moved.
+    // Transfers t.size bytes from the other rank's memory to local memory, or back. Event: transferred.
     virtual outcome read(transfer &t) noexcept = 0;
     virtual outcome write(transfer &t) noexcept = 0;
     // Makes progress. Returns the number of `events` that were filled in.

@@ -28,7 +28,7 @@ std::string maker_of(const std::string &text) {
     return {bytes.begin(), std::find(bytes.begin(), bytes.end(), '\0')};
 }
 
-std::optional<verbs_address> address_in(const std::string &text) {
+std::optional<verbs_address> parse_verbs_address(const std::string &text) {
     const std::string bytes = from_hex(text);
     verbs_address address;
     if (maker_of(text) != maker || bytes.size() != maker.size() + 1 + sizeof address)
@@ -40,8 +40,8 @@ std::optional<verbs_address> address_in(const std::string &text) {
     return valid ? std::optional(address) : std::nullopt;
 }
 
-std::optional<greeting> greeting_in(std::span<const std::byte> bytes, std::uint64_t token,
-                                    std::uint32_t ranks, std::uint32_t self) noexcept {
+std::optional<greeting> parse_greeting(std::span<const std::byte> bytes, std::uint64_t token,
+                                       std::uint32_t ranks, std::uint32_t self) noexcept {
     greeting g;
     if (bytes.size() != sizeof g)
         return std::nullopt;

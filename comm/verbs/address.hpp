@@ -26,7 +26,7 @@ static_assert(sizeof(verbs_address) == 56);
 
 std::string to_text(const verbs_address &address);
 // Nothing if it is no such address.
-std::optional<verbs_address> address_in(const std::string &text);
+std::optional<verbs_address> parse_verbs_address(const std::string &text);
 // The transport that has made the text, as far as it can be recognized; for messages.
 std::string maker_of(const std::string &text);
 
@@ -50,7 +50,7 @@ static_assert(sizeof(greeting) == 32);
 inline constexpr std::uint32_t number_bits = 24; // of queue pairs and packets
 
 // Nothing if the bytes are no greeting to the owner of the token from a rank other than `self`.
-std::optional<greeting> greeting_in(std::span<const std::byte> bytes, std::uint64_t token,
-                                    std::uint32_t ranks, std::uint32_t self) noexcept;
+std::optional<greeting> parse_greeting(std::span<const std::byte> bytes, std::uint64_t token,
+                                       std::uint32_t ranks, std::uint32_t self) noexcept;
 
 } // namespace fult::comm::detail

@@ -22,13 +22,13 @@ constexpr std::uint32_t privileged_qkey = 0x8000'0000; // keys with this bit are
 // (verbs_settings::retries); then the other side is unreachable. A receiver without buffers is not: its
 // memory is short, or its processors are busy, and it is waited for without limit (7), as senders are slowed
 // rather than failed. It is tried again after 0.64 ms (12).
-constexpr std::uint8_t most_ack_retries = 7, no_receive_retries = 7, no_receive_delay = 12;
+constexpr std::uint8_t max_ack_retries = 7, no_receive_retries = 7, no_receive_delay = 12;
 
-constexpr std::uint8_t most_reads = 16; // in flight in a connection
+constexpr std::uint8_t max_reads = 16; // in flight in a connection
 
 std::uint8_t reads_of(const verbs_port &port, int limit) {
     return static_cast<std::uint8_t>(
-        std::clamp(std::min(limit, port.limits.max_qp_rd_atom), 1, int{most_reads}));
+        std::clamp(std::min(limit, port.limits.max_qp_rd_atom), 1, int{max_reads}));
 }
 
 int to_init(const link_parts &parts, ibv_qp *pair) noexcept {
@@ -48,7 +48,7 @@ int to_receive(const link_parts &parts, ibv_qp *pair, const ibv_ah_attr &path, c
     attributes.path_mtu = std::min(parts.port.attributes.active_mtu, static_cast<ibv_mtu>(peer.mtu));
     attributes.dest_qp_num = qp_number;
     attributes.rq_psn = psn;
-    attributes.max_dest_rd_atomic = reads_of(parts.port, most_reads);
+    attributes.max_dest_rd_atomic = reads_of(parts.port, max_reads);
     attributes.min_rnr_timer = no_receive_delay;
     attributes.ah_attr = path;
     return libibverbs().modify_qp(pair, &attributes,
@@ -60,7 +60,7 @@ int to_send(const link_parts &parts, ibv_qp *pair, std::uint32_t psn) noexcept {
     ibv_qp_attr attributes{};
     attributes.qp_state = IBV_QPS_RTS;
     attributes.timeout = ack_timeout(parts.silence);
-    FULT_ASSERT(parts.retries <= most_ack_retries);
+    FULT_ASSERT(parts.retries <= max_ack_retries);
     attributes.retry_cnt = parts.retries;
     attributes.rnr_retry = no_receive_retries;
     attributes.sq_psn = psn;
@@ -74,15 +74,15 @@ int to_send(const link_parts &parts, ibv_qp *pair, std::uint32_t psn) noexcept {
 
 std::uint8_t ack_timeout(std::chrono::seconds silence) noexcept {
     constexpr std::chrono::nanoseconds unit{4096};
-    constexpr std::uint8_t least = 14, most = 18;     // 67 ms, 1.07 s
-    constexpr int waits = (most_ack_retries + 1) * 4; // adapters may wait up to four times as long
+    constexpr std::uint8_t least = 14, most = 18;    // 67 ms, 1.07 s
+    constexpr int waits = (max_ack_retries + 1) * 4; // adapters may wait up to four times as long
     std::uint8_t exponent = least;
     while (exponent < most && unit * waits * (2LL << exponent) <= silence)
         ++exponent;
     return exponent;
 }
 
-verbs_ptr<ibv_qp> make_pair(const link_parts &parts) noexcept {
+verbs_ptr<ibv_qp> make_queue_pair(const link_parts &parts) noexcept {
     ibv_qp_init_attr init{};
     init.send_cq = init.recv_cq = parts.queue;
     init.srq = parts.receives;
@@ -223,7 +223,7 @@ void connector::greeting_sent(const ibv_wc &wc) noexcept {
 // Links -----------------------------------------------------------------------------------------------------------------------
 
 link *connector::make_link(int rank) noexcept {
-    verbs_ptr<ibv_qp> pair = make_pair(parts_);
+    verbs_ptr<ibv_qp> pair = make_queue_pair(parts_);
     int error = pair ? to_init(parts_, pair.get()) : errno;
     std::unique_ptr<link> made;
     if (error == 0) {
@@ -291,8 +291,9 @@ void connector::greeting_received(const ibv_wc &wc) noexcept {
         return; // the transport ends
     const auto bytes = std::as_bytes(std::span(&slots_[index].bytes, 1));
     const bool whole = wc.byte_len == sizeof slots_[index].route + sizeof(greeting);
-    const auto g = greeting_in(whole ? bytes : std::span<const std::byte>(), token_,
-                               static_cast<std::uint32_t>(ranks_.size()), static_cast<std::uint32_t>(rank_));
+    const auto g =
+        parse_greeting(whole ? bytes : std::span<const std::byte>(), token_,
+                       static_cast<std::uint32_t>(ranks_.size()), static_cast<std::uint32_t>(rank_));
     post_slot(index);
     const int rank = g ? static_cast<int>(g->rank) : -1;
     if (!g || !is_reachable(rank)) {

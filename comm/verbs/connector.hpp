@@ -41,7 +41,7 @@ struct link_parts {
 std::uint8_t ack_timeout(std::chrono::seconds silence) noexcept;
 
 // Makes a queue pair for a reliable connection; nullptr and errno if that fails.
-verbs_ptr<ibv_qp> make_pair(const link_parts &parts) noexcept;
+verbs_ptr<ibv_qp> make_queue_pair(const link_parts &parts) noexcept;
 
 // Under the device's lock.
 class connector {

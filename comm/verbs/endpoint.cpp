@@ -186,7 +186,7 @@ outcome verbs_endpoint::post(packet &p) noexcept {
     if (p.capacity == 0)
         return outcome::done; // a link's mark
     p.kind = request_kind::receive;
-    if (posted_ + unposted_count_ >= most_posted_)
+    if (posted_ + unposted_count_ >= max_posted_)
         return outcome::again;
     unposted_[unposted_count_++] = &p;
     if (unposted_count_ == receive_batch)
@@ -267,7 +267,7 @@ bool verbs_endpoint::request_ended(const ibv_wc &wc, event &e) noexcept {
         require_resources("comm::context", [&] { stalled_.push_back(&t); });
         return false;
     }
-    e = {event_kind::moved, request};
+    e = {event_kind::transferred, request};
     return true;
 }
 

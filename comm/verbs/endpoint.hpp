@@ -80,10 +80,10 @@ class verbs_endpoint final : public transport {
     static constexpr std::uint32_t receive_batch = 16;
     std::array<packet *, receive_batch> unposted_{}; // to be posted together
     std::uint32_t unposted_count_ = 0;
-    std::uint32_t posted_ = 0;      // to the shared queue
-    std::uint32_t most_posted_ = 0; // its room
-    std::uint32_t in_flight_ = 0;   // work requests of all links
-    std::uint32_t budget_ = 0;      // for which the completion queue has room
+    std::uint32_t posted_ = 0;     // to the shared queue
+    std::uint32_t max_posted_ = 0; // its room
+    std::uint32_t in_flight_ = 0;  // work requests of all links
+    std::uint32_t budget_ = 0;     // for which the completion queue has room
     // Of so many work requests without an object one has a completion: all links together hold less than half
     // of the budget.
     std::uint32_t signal_every_ = 1;

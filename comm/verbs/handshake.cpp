@@ -19,7 +19,7 @@ bool handshake::request_connection(clock::time_point now) noexcept {
 bool handshake::needs_greeting(clock::time_point now) noexcept {
     if (!has_request_ || stage_ == stage::ready || stage_ == stage::failed || now < next_greeting_)
         return false;
-    patience_ = std::min(patience_ * 2, longest_patience);
+    patience_ = std::min(patience_ * 2, max_patience);
     next_greeting_ = now + patience_;
     return true;
 }

@@ -28,7 +28,7 @@ class handshake {
         ready,  // both can receive
         failed
     };
-    static constexpr std::chrono::milliseconds first_patience{10}, longest_patience{320};
+    static constexpr std::chrono::milliseconds first_patience{10}, max_patience{320};
 
     stage current() const noexcept { return stage_; }
     bool is_ready() const noexcept { return stage_ == stage::ready; }

@@ -32,7 +32,7 @@ inline std::string port_name(const std::string &device, unsigned port) {
 
 // What to do about an error of libibverbs.
 inline std::string verbs_remedy(int error) {
-    if (const char *lacking = lack_of_descriptors(error))
+    if (const char *lacking = descriptor_shortage(error))
         return "; " + std::string(lacking);
     if (error == ENOMEM)
         return "; raise the limit of locked memory (`ulimit -l`), see docs/verbs.md";

@@ -12,15 +12,15 @@
 namespace fult::comm::detail {
 namespace {
 
-constexpr std::size_t most_idle = 1024;
-constexpr std::size_t most_idle_bytes = std::size_t{256} << 20;
+constexpr std::size_t max_idle = 1024;
+constexpr std::size_t max_idle_bytes = std::size_t{256} << 20;
 
 // Registered memory is locked: at most half of what this process may lock is kept without use.
 std::size_t idle_limit() noexcept {
     rlimit locked{};
     if (::getrlimit(RLIMIT_MEMLOCK, &locked) != 0 || locked.rlim_cur == RLIM_INFINITY)
-        return most_idle_bytes;
-    return std::min(most_idle_bytes, static_cast<std::size_t>(locked.rlim_cur) / 2);
+        return max_idle_bytes;
+    return std::min(max_idle_bytes, static_cast<std::size_t>(locked.rlim_cur) / 2);
 }
 
 // The adapter itself may always write: it is what receives and reads need.
@@ -41,7 +41,7 @@ int rights_for(access_rights allowed) noexcept {
 } // namespace
 
 registrations::registrations(registrar &owner, bool pages_on_demand) noexcept
-    : registrar_(owner), pages_on_demand_(pages_on_demand), most_bytes_(idle_limit()), watch_(*this) {}
+    : registrar_(owner), pages_on_demand_(pages_on_demand), max_bytes_(idle_limit()), watch_(*this) {}
 
 // Nothing is in use any more.
 registrations::~registrations() {
@@ -99,7 +99,7 @@ void registrations::unlist(registration &r) noexcept {
 // Takes those out that are to be destroyed: dropped ones, and the oldest beyond the limits.
 registration *registrations::excess() noexcept {
     registration *all = std::exchange(dead_, nullptr);
-    while (oldest_ && (idle_ > most_idle || idle_bytes_ > most_bytes_)) {
+    while (oldest_ && (idle_ > max_idle || idle_bytes_ > max_bytes_)) {
         registration &r = *oldest_;
         remove_idle(r);
         unlist(r);

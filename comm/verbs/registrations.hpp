@@ -69,7 +69,7 @@ class registrations final : private mapping_listener {
 
     registrar &registrar_;
     const bool pages_on_demand_;
-    const std::size_t most_bytes_; // of those that are not in use
+    const std::size_t max_bytes_; // of those that are not in use
     std::atomic<std::uint64_t> made_{0}, hits_{0};
     // No memory is allocated or freed under it, since that might wait for the watch, which waits for the
     // lock.

@@ -9,12 +9,12 @@
 namespace fult::comm::detail {
 namespace {
 
-constexpr std::uint32_t most_receives = 512;     // in the shared queue
+constexpr std::uint32_t max_receives = 512;      // in the shared queue
 constexpr std::uint32_t wanted_in_flight = 4096; // work requests of all connections
 constexpr std::uint32_t inline_sizes[] = {256, 128, 64, 0};
 
 std::uint32_t receives_of(const verbs_port &port) {
-    return std::min(most_receives, static_cast<std::uint32_t>(std::max(port.limits.max_srq_wr, 1)));
+    return std::min(max_receives, static_cast<std::uint32_t>(std::max(port.limits.max_srq_wr, 1)));
 }
 
 // True if the adapter resolves addresses at each RDMA read and write, so that memory need not be locked.
@@ -73,7 +73,7 @@ void verbs_endpoint::open_queues() {
     ibv_srq_init_attr attributes{};
     attributes.attr.max_wr = receives;
     attributes.attr.max_sge = 1;
-    most_posted_ = receives;
+    max_posted_ = receives;
     receives_ = take_created(library.create_srq(domain_.get(), &attributes), port_.name, "ibv_create_srq");
 }
 
@@ -81,7 +81,7 @@ void verbs_endpoint::open_queues() {
 void verbs_endpoint::find_inline_limit() {
     for (const std::uint32_t bytes : inline_sizes) {
         limits_.inject = bytes;
-        if (make_pair(parts()))
+        if (make_queue_pair(parts()))
             return;
     }
     throw_verbs_error(port_.name, "ibv_create_qp");
@@ -119,7 +119,7 @@ void verbs_endpoint::connect(std::span<const std::string> addresses) {
     for (std::size_t rank = 0; rank < addresses.size(); ++rank) {
         if (addresses[rank].empty() || static_cast<int>(rank) == settings_.rank)
             continue;
-        ranks[rank] = address_in(addresses[rank]);
+        ranks[rank] = parse_verbs_address(addresses[rank]);
         const std::string theirs = ranks[rank] ? ranks[rank]->network : maker_of(addresses[rank]);
         if (theirs == own)
             continue;

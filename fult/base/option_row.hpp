@@ -26,9 +26,9 @@ template <class Options> struct option_row {
                   std::string_view text);  // false if it is no such value; no check of the range
     bool (*valid)(const Options &checked); // for every source of values
     std::string (*print)(const Options &from);
-    std::string (*values)();     // as documented
-    std::string (*by_default)(); // as documented
-    std::string (*must_be)();    // the end of "... must be "
+    std::string (*values)();       // as documented
+    std::string (*default_text)(); // as documented
+    std::string (*requirement)();  // the end of "... must be "
 };
 
 // --- numbers
@@ -54,18 +54,18 @@ inline std::string short_form(std::size_t number) {
     return std::to_string(number) + std::string("KMGT").substr(unit - (unit != 0), unit != 0);
 }
 
-struct measured_in {
+struct option_unit {
     const char *name;
     bool shortened; // the documents have 64K instead of 65536
 };
-inline constexpr measured_in numbers{"a number", false}, large_numbers{"a number", true},
+inline constexpr option_unit numbers{"a number", false}, large_numbers{"a number", true},
     bytes{"a size", true}, seconds{"seconds", false}, milliseconds{"milliseconds", false},
     microseconds{"microseconds", false};
 
 // --- kinds of options
 
-template <auto Member> struct member_of;
-template <class Options, class Type, Type Options::*Member> struct member_of<Member> {
+template <auto Member> struct member_traits;
+template <class Options, class Type, Type Options::*Member> struct member_traits<Member> {
     using options = Options;
     using type = Type;
 };
@@ -73,9 +73,9 @@ template <class Options, class Type, Type Options::*Member> struct member_of<Mem
 inline constexpr std::size_t unbounded = ~std::size_t{0} >> 1;
 
 // A number from Low to High.
-template <auto Member, const measured_in &Unit, std::size_t Low, std::size_t High> struct number_option {
-    using options = typename member_of<Member>::options;
-    using type = typename member_of<Member>::type;
+template <auto Member, const option_unit &Unit, std::size_t Low, std::size_t High> struct number_option {
+    using options = typename member_traits<Member>::options;
+    using type = typename member_traits<Member>::type;
 
     static bool parse(options &into, std::string_view text) {
         std::size_t value = 0;
@@ -90,18 +90,18 @@ template <auto Member, const measured_in &Unit, std::size_t Low, std::size_t Hig
         return Unit.shortened ? short_form(value) : std::to_string(value);
     }
     static std::string values() { return High == unbounded ? "number" : text(Low) + " to " + text(High); }
-    static std::string by_default() { return text(options{}.*Member); }
-    static std::string must_be() {
+    static std::string default_text() { return text(options{}.*Member); }
+    static std::string requirement() {
         if (High == unbounded)
             return Unit.name;
-        const std::string usual = print(options{}), brief = by_default();
+        const std::string usual = print(options{}), brief = default_text();
         return Unit.name + (" from " + values()) +
                (usual == brief ? std::string() : ", such as " + usual + " or " + brief);
     }
 };
 
 // The same, or auto, which is 0.
-template <auto Member, const measured_in &Unit, std::size_t Low, std::size_t High, std::size_t Usual>
+template <auto Member, const option_unit &Unit, std::size_t Low, std::size_t High, std::size_t Usual>
 struct number_or_auto : number_option<Member, Unit, Low, High> {
     using numbered = number_option<Member, Unit, Low, High>;
     using options = typename numbered::options;
@@ -115,8 +115,8 @@ struct number_or_auto : number_option<Member, Unit, Low, High> {
     static bool valid(const options &o) { return o.*Member == 0 || numbered::valid(o); }
     static std::string print(const options &o) { return o.*Member == 0 ? "auto" : numbered::print(o); }
     static std::string values() { return "auto, " + numbered::values(); }
-    static std::string by_default() { return print(options{}); }
-    static std::string must_be() {
+    static std::string default_text() { return print(options{}); }
+    static std::string requirement() {
         return Unit.name + (" from " + numbered::values()) + ", such as " + std::to_string(Usual) + " or " +
                short_form(Usual) + ", or auto";
     }
@@ -132,7 +132,7 @@ inline constexpr choice<bool> switch_choices[] = {{"on", true},  {"off", false},
 
 // One of a few named values. A further name of a value is accepted, but not documented.
 template <auto Member, const auto &Choices> struct named_option {
-    using options = typename member_of<Member>::options;
+    using options = typename member_traits<Member>::options;
 
     static bool parse(options &into, std::string_view text) {
         for (const auto &each : Choices)
@@ -153,8 +153,8 @@ template <auto Member, const auto &Choices> struct named_option {
         return std::to_string(static_cast<int>(o.*Member));
     }
     static std::string values() { return list(", "); }
-    static std::string by_default() { return print(options{}); }
-    static std::string must_be() { return list(" or "); }
+    static std::string default_text() { return print(options{}); }
+    static std::string requirement() { return list(" or "); }
 
     static std::string list(const char *before_last) {
         std::string out;
@@ -175,7 +175,7 @@ template <auto Member> using switch_option = named_option<Member, switch_choices
 
 // Any text; what uses it knows which there are. Description is a string.
 template <auto Member, const auto &Description> struct text_option {
-    using options = typename member_of<Member>::options;
+    using options = typename member_traits<Member>::options;
 
     static bool parse(options &into, std::string_view text) {
         into.*Member = text;
@@ -184,20 +184,20 @@ template <auto Member, const auto &Description> struct text_option {
     static bool valid(const options &) { return true; }
     static std::string print(const options &o) { return o.*Member; }
     static std::string values() { return Description; }
-    static std::string by_default() { return print(options{}); }
-    static std::string must_be() { return Description; }
+    static std::string default_text() { return print(options{}); }
+    static std::string requirement() { return Description; }
 };
 
 template <class Kind>
 constexpr option_row<typename Kind::options> option(const char *variable, const char *help) {
-    return {variable,     help,          &Kind::parse,      &Kind::valid,
-            &Kind::print, &Kind::values, &Kind::by_default, &Kind::must_be};
+    return {variable,     help,          &Kind::parse,        &Kind::valid,
+            &Kind::print, &Kind::values, &Kind::default_text, &Kind::requirement};
 }
 
 // --- the environment
 
 // The value there; nullptr if the variable is unset or empty.
-template <class Options> inline const char *in_environment(const option_row<Options> &row) noexcept {
+template <class Options> inline const char *environment_value(const option_row<Options> &row) noexcept {
     const char *found = std::getenv(row.variable);
     return found && *found != '\0' ? found : nullptr;
 }
@@ -208,7 +208,7 @@ inline void set_option(const option_row<Options> &row, Options &into, std::strin
                        const std::string &what) {
     Options changed = into; // so that an error leaves `into` as it is
     if (!row.parse(changed, text) || !row.valid(changed))
-        throw std::invalid_argument(what + ": must be " + row.must_be());
+        throw std::invalid_argument(what + ": must be " + row.requirement());
     into = std::move(changed);
 }
 
@@ -233,7 +233,7 @@ inline void require_valid(std::span<const option_row<Options>> rows, const Optio
         if (!row.valid(checked))
             throw std::invalid_argument(std::string(library) + ": " + row.variable + "='" +
                                         row.print(checked) + "' (or the option of that name): must be " +
-                                        row.must_be());
+                                        row.requirement());
 }
 
 // Changes the options by the environment. An error begins with the name of the library.
@@ -242,7 +242,7 @@ inline void read_environment(std::span<const option_row<Options>> rows, Options 
                              const char *library) {
     require_size(result, library);
     for (const auto &row : rows)
-        if (const char *text = in_environment(row))
+        if (const char *text = environment_value(row))
             set_option(row, result, text, std::string(library) + ": " + row.variable + "='" + text + "'");
 }
 

@@ -42,10 +42,10 @@ struct signal_option : named_option<&options::dump_signal, signals> {
         return named_option::valid(o) || (o.dump_signal >= SIGRTMIN && o.dump_signal <= SIGRTMAX);
     }
     static std::string values() { return named_option::values() + ", number"; }
-    static std::string must_be() { return list(", ") + ", or the number of a real-time signal"; }
+    static std::string requirement() { return list(", ") + ", or the number of a real-time signal"; }
 };
 
-constexpr std::size_t least_stack = 16 * 1024;
+constexpr std::size_t min_stack_size = 16 * 1024;
 
 constexpr option_row<options> rows[] = {
     option<number_option<&options::workers, numbers, 0, sleepers::capacity>>(
@@ -56,7 +56,7 @@ constexpr option_row<options> rows[] = {
         "affinity mask, and no launcher has given the same ones to several ranks; fult-info says what was "
         "decided. on: also if there are fewer workers. Never done if there are more. A thread that a task "
         "starts inherits the core: set its affinity mask, or turn this option off."),
-    option<number_option<&options::stack_size, bytes, least_stack, most_stack>>(
+    option<number_option<&options::stack_size, bytes, min_stack_size, max_stack_size>>(
         "FULT_STACK_SIZE", "Bytes of a task's stack. A quarter of it is reserved for each task, however "
                            "deeply it is nested in inline joins. Resident only where touched. Rounded up to "
                            "an odd number of pages, so that stacks do not share a few TLB sets."),
@@ -67,7 +67,7 @@ constexpr option_row<options> rows[] = {
         "FULT_GUARD",
         "How a stack overflow is caught: 64K below each stack fault, by madvise (Linux 6.13 or later, "
         "any number of stacks) or by mprotect (as many as vm.max_map_count allows)."),
-    option<number_option<&options::max_tasks, large_numbers, 64, most_tasks>>(
+    option<number_option<&options::max_tasks, large_numbers, 64, max_tasks_limit>>(
         "FULT_MAX_TASKS",
         "Living tasks per worker that it spawned itself, including the main task, and the same number again "
         "spawned on it by spawn_on or spawn_pinned; at the limit, spawn throws."),

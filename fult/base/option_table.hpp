@@ -9,8 +9,8 @@
 
 namespace fult::detail {
 
-inline constexpr std::size_t most_stack = std::size_t{1} << 30;
-inline constexpr std::size_t most_tasks = 8064 * 1024; // the number of usable slots in half of a home
+inline constexpr std::size_t max_stack_size = std::size_t{1} << 30;
+inline constexpr std::size_t max_tasks_limit = 8064 * 1024; // the number of usable slots in half of a home
 
 std::span<const option_row<options>> option_table() noexcept;
 

@@ -71,7 +71,7 @@ const symbols::module *symbols::open(const void *base, const char *file) noexcep
     for (std::size_t i = 0; i < count_; ++i)
         if (modules_[i].base == base)
             return &modules_[i];
-    if (count_ == most)
+    if (count_ == max_modules)
         return nullptr;
     module &made = modules_[count_++];
     made.base = base;

@@ -38,8 +38,8 @@ class symbols {
     };
     const module *open(const void *base, const char *file) noexcept;
 
-    static constexpr std::size_t most = 32;
-    module modules_[most];
+    static constexpr std::size_t max_modules = 32;
+    module modules_[max_modules];
     std::size_t count_ = 0;
 };
 

@@ -15,14 +15,14 @@
 
 namespace {
 
-using fult::detail::failed;
-using fult::detail::no_runtime;
-using fult::detail::not_a_task;
+using fult::detail::reject_argument;
+using fult::detail::reject_outside_task;
+using fult::detail::reject_without_runtime;
+using fult::detail::set_status;
 using fult::detail::status_of;
 using fult::detail::take_task_of;
 using fult::detail::task;
 using fult::detail::task_of;
-using fult::detail::wrong_argument;
 
 struct c_call {
     fult_function_t function;
@@ -30,7 +30,7 @@ struct c_call {
     void *operator()() const { return function(argument); }
 };
 
-void hand_over(fult_task_t *to, task *t) noexcept {
+void store_handle(fult_task_t *to, task *t) noexcept {
     if (to)
         *to = fult::detail::handle_of(t);
     else
@@ -41,7 +41,7 @@ void hand_over(fult_task_t *to, task *t) noexcept {
 
 int fult_init(const fult_config *config) {
     if (fult::worker_count() != 0)
-        return failed(FULT_ERR_RUNNING, "fult_init: a runtime is running already");
+        return set_status(FULT_ERR_RUNNING, "fult_init: a runtime is running already");
     return status_of(
         [&] {
             fult::options opts = fult::read_options();
@@ -61,16 +61,16 @@ int fult_init(const fult_config *config) {
 
 int fult_finalize(void) {
     if (fult::worker_count() == 0)
-        return no_runtime();
+        return reject_without_runtime();
     fult::detail::stop_engine();
     return FULT_SUCCESS;
 }
 
 int fult_spawn(fult_task_t *out, fult_function_t function, void *argument) {
     if (!function)
-        return wrong_argument("function is NULL");
+        return reject_argument("function is NULL");
     return status_of([&] {
-        hand_over(out, fult::detail::spawn_closure<c_call, void *>({function, argument}));
+        store_handle(out, fult::detail::spawn_closure<c_call, void *>({function, argument}));
     });
 }
 
@@ -78,21 +78,21 @@ int fult_spawn_with(fult_task_t *out, fult_function_t function, void *argument, 
     if (!attr)
         return fult_spawn(out, function, argument);
     if (!function)
-        return wrong_argument("function is NULL");
+        return reject_argument("function is NULL");
     if (attr->size < sizeof(fult_spawn_attr))
-        return wrong_argument(fult::detail::wrong_attr_size);
+        return reject_argument(fult::detail::wrong_attr_size);
     return status_of([&] {
         auto handle = fult::detail::spawn_closure_with<c_call, void *>(fult::detail::options_of(*attr),
                                                                        {function, argument});
-        hand_over(out, handle.release("fult_spawn_with"));
+        store_handle(out, handle.release("fult_spawn_with"));
     });
 }
 
 int fult_join(fult_task_t joined, void **result) {
     if (!joined)
-        return wrong_argument("task is NULL");
+        return reject_argument("task is NULL");
     if (fult::worker_count() == 0)
-        return no_runtime();
+        return reject_without_runtime();
     void *value = fult::detail::join_closure<c_call, void *>(take_task_of(joined));
     if (result)
         *result = value;
@@ -101,12 +101,12 @@ int fult_join(fult_task_t joined, void **result) {
 
 int fult_join_all(fult_task_t *tasks, size_t count, void **results) {
     if (!tasks && count != 0)
-        return wrong_argument("tasks is NULL");
+        return reject_argument("tasks is NULL");
     for (size_t i = 0; i < count; ++i)
         if (!tasks[i])
-            return wrong_argument("one of the tasks is NULL");
+            return reject_argument("one of the tasks is NULL");
     if (count != 0 && fult::worker_count() == 0)
-        return no_runtime();
+        return reject_without_runtime();
     constexpr size_t most = 256; // tasks waited for with one wake-up
     for (size_t first = 0; first < count; first += most) {
         task *these[most];
@@ -122,23 +122,23 @@ int fult_join_all(fult_task_t *tasks, size_t count, void **results) {
 
 int fult_detach(fult_task_t t) {
     if (!t)
-        return wrong_argument("task is NULL");
+        return reject_argument("task is NULL");
     if (fult::worker_count() == 0)
-        return no_runtime();
+        return reject_without_runtime();
     fult::detail::detach_task(take_task_of(t));
     return FULT_SUCCESS;
 }
 
 int fult_yield(void) {
     if (!fult::in_task())
-        return not_a_task();
+        return reject_outside_task();
     fult::this_task::yield();
     return FULT_SUCCESS;
 }
 
 int fult_wait(void) {
     if (!fult::in_task())
-        return not_a_task();
+        return reject_outside_task();
     fult::this_task::wait();
     return FULT_SUCCESS;
 }
@@ -152,14 +152,14 @@ int fult_worker(void) { return fult::in_task() ? static_cast<int>(fult::this_tas
 
 int fult_dump_tasks(int descriptor) {
     if (fult::worker_count() == 0)
-        return no_runtime();
+        return reject_without_runtime();
     fult::detail::write_report(descriptor);
     return FULT_SUCCESS;
 }
 
 int fult_trim(void) {
     if (fult::worker_count() == 0)
-        return no_runtime();
+        return reject_without_runtime();
     fult::trim();
     return FULT_SUCCESS;
 }
@@ -191,7 +191,7 @@ const char *fult_strerror(int status) {
     default:
         // fult/comm.h begins there; this library knows none of them
         return status >= 64 && status < 128 ? "a status of fult-comm: fult_comm_strerror describes it, and "
-                                              "fult_comm_error_text what has failed"
+                                              "fult_comm_error_text what has set_status"
                                             : "unknown status: fult.h lists those that are";
     }
 }

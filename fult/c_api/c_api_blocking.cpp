@@ -40,7 +40,7 @@ int fult_sleep_for(int64_t nanoseconds) {
 
 int fult_blocking(fult_function_t function, void *argument, void **result) {
     if (!function)
-        return fult::detail::wrong_argument("function is NULL");
+        return fult::detail::reject_argument("function is NULL");
     return status_of([&] {
         void *value = fult::blocking(function, argument);
         if (result)

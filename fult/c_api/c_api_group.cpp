@@ -19,8 +19,8 @@ struct fult_group {
 
 namespace {
 
+using fult::detail::reject_argument;
 using fult::detail::status_of;
-using fult::detail::wrong_argument;
 
 constexpr const char *no_such_key = "there is no such key: it was never created or has been deleted";
 
@@ -40,9 +40,9 @@ struct c_group_call {
 
 int fult_wait_any(const fult_task_t *tasks, size_t count, size_t *first) {
     if (!tasks && count != 0)
-        return wrong_argument("tasks is NULL");
+        return reject_argument("tasks is NULL");
     if (!first)
-        return wrong_argument("first is NULL");
+        return reject_argument("first is NULL");
     return status_of([&] {
         std::vector<fult::detail::task *> all;
         all.reserve(count);
@@ -54,13 +54,13 @@ int fult_wait_any(const fult_task_t *tasks, size_t count, size_t *first) {
 
 int fult_group_create(fult_group_t *group) {
     if (!group)
-        return wrong_argument("group is NULL");
+        return reject_argument("group is NULL");
     return status_of([&] { *group = new fult_group; });
 }
 
 int fult_group_destroy(fult_group_t group) {
     if (!group)
-        return wrong_argument("group is NULL");
+        return reject_argument("group is NULL");
     group->core.wait_until_empty();
     delete group;
     return FULT_SUCCESS;
@@ -68,9 +68,9 @@ int fult_group_destroy(fult_group_t group) {
 
 int fult_group_spawn(fult_group_t group, fult_function_t function, void *argument) {
     if (!group)
-        return wrong_argument("group is NULL");
+        return reject_argument("group is NULL");
     if (!function)
-        return wrong_argument("function is NULL");
+        return reject_argument("function is NULL");
     return status_of([&] { group->core.spawn(c_group_call{&group->core, function, argument}); });
 }
 
@@ -79,11 +79,11 @@ int fult_group_spawn_with(fult_group_t group, fult_function_t function, void *ar
     if (!attr)
         return fult_group_spawn(group, function, argument);
     if (!group)
-        return wrong_argument("group is NULL");
+        return reject_argument("group is NULL");
     if (!function)
-        return wrong_argument("function is NULL");
+        return reject_argument("function is NULL");
     if (attr->size < sizeof(fult_spawn_attr))
-        return wrong_argument(fult::detail::wrong_attr_size);
+        return reject_argument(fult::detail::wrong_attr_size);
     return status_of([&] {
         group->core.spawn_with(fult::detail::take_slot_with(fult::detail::options_of(*attr)),
                                c_group_call{&group->core, function, argument});
@@ -92,7 +92,7 @@ int fult_group_spawn_with(fult_group_t group, fult_function_t function, void *ar
 
 int fult_group_wait(fult_group_t group, void **failure) {
     if (!group)
-        return wrong_argument("group is NULL");
+        return reject_argument("group is NULL");
     group->core.wait_until_empty();
     void *first = group->core.take_failure();
     group->core.reset();
@@ -103,7 +103,7 @@ int fult_group_wait(fult_group_t group, void **failure) {
 
 int fult_group_request_stop(fult_group_t group) {
     if (!group)
-        return wrong_argument("group is NULL");
+        return reject_argument("group is NULL");
     group->core.request_stop();
     return FULT_SUCCESS;
 }
@@ -112,17 +112,17 @@ int fult_group_stop_requested(fult_group_t group) { return group && group->core.
 
 int fult_key_create(fult_key_t *key, void (*destructor)(void *)) {
     if (!key)
-        return wrong_argument("key is NULL");
+        return reject_argument("key is NULL");
     return status_of([&] { *key = fult::detail::make_key(destructor, nullptr); });
 }
 
 int fult_key_delete(fult_key_t key) {
-    return fult::detail::delete_key(key) ? FULT_SUCCESS : wrong_argument(no_such_key);
+    return fult::detail::delete_key(key) ? FULT_SUCCESS : reject_argument(no_such_key);
 }
 
 int fult_setspecific(fult_key_t key, const void *value) {
     if (!fult::detail::is_key(key))
-        return wrong_argument(no_such_key);
+        return reject_argument(no_such_key);
     return status_of([&] { fult::detail::set_local(key, const_cast<void *>(value)); });
 }
 

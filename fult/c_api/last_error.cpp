@@ -8,7 +8,7 @@
 namespace fult::detail {
 namespace {
 
-constexpr std::size_t longest = 512;
+constexpr std::size_t max_error_size = 512;
 
 // Allocated at a thread's first error: 512 bytes for every thread would take a third of what the loader
 // reserves for libraries that are loaded late (static TLS).
@@ -29,14 +29,14 @@ struct freed_at_thread_end {
 char *buffer_of_thread() noexcept {
     static thread_local freed_at_thread_end end;
     if (!buffer && !end.ended)
-        buffer = static_cast<char *>(std::malloc(longest));
+        buffer = static_cast<char *>(std::malloc(max_error_size));
     return buffer;
 }
 
 void print(const char *call, const char *what) noexcept {
     char *const text = buffer_of_thread();
     if (text)
-        std::snprintf(text, longest, "%s%s%s", call, *call != '\0' ? ": " : "", what);
+        std::snprintf(text, max_error_size, "%s%s%s", call, *call != '\0' ? ": " : "", what);
     last = text ? text : "fult: no memory";
 }
 

@@ -36,11 +36,11 @@ bool blocking_pool::submit(blocking_request &request) {
     lock_.unlock();
     if (free)
         free->sleep.post();
-    return free || (grows && (start_thread(request) || submit_without(request, errno)));
+    return free || (grows && (start_thread(request) || handle_failed_start(request, errno)));
 }
 
 // The thread that was to serve the request could not be started.
-bool blocking_pool::submit_without(blocking_request &request, int error) {
+bool blocking_pool::handle_failed_start(blocking_request &request, int error) {
     lock_.lock();
     if (threads_.fetch_sub(1, std::memory_order_relaxed) == 1) {
         blocking_request *refused = take_queue();
@@ -62,7 +62,7 @@ bool blocking_pool::submit_without(blocking_request &request, int error) {
 }
 
 bool blocking_pool::start_thread(blocking_request &first) noexcept {
-    std::unique_ptr<beginning> begin(new (std::nothrow) beginning{this, &first});
+    std::unique_ptr<thread_start> begin(new (std::nothrow) thread_start{this, &first});
     if (!begin) {
         errno = ENOMEM;
         return false;
@@ -83,7 +83,7 @@ bool blocking_pool::start_thread(blocking_request &first) noexcept {
 }
 
 void *blocking_pool::thread_main(void *argument) noexcept {
-    const std::unique_ptr<beginning> begin(static_cast<beginning *>(argument));
+    const std::unique_ptr<thread_start> begin(static_cast<thread_start *>(argument));
     ::pthread_setname_np(::pthread_self(), "fult-blocking");
     run_on_processors_at_start();
     blocking_pool *pool = begin->pool;
@@ -133,8 +133,8 @@ blocking_request *blocking_pool::next_request(idle_thread &me) noexcept {
     }
     if (!stopping_) {
         const std::uint32_t prepared = me.sleep.prepare();
-        me.told_to_end = false;
-        me.below = idle_;
+        me.end_requested = false;
+        me.next_idle = idle_;
         idle_ = &me;
         idle_count_.fetch_add(1, std::memory_order_release); // pairs with only_tasks_can_wake
         lock_.unlock();
@@ -145,7 +145,7 @@ blocking_request *blocking_pool::next_request(idle_thread &me) noexcept {
             me.sleep.wait(prepared); // the submitter posts, or has posted: this idle_thread exists until then
             return request;
         }
-        if (!me.told_to_end)
+        if (!me.end_requested)
             remove_idle(me);
     }
     threads_.fetch_sub(1, std::memory_order_relaxed);
@@ -157,8 +157,8 @@ void blocking_pool::remove_idle(const idle_thread &me) noexcept {
     FULT_ASSERT(lock_.is_held() && !me.request, "a thread with a request is not idle");
     idle_thread **at = &idle_;
     while (*at != &me)
-        at = &(*at)->below;
-    *at = me.below;
+        at = &(*at)->next_idle;
+    *at = me.next_idle;
     idle_count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -168,7 +168,7 @@ blocking_pool::idle_thread *blocking_pool::assign(blocking_request &request) noe
     FULT_ASSERT(lock_.is_held());
     idle_thread *free = idle_;
     if (free) {
-        idle_ = free->below;
+        idle_ = free->next_idle;
         idle_count_.fetch_sub(1, std::memory_order_relaxed);
         free->request = &request;
     }
@@ -179,10 +179,10 @@ void blocking_pool::stop() noexcept {
     lock_.lock();
     stopping_ = true;
     for (idle_thread *s = idle_; s;) {
-        idle_thread *below = s->below;
-        s->told_to_end = true;
+        idle_thread *next_idle = s->next_idle;
+        s->end_requested = true;
         s->sleep.post(); // under the lock: the idle_thread exists until the lock is released
-        s = below;
+        s = next_idle;
         idle_count_.fetch_sub(1, std::memory_order_relaxed);
     }
     idle_ = nullptr;

@@ -53,15 +53,15 @@ class blocking_pool {
     struct idle_thread {
         parker sleep;
         blocking_request *request = nullptr;
-        bool told_to_end = false;
-        idle_thread *below = nullptr;
+        bool end_requested = false;
+        idle_thread *next_idle = nullptr;
     };
-    struct beginning {
+    struct thread_start {
         blocking_pool *pool;
         blocking_request *request;
     };
 
-    bool submit_without(blocking_request &request, int error);
+    bool handle_failed_start(blocking_request &request, int error);
     static void *thread_main(void *argument) noexcept;
     bool start_thread(blocking_request &first) noexcept;
     void serve(blocking_request *first) noexcept;

@@ -89,7 +89,7 @@ bool no_other_thread(worker_team &team) noexcept {
 }
 
 bool only_tasks_can_wake(worker_team &team) noexcept {
-    return !team.outside.expect_something_unjudged() && no_other_thread(team) && !handles_signals();
+    return !team.services.may_wake_any_unjudged() && no_other_thread(team) && !handles_signals();
 }
 
 // Check of the process --------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ stillness::stillness() noexcept : team_(running_team()) {
 
 bool stillness::all_sleep() const noexcept {
     return team_->long_asleep.load(std::memory_order_seq_cst) == team_->count() &&
-           team_->asleep.count() == team_->count() &&
+           team_->sleepers.count() == team_->count() &&
            team_->unparked.load(std::memory_order_seq_cst) == unparked_;
 }
 

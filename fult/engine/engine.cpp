@@ -47,7 +47,7 @@ std::atomic<bool> taken{false};               // from the start of a constructor
 
 constexpr auto stall_report_after = std::chrono::seconds(10);
 
-[[noreturn]] void lacks(const char *what, int error) {
+[[noreturn]] void throw_shortage(const char *what, int error) {
     throw std::system_error(error, std::generic_category(), std::string("fult: ") + what);
 }
 
@@ -93,12 +93,12 @@ class engine {
     blocking_pool &pool() noexcept { return pool_; }
 
   private:
-    static options complete(options asked, const topology &machine);
+    static options complete_options(options asked, const topology &machine);
     static stack_settings stack_settings_of(const options &opts);
     std::vector<std::vector<unsigned>> neighbours_of(unsigned worker, unsigned workers, unsigned most) const;
     void create_homes();
     std::thread thread_of(unsigned index);
-    unsigned most_workers() const noexcept;
+    unsigned max_workers() const noexcept;
     void add_worker();
     void introduce(worker &added) noexcept;
     void start_threads();
@@ -108,8 +108,8 @@ class engine {
     void report_waiting() noexcept;
     void refuse_handles() noexcept;
     bool can_count() const noexcept;
-    std::uint64_t living() noexcept;
-    std::uint64_t ended() noexcept;
+    std::uint64_t count_living() noexcept;
+    std::uint64_t count_ended() noexcept;
     void destroy_homes() noexcept;
 
     topology machine_;
@@ -119,12 +119,12 @@ class engine {
     task *main_ = nullptr;
     stack main_stack_;
     bool bound_ = false;
-    fault_reports faults_;
-    signal_stack for_reports_; // for the thread of the main task
-    std::optional<dump_on_signal> reports_;
+    fault_reports fault_reports_;
+    signal_stack signal_stack_; // for the thread of the main task
+    std::optional<dump_on_signal> dump_on_signal_;
 };
 
-options engine::complete(options o, const topology &machine) {
+options engine::complete_options(options o, const topology &machine) {
     if (o.workers == 0)
         o.workers = std::min(machine.usable(), sleepers::capacity);
     const std::size_t page = page_size();
@@ -141,20 +141,21 @@ stack_settings engine::stack_settings_of(const options &o) {
 }
 
 engine::engine(const options &asked)
-    : team_((validate(asked), complete(asked, machine_)), stack_settings_of(complete(asked, machine_))),
+    : team_((validate(asked), complete_options(asked, machine_)),
+            stack_settings_of(complete_options(asked, machine_))),
       pool_(asked.blocking_threads, team_.idle_blocking) {
     std::fegetenv(&team_.fp_at_start);
     team_.set_count(team_.opts.workers);
     team_.processors = machine_.usable();
     team_.stealing_disabled = !team_.opts.stealing;
     team_.private_words = team_.opts.private_words && asymmetric_fence_available();
-    if (!team_.stealing_disabled && team_.count() > neighbours::most + 1)
-        team_.many.open(team_.count());
+    if (!team_.stealing_disabled && team_.count() > neighbours::max_neighbours + 1)
+        team_.crowd.open(team_.count());
     try {
         create_homes();
         become_main();
         start_threads();
-        reports_.emplace(team_.opts.dump_signal, team_.helpers);
+        dump_on_signal_.emplace(team_.opts.dump_signal, team_.helpers);
         team_.closed.store(false, std::memory_order_release); // pairs with admit: the start is certain
     } catch (...) {
         end_threads();
@@ -201,9 +202,9 @@ void engine::create_homes() {
     for (unsigned i = 0; i < team_.count(); ++i)
         team_.homes[i] = worker::create(team_, i);
     for (unsigned i = 0; i < team_.count(); ++i) {
-        team_.homes[i]->set_neighbours(neighbours_of(i, team_.count(), neighbours::most));
+        team_.homes[i]->set_neighbours(neighbours_of(i, team_.count(), neighbours::max_neighbours));
         if (!team_.homes[i]->open_stacks(i == 0))
-            lacks("no memory for the first stacks; lower FULT_STACK_SIZE or FULT_WORKERS", ENOMEM);
+            throw_shortage("no memory for the first stacks; lower FULT_STACK_SIZE or FULT_WORKERS", ENOMEM);
     }
 }
 
@@ -257,18 +258,18 @@ std::thread engine::thread_of(unsigned index) {
 
 // Where workers look at each other one by one, there is an end to that; and workers with processors of their
 // own leave none over.
-unsigned engine::most_workers() const noexcept {
+unsigned engine::max_workers() const noexcept {
     if (team_.stealing_disabled || team_.opts.bind == bind_mode::on)
         return team_.count();
-    return team_.many.exists()
-               ? worker_team::most_workers
-               : std::min(team_.opts.workers + neighbours::most_appended, worker_team::most_workers);
+    return team_.crowd.exists()
+               ? worker_team::max_workers
+               : std::min(team_.opts.workers + neighbours::max_appended, worker_team::max_workers);
 }
 
 unsigned engine::add_workers(unsigned wanted) {
     if (team_.closed.load(std::memory_order_acquire)) // it starts, or ends
         return team_.count();
-    while (team_.count() < std::min(wanted, most_workers()))
+    while (team_.count() < std::min(wanted, max_workers()))
         add_worker();
     return team_.count();
 }
@@ -279,10 +280,10 @@ void engine::add_worker() {
     worker &added = *worker::create(team_, index);
     team_.homes[index] = &added;
     try {
-        const unsigned most = team_.many.exists() ? neighbours::most : index; // without hints, all
+        const unsigned most = team_.crowd.exists() ? neighbours::max_neighbours : index; // without hints, all
         added.set_neighbours(neighbours_of(index, index + 1, most));
         if (!added.open_stacks(false))
-            lacks("no memory for the stacks of one more worker", ENOMEM);
+            throw_shortage("no memory for the stacks of one more worker", ENOMEM);
         threads_.reserve(threads_.size() + 1);
         threads_.push_back(thread_of(index));
     } catch (...) {
@@ -297,9 +298,9 @@ void engine::add_worker() {
 // tests/model/sleep.pml). It begins after all others know it: that they have looked without it does no harm.
 void engine::introduce(worker &added) noexcept {
     added.request_work();
-    if (!team_.many.exists())
+    if (!team_.crowd.exists())
         for (unsigned i = 0; i < added.index; ++i)
-            team_.homes[i]->others.append(added);
+            team_.homes[i]->neighbours.append(added);
     team_.counting.lock(); // a count of sleepers and tasks includes it, or was before it had any
     team_.set_count(added.index + 1);
     team_.counting.unlock();
@@ -323,7 +324,7 @@ void engine::end_threads() noexcept {
         clear_debug_table();
     }
     await_visitors();
-    team_.outside.end();
+    team_.services.end();
     parker::close_bell();
     if (bound_)
         machine_.unbind();
@@ -338,20 +339,20 @@ void engine::destroy_homes() noexcept {
 // True if every other worker sleeps, and none trims or polls meanwhile. Called under team_.counting, which
 // keeps it so.
 bool engine::can_count() const noexcept {
-    return team_.asleep.count() == team_.count() - 1 && team_.trimming.load(std::memory_order_acquire) == 0 &&
-           !team_.outside.polls_asleep();
+    return team_.sleepers.count() == team_.count() - 1 &&
+           team_.trimming.load(std::memory_order_acquire) == 0 && !team_.services.polls_asleep();
 }
 
 // Number of living tasks, without the main task.
-std::uint64_t engine::living() noexcept {
+std::uint64_t engine::count_living() noexcept {
     std::uint64_t count = 0;
-    team_.for_each_home([&count](worker &w) { count += w.slots.living(); });
+    team_.for_each_home([&count](worker &w) { count += w.slots.count_living(); });
     return count - 1;
 }
 
-std::uint64_t engine::ended() noexcept {
+std::uint64_t engine::count_ended() noexcept {
     std::uint64_t count = 0;
-    team_.for_each_home([&count](worker &w) { count += w.slots.ended(); });
+    team_.for_each_home([&count](worker &w) { count += w.slots.count_ended(); });
     return count;
 }
 
@@ -360,8 +361,8 @@ std::uint64_t engine::ended() noexcept {
 void engine::refuse_handles() noexcept {
     team_.counting.lock();
     const bool counted = can_count();
-    const std::uint64_t waiting = counted ? ended() : 0;
-    const bool only_these = waiting != 0 && waiting == living();
+    const std::uint64_t waiting = counted ? count_ended() : 0;
+    const bool only_these = waiting != 0 && waiting == count_living();
     team_.counting.unlock();
     if (only_these && no_other_thread(team_))
         fatal("runtime",
@@ -373,7 +374,8 @@ void engine::refuse_handles() noexcept {
 void engine::report_waiting() noexcept {
     team_.counting.lock();
     const bool counted = can_count();
-    const std::uint64_t joinable = counted ? ended() : 0, blocked = counted ? living() - joinable : 0;
+    const std::uint64_t joinable = counted ? count_ended() : 0,
+                        blocked = counted ? count_living() - joinable : 0;
     team_.counting.unlock();
     if (joinable != 0)
         warn("the runtime is stopping and waits for %llu task(s) that have ended and were neither joined nor "
@@ -400,10 +402,10 @@ void engine::drain() noexcept {
     auto moved = std::chrono::steady_clock::now();
     for (unsigned idle = 0;;) {
         const bool own =
-            team_.outside.poll() || first.has_work() || first.sources.maybe_without_worker(first);
+            team_.services.poll() || first.has_work() || first.sources.may_have_without_worker(first);
         // Tasks of another worker are left to it at first; but that worker may compute until one of them has
         // run.
-        if (own || (idle != 0 && first.work_anywhere(true))) {
+        if (own || (idle != 0 && first.may_have_work_anywhere(true))) {
             this_task::yield();
             if (own)
                 idle = 0;
@@ -411,7 +413,7 @@ void engine::drain() noexcept {
             continue;
         }
         team_.counting.lock();
-        const bool over = can_count() && living() == 0;
+        const bool over = can_count() && count_living() == 0;
         team_.counting.unlock();
         if (over && !first.has_work())
             return;
@@ -419,7 +421,7 @@ void engine::drain() noexcept {
         std::this_thread::sleep_for(std::chrono::microseconds(idle < 20 ? 20 : 1000));
         if (++idle % 1000 == 20) // soon, then about once a second
             refuse_handles();
-        if (team_.asleep.count() < team_.count() - 1 || team_.outside.expect_something() || pool_.busy())
+        if (team_.sleepers.count() < team_.count() - 1 || team_.services.may_wake_any() || pool_.busy())
             moved = std::chrono::steady_clock::now();
         else if (std::chrono::steady_clock::now() - moved > stall_report_after) {
             report_waiting();
@@ -440,7 +442,7 @@ engine::~engine() {
                        std::memory_order_release); // pairs with admit: before the last count of living tasks
     drain();      // runs what the destructors of its locals, and foreign threads, have spawned
     pool_.stop(); // a thread that has signaled the last task may still be about to wake a worker
-    reports_.reset();
+    dump_on_signal_.reset();
     w->set_extras(main_, nullptr);
     end_threads();
     w->leave_thread();

@@ -27,7 +27,7 @@ struct debug_table {
     std::uint64_t upper_slot = fult::detail::half_slots;
     std::uint64_t state = offsetof(fult::detail::task, state); // offsets in a task:
     std::uint64_t context = offsetof(fult::detail::task, context);
-    std::uint64_t stack = offsetof(fult::detail::task, on);
+    std::uint64_t stack = offsetof(fult::detail::task, stack);
     std::uint64_t extras = offsetof(fult::detail::task, extras);
     std::uint64_t wait_record = offsetof(fult::detail::task, wait_record);
     std::uint64_t outer = offsetof(fult::detail::task, outer);

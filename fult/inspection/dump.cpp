@@ -21,7 +21,7 @@ namespace fult {
 namespace detail {
 namespace {
 
-constexpr std::size_t most_shown = 6; // tasks of a group
+constexpr std::size_t max_shown = 6; // tasks of a group
 
 // Properties shared by the tasks of one group.
 struct group_key {
@@ -56,9 +56,9 @@ struct group {
     std::size_t count = 0;
     const void *object = nullptr;
     bool same_object = true;
-    std::string detail;        // of the object
-    std::string joined;        // the task that a join waits for
-    std::size_t most_used = 0; // bytes of a stack
+    std::string detail;       // of the object
+    std::string joined;       // the task that a join waits for
+    std::size_t max_used = 0; // bytes of a stack
     std::vector<member> members;
 
     // Each waits for an object of its own, of which something is known.
@@ -112,8 +112,8 @@ class report {
         if (t.detail && g.detail.empty())
             g.detail = t.detail;
         g.same_object = g.same_object && g.object == object;
-        g.most_used = std::max(g.most_used, t.stack_used);
-        if (g.members.size() < most_shown)
+        g.max_used = std::max(g.max_used, t.stack_used);
+        if (g.members.size() < max_shown)
             g.members.push_back({label(t), t.detail ? t.detail : ""});
     }
 
@@ -152,7 +152,7 @@ class report {
         text += ":\n";
         write_members(text, g);
         if (!what.frames.empty()) {
-            append(text, "    stack (%zu bytes%s):\n", g.most_used, g.count == 1 ? "" : " at most");
+            append(text, "    stack (%zu bytes%s):\n", g.max_used, g.count == 1 ? "" : " at most");
             for (std::size_t i = 0; i < what.frames.size(); ++i)
                 write_frame(text, i, what.frames[i]);
         }

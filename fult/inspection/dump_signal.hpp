@@ -22,7 +22,7 @@ class dump_on_signal {
 
   private:
     int number_ = 0;
-    struct sigaction before_ {};
+    struct sigaction previous_ {};
     std::thread writer_;
 };
 

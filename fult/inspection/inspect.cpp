@@ -26,8 +26,8 @@ namespace fult {
 namespace detail {
 namespace {
 
-constexpr std::size_t most_frames = 64;
-constexpr std::size_t most_outer = 4096; // limit of tasks visited on one stack
+constexpr std::size_t max_frames = 64;
+constexpr std::size_t max_outer = 4096; // limit of tasks visited on one stack
 
 // Reads words that their owner changes by plain stores: the value may be outdated.
 FULT_RACY_READ task *running_on(const worker &w) noexcept {
@@ -76,23 +76,23 @@ class descriptor_ranges {
 };
 
 // A description and the storage that it refers to.
-struct seen {
-    task_description about{};
+struct task_record {
+    task_description description{};
     char name[128];
     char waits_for[96]; // may lie on the task's stack
     char detail[192];
-    void *frames[most_frames];
+    void *frames[max_frames];
     void *site[spawn_sites::frames];
 
-    explicit seen(const task *t) noexcept {
+    explicit task_record(const task *t) noexcept {
         const auto &home = *static_cast<worker *>(home_of(t));
-        about.id = racy_id_of(t);
-        about.home = home.has_thread() ? static_cast<int>(home.index) : -1;
-        about.slot = slot_of(t);
-        about.worker = -1;
-        about.spawned_at = {site, home.sites.of(slot_of(t), site)};
+        description.id = racy_id_of(t);
+        description.home = home.has_thread() ? static_cast<int>(home.index) : -1;
+        description.slot = slot_of(t);
+        description.worker = -1;
+        description.spawned_at = {site, home.sites.read(slot_of(t), site)};
     }
-    void set_name(std::string_view text) noexcept { about.name = {name, text.copy(name, sizeof name)}; }
+    void set_name(std::string_view text) noexcept { description.name = {name, text.copy(name, sizeof name)}; }
     void set_name(const task *t) noexcept {
         set_name(is_main(t) ? "main" : t->extras ? std::string_view(t->extras->name) : std::string_view());
     }
@@ -105,12 +105,12 @@ struct seen {
     }
 };
 
-class walk {
+class task_walk {
   public:
-    walk(worker_team &team, const std::function<void(const task_description &)> &visitor)
+    task_walk(worker_team &team, const std::function<void(const task_description &)> &visitor)
         : team_(team), visitor_(visitor), descriptors_(team) {}
 
-    std::size_t all() {
+    std::size_t visit_all() {
         for (unsigned i = 0; i < team_.count(); ++i)
             visit_running(*team_.homes[i]);
         team_.for_each_home([this](worker &home) { visit_home(home); });
@@ -120,21 +120,21 @@ class walk {
     }
 
   private:
-    void report(seen &s) {
-        if (s.about.name.empty())
-            s.set_name(subjects_.of(to_task(s.about.id)));
+    void report(task_record &s) {
+        if (s.description.name.empty())
+            s.set_name(subjects_.name_of(to_task(s.description.id)));
         ++count_;
-        visitor_(s.about);
+        visitor_(s.description);
     }
 
     void visit_running(const worker &w) {
         const task *t = descriptors_.find(address_of(running_on(w)));
         if (!t)
             return;
-        seen s(t);
-        s.about.status = task_status::running;
-        s.about.started = true;
-        s.about.worker = static_cast<int>(w.index);
+        task_record s(t);
+        s.description.status = task_status::running;
+        s.description.started = true;
+        s.description.worker = static_cast<int>(w.index);
         s.set_name_of_busy(t);
         shown_.insert(t);
         report(s);
@@ -144,15 +144,15 @@ class walk {
     // Visits the tasks whose joins run `t` on their stack, from inside to outside. Called for each task that
     // has a stack, whatever it does: those below it are in no other set of tasks.
     void visit_outer(const task *t) {
-        for (std::size_t i = 0; i < most_outer; ++i) {
+        for (std::size_t i = 0; i < max_outer; ++i) {
             const task *outer = descriptors_.find(outer_of(t));
             if (!outer || !shown_.insert(outer).second)
                 return;
-            seen s(outer);
-            s.about.status = task_status::blocked;
-            s.about.started = true;
-            s.about.waits_for = "join";
-            s.about.joins = racy_id_of(t);
+            task_record s(outer);
+            s.description.status = task_status::blocked;
+            s.description.started = true;
+            s.description.waits_for = "join";
+            s.description.joins = racy_id_of(t);
             s.set_name_of_busy(outer);
             report(s);
             t = outer;
@@ -184,9 +184,9 @@ class walk {
     }
 
     void report_ready(const task *t, bool started) {
-        seen s(t);
-        s.about.status = task_status::ready;
-        s.about.started = started;
+        task_record s(t);
+        s.description.status = task_status::ready;
+        s.description.started = started;
         s.set_name_of_busy(t);
         report(s);
         if (started)
@@ -197,14 +197,14 @@ class walk {
         const task_state before = t->state.load(std::memory_order_relaxed);
         if (before == busy || try_claim(*t, before) != before)
             return; // a worker has claimed it: it runs
-        seen s(t);
+        task_record s(t);
         bool posted = t->pending_wakeup.load(std::memory_order_relaxed) != 0;
         home.sources.for_each(
             [&](const auto &source) { posted = posted || source.holds_public(home, slot); });
         s.set_name(t);
-        s.about.pinned = before == ready_pinned;
-        s.about.started = t->context != nullptr;
-        s.about.status = posted || !t->context ? task_status::ready : task_status::waiting;
+        s.description.pinned = before == ready_pinned;
+        s.description.started = t->context != nullptr;
+        s.description.status = posted || !t->context ? task_status::ready : task_status::waiting;
         const task *outer = nullptr;
         if (t->context) {
             outer = descriptors_.find(outer_of(t));
@@ -230,14 +230,14 @@ class walk {
         return frames;
     }
 
-    void describe_wait(seen &s, const waiting_for &what) noexcept {
+    void describe_wait(task_record &s, const waiting_for &what) noexcept {
         if (what.what) {
             const std::string_view text = std::string_view(what.what).substr(0, sizeof s.waits_for - 1);
             s.waits_for[text.copy(s.waits_for, text.size())] = 0;
-            s.about.waits_for = s.waits_for;
+            s.description.waits_for = s.waits_for;
         } else if (what.describe) {
             what.describe(what.object, wait_text::kind, s.waits_for, sizeof s.waits_for);
-            s.about.waits_for = s.waits_for;
+            s.description.waits_for = s.waits_for;
         }
         if (!what.describe)
             return;
@@ -247,18 +247,18 @@ class walk {
             --details_left_;
         }
         what.describe(what.object, wait_text::how_far, s.detail, sizeof s.detail);
-        s.about.detail = s.detail[0] != 0 ? s.detail : nullptr;
+        s.description.detail = s.detail[0] != 0 ? s.detail : nullptr;
     }
 
-    void inspect_stack(seen &s, const task *t) noexcept {
+    void inspect_stack(task_record &s, const task *t) noexcept {
         const auto context = address_of(t->context);
-        FULT_ASSERT(t->on && t->state.load(std::memory_order_relaxed) == busy,
+        FULT_ASSERT(t->stack && t->state.load(std::memory_order_relaxed) == busy,
                     "the walk has claimed the task");
-        const auto high = address_of(t->on->high());
-        s.about.stack_size = t->on->usable();
-        s.about.stack_used = high - context;
-        s.about.frames = without_switch({s.frames, frames_of(t->context, t->on->high(), s.frames)});
-        if (t->wait_record == 0 || s.about.status != task_status::waiting)
+        const auto high = address_of(t->stack->high());
+        s.description.stack_size = t->stack->usable();
+        s.description.stack_used = high - context;
+        s.description.frames = without_switch({s.frames, frames_of(t->context, t->stack->high(), s.frames)});
+        if (t->wait_record == 0 || s.description.status != task_status::waiting)
             return;
         std::uintptr_t at = (context & ~std::uintptr_t{0xffff'ffff}) | t->wait_record;
         if (at < context)
@@ -266,14 +266,14 @@ class walk {
         if (at % alignof(wait_record) != 0 || at > high - sizeof(wait_record))
             return; // not on this stack: a program that switches stacks itself waits on another one
         const auto &record = *at_address<const wait_record>(at);
-        s.about.timed = record.timed();
+        s.description.timed = record.timed();
         describe_wait(s, record.what());
         if (!record.what().what && record.what().describe)
             return; // the object is the library's own
-        s.about.object = record.what().object;
+        s.description.object = record.what().object;
         const task *joined = descriptors_.find(address_of(record.what().object));
-        if (s.about.waits_for && std::strncmp(s.about.waits_for, "join", 4) == 0 && joined)
-            s.about.joins = racy_id_of(joined);
+        if (s.description.waits_for && std::strncmp(s.description.waits_for, "join", 4) == 0 && joined)
+            s.description.joins = racy_id_of(joined);
     }
 
     // Visits claimed tasks that wait for their worker's next decision.
@@ -302,7 +302,7 @@ std::size_t visit_tasks(const std::function<void(const task_description &)> &vis
         return 0;
     const detail::team_guard stays;
     detail::worker_team *team = detail::running_team();
-    return team ? detail::walk(*team, visitor).all() : 0;
+    return team ? detail::task_walk(*team, visitor).visit_all() : 0;
 }
 
 } // namespace fult

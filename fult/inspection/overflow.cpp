@@ -31,7 +31,7 @@ constexpr std::size_t handler_bytes = 128 * 1024;
 struct fault {
     int number;
     const char *name;
-    struct sigaction before;
+    struct sigaction previous;
 };
 constinit fault faults[] = {
     {SIGSEGV, "SIGSEGV", {}}, {SIGBUS, "SIGBUS", {}},   {SIGFPE, "SIGFPE", {}},
@@ -222,7 +222,7 @@ bool overflows(const stack &s, std::uintptr_t address, std::uintptr_t sp) noexce
 
 // A signal that was sent is not raised again by an instruction. It is sent again, unchanged, to the previous
 // action. It is blocked while its handler runs and arrives when the handler returns.
-void pass_on_sent(int number, siginfo_t *info, const struct sigaction &before) noexcept {
+void forward_sent(int number, siginfo_t *info, const struct sigaction &before) noexcept {
     const int saved = errno;
     if ((before.sa_flags & SA_SIGINFO) != 0 || before.sa_handler != SIG_IGN) {
         ::sigaction(number, &before, nullptr);
@@ -240,7 +240,7 @@ bool is_abort(const siginfo_t &info) noexcept {
 // A failed assert, std::terminate, or the allocator's complaint: they have printed a line that names no task.
 void on_abort(const fault &what, const void *instruction) noexcept {
     const worker *w = this_worker();
-    if (!w || !w->current || !ends_program(what.before) || end_is_reported())
+    if (!w || !w->current || !ends_program(what.previous) || end_is_reported())
         return;
     if (!turn.take())
         return turn.await(); // else this thread would end the program during the report
@@ -254,12 +254,12 @@ void on_fault(int number, siginfo_t *info, void *interrupted) noexcept {
     if (is_abort(*info))
         on_abort(what, interrupt_point_of(interrupted).instruction);
     if (info->si_code <= 0) // SI_USER and the like: sent by kill, raise or sigqueue
-        return pass_on_sent(number, info, what.before);
+        return forward_sent(number, info, what.previous);
     const worker *w = this_worker();
     const interrupt_point at = interrupt_point_of(interrupted);
     const bool is_overflow = w && w->current_stack() && (number == SIGSEGV || number == SIGBUS) &&
                              overflows(*w->current_stack(), address_of(info->si_addr), at.stack_pointer);
-    if (is_overflow || (w && w->current && ends_program(what.before))) {
+    if (is_overflow || (w && w->current && ends_program(what.previous))) {
         if (!turn.take())
             return; // another thread reports: the instruction faults again until the report is written
         if (is_overflow)
@@ -270,7 +270,7 @@ void on_fault(int number, siginfo_t *info, void *interrupted) noexcept {
         turn.end();
     }
     // The instruction faults again, with the previous action: another handler, or the end of the program.
-    ::sigaction(number, &what.before, nullptr);
+    ::sigaction(number, &what.previous, nullptr);
 }
 
 } // namespace
@@ -282,12 +282,12 @@ fault_reports::fault_reports() noexcept {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
     for (fault &each : faults)
-        ::sigaction(each.number, &action, &each.before);
+        ::sigaction(each.number, &action, &each.previous);
 }
 
 fault_reports::~fault_reports() {
     for (const fault &each : faults)
-        ::sigaction(each.number, &each.before, nullptr);
+        ::sigaction(each.number, &each.previous, nullptr);
 }
 
 signal_stack::signal_stack() noexcept {
@@ -295,13 +295,13 @@ signal_stack::signal_stack() noexcept {
     if (!memory_)
         return; // an overflow then ends the program without a report
     const stack_t now{memory_, 0, handler_bytes};
-    ::sigaltstack(&now, &before_);
+    ::sigaltstack(&now, &previous_);
 }
 
 signal_stack::~signal_stack() {
     if (!memory_)
         return;
-    ::sigaltstack(&before_, nullptr);
+    ::sigaltstack(&previous_, nullptr);
     unmap_pages(memory_, handler_bytes);
 }
 

@@ -27,7 +27,7 @@ class signal_stack {
     signal_stack &operator=(const signal_stack &) = delete;
 
   private:
-    stack_t before_{};
+    stack_t previous_{};
     void *memory_ = nullptr;
 };
 

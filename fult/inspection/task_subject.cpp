@@ -59,7 +59,7 @@ task_subject subject_of(const task *t) noexcept {
     return registered_finder.load(std::memory_order_relaxed)(racy_stored(t));
 }
 
-const std::string &subject_names::of(const task *t) { return text_of(subject_of(t)); }
+const std::string &subject_names::name_of(const task *t) { return text_of(subject_of(t)); }
 
 const std::string &subject_names::text_of(const task_subject &subject) {
     if (!subject.kind)

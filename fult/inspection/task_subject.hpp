@@ -19,7 +19,7 @@ task_subject subject_of(const task *t) noexcept;
 class subject_names {
   public:
     // "OpenMP task of main", or an empty text. t may run or end at the same time.
-    const std::string &of(const task *t);
+    const std::string &name_of(const task *t);
 
   private:
     const std::string &text_of(const task_subject &subject);

@@ -13,18 +13,18 @@ namespace fult::detail {
 namespace {
 
 // Hides the caller's exceptions in flight from tasks that a wait runs inline: they belong to another task.
-class without_exceptions {
+class exceptions_guard {
   public:
-    explicit without_exceptions(const worker &here) noexcept : kept_(here.exceptions()) {
+    explicit exceptions_guard(const worker &here) noexcept : kept_(here.exceptions()) {
         if (any()) [[unlikely]]
             here.exceptions() = {nullptr, 0};
     }
-    ~without_exceptions() {
+    ~exceptions_guard() {
         if (any()) [[unlikely]]
             this_worker()->exceptions() = kept_; // possibly another worker
     }
-    without_exceptions(const without_exceptions &) = delete;
-    without_exceptions &operator=(const without_exceptions &) = delete;
+    exceptions_guard(const exceptions_guard &) = delete;
+    exceptions_guard &operator=(const exceptions_guard &) = delete;
 
   private:
     bool any() const noexcept { return kept_.caught != nullptr || kept_.uncaught != 0; }
@@ -70,9 +70,9 @@ FULT_ALWAYS_INLINE group_core::run_end group_core::run_one(worker_hot *w, task *
 // `found`.
 FULT_NOINLINE group_core::run_end group_core::run_newest(worker_hot *w, const task *above,
                                                          std::int64_t &found) noexcept {
-    constexpr std::int64_t most_found = 1000;
+    constexpr std::int64_t max_found = 1000;
     run_end where = run_end::same_worker;
-    while (where == run_end::same_worker && newest_slot(w) > above && found < most_found) {
+    while (where == run_end::same_worker && newest_slot(w) > above && found < max_found) {
         where = run_one(w, newest_slot(w));
         if (where != run_end::not_run)
             ++found;
@@ -88,7 +88,7 @@ void group_core::run_own() noexcept {
     task *t = std::exchange(highest_, nullptr);
     if (!here || !t || home_of(t) != here || !count_runs(here, 1) || !has_private_tasks(here))
         return;
-    const without_exceptions meanwhile(*here);
+    const exceptions_guard meanwhile(*here);
     std::int64_t left = uncounted(), found = 0;
     FULT_ASSERT(is_owned_by(here), "only the owner runs its tasks inline");
     // Slots of other tasks may lie in between. The walk does not leave the half of t: the end of the lower

@@ -87,7 +87,7 @@ bool is_startable_inline(const task *t) noexcept {
 }
 
 // Tries to run an unstarted child on the caller's stack. Returns true if it has ended.
-bool help(worker *w, task *t) noexcept {
+bool try_run_inline(worker *w, task *t) noexcept {
     if (is_stack_low(w)) [[unlikely]] {
         w->end_row();
         w = this_worker();
@@ -164,7 +164,7 @@ void await_each(task *const *tasks, std::size_t count, const char *call) noexcep
     bool open = false;
     for (std::size_t i = 0; i < count; ++i) {
         worker *const w = this_worker(); // a task that ran inline may have suspended
-        open |= !is_completed(tasks[i]) && !(w && help(w, tasks[i]));
+        open |= !is_completed(tasks[i]) && !(w && try_run_inline(w, tasks[i]));
     }
     if (!open)
         return;
@@ -187,7 +187,7 @@ void await_completion(task *t) noexcept {
     task *const self = w->current;
     if (t == self)
         misuse("join", "a task joins itself");
-    if (is_completed(t) || help(w, t) || !set_joiner(t, join_word::of(to_id(self)), "join"))
+    if (is_completed(t) || try_run_inline(w, t) || !set_joiner(t, join_word::of(to_id(self)), "join"))
         return;
     const waiting_for end{"join", t};
     suspend_while(end, [t] { return !is_completed(t); });

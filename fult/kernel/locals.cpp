@@ -25,7 +25,7 @@ extern void *__dso_handle
 namespace fult::detail {
 namespace {
 
-constexpr std::uint32_t most_keys = 1024;
+constexpr std::uint32_t max_keys = 1024;
 constexpr unsigned rounds = 4;
 
 struct key_record {
@@ -38,13 +38,13 @@ struct key_record {
     void end(void *value) const { functions.call_end(functions.end, value); }
     void *copy(const void *value) const { return functions.call_copy(functions.copy, value); }
 };
-constinit key_record keys[most_keys];
+constinit key_record keys[max_keys];
 constinit spin_lock keys_lock;
 
 // The record of a living key, or nullptr. A caller that has a value knows that its key is living, or the
 // result does not matter.
 const key_record *record_of(local_key key) noexcept {
-    const key_record &record = keys[index_of(key) % most_keys];
+    const key_record &record = keys[index_of(key) % max_keys];
     return key != 0 && record.key.load(std::memory_order_acquire) == key ? &record : nullptr; // with make_key
 }
 
@@ -94,13 +94,13 @@ FULT_OPAQUE local_values &make_values_of_thread() {
 }
 
 // The caller's values; nullptr if it has none.
-local_values *my_values() noexcept {
+local_values *current_values() noexcept {
     task *const t = running_task();
     return t ? t->extras : values_of_thread();
 }
 
 // Called if the caller has none.
-local_values &make_my_values() {
+local_values &make_current_values() {
     task *const t = running_task();
     if (!t)
         return make_values_of_thread();
@@ -177,18 +177,18 @@ void put_local(local_values &values, local_key key, void *value) noexcept {
 }
 
 void set_local(local_key key, void *value) {
-    local_values *values = my_values();
+    local_values *values = current_values();
     if (!values) {
         if (!value)
             return;
-        values = &make_my_values();
+        values = &make_current_values();
     }
     make_room(*values, key);
     put_local(*values, key, value);
 }
 
 void *get_far_local(local_key key) noexcept {
-    local_values *const values = my_values();
+    local_values *const values = current_values();
     if (running_task())
         cache_locals(this_worker(), values);
     const local_entry *const entry = values ? entry_of(*values, key) : nullptr;
@@ -196,7 +196,7 @@ void *get_far_local(local_key key) noexcept {
 }
 
 void inherit_locals(local_values &values) {
-    local_values *const mine = my_values();
+    local_values *const mine = current_values();
     if (!mine)
         return;
     each_entry(*mine, [&](const local_entry entry) { // a value: the copy may set values and move the entries

@@ -46,7 +46,7 @@ task *admit(task *t, const worker &home) {
     return t;
 }
 
-[[noreturn]] void no_slot(const worker &home) {
+[[noreturn]] void throw_no_slot(const worker &home) {
     throw std::system_error(
         std::make_error_code(std::errc::resource_unavailable_try_again),
         "fult: spawn: the table of " +
@@ -56,7 +56,7 @@ task *admit(task *t, const worker &home) {
 }
 
 // If the last stack could not be allocated, a spawn first tries to allocate one.
-void demand_stacks(worker_team &team) {
+void require_stacks(worker_team &team) {
     if (!team.short_of_stacks.load(std::memory_order_relaxed)) [[likely]]
         return;
     if (!team.ends_shortage())
@@ -68,7 +68,7 @@ void demand_stacks(worker_team &team) {
                                     "or raise `ulimit -v`");
 }
 
-FULT_ALWAYS_INLINE task *with_site(task *t) noexcept {
+FULT_ALWAYS_INLINE task *record_site(task *t) noexcept {
     auto *home = static_cast<worker *>(home_of(t));
     if (home->team.opts.spawn_sites) [[unlikely]]
         home->sites.record(slot_of(t));
@@ -91,9 +91,9 @@ FULT_ALWAYS_INLINE std::uint64_t handle_requests(worker *w, std::uint32_t word) 
 }
 
 // The task-local values of a task to be spawned. They are owned here until the task has a slot.
-class inherited {
+class spawn_locals {
   public:
-    inherited() noexcept = default;
+    spawn_locals() noexcept = default;
     void make(task_extras &extras, const spawn_options &wanted) {
         values_ = &extras;
         for (const local_value &each : wanted.locals) {
@@ -108,20 +108,20 @@ class inherited {
             inherit_locals(extras);
     }
     void keep() noexcept { values_ = nullptr; }
-    ~inherited() {
+    ~spawn_locals() {
         if (values_)
             end_locals(*values_);
     }
-    inherited(const inherited &) = delete;
-    inherited &operator=(const inherited &) = delete;
+    spawn_locals(const spawn_locals &) = delete;
+    spawn_locals &operator=(const spawn_locals &) = delete;
 
   private:
     local_values *values_ = nullptr;
 };
 
-task *checked(task *t, const worker &home) {
+task *require_slot(task *t, const worker &home) {
     if (!t)
-        no_slot(home);
+        throw_no_slot(home);
     return t;
 }
 
@@ -135,10 +135,10 @@ bool may_suspend_in_spawn() noexcept {
 // for the task to be spawned: by the number of decisions, and by the number of successive decisions that
 // found no task.
 template <class Take> task *take_after_turns(const Take &take) noexcept {
-    constexpr unsigned most_turns = 65'536, most_in_vain = 1000;
+    constexpr unsigned max_turns = 65'536, max_failures = 1000;
     if (!may_suspend_in_spawn())
         return nullptr;
-    for (unsigned turns = 0, in_vain = 0; turns < most_turns && in_vain < most_in_vain; ++turns) {
+    for (unsigned turns = 0, in_vain = 0; turns < max_turns && in_vain < max_failures; ++turns) {
         if (let_others_run())
             in_vain = 0;
         else if (++in_vain % 256 == 0)
@@ -163,7 +163,7 @@ task *take_own_slot_in_turn() {
     const auto take = [] { return this_worker()->slots.take_own(); };
     if (task *t = take()) [[likely]]
         return t;
-    return checked(take_after_turns(take), *this_worker());
+    return require_slot(take_after_turns(take), *this_worker());
 }
 
 } // namespace
@@ -172,18 +172,18 @@ task *take_slot_slow() {
     worker *const here = this_worker();
     const team_visit visit(here);
     worker_team &team = team_of(here, visit);
-    demand_stacks(team);
+    require_stacks(team);
     count_spawn();
     if (here)
-        return with_site(take_own_slot_in_turn());
+        return record_site(take_own_slot_in_turn());
     worker &home = team.foreign_home();
-    return with_site(checked(admit(home.slots.take_shared(), home), home));
+    return record_site(require_slot(admit(home.slots.take_shared(), home), home));
 }
 
 task *take_slot_with(const spawn_options &wanted) {
     const team_visit visit(this_worker());
     worker_team &team = team_of(this_worker(), visit);
-    demand_stacks(team);
+    require_stacks(team);
     if (wanted.worker < -1 || wanted.worker >= static_cast<int>(team.count()))
         throw std::out_of_range("fult: spawn: there is no worker " + std::to_string(wanted.worker) +
                                 "; there are " + std::to_string(team.count()) +
@@ -191,13 +191,13 @@ task *take_slot_with(const spawn_options &wanted) {
     if (wanted.pinned && wanted.worker < 0 && !this_worker())
         throw std::invalid_argument(
             "fult: spawn: a foreign thread must name the worker to which a task is pinned");
-    if (wanted.stack_size > most_stack)
+    if (wanted.stack_size > max_stack_size)
         throw std::invalid_argument("fult: spawn: a stack of " + std::to_string(wanted.stack_size) +
                                     " bytes; the maximum is 1G");
     std::unique_ptr<task_extras> extras;
     if (!wanted.name.empty() || wanted.stack_size != 0 || wanted.inherit_locals || !wanted.locals.empty())
         extras = std::make_unique<task_extras>(wanted.name, wanted.stack_size);
-    inherited copies;
+    spawn_locals copies;
     if (extras)
         copies.make(*extras, wanted);
     worker *home = nullptr;
@@ -212,8 +212,8 @@ task *take_slot_with(const spawn_options &wanted) {
     };
     task *t = take();
     if (!t)
-        t = checked(take_after_turns(take), *home);
-    with_site(t)->pinned = wanted.pinned;
+        t = require_slot(take_after_turns(take), *home);
+    record_site(t)->pinned = wanted.pinned;
     copies.keep();
     for (const local_value &each : wanted.locals)
         put_local(*extras, each.key, each.value);

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t words_bytes = std::size_t{96} << 20; // worker, hints and words: below tasks_offset
 static_assert(slot_words_offset + (max_slots / 64) * sizeof(slot_word) <= ready_bytes_offset);
 static_assert(ready_bytes_offset + max_slots <= words_bytes);
-static_assert(most_tasks == slots_in_word * half_words);
+static_assert(max_tasks_limit == slots_in_word * half_words);
 
 // Storage per 64 slots: the descriptors and a part of each of these arrays.
 struct array {

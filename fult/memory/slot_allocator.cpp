@@ -37,7 +37,7 @@ void slot_allocator::start_run(std::uint32_t w, int first) noexcept {
     words_[w].free = free & ~(lowest_bits(count) << first);
     if (words_[w].free == 0)
         free_.erase(w - first_);
-    cur_ = w;
+    current_word_ = w;
     touched_ = std::max(touched_, w - first_ + 1);
     run_->next = tasks_of(home_) + std::size_t{w} * 64 + first;
     run_->end = run_->next + count;
@@ -48,7 +48,7 @@ void slot_allocator::end_run() noexcept {
     if (run_->next == run_->end)
         return;
     const std::uint64_t rest = lowest_bits(static_cast<int>(run_->end - run_->next));
-    put_free(cur_, rest << (slot_of(run_->next) & 63));
+    put_free(current_word_, rest << (slot_of(run_->next) & 63));
     run_->end = run_->next;
 }
 
@@ -105,7 +105,7 @@ bool slot_allocator::allows_new_word() noexcept {
 }
 
 void slot_allocator::resume(const task *next, bool row_ended) noexcept {
-    if (row_ended && allowed_ < most_allowed)
+    if (row_ended && allowed_ < max_allowed_words)
         ++allowed_;
     if (next == run_->next)
         return;
@@ -145,11 +145,11 @@ bool slot_allocator::is_free(std::uint32_t slot) const noexcept {
 
 // True if no slot of the run's word below the run is taken.
 bool slot_allocator::is_untouched() const noexcept {
-    return run_->next == tasks_of(home_) + std::size_t{cur_} * 64 + std::countr_zero(usable_slots);
+    return run_->next == tasks_of(home_) + std::size_t{current_word_} * 64 + std::countr_zero(usable_slots);
 }
 
 bool slot_allocator::follow(std::uint32_t slot) noexcept {
-    if (slot >> 6 >= cur_ || !is_untouched())
+    if (slot >> 6 >= current_word_ || !is_untouched())
         return false;
     end_run();
     start_run(slot >> 6, static_cast<int>(slot & 63));
@@ -193,7 +193,7 @@ void slot_allocator::trim() noexcept {
     touched_ = std::min(touched_, still);
 }
 
-std::uint64_t slot_allocator::taken() const noexcept {
+std::uint64_t slot_allocator::count_taken() const noexcept {
     const public_words returned(home_, returned_offsets);
     std::uint64_t count = 0;
     for (std::uint32_t w = first_; w < first_ + used_; ++w) {
@@ -204,7 +204,7 @@ std::uint64_t slot_allocator::taken() const noexcept {
 }
 
 // The join word of a free slot is not join_done.
-std::uint64_t slot_allocator::ended() const noexcept {
+std::uint64_t slot_allocator::count_ended() const noexcept {
     const task *const all = tasks_of(home_);
     std::uint64_t count = 0;
     for (std::size_t slot = std::size_t{first_} * 64; slot < std::size_t{first_ + used_} * 64; ++slot)

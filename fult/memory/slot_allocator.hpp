@@ -55,20 +55,22 @@ class slot_allocator {
     const task *next() const noexcept { return run_->next; }
 
     // The word that contains the run.
-    std::uint32_t current_word() const noexcept { return cur_; }
+    std::uint32_t current_word() const noexcept { return current_word_; }
 
     // True if the next slot begins a new run and a quarter of all slots is taken (the lowest slots are taken
     // first).
-    bool is_far_ahead() const noexcept { return run_->next == run_->end && cur_ - first_ >= limit_ / 4; }
+    bool is_far_ahead() const noexcept {
+        return run_->next == run_->end && current_word_ - first_ >= limit_ / 4;
+    }
 
     // Gives back the memory of descriptors in wholly free words, except the lowest few thousand.
     void trim() noexcept;
 
     // Number of taken slots. Exact only while no slot is taken or freed.
-    std::uint64_t taken() const noexcept;
+    std::uint64_t count_taken() const noexcept;
 
     // Number of slots whose tasks have ended and were not joined. The same condition holds.
-    std::uint64_t ended() const noexcept;
+    std::uint64_t count_ended() const noexcept;
 
   private:
     // Number of slots above one that must be free before the run moves, as bits above that slot. Prevents the
@@ -77,7 +79,7 @@ class slot_allocator {
     // So many words are taken into use before gaps between tasks are filled: a cache line of words.
     static constexpr std::uint32_t few_words = 8;
     // The most new words that rows which have ended allow for.
-    static constexpr std::uint32_t most_allowed = 64;
+    static constexpr std::uint32_t max_allowed_words = 64;
 
     std::uint64_t slots_of(std::uint32_t word) const noexcept {
         return word == first_ + limit_ - 1 ? last_slots_ : usable_slots;
@@ -103,7 +105,7 @@ class slot_allocator {
     std::uint64_t last_slots_ = usable_slots;
     std::uint32_t used_ = 0;    // number of words that were ever in use
     std::uint32_t allowed_ = 0; // new words for trees that resume
-    std::uint32_t cur_ = 0;
+    std::uint32_t current_word_ = 0;
     // one past the last word whose descriptors may be resident; relative to first_
     std::uint32_t touched_ = 0;
     bit_tree<half_words> free_; // words with free slots; indices relative to first_

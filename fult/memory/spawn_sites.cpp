@@ -29,7 +29,7 @@ void spawn_sites::record(std::uint32_t slot) noexcept {
         site[i].store(i < count ? found[i] : nullptr, std::memory_order_relaxed);
 }
 
-std::size_t spawn_sites::of(std::uint32_t slot, std::span<void *> into) const noexcept {
+std::size_t spawn_sites::read(std::uint32_t slot, std::span<void *> into) const noexcept {
     std::size_t count = 0;
     for (; all_ && count < into.size() && count < frames; ++count)
         if (!(into[count] = all_[std::size_t{slot} * frames + count].load(std::memory_order_relaxed)))

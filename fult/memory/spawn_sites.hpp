@@ -20,7 +20,7 @@ class spawn_sites {
     void open() noexcept; // before, and if memory cannot be allocated, nothing is recorded
     void record(std::uint32_t slot) noexcept; // called by the spawner
     // Stores a task's frames, innermost first. Returns their number.
-    std::size_t of(std::uint32_t slot, std::span<void *> into) const noexcept;
+    std::size_t read(std::uint32_t slot, std::span<void *> into) const noexcept;
 
   private:
     std::atomic<void *> *all_ = nullptr; // `frames` entries per slot

@@ -26,7 +26,7 @@ constexpr std::size_t few = 64; // number of stacks that always stay resident
 constexpr std::size_t burst_factor = 32;
 constexpr std::size_t burst_part = 16;
 
-std::size_t most_resident(const stack_settings &settings) noexcept {
+std::size_t max_resident(const stack_settings &settings) noexcept {
     const long pages = ::sysconf(_SC_PHYS_PAGES);
     const std::size_t memory_allows = pages > 0 ? static_cast<std::size_t>(pages) / burst_part / 2 : 0;
     if (settings.trim_after == 0 || settings.kept >= memory_allows)
@@ -79,7 +79,7 @@ std::size_t mapping_limit() noexcept {
 stack_pool::stack_pool(const stack_settings &settings)
     : settings_(settings),
       guard_(guard_of(settings)),
-      most_hot_(most_resident(settings)),
+      max_hot_(max_resident(settings)),
       split_budget_(mapping_limit() / 4),
       madvise_guards_(settings.guard != guard_mode::mprotect && settings.guard != guard_mode::none &&
                       madvise_guards_work()) {
@@ -176,7 +176,7 @@ stack *stack_pool::acquire(std::size_t count) noexcept {
             s = hot_;
             hot_ = s->next;
             --hot_count_;
-            least_hot_ = std::min(least_hot_, hot_count_);
+            min_hot_ = std::min(min_hot_, hot_count_);
         } else if (!cold_.empty() || grow()) {
             std::byte *base = cold_.back();
             cold_.pop_back();
@@ -199,7 +199,7 @@ void stack_pool::release(stack *chain) noexcept {
     while (chain) {
         stack *s = chain;
         chain = s->next;
-        if (hot_count_ < most_hot_) {
+        if (hot_count_ < max_hot_) {
             s->next = hot_;
             hot_ = s;
             ++hot_count_;
@@ -233,7 +233,7 @@ void stack_pool::keep_hot(std::size_t most) noexcept {
         --hot_count_;
         discard(s);
     }
-    least_hot_ = std::min(least_hot_, hot_count_);
+    min_hot_ = std::min(min_hot_, hot_count_);
 }
 
 // Called under the lock. Stacks that were not taken for a while are surplus: all of them beyond
@@ -241,15 +241,15 @@ void stack_pool::keep_hot(std::size_t most) noexcept {
 // held for long.
 void stack_pool::trim_surplus() noexcept {
     FULT_ASSERT(lock_.is_held());
-    constexpr std::size_t at_once = 128, most_of_kept = 512;
+    constexpr std::size_t at_once = 128, max_of_kept = 512;
     const auto now = std::chrono::steady_clock::now();
     if (now - last_trim_ >= std::chrono::milliseconds(settings_.trim_after)) {
         last_trim_ = now;
-        const std::size_t unused = least_hot_ > few ? least_hot_ - few : 0;
+        const std::size_t unused = min_hot_ > few ? min_hot_ - few : 0;
         const std::size_t beyond =
             hot_count_ > settings_.kept ? std::min(unused, hot_count_ - settings_.kept) : 0;
-        surplus_ = beyond + std::min((unused - beyond + 1) / 2, most_of_kept);
-        least_hot_ = hot_count_;
+        surplus_ = beyond + std::min((unused - beyond + 1) / 2, max_of_kept);
+        min_hot_ = hot_count_;
     }
     const std::size_t now_surplus = std::min({surplus_, hot_count_, at_once});
     surplus_ -= now_surplus;
@@ -274,7 +274,7 @@ void stack_pool::trim() noexcept {
 }
 
 void stack_pool::unmap_kept_sized() noexcept {
-    stack *kept[most_sized];
+    stack *kept[max_sized];
     lock_.lock();
     const std::size_t count = std::exchange(sized_count_, 0);
     std::copy_n(sized_, count, kept);
@@ -323,7 +323,7 @@ void stack_pool::release_sized(stack *s) noexcept {
         discard_pages(s->low(), s->usable() - kept_of_sized);
     stack *surplus = nullptr;
     lock_.lock();
-    if (sized_count_ == most_sized) {
+    if (sized_count_ == max_sized) {
         surplus = sized_[0];
         std::copy(sized_ + 1, sized_ + sized_count_, sized_);
         --sized_count_;

@@ -67,9 +67,9 @@ class stack_pool {
     // Holds between calls, under the lock. Each ordinary stack is in use, hot or cold; `cold_` has room for
     // all of them.
     bool is_consistent() const noexcept {
-        return least_hot_ <= hot_count_ && (hot_ != nullptr) == (hot_count_ != 0) &&
+        return min_hot_ <= hot_count_ && (hot_ != nullptr) == (hot_count_ != 0) &&
                hot_count_ + cold_.size() <= mapped_ && cold_.capacity() >= mapped_ &&
-               sized_count_ <= most_sized;
+               sized_count_ <= max_sized;
     }
     stack *prepare(std::byte *base, std::size_t bytes) noexcept;
     void protect(stack &s) noexcept;
@@ -82,17 +82,17 @@ class stack_pool {
 
     stack_settings settings_;
     const std::size_t guard_;
-    std::size_t most_hot_; // resident idle stacks at any time
+    std::size_t max_hot_; // resident idle stacks at any time
     mutable spin_lock lock_;
     stack *hot_ = nullptr; // resident
     std::size_t hot_count_ = 0;
-    std::size_t least_hot_ = 0; // minimum of hot_count_ since
+    std::size_t min_hot_ = 0; // minimum of hot_count_ since
     std::chrono::steady_clock::time_point last_trim_ = std::chrono::steady_clock::now();
     std::size_t surplus_ = 0;       // stacks to discard, as of last_trim_
     std::vector<std::byte *> cold_; // bases of stacks whose memory was given back or never touched
     std::vector<slab> slabs_;
-    static constexpr std::size_t most_sized = 16;
-    stack *sized_[most_sized]{}; // idle, oldest first
+    static constexpr std::size_t max_sized = 16;
+    stack *sized_[max_sized]{}; // idle, oldest first
     std::size_t sized_count_ = 0;
     std::size_t mapped_ = 0;
     std::size_t split_budget_; // number of further mprotect guards that the kernel's limit on mappings allows

@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto report_after = std::chrono::seconds(10);
 
-struct call_on_thread : blocking_request {
+struct blocking_call : blocking_request {
     void (*body)(void *) noexcept = nullptr;
     void *argument = nullptr;
     int error = 0;
@@ -23,7 +23,7 @@ struct call_on_thread : blocking_request {
 // The caller may resume on a different thread: the compiler must not reuse the address of errno from before.
 FULT_OPAQUE void set_errno(int value) noexcept { errno = value; }
 
-void wait_in_queue(call_on_thread &call, blocking_pool &pool) noexcept {
+void wait_in_queue(blocking_call &call, blocking_pool &pool) noexcept {
     try {
         if (!call.caller.wait_long(wait_limits(steady_clock::now() + report_after),
                                    {"thread for a blocking call"}))
@@ -35,20 +35,20 @@ void wait_in_queue(call_on_thread &call, blocking_pool &pool) noexcept {
 } // namespace
 
 void run_blocking(void (*body)(void *) noexcept, void *argument) {
-    call_on_thread call;
+    blocking_call call;
     call.body = body;
     call.argument = argument;
     call.run = [](blocking_request &request) noexcept {
-        auto &mine = static_cast<call_on_thread &>(request);
+        auto &mine = static_cast<blocking_call &>(request);
         mine.body(mine.argument);
         mine.error = errno;
     };
     call.finish = [](blocking_request &request) noexcept {
-        static_cast<call_on_thread &>(request)
+        static_cast<blocking_call &>(request)
             .caller.grant(); // the task, and what lies on its stack, may be gone
     };
     call.refuse = [](blocking_request &request, int error) noexcept {
-        auto &mine = static_cast<call_on_thread &>(request);
+        auto &mine = static_cast<blocking_call &>(request);
         mine.refused = true;
         mine.error = error;
         mine.caller.grant(); // as above

@@ -69,7 +69,7 @@ class watching_thread {
                 each->closed_.store(true, std::memory_order_release);
                 each->ring();
             }
-        return descriptors::the().close(descriptor);
+        return descriptors::instance().close(descriptor);
     }
 
   private:
@@ -134,7 +134,7 @@ wait_status wait_descriptor(int descriptor, direction what, const wait_limits &l
     }
     if (!in_task())
         return wait_on_thread(descriptor, events, limits);
-    descriptors &all = descriptors::the();
+    descriptors &all = descriptors::instance();
     all.open(this_worker()->team);
     switch (all.wait(descriptor, writing, limits)) {
     case descriptors::wait_result::ready:

@@ -28,7 +28,7 @@ constexpr std::int64_t soon = 500'000;
 
 } // namespace
 
-descriptors &descriptors::the() noexcept {
+descriptors &descriptors::instance() noexcept {
     alignas(descriptors) static std::byte
         place[sizeof(descriptors)]; // never destroyed: tasks may wait until the end
     static descriptors *const only = ::new (place) descriptors;
@@ -50,7 +50,7 @@ void descriptors::open(worker_team &team) {
         epoll_.store(made, std::memory_order_relaxed);
         if (made >= 0)
             call = "eventfd2";
-        added = made >= 0 && team.outside.add_own(*this, services::own::descriptors);
+        added = made >= 0 && team.services.add_built_in(*this, services::built_in::descriptors);
         error = errno;
         if (made >= 0 && !added)
             close_instance();
@@ -206,7 +206,7 @@ bool descriptors::is_left_to_others() const noexcept {
         return false;
     const worker_team &team = here->team;
     const bool someone_is_busy =
-        team.searching.load(std::memory_order_relaxed) + team.asleep.count() < team.count();
+        team.searching.load(std::memory_order_relaxed) + team.sleepers.count() < team.count();
     return someone_is_busy && timers::now() - last_poll_.load(std::memory_order_relaxed) < soon;
 }
 

@@ -18,7 +18,7 @@ struct worker_team;
 
 class descriptors final : public service {
   public:
-    static descriptors &the() noexcept; // one for the process: descriptors outlive runtimes
+    static descriptors &instance() noexcept; // one for the process: descriptors outlive runtimes
 
     // Must be called before a task waits. Throws std::system_error.
     void open(worker_team &team);

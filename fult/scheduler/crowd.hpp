@@ -1,6 +1,7 @@
-// In a team of more workers than each looks at one by one (neighbours::most): hints at the workers that may
-// have tasks for others. So a search, and the last look before a sleep, cost the same in teams of a hundred
-// workers and of a thousand. docs/scheduler.md, "Stealing and sleeping"; tests/model/sleep.pml, CROWD.
+// In a team of more workers than each looks at one by one (neighbours::max_neighbours): hints at the workers
+// that may have tasks for others. So a search, and the last look before a sleep, cost the same in teams of a
+// hundred workers and of a thousand. docs/scheduler.md, "Stealing and sleeping"; tests/model/sleep.pml,
+// CROWD.
 #pragma once
 
 #include "fult/base/worker_bits.hpp"

@@ -20,9 +20,9 @@ class decision_count {
     bool is_fair() noexcept { return next() % fairness == 0; } // counts it
 
     // Each counts; true if others must get a turn.
-    bool polled() noexcept { return ++polls_ % long_poll == 0; }    // a wait that ended while polling
-    bool failed() noexcept { return ++failures_ % long_poll == 0; } // a try
-    bool row_ended() noexcept { return ++rows_ % row_starts == 0; } // unstarted tasks, too
+    bool count_poll() noexcept { return ++polls_ % long_poll == 0; }       // a wait that ended while polling
+    bool count_failure() noexcept { return ++failures_ % long_poll == 0; } // a try
+    bool count_row() noexcept { return ++rows_ % row_starts == 0; }        // unstarted tasks, too
 
   private:
     static constexpr std::uint32_t fairness = 32;

@@ -26,8 +26,8 @@ void worker::take_turn(bool unstarted_too) noexcept {
     task *const self = current;
     if (request_flags.load(std::memory_order_relaxed) != 0)
         poll_requests(this);
-    if (team.outside.any())
-        team.outside.poll();
+    if (team.services.any())
+        team.services.poll();
     if (task *next =
             unstarted_too ? sources.take_fair(*this) : sources.take_fair_except<unstarted_tasks>(*this))
         switch_from(self, switch_reason::yield, next);
@@ -37,7 +37,7 @@ void worker::end_row() noexcept {
     if (stack_limit == inline_limit_ || inline_limit_ == never_inline)
         return; // the stack is low
     decisions.next();
-    const bool starts = decisions.row_ended();
+    const bool starts = decisions.count_row();
     const slot_place place(*this);
     if (starts) { // else another source that always has a task could always come before that one
         sources.set_turn<unstarted_tasks>();

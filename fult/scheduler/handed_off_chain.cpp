@@ -45,7 +45,7 @@ void handed_off_chain::notify(const worker &here) noexcept {
     here.tasks.show();
     worker_team &team = here.team;
     // A worker in poll sleep polls soon. Waking it for each hand-off would cost more than the hand-off.
-    if (team.asleep.any() && team.poll_sleeping.load(std::memory_order_seq_cst) == 0) // pairs with park
+    if (team.sleepers.any() && team.poll_sleeping.load(std::memory_order_seq_cst) == 0) // pairs with park
         team.wake_for(here, false);
 }
 
@@ -84,9 +84,9 @@ task *handed_off_chain::steal_stalled(worker &here) noexcept {
             return first;
         }
     watched_first_ = nullptr;
-    for (unsigned i = 0; i < team.count() && i <= neighbours::most && !watched_first_; ++i) {
-        const int next_victim = team.many.exists() ? team.many.shown.next(watched_victim_)
-                                                   : static_cast<int>((watched_victim_ + 1) % team.count());
+    for (unsigned i = 0; i < team.count() && i <= neighbours::max_neighbours && !watched_first_; ++i) {
+        const int next_victim = team.crowd.exists() ? team.crowd.shown.next(watched_victim_)
+                                                    : static_cast<int>((watched_victim_ + 1) % team.count());
         if (next_victim < 0)
             break;
         watched_victim_ = static_cast<unsigned>(next_victim);

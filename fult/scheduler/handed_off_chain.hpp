@@ -51,8 +51,10 @@ class alignas(cache_line) handed_off_chain : public own_source {
     static constexpr bool is_at_once = true;
     static constexpr bool reads_own_lines = true;
     static constexpr bool runs_soon = true;
-    bool maybe_any(const worker &) const noexcept { return head_.load(std::memory_order_relaxed) != nullptr; }
-    bool maybe_stealable(const worker &) const noexcept {
+    bool may_have_any(const worker &) const noexcept {
+        return head_.load(std::memory_order_relaxed) != nullptr;
+    }
+    bool may_have_stealable(const worker &) const noexcept {
         return head_.load(std::memory_order_seq_cst) != nullptr; // pairs with push
     }
 

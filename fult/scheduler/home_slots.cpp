@@ -69,18 +69,18 @@ void home_slots::trim_shared() noexcept {
     lock_.unlock();
 }
 
-std::uint64_t home_slots::living() noexcept {
+std::uint64_t home_slots::count_living() noexcept {
     lock_.lock();
-    const std::uint64_t shared = shared_.taken();
+    const std::uint64_t shared = shared_.count_taken();
     lock_.unlock();
-    return own_.taken() + shared;
+    return own_.count_taken() + shared;
 }
 
-std::uint64_t home_slots::ended() noexcept {
+std::uint64_t home_slots::count_ended() noexcept {
     lock_.lock();
-    const std::uint64_t shared = shared_.ended();
+    const std::uint64_t shared = shared_.count_ended();
     lock_.unlock();
-    return own_.ended() + shared;
+    return own_.count_ended() + shared;
 }
 
 } // namespace fult::detail

@@ -39,8 +39,8 @@ class home_slots {
     // Any thread ------------------------------------------------------------------------------------------------------------------
     task *take_shared() noexcept;
     void trim_shared() noexcept;
-    std::uint64_t living() noexcept; // number of taken slots; exact while no task is spawned
-    std::uint64_t ended() noexcept;  // of these, slots of tasks that have ended and were not joined
+    std::uint64_t count_living() noexcept; // number of taken slots; exact while no task is spawned
+    std::uint64_t count_ended() noexcept;  // of these, slots of tasks that have ended and were not joined
 
   private:
     void follow(const task *t) noexcept;

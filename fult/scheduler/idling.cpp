@@ -30,16 +30,16 @@ constexpr auto poll_sleep_spin = std::chrono::microseconds(10);
 // Makes the next spawn of every other worker publish private tasks, and wake a worker if any sleeps then. In
 // a crowd, a search asks the neighbours; a worker that falls asleep asks all (hidden_tasks::ask).
 void request_work(const worker &here) noexcept {
-    here.others.for_each([&](worker &victim) {
-        if (here.team.many.may_hide(victim.index))
+    here.neighbours.for_each([&](worker &victim) {
+        if (here.team.crowd.may_hide(victim.index))
             victim.request_work();
     });
 }
 
 // Of a worker that goes on with a task while others sleep.
 void request_work_for_sleepers(const worker &here) noexcept {
-    if (here.team.many.exists())
-        here.team.many.hiding.any(here.index, [&](unsigned number) {
+    if (here.team.crowd.exists())
+        here.team.crowd.hiding.any(here.index, [&](unsigned number) {
             here.team.homes[number]->request_work();
             return false;
         });
@@ -50,7 +50,7 @@ void request_work_for_sleepers(const worker &here) noexcept {
 // Sum of the other workers' hand-off counts; used to detect changes.
 std::uint32_t handoffs_of_others(const worker &here) noexcept {
     std::uint32_t sum = 0;
-    here.others.for_each([&](const worker &victim) { sum += victim.handed_off().count(); });
+    here.neighbours.for_each([&](const worker &victim) { sum += victim.handed_off().count(); });
     return sum;
 }
 
@@ -65,11 +65,11 @@ void idling::end_polling(worker &here) noexcept {
     if (team.private_words) {
         polling_.store(0, std::memory_order_relaxed);
         owner_barrier();
-        if (!team.asleep.any())
+        if (!team.sleepers.any())
             return;
     }
     polling_.exchange(0, std::memory_order_seq_cst); // pairs with is_polling
-    if (team.asleep.any() && here.tasks.seems_public())
+    if (team.sleepers.any() && here.tasks.may_have_public())
         team.wake_one(here.index);
 }
 
@@ -95,9 +95,9 @@ void idling::park(worker &here, park_mode how) noexcept {
         if (waiting_threads.any())
             hand_off_polling(team);
     }
-    team.asleep.add(here.index);
+    team.sleepers.add(here.index);
     if (team.may_steal()) {
-        if (team.many.exists())
+        if (team.crowd.exists())
             hidden.ask(here);
         else
             request_work(here);
@@ -106,16 +106,16 @@ void idling::park(worker &here, park_mode how) noexcept {
             // (MUTANT_NO_MEMBARRIER of the model).
             asymmetric_fence();
     }
-    const bool revealed = team.many.exists() && team.private_words && hidden.reveal_asked(here);
+    const bool revealed = team.crowd.exists() && team.private_words && hidden.reveal_asked(here);
     const bool nothing = !revealed && !team.stopping.load(std::memory_order_seq_cst) && // pairs with stop
-                         !here.work_anywhere(!poll_sleep);
-    const bool watched = nothing && !poll_sleep && team.outside.watch(here, prepared);
+                         !here.may_have_work_anywhere(!poll_sleep);
+    const bool watched = nothing && !poll_sleep && team.services.watch(here, prepared);
     if (nothing && poll_sleep)
         sleep.wait(prepared, poll_sleep_milliseconds);
     else if (nothing && !watched)
         sleep_until_woken(here, prepared);
     if ((poll_sleep || watched || !nothing) &&
-        !team.asleep.remove(here.index)) // else the poster has removed this worker
+        !team.sleepers.remove(here.index)) // else the poster has removed this worker
         sleep.wait(prepared); // a post has happened or is about to: consume it, or it would end a later sleep
     if (poll_sleep)
         // before the next check; pairs with notify
@@ -137,7 +137,7 @@ task *idling::search(worker &here) noexcept {
     for (unsigned round = 0; !team.stopping.load(std::memory_order_acquire); ++round) {
         if ((found = here.pick(false)) || (found = here.sources.steal(here)))
             break;
-        if (team.outside.any() && team.outside.poll()) {
+        if (team.services.any() && team.services.poll()) {
             start = steady::now();
             had_better_sleep = false;
             continue;
@@ -174,8 +174,8 @@ task *idling::search(worker &here) noexcept {
     // Signalers that saw this worker search have not woken any worker. The last worker to stop searching
     // checks for more work and wakes a worker for it.
     if (team.searching.fetch_sub(1, std::memory_order_seq_cst) == 1 && found &&
-        team.asleep.any()) { // pairs with wake_for
-        if (here.work_anywhere(true))
+        team.sleepers.any()) { // pairs with wake_for
+        if (here.may_have_work_anywhere(true))
             team.wake_one(here.index);
         else
             request_work_for_sleepers(here);

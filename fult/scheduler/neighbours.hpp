@@ -22,10 +22,10 @@ class neighbours {
   public:
     // At most so many. Of the other homes of a larger team, hints show which may have tasks (crowd.hpp). A
     // test sets it before the runtime starts.
-    static inline unsigned most = 64;
+    static inline unsigned max_neighbours = 64;
     // Of those that the runtime gets later, where hints do not show them: a search is longer then.
     static constexpr unsigned room_appended = 192;
-    static inline unsigned most_appended = room_appended;
+    static inline unsigned max_appended = room_appended;
 
     explicit neighbours(unsigned seed) noexcept : random_(seed) {}
     void add_group(std::vector<worker *> group) { groups_.push_back(std::move(group)); }

@@ -57,16 +57,16 @@ task *foreign_tasks::take_fair(worker &here) noexcept {
     return t || begins ? t : steal_from_slot(here, here.team.foreign_home(), slot_);
 }
 
-bool foreign_tasks::maybe_elsewhere(const worker &here, bool soon_too) noexcept {
+bool foreign_tasks::may_have_elsewhere(const worker &here, bool soon_too) noexcept {
     const worker &home = here.team.foreign_home();
-    return home.sources.maybe_stealable(home, soon_too);
+    return home.sources.may_have_stealable(home, soon_too);
 }
 
 // Other workers' -----------------------------------------------------------------------------------------------------------
 
 task *tasks_of_others::steal(worker &here) noexcept {
-    crowd &many = here.team.many;
-    task *found = here.others.find(
+    crowd &many = here.team.crowd;
+    task *found = here.neighbours.find(
         [&](worker &victim) { return many.may_show(victim.index) ? steal_from(here, victim) : nullptr; });
     if (!found && many.exists()) [[unlikely]]
         many.shown.any(here.index, [&](unsigned shown) {
@@ -88,39 +88,39 @@ task *tasks_of_others::take_fair(worker &here) noexcept {
     return t;
 }
 
-bool tasks_of_others::maybe_elsewhere(const worker &here, bool soon_too) noexcept {
-    if (crowd &many = here.team.many; many.exists()) [[unlikely]]
+bool tasks_of_others::may_have_elsewhere(const worker &here, bool soon_too) noexcept {
+    if (crowd &many = here.team.crowd; many.exists()) [[unlikely]]
         return many.shown.any(here.index, [&](unsigned shown) {
             const worker &victim = *here.team.homes[shown];
             many.forget_if_empty(victim);
-            return &victim != &here && victim.sources.maybe_stealable(victim, soon_too);
+            return &victim != &here && victim.sources.may_have_stealable(victim, soon_too);
         });
-    return here.others.any(
-        [&](const worker &victim) { return victim.sources.maybe_stealable(victim, soon_too); });
+    return here.neighbours.any(
+        [&](const worker &victim) { return victim.sources.may_have_stealable(victim, soon_too); });
 }
 
 // Hidden --------------------------------------------------------------------------------------------------------------------
 
 bool hidden_tasks::reveal(worker &here) noexcept {
-    const crowd &many = here.team.many;
-    return here.team.private_words && here.others.any([&](worker &victim) {
-        return many.may_hide(victim.index) && victim.tasks.seems_private() && victim.tasks.revoke() != 0;
+    const crowd &many = here.team.crowd;
+    return here.team.private_words && here.neighbours.any([&](worker &victim) {
+        return many.may_hide(victim.index) && victim.tasks.may_have_private() && victim.tasks.revoke() != 0;
     });
 }
 
-bool hidden_tasks::maybe_elsewhere(worker &here, bool) noexcept {
+bool hidden_tasks::may_have_elsewhere(worker &here, bool) noexcept {
     const worker_team &team = here.team;
-    if (!team.many.exists())
+    if (!team.crowd.exists())
         return reveal(here);
-    return team.private_words && team.many.hiding.any(here.index, [&](unsigned number) {
+    return team.private_words && team.crowd.hiding.any(here.index, [&](unsigned number) {
         worker &victim = *team.homes[number];
-        return &victim != &here && victim.tasks.seems_private() && victim.tasks.revoke() != 0;
+        return &victim != &here && victim.tasks.may_have_private() && victim.tasks.revoke() != 0;
     });
 }
 
 void hidden_tasks::ask(worker &here) noexcept {
     for (unsigned w = 0; w < worker_bits::words; ++w) {
-        asked_[w] = here.team.many.hiding.take_word(w);
+        asked_[w] = here.team.crowd.hiding.take_word(w);
         worker_bits::any_of(asked_[w], w, [&](unsigned number) {
             here.team.homes[number]->request_work();
             return false;
@@ -135,8 +135,8 @@ bool hidden_tasks::reveal_asked(worker &here) noexcept {
     for (unsigned w = 0; w < worker_bits::words; ++w)
         worker_bits::any_of(asked_[w], w, [&](unsigned number) {
             worker &victim = *here.team.homes[number];
-            if (&victim != &here && victim.tasks.seems_private()) {
-                here.team.many.hiding.add(number);
+            if (&victim != &here && victim.tasks.may_have_private()) {
+                here.team.crowd.hiding.add(number);
                 found = found || victim.tasks.revoke() != 0;
             }
             return false;
@@ -154,7 +154,7 @@ task *hidden_tasks::take_fair(worker &here) noexcept {
     const bool still = victim.decisions.count() == decisions_;
     victim_ = other_after(here, victim_);
     decisions_ = other_worker(here, victim_).decisions.count();
-    if (still && here.team.private_words && victim.tasks.seems_private() && victim.tasks.revoke() != 0)
+    if (still && here.team.private_words && victim.tasks.may_have_private() && victim.tasks.revoke() != 0)
         if (std::uint32_t first = 0; task *t = steal_from_slot(here, victim, first))
             return t;
     return here.sources.steal_stalled(here);

@@ -15,7 +15,7 @@ class foreign_tasks : public other_source {
     static constexpr bool has_no_worker = true;
     static task *steal(worker &here) noexcept;
     task *take_fair(worker &here) noexcept;
-    static bool maybe_elsewhere(const worker &here, bool soon_too) noexcept;
+    static bool may_have_elsewhere(const worker &here, bool soon_too) noexcept;
 
   private:
     std::uint32_t slot_ = 0; // position of the sweep
@@ -29,7 +29,7 @@ class tasks_of_others : public other_source {
     static task *steal(worker &here) noexcept;
     // One home per turn.
     task *take_fair(worker &here) noexcept;
-    static bool maybe_elsewhere(const worker &here, bool soon_too) noexcept;
+    static bool may_have_elsewhere(const worker &here, bool soon_too) noexcept;
 
   private:
     unsigned victim_ = 0;    // position of the sweep over the other homes,
@@ -41,7 +41,7 @@ class hidden_tasks : public other_source {
   public:
     static bool reveal(worker &here) noexcept;
     task *take_fair(worker &here) noexcept;
-    static bool maybe_elsewhere(worker &here, bool soon_too) noexcept;
+    static bool may_have_elsewhere(worker &here, bool soon_too) noexcept;
 
     // In a crowd, by a worker that falls asleep, with a fence between the two: sets work_requested wherever
     // it may be missing; then looks there, and returns true if a task was hidden.

@@ -14,7 +14,7 @@ namespace fult::detail {
 struct unstarted_tasks : own_source {
     static constexpr bool reads_own_lines = true;
     static constexpr bool started = false;
-    static bool maybe_any(auto &here) noexcept { return here.tasks.any_unstarted(); }
+    static bool may_have_any(auto &here) noexcept { return here.tasks.any_unstarted(); }
     static task *take(auto &here, bool yielding) noexcept {
         return !yielding && here.tasks.may_have_ready() ? here.tasks.take_ready() : nullptr;
     }
@@ -27,7 +27,7 @@ struct unstarted_tasks : own_source {
 // Private tasks that have yielded.
 struct yielded_tasks : own_source {
     static constexpr bool reads_own_lines = true;
-    static bool maybe_any(auto &here) noexcept { return here.tasks.any_yielded(); }
+    static bool may_have_any(auto &here) noexcept { return here.tasks.any_yielded(); }
     static task *take(auto &here, bool) noexcept {
         if (!here.tasks.may_have_yielded())
             return nullptr;
@@ -50,7 +50,7 @@ struct unstarted_for_yield : preferred_source {
 
 // Public tasks that this worker alone may run.
 struct pinned_tasks : own_source {
-    static bool maybe_any(auto &here) noexcept { return here.tasks.seems_pinned(); }
+    static bool may_have_any(auto &here) noexcept { return here.tasks.may_have_pinned(); }
     static task *take(auto &here, bool) noexcept { return here.tasks.take_pinned(); }
     static task *take_started(auto &here) noexcept { return here.tasks.take_pinned(true); }
     static task *take_fair(auto &here) noexcept { return here.tasks.take_pinned_in_turn(); }
@@ -61,7 +61,7 @@ struct pinned_tasks : own_source {
 
 // Public tasks, which thieves may take: signaled, published, or spawned by others.
 struct public_tasks : own_source {
-    static bool maybe_any(auto &here) noexcept { return here.tasks.seems_public(); }
+    static bool may_have_any(auto &here) noexcept { return here.tasks.may_have_public(); }
     static task *take(auto &here, bool) noexcept {
         const auto requests = [&] { return here.request_flags.load(std::memory_order_relaxed); };
         const bool gather =
@@ -69,15 +69,15 @@ struct public_tasks : own_source {
             (here.team.stealing_disabled || here.team.searching.load(std::memory_order_relaxed) == 0);
         task *const t = here.tasks.take_public(false, gather);
         if (gather && (requests() & work_requested) != 0) [[unlikely]] {
-            here.publish_work();           // work was requested while the gathered tasks were not visible
-            if (here.tasks.seems_public()) // some tasks are public again
+            here.publish_work();              // work was requested while the gathered tasks were not visible
+            if (here.tasks.may_have_public()) // some tasks are public again
                 here.team.wake_for(here, false);
         }
         return t;
     }
     static task *take_started(auto &here) noexcept { return here.tasks.take_public(true); }
     static task *take_fair(auto &here) noexcept { return here.tasks.take_public_in_turn(); }
-    static bool maybe_stealable(const auto &victim) noexcept { return victim.tasks.seems_public(); }
+    static bool may_have_stealable(const auto &victim) noexcept { return victim.tasks.may_have_public(); }
     static bool holds_public(const auto &home, std::uint32_t slot) noexcept {
         return home.tasks.runnable().contains(slot);
     }

@@ -176,7 +176,7 @@ unsigned ready_set::revoke() noexcept {
     if (!revoking_.try_lock())
         return 0;
     if ((home_->request_flags.load(std::memory_order_relaxed) & revoked) == 0) {
-        if (!seems_private()) {
+        if (!may_have_private()) {
             revoking_.unlock();
             return 0;
         }

@@ -59,7 +59,7 @@ class ready_set {
     // so all tasks of a word may become private at once.
     task *take_public(bool started = false, bool gather = false) noexcept;
     task *take_pinned(bool started = false) noexcept {
-        return seems_pinned() ? take_from(pinned(), !breadth_first_, started, 0) : nullptr;
+        return may_have_pinned() ? take_from(pinned(), !breadth_first_, started, 0) : nullptr;
     }
 
     // The home claims the next public (or pinned) task of a sweep that reaches each of them in turn.
@@ -74,13 +74,13 @@ class ready_set {
     // point. Returns the number of tasks.
     unsigned revoke() noexcept;
 
-    bool seems_public() const noexcept { return runnable().any(); }
-    bool seems_pinned() const noexcept { return pinned().any(); }
+    bool may_have_public() const noexcept { return runnable().any(); }
+    bool may_have_pinned() const noexcept { return pinned().any(); }
     // Of tasks that have been taken since: both are exact then, but for what other threads do.
     void clear_stale_hints() const noexcept;
     // Reads the bits themselves: the trees keep words that have become empty, and revoking those would
     // interrupt their owner without need.
-    bool seems_private() const noexcept { return any_bits(ready_turn_) || any_bits(yielded_turn_); }
+    bool may_have_private() const noexcept { return any_bits(ready_turn_) || any_bits(yielded_turn_); }
 
     // Records that a slot of this word is in use, for the inspector. The caller holds the slot's allocator.
     void mark_used(std::uint32_t word) noexcept {

@@ -17,7 +17,7 @@ struct worker_team;
 class services {
   public:
     static constexpr unsigned capacity = 8; // without the runtime's own
-    enum class own : unsigned { time, descriptors, count };
+    enum class built_in : unsigned { time, descriptors, count };
 
     services() = default;
     services(const services &) = delete;
@@ -28,7 +28,7 @@ class services {
     bool add(service &s); // false: no free place, or no descriptor
     // Adds a service of the runtime, which has a reserved place. Workers that already sleep do not watch the
     // first service: the caller must wake one.
-    bool add_own(service &s, own which);
+    bool add_built_in(service &s, built_in which);
     void remove(service &s) noexcept;
     bool has_added() const noexcept; // the runtime's own do not count
     void end() noexcept;             // the runtime has ended
@@ -37,14 +37,14 @@ class services {
     bool poll() noexcept;
 
     // True if a service may still wake a waiting task.
-    bool expect_something() noexcept;
-    bool expect_something_unjudged() noexcept; // the same for services without a judge
+    bool may_wake_any() noexcept;
+    bool may_wake_any_unjudged() noexcept; // the same for services without a judge
 
     // The worker sleeps until a post after `prepared`, or until a service did something. Returns at
     // once if there is already a watcher (false), or if there is something to do.
-    bool watch(worker &who, std::uint32_t prepared) noexcept;
+    bool watch(worker &sleeper, std::uint32_t prepared) noexcept;
     // The same for a foreign thread, until its wait is over or the runtime ends; false: there is a watcher.
-    bool watch(const worker_team &team, thread_wait &who) noexcept;
+    bool watch(const worker_team &team, thread_wait &sleeper) noexcept;
     bool is_watched() const noexcept { return watched_.load(std::memory_order_seq_cst); } // pairs with watch
     // True if a worker that counts as asleep polls: it may spawn, so its tasks cannot be counted. Under
     // worker_team::counting, which keeps it false.
@@ -53,20 +53,20 @@ class services {
     }
 
   private:
-    struct place {
-        std::atomic<service *> who{nullptr};
-        std::atomic<unsigned> inside{0}; // threads in one of its functions
-        service *enter() noexcept;       // nullptr: the place is free; else leave must follow
+    struct registration {
+        std::atomic<service *> target{nullptr};
+        std::atomic<unsigned> users{0}; // threads in one of its functions
+        service *enter() noexcept;      // nullptr: the place is free; else leave must follow
         void leave() noexcept;
     };
-    bool add_at(place &at, service &s) noexcept;
-    template <class Is> bool any_is(const Is &is) noexcept;
+    bool add_at(registration &at, service &s) noexcept;
+    template <class Is> bool any_of(const Is &is) noexcept;
     template <class Sleep> bool sleep_once(std::int64_t until, const Sleep &sleep) noexcept;
     bool begin_watch() noexcept;
     void end_watch() noexcept;
 
-    static constexpr unsigned places = capacity + static_cast<unsigned>(own::count);
-    place places_[places]; // the runtime's own are last
+    static constexpr unsigned registration_count = capacity + static_cast<unsigned>(built_in::count);
+    registration registrations_[registration_count]; // the runtime's own are last
     std::atomic<unsigned> count_{0};
     std::atomic<bool> watched_{false};
     std::atomic<unsigned> polling_asleep_{0};

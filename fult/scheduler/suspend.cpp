@@ -32,14 +32,14 @@ void suspend_until_signaled(bool patient) noexcept {
     worker *w = here("this_task::wait");
     check_no_spinlock("this_task::wait");
     task *self = w->current;
-    if (w->took_signal(self))
+    if (w->consume_signal(self))
         return w->count_turn();
     task *next = w->pick(false);
     if (!next && patient) {
         bool signaled = false;
         w->idle.begin_polling();
         for (unsigned i = 0; i < watch_steps && !next && !signaled; ++i) {
-            signaled = w->took_signal(self);
+            signaled = w->consume_signal(self);
             if (!signaled && w->has_work())
                 next = w->pick(false);
         }
@@ -73,7 +73,7 @@ bool poller::step() noexcept {
     if (left_ > poll_steps) {
         if (w->has_own_work())
             return false;
-        if (w->decisions.polled()) [[unlikely]] {
+        if (w->decisions.count_poll()) [[unlikely]] {
             w->take_turn(); // other tasks may wait for this worker's decision, too
             return false;
         }
@@ -81,7 +81,7 @@ bool poller::step() noexcept {
         w->idle.begin_polling();
         return true;
     }
-    w->took_signal(w->current); // the condition is checked once more before any suspension
+    w->consume_signal(w->current); // the condition is checked once more before any suspension
     if (left_ == 0 || w->has_work())
         return false;
     --left_;

@@ -70,7 +70,7 @@ bool worker::fits_here(const task *t) const noexcept {
 // The worker's own context ------------------------------------------------------------------------------------------------------
 
 void worker::serve() {
-    while (task *t = find())
+    while (task *t = find_task())
         resume(t, switch_word::of_scheduler());
 }
 

@@ -45,7 +45,7 @@ FULT_ALWAYS_INLINE worker *worker::finish_switch(jump_result in, [[maybe_unused]
         task *const left = word.left_task();
         FULT_ASSERT(left && !left->context, "a task that leaves has no saved context yet");
         left->context = in.from;
-        if (left->on->pinned) [[unlikely]]
+        if (left->stack->pinned) [[unlikely]]
             mark_suspended_on_pinned_stack(left);
         else
             mark_suspended(left, ready);
@@ -120,7 +120,7 @@ FULT_ALWAYS_INLINE worker *worker::resume(task *next, switch_word word) noexcept
     current = next;
     if (next->extras || locals_cache) [[unlikely]]
         cache_locals(this, next->extras);
-    return jump_to(target, next->on, next->limit, word);
+    return jump_to(target, next->stack, next->limit, word);
 }
 
 FULT_ALWAYS_INLINE worker *worker::switch_to_scheduler(switch_word word) noexcept {
@@ -131,7 +131,7 @@ FULT_ALWAYS_INLINE worker *worker::switch_to_scheduler(switch_word word) noexcep
 
 FULT_ALWAYS_INLINE void worker::switch_from(task *self, switch_reason how, task *next) noexcept {
     FULT_ASSERT(current == self && self != next, "the running task leaves for another");
-    self->on = current_stack_;
+    self->stack = current_stack_;
     self->limit = inline_limit_;
     if (next)
         resume(next, switch_word::of(how, self));

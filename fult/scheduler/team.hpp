@@ -33,8 +33,8 @@ struct worker_team {
     // The homes: those of the workers by number, and the one for tasks of foreign threads. The number of
     // workers grows where a runtime gets more of them (engine::add_workers). A home is in the array before
     // its number is seen anywhere.
-    static constexpr unsigned most_workers = worker_bits::capacity, foreign_index = most_workers;
-    std::array<worker *, most_workers + 1> homes{};
+    static constexpr unsigned max_workers = worker_bits::capacity, foreign_index = max_workers;
+    std::array<worker *, max_workers + 1> homes{};
     unsigned count() const noexcept { return count_.load(std::memory_order_acquire); } // number of workers
     bool may_steal() const noexcept { return !stealing_disabled && count() > 1; }
     void set_count(unsigned workers) noexcept;
@@ -53,13 +53,13 @@ struct worker_team {
     std::atomic<bool> short_of_stacks{false};       // the last attempt to get one failed
     bool ends_shortage() noexcept;                  // tries again
     alignas(64) std::atomic<unsigned> searching{0}; // number of awake workers that search all sources
-    sleepers asleep;
-    crowd many; // hints, if there are many workers
+    detail::sleepers sleepers;
+    detail::crowd crowd; // hints, if there are many workers
     // number of workers in a poll sleep: they poll for handed-off tasks soon
     std::atomic<unsigned> poll_sleeping{0};
-    services outside;                             // sources of external events
-    timers time;                                  // deadlines of tasks
-    std::atomic<bool> watches_descriptors{false}; // descriptors.hpp is among `outside`
+    detail::services services;                    // sources of external events
+    detail::timers timers;                        // deadlines of tasks
+    std::atomic<bool> watches_descriptors{false}; // descriptors.hpp is among `services`
     std::atomic<unsigned> helpers{0};             // number of threads of the runtime besides the workers,
     std::atomic<unsigned> idle_blocking{0};       // and of threads of the blocking pool that run no call
     // Number of workers in a long sleep that do nothing else, and number of times one of them was unparked.

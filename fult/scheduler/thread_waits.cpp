@@ -11,17 +11,17 @@ namespace {
 
 class parked_thread final : public thread_wait {
   public:
-    parked_thread(parker &until, std::uint32_t prepared) noexcept : until_(until), prepared_(prepared) {}
+    parked_thread(parker &until, std::uint32_t prepared) noexcept : parker_(until), prepared_(prepared) {}
 
-    bool is_asleep() const noexcept override { return until_.is_asleep(prepared_); }
-    void sleep() noexcept override { until_.sleep(prepared_); }
-    bool begin_sleep_at_bell() noexcept override { return until_.begin_sleep_at_bell(prepared_); }
-    void end_sleep_at_bell() noexcept override { until_.end_sleep_at_bell(prepared_); }
-    bool unpark() noexcept override { return until_.unpark(prepared_); }
+    bool is_asleep() const noexcept override { return parker_.is_asleep(prepared_); }
+    void sleep() noexcept override { parker_.sleep(prepared_); }
+    bool begin_sleep_at_bell() noexcept override { return parker_.begin_sleep_at_bell(prepared_); }
+    void end_sleep_at_bell() noexcept override { parker_.end_sleep_at_bell(prepared_); }
+    bool unpark() noexcept override { return parker_.unpark(prepared_); }
     std::int64_t deadline() const noexcept override { return std::numeric_limits<std::int64_t>::max(); }
 
   private:
-    parker &until_;
+    parker &parker_;
     const std::uint32_t prepared_;
 };
 
@@ -61,7 +61,7 @@ bool thread_waits::unpark_one() noexcept {
 }
 
 void hand_off_polling(worker_team &team) noexcept {
-    if (!team.outside.any() || team.outside.is_watched() ||
+    if (!team.services.any() || team.services.is_watched() ||
         team.searching.load(std::memory_order_seq_cst) != 0) // pairs with sleep_or_watch
         return;
     // Awake threads may be about to leave.
@@ -74,9 +74,9 @@ void sleep_or_watch(thread_wait &w) noexcept {
     bool watched = false;
     if (const team_visit here; worker_team *team = here.team())
         // A searching worker polls, too. When it stops, it watches or hands off polling.
-        watched = team->outside.expect_something() &&
+        watched = team->services.may_wake_any() &&
                   team->searching.load(std::memory_order_seq_cst) == 0 && // pairs with hand_off_polling
-                  team->outside.watch(*team, w);
+                  team->services.watch(*team, w);
     if (!watched)
         w.sleep();
     waiting_threads.remove(w);

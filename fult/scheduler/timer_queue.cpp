@@ -21,11 +21,11 @@ bool timer_queue::is_consistent(unsigned level, unsigned digit) const noexcept {
     const bool used = (used_[level] >> digit & 1) != 0;
     const timer_entry *const first = buckets_[level << digit_bits | digit].first;
     return used == (first != nullptr) && ((used_levels_ >> level & 1) != 0) == (used_[level] != 0) &&
-           (!first || (tick_of(first->when) > present_ && *first->back_ == first));
+           (!first || (tick_of(first->deadline) > present_ && *first->back_ == first));
 }
 
 bool timer_queue::is_consistent() const noexcept {
-    if (root_ && (tick_of(root_->when) > present_ || root_->next_ || root_->previous_))
+    if (root_ && (tick_of(root_->deadline) > present_ || root_->next_ || root_->previous_))
         return false;
     if (used_levels_ == 0)
         return true;
@@ -34,7 +34,7 @@ bool timer_queue::is_consistent() const noexcept {
 }
 
 void timer_queue::insert(timer_entry &e) noexcept {
-    const std::uint64_t tick = tick_of(e.when);
+    const std::uint64_t tick = tick_of(e.deadline);
     if (tick <= present_) {
         e.bucket_index_ = in_heap;
         e.child_ = e.next_ = e.previous_ = nullptr;
@@ -53,9 +53,9 @@ void timer_queue::insert(timer_entry &e) noexcept {
     set_prefetch_hint(e);
     if (b.first) {
         b.first->back_ = &e.next_;
-        b.earliest = e.when < b.earliest ? e.when : b.earliest;
+        b.earliest = e.deadline < b.earliest ? e.deadline : b.earliest;
     } else {
-        b.earliest = e.when;
+        b.earliest = e.deadline;
         used_[level] |= std::uint64_t{1} << digit;
         used_levels_ |= 1U << level;
     }
@@ -103,7 +103,7 @@ timer_entry *timer_queue::pop(std::int64_t now) noexcept {
     FULT_ASSERT(is_consistent());
     for (;;) {
         if (root_) { // the heap comes first
-            if (root_->when > now)
+            if (root_->deadline > now)
                 return nullptr;
             timer_entry *e = root_;
             remove_from_heap(*e);
@@ -153,7 +153,7 @@ std::uint64_t timer_queue::first_tick(unsigned level, unsigned digit) const noex
 
 std::int64_t timer_queue::earliest() const noexcept {
     if (root_)
-        return root_->when;
+        return root_->deadline;
     if (used_levels_ == 0)
         return never;
     const auto level = static_cast<unsigned>(std::countr_zero(used_levels_));
@@ -166,7 +166,7 @@ timer_entry *timer_queue::meld(timer_entry *a, timer_entry *b) noexcept {
     FULT_ASSERT(a != b || !a, "two heaps share no entry");
     if (!a || !b)
         return a ? a : b;
-    if (b->when < a->when)
+    if (b->deadline < a->deadline)
         std::swap(a, b);
     b->previous_ = a;
     b->next_ = a->child_;

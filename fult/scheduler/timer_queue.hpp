@@ -20,10 +20,10 @@ struct timer_entry {
         armed,  // in one
         firing, // removed; fire() runs or is about to run
     };
-    std::int64_t when = 0;                          // nanoseconds of the steady clock
+    std::int64_t deadline = 0;                      // nanoseconds of the steady clock
     void (*fire)(timer_entry &) noexcept = nullptr; // must not suspend; the entry exists until it returns
     std::uint32_t shard = 0;                        // index of the queue, for the owner of the queues
-    std::atomic<std::uint8_t> what{idle};
+    std::atomic<std::uint8_t> current_state{idle};
 
   private:
     friend class timer_queue;

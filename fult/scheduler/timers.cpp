@@ -44,7 +44,7 @@ void timers::open_slow(worker_team &team) {
     if (!open_.load(std::memory_order_relaxed)) {
         shards_ = std::move(made);
         count_ = count;
-        added = team.outside.add_own(*this, services::own::time);
+        added = team.services.add_built_in(*this, services::built_in::time);
         error = errno;
         open_.store(added, std::memory_order_release); // pairs with open
     }
@@ -59,31 +59,31 @@ void timers::arm(timer_entry &e) noexcept {
     shard &mine = shards_[index];
     e.shard = index;
     mine.lock.lock();
-    if (mine.queue.is_far(e.when))
+    if (mine.queue.is_far(e.deadline))
         mine.queue.advance(now());
-    e.what.store(timer_entry::armed, std::memory_order_relaxed);
+    e.current_state.store(timer_entry::armed, std::memory_order_relaxed);
     mine.queue.insert(e);
-    if (e.when < mine.earliest.load(std::memory_order_relaxed))
-        mine.earliest.store(e.when, std::memory_order_seq_cst); // pairs with update_next
+    if (e.deadline < mine.earliest.load(std::memory_order_relaxed))
+        mine.earliest.store(e.deadline, std::memory_order_seq_cst); // pairs with update_next
     mine.lock.unlock();
-    lower(e.when);
+    lower(e.deadline);
 }
 
 void timers::disarm(timer_entry &e) noexcept {
-    if (e.what.load(std::memory_order_acquire) == timer_entry::idle) // pairs with fire_some
+    if (e.current_state.load(std::memory_order_acquire) == timer_entry::idle) // pairs with fire_some
         return;
     shard &its = shards_[e.shard];
     its.lock.lock();
-    const bool armed = e.what.load(std::memory_order_relaxed) == timer_entry::armed;
+    const bool armed = e.current_state.load(std::memory_order_relaxed) == timer_entry::armed;
     if (armed) {
         its.queue.remove(e);
-        e.what.store(timer_entry::idle, std::memory_order_relaxed);
-        if (e.when == its.earliest.load(std::memory_order_relaxed))
+        e.current_state.store(timer_entry::idle, std::memory_order_relaxed);
+        if (e.deadline == its.earliest.load(std::memory_order_relaxed))
             its.earliest.store(its.queue.earliest(), std::memory_order_relaxed);
     }
     its.lock.unlock();
     spin_wait wait; // for the firing thread
-    while (e.what.load(std::memory_order_acquire) != timer_entry::idle)
+    while (e.current_state.load(std::memory_order_acquire) != timer_entry::idle)
         wait();
 }
 
@@ -117,7 +117,7 @@ unsigned timers::fire_some(shard &from, std::int64_t now) noexcept {
         timer_entry *e = from.queue.pop(now);
         if (!e)
             break;
-        e->what.store(timer_entry::firing, std::memory_order_relaxed);
+        e->current_state.store(timer_entry::firing, std::memory_order_relaxed);
         due[count++] = e;
     }
     from.earliest.store(from.queue.earliest(), std::memory_order_seq_cst); // pairs with update_next
@@ -125,7 +125,7 @@ unsigned timers::fire_some(shard &from, std::int64_t now) noexcept {
     for (unsigned i = 0; i < count; ++i) {
         due[i]->fire(*due[i]);
         // pairs with disarm; the entry may then be destroyed
-        due[i]->what.store(timer_entry::idle, std::memory_order_release);
+        due[i]->current_state.store(timer_entry::idle, std::memory_order_release);
     }
     return count;
 }

@@ -35,19 +35,19 @@ hwloc_topology_t the_machine() {
 
 } // namespace
 
-struct topology::described {
+struct topology::hardware {
     hwloc_topology_t machine = the_machine();
     hwloc_cpuset_t allowed = hwloc_bitmap_alloc();
     std::vector<hwloc_obj_t> processing_units; // the first unit of each core comes before the second of any
 
-    explicit described(const std::vector<unsigned> &processors) {
+    explicit hardware(const std::vector<unsigned> &processors) {
         for (const unsigned each : processors)
             hwloc_bitmap_set(allowed, each);
         collect();
     }
-    ~described() { hwloc_bitmap_free(allowed); }
-    described(const described &) = delete;
-    described &operator=(const described &) = delete;
+    ~hardware() { hwloc_bitmap_free(allowed); }
+    hardware(const hardware &) = delete;
+    hardware &operator=(const hardware &) = delete;
 
   private:
     void collect() {
@@ -74,17 +74,17 @@ topology::topology() : processors_(affinity_mask()) {
 
 topology::~topology() = default;
 
-const topology::described &topology::description() const {
-    std::call_once(once_, [this] { described_ = std::make_unique<described>(processors_); });
-    return *described_;
+const topology::hardware &topology::load() const {
+    std::call_once(once_, [this] { hardware_ = std::make_unique<hardware>(processors_); });
+    return *hardware_;
 }
 
 binding_facts topology::binding_facts_of(const options &opts) const {
     const auto processors = static_cast<unsigned>(processors_.size());
     const unsigned workers = opts.workers != 0 ? opts.workers : std::min(usable_, sleepers::capacity);
     const auto has_all = [&] {
-        return processors == static_cast<unsigned>(
-                                 std::max(hwloc_get_nbobjs_by_type(description().machine, HWLOC_OBJ_PU), 0));
+        return processors ==
+               static_cast<unsigned>(std::max(hwloc_get_nbobjs_by_type(load().machine, HWLOC_OBJ_PU), 0));
     };
     // The number of all matters only for a mask that the workers fill. Where they are bound, hwloc looks now:
     // later it could not fail well.
@@ -94,19 +94,17 @@ binding_facts topology::binding_facts_of(const options &opts) const {
 }
 
 bool topology::bind(unsigned index, unsigned) const {
-    const described &here = description();
+    const hardware &here = load();
     if (here.processing_units.empty())
         return false;
     hwloc_obj_t place = here.processing_units[index % here.processing_units.size()];
     return hwloc_set_cpubind(here.machine, place->cpuset, HWLOC_CPUBIND_THREAD) == 0;
 }
 
-void topology::unbind() const {
-    hwloc_set_cpubind(description().machine, description().allowed, HWLOC_CPUBIND_THREAD);
-}
+void topology::unbind() const { hwloc_set_cpubind(load().machine, load().allowed, HWLOC_CPUBIND_THREAD); }
 
 std::vector<std::vector<unsigned>> topology::neighbours(unsigned index, unsigned count) const {
-    const described &here = description();
+    const hardware &here = load();
     std::map<int, std::vector<unsigned>> by_depth; // a deeper common ancestor is nearer
     for (unsigned other = 0; other < count; ++other) {
         if (other == index)
@@ -149,7 +147,7 @@ hwloc_obj_type_t type_of(processor_level level, hwloc_topology_t machine) {
 } // namespace
 
 std::vector<std::vector<unsigned>> topology::groups(processor_level level) const {
-    const described &here = description();
+    const hardware &here = load();
     hwloc_obj_type_t type = type_of(level, here.machine);
     // Virtual machines may not describe their cores.
     if (hwloc_get_nbobjs_by_type(here.machine, type) <= 0)
@@ -169,7 +167,7 @@ std::vector<std::vector<unsigned>> topology::groups(processor_level level) const
 }
 
 std::string topology::describe() const {
-    const auto count = [machine = description().machine](hwloc_obj_type_t type) {
+    const auto count = [machine = load().machine](hwloc_obj_type_t type) {
         return hwloc_get_nbobjs_by_type(machine, type);
     };
     char text[160];

@@ -43,19 +43,19 @@ class topology {
     std::vector<std::vector<unsigned>> groups(processor_level level) const;
 
     // True once hwloc has looked at the machine. For tests, on one thread.
-    bool has_looked() const noexcept { return described_ != nullptr; }
+    bool is_loaded() const noexcept { return hardware_ != nullptr; }
 
     // "1 package, 2 cores, 2 processing units, ..."
     std::string describe() const;
 
   private:
-    struct described;
-    const described &description() const; // throws std::system_error
+    struct hardware;
+    const hardware &load() const; // throws std::system_error
 
     std::vector<unsigned> processors_; // of the mask, at the start
     unsigned usable_ = 1;
     mutable std::once_flag once_;
-    mutable std::unique_ptr<described> described_;
+    mutable std::unique_ptr<hardware> hardware_;
 };
 
 } // namespace fult::detail

@@ -13,7 +13,7 @@ namespace {
 void pin_until_end(task *t) noexcept {
     if (t->pinned)
         return;
-    FULT_ASSERT(home_of(t) == t->on->tied_to);
+    FULT_ASSERT(home_of(t) == t->stack->tied_to);
     t->pinned = true;
     set_at_end(t, was_tied);
 }
@@ -24,8 +24,8 @@ void pin_until_end(task *t) noexcept {
 bool mark_way_home(task *t) noexcept {
     if (t->pinned)
         return true;
-    if (t->on->tied_to) {
-        if (home_of(t) == t->on->tied_to) {
+    if (t->stack->tied_to) {
+        if (home_of(t) == t->stack->tied_to) {
             pin_until_end(t);
             return true;
         }
@@ -33,7 +33,7 @@ bool mark_way_home(task *t) noexcept {
         FULT_ASSERT(task_below(t), "the first task of a tied stack is pinned");
         pin_until_end(task_below(t));
     }
-    t->on->pinned = false;
+    t->stack->pinned = false;
     FULT_ASSERT(task_below(t), "the stack of a pinned task ends in it");
     for (task *below = task_below(t); !below->pinned; below = task_below(t))
         t = below;

@@ -18,7 +18,7 @@ inline void set_at_end(task *t, at_end_flag what) noexcept { t->outer.add(what);
 // Called before a suspended task becomes claimable. Returns true if only its home may run it. If others may,
 // and its stack belongs to a pinned task, the way home is marked on that stack.
 bool mark_way_home(task *t) noexcept;
-inline bool stays_home(task *t) noexcept { return t->on->pinned && mark_way_home(t); }
+inline bool stays_home(task *t) noexcept { return t->stack->pinned && mark_way_home(t); }
 
 // mark_suspended for that case.
 void mark_suspended_on_pinned_stack(task *left) noexcept;

@@ -30,8 +30,9 @@ struct work_source {
     // noexcept;
     static constexpr bool in_rotation = true;
 
-    static constexpr bool is_at_once = false;      // has take_at_once
-    static constexpr bool reads_own_lines = false; // maybe_any reads no cache line that other workers write
+    static constexpr bool is_at_once = false; // has take_at_once
+    static constexpr bool reads_own_lines =
+        false; // may_have_any reads no cache line that other workers write
 
     // Other workers' and no worker's tasks ------------------------------------------------------------------------------------
 
@@ -42,7 +43,7 @@ struct work_source {
     // The same, after a while: makes tasks public that a worker hides. Returns true if there are such.
     static bool reveal(worker &) noexcept { return false; }
     // Of the source of a victim, from any thread: false if `steal` or `steal_stalled` finds nothing there.
-    static bool maybe_stealable(const worker & /*victim*/) noexcept { return false; }
+    static bool may_have_stealable(const worker & /*victim*/) noexcept { return false; }
     // The victim is about to run these tasks itself: a worker in poll sleep does not check them.
     static constexpr bool runs_soon = false;
     // No worker is the home of these tasks: all are responsible for them.
@@ -63,22 +64,22 @@ struct work_source {
 };
 
 // Tasks that the worker's own decisions find. Such a source also has:
-//   bool maybe_any(worker &here) noexcept;    false: they find nothing
+//   bool may_have_any(worker &here) noexcept;    false: they find nothing
 struct own_source : work_source {
-    static bool maybe_elsewhere(worker &, bool) noexcept { return false; }
+    static bool may_have_elsewhere(worker &, bool) noexcept { return false; }
 };
 
 // Tasks of other homes. Such a source also has:
-//   bool maybe_elsewhere(worker &here, bool soon_too) noexcept;    false: a search finds nothing.
+//   bool may_have_elsewhere(worker &here, bool soon_too) noexcept;    false: a search finds nothing.
 //                                                                  soon_too: count what runs_soon
 struct other_source : work_source {
-    static bool maybe_any(const worker &) noexcept { return false; }
+    static bool may_have_any(const worker &) noexcept { return false; }
 };
 
 // Tasks that are in another source as well, and that come sooner than there: take alone.
 struct preferred_source : own_source {
     static constexpr bool in_rotation = false;
-    static bool maybe_any(const worker &) noexcept { return false; }
+    static bool may_have_any(const worker &) noexcept { return false; }
 };
 
 } // namespace fult::detail

@@ -60,23 +60,23 @@ template <class... Sources> class source_list {
     static constexpr unsigned turns = (unsigned{Sources::in_rotation} + ...);
 
     // May a decision of this worker find a task?
-    bool maybe_any(worker &here) noexcept { return (get<Sources>().maybe_any(here) || ...); }
-    bool maybe_any_in_own_lines(worker &here) noexcept {
-        return ((Sources::reads_own_lines && get<Sources>().maybe_any(here)) || ...);
+    bool may_have_any(worker &here) noexcept { return (get<Sources>().may_have_any(here) || ...); }
+    bool may_have_in_own_lines(worker &here) noexcept {
+        return ((Sources::reads_own_lines && get<Sources>().may_have_any(here)) || ...);
     }
-    FULT_ALWAYS_INLINE bool maybe_at_once(worker &here) noexcept {
-        return ((Sources::is_at_once && get<Sources>().maybe_any(here)) || ...);
+    FULT_ALWAYS_INLINE bool may_have_at_once(worker &here) noexcept {
+        return ((Sources::is_at_once && get<Sources>().may_have_any(here)) || ...);
     }
     // May a search of this worker find a task? soon_too: count tasks that their worker is about to run.
-    bool maybe_elsewhere(worker &here, bool soon_too) noexcept {
-        return (get<Sources>().maybe_elsewhere(here, soon_too) || ...);
+    bool may_have_elsewhere(worker &here, bool soon_too) noexcept {
+        return (get<Sources>().may_have_elsewhere(here, soon_too) || ...);
     }
-    bool maybe_without_worker(worker &here) noexcept {
-        return ((Sources::has_no_worker && get<Sources>().maybe_elsewhere(here, true)) || ...);
+    bool may_have_without_worker(worker &here) noexcept {
+        return ((Sources::has_no_worker && get<Sources>().may_have_elsewhere(here, true)) || ...);
     }
     // May another worker find a task of this one?
-    bool maybe_stealable(const worker &victim, bool soon_too) const noexcept {
-        return (((soon_too || !Sources::runs_soon) && get<Sources>().maybe_stealable(victim)) || ...);
+    bool may_have_stealable(const worker &victim, bool soon_too) const noexcept {
+        return (((soon_too || !Sources::runs_soon) && get<Sources>().may_have_stealable(victim)) || ...);
     }
     bool reveal(worker &here) noexcept { return (get<Sources>().reveal(here) || ...); }
 

@@ -38,13 +38,13 @@ namespace fult::detail {
 static_assert(sizeof(worker) <= worker_room);
 
 worker::worker(worker_team &owner, unsigned number) noexcept
-    : team(owner), index(number), others(number + 1) {
+    : team(owner), index(number), neighbours(number + 1) {
     // With spawn_sites on, the run of slots is hidden so that every spawn takes the slow path.
     slots.open(this, !owner.private_words || owner.opts.spawn_sites, owner.opts.max_tasks);
     tasks.open(this, owner.opts);
     tasks.mark_used(half_words);
-    if (owner.many.exists() && has_thread())
-        tasks.show_in(owner.many.shown, index);
+    if (owner.crowd.exists() && has_thread())
+        tasks.show_in(owner.crowd.shown, index);
 }
 
 worker *worker::create(worker_team &owner, unsigned index) {
@@ -90,7 +90,7 @@ void worker::set_neighbours(const std::vector<std::vector<unsigned>> &groups) {
         members.reserve(group.size());
         for (const unsigned other : group)
             members.push_back(team.homes[other]);
-        others.add_group(std::move(members));
+        neighbours.add_group(std::move(members));
     }
 }
 
@@ -133,12 +133,12 @@ void worker::make_ready(task *t) noexcept {
     team.wake_for(*this, only_home);
 }
 
-task *worker::find() noexcept {
+task *worker::find_task() noexcept {
     task *t = pick(false);
     return t ? t : idle.search(*this);
 }
 
-task *worker::pick_otherwise(bool yielding) noexcept {
+task *worker::pick_from_sources(bool yielding) noexcept {
     FULT_ASSERT(this_worker() == this, "a worker decides for itself");
     task *t = nullptr;
     // Every 32nd decision is one for fairness: that bounds the wait of all tasks.
@@ -152,8 +152,8 @@ task *worker::pick_otherwise(bool yielding) noexcept {
     decisions.next();
     if (fair && yielding && shares_processors()) [[unlikely]] // tasks may poll in turn, for other processes
         ::sched_yield();
-    if (fair && team.outside.any()) [[unlikely]]
-        team.outside.poll();
+    if (fair && team.services.any()) [[unlikely]]
+        team.services.poll();
     if (team.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
         if ((!fair || !team.ends_shortage()) && (t = pick_started(fair)))
             return t;
@@ -196,7 +196,7 @@ task *worker::claim_or_signal(task_id who) noexcept {
     return nullptr;
 }
 
-bool worker::took_signal(task *self) noexcept {
+bool worker::consume_signal(task *self) noexcept {
     FULT_ASSERT(self->state.load(std::memory_order_relaxed) == busy, "a running task is busy");
     if (self->pending_wakeup.load(std::memory_order_relaxed) != 0 &&
         self->pending_wakeup.exchange(0, std::memory_order_seq_cst) != 0) // pairs with claim
@@ -213,9 +213,9 @@ void worker::publish_work() noexcept {
         return; // nothing to publish: the request stays set
     request_flags.fetch_and(~std::uint32_t{work_requested},
                             std::memory_order_seq_cst); // pairs with request_work and park
-    if (team.many.exists()) [[unlikely]]
-        team.many.hiding.add(index); // before the sleepers are read
-    if (team.asleep.any() && team.searching.load(std::memory_order_seq_cst) == 0)
+    if (team.crowd.exists()) [[unlikely]]
+        team.crowd.hiding.add(index); // before the sleepers are read
+    if (team.sleepers.any() && team.searching.load(std::memory_order_seq_cst) == 0)
         team.wake_one(index);
 }
 

@@ -49,7 +49,7 @@ class alignas(cache_line) worker : public worker_hot {
     home_slots slots{tasks};
     spawn_sites sites; // of the tasks of this home
     idling idle;
-    neighbours others;
+    detail::neighbours neighbours;
     work_sources sources;
     decision_count decisions;
 
@@ -75,13 +75,13 @@ class alignas(cache_line) worker : public worker_hot {
 
     // Scheduling, on the calling thread -----------------------------------------------------------------------------------------
     task *pick(bool yielding) noexcept; // claims a ready task of this home; nullptr if there is none
-    bool has_work() noexcept { return sources.maybe_any(*this); } // true if pick may find a task
+    bool has_work() noexcept { return sources.may_have_any(*this); } // true if pick may find a task
     // has_work without reading cache lines of other workers
-    bool has_own_work() noexcept { return sources.maybe_any_in_own_lines(*this); }
+    bool has_own_work() noexcept { return sources.may_have_in_own_lines(*this); }
     // True if any worker has work. Also revokes private tasks of workers that reach no scheduling point.
     // soon_too: tasks count that another worker is about to run.
-    bool work_anywhere(bool soon_too) noexcept {
-        return has_work() || sources.maybe_elsewhere(*this, soon_too);
+    bool may_have_work_anywhere(bool soon_too) noexcept {
+        return has_work() || sources.may_have_elsewhere(*this, soon_too);
     }
     // Scheduling decisions of a task that does not call yield (fairness.cpp). take_turn switches to another
     // ready task, if there is one. count_turn does that on every 32nd call. end_row is called when the stack
@@ -94,7 +94,7 @@ class alignas(cache_line) worker : public worker_hot {
     }
     void count_step() noexcept { // as count_turn; like rows of joins, few steps start an unstarted task
         if (decisions.is_fair())
-            take_turn(decisions.row_ended());
+            take_turn(decisions.count_row());
     }
     void end_row() noexcept;
     // returns when self is resumed, possibly on another worker
@@ -109,7 +109,7 @@ class alignas(cache_line) worker : public worker_hot {
     task *claim_or_signal(task_id who) noexcept;
     handed_off_chain &handed_off() noexcept { return sources.get<handed_off_chain>(); }
     const handed_off_chain &handed_off() const noexcept { return sources.get<handed_off_chain>(); }
-    bool took_signal(task *self) noexcept; // consumes a pending wake-up, or the bit in self's public word
+    bool consume_signal(task *self) noexcept; // consumes a pending wake-up, or the bit in self's public word
     // Gives idle stacks and descriptors back (trim.cpp).
     void trim() noexcept;
     void trim_as_requested() noexcept;
@@ -132,9 +132,9 @@ class alignas(cache_line) worker : public worker_hot {
     bool fits_here(const task *t) const noexcept;
     void put_back(task *t) noexcept;
 
-    task *pick_otherwise(bool yielding) noexcept;
+    task *pick_from_sources(bool yielding) noexcept;
     task *pick_started(bool fair) noexcept;
-    task *find() noexcept;
+    task *find_task() noexcept;
     spin_lock extras_lock_;
 
     stack *current_stack_ = nullptr;    // the stack that is running
@@ -153,12 +153,12 @@ class alignas(cache_line) worker : public worker_hot {
 // reached.
 FULT_ALWAYS_INLINE task *worker::pick(bool yielding) noexcept {
     if (yielding && !decisions.is_next_fair() && request_flags.load(std::memory_order_relaxed) == 0 &&
-        !sources.maybe_at_once(*this)) [[likely]]
+        !sources.may_have_at_once(*this)) [[likely]]
         if (task *t = tasks.take_yielded_at_turn()) {
             decisions.next();
             return t;
         }
-    return pick_otherwise(yielding);
+    return pick_from_sources(yielding);
 }
 
 // The main task has the first slot that is ever taken.

@@ -30,7 +30,7 @@ share numbered_share(int whole, int parts, int number) noexcept {
 }
 
 // The places from `here` on, and from the first one on after the last.
-int around(place_partition from, int here, int distance) noexcept {
+int wrap(place_partition from, int here, int distance) noexcept {
     return from.first + (here - from.first + distance) % from.count;
 }
 
@@ -62,10 +62,10 @@ binding bind_member(bind_policy policy, place_partition from, int here, unsigned
     case bind_policy::any:
     case bind_policy::close:
         if (members <= from.count)
-            return {around(from, here, number), from};
+            return {wrap(from, here, number), from};
     }
     // several members in each place
-    const int place = around(from, here, share_at(members, from.count, number).number);
+    const int place = wrap(from, here, share_at(members, from.count, number).number);
     return {place, policy == bind_policy::spread ? place_partition{place, 1} : from};
 }
 
@@ -85,7 +85,7 @@ void unbind_thread(thread_state *at) noexcept {
     at->bound.store(-1, std::memory_order_relaxed);
 }
 
-void note_binding(const team &t, bind_policy policy) noexcept {
+void record_binding(const team &t, bind_policy policy) noexcept {
     const int place = t.members[0].at->bound.load(std::memory_order_relaxed);
     const int here =
         policy == bind_policy::primary && place >= 0 ? CPU_COUNT(&places()[place]) : places().count_all();

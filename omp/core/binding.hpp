@@ -36,6 +36,6 @@ void bind_thread(thread_state *at, int place) noexcept;
 void unbind_thread(thread_state *at) noexcept; // to all processors that the process had
 
 // More threads than processors: an idle one gives its processor up between looks.
-void note_binding(const team &t, bind_policy policy) noexcept;
+void record_binding(const team &t, bind_policy policy) noexcept;
 
 } // namespace fult::omp

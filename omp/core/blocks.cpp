@@ -20,7 +20,7 @@ std::mutex &mutex_of_depot(unsigned c) noexcept {
     FULT_ASSERT(c < block_classes);
     return mutex_of(static_cast<shared_state>(static_cast<unsigned>(shared_state::blocks) + c));
 }
-static_assert(sizeof(free_block) <= least_block);
+static_assert(sizeof(free_block) <= min_block);
 
 free_block *take_batch(unsigned c) {
     const std::lock_guard lock(mutex_of_depot(c));

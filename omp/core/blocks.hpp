@@ -12,16 +12,16 @@
 namespace fult::omp {
 
 inline constexpr unsigned block_classes = 9;
-inline constexpr std::size_t least_block = 256;
-constexpr std::size_t block_size(unsigned c) noexcept { return least_block << c; }
+inline constexpr std::size_t min_block = 256;
+constexpr std::size_t block_size(unsigned c) noexcept { return min_block << c; }
 inline constexpr std::size_t largest_block = block_size(block_classes - 1);
 static_assert(largest_block == 65536);
 // Blocks of a batch follow each other, so each begins a cache line.
-static_assert(least_block % 64 == 0);
+static_assert(min_block % 64 == 0);
 
 constexpr unsigned block_class(std::size_t size) noexcept {
     FULT_ASSERT(size != 0 && size <= largest_block, "larger data have memory of their own");
-    return static_cast<unsigned>(std::bit_width((size - 1) / least_block));
+    return static_cast<unsigned>(std::bit_width((size - 1) / min_block));
 }
 static_assert(block_class(1) == 0 && block_class(256) == 0 && block_class(257) == 1 && block_class(513) == 2);
 static_assert(block_class(largest_block) == block_classes - 1);

@@ -59,13 +59,13 @@ constexpr wait_mode mode_of(std::int64_t word) noexcept {
     return static_cast<wait_mode>((word + mode_unit / 2 - 1) / mode_unit);
 }
 
-inline constexpr std::int64_t most_children = (std::int64_t{1} << 27) * one_task;
-static_assert(mode_of(0) == wait_mode::counting && mode_of(most_children) == wait_mode::counting &&
-              mode_of(-most_children) == wait_mode::counting);
+inline constexpr std::int64_t max_children = (std::int64_t{1} << 27) * one_task;
+static_assert(mode_of(0) == wait_mode::counting && mode_of(max_children) == wait_mode::counting &&
+              mode_of(-max_children) == wait_mode::counting);
 static_assert(mode_of(units_of(wait_mode::for_bodies)) == wait_mode::for_bodies &&
-              mode_of(units_of(wait_mode::for_bodies) - most_children) == wait_mode::for_bodies);
+              mode_of(units_of(wait_mode::for_bodies) - max_children) == wait_mode::for_bodies);
 static_assert(mode_of(units_of(wait_mode::zombie)) == wait_mode::zombie &&
-              mode_of(units_of(wait_mode::zombie) - most_children) == wait_mode::zombie);
+              mode_of(units_of(wait_mode::zombie) - max_children) == wait_mode::zombie);
 
 // In a task, the owner's thread writes the last member for each child, and other threads use the rest: they
 // are in different cache lines there.

@@ -8,7 +8,7 @@
 
 namespace fult::omp {
 
-static_assert(sizeof(dependence_node) <= least_block);
+static_assert(sizeof(dependence_node) <= min_block);
 
 void dependence_node::follow_living(dependence_node &before) {
     const std::lock_guard hold(before.lock);

@@ -68,8 +68,8 @@ void dependence_table::make_room(thread_state *at) {
         e.before.forget_ended(at);
         live += e.latest.is_empty() && e.before.is_empty() ? 0 : 1;
     });
-    constexpr std::size_t least = 16, most_in_cache = 256;
-    std::size_t capacity = capacity_ > most_in_cache ? capacity_ / 2 : std::max(capacity_, least);
+    constexpr std::size_t least = 16, max_in_cache = 256;
+    std::size_t capacity = capacity_ > max_in_cache ? capacity_ / 2 : std::max(capacity_, least);
     while (4 * live >= capacity)
         capacity *= 2;
     FULT_ASSERT(std::has_single_bit(capacity), "a hash is masked");

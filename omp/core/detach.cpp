@@ -47,7 +47,7 @@ void discard_event(omp_task *f) noexcept {
 void fulfill(detach_event *e) noexcept {
     if (!e->is_second())
         return;
-    if (omp_task *const f = e->of())
+    if (omp_task *const f = e->task())
         complete(f, nullptr);
     else
         delete e;

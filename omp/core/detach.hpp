@@ -12,7 +12,7 @@ namespace fult::omp {
 
 class detach_event {
   public:
-    explicit detach_event(omp_task *f) noexcept : of_(f) {}
+    explicit detach_event(omp_task *f) noexcept : task_(f) {}
     // Called by the end of the body and by the fulfilment; true for the later one, which completes the task.
     bool is_second() noexcept {
         const unsigned before = steps_.fetch_add(1, std::memory_order_acq_rel);
@@ -20,11 +20,11 @@ class detach_event {
         return before == 1;
     }
     // Of the later one.
-    omp_task *of() const noexcept { return of_; } // null: the task was discarded
-    void discard() noexcept { of_ = nullptr; }
+    omp_task *task() const noexcept { return task_; } // null: the task was discarded
+    void discard() noexcept { task_ = nullptr; }
 
   private:
-    omp_task *of_;
+    omp_task *task_;
     std::atomic<unsigned> steps_{0};
 };
 

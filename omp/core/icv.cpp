@@ -222,7 +222,7 @@ const char *name_of(schedule_kind k) {
         return "AUTO";
     }
 }
-const char *truth(bool b) { return b ? "TRUE" : "FALSE"; }
+const char *bool_text(bool b) { return b ? "TRUE" : "FALSE"; }
 
 // Displays OMP_DISPLAY_ENV and reads the control variables when the library is loaded.
 struct at_load {
@@ -246,8 +246,8 @@ void display_environment(bool verbose) {
     const char *binds[] = {"FALSE", "TRUE", "PRIMARY", "CLOSE", "SPREAD"};
     std::fprintf(stderr, "\nOPENMP DISPLAY ENVIRONMENT BEGIN\n");
     std::fprintf(stderr, "  _OPENMP = '201511'\n");
-    std::fprintf(stderr, "  [host] OMP_DYNAMIC = '%s'\n", truth(p.first.dynamic));
-    std::fprintf(stderr, "  [host] OMP_NESTED = '%s'\n", truth(p.first.max_active_levels > 1));
+    std::fprintf(stderr, "  [host] OMP_DYNAMIC = '%s'\n", bool_text(p.first.dynamic));
+    std::fprintf(stderr, "  [host] OMP_NESTED = '%s'\n", bool_text(p.first.max_active_levels > 1));
     std::fprintf(stderr, "  [host] OMP_NUM_THREADS = '");
     if (p.thread_levels == 0)
         std::fprintf(stderr, "%d", processors());
@@ -266,10 +266,10 @@ void display_environment(bool verbose) {
     std::fprintf(stderr, "  [host] OMP_MAX_ACTIVE_LEVELS = '%d'\n", p.first.max_active_levels);
     std::fprintf(stderr, "  [host] OMP_NUM_TEAMS = '%d'\n", p.first.teams);
     std::fprintf(stderr, "  [host] OMP_TEAMS_THREAD_LIMIT = '%d'\n", p.first.teams_thread_limit);
-    std::fprintf(stderr, "  [host] OMP_CANCELLATION = '%s'\n", truth(p.cancellation));
+    std::fprintf(stderr, "  [host] OMP_CANCELLATION = '%s'\n", bool_text(p.cancellation));
     std::fprintf(stderr, "  [host] OMP_DEFAULT_DEVICE = '%d'\n", p.first.default_device);
     std::fprintf(stderr, "  [host] OMP_MAX_TASK_PRIORITY = '%d'\n", p.max_task_priority);
-    std::fprintf(stderr, "  [host] OMP_DISPLAY_AFFINITY = '%s'\n", truth(p.display_affinity));
+    std::fprintf(stderr, "  [host] OMP_DISPLAY_AFFINITY = '%s'\n", bool_text(p.display_affinity));
     std::fprintf(stderr, "  [host] OMP_AFFINITY_FORMAT = '%s'\n", p.affinity_format);
     if (verbose)
         std::fprintf(stderr, "  [host] FULT_OMP = 'workers of the runtime, each region on tasks'\n");

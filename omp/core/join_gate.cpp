@@ -43,16 +43,16 @@ unsigned join_gate::end(bool stays, bool foreign) noexcept {
 }
 
 namespace {
-constexpr unsigned many_looks = 4 * few_looks;
-constinit std::atomic<unsigned> patience{many_looks};
+constexpr unsigned long_polls = 4 * short_polls;
+constinit std::atomic<unsigned> patience{long_polls};
 } // namespace
 
 void join_gate::set_patience(bool shares_processors) noexcept {
-    patience.store(shares_processors ? few_looks : many_looks, std::memory_order_relaxed);
+    patience.store(shares_processors ? short_polls : long_polls, std::memory_order_relaxed);
 }
 
 bool join_gate::has_little_patience() noexcept {
-    return patience.load(std::memory_order_relaxed) == few_looks;
+    return patience.load(std::memory_order_relaxed) == short_polls;
 }
 
 bool join_gate::await(unsigned since) noexcept {

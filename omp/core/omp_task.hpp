@@ -128,7 +128,7 @@ struct omp_task {
 };
 static_assert(offsetof(omp_task, base) + offsetof(child_counter, live) == 64);
 static_assert(offsetof(omp_task, newest_child) + sizeof(child_mark) == 128);
-static_assert(sizeof(omp_task) <= least_block && sizeof(group_counter) <= least_block);
+static_assert(sizeof(omp_task) <= min_block && sizeof(group_counter) <= min_block);
 static_assert(sizeof(omp_task) % 16 == 0 &&
               offsetof(omp_task, of_data) + sizeof(omp_task *) == sizeof(omp_task));
 

@@ -44,7 +44,7 @@ std::vector<cpu_set_t> places_at(processor_level level) {
 }
 
 // Numbers of processors and of places beyond this are mistakes.
-constexpr long most = 65'536;
+constexpr long max_place = 65'536;
 
 // The grammar's terminals. A failed read leaves `ok` false; what follows is not looked at.
 class reader {
@@ -63,7 +63,7 @@ class reader {
             return std::nullopt;
         long value = 0;
         while (!rest_.empty() && std::isdigit(static_cast<unsigned char>(rest_.front()))) {
-            value = std::min(value * 10 + (rest_.front() - '0'), most);
+            value = std::min(value * 10 + (rest_.front() - '0'), max_place);
             rest_.remove_prefix(1);
         }
         rest_ = trimmed(rest_);
@@ -84,12 +84,12 @@ std::optional<repetition> read_repetition(reader &r) {
     if (!r.take(':'))
         return repeated;
     const std::optional<long> length = r.number(false);
-    if (!length || *length == 0 || *length >= most)
+    if (!length || *length == 0 || *length >= max_place)
         return std::nullopt;
     repeated.length = *length;
     if (r.take(':')) {
         const std::optional<long> stride = r.number(true);
-        if (!stride || *stride >= most || *stride <= -most)
+        if (!stride || *stride >= max_place || *stride <= -max_place)
             return std::nullopt;
         repeated.stride = *stride;
     }
@@ -216,7 +216,7 @@ bool place_list::read_places(std::string_view text) {
                 return false;
             continue;
         }
-        for (long i = 0; i < repeated->length && size() < most; ++i)
+        for (long i = 0; i < repeated->length && size() < max_place; ++i)
             places_.push_back(set_of(written, i * repeated->stride));
     } while (r.take(','));
     return r.at_end();
@@ -248,7 +248,7 @@ bool place_list::read_processors(const char *text, const cpu_set_t &usable) {
         const std::optional<long> first = r.number(false);
         const std::optional<long> last = first && r.take('-') ? r.number(false) : first;
         const std::optional<long> step = last && r.take(':') ? r.number(false) : 1;
-        understood = first && last && step && *step > 0 && *first <= *last && *last < most;
+        understood = first && last && step && *step > 0 && *first <= *last && *last < max_place;
         for (long at = understood ? *first : 1; understood && at <= *last; at += *step)
             places_.push_back(set_of({at}, 0));
         r.take(','); // or a space

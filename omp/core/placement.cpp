@@ -103,7 +103,7 @@ void bind_members(team &t, bind_policy policy) {
     }
     t.begins_bound = policy != bind_policy::none && t.size <= std::max(t.workers, 1u);
     if (t.begins_bound)
-        note_binding(t, policy);
+        record_binding(t, policy);
 }
 
 } // namespace fult::omp

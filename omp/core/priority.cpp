@@ -42,7 +42,7 @@ void end_placeholder(omp_task *placeholder) noexcept {
 
 void submit_with_priority(omp_task *f) {
     FULT_ASSERT(has_priority(f) && !f->has(is_placeholder | is_implicit));
-    task_queue &q = f->parent->in()->by_priority;
+    task_queue &q = f->parent->in()->priority_queue;
     omp_task *const placeholder = placeholder_beside(f);
     {
         const std::lock_guard lock(q.lock);
@@ -53,8 +53,8 @@ void submit_with_priority(omp_task *f) {
     submit_slowly(placeholder);
 }
 
-omp_task *by_priority(omp_task *next) {
-    task_queue &q = next->parent->in()->by_priority;
+omp_task *take_by_priority(omp_task *next) {
+    task_queue &q = next->parent->in()->priority_queue;
     omp_task *first = nullptr;
     if (q.count.load(std::memory_order_relaxed) != 0) {
         const std::lock_guard lock(q.lock);

@@ -17,6 +17,6 @@ inline bool has_priority(const omp_task *f) noexcept {
 void submit_with_priority(omp_task *f);
 // Called by a worker that starts `next`. Returns the task that it runs instead, or `next`; null: `next` was a
 // placeholder, and its task has run already.
-omp_task *by_priority(omp_task *next);
+omp_task *take_by_priority(omp_task *next);
 
 } // namespace fult::omp

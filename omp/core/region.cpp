@@ -35,12 +35,12 @@ std::vector<team *> &kept_teams(unsigned size) {
 }
 
 // So many threads Linux has at most; the members of a team that gets more would only fill the memory.
-constexpr unsigned most_members = 1u << 22;
+constexpr unsigned max_members = 1u << 22;
 
 team *new_team(unsigned size) {
     static constexpr char remedy[] = "lower OMP_NUM_THREADS or num_threads, or set OMP_THREAD_LIMIT";
-    if (size > most_members)
-        fail("a parallel region cannot have %u threads, but %u at most; %s", size, most_members, remedy);
+    if (size > max_members)
+        fail("a parallel region cannot have %u threads, but %u at most; %s", size, max_members, remedy);
     try {
         auto *const t = new team;
         init_team(*t, size);
@@ -72,7 +72,7 @@ template <class T> void set(T &to, const T &value) noexcept {
         to = value;
 }
 
-void begin_works_afresh(const team &t) noexcept {
+void reset_works(const team &t) noexcept {
     for (unsigned i = 0; i < work_ring::length; ++i) {
         work_share &w = t.works.shares[i];
         w.turn.store(i, std::memory_order_relaxed);
@@ -82,10 +82,10 @@ void begin_works_afresh(const team &t) noexcept {
     }
 }
 
-void begin_afresh(team &t) noexcept {
+void reset_members(team &t) noexcept {
     for (unsigned i = 0; i < t.size; ++i)
         t.members[i].work = {};
-    begin_works_afresh(t);
+    reset_works(t);
     t.singles.store(0, std::memory_order_relaxed);
     t.arrived.store(0, std::memory_order_relaxed);
     t.cancelled.store(false, std::memory_order_relaxed);
@@ -249,7 +249,7 @@ void init_team(team &t, unsigned size) {
         t.members[i].in = &t;
         t.members[i].number = i;
     }
-    begin_afresh(t);
+    reset_members(t);
 }
 
 unsigned open_regions() noexcept { return regions.load(std::memory_order_seq_cst); }
@@ -325,7 +325,7 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     set(t->creator, me);
     set(t->begins_bound, false);
     if (!are_together(*t)) [[unlikely]]
-        begin_afresh(*t);
+        reset_members(*t);
     set(t->holds_workers, size > 1 && around.active_level == 0 && is_thread_of_program());
     if (t->holds_workers)
         begin_holding(here);
@@ -386,7 +386,7 @@ void close_region(team *t) {
     FULT_ASSERT(!task_on_worker() || task_on_worker() == f, "the first member closes its region");
     f->base.wait(wait_mode::for_trees);
     join_members(*t);
-    FULT_ASSERT(t->by_priority.count.load(std::memory_order_relaxed) == 0,
+    FULT_ASSERT(t->priority_queue.count.load(std::memory_order_relaxed) == 0,
                 "all tasks of the region have run");
     if (t->above)
         t->above.reset();

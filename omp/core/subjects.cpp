@@ -13,7 +13,7 @@
 namespace fult::omp {
 namespace {
 
-constexpr unsigned most_callers = 4;
+constexpr unsigned max_callers = 4;
 
 // Read by tools/gdb/fult.py, which knows the order of the members. A change of meaning changes the version.
 struct debug_table {
@@ -26,7 +26,7 @@ struct debug_table {
     struct caller {
         std::uintptr_t function = 0;
         std::uint64_t offset = 0; // in the data
-    } callers[most_callers];
+    } callers[max_callers];
 };
 static_assert(std::is_standard_layout_v<debug_table>);
 

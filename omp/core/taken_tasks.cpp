@@ -19,7 +19,7 @@ void taken_tasks::ran(std::uint64_t ticks) noexcept {
 void taken_tasks::pause(unsigned home) noexcept {
     // About fifty microseconds: a thread that only generates makes some decisions in that time.
     constexpr std::uint64_t step = 64 * worth_taking;
-    constexpr unsigned most_steps = 8;
+    constexpr unsigned max_steps = 8;
     if (join_gate::has_little_patience()) // the time may be the other thread's
         return;
     const unsigned steps = home == no_worker ? 1 : steps_;
@@ -35,7 +35,7 @@ void taken_tasks::pause(unsigned home) noexcept {
             return;
         }
     }
-    steps_ = std::min(2 * steps, most_steps);
+    steps_ = std::min(2 * steps, max_steps);
 }
 
 } // namespace fult::omp

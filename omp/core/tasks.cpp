@@ -152,7 +152,7 @@ void run_omp_task(task &t) noexcept {
     omp_task *f = stored_omp_task(&t);
     if (f->has(is_implicit))
         return run_members(t);
-    if (priorities_enabled && !(f = stored_omp_task(&t) = by_priority(f))) [[unlikely]]
+    if (priorities_enabled && !(f = stored_omp_task(&t) = take_by_priority(f))) [[unlikely]]
         return;
     team_member *const m = f->parent->in()->member_on(this_task::worker());
     if (!m) [[unlikely]]

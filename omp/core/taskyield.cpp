@@ -83,8 +83,8 @@ void taskyield(omp_task *me) {
         return this_task::yield();
     yielding_task here(me);
     // The scheduler may offer tasks of others first.
-    constexpr unsigned most_rounds = 16;
-    for (unsigned round = 0; round < most_rounds; ++round) {
+    constexpr unsigned max_rounds = 16;
+    for (unsigned round = 0; round < max_rounds; ++round) {
         const std::size_t before = here.count_held();
         this_task::yield();
         if (here.count_held() == before)

@@ -98,7 +98,7 @@ struct team {
     std::atomic<unsigned> suspended{0}; // members that may have to be woken; the last to arrive has this line
     alignas(64) std::atomic<unsigned> generation{0}; // the top bit changes when the region is cancelled
 
-    task_queue by_priority;
+    task_queue priority_queue;
     late_tasks late; // if is_serial
     work_ring works;
     void *copied = nullptr; // of single copyprivate

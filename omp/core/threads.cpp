@@ -35,11 +35,11 @@ std::atomic<bool> started_elsewhere{false}; // started here, on a thread of its 
 std::atomic<const detail::task *> main_task{
     nullptr};                      // of the runtime that was started here, on the initial thread
 std::atomic<bool> is_child{false}; // of a fork: the threads are the parent's
-constexpr unsigned most_workers = 1024;
+constexpr unsigned max_workers = 1024;
 bool cannot_grow = false;   // the runtime gets no more workers; this and the next under its mutex
 unsigned used_together = 0; // workers of the largest team so far
-constinit std::atomic<unsigned> worker_limit{most_workers}; // FULT_WORKERS
-std::atomic<thread_state *> worker_threads[most_workers];
+constinit std::atomic<unsigned> worker_limit{max_workers}; // FULT_WORKERS
+std::atomic<thread_state *> worker_threads[max_workers];
 
 bool is_initial_thread() noexcept { return ::getpid() == static_cast<pid_t>(::syscall(SYS_gettid)); }
 
@@ -64,7 +64,7 @@ unsigned idle_spin(unsigned usual, unsigned threads) noexcept {
 fult::options options_for(unsigned threads) {
     fult::options o = fult::read_options();
     if (!std::getenv("FULT_WORKERS"))
-        o.workers = threads < most_workers ? threads : most_workers;
+        o.workers = threads < max_workers ? threads : max_workers;
     // Regions bind their threads (binding.hpp). By default none is bound: the initial thread is a worker, and
     // threads that it starts inherit its processors.
     if (!std::getenv("FULT_BIND"))
@@ -116,7 +116,7 @@ bool is_own() noexcept { return own || started_elsewhere.load(std::memory_order_
 
 // Those of the last runtime's threads.
 void forget_bindings() noexcept {
-    for (unsigned i = 0; i < most_workers; ++i)
+    for (unsigned i = 0; i < max_workers; ++i)
         if (thread_state *const each = worker_threads[i].load(std::memory_order_relaxed))
             each->bound.store(-1, std::memory_order_relaxed);
 }
@@ -157,7 +157,7 @@ void make_states(unsigned count) {
 
 // A new worker may run a task at once, and finds its state. What has failed once is not tried again.
 void grow(unsigned threads) {
-    FULT_ASSERT(threads <= most_workers);
+    FULT_ASSERT(threads <= max_workers);
     if (!is_own() || threads <= workers.load(std::memory_order_relaxed) || cannot_grow)
         return;
     cannot_grow = true;
@@ -167,7 +167,7 @@ void grow(unsigned threads) {
 
 // Of the runtime that runs now. `together`: as many are used at once, by one team.
 unsigned begin_with_workers(unsigned together) {
-    const unsigned now = fult::worker_count() < most_workers ? fult::worker_count() : most_workers;
+    const unsigned now = fult::worker_count() < max_workers ? fult::worker_count() : max_workers;
     if (std::getenv("FULT_WORKERS"))
         worker_limit.store(now, std::memory_order_relaxed);
     make_states(now);

@@ -12,8 +12,9 @@ namespace fult::omp {
 
 // A short wait on a worker, about a microsecond: true if the condition comes to hold while nothing else is
 // ready there.
-inline constexpr unsigned few_looks = 64;
-template <class Condition> bool comes_soon(const Condition &condition, unsigned looks = few_looks) noexcept {
+inline constexpr unsigned short_polls = 64;
+template <class Condition>
+bool comes_soon(const Condition &condition, unsigned looks = short_polls) noexcept {
     for (unsigned i = 0; i < looks; ++i) {
         if (condition())
             return true;

@@ -94,7 +94,7 @@ class dependence_list {
 };
 
 // The data of nearly all tasks: some words.
-constexpr std::size_t small_data = least_block - sizeof(omp_task);
+constexpr std::size_t small_data = min_block - sizeof(omp_task);
 static_assert(block_class(sizeof(omp_task) + small_data) == 0 && sizeof(omp_task) % 16 == 0);
 constexpr bool is_small(long size, long align) noexcept {
     return static_cast<std::size_t>(size) <= small_data && size % 4 == 0 && align <= 16;

@@ -322,13 +322,13 @@ struct dimension {
     i8 low, high, step;
 };
 static_assert(sizeof(dimension) == 24, "kmp_dim");
-constexpr int most_dimensions = 64;
+constexpr int max_dimensions = 64;
 
 // Vectors hold the iterations' values; the core wants their numbers.
 struct iteration_numbers {
-    i8 of[most_dimensions];
+    i8 of[max_dimensions];
     iteration_numbers(const doacross_state &a, const i8 *values) {
-        FULT_ASSERT(a.dimensions != 0 && a.dimensions <= most_dimensions, "within a doacross loop");
+        FULT_ASSERT(a.dimensions != 0 && a.dimensions <= max_dimensions, "within a doacross loop");
         for (unsigned i = 0; i < a.dimensions; ++i)
             of[i] = (values[i] - a.first[i].value) / a.first[i].step;
     }
@@ -336,10 +336,10 @@ struct iteration_numbers {
 } // namespace
 
 void __kmpc_doacross_init(location *, int, int count, const dimension *d) {
-    i8 counts[most_dimensions];
-    doacross_first first[most_dimensions];
-    if (count > most_dimensions)
-        fail("a doacross loop of %d dimensions: more than %d are not supported", count, most_dimensions);
+    i8 counts[max_dimensions];
+    doacross_first first[max_dimensions];
+    if (count > max_dimensions)
+        fail("a doacross loop of %d dimensions: more than %d are not supported", count, max_dimensions);
     for (int i = 0; i < count; ++i) {
         counts[i] = static_cast<i8>(space_of<i8>(d[i].low, d[i].high, d[i].step).count);
         first[i] = {d[i].low, d[i].step};

@@ -73,7 +73,7 @@ struct life_of_a_message : ::testing::Test {
         for (const auto &each : ways)
             each->connect(addresses);
         for (const auto &each : ways)
-            each->conceal();
+            each->unlink_names();
         from = std::make_unique<lone_rank>(0, std::move(ways[0]));
         to = std::make_unique<lone_rank>(1, std::move(ways[1]));
     }

@@ -11,7 +11,7 @@ using comm::detail::run_message;
 using std::chrono::milliseconds;
 
 const rendezvous::clock::time_point now{};
-constexpr auto late = static_cast<std::uint32_t>(comm::detail::run_failure::rank_is_late);
+constexpr auto late = static_cast<std::uint32_t>(comm::detail::run_failure::late_rank);
 
 // The answers by rank, read as a rank would read them.
 std::map<int, run_message> answers(rendezvous &meeting) {

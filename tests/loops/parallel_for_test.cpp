@@ -334,7 +334,7 @@ TEST(lazy_loop, creates_no_task_while_the_others_are_busy) {
 TEST(lazy_loop, wakes_the_sleepers) {
     for (const unsigned count : {2u, 4u, 8u}) {
         runtime rt(fult::testing::workers(count));
-        spin_until([&] { return detail::this_worker()->team.asleep.count() == count - 1; });
+        spin_until([&] { return detail::this_worker()->team.sleepers.count() == count - 1; });
         std::atomic<unsigned> seen{0};
         EXPECT_THROW(parallel_for(0, 2'000'000'000,
                                   [&](int) {

@@ -18,7 +18,7 @@
  * became ready before the first decision. Everything else is the adversary's: tasks of every kind, in slots below and above
  * the victim's, become ready again as soon as they have run, or not, as it likes.
  *
- * The protocol, as the code has it (pick_otherwise in fult/scheduler/worker.cpp, fult/scheduler/work_sources.hpp):
+ * The protocol, as the code has it (pick_from_sources in fult/scheduler/worker.cpp, fult/scheduler/work_sources.hpp):
  *
  *   decision:  tick += 1
  *              tick % FAIR != 0: what was handed off here, the newest own task, else a public one, in this order

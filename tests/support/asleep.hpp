@@ -9,7 +9,7 @@ namespace fult::testing {
 // Blocks the calling thread until `count` workers sleep in the kernel.
 inline void spin_until_asleep(unsigned count) {
     const detail::worker_team &team = *detail::running_team();
-    spin_until([&] { return team.asleep.count() >= count; });
+    spin_until([&] { return team.sleepers.count() >= count; });
 }
 
 } // namespace fult::testing

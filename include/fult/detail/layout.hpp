@@ -60,14 +60,14 @@ struct alignas(128) task {
     std::atomic<task_state> state;             // written by the functions of fult/tasks/task_state.hpp
     std::atomic<std::uint32_t> pending_wakeup; // one retained signal
     std::atomic<join_word> join;
-    void *context; // the saved context; null while it is unstarted or running
-    stack *on;     // the stack on which it is suspended
+    void *context;        // the saved context; null while it is unstarted or running
+    detail::stack *stack; // the stack on which it is suspended
     task_extras *extras;
     result_kind result;
     bool pinned;
     std::atomic<std::uint16_t> c_handles_taken; // of all tasks of the slot (fult/c_api/c_handles.hpp)
     std::uint32_t wait_record;                  // low half of the address of its wait_record; 0: none
-    std::uintptr_t limit; // the limit of `on`: a switch needs nothing else from the stack's record
+    std::uintptr_t limit; // the limit of `stack`: a switch needs nothing else from the stack's record
     // While it is claimed: the next of a chain, of handed-off tasks (handed_off_chain) or of tasks that a
     // search passed over (ready_set::put_back).
     std::atomic<task *> next;

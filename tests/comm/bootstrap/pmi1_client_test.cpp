@@ -291,8 +291,8 @@ TEST(pmi1_client_errors, a_contribution_has_a_limit) {
     server launcher;
     launcher.start(0);
     const auto rank = connect_bootstrap(patient);
-    EXPECT_THROW(rank->exchange(std::string(bootstrap_most + 1, 'x')), bootstrap_error);
-    EXPECT_EQ(rank->exchange(std::string(bootstrap_most, 'x')).at(0).size(), bootstrap_most);
+    EXPECT_THROW(rank->exchange(std::string(max_contribution + 1, 'x')), bootstrap_error);
+    EXPECT_EQ(rank->exchange(std::string(max_contribution, 'x')).at(0).size(), max_contribution);
 }
 
 TEST(pmi1_client_death, abort_notifies_the_server_and_ends_the_process) {

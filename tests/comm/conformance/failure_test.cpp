@@ -183,7 +183,7 @@ class misses_the_other final : public comm::detail::bootstrap {
     misses_the_other() : bootstrap(0, 2) {}
     const char *name() const noexcept override { return "test"; }
     std::vector<std::string> exchange(std::string_view) override { return {}; }
-    void barrier() override { throw comm::detail::rank_is_late("fult: rank 1 did not come"); }
+    void barrier() override { throw comm::detail::late_rank("fult: rank 1 did not come"); }
     void abort(int, std::string_view) noexcept override { std::abort(); }
 };
 

@@ -118,7 +118,7 @@ class gives_up_once final : public comm::detail::bootstrap {
             if (rank() == 0)
                 return;
             gave_up_ = true;
-            throw comm::detail::rank_is_late("fult: rank 0 did not come");
+            throw comm::detail::late_rank("fult: rank 0 did not come");
         }
         at_->wait();
     }

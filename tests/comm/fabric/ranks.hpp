@@ -100,7 +100,7 @@ class rank_process {
             all.emplace_back(board_.addresses[static_cast<std::size_t>(i)].data());
         net->connect(all);
         meet_idle();
-        net->conceal();
+        net->unlink_names();
     }
 
     // Waits for all without touching the transport.

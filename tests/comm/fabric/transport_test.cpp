@@ -175,7 +175,7 @@ void await(rank_process &me, const transfer &t) {
     for (;; me.idle())
         for (auto e = me.happened.begin(); e != me.happened.end(); ++e)
             if (e->request == &t) {
-                require(e->kind == event_kind::moved, "a transfer is lost");
+                require(e->kind == event_kind::transferred, "a transfer is lost");
                 me.happened.erase(e);
                 return;
             }
@@ -294,7 +294,7 @@ struct ledger {
             case event_kind::sent:
                 ++sent;
                 break;
-            case event_kind::moved:
+            case event_kind::transferred:
                 ++moved;
                 break;
             case event_kind::received:

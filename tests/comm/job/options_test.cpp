@@ -27,14 +27,14 @@ TEST_F(comm_options, empty_variables_count_as_unset) {
     const options read = read_options();
     for (const comm_option_row &row : comm_option_table()) {
         EXPECT_EQ(row.print(read), row.print(options())) << row.variable;
-        EXPECT_EQ(fult::detail::in_environment(row), nullptr) << row.variable;
+        EXPECT_EQ(fult::detail::environment_value(row), nullptr) << row.variable;
     }
 }
 
 TEST_F(comm_options, the_defaults_of_the_table_are_those_of_the_struct) {
     for (const comm_option_row &row : comm_option_table()) {
         options from_text;
-        EXPECT_TRUE(row.parse(from_text, row.by_default())) << row.variable;
+        EXPECT_TRUE(row.parse(from_text, row.default_text())) << row.variable;
         EXPECT_TRUE(row.valid(from_text)) << row.variable;
         EXPECT_EQ(row.print(from_text), row.print(options())) << row.variable;
     }

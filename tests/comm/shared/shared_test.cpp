@@ -160,8 +160,8 @@ void kill_at_random(const way &how, unsigned round) {
                     continue;
                 }
                 require(e.request == &t && reading, "an operation ended twice");
-                require(e.kind == event_kind::moved || t.rank == victim, "a transfer is lost");
-                if (e.kind == event_kind::moved)
+                require(e.kind == event_kind::transferred || t.rank == victim, "a transfer is lost");
+                if (e.kind == event_kind::transferred)
                     require(
                         fult::testing::are_bytes(static_cast<std::uint64_t>(t.rank), 0, mine.data(), t.size),
                         "other bytes were read");
@@ -291,7 +291,7 @@ TEST(shared, random_nonsense_anywhere_does_no_harm) {
             for (int rank = 0; rank < 3; ++rank) {
                 net.post(rank, 8);
                 segments.push_back(net.segment(rank));
-                net[rank].conceal();
+                net[rank].unlink_names();
             }
             std::vector<std::byte> bytes(256);
             for (int step = 0; step < 200; ++step) {
@@ -446,7 +446,7 @@ TEST(shared, messages_go_on_beside_a_long_transfer) {
         last = happens(net[0], 1);
     }
     EXPECT_EQ(last[0].request, &t);
-    EXPECT_EQ(last[0].kind, event_kind::moved);
+    EXPECT_EQ(last[0].kind, event_kind::transferred);
     EXPECT_EQ(to, from);
     EXPECT_TRUE(net[0].may_sleep());
 }
@@ -488,7 +488,7 @@ TEST(shared, what_is_under_way_to_a_forgotten_rank_is_lost_and_the_rest_is_not) 
     ASSERT_EQ(reported.size(), 4U);
     for (const event &e : reported)
         EXPECT_EQ(e.kind,
-                  static_cast<transfer *>(e.request)->rank == 1 ? event_kind::lost : event_kind::moved);
+                  static_cast<transfer *>(e.request)->rank == 1 ? event_kind::lost : event_kind::transferred);
 }
 
 // However small the memory is, messages are delivered, and the ring has space for several.

@@ -27,7 +27,7 @@ TEST(verbs_addresses, arrive_as_they_were) {
     const verbs_address sent = some_address();
     const std::string text = to_text(sent);
     EXPECT_EQ(text.find_first_not_of("0123456789abcdef"), std::string::npos);
-    const auto got = address_in(text);
+    const auto got = parse_verbs_address(text);
     ASSERT_TRUE(got);
     EXPECT_EQ(std::memcmp(&*got, &sent, sizeof sent), 0);
     EXPECT_EQ(maker_of(text), "verbs");
@@ -35,18 +35,18 @@ TEST(verbs_addresses, arrive_as_they_were) {
 
 TEST(verbs_addresses, others_are_refused) {
     const std::string text = to_text(some_address());
-    EXPECT_FALSE(address_in(""));
-    EXPECT_FALSE(address_in(text + "00"));
-    EXPECT_FALSE(address_in(text.substr(2)));
-    EXPECT_FALSE(address_in(text.substr(0, text.size() - 2)));
-    EXPECT_FALSE(address_in("6e6574006161")); // of libfabric's provider `net`
+    EXPECT_FALSE(parse_verbs_address(""));
+    EXPECT_FALSE(parse_verbs_address(text + "00"));
+    EXPECT_FALSE(parse_verbs_address(text.substr(2)));
+    EXPECT_FALSE(parse_verbs_address(text.substr(0, text.size() - 2)));
+    EXPECT_FALSE(parse_verbs_address("6e6574006161")); // of libfabric's provider `net`
     EXPECT_EQ(maker_of("6e6574006161"), "net");
     verbs_address wrong = some_address();
     wrong.qp_number = 1 << number_bits;
-    EXPECT_FALSE(address_in(to_text(wrong)));
+    EXPECT_FALSE(parse_verbs_address(to_text(wrong)));
     wrong = some_address();
     wrong.mtu = IBV_MTU_4096 + 1;
-    EXPECT_FALSE(address_in(to_text(wrong)));
+    EXPECT_FALSE(parse_verbs_address(to_text(wrong)));
 }
 
 constexpr std::uint64_t token_of_rank = 0xfeedfacecafebeef;
@@ -61,7 +61,7 @@ greeting some_greeting() {
 }
 
 auto greeting_of(const greeting &g) {
-    return greeting_in(std::as_bytes(std::span(&g, 1)), token_of_rank, 3, 0);
+    return parse_greeting(std::as_bytes(std::span(&g, 1)), token_of_rank, 3, 0);
 }
 
 TEST(greetings, of_ranks_are_accepted) {
@@ -97,7 +97,7 @@ TEST(greetings, of_other_sizes_are_refused) {
     std::vector<std::byte> bytes(2 * sizeof g);
     std::memcpy(bytes.data(), &g, sizeof g);
     for (std::size_t size = 0; size <= bytes.size(); ++size)
-        EXPECT_EQ(greeting_in(std::span(bytes).first(size), token_of_rank, 3, 0).has_value(),
+        EXPECT_EQ(parse_greeting(std::span(bytes).first(size), token_of_rank, 3, 0).has_value(),
                   size == sizeof g);
 }
 
@@ -107,7 +107,7 @@ TEST(greetings, of_random_bytes_are_refused) {
         std::byte bytes[sizeof(greeting)];
         for (std::byte &each : bytes)
             each = static_cast<std::byte>(random());
-        EXPECT_FALSE(greeting_in(bytes, token_of_rank, 3, 0));
+        EXPECT_FALSE(parse_greeting(bytes, token_of_rank, 3, 0));
     }
 }
 

@@ -55,7 +55,7 @@ bool happen(two_greeters &both, unsigned rank, happens what) {
             one.ask();
         return true;
     case happens::asks_again:
-        both.now += handshake::longest_patience;
+        both.now += handshake::max_patience;
         if (!one.state.needs_greeting(both.now))
             return false;
         one.ask();
@@ -92,7 +92,7 @@ void expect_success(two_greeters both) {
     for (int round = 0; round < 2; ++round)
         for (const unsigned rank : {0U, 1U}) {
             greeter &one = both.ranks[rank], &other = both.ranks[1 - rank];
-            both.now += handshake::longest_patience;
+            both.now += handshake::max_patience;
             if (!one.state.needs_greeting(both.now))
                 continue;
             other.greeting_received(greeting_kind::ask);
@@ -134,12 +134,12 @@ TEST(handshakes, greetings_are_repeated_less_and_less_often) {
     ASSERT_TRUE(one.request_connection(now));
     EXPECT_FALSE(one.request_connection(now)); // only once
     for (auto patience = handshake::first_patience;;
-         patience = std::min(2 * patience, handshake::longest_patience)) {
+         patience = std::min(2 * patience, handshake::max_patience)) {
         EXPECT_FALSE(one.needs_greeting(now + patience - handshake::clock::duration(1)));
         now += patience;
         ASSERT_TRUE(one.needs_greeting(now));
         EXPECT_FALSE(one.needs_greeting(now));
-        if (patience == handshake::longest_patience)
+        if (patience == handshake::max_patience)
             break;
     }
 }
@@ -149,7 +149,7 @@ TEST(handshakes, a_rank_that_only_answers_does_not_ask) {
     one.mark_connected();
     EXPECT_TRUE(one.greeting_received(greeting_kind::ask));
     EXPECT_EQ(one.current(), stage::half);
-    EXPECT_FALSE(one.needs_greeting(handshake::clock::time_point() + handshake::longest_patience));
+    EXPECT_FALSE(one.needs_greeting(handshake::clock::time_point() + handshake::max_patience));
     one.message_received();
     EXPECT_TRUE(one.is_ready());
     EXPECT_TRUE(one.greeting_received(greeting_kind::ask)); // its first answer was lost
@@ -167,7 +167,7 @@ TEST(handshakes, a_failure_is_for_good_and_reported_once) {
         EXPECT_FALSE(one.fail());
         EXPECT_TRUE(one.has_failed());
         EXPECT_FALSE(one.request_connection({}));
-        EXPECT_FALSE(one.needs_greeting(handshake::clock::time_point() + handshake::longest_patience));
+        EXPECT_FALSE(one.needs_greeting(handshake::clock::time_point() + handshake::max_patience));
         EXPECT_FALSE(one.is_ready());
     }
 }

@@ -138,7 +138,7 @@ TEST_F(adapters, registrations_follow_memory_that_is_mapped_again) {
                 me.insist([&] { return me.net->read(t); });
                 while (me.happened.empty())
                     me.idle();
-                require(me.happened.front().kind == event_kind::moved, "a read is lost");
+                require(me.happened.front().kind == event_kind::transferred, "a read is lost");
                 me.happened.clear();
                 require(in == std::vector<unsigned char>(size, round),
                         "bytes of an earlier owner of the address");
@@ -261,7 +261,7 @@ TEST_F(adapters, strangers_cannot_connect) {
     run(2, [](rank_process &me, board &shared) {
         me.post_receives(16);
         if (me.rank == 0) {
-            const auto there = address_in(std::string(shared.addresses[1].data()));
+            const auto there = parse_verbs_address(std::string(shared.addresses[1].data()));
             require(there.has_value(), "an address");
             verbs_settings settings = verbs_of({});
             settings.rank = 0;

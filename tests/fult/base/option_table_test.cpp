@@ -49,10 +49,10 @@ struct option_table_test : ::testing::Test {
 TEST_F(option_table_test, the_defaults_of_the_table_are_those_of_the_struct) {
     for (const auto &row : detail::option_table()) {
         options from_text;
-        EXPECT_TRUE(row.parse(from_text, row.by_default())) << row.variable;
+        EXPECT_TRUE(row.parse(from_text, row.default_text())) << row.variable;
         EXPECT_TRUE(row.valid(from_text)) << row.variable;
         EXPECT_EQ(row.print(from_text), row.print(options{})) << row.variable;
-        EXPECT_FALSE(detail::in_environment(row)) << row.variable;
+        EXPECT_FALSE(detail::environment_value(row)) << row.variable;
         EXPECT_NE(std::string(row.help), "");
     }
 }
@@ -184,7 +184,7 @@ TEST_F(option_table_test, numbers_may_have_a_unit) {
 }
 
 TEST_F(option_table_test, values_are_described_from_their_ranges) {
-    const std::map<std::string, std::string> must_be = {
+    const std::map<std::string, std::string> requirement = {
         {"FULT_WORKERS", "a number from 0 to 1024"},
         {"FULT_STACK_SIZE", "a size from 16K to 1G, such as 262144 or 256K"},
         {"FULT_STACKS_KEPT", "a number"},
@@ -195,11 +195,11 @@ TEST_F(option_table_test, values_are_described_from_their_ranges) {
     };
     std::size_t found = 0;
     for (const auto &row : detail::option_table())
-        if (const auto expected = must_be.find(row.variable); expected != must_be.end()) {
-            EXPECT_EQ(row.must_be(), expected->second) << row.variable;
+        if (const auto expected = requirement.find(row.variable); expected != requirement.end()) {
+            EXPECT_EQ(row.requirement(), expected->second) << row.variable;
             ++found;
         }
-    EXPECT_EQ(found, must_be.size());
+    EXPECT_EQ(found, requirement.size());
 }
 
 TEST_F(option_table_test, the_value_as_written_is_in_the_message) {
@@ -245,7 +245,7 @@ TEST_F(option_table_test, options_set_by_code_are_checked_at_the_start) {
 TEST_F(option_table_test, an_empty_variable_counts_as_unset) {
     for (const auto &row : detail::option_table()) {
         set(row.variable, "");
-        EXPECT_FALSE(detail::in_environment(row)) << row.variable;
+        EXPECT_FALSE(detail::environment_value(row)) << row.variable;
     }
     const options o = read_options();
     for (const auto &row : detail::option_table())

@@ -35,7 +35,7 @@ TEST_F(slot_allocator_test, takes_the_lowest_first) {
         ASSERT_NE(t, nullptr);
         EXPECT_EQ(slot_of(t), nth(i));
         EXPECT_EQ(slots.current_word(), nth(i) / 64);
-        EXPECT_EQ(slots.taken(), i + 1);
+        EXPECT_EQ(slots.count_taken(), i + 1);
     }
     EXPECT_EQ(slots.take(), nullptr) << "at the limit";
     EXPECT_EQ(slots.take(), nullptr) << "and again";
@@ -48,7 +48,7 @@ TEST_F(slot_allocator_test, a_range_may_begin_in_the_middle) {
         seen.insert(slot_of(t));
     EXPECT_EQ(seen.size(), in_word);
     EXPECT_EQ(*seen.begin(), half_slots + nth(0));
-    EXPECT_EQ(slots.taken(), in_word);
+    EXPECT_EQ(slots.count_taken(), in_word);
 }
 
 TEST_F(slot_allocator_test, the_last_taken_is_taken_again_first) {
@@ -107,7 +107,7 @@ TEST_F(slot_allocator_test, the_run_follows_slots_that_are_given_back_downwards)
     EXPECT_EQ(moved, 1);
     EXPECT_EQ(slow, 8);
     EXPECT_EQ(slots.current_word(), 0U);
-    EXPECT_EQ(slots.taken(), 0U);
+    EXPECT_EQ(slots.count_taken(), 0U);
     for (std::uint32_t i = 0; i < 2 * in_word; ++i)
         EXPECT_EQ(slot_of(slots.take()), nth(i)) << "the word that was left has all of its slots";
 }
@@ -130,7 +130,7 @@ TEST_F(slot_allocator_test, slots_that_others_freed_come_back) {
                                         half_slots + 2047};
     for (const std::uint32_t slot : freed)
         home.words(returned_offsets).set_slot(slot);
-    EXPECT_EQ(slots.taken(), 32u * in_word - 4);
+    EXPECT_EQ(slots.count_taken(), 32u * in_word - 4);
     std::set<std::uint32_t> again;
     while (task *t = slots.take())
         again.insert(slot_of(t));
@@ -168,7 +168,7 @@ TEST_F(slot_allocator_test, no_slot_is_given_twice) {
             unique.erase(slot);
             random() % 3 ? void(slots.release(slot)) : give_back_from_elsewhere(slot);
         }
-        ASSERT_EQ(slots.taken(), held.size());
+        ASSERT_EQ(slots.count_taken(), held.size());
     }
 }
 
@@ -199,7 +199,7 @@ TEST_F(slot_allocator_test, bursts_in_any_order_lose_nothing) {
                 give_back_from_elsewhere(slot);
             else
                 followed += slots.release(slot) ? 1 : 0;
-            ASSERT_EQ(slots.taken(), held.size());
+            ASSERT_EQ(slots.count_taken(), held.size());
         }
     }
     EXPECT_GE(followed, rounds / 40);
@@ -241,7 +241,7 @@ TEST_F(slot_allocator_test, a_run_that_begins_apart_has_a_word_of_its_own) {
         EXPECT_EQ(slot_of(slots.take()), nth(in_word + i));
     slots.resume(first_tree, false);
     EXPECT_EQ(slot_of(slots.take()), nth(10)) << "the first tree continues where it was";
-    EXPECT_EQ(slots.taken(), 16u);
+    EXPECT_EQ(slots.count_taken(), 16u);
     slots.begin_apart();
     EXPECT_EQ(slots.current_word(), 2u) << "the second word has taken slots";
 }
@@ -254,7 +254,7 @@ TEST_F(slot_allocator_test, an_empty_word_is_used_again_apart) {
         give_back_from_elsewhere(nth(i));
     slots.begin_apart();
     EXPECT_EQ(slots.current_word(), 1u) << "its slots came back from other workers";
-    EXPECT_EQ(slots.taken(), 2 * in_word);
+    EXPECT_EQ(slots.count_taken(), 2 * in_word);
 }
 
 // Its tree would otherwise take slots above those of another tree.

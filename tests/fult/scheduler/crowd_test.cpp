@@ -58,7 +58,7 @@ class small_crowd : public ::testing::Test {
   protected:
     static constexpr unsigned count = 4;
     small_crowd() : running(begin()) {}
-    ~small_crowd() override { neighbours::most = before; }
+    ~small_crowd() override { neighbours::max_neighbours = before; }
     fult::detail::worker_team &team() { return *fult::detail::running_team(); }
 
     bool is_asked(unsigned worker) {
@@ -79,12 +79,12 @@ class small_crowd : public ::testing::Test {
         holder.join();
     }
 
-    const unsigned before = neighbours::most;
+    const unsigned before = neighbours::max_neighbours;
     fult::runtime running;
 
   private:
     static fult::options begin() {
-        neighbours::most = 1;
+        neighbours::max_neighbours = 1;
         return workers(count);
     }
 };
@@ -92,7 +92,7 @@ class small_crowd : public ::testing::Test {
 TEST_F(small_crowd, each_worker_has_few_neighbours) {
     for (unsigned i = 0; i < count; ++i) {
         unsigned seen = 0;
-        team().homes[i]->others.for_each([&](const fult::detail::worker &) { ++seen; });
+        team().homes[i]->neighbours.for_each([&](const fult::detail::worker &) { ++seen; });
         EXPECT_EQ(seen, 1u);
     }
 }
@@ -106,9 +106,9 @@ TEST_F(small_crowd, all_are_asked_or_hide_when_all_sleep) {
         join_all(all);
         expect_ends([&] {
             fult::testing::spin_until_asleep(count - 1);
-            spin_until([&] { return all_from(team().many.shown, 0).empty(); });
+            spin_until([&] { return all_from(team().crowd.shown, 0).empty(); });
             for (unsigned i = 0; i < count; ++i)
-                spin_until([&] { return is_asked(i) || team().many.hiding.contains(i); });
+                spin_until([&] { return is_asked(i) || team().crowd.hiding.contains(i); });
         });
     }
 }
@@ -158,7 +158,7 @@ TEST(crowd, of_a_hundred_workers) {
     if (fult::testing::under_valgrind() || fult::testing::emulated())
         GTEST_SKIP() << "not address space enough for the tables";
     const fult::runtime running(workers(100));
-    ASSERT_TRUE(fult::detail::running_team()->many.exists());
+    ASSERT_TRUE(fult::detail::running_team()->crowd.exists());
     std::atomic<unsigned> ran{0};
     std::vector<fult::handle<void>> all;
     for (unsigned i = 0; i < 100; ++i)
@@ -173,7 +173,7 @@ TEST(crowd, of_a_hundred_workers) {
     });
     expect_ends([] {
         fult::testing::spin_until_asleep(99);
-        spin_until([] { return all_from(fult::detail::running_team()->many.shown, 0).empty(); });
+        spin_until([] { return all_from(fult::detail::running_team()->crowd.shown, 0).empty(); });
     });
 }
 

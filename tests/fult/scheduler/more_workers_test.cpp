@@ -181,14 +181,14 @@ TEST(more_workers, not_where_the_team_is_not_made_for_them) {
 class with_few_neighbours : public ::testing::Test {
   protected:
     with_few_neighbours() {
-        neighbours::most = 1;
-        neighbours::most_appended = 4;
+        neighbours::max_neighbours = 1;
+        neighbours::max_appended = 4;
     }
     ~with_few_neighbours() override {
-        neighbours::most = most;
-        neighbours::most_appended = most_appended;
+        neighbours::max_neighbours = most;
+        neighbours::max_appended = max_appended;
     }
-    const unsigned most = neighbours::most, most_appended = neighbours::most_appended;
+    const unsigned most = neighbours::max_neighbours, max_appended = neighbours::max_appended;
 };
 
 // All others compute.
@@ -228,7 +228,7 @@ TEST_F(with_few_neighbours, each_finds_tasks_of_each) {
 
 TEST_F(with_few_neighbours, a_crowd_grows) {
     const fult::runtime running(workers(5));
-    ASSERT_TRUE(fult::detail::running_team()->many.exists());
+    ASSERT_TRUE(fult::detail::running_team()->crowd.exists());
     ASSERT_EQ(add_workers(6), 6u);
     for (unsigned worker = 1; worker < 6; ++worker)
         expect_ends([=] { compute_with_one_idle(6, worker, worker % 5 + 1); });

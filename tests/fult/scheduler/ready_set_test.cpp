@@ -46,7 +46,7 @@ struct ready_set_test : ::testing::Test {
 TEST_F(ready_set_test, is_empty_at_first) {
     open();
     EXPECT_FALSE(tasks->any_private());
-    EXPECT_FALSE(tasks->seems_public());
+    EXPECT_FALSE(tasks->may_have_public());
     EXPECT_EQ(tasks->take_ready(), nullptr);
     EXPECT_EQ(tasks->take_ready_in_turn(), nullptr);
     EXPECT_EQ(tasks->take_yielded_in_turn(), nullptr);
@@ -184,7 +184,7 @@ TEST_F(ready_set_test, a_task_that_came_back_through_public_words_becomes_privat
     open();
     stack on;
     at(9)->context = this;
-    at(9)->on = &on;
+    at(9)->stack = &on;
     tasks->add_yielded(suspended(9));
     EXPECT_EQ(tasks->revoke(), 1u);
     EXPECT_EQ(tasks->take_public_in_turn(), at(9)); // it runs here while its old bit is still set
@@ -202,9 +202,9 @@ TEST_F(ready_set_test, what_yielded_is_revoked_too) {
     open();
     stack on;
     at(9)->context = this; // only its presence counts
-    at(9)->on = &on;
+    at(9)->stack = &on;
     at(70)->context = this;
-    at(70)->on = &on;
+    at(70)->stack = &on;
     tasks->add_yielded(suspended(9));
     EXPECT_EQ(tasks->revoke(), 1u);
     EXPECT_EQ(at(9)->state.load(), ready);
@@ -233,8 +233,8 @@ TEST_F(ready_set_test, a_thief_hands_over_what_is_pinned) {
     bool forwarded = false;
     EXPECT_EQ(tasks->steal(forwarded), nullptr);
     EXPECT_TRUE(forwarded);
-    EXPECT_FALSE(tasks->seems_public());
-    EXPECT_TRUE(tasks->seems_pinned());
+    EXPECT_FALSE(tasks->may_have_public());
+    EXPECT_TRUE(tasks->may_have_pinned());
     EXPECT_EQ(take_public(), at(11));
 }
 
@@ -243,7 +243,8 @@ TEST_F(ready_set_test, a_bit_of_a_running_task_becomes_its_token) {
     tasks->post(at(4), false);
     EXPECT_EQ(take_public(), nullptr);
     EXPECT_EQ(at(4)->pending_wakeup.load(), 1u);
-    EXPECT_FALSE(tasks->seems_public()) << "nothing stays behind that others would look at again and again";
+    EXPECT_FALSE(tasks->may_have_public())
+        << "nothing stays behind that others would look at again and again";
 }
 
 TEST_F(ready_set_test, thieves_take_the_oldest_and_the_home_the_newest) {
@@ -266,7 +267,7 @@ TEST_F(ready_set_test, a_swarm_is_gathered) {
     pinned_stack.pinned = true;
     const auto parked = [&](std::uint32_t slot, stack &on) {
         at(slot)->context = &free_stack; // anything: never resumed
-        at(slot)->on = &on;
+        at(slot)->stack = &on;
         at(slot)->pinned = on.pinned;
         at(slot)->state = on.pinned ? ready_pinned : ready;
         tasks->post(at(slot), false);
@@ -279,19 +280,19 @@ TEST_F(ready_set_test, a_swarm_is_gathered) {
     tasks->post(at(4), false);
     parked(5, free_stack);
     EXPECT_EQ(take_public(false, false), at(5)); // not gathered: the others are still public
-    EXPECT_TRUE(tasks->seems_public());
+    EXPECT_TRUE(tasks->may_have_public());
     EXPECT_FALSE(tasks->any_private());
     parked(5, free_stack);
 
     EXPECT_EQ(take_public(false, true), at(5));
-    EXPECT_FALSE(tasks->seems_public());
-    EXPECT_TRUE(tasks->seems_pinned());
+    EXPECT_FALSE(tasks->may_have_public());
+    EXPECT_TRUE(tasks->may_have_pinned());
     EXPECT_EQ(at(4)->pending_wakeup, 1u);
     EXPECT_EQ(tasks->take_yielded_in_turn(), at(2));
     EXPECT_EQ(tasks->take_yielded_in_turn(), nullptr);
     EXPECT_EQ(tasks->take_ready(), at(1));
     EXPECT_EQ(take_public(false, true), at(3));
-    EXPECT_FALSE(tasks->any_private() || tasks->seems_public() || tasks->seems_pinned());
+    EXPECT_FALSE(tasks->any_private() || tasks->may_have_public() || tasks->may_have_pinned());
 }
 
 // A task that a thief has revoked to the public words is gathered again; its old private bit must not take
@@ -301,14 +302,14 @@ TEST_F(ready_set_test, what_was_revoked_is_gathered_and_not_lost) {
     stack on;
     for (const std::uint32_t slot : {1u, 2u}) {
         at(slot)->context = &on; // anything: never resumed
-        at(slot)->on = &on;
+        at(slot)->stack = &on;
     }
     tasks->add_yielded(suspended(1));
     EXPECT_EQ(tasks->revoke(), 1u);
     at(2)->state = ready;
     tasks->post(at(2), false);
     EXPECT_EQ(take_public(false, true), at(2));
-    EXPECT_FALSE(tasks->seems_public());
+    EXPECT_FALSE(tasks->may_have_public());
     EXPECT_EQ(tasks->take_yielded_in_turn(), at(1));
     EXPECT_EQ(request_flags() & revoked, 0u);
 }

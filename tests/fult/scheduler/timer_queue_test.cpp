@@ -16,14 +16,14 @@ constexpr std::int64_t microsecond = 1000, millisecond = 1000 * microsecond, sec
 struct timer_queue_test : ::testing::Test {
     timer_entry *set(std::int64_t when) {
         entries.push_back(std::make_unique<timer_entry>());
-        entries.back()->when = when;
+        entries.back()->deadline = when;
         queue.insert(*entries.back());
         return entries.back().get();
     }
     std::vector<std::int64_t> pop_all(std::int64_t now) {
         std::vector<std::int64_t> popped;
         while (timer_entry *e = queue.pop(now))
-            popped.push_back(e->when);
+            popped.push_back(e->deadline);
         return popped;
     }
     timer_queue queue;
@@ -91,17 +91,17 @@ TEST_F(timer_queue_test, as_a_sorted_list) {
         now += span() >> 2;
         std::vector<std::int64_t> due;
         std::erase_if(there, [&](timer_entry *e) {
-            if (e->when <= now)
-                due.push_back(e->when);
-            return e->when <= now;
+            if (e->deadline <= now)
+                due.push_back(e->deadline);
+            return e->deadline <= now;
         });
         std::sort(due.begin(), due.end());
-        const auto first =
-            std::min_element(there.begin(), there.end(), [](auto *a, auto *b) { return a->when < b->when; });
+        const auto first = std::min_element(there.begin(), there.end(),
+                                            [](auto *a, auto *b) { return a->deadline < b->deadline; });
         auto popped = pop_all(now);
         std::sort(popped.begin(), popped.end());
         ASSERT_EQ(popped, due);
-        ASSERT_LE(queue.earliest(), first == there.end() ? timer_queue::never : (*first)->when);
+        ASSERT_LE(queue.earliest(), first == there.end() ? timer_queue::never : (*first)->deadline);
         ASSERT_GT(queue.earliest(), now);
     }
 }
@@ -120,7 +120,7 @@ TEST_F(timer_queue_test, in_order_where_nothing_is_late) {
         const std::int64_t now = queue.earliest();
         const std::size_t before = came.size();
         while (timer_entry *e = queue.pop(now))
-            came.push_back(e->when);
+            came.push_back(e->deadline);
         ASSERT_GT(came.size(), before) << "nothing was removed, so the earliest is exact";
     }
     EXPECT_EQ(came, deadlines);

@@ -106,10 +106,10 @@ TEST(topology, hwloc_looks_only_where_workers_may_be_bound) {
     asked.bind = fult::bind_mode::automatic;
     asked.workers = machine.usable() + 1;
     EXPECT_EQ(machine.binding_facts_of(asked).workers, machine.usable() + 1);
-    EXPECT_FALSE(machine.has_looked());
+    EXPECT_FALSE(machine.is_loaded());
     asked.bind = fult::bind_mode::on;
     EXPECT_EQ(machine.binding_facts_of(asked).asked, fult::bind_mode::on);
-    EXPECT_TRUE(machine.has_looked());
+    EXPECT_TRUE(machine.is_loaded());
 }
 
 TEST(topology, says_what_it_sees) { EXPECT_NE(topology().describe().find("usable"), std::string::npos); }

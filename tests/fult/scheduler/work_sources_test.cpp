@@ -18,14 +18,14 @@ template <int Number> struct with_tasks : own_source {
     task *take_one() noexcept { return count > 0 ? (--count, one) : nullptr; }
     task *take(worker &, bool) noexcept { return take_one(); }
     task *take_fair(worker &) noexcept { return take_one(); }
-    bool maybe_any(worker &) const noexcept { return count > 0; }
+    bool may_have_any(worker &) const noexcept { return count > 0; }
 };
 struct urgent : with_tasks<1> {
     static constexpr bool is_at_once = true;
     static constexpr bool runs_soon = true;
     task *take_at_once(worker &) noexcept { return take_one(); }
     static task *take(worker &, bool) noexcept { return nullptr; }
-    bool maybe_stealable(const worker &) const noexcept { return count > 0; }
+    bool may_have_stealable(const worker &) const noexcept { return count > 0; }
 };
 struct near : with_tasks<2> {
     static constexpr bool reads_own_lines = true;
@@ -37,7 +37,7 @@ struct sooner : preferred_source {
 };
 struct last : with_tasks<3> {
     task *take_started(worker &) noexcept { return take_one(); }
-    bool maybe_stealable(const worker &) const noexcept { return count > 0; }
+    bool may_have_stealable(const worker &) const noexcept { return count > 0; }
 };
 struct elsewhere : other_source {
     static constexpr bool has_no_worker = true;
@@ -45,14 +45,14 @@ struct elsewhere : other_source {
     int count = 0, soon = 0;
     task *steal(worker &) noexcept { return count > 0 ? (--count, one) : nullptr; }
     task *take_fair(worker &here) noexcept { return steal(here); }
-    bool maybe_elsewhere(worker &, bool soon_too) const noexcept {
+    bool may_have_elsewhere(worker &, bool soon_too) const noexcept {
         return count > 0 || (soon_too && soon > 0);
     }
 };
 
 // A source without a sweep is not accepted: tasks there could wait forever.
 struct without_sweep : own_source {
-    static bool maybe_any(worker &) noexcept { return false; }
+    static bool may_have_any(worker &) noexcept { return false; }
 };
 template <class Source>
 concept has_sweep = requires(Source &s, worker &here) {
@@ -129,21 +129,21 @@ TEST_F(work_sources_test, started_tasks_from_a_source_on) {
 
 TEST_F(work_sources_test, may_there_be_work) {
     fill(0, 0, 0, 1);
-    EXPECT_FALSE(all.maybe_any(here));
-    EXPECT_TRUE(all.maybe_elsewhere(here, false) && all.maybe_without_worker(here));
+    EXPECT_FALSE(all.may_have_any(here));
+    EXPECT_TRUE(all.may_have_elsewhere(here, false) && all.may_have_without_worker(here));
     fill(0, 0, 1, 0);
-    EXPECT_TRUE(all.maybe_any(here) && all.maybe_stealable(here, false));
-    EXPECT_FALSE(all.maybe_any_in_own_lines(here) || all.maybe_at_once(here));
+    EXPECT_TRUE(all.may_have_any(here) && all.may_have_stealable(here, false));
+    EXPECT_FALSE(all.may_have_in_own_lines(here) || all.may_have_at_once(here));
     fill(0, 1, 0, 0);
-    EXPECT_TRUE(all.maybe_any(here) && all.maybe_any_in_own_lines(here));
-    EXPECT_FALSE(all.maybe_at_once(here) || all.maybe_stealable(here, true));
+    EXPECT_TRUE(all.may_have_any(here) && all.may_have_in_own_lines(here));
+    EXPECT_FALSE(all.may_have_at_once(here) || all.may_have_stealable(here, true));
     fill(1, 0, 0, 0);
-    EXPECT_TRUE(all.maybe_any(here) && all.maybe_at_once(here) && all.maybe_stealable(here, true));
-    EXPECT_FALSE(all.maybe_stealable(here, false)) << "its worker is about to run it";
-    EXPECT_FALSE(all.maybe_elsewhere(here, true));
+    EXPECT_TRUE(all.may_have_any(here) && all.may_have_at_once(here) && all.may_have_stealable(here, true));
+    EXPECT_FALSE(all.may_have_stealable(here, false)) << "its worker is about to run it";
+    EXPECT_FALSE(all.may_have_elsewhere(here, true));
     all.get<elsewhere>().soon = 1;
-    EXPECT_TRUE(all.maybe_elsewhere(here, true));
-    EXPECT_FALSE(all.maybe_elsewhere(here, false));
+    EXPECT_TRUE(all.may_have_elsewhere(here, true));
+    EXPECT_FALSE(all.may_have_elsewhere(here, false));
 }
 
 } // namespace
