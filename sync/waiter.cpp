@@ -34,7 +34,7 @@ void short_lock::lock_slow() noexcept {
 
 bool let_others_run_sometimes() noexcept {
     worker *w = this_worker();
-    return w && w->current && !w->no_suspension_in_spawn && w->decisions.failed() && let_others_run();
+    return w && w->current && !w->no_suspension_in_spawn && w->decisions.count_failure() && let_others_run();
 }
 
 wait_limits::wait_limits(steady_clock::time_point deadline) : timed_(true), deadline_(deadline) {

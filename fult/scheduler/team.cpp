@@ -30,20 +30,20 @@ void worker_team::await_count(unsigned workers) const noexcept {
 // Which worker is woken: docs/scheduler.md, "Stealing and sleeping".
 
 void worker_team::wake(unsigned target) noexcept {
-    if (asleep.remove(target))
+    if (sleepers.remove(target))
         homes[target]->idle.unpark();
 }
 
 void worker_team::wake_one(unsigned near) noexcept {
-    if (const int target = asleep.remove_any(near); target >= 0)
+    if (const int target = sleepers.remove_any(near); target >= 0)
         homes[static_cast<unsigned>(target)]->idle.unpark();
 }
 
 void worker_team::wake_for(const worker &home, bool only_home) noexcept {
-    if (!asleep.any()) // after the OR of the caller
+    if (!sleepers.any()) // after the OR of the caller
         return;
     if (home.has_thread()) {
-        if (asleep.remove(home.index)) {
+        if (sleepers.remove(home.index)) {
             homes[home.index]->idle.unpark();
             return;
         }

@@ -46,7 +46,7 @@ TEST(bells, replace_what_is_in_their_way) {
         std::ofstream(path) << "stale";
     doorbells made(name, 1);
     EXPECT_EQ(std::filesystem::file_size("/dev/shm/" + name), 4096U);
-    made.hide();
+    made.unlink_names();
     EXPECT_TRUE(files_of(name).empty());
 }
 
@@ -58,8 +58,8 @@ bool rings(const doorbells &where) {
 TEST(bells, wake_only_the_sleeper) {
     pair_of_bells both;
     both.connect();
-    both.first.hide();
-    both.second.hide();
+    both.first.unlink_names();
+    both.second.unlink_names();
     EXPECT_TRUE(both.files().empty());
     both.first.ring(1);
     EXPECT_FALSE(rings(both.second)) << "awake";
