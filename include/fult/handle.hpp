@@ -155,7 +155,8 @@ template <handle_range Range> void wait_all(const Range &handles) {
     for (const auto &each : handles)
         if (each.valid())
             tasks.push_back(each.get());
-    detail::await_all(tasks.data(), tasks.size());
+    if (!tasks.empty()) // spelled out: gcc takes the memory of none for uninitialized elements, and warns
+        detail::await_all(tasks.data(), tasks.size());
 }
 
 /// The same for individual handles, which may be of different types.

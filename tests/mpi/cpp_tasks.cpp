@@ -204,15 +204,15 @@ void described_wait() {
 
 } // namespace
 
-void *operator new(std::size_t size) {
+// Inlined, the compiler sees that free() ends what operator new made, and warns.
+[[gnu::noinline]] void *operator new(std::size_t size) {
     ++allocated;
     if (void *const memory = std::malloc(size))
         return memory;
     throw std::bad_alloc();
 }
-// Inlined, the compiler sees that free() ends what operator new made, and warns.
 [[gnu::noinline]] void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, std::size_t) noexcept { operator delete(memory); }
+[[gnu::noinline]] void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
 
 int main(int count, char **arguments) {
     int provided = -1;
