@@ -83,7 +83,7 @@ void memory_state::reply(int to, std::uint32_t tag, std::uint64_t value) noexcep
             return;
         auto late = std::make_unique<late_reply>();
         late->value = value;
-        comm::isend(replies, &late->value, sizeof value, to, tag, *late);
+        replies.isend(&late->value, sizeof value, to, tag, *late);
         (void)late.release();
     } catch (const comm::error &) { // the rank has ended, and waits for nothing
     } catch (const std::bad_alloc &) {

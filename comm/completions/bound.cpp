@@ -100,9 +100,9 @@ void completion::expect_one() {}
 void completion::complete_expected(const completion_event &event) noexcept { complete(event); }
 void completion::cancel_expected() noexcept {}
 
-void isend(endpoint &ep, const void *data, std::size_t size, int destination, std::int64_t tag,
-           completion &object, std::uint64_t user_data) {
-    endpoint_state &state = state_of(ep, "isend");
+void endpoint::isend(const void *data, std::size_t size, int destination, std::int64_t tag,
+                     completion &object, std::uint64_t user_data) {
+    endpoint_state &state = state_of(*this, "isend");
     const std::uint32_t its_tag = state.check_destination("isend", destination, tag);
     expectation end(object);
     if (const int to = state.world_rank(destination);
@@ -118,9 +118,9 @@ void isend(endpoint &ep, const void *data, std::size_t size, int destination, st
     state.device.send(*kept);
 }
 
-void irecv(endpoint &ep, void *data, std::size_t size, int source, std::int64_t tag, completion &object,
-           std::uint64_t user_data) {
-    endpoint_state &state = state_of(ep, "irecv");
+void endpoint::irecv(void *data, std::size_t size, int source, std::int64_t tag, completion &object,
+                     std::uint64_t user_data) {
+    endpoint_state &state = state_of(*this, "irecv");
     state.check_source("irecv", source, tag);
     auto r = std::make_unique<bound<receive>>(object, user_data);
     describe_receive(*r, state, data, size, source, tag);

@@ -120,20 +120,14 @@ class FULT_API completion_queue final : public completion {
 };
 
 /// Like the calls without `object`, which is notified in place of a request; `user_data` identifies the
-/// operation. The memory is in use until then. Such a receive cannot be cancelled. Never suspend; on invalid
-/// arguments or lack of memory they throw, and `object` is not notified.
-FULT_API void isend(endpoint &ep, const void *data, std::size_t size, int destination, tag_type tag,
-                    completion &object, std::uint64_t user_data = 0);
-/// The same for a receive; see the isend above.
-FULT_API void irecv(endpoint &ep, void *data, std::size_t size, int source, tag_type tag, completion &object,
-                    std::uint64_t user_data = 0);
-/// The same for a put; see the isend above.
+/// operation. The memory is in use until then. Never suspend; on invalid arguments or lack of memory they
+/// throw, and `object` is not notified. See endpoint::isend and irecv.
 FULT_API void iput(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
                    std::size_t offset, completion &object, std::uint64_t user_data = 0);
-/// The same for a put with a signal; see the isend above.
+/// The same for a put with a signal.
 FULT_API void iput_signal(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
                           std::size_t offset, tag_type tag, completion &object, std::uint64_t user_data = 0);
-/// The same for a get; see the isend above.
+/// The same for a get.
 FULT_API void iget(endpoint &ep, void *data, std::size_t size, const remote_region &from, std::size_t offset,
                    completion &object, std::uint64_t user_data = 0);
 

@@ -30,6 +30,8 @@ struct endpoint_access;
 } // namespace detail
 /// @endcond
 
+class completion;
+
 /// A buffer of a message that is gathered.
 struct const_buffer {
     const void *data; ///< its first byte
@@ -257,6 +259,16 @@ class FULT_API endpoint {
         return irecv(std::ranges::data(range),
                      std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), source, tag);
     }
+
+    /// Like the calls without `object`, which is notified in place of a request (fult/comm/completion.hpp);
+    /// `user_data` identifies the operation. The memory is in use until then. Such a receive cannot be
+    /// cancelled. Never suspend; on invalid arguments or lack of memory they throw, and `object` is not
+    /// notified.
+    void isend(const void *data, std::size_t size, int destination, tag_type tag, completion &object,
+               std::uint64_t user_data = 0);
+    /// See isend.
+    void irecv(void *data, std::size_t size, int source, tag_type tag, completion &object,
+               std::uint64_t user_data = 0);
 
     /// Starts a send of one value, which is in use until the request is complete: no temporary.
     template <plain T>
