@@ -292,12 +292,14 @@ class FULT_API endpoint {
     [[nodiscard]] request issend(const void *data, std::size_t size, int destination, tag_type tag);
 
     /// Messages in pieces: nothing is copied but into and out of packets. The objects, and what the spans
-    /// refer to, are in use until the operation is complete. send and recv may suspend.
-    void send(const message_source &from, std::size_t size, int destination, tag_type tag,
-              bool synchronous = false);
+    /// refer to, are in use until the operation is complete. send, ssend and recv may suspend.
+    void send(const message_source &from, std::size_t size, int destination, tag_type tag);
     /// See send.
-    [[nodiscard]] request isend(const message_source &from, std::size_t size, int destination, tag_type tag,
-                                bool synchronous = false);
+    [[nodiscard]] request isend(const message_source &from, std::size_t size, int destination, tag_type tag);
+    /// Complete only when a receive has matched the message, as the other ssend and issend.
+    void ssend(const message_source &from, std::size_t size, int destination, tag_type tag);
+    /// See ssend.
+    [[nodiscard]] request issend(const message_source &from, std::size_t size, int destination, tag_type tag);
     /// Receives a message of at most `size` bytes.
     status recv(message_target &to, std::size_t size, int source, tag_type tag);
     /// See recv.
