@@ -236,7 +236,7 @@ class tree_search {
 };
 
 int search_together(comm::context &ranks, const uts::command_line &wanted) {
-    ranks.barrier();
+    comm::barrier(ranks.world());
     tree_search search(ranks);
     totals own, found;
     const double seconds = timed([&] {
