@@ -60,6 +60,13 @@ class task_owner {
     /// True if the task has ended, so that join returns at once. From any thread; does not suspend.
     [[nodiscard]] bool done() const noexcept { return task_ && is_done(task_); }
 
+    /// Waits for the task to end. The result stays in it: join returns it at once. Returns at once if no task is
+    /// owned. On a task: suspends. On a foreign thread: blocks.
+    void wait() const noexcept {
+        if (task_)
+            await_all(&task_, 1);
+    }
+
     /// Detaches the task: it will not be joined, and its result is dropped. An exception that leaves it ends
     /// the program. From any thread; does not suspend.
     void detach() noexcept { detach_task(release("detach")); }
@@ -140,14 +147,14 @@ template <class C, class R> class spawned : public handle<R> {
     R join() { return detail::join_closure<C, R>(this->release("join")); }
 };
 
-/// A range of handles of one type. (Functions of the same names for other ranges, such as comm::wait_all, are
-/// separate.)
+/// A range of handles of one type.
 template <class R>
 concept handle_range = std::ranges::input_range<R> &&
     std::is_base_of_v<detail::task_owner, std::remove_cvref_t<std::ranges::range_reference_t<R>>>;
 
-/// Waits for many tasks with one wake-up. The results stay in the tasks: join each handle afterwards, which
-/// returns at once. On a task: suspends. On a foreign thread: blocks. Empty handles are ignored.
+/// Does for each handle what its wait() does, with one wake-up: the results stay in the tasks, and join
+/// returns each at once. Empty handles are ignored. On a task: suspends. On a foreign thread: blocks.
+/// (comm::wait_all does so for requests, whose wait() takes the result.)
 template <handle_range Range> void wait_all(const Range &handles) {
     std::vector<detail::task *> tasks;
     if constexpr (std::ranges::sized_range<Range>)

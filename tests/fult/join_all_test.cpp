@@ -73,6 +73,18 @@ TEST_P(join_all_test, handles_of_any_types) {
     EXPECT_FALSE(a.valid() || c.valid());
 }
 
+TEST_P(join_all_test, a_handle_is_waited_for_and_keeps_its_task) {
+    handle<int> one = spawn([] {
+        this_task::yield();
+        return 3;
+    });
+    one.wait();
+    EXPECT_TRUE(one.done());
+    one.wait();
+    EXPECT_EQ(one.join(), 3);
+    one.wait(); // an empty one
+}
+
 TEST_P(join_all_test, all_are_joined_though_some_throw_and_the_first_is_rethrown) {
     for (const bool suspend : {false, true}) {
         std::atomic<int> ran{0};

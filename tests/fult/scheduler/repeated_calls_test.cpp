@@ -46,8 +46,10 @@ void join_on_its_worker_alone() {
 }
 void wait_all_in_place() {
     auto one = spawn([] {});
+    auto other = spawn([] {});
     wait_all(one);
-    one.join();
+    other.wait();
+    join_all(one, other);
 }
 void when_all_in_place() {
     (void)fult::when_all(spawn([] {}), spawn([] { return 1; }));
