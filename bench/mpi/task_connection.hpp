@@ -1,7 +1,7 @@
 // An MPI, called by tasks: the program is linked with fult-mpi's layer on that MPI.
 #pragma once
 
-#include <fult/handle.hpp>
+#include <fult/join.hpp>
 #include <fult/runtime.hpp>
 #include <fult/spawn.hpp>
 

@@ -4,15 +4,9 @@
 
 #include <concepts>
 #include <cstddef>
-#include <iterator>
-#include <ranges>
-#include <span>
 #include <stop_token>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
-#include <fult/detail/exceptions.hpp>
 #include <fult/detail/fast_path.hpp>
 #include <fult/detail/mistake.hpp>
 #include <fult/detail/misuse.hpp>
@@ -60,8 +54,8 @@ class task_owner {
     /// True if the task has ended, so that join returns at once. From any thread; does not suspend.
     [[nodiscard]] bool done() const noexcept { return task_ && is_done(task_); }
 
-    /// Waits for the task to end. The result stays in it: join returns it at once. Returns at once if no task is
-    /// owned. On a task: suspends. On a foreign thread: blocks.
+    /// Waits for the task to end. The result stays in it: join returns it at once. Returns at once if no task
+    /// is owned. On a task: suspends. On a foreign thread: blocks.
     void wait() const noexcept {
         if (task_)
             await_all(&task_, 1);
@@ -146,80 +140,5 @@ template <class C, class R> class spawned : public handle<R> {
     /// As handle::join.
     R join() { return detail::join_closure<C, R>(this->release("join")); }
 };
-
-/// A range of handles of one type.
-template <class R>
-concept handle_range = std::ranges::input_range<R> &&
-    std::is_base_of_v<detail::task_owner, std::remove_cvref_t<std::ranges::range_reference_t<R>>>;
-
-/// Does for each handle what its wait() does, with one wake-up: the results stay in the tasks, and join
-/// returns each at once. Empty handles are ignored. On a task: suspends. On a foreign thread: blocks.
-/// (comm::wait_all does so for requests, whose wait() takes the result.)
-template <handle_range Range> void wait_all(const Range &handles) {
-    std::vector<detail::task *> tasks;
-    if constexpr (std::ranges::sized_range<Range>)
-        tasks.reserve(std::ranges::size(handles));
-    for (const auto &each : handles)
-        if (each.valid())
-            tasks.push_back(each.get());
-    detail::await_all(tasks.data(), tasks.size());
-}
-
-/// The same for individual handles, which may be of different types.
-template <class... H>
-requires(std::is_base_of_v<detail::task_owner, H> &&...) void wait_all(const H &...handles) {
-    detail::task *tasks[sizeof...(H) + 1];
-    std::size_t count = 0;
-    ((handles.valid() ? void(tasks[count++] = handles.get()) : void()), ...);
-    detail::await_all(tasks, count);
-}
-
-/// @cond internal
-namespace detail {
-// Joins every handle, even if one throws; rethrow throws the first exception in order.
-class first_exception {
-  public:
-    template <class Call> void keep_from(Call &&call) {
-        FULT_TRY { call(); }
-        FULT_CATCH_ALL {
-            if (!error_)
-                error_ = std::current_exception();
-        }
-    }
-    template <class H> void join(H &handle) {
-        keep_from([&handle] { (void)handle.join(); });
-    }
-    void rethrow() {
-        if (error_)
-            std::rethrow_exception(std::move(error_));
-    }
-
-  private:
-    std::exception_ptr error_;
-};
-} // namespace detail
-/// @endcond
-
-/// Joins many tasks with one wake-up and drops their results. All are joined even if some throw; the first
-/// exception in the order of the handles is rethrown. On a task: suspends. On a foreign thread: blocks.
-template <handle_range Range>
-requires std::ranges::forward_range<Range>
-void join_all(Range &&handles) {
-    wait_all(handles);
-    detail::first_exception errors;
-    for (auto &each : handles)
-        if (each.valid())
-            errors.join(each);
-    errors.rethrow();
-}
-
-/// The same for individual handles, which may be of different types.
-template <class... H>
-requires(std::is_base_of_v<detail::task_owner, std::remove_cvref_t<H>> &&...) void join_all(H &&...handles) {
-    wait_all(handles...);
-    detail::first_exception errors;
-    ((handles.valid() ? errors.join(handles) : void()), ...);
-    errors.rethrow();
-}
 
 } // namespace fult

@@ -356,7 +356,7 @@ TEST(FromOpenmp, task_reduction) {
     fult::runtime runtime(two_workers());
     auto a = fult::spawn([] { return 41L; });
     auto b = fult::spawn([] { return 1L; });
-    auto [left, right] = fult::when_all(a, b);
+    auto [left, right] = fult::join_all(a, b);
     EXPECT_EQ(left + right, 42);
 }
 

@@ -80,9 +80,9 @@ template <class R> void wait_somehow_for(actor &a, const std::vector<fult::handl
         break;
     case 1:
         try {
-            const std::size_t first = fult::when_any(tasks);
+            const std::size_t first = fult::wait_any(tasks);
             check(first <= tasks.size() && (first == tasks.size() || tasks[first].done()),
-                  "when_any has returned %zu of %zu", first, tasks.size());
+                  "wait_any has returned %zu of %zu", first, tasks.size());
         } catch (const std::system_error &) { // a foreign thread's: a task waits for it, and there is no slot
         }
         break;

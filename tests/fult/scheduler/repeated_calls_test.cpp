@@ -51,12 +51,9 @@ void wait_all_in_place() {
     other.wait();
     join_all(one, other);
 }
-void when_all_in_place() {
-    (void)fult::when_all(spawn([] {}), spawn([] { return 1; }));
-}
-void when_any_in_place() {
+void wait_any_in_place() {
     auto one = spawn([] {});
-    (void)fult::when_any(one);
+    (void)fult::wait_any(one);
     one.join();
 }
 void a_blocking_call() {
@@ -72,6 +69,7 @@ void join_all_in_place() {
     for (int i = 0; i < 8; ++i)
         some.push_back(spawn([] {}));
     join_all(some);
+    (void)join_all(spawn([] {}), spawn([] { return 1; }));
 }
 void join_with_a_name() {
     spawn({.name = "named"}, [] {}).join();
@@ -293,9 +291,9 @@ INSTANTIATE_TEST_SUITE_P(
         step{"invoke", invoke_one}, step{"a_nanosecond", a_nanosecond}, step{"the_past", a_time_in_the_past},
         step{"own_signal", a_signal_to_itself}, step{"readable", a_readable_descriptor},
         step{"writable", a_writable_descriptor}, step{"pinned_join", join_on_its_worker_alone},
-        step{"wait_all", wait_all_in_place}, step{"when_all", when_all_in_place},
-        step{"when_any", when_any_in_place}, step{"blocking", a_blocking_call},
-        step{"loop_over_a_grid", short_loop_over_a_grid}, step{"loop_over_ranges", short_loop_over_ranges}),
+        step{"wait_all", wait_all_in_place}, step{"wait_any", wait_any_in_place},
+        step{"blocking", a_blocking_call}, step{"loop_over_a_grid", short_loop_over_a_grid},
+        step{"loop_over_ranges", short_loop_over_ranges}),
     [](const auto &info) { return std::string(info.param.name); });
 INSTANTIATE_TEST_SUITE_P(without_result, never_waits, ::testing::ValuesIn(waits_without_result),
                          [](const auto &info) { return std::string(info.param.name); });

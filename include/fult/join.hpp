@@ -1,8 +1,9 @@
 /// @file
-/// Waiting for all of several tasks with their results; waiting for the first of several tasks.
+/// Joining several tasks, with their results; waiting for all or for the first of several tasks.
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <optional>
 #include <ranges>
@@ -20,6 +21,8 @@ namespace fult {
 /// @cond internal
 namespace detail {
 template <class H> inline constexpr bool is_handle = std::is_base_of_v<task_owner, std::remove_cvref_t<H>>;
+template <class H>
+inline constexpr bool has_result = !std::is_void_v<typename std::remove_cvref_t<H>::value_type>;
 
 // The type of a result among others: void becomes std::monostate, T & stays a reference.
 template <class R> using among_results = std::conditional_t<std::is_void_v<R>, std::monostate, R>;
@@ -49,6 +52,28 @@ template <class R> class joined {
     std::optional<in_vector<among_results<R>>> value_;
 };
 
+// Joins every handle, even if one throws; rethrow throws the first exception in order.
+class first_exception {
+  public:
+    template <class Call> void keep_from(Call &&call) {
+        FULT_TRY { call(); }
+        FULT_CATCH_ALL {
+            if (!error_)
+                error_ = std::current_exception();
+        }
+    }
+    template <class H> void join(H &handle) {
+        keep_from([&handle] { (void)handle.join(); });
+    }
+    void rethrow() {
+        if (error_)
+            std::rethrow_exception(std::move(error_));
+    }
+
+  private:
+    std::exception_ptr error_;
+};
+
 template <class Range> std::size_t first_of_range(const Range &handles, const std::stop_token *stop) {
     std::vector<task *> tasks;
     for (const auto &each : handles)
@@ -63,30 +88,62 @@ template <class... H> std::size_t first_of_these(const std::stop_token *stop, co
 } // namespace detail
 /// @endcond
 
-/// Joins all tasks with one wake-up and returns their results in order, as a std::tuple; a task without a
-/// result yields a std::monostate. All are joined even if some throw; the first exception in the order of the
-/// handles is rethrown. On a task: suspends. On a foreign thread: blocks. Ends the program if a handle owns
-/// no task.
+/// A range of handles of one type.
+template <class R>
+concept handle_range = std::ranges::input_range<R> &&
+    std::is_base_of_v<detail::task_owner, std::remove_cvref_t<std::ranges::range_reference_t<R>>>;
+
+/// Does for each handle what its wait() does, with one wake-up: the results stay in the tasks, and join
+/// returns each at once. Empty handles are ignored. On a task: suspends. On a foreign thread: blocks.
+/// (comm::wait_all does so for requests, whose wait() takes the result.)
+template <handle_range Range> void wait_all(const Range &handles) {
+    std::vector<detail::task *> tasks;
+    if constexpr (std::ranges::sized_range<Range>)
+        tasks.reserve(std::ranges::size(handles));
+    for (const auto &each : handles)
+        if (each.valid())
+            tasks.push_back(each.get());
+    detail::await_all(tasks.data(), tasks.size());
+}
+
+/// The same for individual handles, which may be of different types.
 template <class... H>
-requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) auto when_all(H &&...handles) {
+requires(detail::is_handle<H> &&...) void wait_all(const H &...handles) {
+    detail::task *tasks[sizeof...(H) + 1];
+    std::size_t count = 0;
+    ((handles.valid() ? void(tasks[count++] = handles.get()) : void()), ...);
+    detail::await_all(tasks, count);
+}
+
+/// Joins all tasks with one wake-up and returns their results in order, as a std::tuple; a task without a
+/// result yields a std::monostate; nothing if no task has a result. All are joined even if some throw; the
+/// first exception in the order of the handles is rethrown. On a task: suspends. On a foreign thread: blocks.
+/// Ends the program if a handle owns no task, as join does.
+template <class... H>
+requires(detail::is_handle<H> &&...) auto join_all(H &&...handles) {
     wait_all(handles...);
     detail::first_exception errors;
-    std::tuple<detail::joined<typename std::remove_cvref_t<H>::value_type>...> results;
-    std::apply([&](auto &...result) { (errors.keep_from([&] { result.take(handles); }), ...); }, results);
-    errors.rethrow();
-    return std::apply(
-        [](auto &...result) {
-            return std::tuple<detail::among_results<typename std::remove_cvref_t<H>::value_type>...>(
-                result.result()...);
-        },
-        results);
+    if constexpr ((detail::has_result<H> || ...)) {
+        std::tuple<detail::joined<typename std::remove_cvref_t<H>::value_type>...> results;
+        std::apply([&](auto &...result) { (errors.keep_from([&] { result.take(handles); }), ...); }, results);
+        errors.rethrow();
+        return std::apply(
+            [](auto &...result) {
+                return std::tuple<detail::among_results<typename std::remove_cvref_t<H>::value_type>...>(
+                    result.result()...);
+            },
+            results);
+    } else {
+        (errors.join(handles), ...);
+        errors.rethrow();
+    }
 }
 
 /// The same for a range of handles: returns a std::vector of results, of std::reference_wrapper for
 /// references, nothing if the tasks have no results.
-template <std::ranges::forward_range Range>
-requires detail::is_handle<std::ranges::range_reference_t<Range>>
-auto when_all(Range &&handles) {
+template <handle_range Range>
+requires std::ranges::forward_range<Range>
+auto join_all(Range &&handles) {
     using result = typename std::ranges::range_value_t<Range>::value_type;
     wait_all(handles);
     detail::first_exception errors;
@@ -96,6 +153,8 @@ auto when_all(Range &&handles) {
         errors.rethrow();
     } else {
         std::vector<detail::in_vector<result>> results;
+        if constexpr (std::ranges::sized_range<Range>)
+            results.reserve(std::ranges::size(handles));
         for (auto &each : handles)
             errors.keep_from([&] { results.push_back(each.join()); });
         errors.rethrow();
@@ -109,13 +168,12 @@ auto when_all(Range &&handles) {
 /// scheduler. On a task: suspends. On a foreign thread: blocks. No other thread may join one of the tasks
 /// during the wait.
 template <class... H>
-requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) std::size_t when_any(const H &...handles) {
+requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) std::size_t wait_any(const H &...handles) {
     return detail::first_of_these(nullptr, handles...);
 }
 
 /// The same for a range of handles.
-template <std::ranges::input_range Range>
-requires detail::is_handle<std::ranges::range_reference_t<Range>> std::size_t when_any(const Range &handles) {
+template <handle_range Range> std::size_t wait_any(const Range &handles) {
     return detail::first_of_range(handles, nullptr);
 }
 
@@ -123,14 +181,12 @@ requires detail::is_handle<std::ranges::range_reference_t<Range>> std::size_t wh
 /// Throws std::bad_alloc.
 template <class... H>
 requires(sizeof...(H) > 0) && (detail::is_handle<H> && ...) std::size_t
-    when_any(const std::stop_token &stop, const H &...handles) {
+    wait_any(const std::stop_token &stop, const H &...handles) {
     return detail::first_of_these(&stop, handles...);
 }
 
 /// The same for a range of handles.
-template <std::ranges::input_range Range>
-requires detail::is_handle<std::ranges::range_reference_t<Range>> std::size_t
-when_any(const std::stop_token &stop, const Range &handles) {
+template <handle_range Range> std::size_t wait_any(const std::stop_token &stop, const Range &handles) {
     return detail::first_of_range(handles, &stop);
 }
 
