@@ -48,7 +48,9 @@ class FULT_API event {
             time, [this](auto deadline) { return wait_within(detail::wait_limits(deadline)); });
     }
     /// As wait. Returns false if a stop is requested first.
-    bool wait(const std::stop_token &stop) const { return wait_within(detail::wait_limits(stop)); }
+    [[nodiscard]] bool wait(const std::stop_token &stop) const {
+        return wait_within(detail::wait_limits(stop));
+    }
 
   private:
     bool wait_within(const detail::wait_limits &limits) const;

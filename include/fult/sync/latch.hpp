@@ -55,7 +55,7 @@ class FULT_API latch {
                });
     }
     /// As wait. Returns false if a stop is requested first.
-    bool wait(const std::stop_token &stop) const {
+    [[nodiscard]] bool wait(const std::stop_token &stop) const {
         return try_wait() || wait_within(detail::wait_limits(stop));
     }
 
