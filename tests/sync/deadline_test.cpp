@@ -186,7 +186,7 @@ struct timed_calls {
         EXPECT_FALSE(taken.try_writeEF_until(2, time));
         EXPECT_EQ(fult::wait_readable_until(ends[0], time), fult::wait_status::timed_out);
         fult::this_task::sleep_until(time);                                 // time: a lower bound
-        EXPECT_TRUE(fult::this_task::sleep_until(time, std::stop_token())); // time: a lower bound
+        EXPECT_TRUE(fult::this_task::sleep_until(std::stop_token(), time)); // time: a lower bound
         own.unlock();
     }
 
@@ -246,7 +246,7 @@ struct timed_calls {
         std::stop_source stop;
         expect(
             // time: a lower bound
-            "sleep_until", [&] { return !fult::this_task::sleep_until(time, stop.get_token()); },
+            "sleep_until", [&] { return !fult::this_task::sleep_until(stop.get_token(), time); },
             [&] { stop.request_stop(); });
     }
 };

@@ -246,8 +246,8 @@ const step waits_without_result[] = {
          EXPECT_FALSE(c.changed.wait_for(c.held, stopped(), 1h, fails)); // time: given, never reached
      }},
     {"wait_stop", [] { EXPECT_FALSE(this_task::wait(stopped(), fails)); }},
-    {"sleep_stop", [] { EXPECT_FALSE(this_task::sleep_for(1h, stopped())); }}, // time: given, never reached
-    {"sleep_until_stop", [] { this_task::sleep_until(long_ago, stopped()); }}, // time: given, never reached
+    {"sleep_stop", [] { EXPECT_FALSE(this_task::sleep_for(stopped(), 1h)); }}, // time: given, never reached
+    {"sleep_until_stop", [] { this_task::sleep_until(stopped(), long_ago); }}, // time: given, never reached
     {"readable_for",
      [] { EXPECT_NE(fult::wait_readable_for(nothing_to_read(), 0s), fult::wait_status::ready); }},
     {"readable_until",
