@@ -389,7 +389,8 @@ TEST(FromMpi, reduce) {
     auto &world = j.world;
     const std::vector<double> in(3, j.rank);
     std::vector<double> out(3, -1);
-    fult::comm::reduce(world, in, out, 0, [](double a, double b) { return std::max(a, b); });
+    fult::comm::reduce(
+        world, in, out, [](double a, double b) { return std::max(a, b); }, 0);
     EXPECT_EQ(out[2], j.rank == 0 ? j.net.size() - 1 : -1);
 }
 
