@@ -43,7 +43,7 @@ TEST(FromMpi, finalize) {
         fult::runtime runtime;
         fult::comm::context net;
     } // the context ends here, then the runtime
-    EXPECT_EQ(fult::worker_count(), 0u);
+    EXPECT_EQ(fult::worker_count(), 0);
 }
 
 TEST(FromMpi, abort) {

@@ -250,7 +250,7 @@ void visit(actor &a) {
             sum += static_cast<unsigned char>(*task.waits_for);
         for (const void *frame : task.frames)
             sum += frame != nullptr;
-        check(task.id && task.home >= -1 && task.home < static_cast<int>(fult::worker_count()),
+        check(task.id && task.home >= -1 && task.home < fult::worker_count(),
               "a task without a name, or with a home that is none");
     });
     check(seen == count, "%zu tasks were visited of %zu (%zu)", seen, count, sum);

@@ -273,17 +273,16 @@ void refused(actor &a) {
         return false;
     };
     const auto never = [] { fail("a task runs whose spawn was to be refused"); };
-    const unsigned workers = fult::worker_count();
+    const int workers = fult::worker_count();
     switch (a.random.below(6)) {
     case 0:
         return check(throws_one([&] { (void)fult::spawn_on(workers, never); }),
                      "a worker too many is accepted");
     case 1:
-        return check(throws_one([&] { (void)fult::spawn_pinned(unsigned(-1), never); }),
-                     "spawn_pinned accepts worker -1");
+        return check(throws_one([&] { (void)fult::spawn_pinned(-7, never); }),
+                     "spawn_pinned accepts worker -7");
     case 2:
-        return check(throws_one([&] { (void)fult::spawn_on(unsigned(-1), never); }),
-                     "spawn_on accepts worker -1");
+        return check(throws_one([&] { (void)fult::spawn_on(-7, never); }), "spawn_on accepts worker -7");
     case 3:
         return check(throws_one([&] { (void)fult::spawn({.worker = -7}, never); }),
                      "spawn_options accept worker -7");

@@ -87,10 +87,10 @@ TEST_P(sleep_test, leaves_the_worker_to_others) {
 
 // Workers that always have something to run notice deadlines too.
 TEST_P(sleep_test, ends_beside_busy_tasks) {
-    const unsigned busy = 2 * fult::worker_count();
+    const int busy = 2 * fult::worker_count();
     std::atomic<bool> woken{false};
     std::vector<fult::handle<void>> others;
-    for (unsigned i = 0; i < busy; ++i)
+    for (int i = 0; i < busy; ++i)
         others.push_back(spawn([&] {
             while (!woken.load())
                 this_task::yield();

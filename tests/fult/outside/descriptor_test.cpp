@@ -123,7 +123,7 @@ TEST_P(descriptor, an_event_of_an_earlier_wait_ends_no_later_one) {
     std::atomic<bool> over{false};
     std::vector<fult::handle<void>>
         polling; // two tasks on each other worker that yield: it polls between them
-    for (unsigned i = 2; i < 2 * fult::worker_count(); ++i)
+    for (int i = 2; i < 2 * fult::worker_count(); ++i)
         polling.push_back(fult::spawn_pinned(i / 2, [&over] {
             while (!over)
                 fult::this_task::yield();
