@@ -45,8 +45,6 @@ class task_owner {
 
     /// True if it owns a task to join: false after join, detach or a move.
     [[nodiscard]] bool valid() const noexcept { return task_ != nullptr; }
-    /// As valid.
-    explicit operator bool() const noexcept { return valid(); }
 
     /// The id of the task, to signal it. From any thread; does not suspend.
     task_id id() const noexcept { return task_ ? id_of(task_) : task_id{}; }

@@ -166,6 +166,8 @@ class FULT_API endpoint {
     endpoint &operator=(endpoint &&other) noexcept;
     ~endpoint(); ///< pending receives end the program with a message
 
+    /// False if it is empty.
+    [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
     int rank() const noexcept; ///< -1 if the endpoint is empty
     int size() const noexcept; ///< number of ranks; 0 if the endpoint is empty
     /// The number in the job of a rank of this endpoint; -1 if it has no such rank.
