@@ -51,7 +51,7 @@ void synchronizer::wait() {
         detail::throw_failure(failed_, "synchronizer");
 }
 
-void synchronizer::expect(std::size_t count) noexcept {
+void synchronizer::reset(std::size_t count) noexcept {
     const std::lock_guard hold(lock_);
     if (left_ != 0)
         fult::detail::misuse("comm::synchronizer", "is to be used again before all have come");

@@ -22,7 +22,8 @@ namespace fult::comm {
 /// @cond internal
 namespace detail {
 class device;
-}
+struct completion_access;
+} // namespace detail
 /// @endcond
 
 /// An operation that has ended.
@@ -39,6 +40,8 @@ class FULT_API completion {
     /// suspend nor block. It may start other operations.
     virtual void complete(const completion_event &event) noexcept = 0;
 
+  protected:
+    ~completion() = default;
     /// Called before each operation starts, to reserve memory for its end, when none may be available. Throws
     /// std::bad_alloc, and then the operation does not start. Does nothing by default.
     virtual void expect_one();
@@ -47,8 +50,8 @@ class FULT_API completion {
     /// An expected operation does not start.
     virtual void cancel_expected() noexcept;
 
-  protected:
-    ~completion() = default;
+  private:
+    friend struct detail::completion_access;
 };
 
 /// Waits for a number of operations or other events, with one wake-up.
@@ -70,8 +73,8 @@ class FULT_API synchronizer final : public completion {
     /// Waits until all have arrived; a task suspends, a foreign thread blocks. Any number may wait. Throws
     /// the error of the first operation that failed, after all have ended.
     void wait();
-    /// Resets it for reuse, once all have arrived and no caller waits.
-    void expect(std::size_t count) noexcept;
+    /// Counts to `count` again, once all have arrived and no caller waits.
+    void reset(std::size_t count) noexcept;
 
   private:
     detail::device &device_;
@@ -93,9 +96,6 @@ class FULT_API completion_queue final : public completion {
     /// Adds a user-defined entry. If memory for it cannot be allocated, the program ends with a message; an
     /// operation without memory for its entry does not start.
     void complete(const completion_event &event) noexcept override;
-    void expect_one() override;
-    void complete_expected(const completion_event &event) noexcept override;
-    void cancel_expected() noexcept override;
 
     /// Takes the oldest entry, if any. If there is none it makes progress, and lets other tasks run as
     /// request::test does.
@@ -105,6 +105,9 @@ class FULT_API completion_queue final : public completion {
     completion_event pop() noexcept;
 
   private:
+    void expect_one() override;
+    void complete_expected(const completion_event &event) noexcept override;
+    void cancel_expected() noexcept override;
     void make_room();
     fult::detail::waiter *add(const completion_event &event) noexcept;
     completion_event take_first() noexcept;

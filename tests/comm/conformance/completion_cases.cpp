@@ -25,7 +25,7 @@ void synchronized(party &p) {
             out.push_back(bytes_of(round + size, size));
             in.emplace_back(size);
         }
-        through.expect(2 * std::size(sizes) + 2);
+        through.reset(2 * std::size(sizes) + 2);
         for (std::uint32_t i = 0; i < std::size(sizes); ++i) {
             p.world.irecv(in[i].data(), sizes[i], p.previous(), i, through);
             p.world.isend(out[i].data(), sizes[i], p.next(), i, through);
@@ -142,7 +142,7 @@ void notifies_handlers(party &p) {
     require_equal(small, 5, "the one that fits");
     remote_region wrong = all[static_cast<std::size_t>(p.next())];
     wrong.size = 1 << 20;
-    too_long.expect(1);
+    too_long.reset(1);
     iget(p.world, &small, sizeof small, wrong, 800'000, too_long);
     require_error(errc::refused, [&] { too_long.wait(); });
     require_throw<std::out_of_range>([&] { p.world.isend(nullptr, 0, p.size, 0, too_long); });
