@@ -84,7 +84,7 @@ int fult_spawn_with(fult_task_t *out, fult_function_t function, void *argument, 
     return status_of([&] {
         auto handle = fult::detail::spawn_closure_with<c_call, void *>(fult::detail::options_of(*attr),
                                                                        {function, argument});
-        hand_over(out, handle.release("fult_spawn_with"));
+        hand_over(out, fult::detail::handle_access::release(handle, "fult_spawn_with"));
     });
 }
 

@@ -63,14 +63,15 @@ class task_owner {
     /// the program. From any thread; does not suspend.
     void detach() noexcept { detach_task(release("detach")); }
 
-    /// Internal to the library.
-    task *get() const noexcept { return task_; }
-    /// Internal to the library.
+  protected:
+    /// @cond internal
+    friend struct handle_access;
     task *release(const char *call) noexcept {
         if (!task_) [[unlikely]]
             misuse(call, "the handle owns no task: it was joined, detached or moved from");
         return std::exchange(task_, nullptr);
     }
+    /// @endcond
 
   private:
     void detach_if_owned() noexcept {
@@ -80,6 +81,14 @@ class task_owner {
 
     task *task_ = nullptr;
 };
+
+/// @cond internal
+// For functions that take handles.
+struct handle_access {
+    static task *get(const task_owner &from) noexcept { return from.task_; }
+    static task *release(task_owner &from, const char *call) noexcept { return from.release(call); }
+};
+/// @endcond
 } // namespace detail
 
 /// Owns a task whose callable returns R (void, references and move-only types included). Movable, not

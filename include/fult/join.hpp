@@ -77,12 +77,12 @@ class first_exception {
 template <class Range> std::size_t first_of_range(const Range &handles, const std::stop_token *stop) {
     std::vector<task *> tasks;
     for (const auto &each : handles)
-        tasks.push_back(each.get());
+        tasks.push_back(handle_access::get(each));
     return await_any(tasks.data(), tasks.size(), stop);
 }
 
 template <class... H> std::size_t first_of_these(const std::stop_token *stop, const H &...handles) {
-    task *const tasks[] = {handles.get()...};
+    task *const tasks[] = {handle_access::get(handles)...};
     return await_any(tasks, sizeof...(H), stop);
 }
 } // namespace detail
@@ -102,7 +102,7 @@ template <handle_range Range> void wait_all(const Range &handles) {
         tasks.reserve(std::ranges::size(handles));
     for (const auto &each : handles)
         if (each.valid())
-            tasks.push_back(each.get());
+            tasks.push_back(detail::handle_access::get(each));
     detail::await_all(tasks.data(), tasks.size());
 }
 
@@ -111,7 +111,7 @@ template <class... H>
 requires(detail::is_handle<H> &&...) void wait_all(const H &...handles) {
     detail::task *tasks[sizeof...(H) + 1];
     std::size_t count = 0;
-    ((handles.valid() ? void(tasks[count++] = handles.get()) : void()), ...);
+    ((handles.valid() ? void(tasks[count++] = detail::handle_access::get(handles)) : void()), ...);
     detail::await_all(tasks, count);
 }
 
