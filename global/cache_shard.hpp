@@ -10,7 +10,7 @@
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/platform.hpp>
 #include <fult/global/pointer.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult::global::detail {
 

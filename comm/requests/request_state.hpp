@@ -9,7 +9,7 @@
 #include <fult/comm/request.hpp>
 #include <fult/detail/address.hpp>
 #include <fult/detail/assertion.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 #include "comm/device/device.hpp"
 #include "comm/protocol/operation.hpp"

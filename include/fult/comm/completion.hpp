@@ -15,7 +15,7 @@
 
 #include <fult/comm/endpoint.hpp>
 #include <fult/comm/one_sided.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult::comm {
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <fult/detail/exceptions.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 

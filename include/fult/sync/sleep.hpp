@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include <fult/detail/mistake.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 

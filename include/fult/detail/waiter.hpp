@@ -16,7 +16,7 @@
 #include <fult/detail/platform.hpp>
 #include <fult/detail/task_words.hpp>
 #include <fult/detail/wait_record.hpp>
-#include <fult/sync/deadline.hpp>
+#include <fult/detail/deadline.hpp>
 #include <fult/task_id.hpp>
 
 namespace fult::detail {
