@@ -7,6 +7,7 @@
 
 #include <fult/comm/completion.hpp>
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/misuse.hpp>
 
 #include "global/state.hpp"
 

@@ -9,13 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <ranges>
-#include <type_traits>
-#include <vector>
 
 #include <fult/comm/endpoint.hpp>
 #include <fult/comm/one_sided.hpp>
-#include <fult/detail/waiter.hpp>
 
 namespace fult::comm {
 
@@ -23,6 +19,8 @@ namespace fult::comm {
 namespace detail {
 class device;
 struct completion_access;
+struct synchronizer_state;
+struct completion_queue_state;
 } // namespace detail
 /// @endcond
 
@@ -77,11 +75,8 @@ class FULT_API synchronizer final : public completion {
     void reset(std::size_t count) noexcept;
 
   private:
-    detail::device &device_;
-    fult::detail::short_lock lock_;
-    std::size_t left_;
-    completion_event failed_; ///< the first that failed
-    fult::detail::wait_list waiters_;
+    friend struct detail::synchronizer_state;
+    alignas(8) std::byte state_[80];
 };
 
 /// Ended operations, in order of arrival. Any thread may take them out.
@@ -91,7 +86,7 @@ class FULT_API completion_queue final : public completion {
     explicit completion_queue(const endpoint &ep);
     completion_queue(const completion_queue &) = delete;
     completion_queue &operator=(const completion_queue &) = delete;
-    ~completion_queue() = default; ///< not before the last notification
+    ~completion_queue(); ///< not before the last notification
 
     /// Adds a user-defined entry. If memory for it cannot be allocated, the program ends with a message; an
     /// operation without memory for its entry does not start.
@@ -108,18 +103,8 @@ class FULT_API completion_queue final : public completion {
     void expect_one() override;
     void complete_expected(const completion_event &event) noexcept override;
     void cancel_expected() noexcept override;
-    void make_room();
-    fult::detail::waiter *add(const completion_event &event) noexcept;
-    completion_event take_first() noexcept;
-    std::optional<completion_event> take() noexcept;
-    detail::device &device_;
-    fult::detail::short_lock lock_;
-    std::vector<completion_event>
-        ring_;                 ///< its size is 0 or a power of two; has room for all expected entries
-    std::size_t first_ = 0;    ///< the oldest entry
-    std::size_t count_ = 0;    ///< number of entries
-    std::size_t expected_ = 0; ///< number of operations in progress
-    fult::detail::wait_list waiters_;
+    friend struct detail::completion_queue_state;
+    alignas(8) std::byte state_[80];
 };
 
 /// Like the calls without `object`, which is notified in place of a request; `user_data` identifies the
