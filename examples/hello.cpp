@@ -19,6 +19,6 @@ int main() {
     fult::runtime runtime; // main is a task from here on
     const std::vector<int> numbers(1'000'000, 3);
     const long total = sum(numbers);
-    std::printf("%ld, by %u workers\n", total, fult::worker_count());
+    std::printf("%ld, by %d workers\n", total, fult::worker_count());
     return total == 3'000'000 ? 0 : 1;
 }

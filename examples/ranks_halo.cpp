@@ -60,6 +60,6 @@ int main() {
             return 1;
     if (rank == 0)
         std::printf("%zu ranks agree with one: cell 10 has %.6f\n", count, now[10]);
-    ranks.barrier(); // a region must live until no rank uses it
+    fult::comm::barrier(world); // a region must live until no rank uses it
     return 0;
 }

@@ -36,7 +36,7 @@ int main() {
 
     // The first exception also stops the group; wait() rethrows it.
     bool caught = false;
-    group.spawn([&](const std::stop_token &stop) { never.wait(stop); });
+    group.spawn([&](const std::stop_token &stop) { (void)never.wait(stop); });
     group.spawn([] { throw std::runtime_error("nothing to be found here"); });
     try {
         group.wait();

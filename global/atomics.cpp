@@ -7,6 +7,7 @@
 
 #include <fult/comm/completion.hpp>
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/misuse.hpp>
 
 #include "global/state.hpp"
 
@@ -83,7 +84,7 @@ void memory_state::reply(int to, std::uint32_t tag, std::uint64_t value) noexcep
             return;
         auto late = std::make_unique<late_reply>();
         late->value = value;
-        comm::isend(replies, &late->value, sizeof value, to, tag, *late);
+        replies.isend(&late->value, sizeof value, to, tag, *late);
         (void)late.release();
     } catch (const comm::error &) { // the rank has ended, and waits for nothing
     } catch (const std::bad_alloc &) {

@@ -9,8 +9,8 @@
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/platform.hpp>
+#include <fult/detail/waiter.hpp>
 #include <fult/global/pointer.hpp>
-#include <fult/sync/waiter.hpp>
 
 namespace fult::global::detail {
 

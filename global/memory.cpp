@@ -148,17 +148,20 @@ comm::request memory::start_read(place from, void *to, std::size_t bytes) {
 comm::request memory::start_write(place to, const void *from, std::size_t bytes) {
     return comm::iput(state_->replies, from, bytes, state_->region_of("iput", to, bytes), to.offset());
 }
-void memory::start_read(place from, void *to, std::size_t bytes, comm::completion &when, std::uint64_t note) {
-    comm::iget(state_->replies, to, bytes, state_->region_of("iget", from, bytes), from.offset(), when, note);
+void memory::start_read(place from, void *to, std::size_t bytes, comm::completion &object,
+                        std::uint64_t user_data) {
+    comm::iget(state_->replies, to, bytes, state_->region_of("iget", from, bytes), from.offset(), object,
+               user_data);
 }
-void memory::start_write(place to, const void *from, std::size_t bytes, comm::completion &when,
-                         std::uint64_t note) {
-    comm::iput(state_->replies, from, bytes, state_->region_of("iput", to, bytes), to.offset(), when, note);
+void memory::start_write(place to, const void *from, std::size_t bytes, comm::completion &object,
+                         std::uint64_t user_data) {
+    comm::iput(state_->replies, from, bytes, state_->region_of("iput", to, bytes), to.offset(), object,
+               user_data);
 }
 
-void memory::write_and_signal(place to, const void *from, std::size_t bytes, comm::endpoint &at,
-                              std::int64_t tag) {
-    comm::put_signal(at, from, bytes, state_->region_of("put_signal", to, bytes), to.offset(), tag);
+void memory::write_and_signal(place to, const void *from, std::size_t bytes, comm::endpoint &ep,
+                              comm::tag_type tag) {
+    comm::put_signal(ep, from, bytes, state_->region_of("put_signal", to, bytes), to.offset(), tag);
 }
 
 namespace {

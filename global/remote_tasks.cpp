@@ -167,7 +167,7 @@ reply_owner start_at(memory &in, int rank, std::uint64_t function, const void *a
     auto reply = std::make_unique<remote_reply>(state, rank, function, result);
     state.replies_pending.add_one();
     try {
-        comm::irecv(state.replies, reply->bytes.data(), reply->bytes.size(), rank, reply->tag, *reply);
+        state.replies.irecv(reply->bytes.data(), reply->bytes.size(), rank, reply->tag, *reply);
     } catch (...) {
         state.tags.give(reply->tag);
         state.replies_pending.end_one();

@@ -5,7 +5,7 @@
 
 #include <fult/blocking.hpp>
 #include <fult/detail/service.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 #include "below.hpp"
 #include "engine.hpp"

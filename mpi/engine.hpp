@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 #include "entry_lock.hpp"
 #include "operation.hpp"

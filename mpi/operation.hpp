@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include <fult/detail/assertion.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 #include "abi.hpp"
 #include "facts.hpp"

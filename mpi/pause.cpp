@@ -26,7 +26,7 @@ bool look_whether_crowded() noexcept {
     const auto processors = static_cast<unsigned>(CPU_COUNT(&fult::detail::processors_at_start()));
     const bool all = processors == static_cast<unsigned>(::sysconf(_SC_NPROCESSORS_ONLN));
     const unsigned ranks = all ? fult::detail::ranks_on_this_host() : 1;
-    return ranks * std::max(fult::worker_count(), 1u) > processors;
+    return ranks * static_cast<unsigned>(std::max(fult::worker_count(), 1)) > processors;
 }
 
 } // namespace

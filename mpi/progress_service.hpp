@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include <fult/detail/service.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 #include "engine.hpp"
 #include "pause.hpp"

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult::mpi {
 

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 #include "fult/scheduler/timers.hpp"
 

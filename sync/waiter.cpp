@@ -3,7 +3,7 @@
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/forked.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 #include <fult/this_task.hpp>
 
 #include "fult/base/spin_lock.hpp"

@@ -53,7 +53,7 @@ TEST_F(life_of_a_task, when_uncontended) {
         EXPECT_FALSE(slot->context);
         return 6 * 7;
     });
-    EXPECT_EQ(child.get(), slot);
+    EXPECT_EQ(fult::detail::handle_access::get(child), slot);
     EXPECT_EQ(home->run.next, slot + 1);
     EXPECT_TRUE(is_private(slot));
     EXPECT_FALSE(is_public(slot));
@@ -184,7 +184,7 @@ TEST_F(life_of_a_task, when_it_yields) {
 
 TEST_F(life_of_a_task, when_it_is_given_to_a_worker) {
     auto child = fult::spawn_pinned(0, [] { return 1; });
-    const task *slot = child.get();
+    const task *slot = fult::detail::handle_access::get(child);
     EXPECT_TRUE(home->tasks.pinned().contains(slot_of(slot)));
     EXPECT_FALSE(is_public(slot));
     EXPECT_EQ(slot->state.load(), ready_pinned);

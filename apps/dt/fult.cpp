@@ -42,7 +42,7 @@ class task_ranks {
 
     int rank() const { return context_.rank(); }
     int size() const { return context_.size(); }
-    void barrier() { context_.barrier(); }
+    void barrier() { fult::comm::barrier(context_.world()); }
     double sum(double mine) { return fult::comm::allreduce(context_.world(), mine, std::plus<>{}); }
 
     template <class Done> double run_nodes(const problem &given, const graph &of, const Done &done) {

@@ -13,7 +13,7 @@ class fult_execution {
   public:
     static constexpr const char *name = "FULT";
 
-    unsigned workers() const { return fult::worker_count(); }
+    unsigned workers() const { return static_cast<unsigned>(fult::worker_count()); }
 
     template <class Body> void for_ranges(std::int64_t count, const Body &body) const {
         fult::parallel_for_ranges(std::int64_t{0}, count, body);

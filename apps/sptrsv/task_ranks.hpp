@@ -33,7 +33,7 @@ class task_ranks {
 
     int rank() const { return context_.rank(); }
     int size() const { return context_.size(); }
-    void barrier() { context_.barrier(); }
+    void barrier() { fult::comm::barrier(context_.world()); }
     std::int64_t sum(std::int64_t mine) {
         return fult::comm::allreduce(context_.world(), mine, std::plus<>{});
     }

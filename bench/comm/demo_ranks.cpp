@@ -37,13 +37,13 @@ std::uint64_t talk(comm::endpoint &world, std::uint32_t pair, std::uint32_t roun
 // Returns true if all answers were correct on both ranks. Each round of a pair has two messages.
 bool row(comm::context &ranks, const char *what, std::uint32_t pairs, std::uint32_t rounds) {
     std::atomic<std::uint64_t> wrong{0};
-    ranks.barrier();
+    comm::barrier(ranks.world());
     const double seconds = bench::timed([&] {
         std::vector<fult::handle<void>> tasks;
         for (std::uint32_t pair = 0; pair < pairs; ++pair)
             tasks.push_back(fult::spawn([&, pair] { wrong += talk(ranks.world(), pair, rounds); }));
         fult::join_all(tasks);
-        ranks.barrier();
+        comm::barrier(ranks.world());
     });
     const auto all_wrong = comm::allreduce(ranks.world(), wrong.load(), std::plus<>{});
     const double messages = 2.0 * pairs * rounds;

@@ -23,7 +23,7 @@ class connection {
     }
 
     int rank() const noexcept { return net_.rank(); }
-    static unsigned workers() noexcept { return fult::worker_count(); }
+    static unsigned workers() noexcept { return static_cast<unsigned>(fult::worker_count()); }
     fult::comm::endpoint &world() noexcept { return net_.world(); }
     const char *route() const { return net_.route_to(other_); }
 

@@ -1,7 +1,7 @@
 // An MPI, called by tasks: the program is linked with fult-mpi's layer on that MPI.
 #pragma once
 
-#include <fult/handle.hpp>
+#include <fult/join.hpp>
 #include <fult/runtime.hpp>
 #include <fult/spawn.hpp>
 
@@ -18,7 +18,7 @@ class connection : private runtime_of_rank, public mpi_connection {
   public:
     explicit connection(bool threads) : mpi_connection(threads) {}
 
-    static unsigned workers() noexcept { return fult::worker_count(); }
+    static unsigned workers() noexcept { return static_cast<unsigned>(fult::worker_count()); }
 
     template <class Function> void tasks(unsigned long n, Function function) {
         std::vector<decltype(fult::spawn(function, 0UL))> all(n);

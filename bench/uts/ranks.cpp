@@ -236,7 +236,7 @@ class tree_search {
 };
 
 int search_together(comm::context &ranks, const uts::command_line &wanted) {
-    ranks.barrier();
+    comm::barrier(ranks.world());
     tree_search search(ranks);
     totals own, found;
     const double seconds = timed([&] {
@@ -249,7 +249,7 @@ int search_together(comm::context &ranks, const uts::command_line &wanted) {
     const auto gifts = comm::allreduce(ranks.world(), search.gifts(), std::plus<>{});
     const auto most =
         comm::allreduce(ranks.world(), own.nodes, [](auto a, auto b) { return std::max(a, b); });
-    const unsigned workers = comm::allreduce(ranks.world(), fult::worker_count(), std::plus<>{});
+    const int workers = comm::allreduce(ranks.world(), fult::worker_count(), std::plus<>{});
     const uts::named_tree *known = uts::find_tree(wanted.tree);
     const std::string wrong = known ? uts::compare(found, known->answer) : std::string();
     if (ranks.rank() != 0)

@@ -56,7 +56,7 @@ template <class Operation> struct bound_operation final : Operation, callback {
         this->run = [](callback &due) noexcept { static_cast<bound_operation &>(due).end(); };
     }
     void end() noexcept {
-        object->complete_expected({this->envelope, this->failure, user_data});
+        completion_access::complete_expected(*object, {this->envelope, this->failure, user_data});
         drop();
     }
     void drop() noexcept {
@@ -70,10 +70,10 @@ template <class Operation> struct bound_operation final : Operation, callback {
 // One expected operation of a completion object, cancelled if the operation does not start.
 class expectation {
   public:
-    explicit expectation(completion &object) : object_(&object) { object.expect_one(); }
+    explicit expectation(completion &object) : object_(&object) { completion_access::expect_one(object); }
     ~expectation() {
         if (object_)
-            object_->cancel_expected();
+            completion_access::cancel_expected(*object_);
     }
     expectation(const expectation &) = delete;
     expectation &operator=(const expectation &) = delete;
@@ -91,7 +91,7 @@ template <class Operation> using begun = std::unique_ptr<bound_operation<Operati
 
 void begin(std::unique_ptr<bound_operation<access>> a) {
     FULT_ASSERT(a->endpoint && a->finished);
-    a->object->expect_one(); // nothing can fail from here on
+    completion_access::expect_one(*a->object); // nothing can fail from here on
     const begun<access> kept(a.release());
     kept->endpoint->device.remote_memory().begin(*kept);
 }
@@ -102,15 +102,15 @@ void completion::expect_one() {}
 void completion::complete_expected(const completion_event &event) noexcept { complete(event); }
 void completion::cancel_expected() noexcept {}
 
-void isend(endpoint &ep, const void *data, std::size_t size, int destination, std::int64_t tag,
-           completion &object, std::uint64_t user_data) {
-    endpoint_state &state = state_of(ep, "isend");
+void endpoint::isend(const void *data, std::size_t size, int destination, std::int64_t tag,
+                     completion &object, std::uint64_t user_data) {
+    endpoint_state &state = state_of(*this, "isend");
     const std::uint32_t its_tag = state.check_destination("isend", destination, tag);
     expectation end(object);
     if (const int to = state.world_rank(destination);
         size <= state.device.eager_limit(to) && state.device.send_now(state, to, its_tag, data, size)) {
         end.detach();
-        object.complete_expected({{destination, its_tag, size}, errc::none, user_data});
+        completion_access::complete_expected(object, {{destination, its_tag, size}, errc::none, user_data});
         return;
     }
     auto s = std::make_unique<bound_operation<send_operation>>(object, user_data);
@@ -120,13 +120,13 @@ void isend(endpoint &ep, const void *data, std::size_t size, int destination, st
     state.device.send(*kept);
 }
 
-void irecv(endpoint &ep, void *data, std::size_t size, int source, std::int64_t tag, completion &object,
-           std::uint64_t user_data) {
-    endpoint_state &state = state_of(ep, "irecv");
+void endpoint::irecv(void *data, std::size_t size, int source, std::int64_t tag, completion &object,
+                     std::uint64_t user_data) {
+    endpoint_state &state = state_of(*this, "irecv");
     state.check_source("irecv", source, tag);
     auto r = std::make_unique<bound_operation<receive>>(object, user_data);
     describe_receive(*r, state, data, size, source, tag);
-    object.expect_one(); // nothing can fail from here on
+    completion_access::expect_one(object); // nothing can fail from here on
     const begun<receive> kept(r.release());
     state.device.post(*kept);
 }

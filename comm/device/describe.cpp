@@ -173,7 +173,7 @@ std::string describe_departure(const operation &op) {
 }
 
 std::string where_tasks_wait() {
-    const int number = fult::dump_signal();
+    const int number = fult::detail::dump_signal();
     const char *name = number != 0 ? ::sigabbrev_np(number) : "USR1";
     const std::string kill =
         "`kill -" + (name ? std::string(name) : std::to_string(number)) + "` of its process";

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <fult/detail/service.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 #include "comm/device/arrivals.hpp"
 #include "comm/device/deliveries.hpp"

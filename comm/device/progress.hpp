@@ -6,7 +6,7 @@
 
 #include <fult/detail/completion.hpp>
 #include <fult/detail/service.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 #include <fult/this_task.hpp>
 
 #include "comm/device/receive_path.hpp"

@@ -1,7 +1,7 @@
 // Common part of the functions of endpoint.
 #pragma once
 
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 #include "comm/device/endpoint_state.hpp"
 #include "comm/requests/request_state.hpp"

@@ -35,42 +35,53 @@ struct pieces_receive final : receive_request {
 
 // True if it is a short message of this rank to itself, which is copied so that the call need not wait for
 // its receive.
-bool is_copied(const endpoint_state &state, std::size_t size, int to, bool synchronous) noexcept {
-    return !synchronous && to == state.rank && size <= state.device.eager_limit(state.device.rank());
+bool is_copied(const endpoint_state &state, std::size_t size, int to) noexcept {
+    return to == state.rank && size <= state.device.eager_limit(state.device.rank());
 }
 void send_copy(endpoint_state &state, const message_source &bytes, std::size_t size, std::uint32_t tag) {
     const std::unique_ptr<std::byte[]> copy(new std::byte[size]);
     bytes.read(0, copy.get(), size);
     state.device.send_now(state, state.device.rank(), tag, copy.get(), size);
 }
-
-} // namespace
-
-void endpoint::send(const message_source &from, std::size_t size, int destination, std::int64_t tag,
-                    bool synchronous) {
-    endpoint_state &state = state_of(*this, "send");
-    const std::uint32_t its_tag = state.check_destination("send", destination, tag);
-    if (is_copied(state, size, destination, synchronous)) {
-        send_copy(state, from, size, its_tag);
-        return;
-    }
+void send_pieces(endpoint_state &state, const message_source &from, std::size_t size, int destination,
+                 std::uint32_t tag, bool synchronous, const char *call) {
     blocking_send s;
-    describe_send(s, state, &from, size, destination, its_tag);
+    describe_send(s, state, &from, size, destination, tag);
     s.is_scattered = true;
     s.is_synchronous = synchronous;
     if (s.carry_out(state.device) != errc::none)
-        throw_failure(s, "send");
+        throw_failure(s, call);
 }
 
-request endpoint::isend(const message_source &from, std::size_t size, int destination, std::int64_t tag,
-                        bool synchronous) {
+} // namespace
+
+void endpoint::send(const message_source &from, std::size_t size, int destination, std::int64_t tag) {
+    endpoint_state &state = state_of(*this, "send");
+    const std::uint32_t its_tag = state.check_destination("send", destination, tag);
+    if (is_copied(state, size, destination))
+        send_copy(state, from, size, its_tag);
+    else
+        send_pieces(state, from, size, destination, its_tag, false, "send");
+}
+
+void endpoint::ssend(const message_source &from, std::size_t size, int destination, std::int64_t tag) {
+    endpoint_state &state = state_of(*this, "ssend");
+    const std::uint32_t its_tag = state.check_destination("ssend", destination, tag);
+    send_pieces(state, from, size, destination, its_tag, true, "ssend");
+}
+
+request endpoint::isend(const message_source &from, std::size_t size, int destination, std::int64_t tag) {
     endpoint_state &state = state_of(*this, "isend");
     const std::uint32_t its_tag = state.check_destination("isend", destination, tag);
-    if (is_copied(state, size, destination, synchronous)) {
+    if (is_copied(state, size, destination)) {
         send_copy(state, from, size, its_tag);
         return request(status{destination, its_tag, size});
     }
-    return begin_send(&from, true, size, destination, tag, synchronous, "isend");
+    return begin_send(&from, true, size, destination, tag, false, "isend");
+}
+
+request endpoint::issend(const message_source &from, std::size_t size, int destination, std::int64_t tag) {
+    return begin_send(&from, true, size, destination, tag, true, "issend");
 }
 
 status endpoint::recv(message_target &to, std::size_t size, int source, std::int64_t tag) {
@@ -117,7 +128,7 @@ request endpoint::isend(std::span<const const_buffer> buffers, int destination, 
     endpoint_state &state = state_of(*this, "isend");
     const std::uint32_t its_tag = state.check_destination("isend", destination, tag);
     const std::size_t size = piece_cursor<const_buffer>::total(buffers);
-    if (is_copied(state, size, destination, false)) {
+    if (is_copied(state, size, destination)) {
         send_copy(state, pieces_source(buffers), size, its_tag);
         return request(status{destination, its_tag, size});
     }

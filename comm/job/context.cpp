@@ -70,10 +70,6 @@ endpoint context::make_endpoint(endpoint_options options) {
     fult::detail::check_not_forked();
     return job_->make_endpoint(std::move(options));
 }
-void context::barrier() {
-    fult::detail::check_not_forked();
-    job_->barrier();
-}
 bool context::progress() noexcept {
     fult::detail::check_not_forked();
     return job_->progress();

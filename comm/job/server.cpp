@@ -42,7 +42,8 @@ server::~server() {
 }
 
 void server::run() noexcept {
-    const unsigned looks = processors_at_start() > worker_count() ? looks_alone : looks_among_workers;
+    const unsigned looks =
+        processors_at_start() > static_cast<unsigned>(worker_count()) ? looks_alone : looks_among_workers;
     progress_engine &engine = device_.engine();
     unsigned idle = 0;
     while (!ending_.load(std::memory_order_acquire)) {

@@ -197,11 +197,11 @@ void wait_all(std::span<request> all) {
 }
 
 void detail::wait_all_of(std::span<request *const> all) {
-    fult::comm::await_all(all);
+    await_all_of(all);
     take_all(all.size(), [&](std::size_t i) { return all[i]; });
 }
 
-void await_all(std::span<request *const> all) noexcept {
+void detail::await_all_of(std::span<request *const> all) noexcept {
     detail::await_all(all.size(), [&](std::size_t i) { return all[i] ? all[i]->target_ : nullptr; });
 }
 

@@ -84,7 +84,7 @@ int fult_spawn_with(fult_task_t *out, fult_function_t function, void *argument, 
     return status_of([&] {
         auto handle = fult::detail::spawn_closure_with<c_call, void *>(fult::detail::options_of(*attr),
                                                                        {function, argument});
-        store_handle(out, handle.release("fult_spawn_with"));
+        store_handle(out, fult::detail::handle_access::release(handle, "fult_spawn_with"));
     });
 }
 
@@ -147,8 +147,8 @@ fult_task_id_t fult_task_id(fult_task_t t) { return t ? fult::detail::id_of(task
 fult_task_id_t fult_self(void) { return fult::in_task() ? fult::this_task::id().value() : 0; }
 void fult_signal(fult_task_id_t id) { fult::signal(fult::task_id::from_value(id)); }
 
-unsigned fult_worker_count(void) { return fult::worker_count(); }
-int fult_worker(void) { return fult::in_task() ? static_cast<int>(fult::this_task::worker()) : -1; }
+unsigned fult_worker_count(void) { return static_cast<unsigned>(fult::worker_count()); }
+int fult_worker(void) { return fult::in_task() ? fult::this_task::worker() : -1; }
 
 int fult_dump_tasks(int descriptor) {
     if (fult::worker_count() == 0)

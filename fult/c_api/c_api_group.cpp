@@ -6,9 +6,9 @@
 #include <vector>
 
 #include <fult/fult.h>
+#include <fult/join.hpp>
 #include <fult/task_group.hpp>
 #include <fult/task_local.hpp>
-#include <fult/when.hpp>
 
 #include "c_api.hpp"
 #include "c_handles.hpp"

@@ -492,11 +492,11 @@ runtime::runtime(const options &opts) { detail::start_engine(opts); }
 runtime::~runtime() { detail::stop_engine(); }
 const options &runtime::in_force() const noexcept { return detail::engine_options(); }
 
-unsigned worker_count() noexcept {
+int worker_count() noexcept {
     const detail::worker *here = detail::this_worker();
     const detail::team_visit visit(here);
     const detail::worker_team *team = detail::visited_team(here, visit);
-    return team ? team->count() : 0;
+    return team ? static_cast<int>(team->count()) : 0;
 }
 
 } // namespace fult

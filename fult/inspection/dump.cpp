@@ -275,7 +275,7 @@ void dump_tasks(std::ostream &to) {
     to.flush();
 }
 
-int dump_signal() noexcept {
+int detail::dump_signal() noexcept {
     const detail::worker *here = detail::this_worker();
     const detail::team_visit visit(here);
     const detail::worker_team *team = detail::visited_team(here, visit);

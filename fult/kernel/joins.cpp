@@ -238,11 +238,11 @@ std::size_t await_any(task *const *tasks, std::size_t count, const std::stop_tok
     for (; asked < count; ++asked) {
         if (!tasks[asked] || is_joined_by(tasks[asked], ends)) // the same handle may be there twice
             continue;
-        if (!set_joiner(tasks[asked], word_of(&ends), "when_any"))
+        if (!set_joiner(tasks[asked], word_of(&ends), "wait_any"))
             break;
         ++ended;
     }
-    const waiting_for what{"when_any", count != 0 ? tasks[0] : nullptr};
+    const waiting_for what{"wait_any", count != 0 ? tasks[0] : nullptr};
     if (asked == count && ended != 0)
         ends.wait(what);
     ended -= withdraw(tasks, asked, ends);

@@ -2,7 +2,7 @@
 #include <system_error>
 
 #include <fult/blocking.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 #include "fult/engine/blocking_pool.hpp"
 #include "fult/engine/engine.hpp"

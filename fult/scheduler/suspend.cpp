@@ -120,7 +120,7 @@ void wait() noexcept { detail::suspend_until_signaled(true); }
 
 task_id id() noexcept { return detail::to_id(detail::here("this_task::id")->current); }
 
-unsigned worker() noexcept { return detail::here("this_task::worker")->index; }
+int worker() noexcept { return static_cast<int>(detail::here("this_task::worker")->index); }
 
 std::string_view name() noexcept {
     const detail::task *self = detail::here("this_task::name")->current;

@@ -19,7 +19,7 @@
 #include <chrono>
 #include <stop_token>
 
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 
@@ -67,8 +67,8 @@ wait_status wait_readable_for(int descriptor, const std::chrono::duration<Rep, P
 }
 /// Ends at whichever comes first.
 template <class Rep, class Period>
-wait_status wait_readable_for(int descriptor, const std::chrono::duration<Rep, Period> &duration,
-                              const std::stop_token &stop) {
+wait_status wait_readable_for(int descriptor, const std::stop_token &stop,
+                              const std::chrono::duration<Rep, Period> &duration) {
     return detail::wait_descriptor_until(descriptor, detail::direction::reading, &stop,
                                          detail::deadline_after(duration));
 }
@@ -79,8 +79,8 @@ wait_status wait_readable_until(int descriptor, const std::chrono::time_point<Cl
 }
 /// Ends at whichever comes first.
 template <class Clock, class Duration>
-wait_status wait_readable_until(int descriptor, const std::chrono::time_point<Clock, Duration> &time,
-                                const std::stop_token &stop) {
+wait_status wait_readable_until(int descriptor, const std::stop_token &stop,
+                                const std::chrono::time_point<Clock, Duration> &time) {
     return detail::wait_descriptor_until(descriptor, detail::direction::reading, &stop, time);
 }
 
@@ -100,8 +100,8 @@ wait_status wait_writable_for(int descriptor, const std::chrono::duration<Rep, P
 }
 /// Ends at whichever comes first.
 template <class Rep, class Period>
-wait_status wait_writable_for(int descriptor, const std::chrono::duration<Rep, Period> &duration,
-                              const std::stop_token &stop) {
+wait_status wait_writable_for(int descriptor, const std::stop_token &stop,
+                              const std::chrono::duration<Rep, Period> &duration) {
     return detail::wait_descriptor_until(descriptor, detail::direction::writing, &stop,
                                          detail::deadline_after(duration));
 }
@@ -112,8 +112,8 @@ wait_status wait_writable_until(int descriptor, const std::chrono::time_point<Cl
 }
 /// Ends at whichever comes first.
 template <class Clock, class Duration>
-wait_status wait_writable_until(int descriptor, const std::chrono::time_point<Clock, Duration> &time,
-                                const std::stop_token &stop) {
+wait_status wait_writable_until(int descriptor, const std::stop_token &stop,
+                                const std::chrono::time_point<Clock, Duration> &time) {
     return detail::wait_descriptor_until(descriptor, detail::direction::writing, &stop, time);
 }
 

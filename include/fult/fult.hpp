@@ -5,6 +5,7 @@
 #include <fult/detail/language.hpp>
 
 #include <fult/handle.hpp>
+#include <fult/join.hpp>
 #include <fult/options.hpp>
 #include <fult/runtime.hpp>
 #include <fult/spawn.hpp>
@@ -13,4 +14,3 @@
 #include <fult/task_local.hpp>
 #include <fult/this_task.hpp>
 #include <fult/version.hpp>
-#include <fult/when.hpp>

@@ -4,15 +4,9 @@
 
 #include <concepts>
 #include <cstddef>
-#include <iterator>
-#include <ranges>
-#include <span>
 #include <stop_token>
-#include <type_traits>
 #include <utility>
-#include <vector>
 
-#include <fult/detail/exceptions.hpp>
 #include <fult/detail/fast_path.hpp>
 #include <fult/detail/mistake.hpp>
 #include <fult/detail/misuse.hpp>
@@ -51,8 +45,6 @@ class task_owner {
 
     /// True if it owns a task to join: false after join, detach or a move.
     [[nodiscard]] bool valid() const noexcept { return task_ != nullptr; }
-    /// As valid.
-    explicit operator bool() const noexcept { return valid(); }
 
     /// The id of the task, to signal it. From any thread; does not suspend.
     task_id id() const noexcept { return task_ ? id_of(task_) : task_id{}; }
@@ -60,18 +52,26 @@ class task_owner {
     /// True if the task has ended, so that join returns at once. From any thread; does not suspend.
     [[nodiscard]] bool done() const noexcept { return task_ && is_done(task_); }
 
+    /// Waits for the task to end. The result stays in it: join returns it at once. Returns at once if no task
+    /// is owned. On a task: suspends. On a foreign thread: blocks.
+    void wait() const noexcept {
+        if (task_)
+            await_all(&task_, 1);
+    }
+
     /// Detaches the task: it will not be joined, and its result is dropped. An exception that leaves it ends
     /// the program. From any thread; does not suspend.
     void detach() noexcept { detach_task(release("detach")); }
 
-    /// Internal to the library.
-    task *get() const noexcept { return task_; }
-    /// Internal to the library.
+  protected:
+    /// @cond internal
+    friend struct handle_access;
     task *release(const char *call) noexcept {
         if (!task_) [[unlikely]]
             misuse(call, "the handle owns no task: it was joined, detached or moved from");
         return std::exchange(task_, nullptr);
     }
+    /// @endcond
 
   private:
     void detach_if_owned() noexcept {
@@ -81,6 +81,14 @@ class task_owner {
 
     task *task_ = nullptr;
 };
+
+/// @cond internal
+// For functions that take handles.
+struct handle_access {
+    static task *get(const task_owner &from) noexcept { return from.task_; }
+    static task *release(task_owner &from, const char *call) noexcept { return from.release(call); }
+};
+/// @endcond
 } // namespace detail
 
 /// Owns a task whose callable returns R (void, references and move-only types included). Movable, not
@@ -139,81 +147,5 @@ template <class C, class R> class spawned : public handle<R> {
     /// As handle::join.
     R join() { return detail::join_closure<C, R>(this->release("join")); }
 };
-
-/// A range of handles of one type. (Functions of the same names for other ranges, such as comm::wait_all, are
-/// separate.)
-template <class R>
-concept handle_range = std::ranges::input_range<R> &&
-    std::is_base_of_v<detail::task_owner, std::remove_cvref_t<std::ranges::range_reference_t<R>>>;
-
-/// Waits for many tasks with one wake-up. The results stay in the tasks: join each handle afterwards, which
-/// returns at once. On a task: suspends. On a foreign thread: blocks. Empty handles are ignored.
-template <handle_range Range> void wait_all(const Range &handles) {
-    std::vector<detail::task *> tasks;
-    if constexpr (std::ranges::sized_range<Range>)
-        tasks.reserve(std::ranges::size(handles));
-    for (const auto &each : handles)
-        if (each.valid())
-            tasks.push_back(each.get());
-    if (!tasks.empty()) // spelled out: gcc takes the memory of none for uninitialized elements, and warns
-        detail::await_all(tasks.data(), tasks.size());
-}
-
-/// The same for individual handles, which may be of different types.
-template <class... H>
-requires(std::is_base_of_v<detail::task_owner, H> &&...) void wait_all(const H &...handles) {
-    detail::task *tasks[sizeof...(H) + 1];
-    std::size_t count = 0;
-    ((handles.valid() ? void(tasks[count++] = handles.get()) : void()), ...);
-    detail::await_all(tasks, count);
-}
-
-/// @cond internal
-namespace detail {
-// Joins every handle, even if one throws; rethrow throws the first exception in order.
-class first_exception {
-  public:
-    template <class Call> void keep_from(Call &&call) {
-        FULT_TRY { call(); }
-        FULT_CATCH_ALL {
-            if (!error_)
-                error_ = std::current_exception();
-        }
-    }
-    template <class H> void join(H &handle) {
-        keep_from([&handle] { (void)handle.join(); });
-    }
-    void rethrow() {
-        if (error_)
-            std::rethrow_exception(std::move(error_));
-    }
-
-  private:
-    std::exception_ptr error_;
-};
-} // namespace detail
-/// @endcond
-
-/// Joins many tasks with one wake-up and drops their results. All are joined even if some throw; the first
-/// exception in the order of the handles is rethrown. On a task: suspends. On a foreign thread: blocks.
-template <handle_range Range>
-requires std::ranges::forward_range<Range>
-void join_all(Range &&handles) {
-    wait_all(handles);
-    detail::first_exception errors;
-    for (auto &each : handles)
-        if (each.valid())
-            errors.join(each);
-    errors.rethrow();
-}
-
-/// The same for individual handles, which may be of different types.
-template <class... H>
-requires(std::is_base_of_v<detail::task_owner, std::remove_cvref_t<H>> &&...) void join_all(H &&...handles) {
-    wait_all(handles...);
-    detail::first_exception errors;
-    ((handles.valid() ? errors.join(handles) : void()), ...);
-    errors.rethrow();
-}
 
 } // namespace fult

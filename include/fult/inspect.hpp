@@ -56,8 +56,13 @@ FULT_API std::size_t visit_tasks(const std::function<void(const task_description
 FULT_API void dump_tasks(std::FILE *to = stderr);
 /// The same.
 FULT_API void dump_tasks(std::ostream &to);
-/// The number of that signal, as the running runtime was configured; 0: none. From any thread.
+
+/// @cond internal
+namespace detail {
+// The number of that signal, as the running runtime was configured; 0: none. From any thread.
 FULT_API int dump_signal() noexcept;
+} // namespace detail
+/// @endcond
 
 /// Gives back memory that is idle after a burst of tasks: the idle stacks of all workers and the descriptors
 /// of tasks that have ended. Workers also do this themselves after a sleep of FULT_TRIM_AFTER. Other workers

@@ -29,6 +29,6 @@ class FULT_API runtime {
 
 /// The number of workers; 0 if no runtime is running. From any thread. It stays the same while a runtime of
 /// the program's runs; OpenMP programs on fult-omp may get more.
-FULT_API unsigned worker_count() noexcept;
+FULT_API int worker_count() noexcept;
 
 } // namespace fult

@@ -4,7 +4,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <limits>
 #include <string_view>
 #include <vector>
 
@@ -28,12 +27,6 @@ struct spawn_options {
 /// @cond internal
 namespace detail {
 FULT_API task *take_slot_with(const spawn_options &options); // throws std::system_error, std::out_of_range
-
-// Converts a worker number for spawn_options; numbers above the range of int remain invalid.
-inline int worker_number(unsigned worker) noexcept {
-    constexpr int most = (std::numeric_limits<int>::max)();
-    return worker < static_cast<unsigned>(most) ? static_cast<int>(worker) : most;
-}
 
 // What a task can run: the function, called with its own copies of the arguments.
 template <class F, class... A>
@@ -107,22 +100,21 @@ requires(!detail::spawnable<F, A...>) auto spawn(const spawn_options &, F &&, A 
 }
 /// @endcond
 
-/// Spawns the task on a worker; others may steal it. From any thread; suspends only at the limit, as above.
-/// Errors as above.
+/// Spawns the task on a worker, as spawn_options::worker; others may steal it. From any thread; suspends only
+/// at the limit, as above. Errors as above.
 template <class F, class... A>
 [[nodiscard("the handle detaches the task here: join it, keep it, or call detach()")]] auto
-spawn_on(unsigned worker, F &&function, A &&...arguments) {
-    return spawn(spawn_options{.worker = detail::worker_number(worker)}, std::forward<F>(function),
-                 std::forward<A>(arguments)...);
+spawn_on(int worker, F &&function, A &&...arguments) {
+    return spawn(spawn_options{.worker = worker}, std::forward<F>(function), std::forward<A>(arguments)...);
 }
 
-/// Spawns the task on a worker, pinned to it. From any thread; suspends only at the limit, as above. Errors
-/// as above.
+/// Spawns the task on a worker, as spawn_options::worker, pinned to it. From any thread; suspends only at the
+/// limit, as above. Errors as above.
 template <class F, class... A>
 [[nodiscard("the handle detaches the task here: join it, keep it, or call detach()")]] auto
-spawn_pinned(unsigned worker, F &&function, A &&...arguments) {
-    return spawn(spawn_options{.worker = detail::worker_number(worker), .pinned = true},
-                 std::forward<F>(function), std::forward<A>(arguments)...);
+spawn_pinned(int worker, F &&function, A &&...arguments) {
+    return spawn(spawn_options{.worker = worker, .pinned = true}, std::forward<F>(function),
+                 std::forward<A>(arguments)...);
 }
 
 } // namespace fult

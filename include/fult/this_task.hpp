@@ -31,7 +31,7 @@ FULT_API task_id id() noexcept;
 
 /// The number of the worker that runs this task now: 0 ... worker_count() - 1. May change in any call that
 /// may suspend.
-FULT_API unsigned worker() noexcept;
+FULT_API int worker() noexcept;
 
 /// The name given at spawn; may be empty.
 FULT_API std::string_view name() noexcept;

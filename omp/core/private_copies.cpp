@@ -92,7 +92,7 @@ void private_copies::combine(unsigned sharer, const team_member &here) const {
         if (there.at == here.at)
             combine(c, sharer);
         else
-            spawn_pinned(there.at->worker, [&] { combine(c, sharer); }).join();
+            spawn_pinned(static_cast<int>(there.at->worker), [&] { combine(c, sharer); }).join();
     }
 }
 

@@ -154,7 +154,7 @@ void run_omp_task(task &t) noexcept {
         return run_members(t);
     if (priorities_enabled && !(f = stored_omp_task(&t) = take_by_priority(f))) [[unlikely]]
         return;
-    team_member *const m = f->parent->in()->member_on(this_task::worker());
+    team_member *const m = f->parent->in()->member_on(static_cast<unsigned>(this_task::worker()));
     if (!m) [[unlikely]]
         return pass_to_team(f);
     if (m->at->yielding.last && yielding_task::hold_back(*m, f)) [[unlikely]]

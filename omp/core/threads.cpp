@@ -167,7 +167,7 @@ void grow(unsigned threads) {
 
 // Of the runtime that runs now. `together`: as many are used at once, by one team.
 unsigned begin_with_workers(unsigned together) {
-    const unsigned now = fult::worker_count() < max_workers ? fult::worker_count() : max_workers;
+    const unsigned now = std::min(static_cast<unsigned>(fult::worker_count()), max_workers);
     if (std::getenv("FULT_WORKERS"))
         worker_limit.store(now, std::memory_order_relaxed);
     make_states(now);
@@ -203,7 +203,7 @@ unsigned ensure_workers(unsigned threads) {
             start(threads);
             cannot_grow = false;
             used_together = 0;
-            threads = fult::worker_count();
+            threads = static_cast<unsigned>(fult::worker_count());
             forget_bindings();
         } else {
             grow(threads); // some of the present ones run a region
@@ -308,7 +308,7 @@ thread_state *this_thread() noexcept {
 bool is_here(const thread_state *at) noexcept {
     if (at->worker == thread_state::no_worker)
         return at == foreign_thread;
-    return detail::running_task() && this_task::worker() == at->worker;
+    return detail::running_task() && static_cast<unsigned>(this_task::worker()) == at->worker;
 }
 
 // The initial task of a thread ------------------------------------------------------------------------------------------------

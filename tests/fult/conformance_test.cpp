@@ -118,10 +118,10 @@ TEST_P(conformance, more_living_tasks_than_a_line_of_slots) {
 }
 
 TEST_P(conformance, tasks_for_each_worker) {
-    const unsigned count = fult::worker_count();
+    const int count = fult::worker_count();
     std::vector<handle<void>> all;
     std::atomic<unsigned> wrong{0};
-    for (unsigned i = 0; i < 20 * count; ++i) {
+    for (int i = 0; i < 20 * count; ++i) {
         all.push_back(fult::spawn_pinned(i % count, [&, w = i % count] {
             wrong += this_task::worker() != w ? 1 : 0;
             this_task::yield();

@@ -78,7 +78,7 @@ TEST_P(foreign_test, spawns_many) {
 
 TEST_P(foreign_test, gives_tasks_to_workers) {
     on_a_thread([&] {
-        for (unsigned w = 0; w < GetParam(); ++w)
+        for (int w = 0; w < static_cast<int>(GetParam()); ++w)
             for (int i = 0; i < 20; ++i) {
                 EXPECT_EQ(fult::spawn_pinned(w,
                                              [] {
@@ -141,7 +141,7 @@ TEST(foreign, without_a_runtime_spawn_reports_it) {
         EXPECT_NE(std::string(error.what()).find("no runtime is running"), std::string::npos) << error.what();
     }
     EXPECT_THROW((void)fult::spawn_on(0, [] {}), std::logic_error);
-    EXPECT_EQ(fult::worker_count(), 0u);
+    EXPECT_EQ(fult::worker_count(), 0);
 }
 
 // Foreign threads that do not know when runtimes begin and end. They are busiest where one does: a few calls
@@ -212,7 +212,7 @@ TEST(runtimes_and_threads, a_spawn_is_refused_or_its_task_runs) {
 
 TEST(runtimes_and_threads, calls_that_spawn_nothing_meet_a_runtime_or_none) {
     beside_runtimes threads;
-    threads.add([] { EXPECT_LE(fult::worker_count(), 2u); });
+    threads.add([] { EXPECT_LE(fult::worker_count(), 2); });
     threads.add([] { fult::trim(); });
     threads.add([] { EXPECT_LE(fult::visit_tasks([](const fult::task_description &) {}), 3u); });
     threads.add([] { EXPECT_FALSE(fult::detail::has_services()); });

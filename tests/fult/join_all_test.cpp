@@ -35,7 +35,6 @@ TEST_P(join_all_test, a_range) {
     EXPECT_EQ(sum.load(), 199 * 200 / 2);
     for (const auto &each : all)
         EXPECT_FALSE(each.valid());
-    join_all(all); // empty handles are passed over
 }
 
 TEST_P(join_all_test, other_ranges_and_results) {
@@ -68,9 +67,22 @@ TEST_P(join_all_test, handles_of_any_types) {
     wait_all(a, b, c, empty);
     EXPECT_TRUE(a.done() && b.done() && c.done());
     EXPECT_EQ(b.join(), "b");
-    join_all(a, c, empty);
+    const auto [nothing, number] = join_all(a, c);
+    EXPECT_EQ(number, 7);
     EXPECT_EQ(n, 1);
     EXPECT_FALSE(a.valid() || c.valid());
+}
+
+TEST_P(join_all_test, a_handle_is_waited_for_and_keeps_its_task) {
+    handle<int> one = spawn([] {
+        this_task::yield();
+        return 3;
+    });
+    one.wait();
+    EXPECT_TRUE(one.done());
+    one.wait();
+    EXPECT_EQ(one.join(), 3);
+    one.wait(); // an empty one
 }
 
 TEST_P(join_all_test, all_are_joined_though_some_throw_and_the_first_is_rethrown) {

@@ -48,9 +48,10 @@ TEST_F(misuse, an_exception_that_is_null) {
     FULT_EXPECT_MISUSE(fult::promise<int>().set_exception(nullptr),
                        "fult: promise::set_exception: the pointer is null: there is no exception");
 }
-TEST_F(misuse, when_all_of_an_empty_handle_without_a_result) {
-    FULT_EXPECT_MISUSE(fult::when_all(std::vector<fult::handle<void>>(2)),
+TEST_F(misuse, join_all_of_an_empty_handle) {
+    FULT_EXPECT_MISUSE(fult::join_all(std::vector<fult::handle<void>>(2)),
                        "fult: join: the handle owns no task");
+    FULT_EXPECT_MISUSE((void)fult::join_all(fult::handle<int>()), "fult: join: the handle owns no task");
 }
 
 // Another thread still may.

@@ -132,7 +132,7 @@ TEST_P(resources, a_start_without_address_space) {
             mmap_plan.disarm();
             EXPECT_GT(mmap_plan.failed.load(), 0);
             EXPECT_NE(std::string(error.what()).find("fult: "), std::string::npos) << error.what();
-            EXPECT_EQ(fult::worker_count(), 0u);
+            EXPECT_EQ(fult::worker_count(), 0);
             EXPECT_FALSE(fult::in_task());
         }
         if (!started)
@@ -148,7 +148,7 @@ TEST_P(resources, a_start_of_which_one_call_fails) {
                 const runtime running(workers(GetParam()));
                 EXPECT_EQ(spawn([] { return 1; }).join(), 1);
             } catch (const std::system_error &) {
-                EXPECT_EQ(fult::worker_count(), 0u);
+                EXPECT_EQ(fult::worker_count(), 0);
             }
             mmap_plan.disarm();
             mprotect_plan.disarm();
@@ -169,7 +169,7 @@ TEST_P(resources, a_start_without_threads) {
             EXPECT_NE(said.find("FULT_WORKERS"), std::string::npos) << said;
         }
         thread_plan.disarm();
-        EXPECT_EQ(fult::worker_count(), 0u);
+        EXPECT_EQ(fult::worker_count(), 0);
         runs_well(GetParam());
     }
 }

@@ -22,12 +22,12 @@ namespace this_task = fult::this_task;
 TEST(runtime, one_after_the_other) {
     for (unsigned i = 0; i < 20; ++i) {
         const runtime running(workers(1 + i % 4));
-        EXPECT_EQ(fult::worker_count(), 1 + i % 4);
+        EXPECT_EQ(fult::worker_count(), static_cast<int>(1 + i % 4));
         EXPECT_EQ(running.in_force().workers, 1 + i % 4);
         EXPECT_TRUE(fult::in_task());
         EXPECT_EQ(spawn([] { return 7; }).join(), 7);
     }
-    EXPECT_EQ(fult::worker_count(), 0u);
+    EXPECT_EQ(fult::worker_count(), 0);
     EXPECT_FALSE(fult::in_task());
 }
 
@@ -35,7 +35,7 @@ TEST(runtime, a_worker_a_usable_processor_by_default) {
     fult::options o;
     o.bind = fult::bind_mode::off;
     const runtime running(o);
-    EXPECT_GE(fult::worker_count(), 1u);
+    EXPECT_GE(fult::worker_count(), 1);
     EXPECT_LE(fult::worker_count(), std::thread::hardware_concurrency());
 }
 

@@ -25,7 +25,7 @@ TEST(spawn_options, a_pinned_task_stays) {
     const fult::runtime running(fult::testing::workers(3));
     std::vector<fult::handle<void>> all;
     std::atomic<int> gone{0};
-    for (unsigned w = 0; w < 3; ++w)
+    for (int w = 0; w < 3; ++w)
         for (int i = 0; i < 5; ++i)
             all.push_back(spawn_pinned(w, [w, &gone] {
                 const long thread = kernel_thread();
@@ -55,7 +55,7 @@ TEST(spawn_options, a_pinned_task_stays) {
 TEST(spawn_options, inline_children_of_a_pinned_task_stay) {
     const fult::runtime running(fult::testing::workers(2));
     std::vector<fult::handle<int>> all;
-    for (unsigned w = 0; w < 2; ++w)
+    for (int w = 0; w < 2; ++w)
         for (int i = 0; i < 4; ++i)
             all.push_back(spawn_pinned(w, [w] {
                 int inline_ones = 0;
@@ -90,7 +90,7 @@ TEST(spawn_options, main_is_pinned_to_worker_0) {
         auto child = spawn([] { this_task::yield(); });
         this_task::yield();
         child.join();
-        ASSERT_EQ(this_task::worker(), 0u);
+        ASSERT_EQ(this_task::worker(), 0);
         ASSERT_EQ(kernel_thread(), thread);
     }
 }
@@ -100,24 +100,24 @@ TEST(spawn_options, tasks_given_to_a_worker_run) {
     std::atomic<int> ran{0};
     std::vector<fult::handle<void>> all;
     for (int i = 0; i < 2000; ++i) // more than a line of slots
-        all.push_back(i % 2 ? spawn_on(static_cast<unsigned>(i / 2) % 2, [&] { ran.fetch_add(1); })
-                            : spawn_pinned(static_cast<unsigned>(i / 2) % 2, [&] {
-                                  this_task::yield();
-                                  ran.fetch_add(1);
-                              }));
+        all.push_back(i % 2 ? spawn_on(i / 2 % 2, [&] { ran.fetch_add(1); }) : spawn_pinned(i / 2 % 2, [&] {
+            this_task::yield();
+            ran.fetch_add(1);
+        }));
     join_all(all);
     EXPECT_EQ(ran.load(), 2000);
 }
 
 TEST(spawn_options, workers_that_do_not_exist_are_refused) {
     const fult::runtime running(fult::testing::workers(2));
-    for (const unsigned none : {2U, 0x7fffffffU, 0x80000000U, ~0U - 6, ~0U}) {
+    for (const int none : {-7, -2, 2, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()}) {
+        EXPECT_THROW((void)fult::spawn({.worker = none}, [] {}), std::out_of_range) << none;
         EXPECT_THROW((void)spawn_on(none, [] {}), std::out_of_range) << none;
         EXPECT_THROW((void)spawn_pinned(none, [] {}), std::out_of_range) << none;
     }
-    for (const int none : {-7, -2, 2, std::numeric_limits<int>::min(), std::numeric_limits<int>::max()})
-        EXPECT_THROW((void)fult::spawn({.worker = none}, [] {}), std::out_of_range) << none;
     EXPECT_EQ(fult::spawn({.worker = -1}, [] { return 1; }).join(), 1);
+    EXPECT_EQ(fult::spawn({.worker = this_task::worker()}, [] { return 1; }).join(), 1);
+    EXPECT_EQ(spawn_on(-1, [] { return 1; }).join(), 1);
 }
 
 // Slots that are given back by other workers are used again: many times more tasks than slots.
@@ -144,8 +144,8 @@ TEST(spawn_options, without_stealing_tasks_stay_where_they_were_given) {
     fult::options o = fult::testing::workers(2);
     o.stealing = false;
     const fult::runtime running(o);
-    for (unsigned w = 0; w < 2; ++w) {
-        std::vector<fult::handle<unsigned>> all;
+    for (int w = 0; w < 2; ++w) {
+        std::vector<fult::handle<int>> all;
         for (int i = 0; i < 50; ++i)
             all.push_back(spawn_on(w, [] {
                 this_task::yield();
@@ -161,7 +161,7 @@ TEST(spawn_options, a_task_given_to_a_busy_worker_is_stolen) {
     const fult::runtime running(fult::testing::workers(2));
     std::atomic<int> ran{0};
     const auto count = [&] {
-        EXPECT_EQ(this_task::worker(), 0u);
+        EXPECT_EQ(this_task::worker(), 0);
         ran.fetch_add(1);
     };
     auto busy = spawn_pinned(1, [&] {
@@ -204,7 +204,7 @@ TEST(spawn_options, what_cannot_be) {
     EXPECT_THROW((void)spawn({.stack_size = std::size_t{1} << 50}, [] {}), std::invalid_argument);
     std::thread([] {
         EXPECT_THROW((void)spawn({.pinned = true}, [] {}), std::invalid_argument);
-        spawn_pinned(1, [] { EXPECT_EQ(this_task::worker(), 1u); }).join();
+        spawn_pinned(1, [] { EXPECT_EQ(this_task::worker(), 1); }).join();
     }).join();
     try {
         spawn_on(7, [] {}).join();

@@ -67,7 +67,7 @@ TEST_P(this_task_test, names) {
 
 TEST_P(this_task_test, in_task_and_worker) {
     EXPECT_TRUE(fult::in_task());
-    EXPECT_EQ(this_task::worker(), 0u);
+    EXPECT_EQ(this_task::worker(), 0);
     EXPECT_LT(spawn([] {
                   this_task::yield();
                   return this_task::worker();

@@ -93,7 +93,7 @@ int main(int count, char **words) {
     comm::context net;
     party p{net.rank(), net.size(), net.world(),
             [&](comm::endpoint_options options) { return net.make_endpoint(std::move(options)); },
-            [&] { net.barrier(); }};
+            [&] { comm::barrier(net.world()); }};
     try {
         if (one == "killed") {
             killed(p);
@@ -107,7 +107,7 @@ int main(int count, char **words) {
             if (!one.empty() && one != each.name)
                 continue;
             each.run(p);
-            net.barrier();
+            comm::barrier(net.world());
             if (p.rank == 0)
                 std::printf("ok %s\n", each.name);
         }

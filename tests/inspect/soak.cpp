@@ -145,7 +145,7 @@ void groups(std::size_t count) {
                     return;
                 if (k == 10)
                     throw std::runtime_error("as ordered");
-                this_task::sleep_for(std::chrono::hours(1), stop);
+                this_task::sleep_for(stop, std::chrono::hours(1));
             });
         bool caught = false;
         try {

@@ -17,7 +17,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-CONFIGURATION = ['-Dwerror=true', '-Dbuildtype=plain', '-Dtests=disabled', '-Dbenchmarks=enabled']
+CONFIGURATION = ['-Db_colorout=never', '-Dwerror=true', '-Dbuildtype=plain', '-Dtests=disabled', '-Dbenchmarks=enabled']
 # What only an object file needs: options with an argument, and options alone.
 OF_OBJECTS = {'-o', '-MQ', '-MF'}
 DROPPED = {'-MD', '-c'}

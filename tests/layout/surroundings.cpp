@@ -46,7 +46,7 @@ int use_all(const std::vector<double> &numbers) {
     const int everywhere = fult::comm::allreduce(net.world(), 3, std::plus<>{});
     std::vector<fult::handle<int>> several;
     several.push_back(fult::spawn([] { return 1; }));
-    const std::vector<int> results = fult::when_all(several);
+    const std::vector<int> results = fult::join_all(several);
     return later.get() + static_cast<int>(sum) + everywhere + fult::blocking([] { return 1; }) +
            static_cast<int>(results.size()) + static_cast<int>(sender.join());
 }

@@ -20,7 +20,7 @@ FOR_A_TIME = ('fresh', 'soak', 'timed')
 
 UNITS = r'(?:nano|micro|milli)?seconds|minutes|hours'
 C = re.compile(
-    r'\b(?:u|nano|clock_nano)sleep\s*\(|::sleep\s*\(|\bsleep\s*\(\s*\d|\bsleep_(?:for|until)\s*\((?!\s*(?:-|0\b|0ns|long_time)|[\w:]+::(?:min|max)\(\))'
+    r'\b(?:u|nano|clock_nano)sleep\s*\(|::sleep\s*\(|\bsleep\s*\(\s*\d|\bsleep_(?:for|until)\s*\((?!(?:[^,()]+(?:\(\))?,\s*)?(?:\s*(?:-|0\b|0ns|long_time)|[\w:]+::(?:min|max)\(\)))'
     r'|\bfult_\w+_for\s*\((?=.*(?<![-\d])[1-9]\d*\))'
     r'|\bfult_\w*timed\w*\s*\((?=.*(?<![-\d])[1-9]\d*\))|::now\s*\(|\bclock_gettime\b|\bgettimeofday\b|\bgetrusage\b|\btimes\s*\(|\bomp_get_wtime\b'
     r'|(?<![\w.>])(?:std::)?time\s*\(\s*(?:NULL|nullptr|0|&)|\bu?alarm\s*\(|\bsetitimer\b|\btimer_create\b|\btimerfd\w*|\brandom_device\b'
@@ -97,7 +97,7 @@ def check(root):
 
 
 WRONG = {
-    '.cpp': ('std::this_thread::sleep_for(pause);', 'this_task::sleep_until(t);', '::usleep(5);', 'nanosleep(&t, NULL);', 'sleep(1);', '::sleep(n);',
+    '.cpp': ('std::this_thread::sleep_for(pause);', 'sleep_for(stop, pause);', 'this_task::sleep_until(t);', '::usleep(5);', 'nanosleep(&t, NULL);', 'sleep(1);', '::sleep(n);',
              'const auto end = std::chrono::steady_clock::now();', 'while (steady::now() < end)', '::clock_gettime(CLOCK_MONOTONIC, &t);',
              'getrusage(RUSAGE_SELF, &used);', '::alarm(20);', 'ualarm(5, 0);', 'std::random_device source;', 'std::mt19937 random(std::time(nullptr));',
              'srand(time(NULL));', 'event.wait_for(5ms);', 'event.wait_for(1min);', 'constexpr auto limit = std::chrono::seconds(5);',
@@ -112,7 +112,7 @@ WRONG = {
 RIGHT = {
     '.cpp': ('event.wait_for(limit);', 'event.wait_for(0s);', 'event.wait_for(std::chrono::seconds(0));', '// sleep_for(5ms)', 'expect("5ms ::now()");',
              'wait_for(5ms); // time: a lower bound', '    // time: between polls\n    sleep_for(pause);', 'sleep(1); /* time: either order is right */',
-             'std::chrono::nanoseconds::max()', 'time_point::min()', 'timer.clock();', 'void sleep(actor &a);', 'this_task::sleep_for(-1h);', 'sleep_until(clock::time_point::max(), stop);', 'sleep_for(long_time, stop);', 'this_task::sleep_for(0ns);', 'fult_event_timedwait(event, 0);',
+             'std::chrono::nanoseconds::max()', 'time_point::min()', 'timer.clock();', 'void sleep(actor &a);', 'this_task::sleep_for(-1h);', 'sleep_until(stop, clock::time_point::max());', 'sleep_for(source.get_token(), long_time);', 'this_task::sleep_for(0ns);', 'fult_event_timedwait(event, 0);',
              'a = 0x5s;', 'runtime(workers(2));', 'asleep(1);', 'fult_event_timedwait(event, -1);', 'std::chrono::hours hours{};'),
     '.py': ('run()  # time.sleep(1)', 'time.sleep(0.1)  # time: between polls', 'lifetime = 5'),
     '.sh': ('sleep 1 # time: between polls', '# sleep 1', 'asleep 1'),

@@ -43,17 +43,17 @@ TEST(FromArgobots, xstream_create) {
     fult::options options;
     options.workers = 2;
     fult::runtime runtime(options);
-    EXPECT_EQ(fult::worker_count(), 2u);
+    EXPECT_EQ(fult::worker_count(), 2);
 }
 
 TEST(FromArgobots, xstream_join) {
     { fult::runtime runtime(two_workers()); } // the runtime ends here
-    EXPECT_EQ(fult::worker_count(), 0u);
+    EXPECT_EQ(fult::worker_count(), 0);
 }
 
 TEST(FromArgobots, xstream_self) {
     fult::runtime runtime(two_workers());
-    EXPECT_EQ(fult::this_task::worker(), 0u);
+    EXPECT_EQ(fult::this_task::worker(), 0);
 }
 
 TEST(FromArgobots, xstream_main_pools) {

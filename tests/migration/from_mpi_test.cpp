@@ -43,7 +43,7 @@ TEST(FromMpi, finalize) {
         fult::runtime runtime;
         fult::comm::context net;
     } // the context ends here, then the runtime
-    EXPECT_EQ(fult::worker_count(), 0u);
+    EXPECT_EQ(fult::worker_count(), 0);
 }
 
 TEST(FromMpi, abort) {
@@ -389,7 +389,8 @@ TEST(FromMpi, reduce) {
     auto &world = j.world;
     const std::vector<double> in(3, j.rank);
     std::vector<double> out(3, -1);
-    fult::comm::reduce(world, in, out, 0, [](double a, double b) { return std::max(a, b); });
+    fult::comm::reduce(
+        world, in, out, [](double a, double b) { return std::max(a, b); }, 0);
     EXPECT_EQ(out[2], j.rank == 0 ? j.net.size() - 1 : -1);
 }
 

@@ -35,7 +35,7 @@ TEST(FromOpenmp, num_threads) {
     fult::options options;
     options.workers = 2;
     fult::runtime runtime(options);
-    EXPECT_EQ(fult::worker_count(), 2u);
+    EXPECT_EQ(fult::worker_count(), 2);
 }
 
 TEST(FromOpenmp, proc_bind) {
@@ -54,12 +54,12 @@ TEST(FromOpenmp, stacksize) {
 
 TEST(FromOpenmp, get_num_threads) {
     fult::runtime runtime(two_workers());
-    EXPECT_EQ(fult::worker_count(), 2u);
+    EXPECT_EQ(fult::worker_count(), 2);
 }
 
 TEST(FromOpenmp, get_thread_num) {
     fult::runtime runtime(two_workers());
-    EXPECT_EQ(fult::this_task::worker(), 0u);
+    EXPECT_EQ(fult::this_task::worker(), 0);
 }
 
 TEST(FromOpenmp, in_parallel) {
@@ -77,7 +77,7 @@ TEST(FromOpenmp, parallel) {
     fult::runtime runtime(two_workers());
     std::atomic<unsigned> calls{0};
     const auto body = [&](unsigned) { ++calls; };
-    fult::parallel_for(0u, fult::worker_count(), body, {.how = fult::schedule::fixed});
+    fult::parallel_for(0, fult::worker_count(), body, {.how = fult::schedule::fixed});
     EXPECT_EQ(calls, 2u);
 }
 
@@ -356,7 +356,7 @@ TEST(FromOpenmp, task_reduction) {
     fult::runtime runtime(two_workers());
     auto a = fult::spawn([] { return 41L; });
     auto b = fult::spawn([] { return 1L; });
-    auto [left, right] = fult::when_all(a, b);
+    auto [left, right] = fult::join_all(a, b);
     EXPECT_EQ(left + right, 42);
 }
 

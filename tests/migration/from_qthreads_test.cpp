@@ -28,7 +28,7 @@ TEST(FromQthreads, init) {
     fult::options options;
     options.workers = 2;
     fult::runtime runtime(options);
-    EXPECT_EQ(fult::worker_count(), 2u);
+    EXPECT_EQ(fult::worker_count(), 2);
 }
 
 TEST(FromQthreads, finalize) {
@@ -122,12 +122,12 @@ TEST(FromQthreads, id) {
 
 TEST(FromQthreads, num_workers) {
     fult::runtime runtime(two_workers());
-    EXPECT_EQ(fult::worker_count(), 2u);
+    EXPECT_EQ(fult::worker_count(), 2);
 }
 
 TEST(FromQthreads, worker) {
     fult::runtime runtime(two_workers());
-    EXPECT_EQ(fult::this_task::worker(), 0u);
+    EXPECT_EQ(fult::this_task::worker(), 0);
 }
 
 TEST(FromQthreads, incr) {

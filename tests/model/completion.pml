@@ -1,4 +1,4 @@
-/* The end of tasks and the waits for it: join, join_all, when_any, detach (fult/kernel/completion.cpp, joins.cpp).
+/* The end of tasks and the waits for it: join, join_all, wait_any, detach (fult/kernel/completion.cpp, joins.cpp).
  *
  *   @true   task
  *   @true   thread -DTHREAD
@@ -49,14 +49,14 @@
  *              a thread: a completion of one in place of itself
  *   join_all   a completion of those that cannot be run inline: CAS(c.join, NONE -> completion); CAS failed: it is DONE:
  *              one fewer; wait(-fewer)
- *   when_any   a completion of one; likewise, but where one is DONE already: none of the rest is asked, nor waited for;
+ *   wait_any   a completion of one; likewise, but where one is DONE already: none of the rest is asked, nor waited for;
  *              a request to stop ends one; wait(0)
  *              each one asked: CAS(c.join, completion -> NONE); it fails where the task is DONE: that one ends one
  *              no request to stop is running any more; wait(number of ends - 1)
  *   detach(c)  prev = c.join.exchange(DETACHED); DONE: free its slot here
  *
  * Proved: a slot is freed exactly once, and after the result was stored; no wake-up is lost; no thread accesses a
- * completion or a parker that its owner may have left; what when_any returns has ended, and the tasks can be joined
+ * completion or a parker that its owner may have left; what wait_any returns has ended, and the tasks can be joined
  * afterwards; spurious and late signals do no harm.
  */
 #define NONE       0

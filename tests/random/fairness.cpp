@@ -69,7 +69,7 @@ void fair_yield(actor &a) {
     };
     std::vector<fult::handle<void>> others;
     const bool together = a.random.one_in(2);
-    const unsigned worker = a.random.below(fult::worker_count());
+    const int worker = some_worker(a.random);
     const bool victim_first = a.random.one_in(2);
     const auto spawn_victim = [&] {
         const auto ticket = a.in.tasks.issue();

@@ -95,7 +95,7 @@ void failing_group(actor &a) {
             if (i == failing)
                 throw ordered(failing);
             if (sleeps && stop.stop_possible())
-                this_task::sleep_for(std::chrono::hours(1), stop); // time: given, never reached
+                this_task::sleep_for(stop, std::chrono::hours(1)); // time: given, never reached
         });
         added |= i == failing && all.added.load() > before;
     }

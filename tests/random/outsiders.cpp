@@ -122,7 +122,7 @@ void signals_one(actor &a) {
 void looks(actor &a) {
     switch (a.random.below(3)) {
     case 0:
-        check(fult::worker_count() <= 4096, "there are %u workers", fult::worker_count());
+        check(fult::worker_count() <= 4096, "there are %d workers", fult::worker_count());
         break;
     case 1: {
         std::size_t seen = 0;

@@ -44,6 +44,7 @@ void actor_group::join() {
     open();
     wait_somehow_for(maker_, tasks_);
     fult::join_all(tasks_);
+    tasks_.clear();
     if (threads_.empty())
         return;
     threads_gone_.wait(); // suspended; each joins within microseconds afterwards

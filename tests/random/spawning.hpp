@@ -14,6 +14,10 @@
 
 namespace random_programs {
 
+inline int some_worker(draw &random) {
+    return static_cast<int>(random.below(static_cast<unsigned>(fult::worker_count())));
+}
+
 // Options that any task may have: a home, a name, a stack.
 struct drawn_options {
     std::string name;
@@ -26,7 +30,7 @@ struct drawn_options {
         options.stack_size = random.one_in(3) ? random.between(1, 40) * 16 * 1024 : 0;
         if (options.stack_size < smallest_stack)
             options.stack_size = 0;
-        options.worker = random.one_in(2) ? -1 : static_cast<int>(random.below(fult::worker_count()));
+        options.worker = random.one_in(2) ? -1 : some_worker(random);
         options.pinned = options.worker >= 0 && random.one_in(2);
         options.inherit_locals = random.one_in(4);
     }
@@ -49,9 +53,9 @@ template <class Body> auto spawn_somehow(actor &a, Body body) {
     try {
         switch (random.below(10)) {
         case 0:
-            return handle(fult::spawn_on(random.below(fult::worker_count()), std::move(once)));
+            return handle(fult::spawn_on(some_worker(random), std::move(once)));
         case 1:
-            return handle(fult::spawn_pinned(random.below(fult::worker_count()), std::move(once)));
+            return handle(fult::spawn_pinned(some_worker(random), std::move(once)));
         case 2:
         case 3: {
             const drawn_options with(random);
@@ -80,9 +84,9 @@ template <class R> void wait_somehow_for(actor &a, const std::vector<fult::handl
         break;
     case 1:
         try {
-            const std::size_t first = fult::when_any(tasks);
+            const std::size_t first = fult::wait_any(tasks);
             check(first <= tasks.size() && (first == tasks.size() || tasks[first].done()),
-                  "when_any has returned %zu of %zu", first, tasks.size());
+                  "wait_any has returned %zu of %zu", first, tasks.size());
         } catch (const std::system_error &) { // a foreign thread's: a task waits for it, and there is no slot
         }
         break;

@@ -91,19 +91,19 @@ void sleep(actor &a) {
     case 3:
         stop.request_stop();
         // time: given, never reached
-        check(!this_task::sleep_for(1000h, stop.get_token()), "a sleep of 1,000 hours is over");
+        check(!this_task::sleep_for(stop.get_token(), 1000h), "a sleep of 1,000 hours is over");
         return;
     case 4: {
         auto stopper = spawn_somehow(a, [stop]() mutable { stop.request_stop(); });
         if (!stopper.valid())
             return;
-        check(!this_task::sleep_until(steady_clock::time_point::max(), stop.get_token()),
+        check(!this_task::sleep_until(stop.get_token(), steady_clock::time_point::max()),
               "a sleep until the end of time is over");
         return stopper.join();
     }
     case 5:
         // time: a lower bound
-        check(this_task::sleep_for(microseconds(100), stop.get_token()),
+        check(this_task::sleep_for(stop.get_token(), microseconds(100)),
               "a sleep was stopped without a request");
         // time: a lower bound
         return check(steady_clock::now() - before >= microseconds(100), "a sleep was too short");
@@ -250,7 +250,7 @@ void visit(actor &a) {
             sum += static_cast<unsigned char>(*task.waits_for);
         for (const void *frame : task.frames)
             sum += frame != nullptr;
-        check(task.id && task.home >= -1 && task.home < static_cast<int>(fult::worker_count()),
+        check(task.id && task.home >= -1 && task.home < fult::worker_count(),
               "a task without a name, or with a home that is none");
     });
     check(seen == count, "%zu tasks were visited of %zu (%zu)", seen, count, sum);

@@ -146,11 +146,11 @@ void results(actor &a) {
     auto nothing = spawn_somehow(a, [&a] { a.in.tasks.issued(); });
     if (a.random.one_in(2) && reference.valid() && unique.valid() && large.valid() && array.valid() &&
         nothing.valid()) {
-        auto all = fult::when_all(reference, unique, large, array, nothing);
+        auto all = fult::join_all(reference, unique, large, array, nothing);
         check(&std::get<0>(all) == &target && target == number && *std::get<1>(all) == number,
-              "when_all brings wrong results");
+              "join_all brings wrong results");
         check(std::get<2>(all).at(99) == number && std::get<3>(all)[63] == number,
-              "when_all brings wrong results");
+              "join_all brings wrong results");
         return;
     }
     if (nothing.valid())
@@ -181,10 +181,10 @@ void first_of_several(actor &a) {
     try {
         for (unsigned left = count; left > 0; --left) {
             const std::size_t first =
-                a.random.one_in(2) ? fult::when_any(stop.get_token(), tasks) : fult::when_any(tasks);
+                a.random.one_in(2) ? fult::wait_any(stop.get_token(), tasks) : fult::wait_any(tasks);
             if (first == count)
                 break;
-            check(first < count && tasks[first].done(), "when_any names a task that has not ended");
+            check(first < count && tasks[first].done(), "wait_any names a task that has not ended");
             check(tasks[first].join() == first, "a task's number is wrong");
         }
     } catch (const std::system_error &) {
@@ -273,17 +273,16 @@ void refused(actor &a) {
         return false;
     };
     const auto never = [] { fail("a task runs whose spawn was to be refused"); };
-    const unsigned workers = fult::worker_count();
+    const int workers = fult::worker_count();
     switch (a.random.below(6)) {
     case 0:
         return check(throws_one([&] { (void)fult::spawn_on(workers, never); }),
                      "a worker too many is accepted");
     case 1:
-        return check(throws_one([&] { (void)fult::spawn_pinned(unsigned(-1), never); }),
-                     "spawn_pinned accepts worker -1");
+        return check(throws_one([&] { (void)fult::spawn_pinned(-7, never); }),
+                     "spawn_pinned accepts worker -7");
     case 2:
-        return check(throws_one([&] { (void)fult::spawn_on(unsigned(-1), never); }),
-                     "spawn_on accepts worker -1");
+        return check(throws_one([&] { (void)fult::spawn_on(-7, never); }), "spawn_on accepts worker -7");
     case 3:
         return check(throws_one([&] { (void)fult::spawn({.worker = -7}, never); }),
                      "spawn_options accept worker -7");

@@ -201,8 +201,8 @@ void full_empty(actor &a) {
                 written.fetch_add(value);
                 wait_until_it_has(
                     self, [&] { return word.writeEF(value), true; }, [&] { return word.try_writeEF(value); },
-                    [&](auto d) { return word.writeEF_for(value, d); },
-                    [&](auto t) { return word.writeEF_until(value, t); },
+                    [&](auto d) { return word.try_writeEF_for(value, d); },
+                    [&](auto t) { return word.try_writeEF_until(value, t); },
                     [&](const std::stop_token &stop) { return word.writeEF(value, stop); });
             } else {
                 std::optional<std::uint64_t> got;
@@ -211,8 +211,8 @@ void full_empty(actor &a) {
                 wait_until_it_has(
                     self, [&] { return got = word.readFE(), true; },
                     [&] { return (got = word.try_readFE()).has_value(); },
-                    [&](auto d) { return (got = word.readFE_for(d)).has_value(); },
-                    [&](auto t) { return (got = word.readFE_until(t)).has_value(); },
+                    [&](auto d) { return (got = word.try_readFE_for(d)).has_value(); },
+                    [&](auto t) { return (got = word.try_readFE_until(t)).has_value(); },
                     [&](const std::stop_token &stop) { return (got = word.readFE(stop)).has_value(); });
                 read.fetch_add(*got);
             }

@@ -21,7 +21,7 @@ TEST(group_below_its_half, owner_waits_where_it_had_spawned_from_outside) {
     std::atomic<unsigned> ran{0}, waited_on{2};
     fult::event go_on;
     auto owner = fult::spawn_on(1, [&] {
-        EXPECT_EQ(this_task::worker(), 1u);
+        EXPECT_EQ(this_task::worker(), 1);
         fult::task_group group;
         group.spawn({.worker = 0}, [&] { ++ran; });
         has_spawned = true;

@@ -41,7 +41,7 @@ struct load {
     handle<std::uint64_t> child(std::mt19937_64 &random, int depth, std::uint64_t seed) {
         spawned.fetch_add(1);
         const auto body = [this, seed, depth] { return act(seed, depth - 1); };
-        const auto some_worker = static_cast<unsigned>(random() % fult::worker_count());
+        const auto some_worker = static_cast<int>(random() % static_cast<unsigned>(fult::worker_count()));
         switch (random() % 8) {
         case 0:
             return fult::spawn_on(some_worker, body);
@@ -72,7 +72,9 @@ struct load {
             };
             random() % 2
                 ? spawn(granter).detach()
-                : fult::spawn_on(static_cast<unsigned>(random() % fult::worker_count()), granter).detach();
+                : fult::spawn_on(static_cast<int>(random() % static_cast<unsigned>(fult::worker_count())),
+                                 granter)
+                      .detach();
             if (random() % 2)
                 this_task::wait([&] { return granted->load(); });
             else

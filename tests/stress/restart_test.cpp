@@ -26,7 +26,7 @@ TEST(restart, a_thousand_times) {
                     fult::spawn([&] { ran.fetch_add(1); }).detach();
                     break;
                 case 1:
-                    fult::spawn_pinned(static_cast<unsigned>(random() % n), [&] {
+                    fult::spawn_pinned(static_cast<int>(random() % n), [&] {
                         this_task::yield();
                         ran.fetch_add(1);
                     }).detach();

@@ -13,7 +13,7 @@ namespace fult::testing {
 
 // spawn_one(body) spawns one of the tasks.
 template <class SpawnOne> void compute_while_others_run(int tasks, const SpawnOne &spawn_one) {
-    const unsigned here = this_task::worker(); // until the tasks are joined
+    const int here = this_task::worker(); // until the tasks are joined
     std::atomic<int> ran{0};
     std::vector<fult::handle<void>> all;
     for (int i = 0; i < tasks; ++i)

@@ -181,12 +181,12 @@ struct timed_calls {
         EXPECT_EQ(future.wait_until(time), fult::future_status::timeout);
         EXPECT_FALSE(empty.try_receive_until(time));
         EXPECT_FALSE(full.try_send_until(2, time));
-        EXPECT_FALSE(vacant.readFF_until(time));
-        EXPECT_FALSE(vacant.readFE_until(time));
-        EXPECT_FALSE(taken.writeEF_until(2, time));
+        EXPECT_FALSE(vacant.try_readFF_until(time));
+        EXPECT_FALSE(vacant.try_readFE_until(time));
+        EXPECT_FALSE(taken.try_writeEF_until(2, time));
         EXPECT_EQ(fult::wait_readable_until(ends[0], time), fult::wait_status::timed_out);
         fult::this_task::sleep_until(time);                                 // time: a lower bound
-        EXPECT_TRUE(fult::this_task::sleep_until(time, std::stop_token())); // time: a lower bound
+        EXPECT_TRUE(fult::this_task::sleep_until(std::stop_token(), time)); // time: a lower bound
         own.unlock();
     }
 
@@ -233,12 +233,12 @@ struct timed_calls {
         expect(
             "send", [&] { return full.try_send_until(2, time); }, [&] { EXPECT_EQ(full.try_receive(), 1); });
         expect(
-            "readFF", [&] { return vacant.readFF_until(time) == 1; }, [&] { vacant.writeF(1); });
+            "readFF", [&] { return vacant.try_readFF_until(time) == 1; }, [&] { vacant.writeF(1); });
         vacant.purge();
         expect(
-            "readFE", [&] { return vacant.readFE_until(time) == 1; }, [&] { vacant.writeF(1); });
+            "readFE", [&] { return vacant.try_readFE_until(time) == 1; }, [&] { vacant.writeF(1); });
         expect(
-            "writeEF", [&] { return taken.writeEF_until(2, time); }, [&] { taken.purge(); });
+            "writeEF", [&] { return taken.try_writeEF_until(2, time); }, [&] { taken.purge(); });
         expect(
             "wait_readable",
             [&] { return fult::wait_readable_until(ends[0], time) == fult::wait_status::ready; },
@@ -246,7 +246,7 @@ struct timed_calls {
         std::stop_source stop;
         expect(
             // time: a lower bound
-            "sleep_until", [&] { return !fult::this_task::sleep_until(time, stop.get_token()); },
+            "sleep_until", [&] { return !fult::this_task::sleep_until(stop.get_token(), time); },
             [&] { stop.request_stop(); });
     }
 };

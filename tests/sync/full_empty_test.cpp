@@ -21,8 +21,8 @@ template <class T>
 concept can_be_read = requires(full_empty<T> &v, std::stop_token stop) {
     v.readFF();
     v.try_readFF();
-    v.readFF_for(1s);                                 // time: a lower bound
-    v.readFF_until(std::chrono::steady_clock::now()); // time: a lower bound
+    v.try_readFF_for(1s);                                 // time: a lower bound
+    v.try_readFF_until(std::chrono::steady_clock::now()); // time: a lower bound
     v.readFF(stop);
 };
 template <class T>
@@ -31,9 +31,9 @@ concept some_read = requires(full_empty<T> &v) {
 }
 || requires(full_empty<T> &v) { v.try_readFF(); }
 // time: a lower bound
-|| requires(full_empty<T> &v) { v.readFF_for(1s); }
+|| requires(full_empty<T> &v) { v.try_readFF_for(1s); }
 // time: a lower bound
-|| requires(full_empty<T> &v) { v.readFF_until(std::chrono::steady_clock::now()); }
+|| requires(full_empty<T> &v) { v.try_readFF_until(std::chrono::steady_clock::now()); }
 || requires(full_empty<T> &v, std::stop_token stop) { v.readFF(stop); };
 template <class T>
 concept can_be_taken = requires(full_empty<T> &v) {
@@ -126,19 +126,19 @@ TEST_P(full_empty_test, fill_purge_and_trying) {
 
 TEST_P(full_empty_test, timed_and_stopped_waits) {
     full_empty<int> v;
-    EXPECT_FALSE(v.readFF_for(short_time));
-    EXPECT_FALSE(v.readFE_until(std::chrono::system_clock::now() + short_time)); // time: a lower bound
+    EXPECT_FALSE(v.try_readFF_for(short_time));
+    EXPECT_FALSE(v.try_readFE_until(std::chrono::system_clock::now() + short_time)); // time: a lower bound
     std::stop_source source;
     auto stopper = spawn([&] { source.request_stop(); });
     EXPECT_FALSE(v.readFE(source.get_token()));
     stopper.join();
     v.writeEF(1);
-    EXPECT_FALSE(v.writeEF_for(2, short_time));
+    EXPECT_FALSE(v.try_writeEF_for(2, short_time));
     EXPECT_FALSE(v.writeEF(2, source.get_token()));
-    EXPECT_EQ(v.readFE_for(long_time), 1);
+    EXPECT_EQ(v.try_readFE_for(long_time), 1);
     // time: given, never reached
-    EXPECT_TRUE(v.writeEF_until(3, std::chrono::steady_clock::now() + long_time));
-    EXPECT_EQ(v.readFF_until(std::chrono::steady_clock::now()), 3); // time: a lower bound
+    EXPECT_TRUE(v.try_writeEF_until(3, std::chrono::steady_clock::now() + long_time));
+    EXPECT_EQ(v.try_readFF_until(std::chrono::steady_clock::now()), 3); // time: a lower bound
 }
 
 } // namespace

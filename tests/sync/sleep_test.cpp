@@ -33,7 +33,7 @@ TEST_P(sleep_test, none_where_the_time_has_passed) {
         this_task::sleep_for(0ns);
         this_task::sleep_until(clock_type::time_point::min());
         this_task::sleep_until(std::chrono::system_clock::now() - 24h); // time: given, never reached
-        EXPECT_TRUE(this_task::sleep_for(-1s, std::stop_token()));
+        EXPECT_TRUE(this_task::sleep_for(std::stop_token(), -1s));
     });
 }
 
@@ -45,14 +45,14 @@ TEST_P(sleep_test, ends_with_a_stop) {
             this_task::sleep_for(1ms); // time: a lower bound
             source.request_stop();
         } else if (i % 2) {
-            EXPECT_FALSE(this_task::sleep_for(long_time, source.get_token()));
+            EXPECT_FALSE(this_task::sleep_for(source.get_token(), long_time));
         } else {
-            EXPECT_FALSE(this_task::sleep_until(clock_type::time_point::max(), source.get_token()));
+            EXPECT_FALSE(this_task::sleep_until(source.get_token(), clock_type::time_point::max()));
         }
         ++ended;
     });
     EXPECT_EQ(ended.load(), size());
-    EXPECT_FALSE(this_task::sleep_for(long_time, source.get_token()));
+    EXPECT_FALSE(this_task::sleep_for(source.get_token(), long_time));
 }
 
 TEST_P(sleep_test, races_with_stops) {
@@ -66,7 +66,7 @@ TEST_P(sleep_test, races_with_stops) {
             }
             const bool over =
                 // time: either order is right
-                this_task::sleep_for(std::chrono::microseconds((r + i) % 30), source.get_token());
+                this_task::sleep_for(source.get_token(), std::chrono::microseconds((r + i) % 30));
             EXPECT_TRUE(over || source.stop_requested());
         });
     }
@@ -77,7 +77,7 @@ TEST_P(sleep_test, leaves_the_worker_to_others) {
     std::stop_source over;
     std::vector<fult::handle<void>> sleepers;
     for (int i = 0; i < 20; ++i)
-        sleepers.push_back(spawn([&] { this_task::sleep_for(long_time, over.get_token()); }));
+        sleepers.push_back(spawn([&] { this_task::sleep_for(over.get_token(), long_time); }));
     std::atomic<unsigned> ran{0};
     all([&](unsigned) { ++ran; });
     EXPECT_EQ(ran.load(), size());
@@ -87,10 +87,10 @@ TEST_P(sleep_test, leaves_the_worker_to_others) {
 
 // Workers that always have something to run notice deadlines too.
 TEST_P(sleep_test, ends_beside_busy_tasks) {
-    const unsigned busy = 2 * fult::worker_count();
+    const int busy = 2 * fult::worker_count();
     std::atomic<bool> woken{false};
     std::vector<fult::handle<void>> others;
-    for (unsigned i = 0; i < busy; ++i)
+    for (int i = 0; i < busy; ++i)
         others.push_back(spawn([&] {
             while (!woken.load())
                 this_task::yield();
@@ -145,7 +145,7 @@ TEST(sleeping_crowd, a_sleeping_worker_hears_of_an_earlier_deadline) {
     fult::runtime rt(fult::testing::workers(2));
     for (std::size_t r = 0; r < fult::testing::scaled(50); ++r) {
         std::stop_source over;
-        auto late = spawn([&] { return this_task::sleep_for(long_time, over.get_token()); });
+        auto late = spawn([&] { return this_task::sleep_for(over.get_token(), long_time); });
         std::atomic<bool> armed{false}, woken{false};
         auto early = spawn([&] {
             armed = true;

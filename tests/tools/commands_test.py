@@ -280,7 +280,7 @@ def check_counts_what_meson_writes(scratch):
                                                   for name, result, status in tests))
     base.with_name('log.junit.xml').write_text(
         '<testsuites><testsuite name="fult.fult:unit+core / switch.a"><testcase name="b"/><testcase name="c"><failure/></testcase>'
-        '<testcase name="d"><skipped/></testcase></testsuite></testsuites>')
+        '<testcase name="d"><skipped/></testcase></testsuite><system-err>\x1b[31mas a compiler writes it\x1b[m</system-err></testsuites>')
     gcc, layout, asan = (next(step for step in plan.STEPS if step.name == name) for name in ('gcc', 'layout', 'asan'))
     found = {step.name: counts.Count() for step in (gcc, layout, asan)}
     counts.count_results(base, 'build/gcc', [(step, found[step.name]) for step in (gcc, layout, asan)])

@@ -1,5 +1,6 @@
 """What the tests of a step have said: counted from the files that meson test writes."""
 import json
+import re
 import xml.etree.ElementTree as ET
 from dataclasses import dataclass, field
 
@@ -38,7 +39,9 @@ def cases_of(junit):
     """{"fult.<name in meson's log>.<GoogleTest suite>", for TAP without the last: [(name, 'passed' | 'failed' | 'skipped')]}"""
     cases = {}
     if junit.exists():
-        for suite in ET.parse(junit).getroot().iter('testsuite'):
+        # What a test has printed, such as colors, is there as it was, and XML has no control characters.
+        text = re.sub('[^\\t\\n\\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]', '', junit.read_text(errors='replace'))
+        for suite in ET.fromstring(text.encode()).iter('testsuite'):
             for case in suite.iter('testcase'):
                 tags = {child.tag for child in case}
                 result = 'failed' if tags & {'failure', 'error'} else 'skipped' if 'skipped' in tags else 'passed'

@@ -17,7 +17,7 @@ constexpr double parent_ms = 160;
 std::string one_round(unsigned workers) {
     const busy_work child(child_ms), parent(parent_ms), half((children * child_ms + parent_ms) / 2);
     const double ideal = on_threads(2, [&](unsigned) { half(); });
-    std::vector<unsigned> ran_on(children);
+    std::vector<int> ran_on(children);
     const double seconds = timed([&] {
         auto all = fult::spawn([&] {
             std::vector<fult::handle<void>> tasks;
@@ -31,7 +31,7 @@ std::string one_round(unsigned workers) {
         });
         all.join();
     });
-    for (unsigned worker : ran_on)
+    for (int worker : ran_on)
         if (worker == 0)
             return "a task has not run";
     report({"hidden_work", "64 x 5 + 160 ms", "fult", workers, seconds * 1e3, "ms"}, "two threads",

@@ -18,7 +18,7 @@ std::string one_round(unsigned workers) {
     using namespace std::chrono_literals;
     // All workers have had work before.
     std::vector<fult::handle<void>> tasks;
-    for (unsigned i = 0; i < workers; ++i)
+    for (int i = 0; i < static_cast<int>(workers); ++i)
         tasks.push_back(fult::spawn_on(i, [] { fult::this_task::yield(); }));
     fult::join_all(tasks);
 

@@ -8,7 +8,7 @@ struct alignas(128) side {
 };
 
 // Stores its turn, signals, and waits for the other's; the first side begins.
-unsigned long play_side(side &mine, side &other, bool first, unsigned worker, unsigned long round_trips) {
+unsigned long play_side(side &mine, side &other, bool first, int worker, unsigned long round_trips) {
     mine.task.store(fult::this_task::id().value(), std::memory_order_release);
     fult::task_id partner;
     while (!partner) { // both are there before the first turn

@@ -25,7 +25,7 @@ struct timers_of {
     explicit timers_of(std::size_t count) : entries(new timer_entry[count]), size(count) {
         std::mt19937_64 random(1);
         for (std::size_t i = 0; i < count; ++i)
-            entries[i].when = start + static_cast<std::int64_t>(random() % second);
+            entries[i].deadline = start + static_cast<std::int64_t>(random() % second);
     }
     static constexpr std::int64_t start = 1000 * second;
     std::unique_ptr<timer_entry[]> entries;
@@ -56,7 +56,7 @@ std::string set_and_fire(std::size_t count) {
             queue->insert(all.entries[i]);
         for (std::int64_t now = timers_of::start; fired < count; now += 5000)
             while (const timer_entry *e = queue->pop(now)) {
-                in_time = in_time && e->when <= now && e->when > now - 5001;
+                in_time = in_time && e->deadline <= now && e->deadline > now - 5001;
                 ++fired;
             }
     });

@@ -20,7 +20,7 @@ std::string one_round(unsigned workers) {
     const double ideal = on_threads(2, [&](unsigned) { half(); });
     std::atomic<bool> open{false};
     std::atomic<unsigned> blocked{0};
-    std::vector<unsigned> ran_on(count);
+    std::vector<int> ran_on(count);
     std::vector<fult::handle<void>> tasks;
     for (unsigned i = 0; i < count; ++i)
         tasks.push_back(fult::spawn([&, i] {
@@ -38,7 +38,7 @@ std::string one_round(unsigned workers) {
             fult::signal(each.id());
         fult::join_all(tasks);
     });
-    if (std::count(ran_on.begin(), ran_on.end(), 0u) > 0)
+    if (std::count(ran_on.begin(), ran_on.end(), 0) > 0)
         return "a task has not run";
     report({"woken_tasks", "32 x 20 ms", "fult", workers, seconds * 1e3, "ms"}, "two threads", ideal * 1e3);
     return {};

@@ -193,7 +193,7 @@ requires(!plain_range<T> && !std::is_const_v<T>) void broadcast(endpoint &ep, T 
 /// same everywhere. `out` may be `in`; otherwise they must not overlap.
 template <plain_range In, plain_output Out, class Op>
 requires same_elements<In, Out>
-void reduce(endpoint &ep, const In &in, Out &&out, int root, const Op &op) {
+void reduce(endpoint &ep, const In &in, Out &&out, const Op &op, int root) {
     if (ep.rank() == root)
         detail::check_fits("reduce", "out", std::ranges::size(out), std::ranges::size(in));
     detail::reduce(ep, std::ranges::data(in), std::ranges::data(out), std::ranges::size(in), root,

@@ -9,20 +9,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <ranges>
-#include <type_traits>
-#include <vector>
 
 #include <fult/comm/endpoint.hpp>
 #include <fult/comm/one_sided.hpp>
-#include <fult/sync/waiter.hpp>
 
 namespace fult::comm {
 
 /// @cond internal
 namespace detail {
 class device;
-}
+struct completion_access;
+struct synchronizer_state;
+struct completion_queue_state;
+} // namespace detail
 /// @endcond
 
 /// An operation that has ended.
@@ -39,6 +38,8 @@ class FULT_API completion {
     /// suspend nor block. It may start other operations.
     virtual void complete(const completion_event &event) noexcept = 0;
 
+  protected:
+    ~completion() = default;
     /// Called before each operation starts, to reserve memory for its end, when none may be available. Throws
     /// std::bad_alloc, and then the operation does not start. Does nothing by default.
     virtual void expect_one();
@@ -47,8 +48,8 @@ class FULT_API completion {
     /// An expected operation does not start.
     virtual void cancel_expected() noexcept;
 
-  protected:
-    ~completion() = default;
+  private:
+    friend struct detail::completion_access;
 };
 
 /// Waits for a number of operations or other events, with one wake-up.
@@ -70,15 +71,12 @@ class FULT_API synchronizer final : public completion {
     /// Waits until all have arrived; a task suspends, a foreign thread blocks. Any number may wait. Throws
     /// the error of the first operation that failed, after all have ended.
     void wait();
-    /// Resets it for reuse, once all have arrived and no caller waits.
-    void expect(std::size_t count) noexcept;
+    /// Counts to `count` again, once all have arrived and no caller waits.
+    void reset(std::size_t count) noexcept;
 
   private:
-    detail::device &device_;
-    fult::detail::short_lock lock_;
-    std::size_t left_;
-    completion_event failed_; ///< the first that failed
-    fult::detail::wait_list waiters_;
+    friend struct detail::synchronizer_state;
+    alignas(8) std::byte state_[80];
 };
 
 /// Ended operations, in order of arrival. Any thread may take them out.
@@ -88,14 +86,11 @@ class FULT_API completion_queue final : public completion {
     explicit completion_queue(const endpoint &ep);
     completion_queue(const completion_queue &) = delete;
     completion_queue &operator=(const completion_queue &) = delete;
-    ~completion_queue() = default; ///< not before the last notification
+    ~completion_queue(); ///< not before the last notification
 
     /// Adds a user-defined entry. If memory for it cannot be allocated, the program ends with a message; an
     /// operation without memory for its entry does not start.
     void complete(const completion_event &event) noexcept override;
-    void expect_one() override;
-    void complete_expected(const completion_event &event) noexcept override;
-    void cancel_expected() noexcept override;
 
     /// Takes the oldest entry, if any. If there is none it makes progress, and lets other tasks run as
     /// request::test does.
@@ -105,35 +100,22 @@ class FULT_API completion_queue final : public completion {
     completion_event pop() noexcept;
 
   private:
-    void make_room();
-    fult::detail::waiter *add(const completion_event &event) noexcept;
-    completion_event take_first() noexcept;
-    std::optional<completion_event> take() noexcept;
-    detail::device &device_;
-    fult::detail::short_lock lock_;
-    std::vector<completion_event>
-        ring_;                 ///< its size is 0 or a power of two; has room for all expected entries
-    std::size_t first_ = 0;    ///< the oldest entry
-    std::size_t count_ = 0;    ///< number of entries
-    std::size_t expected_ = 0; ///< number of operations in progress
-    fult::detail::wait_list waiters_;
+    void expect_one() override;
+    void complete_expected(const completion_event &event) noexcept override;
+    void cancel_expected() noexcept override;
+    friend struct detail::completion_queue_state;
+    alignas(8) std::byte state_[80];
 };
 
 /// Like the calls without `object`, which is notified in place of a request; `user_data` identifies the
-/// operation. The memory is in use until then. Such a receive cannot be cancelled. Never suspend; on invalid
-/// arguments or lack of memory they throw, and `object` is not notified.
-FULT_API void isend(endpoint &ep, const void *data, std::size_t size, int destination, tag_type tag,
-                    completion &object, std::uint64_t user_data = 0);
-/// The same for a receive; see the isend above.
-FULT_API void irecv(endpoint &ep, void *data, std::size_t size, int source, tag_type tag, completion &object,
-                    std::uint64_t user_data = 0);
-/// The same for a put; see the isend above.
+/// operation. The memory is in use until then. Never suspend; on invalid arguments or lack of memory they
+/// throw, and `object` is not notified. See endpoint::isend and irecv.
 FULT_API void iput(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
                    std::size_t offset, completion &object, std::uint64_t user_data = 0);
-/// The same for a put with a signal; see the isend above.
+/// The same for a put with a signal.
 FULT_API void iput_signal(endpoint &ep, const void *data, std::size_t size, const remote_region &to,
                           std::size_t offset, tag_type tag, completion &object, std::uint64_t user_data = 0);
-/// The same for a get; see the isend above.
+/// The same for a get.
 FULT_API void iget(endpoint &ep, void *data, std::size_t size, const remote_region &from, std::size_t offset,
                    completion &object, std::uint64_t user_data = 0);
 

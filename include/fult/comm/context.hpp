@@ -95,9 +95,6 @@ class FULT_API context {
     /// 2,046 endpoints, including those that were destroyed.
     endpoint make_endpoint(endpoint_options options = {});
 
-    /// Waits for all ranks; suspends only the calling task.
-    void barrier();
-
     /// Ends all ranks with that status.
     [[noreturn]] void abort(int status, const std::string &reason);
 

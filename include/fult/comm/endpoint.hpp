@@ -30,6 +30,8 @@ struct endpoint_access;
 } // namespace detail
 /// @endcond
 
+class completion;
+
 /// A buffer of a message that is gathered.
 struct const_buffer {
     const void *data; ///< its first byte
@@ -164,6 +166,8 @@ class FULT_API endpoint {
     endpoint &operator=(endpoint &&other) noexcept;
     ~endpoint(); ///< pending receives end the program with a message
 
+    /// False if it is empty.
+    [[nodiscard]] bool valid() const noexcept { return state_ != nullptr; }
     int rank() const noexcept; ///< -1 if the endpoint is empty
     int size() const noexcept; ///< number of ranks; 0 if the endpoint is empty
     /// The number in the job of a rank of this endpoint; -1 if it has no such rank.
@@ -258,6 +262,16 @@ class FULT_API endpoint {
                      std::ranges::size(range) * sizeof(std::ranges::range_value_t<R>), source, tag);
     }
 
+    /// Like the calls without `object`, which is notified in place of a request (fult/comm/completion.hpp);
+    /// `user_data` identifies the operation. The memory is in use until then. Such a receive cannot be
+    /// cancelled. Never suspend; on invalid arguments or lack of memory they throw, and `object` is not
+    /// notified.
+    void isend(const void *data, std::size_t size, int destination, tag_type tag, completion &object,
+               std::uint64_t user_data = 0);
+    /// See isend.
+    void irecv(void *data, std::size_t size, int source, tag_type tag, completion &object,
+               std::uint64_t user_data = 0);
+
     /// Starts a send of one value, which is in use until the request is complete: no temporary.
     template <plain T>
     requires(!std::ranges::range<T>) request isend(const T &value, int destination, tag_type tag) {
@@ -280,12 +294,14 @@ class FULT_API endpoint {
     [[nodiscard]] request issend(const void *data, std::size_t size, int destination, tag_type tag);
 
     /// Messages in pieces: nothing is copied but into and out of packets. The objects, and what the spans
-    /// refer to, are in use until the operation is complete. send and recv may suspend.
-    void send(const message_source &from, std::size_t size, int destination, tag_type tag,
-              bool synchronous = false);
+    /// refer to, are in use until the operation is complete. send, ssend and recv may suspend.
+    void send(const message_source &from, std::size_t size, int destination, tag_type tag);
     /// See send.
-    [[nodiscard]] request isend(const message_source &from, std::size_t size, int destination, tag_type tag,
-                                bool synchronous = false);
+    [[nodiscard]] request isend(const message_source &from, std::size_t size, int destination, tag_type tag);
+    /// Complete only when a receive has matched the message, as the other ssend and issend.
+    void ssend(const message_source &from, std::size_t size, int destination, tag_type tag);
+    /// See ssend.
+    [[nodiscard]] request issend(const message_source &from, std::size_t size, int destination, tag_type tag);
     /// Receives a message of at most `size` bytes.
     status recv(message_target &to, std::size_t size, int source, tag_type tag);
     /// See recv.

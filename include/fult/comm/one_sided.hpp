@@ -60,6 +60,8 @@ class FULT_API region {
     /// Must precede the end of the context.
     ~region();
 
+    /// False if it is empty.
+    [[nodiscard]] bool valid() const noexcept { return what_ != nullptr; }
     remote_region remote() const noexcept; ///< of rank -1 if the region is empty
 
   private:

@@ -22,6 +22,9 @@ struct request_state;
 struct request_access;
 struct request_pointer;
 FULT_API std::size_t wait_any_of(std::span<request *const> all);
+// Waits until all are complete, with one wake-up, and takes no result: test_status or wait_status of each do
+// that. Null pointers count as empty requests. May suspend.
+FULT_API void await_all_of(std::span<request *const> all) noexcept;
 FULT_API void drop(request_state *p) noexcept;
 } // namespace detail
 /// @endcond
@@ -81,7 +84,7 @@ class FULT_API request {
     friend struct detail::request_pointer;
     friend FULT_API std::size_t wait_any(std::span<request> all);
     friend FULT_API std::size_t detail::wait_any_of(std::span<request *const> all);
-    friend FULT_API void await_all(std::span<request *const> all) noexcept;
+    friend FULT_API void detail::await_all_of(std::span<request *const> all) noexcept;
     friend FULT_API void wait_all(std::span<request> all);
     void await() const noexcept;
     explicit request(detail::request_state *target) noexcept : target_(target) {}
@@ -90,8 +93,8 @@ class FULT_API request {
     status envelope_; ///< the result of such a message
 };
 
-/// Waits for all requests, with one wake-up. Empty ones count as complete. Throws the first error in span
-/// order, after all are complete. May suspend.
+/// Does for each request what its wait() does, with one wake-up: the results are taken, and the requests are
+/// empty afterwards. Throws the first error in span order, after all are complete. May suspend.
 FULT_API void wait_all(std::span<request> all);
 
 /// Waits until one request is complete and returns its index; test or wait then take the result at once. If
@@ -119,9 +122,5 @@ concept request_pointers = std::convertible_to<List, std::span<request *const>>;
 template <detail::request_pointers List> void wait_all(List &&all) { detail::wait_all_of(all); }
 /// See wait_all.
 template <detail::request_pointers List> std::size_t wait_any(List &&all) { return detail::wait_any_of(all); }
-
-/// Waits until all requests are complete, with one wake-up, and takes no result: take each by test_status or
-/// wait_status. Null pointers count as empty requests. May suspend.
-FULT_API void await_all(std::span<request *const> all) noexcept;
 
 } // namespace fult::comm

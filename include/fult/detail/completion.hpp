@@ -1,7 +1,7 @@
 // A number of ends that are outstanding, and the one task or thread that waits for them
 // (tests/model/completion.pml, tests/model/group.pml).
 //
-// Joins by threads, wait_all, when_any, task groups and the waits for requests of comm/ use one. It is on the
+// Joins by threads, wait_all, wait_any, task groups and the waits for requests of comm/ use one. It is on the
 // waiter's stack, or in the group.
 #pragma once
 

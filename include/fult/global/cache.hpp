@@ -144,7 +144,7 @@ class FULT_API cache {
 
     cache_counters counters() const; ///< since the begin
     /// Prints them in a line with the rank. Does not suspend.
-    void print_counters(std::FILE *to) const;
+    void print_counters(std::FILE *to = stderr) const;
     /// Bytes that a line of `bytes` bytes takes.
     static std::size_t footprint(std::size_t bytes) noexcept;
 

@@ -194,28 +194,28 @@ class FULT_API memory {
         detail::check_element<T>();
         return start_write(to.where(), values.data(), values.size_bytes());
     }
-    /// The same; `when` is notified in place of a request, with `note`.
+    /// The same; `object` is notified in place of a request, with `user_data`.
     template <class T>
-    void iget(global_ptr<T> from, std::span<std::remove_const_t<T>> to, comm::completion &when,
-              std::uint64_t note = 0) {
+    void iget(global_ptr<T> from, std::span<std::remove_const_t<T>> to, comm::completion &object,
+              std::uint64_t user_data = 0) {
         detail::check_element<T>();
-        start_read(from.where(), to.data(), to.size_bytes(), when, note);
+        start_read(from.where(), to.data(), to.size_bytes(), object, user_data);
     }
     /// See iget.
     template <class T>
-    void iput(global_ptr<T> to, std::span<const std::type_identity_t<T>> values, comm::completion &when,
-              std::uint64_t note = 0) {
+    void iput(global_ptr<T> to, std::span<const std::type_identity_t<T>> values, comm::completion &object,
+              std::uint64_t user_data = 0) {
         detail::check_element<T>();
-        start_write(to.where(), values.data(), values.size_bytes(), when, note);
+        start_write(to.where(), values.data(), values.size_bytes(), object, user_data);
     }
 
-    /// Writes consecutive objects; then an empty message with that tag arrives at the owner's endpoint `at`,
+    /// Writes consecutive objects; then an empty message with that tag arrives at the owner's endpoint `ep`,
     /// which has the owner among its ranks, as of comm::put_signal. May suspend.
     template <class T>
-    void put_signal(global_ptr<T> to, std::span<const std::type_identity_t<T>> values, comm::endpoint &at,
-                    std::int64_t tag) {
+    void put_signal(global_ptr<T> to, std::span<const std::type_identity_t<T>> values, comm::endpoint &ep,
+                    comm::tag_type tag) {
         detail::check_element<T>();
-        write_and_signal(to.where(), values.data(), values.size_bytes(), at, tag);
+        write_and_signal(to.where(), values.data(), values.size_bytes(), ep, tag);
     }
 
     /// Reads strided objects, in order, into `to`, which has room for `which.blocks * which.length` of them
@@ -295,12 +295,12 @@ class FULT_API memory {
     void deallocate_bytes(detail::place objects);
     comm::request start_read(detail::place from, void *to, std::size_t bytes);
     comm::request start_write(detail::place to, const void *from, std::size_t bytes);
-    void start_read(detail::place from, void *to, std::size_t bytes, comm::completion &when,
-                    std::uint64_t note);
-    void start_write(detail::place to, const void *from, std::size_t bytes, comm::completion &when,
-                     std::uint64_t note);
-    void write_and_signal(detail::place to, const void *from, std::size_t bytes, comm::endpoint &at,
-                          std::int64_t tag);
+    void start_read(detail::place from, void *to, std::size_t bytes, comm::completion &object,
+                    std::uint64_t user_data);
+    void start_write(detail::place to, const void *from, std::size_t bytes, comm::completion &object,
+                     std::uint64_t user_data);
+    void write_and_signal(detail::place to, const void *from, std::size_t bytes, comm::endpoint &ep,
+                          comm::tag_type tag);
     void read_pieces(const char *call, const detail::pieces &from, void *to, std::size_t bytes);
     void write_pieces(const char *call, const detail::pieces &to, const void *from, std::size_t bytes);
     std::uint64_t change(detail::atomic_operation operation, detail::atomic_type type, detail::place at,

@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 /// @cond internal

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 
@@ -49,7 +49,7 @@ template <class T> class channel {
     /// The same with a copy; also throws what copying throws.
     bool send(const T &value) requires std::is_copy_constructible_v<T> { return send(T(value)); }
     /// Like send; also returns false if a stop is requested.
-    bool send(T &&value, const std::stop_token &stop) {
+    [[nodiscard]] bool send(T &&value, const std::stop_token &stop) {
         return send_within(value, detail::wait_limits(stop)) == sending::done;
     }
     /// Sends only if there is room or a receiver waits. Returns false otherwise, and if the channel is
@@ -83,7 +83,7 @@ template <class T> class channel {
         return value;
     }
     /// Like receive; also empty if a stop is requested.
-    std::optional<T> receive(const std::stop_token &stop) {
+    [[nodiscard]] std::optional<T> receive(const std::stop_token &stop) {
         std::optional<T> value;
         receive_within(value, detail::wait_limits(stop));
         return value;

@@ -7,7 +7,7 @@
 #include <stop_token>
 
 #include <fult/detail/exceptions.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 

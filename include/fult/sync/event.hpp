@@ -6,7 +6,7 @@
 #include <chrono>
 #include <stop_token>
 
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 
@@ -48,7 +48,9 @@ class FULT_API event {
             time, [this](auto deadline) { return wait_within(detail::wait_limits(deadline)); });
     }
     /// As wait. Returns false if a stop is requested first.
-    bool wait(const std::stop_token &stop) const { return wait_within(detail::wait_limits(stop)); }
+    [[nodiscard]] bool wait(const std::stop_token &stop) const {
+        return wait_within(detail::wait_limits(stop));
+    }
 
   private:
     bool wait_within(const detail::wait_limits &limits) const;

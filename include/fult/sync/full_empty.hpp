@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 
@@ -72,48 +72,49 @@ template <class T> class full_empty {
     /// As readFF; empty on timeout. Throws std::system_error if the memory for a runtime's first
     /// timed wait cannot be allocated, as do all that follow with a time.
     template <class Rep, class Period>
-    std::optional<T> readFF_for(const std::chrono::duration<Rep, Period> &duration) requires copied_value<T> {
+    [[nodiscard]] std::optional<T>
+    try_readFF_for(const std::chrono::duration<Rep, Period> &duration) requires copied_value<T> {
         return read_within(false, detail::wait_limits(detail::deadline_after(duration)));
     }
     /// As readFE; empty on timeout.
     template <class Rep, class Period>
-    std::optional<T> readFE_for(const std::chrono::duration<Rep, Period> &duration) {
+    [[nodiscard]] std::optional<T> try_readFE_for(const std::chrono::duration<Rep, Period> &duration) {
         return read_within(true, detail::wait_limits(detail::deadline_after(duration)));
     }
     /// As writeEF; false on timeout.
     template <class Rep, class Period>
-    bool writeEF_for(T value, const std::chrono::duration<Rep, Period> &duration) {
+    [[nodiscard]] bool try_writeEF_for(T value, const std::chrono::duration<Rep, Period> &duration) {
         return write_within(value, detail::wait_limits(detail::deadline_after(duration)));
     }
-    /// As readFF_for, with a time of any clock.
+    /// As try_readFF_for, with a time of any clock.
     template <class Clock, class Duration>
-    std::optional<T>
-    readFF_until(const std::chrono::time_point<Clock, Duration> &time) requires copied_value<T> {
+    [[nodiscard]] std::optional<T>
+    try_readFF_until(const std::chrono::time_point<Clock, Duration> &time) requires copied_value<T> {
         return detail::attempt_until(
             time, [this](auto deadline) { return read_within(false, detail::wait_limits(deadline)); });
     }
-    /// As readFE_for, with a time of any clock.
+    /// As try_readFE_for, with a time of any clock.
     template <class Clock, class Duration>
-    std::optional<T> readFE_until(const std::chrono::time_point<Clock, Duration> &time) {
+    [[nodiscard]] std::optional<T> try_readFE_until(const std::chrono::time_point<Clock, Duration> &time) {
         return detail::attempt_until(
             time, [this](auto deadline) { return read_within(true, detail::wait_limits(deadline)); });
     }
-    /// As writeEF_for, with a time of any clock.
+    /// As try_writeEF_for, with a time of any clock.
     template <class Clock, class Duration>
-    bool writeEF_until(T value, const std::chrono::time_point<Clock, Duration> &time) {
+    [[nodiscard]] bool try_writeEF_until(T value, const std::chrono::time_point<Clock, Duration> &time) {
         return detail::attempt_until(
             time, [&](auto deadline) { return write_within(value, detail::wait_limits(deadline)); });
     }
     /// As readFF; empty if a stop is requested.
-    std::optional<T> readFF(const std::stop_token &stop) requires copied_value<T> {
+    [[nodiscard]] std::optional<T> readFF(const std::stop_token &stop) requires copied_value<T> {
         return read_within(false, detail::wait_limits(stop));
     }
     /// As readFE; empty if a stop is requested.
-    std::optional<T> readFE(const std::stop_token &stop) {
+    [[nodiscard]] std::optional<T> readFE(const std::stop_token &stop) {
         return read_within(true, detail::wait_limits(stop));
     }
     /// As writeEF; false if a stop is requested.
-    bool writeEF(T value, const std::stop_token &stop) {
+    [[nodiscard]] bool writeEF(T value, const std::stop_token &stop) {
         return write_within(value, detail::wait_limits(stop));
     }
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include <fult/detail/exceptions.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 
@@ -154,7 +154,9 @@ template <class T> class future {
             time, [this](auto deadline) { return checked().wait(detail::wait_limits(deadline)); }));
     }
     /// As wait, until a stop is requested. Returns true if the value is set.
-    bool wait(const std::stop_token &stop) const { return checked().wait(detail::wait_limits(stop)); }
+    [[nodiscard]] bool wait(const std::stop_token &stop) const {
+        return checked().wait(detail::wait_limits(stop));
+    }
 
   private:
     friend class promise<T>;

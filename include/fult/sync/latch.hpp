@@ -8,7 +8,7 @@
 #include <limits>
 #include <stop_token>
 
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 
@@ -55,7 +55,7 @@ class FULT_API latch {
                });
     }
     /// As wait. Returns false if a stop is requested first.
-    bool wait(const std::stop_token &stop) const {
+    [[nodiscard]] bool wait(const std::stop_token &stop) const {
         return try_wait() || wait_within(detail::wait_limits(stop));
     }
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 

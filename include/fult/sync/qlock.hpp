@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <stop_token>
 
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 
@@ -53,7 +53,8 @@ class FULT_API qlock {
 
     /// As lock; false on timeout. Throws std::system_error if the memory for a runtime's first timed
     /// wait cannot be allocated. May suspend. From any thread.
-    template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
+    template <class Rep, class Period>
+    [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
         return acquire_if_free() || lock_within(detail::wait_limits(detail::deadline_after(duration)));
     }
     /// As try_lock_for, with a time of any clock.
@@ -65,7 +66,7 @@ class FULT_API qlock {
     }
 
     /// As lock; false if a stop is requested. May suspend. From any thread.
-    bool lock(const std::stop_token &stop) {
+    [[nodiscard]] bool lock(const std::stop_token &stop) {
         return acquire_if_free() || lock_within(detail::wait_limits(stop));
     }
 

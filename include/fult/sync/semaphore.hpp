@@ -8,7 +8,7 @@
 #include <limits>
 #include <stop_token>
 
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 /// @cond internal
@@ -83,7 +83,7 @@ template <std::ptrdiff_t LeastMax = (std::numeric_limits<std::ptrdiff_t>::max)()
                });
     }
     /// As acquire; false if a stop is requested.
-    bool acquire(const std::stop_token &stop) {
+    [[nodiscard]] bool acquire(const std::stop_token &stop) {
         return base_.try_acquire() || base_.acquire(detail::wait_limits(stop));
     }
 

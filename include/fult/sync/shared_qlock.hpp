@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <stop_token>
 
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 
@@ -50,7 +50,8 @@ class FULT_API shared_qlock {
 
     /// As lock; false on timeout. Throws std::system_error if the memory for a runtime's first timed
     /// wait cannot be allocated, as do all that follow.
-    template <class Rep, class Period> bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
+    template <class Rep, class Period>
+    [[nodiscard]] bool try_lock_for(const std::chrono::duration<Rep, Period> &duration) {
         return acquire_if_free() ||
                wait_for_turn(true, detail::wait_limits(detail::deadline_after(duration)));
     }
@@ -75,11 +76,11 @@ class FULT_API shared_qlock {
                });
     }
     /// As lock; false if a stop is requested.
-    bool lock(const std::stop_token &stop) {
+    [[nodiscard]] bool lock(const std::stop_token &stop) {
         return acquire_if_free() || wait_for_turn(true, detail::wait_limits(stop));
     }
     /// As lock_shared; false if a stop is requested.
-    bool lock_shared(const std::stop_token &stop) {
+    [[nodiscard]] bool lock_shared(const std::stop_token &stop) {
         return acquire_shared_if_free() || wait_for_turn(false, detail::wait_limits(stop));
     }
 

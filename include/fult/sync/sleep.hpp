@@ -7,7 +7,7 @@
 #include <type_traits>
 
 #include <fult/detail/mistake.hpp>
-#include <fult/sync/waiter.hpp>
+#include <fult/detail/waiter.hpp>
 
 namespace fult {
 
@@ -50,13 +50,13 @@ void sleep_until(const std::chrono::time_point<Clock, Duration> &time) {
 
 /// As sleep_for. Returns false if a stop is requested first.
 template <class Rep, class Period>
-bool sleep_for(const std::chrono::duration<Rep, Period> &duration, const std::stop_token &stop) {
+bool sleep_for(const std::stop_token &stop, const std::chrono::duration<Rep, Period> &duration) {
     return detail::sleep_within(detail::wait_limits(stop, detail::deadline_after(duration)));
 }
 
 /// As sleep_until. Returns false if a stop is requested first.
 template <class Clock, class Duration>
-bool sleep_until(const std::chrono::time_point<Clock, Duration> &time, const std::stop_token &stop) {
+bool sleep_until(const std::stop_token &stop, const std::chrono::time_point<Clock, Duration> &time) {
     bool over = true;
     detail::attempt_until(time, [&](auto deadline) {
         over = detail::sleep_within(detail::wait_limits(stop, deadline));

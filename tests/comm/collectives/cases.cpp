@@ -72,7 +72,7 @@ void reductions(party &p) {
         const auto in = values_of(p.rank, count);
         for (int root = 0; root < p.size; ++root) {
             std::vector<std::uint64_t> out(p.rank == root ? count : 0);
-            reduce(own, in, out, root, std::plus<>{});
+            reduce(own, in, out, std::plus<>{}, root);
             require(p.rank != root || out == expected, "reduce of " + std::to_string(count));
         }
         std::vector<std::uint64_t> out(count);
@@ -82,7 +82,7 @@ void reductions(party &p) {
         allreduce(own, both, both, sum_of);
         require(both == expected, "allreduce in place");
         both = in;
-        reduce(own, both, both, 0, std::plus<>{});
+        reduce(own, both, both, std::plus<>{}, 0);
         require(both == (p.rank == 0 ? expected : in), "reduce in place");
     }
     require_equal(allreduce(own, p.rank, [](int a, int b) { return std::max(a, b); }), p.size - 1,
@@ -103,7 +103,7 @@ void order_of_ranks(party &p) {
         require(out == expected, "allreduce keeps the order of the ranks, " + std::to_string(count));
         for (int root = 0; root < p.size; ++root) {
             std::fill(out.begin(), out.end(), matrix{});
-            reduce(own, in, out, root, product{});
+            reduce(own, in, out, product{}, root);
             require(p.rank != root || out == expected, "reduce keeps the order of the ranks");
         }
     }
@@ -127,9 +127,9 @@ void same_bits(party &p) {
         require(std::memcmp(first.data(), again.data(), count * sizeof(double)) == 0, "the same bits again");
         // Wherever the result of a reduce is wanted.
         std::vector<double> at_first(count), at_root(count);
-        reduce(own, in, at_first, 0, std::plus<>{});
+        reduce(own, in, at_first, std::plus<>{}, 0);
         for (int root = 1; root < p.size; ++root) {
-            reduce(own, in, at_root, root, std::plus<>{});
+            reduce(own, in, at_root, std::plus<>{}, root);
             if (p.rank == root)
                 own.send(at_root, 0, 1);
             if (p.rank == 0) {
@@ -424,10 +424,10 @@ void errors(party &p) {
     std::vector<int> some(3), more(4), of_all(some.size() * static_cast<std::size_t>(p.size) + 1);
     require_throw<std::out_of_range>([&] { broadcast(own, some, -1); });
     require_throw<std::out_of_range>([&] { broadcast(own, some, p.size); });
-    require_throw<std::out_of_range>([&] { reduce(own, some, some, p.size, std::plus<>{}); });
+    require_throw<std::out_of_range>([&] { reduce(own, some, some, std::plus<>{}, p.size); });
     require_throw<std::out_of_range>([&] { gather(own, some, of_all, p.size + 7); });
     require_throw<std::invalid_argument>([&] { allreduce(own, some, more, std::plus<>{}); });
-    require_throw<std::invalid_argument>([&] { reduce(own, some, more, p.rank, std::plus<>{}); });
+    require_throw<std::invalid_argument>([&] { reduce(own, some, more, std::plus<>{}, p.rank); });
     require_throw<std::invalid_argument>([&] { allgather(own, some, of_all); });
     require_throw<std::invalid_argument>([&] { gather(own, some, of_all, p.rank); });
     require_throw<std::invalid_argument>([&] { alltoall(own, some, more); });

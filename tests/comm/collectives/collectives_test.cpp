@@ -156,7 +156,7 @@ TEST(collectives_here, none_goes_well_after_a_loss) {
             fult::this_task::yield();
         std::vector<std::byte> never_taken(1'000'000);
         slow_completion end;
-        isend(p.world, never_taken.data(), never_taken.size(), lost, 1, end);
+        p.world.isend(never_taken.data(), never_taken.size(), lost, 1, end);
         std::thread failing([&] { all.jobs[0]->first_device->fail_peer(lost); });
         while (!end.called)
             fult::this_task::yield();

@@ -233,7 +233,7 @@ void wrong_arguments(party &p) {
             [&] { p.world.sendrecv(&value, sizeof value, p.rank, tag, nullptr, 0, p.rank, 0); });
         require_throw<std::out_of_range>([&] { p.world.subset(std::array{p.rank}, tag); });
         synchronizer none(p.world, 0);
-        require_throw<std::out_of_range>([&] { isend(p.world, &value, sizeof value, p.rank, tag, none); });
+        require_throw<std::out_of_range>([&] { p.world.isend(&value, sizeof value, p.rank, tag, none); });
         region own(p.world, &value, sizeof value);
         require_throw<std::out_of_range>(
             [&] { put_signal(p.world, &value, sizeof value, own.remote(), 0, tag); });

@@ -73,7 +73,7 @@ TEST(callbacks, of_completions_let_others_send) {
             slow when;
             int value = 0;
             std::thread sender = sender_when(when.inside, when.sent, p.world, 0);
-            irecv(p.world, &value, sizeof value, 0, 1, when); // completes here if the message is there
+            p.world.irecv(&value, sizeof value, 0, 1, when); // completes here if the message is there
             while (!when.ended.load(std::memory_order_acquire))
                 this_task::yield();
             sender.join();

@@ -88,7 +88,7 @@ void killed(context &net) {
     region own(world, memory);
     std::vector<remote_region> regions(static_cast<std::size_t>(net.size()));
     allgather(world, own.remote(), regions);
-    net.barrier();
+    comm::barrier(net.world());
     if (net.rank() == last) {
         for (int to = 0; to < last; ++to)
             world.recv<int>(to, 9); // then they wait, and more of them do a little later
@@ -155,7 +155,7 @@ void never_received(context &net) {
         const int was_at = sent;
         world.send(was_at, 0, 3);
         sender.join();
-        net.barrier();
+        comm::barrier(net.world());
         return;
     }
     // 100 kB of 24 MB are accepted from each. Senders notice that they must wait within 256 KiB. What lies
@@ -174,7 +174,7 @@ void never_received(context &net) {
             world.recv(in, from, 1);
             require(are_bytes_of(static_cast<unsigned>(i), in), "bytes of " + std::to_string(i));
         }
-    net.barrier();
+    comm::barrier(net.world());
     std::printf("never_received: ok\n");
 }
 
@@ -192,7 +192,7 @@ void attacked(context &net, std::uint64_t strange) {
         require(got.size == sizeof in && in.round == out.round,
                 "round " + std::to_string(out.round) + ": " + std::to_string(in.round));
     }
-    net.barrier();
+    comm::barrier(net.world());
     std::printf("attacked: ok\n");
 }
 
@@ -267,7 +267,7 @@ int main(int argc, char **argv) {
                     how.device = last;
                     return net.make_endpoint(std::move(how));
                 },
-                [&] { net.barrier(); }};
+                [&] { comm::barrier(net.world()); }};
         if (net.rank() == 0)
             std::printf("%d ranks by %s over %s\n", net.size(), net.launcher(), net.route_to(p.next()));
         if (argc == 2 && argv[1] == std::string_view("departs")) {
@@ -278,7 +278,7 @@ int main(int argc, char **argv) {
         }
         if (argc == 3 && argv[1] == std::string_view("subsets")) {
             subsets_in_turn(p, std::atoi(argv[2]));
-            net.barrier();
+            comm::barrier(net.world());
             if (net.rank() == 0)
                 std::printf("subsets: ok\n");
             return 0;
@@ -289,7 +289,7 @@ int main(int argc, char **argv) {
             const auto now = &std::chrono::steady_clock::now; // time: measured, not judged
             const auto begin = now();
             each.run(p);
-            net.barrier();
+            comm::barrier(net.world());
             const std::chrono::duration<double> seconds = now() - begin;
             if (net.rank() == 0)
                 std::printf("%s: ok (%.3f s)\n", each.name, seconds.count());

@@ -25,10 +25,10 @@ void synchronized(party &p) {
             out.push_back(bytes_of(round + size, size));
             in.emplace_back(size);
         }
-        through.expect(2 * std::size(sizes) + 2);
+        through.reset(2 * std::size(sizes) + 2);
         for (std::uint32_t i = 0; i < std::size(sizes); ++i) {
-            irecv(p.world, in[i].data(), sizes[i], p.previous(), i, through);
-            isend(p.world, out[i].data(), sizes[i], p.next(), i, through);
+            p.world.irecv(in[i].data(), sizes[i], p.previous(), i, through);
+            p.world.isend(out[i].data(), sizes[i], p.next(), i, through);
         }
         iput(p.world, out.back().data(), out.back().size(), next, 0, through);
         handle<void> other = spawn([&] { through.wait(); }); // any number may wait
@@ -63,8 +63,8 @@ void listed(party &p) {
     }
     constexpr auto count = static_cast<std::uint32_t>(std::size(sizes));
     for (std::uint32_t i = 0; i < count; ++i) {
-        irecv(p.world, in[i].data(), sizes[i], p.previous(), i, ended, i);
-        isend(p.world, out[i].data(), sizes[i], p.next(), i, ended, 100 + i);
+        p.world.irecv(in[i].data(), sizes[i], p.previous(), i, ended, i);
+        p.world.isend(out[i].data(), sizes[i], p.next(), i, ended, 100 + i);
         iput_signal(p.world, out[i].data(), sizes[i], next, 0, 50 + i, ended, 200 + i);
         p.world.recv(nullptr, 0, p.previous(), 50 + i);
     }
@@ -100,7 +100,7 @@ void listed(party &p) {
     this_task::yield();
     std::vector<int> numbers(10), sent(10, 1);
     for (std::uint32_t i = 0; i < 10; ++i)
-        irecv(p.world, &numbers[i], sizeof(int), p.previous(), i, ended, i + 1);
+        p.world.irecv(&numbers[i], sizeof(int), p.previous(), i, ended, i + 1);
     outbox box(p.world);
     for (std::uint32_t i = 0; i < 10; ++i)
         box.send(1, p.next(), i);
@@ -134,18 +134,18 @@ void notifies_handlers(party &p) {
     int small = 0;
     const std::vector<int> large(100, 3);
     outbox box(p.world);
-    irecv(p.world, &small, sizeof small, p.previous(), 8, too_long);
-    irecv(p.world, &small, sizeof small, p.previous(), 9, too_long);
+    p.world.irecv(&small, sizeof small, p.previous(), 8, too_long);
+    p.world.irecv(&small, sizeof small, p.previous(), 9, too_long);
     box.send(bytes_of(1, 400), p.next(), 8);
     box.send(5, p.next(), 9);
     require_error(errc::truncated, [&] { too_long.wait(); });
     require_equal(small, 5, "the one that fits");
     remote_region wrong = all[static_cast<std::size_t>(p.next())];
     wrong.size = 1 << 20;
-    too_long.expect(1);
+    too_long.reset(1);
     iget(p.world, &small, sizeof small, wrong, 800'000, too_long);
     require_error(errc::refused, [&] { too_long.wait(); });
-    require_throw<std::out_of_range>([&] { isend(p.world, nullptr, 0, p.size, 0, too_long); });
+    require_throw<std::out_of_range>([&] { p.world.isend(nullptr, 0, p.size, 0, too_long); });
     p.barrier();
 }
 

@@ -67,20 +67,25 @@ std::vector<std::size_t> sparse_sizes() {
     return all;
 }
 
+request begin_sending(party &p, const message_source &from, std::uint64_t size, int to, int tag,
+                      bool synchronous) {
+    return synchronous ? p.world.issend(from, size, to, tag) : p.world.isend(from, size, to, tag);
+}
+
 void sparse_to(party &p, int to, int from, std::uint64_t size, bool synchronous) {
     const auto bytes = bytes_of(size, size);
     const sparse_source out(bytes);
     sparse_target in(size + 5);
     std::vector<std::byte> dense(size);
 
-    request sent = p.world.isend(out, size, to, 1, synchronous);
+    request sent = begin_sending(p, out, size, to, 1, synchronous);
     require_status(p.world.recv(in, in.size, from, 1), from, 1, size);
     require(in.has(size, size), "sparse to sparse");
     require_status(sent.wait(), to, 1, size);
     require_equal(out.done, size, "bytes read");
 
     const sparse_source again(bytes);
-    sent = p.world.isend(again, size, to, 2, synchronous);
+    sent = begin_sending(p, again, size, to, 2, synchronous);
     require_status(p.world.recv(dense, from, 2), from, 2, size);
     require(are_bytes_of(size, dense), "sparse to dense");
     sent.wait();
@@ -94,7 +99,7 @@ void sparse_to(party &p, int to, int from, std::uint64_t size, bool synchronous)
 
     sparse_target taken(size);
     const sparse_source third(bytes);
-    sent = p.world.isend(third, size, to, 4, synchronous);
+    sent = begin_sending(p, third, size, to, 4, synchronous);
     matched_message found = p.world.mprobe(from, 4);
     require_status(found.recv(taken, size), from, 4, size);
     require(taken.has(size, size), "taken");
@@ -121,7 +126,7 @@ void sparse_blocking(party &p) {
             const sparse_source out(bytes);
             p.world.send(out, size, p.next(), 1);
             const sparse_source again(bytes);
-            p.world.send(again, size, p.next(), 1, true);
+            p.world.ssend(again, size, p.next(), 1);
         });
         for (int i = 0; i < 2; ++i) {
             sparse_target in(size);

@@ -145,7 +145,7 @@ void requests_anywhere(party &p) {
     p.barrier(); // each has got the first one
     request second = p.world.isend(std::span(&out[1], 1), p.next(), 60);
     request third = p.world.isend(std::span(&out[2], 1), p.next(), 62);
-    await_all(order);
+    detail::await_all_of(order);
     second.wait();
     third.wait();
     require(all[0]->is_complete() && all[2]->is_complete(), "complete");

@@ -26,6 +26,7 @@ void put_and_get(party &p) {
     constexpr std::size_t gap = 24; // only the requested bytes change
     std::vector<std::byte> memory(sizes.back() + 2 * gap);
     region own(p.world, memory);
+    require(own.valid() && !region().valid() && p.world.valid() && !endpoint().valid(), "what is empty");
     const auto all = reported_by_all(p, own.remote());
     for (const std::size_t size : sizes) {
         const auto seed = static_cast<std::uint64_t>(p.rank) * 100'000 + size;

@@ -231,7 +231,7 @@ TEST(sends, that_begin_as_others_find_room) {
         endpoint *world = nullptr;
         completion *at_end = nullptr;
         void complete(const completion_event &) noexcept override {
-            isend(*world, bytes.data(), bytes.size(), 2, 1, *at_end);
+            world->isend(bytes.data(), bytes.size(), 2, 1, *at_end);
         }
         const std::vector<std::byte> bytes = bytes_of(1, 300);
     };
@@ -260,7 +260,7 @@ TEST(sends, that_begin_as_others_find_room) {
     for (const int to : {1, 2})
         while (queues[0].enqueue(first.bytes.data(), first.bytes.size(), to, 1))
             ;
-    isend(queues[0], first.bytes.data(), first.bytes.size(), 1, 1, first);
+    queues[0].isend(first.bytes.data(), first.bytes.size(), 1, 1, first);
     receive(1);
     jobs[0]->progress(); // the first one has left, and the second one waits
     for (int rounds = 0; !last.test(); ++rounds) {

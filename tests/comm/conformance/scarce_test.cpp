@@ -384,7 +384,7 @@ TEST_P(scarce, ends_of_operations_for_a_queue) {
         completion_queue ended(both.rank(1).world);
         std::array<std::uint32_t, messages> in{};
         for (std::uint32_t i = 0; i < messages; ++i)
-            irecv(both.rank(1).world, &in[i], sizeof in[i], 0, i, ended, i);
+            both.rank(1).world.irecv(&in[i], sizeof in[i], 0, i, ended, i);
         std::vector<request> sent;
         for (std::uint32_t i = 0; i < messages; ++i)
             sent.push_back(both.rank(0).world.isend(&i, sizeof i, 1, i));
@@ -424,8 +424,8 @@ TEST_P(scarce, an_operation_that_its_queue_has_no_memory_for) {
             }
         };
         for (std::uint32_t i = 0; i < in.size(); ++i) {
-            again([&] { irecv(both.rank(1).world, &in[i], sizeof in[i], 0, i, ended, i); });
-            again([&] { isend(both.rank(1).world, &i, sizeof i, 0, i, ended, i); });
+            again([&] { both.rank(1).world.irecv(&in[i], sizeof in[i], 0, i, ended, i); });
+            again([&] { both.rank(1).world.isend(&i, sizeof i, 0, i, ended, i); });
         }
         plan.armed = false;
         EXPECT_EQ(refused, plan.failed);

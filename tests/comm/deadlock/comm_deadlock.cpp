@@ -206,7 +206,7 @@ void pauses(context &net) {
     for (int i = 0; i < 21; ++i) {
         if (i % net.size() == net.rank())
             this_task::sleep_for(milliseconds(20 + i % 7 * 15)); // time: either order is right
-        net.barrier();
+        comm::barrier(net.world());
     }
 }
 
@@ -247,7 +247,7 @@ void relay(context &net) {
 void another_context(context &net) {
     context second;
     while_the_first(second, [&] { this_task::sleep_for(some_time); }); // time: either order is right
-    net.barrier();
+    comm::barrier(net.world());
 }
 
 struct named_case {

@@ -67,7 +67,7 @@ void require_refusals(context &net, std::span<const remote_region> regions, requ
         {"synchronizer", [&] { synchronizer(world, 1).wait(); }},
         {"completion_queue", [&] { completion_queue(world).pop(); }},
         {"make_endpoint", [&] { net.make_endpoint(); }},
-        {"barrier", [&] { net.barrier(); }},
+        {"barrier", [&] { barrier(world); }},
         {"progress", [&] { net.progress(); }},
         {"failed", [&] { net.failed(1); }},
         {"abort", [&] { net.abort(1, "never"); }},
@@ -109,7 +109,7 @@ int main() {
     std::vector<long> got(memory.size());
     get(world, got, regions[static_cast<std::size_t>(1 - net.rank())]);
     demand(got[999] == 1 - net.rank(), "the other rank's memory");
-    net.barrier();
+    barrier(world);
     own = region();
     return 0;
 }

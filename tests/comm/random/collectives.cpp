@@ -68,7 +68,7 @@ void do_broadcast(const call &c) {
 void do_reduce(const call &c) {
     const std::vector<matrix> in = c.matrices(c.rank());
     std::vector<matrix> out(c.rank() == c.root ? c.count : 0);
-    reduce(c.at, in, out, c.root, multiplied);
+    reduce(c.at, in, out, multiplied, c.root);
     c.expect(in == c.matrices(c.rank()), "reduce, its input");
     c.expect(c.rank() != c.root || out == c.product(), "reduce");
 }

@@ -418,9 +418,10 @@ void between_processes(const arguments &a, watch &guard) {
         scarce.reset();
         if (net.size() != ranks)
             guard.fail("the job has " + std::to_string(net.size()) + " ranks");
+        endpoint meeting = net.make_endpoint();
         members.push_back({net.rank(), net.size(), net.world(),
                            [&net](endpoint_options o) { return net.make_endpoint(std::move(o)); },
-                           [&net] { net.barrier(); }, [&net](int r) { return net.failed(r); },
+                           [&meeting] { barrier(meeting); }, [&net](int r) { return net.failed(r); },
                            [&net] { return net.progress(); }, guard, a.seed, a.threads, true});
         run_context(members.back(), all, i, kept.emplace_back());
     }

@@ -106,7 +106,7 @@ class flow_sender {
         for (std::size_t i = 0; i < count; ++i) {
             kept.push_back(message(next_++));
             by_.doing("isend for a synchronizer");
-            isend(through_, kept.back().data(), kept.back().size(), f_.destination, f_.tag, all);
+            through_.isend(kept.back().data(), kept.back().size(), f_.destination, f_.tag, all);
         }
         while (by_.roll.chance(30) && !all.test())
             by_.pause();
@@ -117,7 +117,7 @@ class flow_sender {
         completion_queue queue(through_);
         const std::size_t first = next_;
         const std::deque<buffer> kept = begin("isend for a queue", [&](buffer &b, std::size_t i) {
-            isend(through_, b.data(), b.size(), f_.destination, f_.tag, queue, i);
+            through_.isend(b.data(), b.size(), f_.destination, f_.tag, queue, i);
         });
         std::vector<bool> seen(kept.size());
         for (std::size_t n = 0; n < kept.size(); ++n) {
@@ -305,7 +305,7 @@ class flow_receiver {
         for (std::size_t i = 0; i < count; ++i) {
             kept.emplace_back(f_.rooms[next_++]);
             by_.doing("irecv for a synchronizer");
-            irecv(at_, kept.back().data(), kept.back().size(), f_.source, f_.tag, all);
+            at_.irecv(kept.back().data(), kept.back().size(), f_.source, f_.tag, all);
         }
         by_.doing("synchronizer::wait");
         outcome every{false, {}, errc::none};
@@ -325,7 +325,7 @@ class flow_receiver {
         for (std::size_t i = 0; i < count; ++i) {
             kept.emplace_back(f_.rooms[next_]);
             by_.doing("irecv for a queue");
-            irecv(at_, kept.back().data(), kept.back().size(), f_.source, f_.tag, queue, next_++);
+            at_.irecv(kept.back().data(), kept.back().size(), f_.source, f_.tag, queue, next_++);
         }
         std::vector<bool> seen(count);
         for (std::size_t n = 0; n < count; ++n) {

@@ -79,7 +79,7 @@ TEST_P(task_group_test, arguments_and_large_callables) {
     group.spawn(
         [&, big](const std::stop_token &stop, long a) { sum += big.back() + a + stop.stop_requested(); }, 1L);
     group.spawn({.name = "named", .stack_size = 128 * 1024}, [&] { sum += long(this_task::name().size()); });
-    group.spawn({.worker = int(fult::worker_count()) - 1, .pinned = true},
+    group.spawn({.worker = fult::worker_count() - 1, .pinned = true},
                 [&] { sum += this_task::worker() == fult::worker_count() - 1; });
     EXPECT_THROW(group.spawn({.worker = 1000}, [] {}), std::out_of_range);
     group.wait();

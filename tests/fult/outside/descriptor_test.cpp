@@ -123,7 +123,7 @@ TEST_P(descriptor, an_event_of_an_earlier_wait_ends_no_later_one) {
     std::atomic<bool> over{false};
     std::vector<fult::handle<void>>
         polling; // two tasks on each other worker that yield: it polls between them
-    for (unsigned i = 2; i < 2 * fult::worker_count(); ++i)
+    for (int i = 2; i < 2 * fult::worker_count(); ++i)
         polling.push_back(fult::spawn_pinned(i / 2, [&over] {
             while (!over)
                 fult::this_task::yield();
@@ -163,7 +163,7 @@ TEST_P(descriptor, waits_end_with_time_and_stop) {
     EXPECT_EQ(wait_readable_until(p.ends[0], std::chrono::system_clock::now() + 1ms), wait_status::timed_out);
     std::stop_source source;
     auto first = spawn([&] { return wait_readable(p.ends[0], source.get_token()); });
-    auto second = spawn([&] { return wait_readable_for(p.ends[0], ample_time, source.get_token()); });
+    auto second = spawn([&] { return wait_readable_for(p.ends[0], source.get_token(), ample_time); });
     fult::this_task::yield();
     source.request_stop();
     EXPECT_EQ(first.join(), wait_status::stopped);

@@ -52,7 +52,7 @@ TEST_P(hidden_work, a_worker_that_waits_for_what_it_hides) {
     // a task of worker 1 spawns, then blocks its kernel thread until the main task has seen the child run
     std::atomic<int> ran_on{-1};
     auto holder = fult::spawn_pinned(1, [&] {
-        spawn([&] { ran_on = static_cast<int>(this_task::worker()); }).detach();
+        spawn([&] { ran_on = this_task::worker(); }).detach();
         spin_until([&] { return ran_on.load() >= 0; });
     });
     holder.join(); // this worker has nothing to do meanwhile

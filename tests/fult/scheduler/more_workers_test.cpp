@@ -31,7 +31,7 @@ using fult::testing::workers;
 namespace this_task = fult::this_task;
 
 // A task of `worker` that reaches no scheduling point until others have run what it has spawned.
-void compute_on(unsigned worker, int tasks) {
+void compute_on(int worker, int tasks) {
     spawn_pinned(worker, [=] {
         EXPECT_EQ(this_task::worker(), worker);
         compute_while_others_run(tasks, [](auto body) { return spawn(body); });
@@ -44,8 +44,8 @@ TEST(more_workers, run_tasks) {
     const fult::runtime running(workers(2));
     EXPECT_EQ(add_workers(1), 2u) << "it keeps those it has";
     EXPECT_EQ(add_workers(5), 5u);
-    EXPECT_EQ(fult::worker_count(), 5u);
-    for (unsigned i = 0; i < 5; ++i)
+    EXPECT_EQ(fult::worker_count(), 5);
+    for (int i = 0; i < 5; ++i)
         spawn_pinned(i, [i] { EXPECT_EQ(this_task::worker(), i); }).join();
     EXPECT_THROW(static_cast<void>(spawn_pinned(5, [] {})), std::out_of_range);
 }
@@ -192,11 +192,11 @@ class with_few_neighbours : public ::testing::Test {
 };
 
 // All others compute.
-void compute_with_one_idle(unsigned count, unsigned worker, unsigned idle) {
+void compute_with_one_idle(int count, int worker, int idle) {
     std::atomic<bool> over{false};
     std::atomic<unsigned> busy{0};
     std::vector<fult::handle<void>> all;
-    for (unsigned i = 1; i < count; ++i)
+    for (int i = 1; i < count; ++i)
         if (i != worker && i != idle)
             all.push_back(spawn_pinned(i, [&] {
                 busy.fetch_add(1);

@@ -46,15 +46,14 @@ void join_on_its_worker_alone() {
 }
 void wait_all_in_place() {
     auto one = spawn([] {});
+    auto other = spawn([] {});
     wait_all(one);
-    one.join();
+    other.wait();
+    join_all(one, other);
 }
-void when_all_in_place() {
-    (void)fult::when_all(spawn([] {}), spawn([] { return 1; }));
-}
-void when_any_in_place() {
+void wait_any_in_place() {
     auto one = spawn([] {});
-    (void)fult::when_any(one);
+    (void)fult::wait_any(one);
     one.join();
 }
 void a_blocking_call() {
@@ -70,6 +69,7 @@ void join_all_in_place() {
     for (int i = 0; i < 8; ++i)
         some.push_back(spawn([] {}));
     join_all(some);
+    (void)join_all(spawn([] {}), spawn([] { return 1; }));
 }
 void join_with_a_name() {
     spawn({.name = "named"}, [] {}).join();
@@ -216,14 +216,14 @@ const step waits_without_result[] = {
     {"receive_for", [] { EXPECT_FALSE(fult::channel<int>(1).try_receive_for(0s)); }},
     {"receive_until", [] { EXPECT_FALSE(fult::channel<int>(1).try_receive_until(long_ago)); }},
     {"receive_stop", [] { EXPECT_FALSE(fult::channel<int>(1).receive(stopped())); }},
-    {"readFE_for", [] { EXPECT_FALSE(fult::full_empty<int>().readFE_for(0s)); }},
-    {"readFE_until", [] { EXPECT_FALSE(fult::full_empty<int>().readFE_until(long_ago)); }},
+    {"try_readFE_for", [] { EXPECT_FALSE(fult::full_empty<int>().try_readFE_for(0s)); }},
+    {"try_readFE_until", [] { EXPECT_FALSE(fult::full_empty<int>().try_readFE_until(long_ago)); }},
     {"readFE_stop", [] { EXPECT_FALSE(fult::full_empty<int>().readFE(stopped())); }},
-    {"readFF_for", [] { EXPECT_FALSE(fult::full_empty<int>().readFF_for(0s)); }},
-    {"readFF_until", [] { EXPECT_FALSE(fult::full_empty<int>().readFF_until(long_ago)); }},
+    {"try_readFF_for", [] { EXPECT_FALSE(fult::full_empty<int>().try_readFF_for(0s)); }},
+    {"try_readFF_until", [] { EXPECT_FALSE(fult::full_empty<int>().try_readFF_until(long_ago)); }},
     {"readFF_stop", [] { EXPECT_FALSE(fult::full_empty<int>().readFF(stopped())); }},
-    {"writeEF_for", [] { EXPECT_FALSE(fult::full_empty<int>(1).writeEF_for(2, 0s)); }},
-    {"writeEF_until", [] { EXPECT_FALSE(fult::full_empty<int>(1).writeEF_until(2, long_ago)); }},
+    {"try_writeEF_for", [] { EXPECT_FALSE(fult::full_empty<int>(1).try_writeEF_for(2, 0s)); }},
+    {"try_writeEF_until", [] { EXPECT_FALSE(fult::full_empty<int>(1).try_writeEF_until(2, long_ago)); }},
     {"writeEF_stop", [] { EXPECT_FALSE(fult::full_empty<int>(1).writeEF(2, stopped())); }},
     {"condition_for",
      [] {
@@ -246,8 +246,8 @@ const step waits_without_result[] = {
          EXPECT_FALSE(c.changed.wait_for(c.held, stopped(), 1h, fails)); // time: given, never reached
      }},
     {"wait_stop", [] { EXPECT_FALSE(this_task::wait(stopped(), fails)); }},
-    {"sleep_stop", [] { EXPECT_FALSE(this_task::sleep_for(1h, stopped())); }}, // time: given, never reached
-    {"sleep_until_stop", [] { this_task::sleep_until(long_ago, stopped()); }}, // time: given, never reached
+    {"sleep_stop", [] { EXPECT_FALSE(this_task::sleep_for(stopped(), 1h)); }}, // time: given, never reached
+    {"sleep_until_stop", [] { this_task::sleep_until(stopped(), long_ago); }}, // time: given, never reached
     {"readable_for",
      [] { EXPECT_NE(fult::wait_readable_for(nothing_to_read(), 0s), fult::wait_status::ready); }},
     {"readable_until",
@@ -291,9 +291,9 @@ INSTANTIATE_TEST_SUITE_P(
         step{"invoke", invoke_one}, step{"a_nanosecond", a_nanosecond}, step{"the_past", a_time_in_the_past},
         step{"own_signal", a_signal_to_itself}, step{"readable", a_readable_descriptor},
         step{"writable", a_writable_descriptor}, step{"pinned_join", join_on_its_worker_alone},
-        step{"wait_all", wait_all_in_place}, step{"when_all", when_all_in_place},
-        step{"when_any", when_any_in_place}, step{"blocking", a_blocking_call},
-        step{"loop_over_a_grid", short_loop_over_a_grid}, step{"loop_over_ranges", short_loop_over_ranges}),
+        step{"wait_all", wait_all_in_place}, step{"wait_any", wait_any_in_place},
+        step{"blocking", a_blocking_call}, step{"loop_over_a_grid", short_loop_over_a_grid},
+        step{"loop_over_ranges", short_loop_over_ranges}),
     [](const auto &info) { return std::string(info.param.name); });
 INSTANTIATE_TEST_SUITE_P(without_result, never_waits, ::testing::ValuesIn(waits_without_result),
                          [](const auto &info) { return std::string(info.param.name); });

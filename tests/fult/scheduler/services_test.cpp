@@ -207,7 +207,7 @@ TEST(services_of_waiting_threads, a_wait_for_any_polls) {
     a_waiting_thread_polls([](auto body) {
         std::vector<fult::handle<void>> all;
         all.push_back(fult::spawn_pinned(1, std::move(body)));
-        fult::when_any(all);
+        fult::wait_any(all);
         all[0].join();
     });
 }

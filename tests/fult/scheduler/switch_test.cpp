@@ -242,7 +242,7 @@ TEST_F(fp_environment, of_deep_recursions_too) {
 // The same for the library's own thread-local variables: one function that reads it before and after it has
 // changed threads must not be given the first answer twice, in link-time optimization neither.
 [[gnu::noinline]] void change_workers() {
-    const unsigned before = this_task::worker();
+    const int before = this_task::worker();
     std::atomic<bool> moved{false};
     auto busy = fult::spawn_pinned(before, [&] { fult::testing::spin_until([&] { return moved.load(); }); });
     while (this_task::worker() == before)
@@ -275,7 +275,7 @@ TEST(switch_of_threads, the_thread_is_read_again_after_a_switch) {
     const fult::runtime running(fult::testing::workers(2));
     fult::spawn_on(1, [] {
         for (int i = 0; i < 10; ++i) {
-            const unsigned before = this_task::worker();
+            const int before = this_task::worker();
             const void *const first = fult::detail::this_thread();
             change_workers();
             const void *const second = fult::detail::this_thread();

@@ -36,7 +36,7 @@ template <class Body> void run_tied(const Body &body) {
 
 // Suspends in several ways, and counts the times that the worker has changed.
 void suspend_often(std::atomic<int> &moved, counting_semaphore<> &tokens) {
-    const unsigned here = this_task::worker();
+    const int here = this_task::worker();
     const auto check = [&] { moved += this_task::worker() != here; };
     for (int i = 0; i < 5; ++i) {
         this_task::yield();
@@ -74,7 +74,7 @@ TEST(tied, a_stolen_task_is_tied_above_itself) {
         if (at_home) {
             detail::untie_current();
         } else {
-            const unsigned here = this_task::worker();
+            const int here = this_task::worker();
             const task_id outer = this_task::id();
             const detail::tied_above tied(&no_ops, nullptr);
             above = this_task::id() != outer && this_task::worker() == here;
@@ -93,7 +93,7 @@ TEST(tied, a_stolen_task_is_tied_above_itself) {
 // and would resume a child that is not tied.
 TEST(tied, an_inline_child_waits_for_its_worker) {
     runtime r(with_workers(2));
-    unsigned began = 99, resumed_on = 99;
+    int began = 99, resumed_on = 99;
     std::atomic<bool> resumed{false};
     spawn_pinned(0, [&] {
         run_tied([&] {
@@ -115,7 +115,7 @@ TEST(tied, an_inline_child_waits_for_its_worker) {
         });
     }).join();
     if (began == 0) { // not stolen before it began
-        EXPECT_EQ(resumed_on, 0u);
+        EXPECT_EQ(resumed_on, 0);
     }
 }
 

@@ -27,8 +27,8 @@ void compute_until(const std::atomic<bool> &over) {
 }
 
 // A task joined in place on worker `home` suspends; then that worker computes until the task has resumed.
-template <class Join> void block_in_place(unsigned home, const Join &join) {
-    const unsigned other = 1 - home;
+template <class Join> void block_in_place(int home, const Join &join) {
+    const int other = 1 - home;
     std::atomic<bool> computing{false}, started{false}, resumed{false}, go{false};
     auto busy = spawn_pinned(other, [&] { // no worker steals the child before it starts
         computing = true;
@@ -36,7 +36,7 @@ template <class Join> void block_in_place(unsigned home, const Join &join) {
     });
     while (!computing)
         this_task::yield();
-    unsigned began_on = 99, went_on_on = 99;
+    int began_on = 99, went_on_on = 99;
     join([&] {
         began_on = this_task::worker();
         const fult::task_id self = this_task::id();
@@ -152,7 +152,7 @@ TEST(way_home, pinned_tasks_stay_while_their_trees_move) {
     tree all;
     constexpr unsigned depth = 5, tasks = (1u << (depth + 1)) - 1;
     const auto rounds = static_cast<unsigned>(fult::testing::scaled(60));
-    const auto plant = [&](unsigned worker) {
+    const auto plant = [&](int worker) {
         for (unsigned i = 0; i < rounds; ++i) {
             all.grow(depth, i * 3 + worker);
             spawn([&] { all.grow(depth, i); }).join();
@@ -160,7 +160,7 @@ TEST(way_home, pinned_tasks_stay_while_their_trees_move) {
         }
     };
     std::vector<fult::handle<void>> planted;
-    for (unsigned i = 0; i < 6; ++i)
+    for (int i = 0; i < 6; ++i)
         planted.push_back(spawn_pinned(i % 3, plant, i % 3));
     plant(0);
     fult::join_all(planted);

@@ -12,11 +12,11 @@
 #include <stop_token>
 
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/deadline.hpp>
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/platform.hpp>
 #include <fult/detail/task_words.hpp>
 #include <fult/detail/wait_record.hpp>
-#include <fult/sync/deadline.hpp>
 #include <fult/task_id.hpp>
 
 namespace fult::detail {

@@ -16,13 +16,13 @@ using fult::handle;
 using fult::spawn;
 namespace this_task = fult::this_task;
 
-class when_test : public ::testing::TestWithParam<unsigned> {
+class join_test : public ::testing::TestWithParam<unsigned> {
   protected:
     fult::runtime running{fult::testing::workers(GetParam())};
 };
-INSTANTIATE_TEST_SUITE_P(workers, when_test, ::testing::Values(1u, 2u));
+INSTANTIATE_TEST_SUITE_P(workers, join_test, ::testing::Values(1u, 2u));
 
-TEST_P(when_test, all_of_several_types) {
+TEST_P(join_test, all_of_several_types) {
     int n = 0;
     auto a = spawn([] { return 1; });
     handle<std::string> b = spawn([] {
@@ -31,7 +31,7 @@ TEST_P(when_test, all_of_several_types) {
     });
     auto c = spawn([&] { n = 3; });
     auto d = spawn([&]() -> int & { return n; });
-    auto [one, text, nothing, reference] = fult::when_all(a, b, c, d);
+    auto [one, text, nothing, reference] = fult::join_all(a, b, c, d);
     EXPECT_EQ(one, 1);
     EXPECT_EQ(text, "b");
     (void)nothing;
@@ -40,7 +40,7 @@ TEST_P(when_test, all_of_several_types) {
     EXPECT_FALSE(a.valid() || b.valid() || c.valid() || d.valid());
 }
 
-TEST_P(when_test, all_of_a_range) {
+TEST_P(join_test, all_of_a_range) {
     std::vector<handle<std::unique_ptr<int>>> all;
     for (int i = 0; i < 50; ++i)
         all.push_back(spawn([i] {
@@ -48,29 +48,29 @@ TEST_P(when_test, all_of_a_range) {
                 this_task::yield();
             return std::make_unique<int>(i);
         }));
-    auto results = fult::when_all(all);
+    auto results = fult::join_all(all);
     ASSERT_EQ(results.size(), 50u);
     for (int i = 0; i < 50; ++i)
         EXPECT_EQ(*results[std::size_t(i)], i);
     std::vector<handle<void>> plain;
     plain.push_back(spawn([] {}));
-    fult::when_all(plain);
+    fult::join_all(plain);
 }
 
-TEST_P(when_test, all_are_joined_where_one_throws) {
+TEST_P(join_test, all_are_joined_where_one_throws) {
     auto a = spawn([] { return 1; });
     auto b = spawn([]() -> int { throw std::runtime_error("b"); });
     auto c = spawn([] { return 3; });
-    EXPECT_THROW(fult::when_all(a, b, c), std::runtime_error);
+    EXPECT_THROW(fult::join_all(a, b, c), std::runtime_error);
     EXPECT_FALSE(a.valid() || b.valid() || c.valid());
     std::vector<handle<int>> all;
     all.push_back(spawn([]() -> int { throw std::logic_error("first"); }));
     all.push_back(spawn([]() -> int { throw std::runtime_error("second"); }));
-    EXPECT_THROW(fult::when_all(all), std::logic_error);
+    EXPECT_THROW(fult::join_all(all), std::logic_error);
     EXPECT_FALSE(all[1].valid());
 }
 
-TEST_P(when_test, any_returns_which_and_keeps_the_others) {
+TEST_P(join_test, any_returns_which_and_keeps_the_others) {
     fult::event go;
     auto late = spawn([&] {
         go.wait();
@@ -81,34 +81,34 @@ TEST_P(when_test, any_returns_which_and_keeps_the_others) {
         return std::string("early");
     });
     handle<void> none;
-    ASSERT_EQ(fult::when_any(late, none, early), 2u);
+    ASSERT_EQ(fult::wait_any(late, none, early), 2u);
     EXPECT_EQ(early.join(), "early");
     EXPECT_FALSE(late.done());
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_EQ(fult::when_any(stop.get_token(), late), 1u);
+    EXPECT_EQ(fult::wait_any(stop.get_token(), late), 1u);
     go.set();
-    EXPECT_EQ(fult::when_any(late, early), 0u);
-    EXPECT_EQ(fult::when_any(std::stop_token(), late), 0u);
+    EXPECT_EQ(fult::wait_any(late, early), 0u);
+    EXPECT_EQ(fult::wait_any(std::stop_token(), late), 0u);
     EXPECT_EQ(late.join(), 1);
-    EXPECT_EQ(fult::when_any(late, early), 2u);
+    EXPECT_EQ(fult::wait_any(late, early), 2u);
 }
 
-TEST_P(when_test, any_accepts_a_handle_twice) {
+TEST_P(join_test, any_accepts_a_handle_twice) {
     fult::event go;
     auto one = spawn([&] {
         go.wait();
         return 1;
     });
     auto other = spawn([&] { go.set(); });
-    const std::size_t which = fult::when_any(one, other, one);
+    const std::size_t which = fult::wait_any(one, other, one);
     EXPECT_TRUE(which == 0 || which == 1) << which;
     other.join();
-    EXPECT_EQ(fult::when_any(one, one), 0u);
+    EXPECT_EQ(fult::wait_any(one, one), 0u);
     EXPECT_EQ(one.join(), 1);
 }
 
-TEST_P(when_test, all_of_tasks_without_results_rethrows_the_first_exception) {
+TEST_P(join_test, all_of_tasks_without_results_rethrows_the_first_exception) {
     std::vector<fult::handle<void>> tasks;
     std::atomic<int> ended{0};
     for (int i = 0; i < 4; ++i)
@@ -118,7 +118,7 @@ TEST_P(when_test, all_of_tasks_without_results_rethrows_the_first_exception) {
                 throw std::runtime_error(std::to_string(i));
         }));
     try {
-        fult::when_all(tasks);
+        fult::join_all(tasks);
         ADD_FAILURE() << "nothing was thrown";
     } catch (const std::runtime_error &error) {
         EXPECT_STREQ(error.what(), "1");
@@ -126,7 +126,7 @@ TEST_P(when_test, all_of_tasks_without_results_rethrows_the_first_exception) {
     EXPECT_EQ(ended.load(), 4);
 }
 
-TEST_P(when_test, any_of_a_range_one_after_the_other) {
+TEST_P(join_test, any_of_a_range_one_after_the_other) {
     const int count = 30;
     std::vector<handle<int>> all;
     for (int i = 0; i < count; ++i)
@@ -137,20 +137,20 @@ TEST_P(when_test, any_of_a_range_one_after_the_other) {
         }));
     int sum = 0;
     for (int i = 0; i < count; ++i) {
-        const std::size_t which = fult::when_any(all);
+        const std::size_t which = fult::wait_any(all);
         ASSERT_LT(which, all.size());
         ASSERT_TRUE(all[which].done());
         sum += all[which].join();
     }
     EXPECT_EQ(sum, count * (count - 1) / 2);
-    EXPECT_EQ(fult::when_any(all), all.size());
+    EXPECT_EQ(fult::wait_any(all), all.size());
 }
 
-TEST_P(when_test, a_stop_request_ends_it) {
+TEST_P(join_test, a_stop_request_ends_it) {
     fult::event never;
     auto one = spawn([&] { never.wait(); });
     std::stop_source stop;
-    auto waiter = spawn([&] { return fult::when_any(stop.get_token(), one); });
+    auto waiter = spawn([&] { return fult::wait_any(stop.get_token(), one); });
     for (int i = 0; i < 5; ++i)
         this_task::yield();
     stop.request_stop();
@@ -159,7 +159,7 @@ TEST_P(when_test, a_stop_request_ends_it) {
     one.join();
 }
 
-TEST_P(when_test, from_a_foreign_thread) {
+TEST_P(join_test, from_a_foreign_thread) {
     fult::event go;
     fult::latch ended(1);
     std::thread outside([&] {
@@ -169,9 +169,9 @@ TEST_P(when_test, from_a_foreign_thread) {
             return 1;
         }));
         all.push_back(spawn([] { return 2; }));
-        EXPECT_EQ(fult::when_any(all), 1u);
+        EXPECT_EQ(fult::wait_any(all), 1u);
         go.set();
-        EXPECT_EQ(fult::when_all(all), (std::vector<int>{1, 2}));
+        EXPECT_EQ(fult::join_all(all), (std::vector<int>{1, 2}));
         ended.count_down();
     });
     ended.wait(); // not by a blocked worker: it may be the only one
@@ -179,7 +179,7 @@ TEST_P(when_test, from_a_foreign_thread) {
 }
 
 // The same tasks are waited for again and again while they end.
-TEST_P(when_test, stress) {
+TEST_P(join_test, stress) {
     const std::size_t rounds = fult::testing::scaled(3000) + 10;
     for (std::size_t round = 0; round < rounds; ++round) {
         std::atomic<int> turn{0};
@@ -194,7 +194,7 @@ TEST_P(when_test, stress) {
         auto stopper = spawn([&] { stop.request_stop(); });
         std::size_t left = all.size();
         while (left > 0) {
-            const std::size_t which = round % 2 ? fult::when_any(all) : fult::when_any(stop.get_token(), all);
+            const std::size_t which = round % 2 ? fult::wait_any(all) : fult::wait_any(stop.get_token(), all);
             if (which == all.size()) {
                 this_task::yield();
                 continue;
