@@ -56,7 +56,7 @@ template <class Operation> struct bound_operation final : Operation, callback {
         this->run = [](callback &due) noexcept { static_cast<bound_operation &>(due).end(); };
     }
     void end() noexcept {
-        completion_access::complete_expected(*object, {this->envelope, this->failure, user_data});
+        completion_access::end(*object, {this->envelope, this->failure, user_data});
         drop();
     }
     void drop() noexcept {
@@ -70,10 +70,10 @@ template <class Operation> struct bound_operation final : Operation, callback {
 // One expected operation of a completion object, cancelled if the operation does not start.
 class expectation {
   public:
-    explicit expectation(completion &object) : object_(&object) { completion_access::expect_one(object); }
+    explicit expectation(completion &object) : object_(&object) { completion_access::expect(object); }
     ~expectation() {
         if (object_)
-            completion_access::cancel_expected(*object_);
+            completion_access::cancel(*object_);
     }
     expectation(const expectation &) = delete;
     expectation &operator=(const expectation &) = delete;
@@ -91,7 +91,7 @@ template <class Operation> using begun = std::unique_ptr<bound_operation<Operati
 
 void begin(std::unique_ptr<bound_operation<access>> a) {
     FULT_ASSERT(a->endpoint && a->finished);
-    completion_access::expect_one(*a->object); // nothing can fail from here on
+    completion_access::expect(*a->object); // nothing can fail from here on
     const begun<access> kept(a.release());
     kept->endpoint->device.remote_memory().begin(*kept);
 }
@@ -110,7 +110,7 @@ void endpoint::isend(const void *data, std::size_t size, int destination, std::i
     if (const int to = state.world_rank(destination);
         size <= state.device.eager_limit(to) && state.device.send_now(state, to, its_tag, data, size)) {
         end.detach();
-        completion_access::complete_expected(object, {{destination, its_tag, size}, errc::none, user_data});
+        completion_access::end(object, {{destination, its_tag, size}, errc::none, user_data});
         return;
     }
     auto s = std::make_unique<bound_operation<send_operation>>(object, user_data);
@@ -126,7 +126,7 @@ void endpoint::irecv(void *data, std::size_t size, int source, std::int64_t tag,
     state.check_source("irecv", source, tag);
     auto r = std::make_unique<bound_operation<receive>>(object, user_data);
     describe_receive(*r, state, data, size, source, tag);
-    completion_access::expect_one(object); // nothing can fail from here on
+    completion_access::expect(object); // nothing can fail from here on
     const begun<receive> kept(r.release());
     state.device.post(*kept);
 }

@@ -8,13 +8,14 @@ namespace fult::comm::detail {
 // Throws std::invalid_argument, in the name of `call`, for an empty endpoint.
 device &device_of(const endpoint &ep, const char *call);
 
-// The calls around an operation that notifies a completion object.
-struct completion_access {
-    static void expect_one(completion &object) { object.expect_one(); }
-    static void complete_expected(completion &object, const completion_event &event) noexcept {
-        object.complete_expected(event);
+// The calls around an operation that notifies a completion object. No friend of it: with one, compilers take
+// its destructor for accessible.
+struct completion_access final : completion {
+    static void expect(completion &object) { (object.*&completion_access::expect_one)(); }
+    static void end(completion &object, const completion_event &event) noexcept {
+        (object.*&completion_access::complete_expected)(event);
     }
-    static void cancel_expected(completion &object) noexcept { object.cancel_expected(); }
+    static void cancel(completion &object) noexcept { (object.*&completion_access::cancel_expected)(); }
 };
 
 // Throws the error of an operation that failed.

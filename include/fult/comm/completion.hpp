@@ -18,7 +18,6 @@ namespace fult::comm {
 /// @cond internal
 namespace detail {
 class device;
-struct completion_access;
 struct synchronizer_state;
 struct completion_queue_state;
 } // namespace detail
@@ -47,9 +46,6 @@ class FULT_API completion {
     virtual void complete_expected(const completion_event &event) noexcept;
     /// An expected operation does not start.
     virtual void cancel_expected() noexcept;
-
-  private:
-    friend struct detail::completion_access;
 };
 
 /// Waits for a number of operations or other events, with one wake-up.

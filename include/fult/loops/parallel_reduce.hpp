@@ -154,7 +154,7 @@ requires detail::loop_range<First, Last> && std::copy_constructible<T> &&
             const std::size_t block = detail::block_of(all.count, grain);
             found = detail::fold_tree(job, errors, all.count, block, false).run();
         } else if (options.how == schedule::fixed) {
-            const std::size_t workers = worker_count();
+            const auto workers = static_cast<std::size_t>(worker_count());
             const std::size_t block = grain != 0 ? grain : (all.count - 1) / workers + 1;
             found = detail::fold_tree(job, errors, all.count, block, true).run();
         } else {

@@ -56,7 +56,7 @@ template <class Job> class guided_loop {
           errors_(errors),
           count_(count),
           grain_(std::max<std::size_t>(grain, 1)),
-          workers_(worker_count()) {}
+          workers_(static_cast<std::size_t>(worker_count())) {}
 
     void run() {
         helpers others(workers_ - 1);
@@ -101,14 +101,15 @@ template <class Job> class fixed_loop {
   public:
     fixed_loop(Job &job, loop_errors &errors, std::size_t count, std::size_t grain) noexcept
         : job_(job), errors_(errors), count_(count) {
-        const std::size_t workers = worker_count();
+        const auto workers = static_cast<std::size_t>(worker_count());
         piece_ = grain != 0 ? grain : count / workers + (count % workers != 0);
         pieces_ = count / piece_ + (count % piece_ != 0);
         parts_ = (std::min)(workers, pieces_);
     }
 
     void run() {
-        const std::size_t here = std::min<std::size_t>(this_task::worker(), parts_ - 1);
+        const std::size_t here =
+            std::min<std::size_t>(static_cast<std::size_t>(this_task::worker()), parts_ - 1);
         helpers others(parts_ - 1);
         std::size_t k = 0;
         FULT_TRY {
