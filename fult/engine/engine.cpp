@@ -89,7 +89,7 @@ class engine {
     explicit engine(const options &asked);
     ~engine();
     unsigned add_workers(unsigned wanted); // under team_guard
-    const options &in_force() const noexcept { return team_.opts; }
+    const options &effective_options() const noexcept { return team_.opts; }
     blocking_pool &pool() noexcept { return pool_; }
 
   private:
@@ -483,14 +483,14 @@ unsigned add_workers(unsigned wanted) {
     return running_team() ? the_engine().add_workers(wanted) : 0;
 }
 
-const options &engine_options() noexcept { return the_engine().in_force(); }
+const options &engine_options() noexcept { return the_engine().effective_options(); }
 blocking_pool &engine_pool() noexcept { return the_engine().pool(); }
 
 } // namespace detail
 
 runtime::runtime(const options &opts) { detail::start_engine(opts); }
 runtime::~runtime() { detail::stop_engine(); }
-const options &runtime::in_force() const noexcept { return detail::engine_options(); }
+const options &runtime::effective_options() const noexcept { return detail::engine_options(); }
 
 int worker_count() noexcept {
     const detail::worker *here = detail::this_worker();

@@ -145,7 +145,7 @@ class report {
             text += what.started ? "may resume" : "may start";
             break;
         case task_status::waiting:
-        case task_status::blocked:
+        case task_status::joining_inline:
             write_wait(text, what, g);
             break;
         }
@@ -178,13 +178,13 @@ class report {
 
     static void write_wait(std::string &text, const group_key &what, const group &g) {
         const bool one = g.count == 1;
-        if (what.status == task_status::blocked)
+        if (what.status == task_status::joining_inline)
             append(text, "%s a task that runs on %s stack", one ? "joins" : "join", one ? "its" : "their");
         else
             append(text, "%s for %s", one ? "waits" : "wait",
                    what.waits_for.empty() ? "a signal" : what.waits_for.c_str());
         if (g.object && g.same_object && !g.joined.empty()) {
-            text += what.status == task_status::blocked ? ": " : " of ";
+            text += what.status == task_status::joining_inline ? ": " : " of ";
             text += g.joined;
         } else if (g.object && g.same_object) {
             append(text, " at %p", g.object);

@@ -149,7 +149,7 @@ class task_walk {
             if (!outer || !shown_.insert(outer).second)
                 return;
             task_record s(outer);
-            s.description.status = task_status::blocked;
+            s.description.status = task_status::joining_inline;
             s.description.started = true;
             s.description.waits_for = "join";
             s.description.joins = racy_id_of(t);

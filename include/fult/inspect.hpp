@@ -16,10 +16,10 @@ namespace fult {
 
 /// The state of a task.
 enum class task_status {
-    running, ///< a worker runs it
-    ready,   ///< it may run and waits for a worker
-    waiting, ///< it is suspended until it is signaled
-    blocked, ///< it joins a task that runs inline on its stack
+    running,        ///< a worker runs it
+    ready,          ///< it may run and waits for a worker
+    waiting,        ///< it is suspended until it is signaled
+    joining_inline, ///< it joins a task that runs inline on its stack
 };
 
 /// A snapshot of one task. Its views and pointers are valid until the visitor returns.

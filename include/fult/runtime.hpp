@@ -24,7 +24,7 @@ class FULT_API runtime {
     runtime &operator=(const runtime &) = delete;
 
     /// The options in force, with the number of workers filled in. From any thread.
-    const options &in_force() const noexcept;
+    const options &effective_options() const noexcept;
 };
 
 /// The number of workers; 0 if no runtime is running. From any thread. It stays the same while a runtime of

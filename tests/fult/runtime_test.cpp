@@ -23,7 +23,7 @@ TEST(runtime, one_after_the_other) {
     for (unsigned i = 0; i < 20; ++i) {
         const runtime running(workers(1 + i % 4));
         EXPECT_EQ(fult::worker_count(), static_cast<int>(1 + i % 4));
-        EXPECT_EQ(running.in_force().workers, 1 + i % 4);
+        EXPECT_EQ(running.effective_options().workers, 1 + i % 4);
         EXPECT_TRUE(fult::in_task());
         EXPECT_EQ(spawn([] { return 7; }).join(), 7);
     }
@@ -133,7 +133,7 @@ TEST(runtime, more_workers_than_processors_are_not_bound) {
     o.workers = 2 * static_cast<unsigned>(CPU_COUNT(&before));
     o.bind = fult::bind_mode::on;
     const runtime running(o);
-    EXPECT_EQ(running.in_force().bind, fult::bind_mode::off);
+    EXPECT_EQ(running.effective_options().bind, fult::bind_mode::off);
     ASSERT_EQ(::sched_getaffinity(0, sizeof now, &now), 0);
     EXPECT_TRUE(CPU_EQUAL(&before, &now));
 }

@@ -48,7 +48,7 @@ TEST_P(by_workers, calls_each_index_once) {
                              [&](int i) {
                                  calls[static_cast<std::size_t>(i)].fetch_add(1, std::memory_order_relaxed);
                              },
-                             {.how = how, .grain = grain});
+                             {.schedule = how, .grain = grain});
                 for (int i = 0; i < n; ++i)
                     ASSERT_EQ(calls[static_cast<std::size_t>(i)], 1)
                         << "index " << i << " of " << n << ", schedule " << int(how) << ", grain " << grain;
@@ -60,7 +60,7 @@ TEST_P(by_workers, calls_each_index_of_a_long_range_once) {
     const std::size_t n = scaled(1'000'000);
     for (const schedule how : schedules) {
         std::vector<unsigned char> calls(n, 0);
-        parallel_for(std::size_t{0}, n, [&](std::size_t i) { ++calls[i]; }, {.how = how});
+        parallel_for(std::size_t{0}, n, [&](std::size_t i) { ++calls[i]; }, {.schedule = how});
         ASSERT_EQ(std::count(calls.begin(), calls.end(), 1), static_cast<std::ptrdiff_t>(n)) << int(how);
     }
 }
@@ -77,7 +77,7 @@ TEST_P(by_workers, pieces_are_the_range) {
                                     for (; begin != end; ++begin)
                                         calls[static_cast<std::size_t>(begin + 3)].fetch_add(1);
                                 },
-                                {.how = how, .grain = grain});
+                                {.schedule = how, .grain = grain});
             for (const auto &each : calls)
                 ASSERT_EQ(each, 1) << int(how);
             if (how != schedule::lazy) {
@@ -90,8 +90,8 @@ TEST_P(by_workers, iterators_give_elements) {
     for (const schedule how : schedules) {
         std::vector<int> v(1000);
         std::iota(v.begin(), v.end(), 0);
-        parallel_for(v.begin(), v.end(), [](int &x) { x += 7; }, {.how = how});
-        parallel_for(v.rbegin(), v.rend(), [](int &x) { x *= 2; }, {.how = how});
+        parallel_for(v.begin(), v.end(), [](int &x) { x += 7; }, {.schedule = how});
+        parallel_for(v.rbegin(), v.rend(), [](int &x) { x *= 2; }, {.schedule = how});
         parallel_for_ranges(v.data(), v.data() + v.size(), [](int *b, int *e) {
             for (; b != e; ++b)
                 --*b;
@@ -106,12 +106,12 @@ TEST_P(by_workers, grids_of_two_and_three_dimensions) {
         std::vector<std::atomic<int>> plane(37 * 41), space(7 * 11 * 13);
         parallel_for(extent{37, 41},
                      [&](auto i, auto j) { plane[static_cast<std::size_t>(i * 41 + j)].fetch_add(1); },
-                     {.how = how});
+                     {.schedule = how});
         parallel_for(extent{7u, 11L, 13},
                      [&](auto i, auto j, auto k) {
                          space[static_cast<std::size_t>((i * 11 + j) * 13 + k)].fetch_add(1);
                      },
-                     {.how = how, .grain = 5});
+                     {.schedule = how, .grain = 5});
         for (const auto &each : plane)
             ASSERT_EQ(each, 1);
         for (const auto &each : space)
@@ -133,9 +133,9 @@ TEST_P(by_workers, loops_nest) {
                                                                calls[(i * n + j) * 3 + k].fetch_add(1);
                                                            });
                                           },
-                                          {.how = inner});
+                                          {.schedule = inner});
                          },
-                         {.how = outer});
+                         {.schedule = outer});
             for (const auto &each : calls)
                 ASSERT_EQ(each, 1) << int(outer) << ' ' << int(inner);
         }
@@ -160,7 +160,7 @@ TEST_P(by_workers, bodies_may_block) {
                          }
                          ++done;
                      },
-                     {.how = how});
+                     {.schedule = how});
         EXPECT_EQ(done, 200) << int(how);
     }
 }
@@ -182,7 +182,7 @@ TEST_P(by_workers, the_first_exception_comes_out_when_all_has_ended) {
                                  if (i == bad)
                                      throw std::runtime_error(std::to_string(i));
                              },
-                             {.how = how});
+                             {.schedule = how});
                 ADD_FAILURE() << "nothing was thrown";
             } catch (const std::runtime_error &error) {
                 EXPECT_EQ(error.what(), std::to_string(bad));
@@ -199,7 +199,7 @@ TEST_P(by_workers, nothing_begins_after_an_exception) {
                                       ++calls;
                                       throw 1;
                                   },
-                                  {.how = how, .grain = 1}),
+                                  {.schedule = how, .grain = 1}),
                      int);
         EXPECT_LE(calls, static_cast<int>(GetParam())) << int(how); // one for each that had begun
     }
@@ -281,7 +281,7 @@ TEST(parallel_for, the_ends_of_the_index_types) {
     EXPECT_EQ(calls, 15);
     // more indices than a signed 64-bit integer counts: the first error ends it
     for (const schedule how : schedules)
-        EXPECT_THROW(parallel_for(least, most, [](std::int64_t) { throw 1; }, {.how = how}), int);
+        EXPECT_THROW(parallel_for(least, most, [](std::int64_t) { throw 1; }, {.schedule = how}), int);
 }
 
 // Without a request a loop spawns no task. With one worker there is none; no task is spawned, so the next

@@ -37,7 +37,7 @@ TEST(parallel_reduce, equals_the_serial_sum) {
         for (const schedule how : schedules)
             for (const bool ordered : {false, true})
                 for (const std::ptrdiff_t grain : {0, 1, 1000}) {
-                    const loop_options o{.how = how, .grain = grain, .ordered = ordered};
+                    const loop_options o{.schedule = how, .grain = grain, .ordered = ordered};
                     EXPECT_EQ(parallel_reduce(v.begin(), v.end(), 0L, std::identity(), std::plus<>(), o),
                               expected);
                     EXPECT_EQ(parallel_reduce(
@@ -65,7 +65,7 @@ TEST(parallel_reduce, keeps_the_order_of_the_range) {
                                   return std::to_string(i) + ' ';
                               },
                               [](std::string a, const std::string &b) { return std::move(a) += b; },
-                              {.how = how, .ordered = ordered}),
+                              {.schedule = how, .ordered = ordered}),
                           expected);
     }
 }
@@ -79,7 +79,7 @@ TEST(parallel_reduce, ordered_is_the_same_to_the_last_bit) {
             for (const schedule how : schedules)
                 for (int repeat = 0; repeat < 5; ++repeat)
                     sums.push_back(parallel_reduce(v.begin(), v.end(), 0.0, std::identity(), std::plus<>(),
-                                                   {.how = how, .grain = grain, .ordered = true}));
+                                                   {.schedule = how, .grain = grain, .ordered = true}));
         }
         for (const double each : sums)
             ASSERT_EQ(each, sums[0]);
@@ -102,7 +102,7 @@ TEST(parallel_reduce, exceptions_come_out) {
         runtime rt(fult::testing::workers(workers));
         for (const schedule how : schedules)
             for (const bool ordered : {false, true}) {
-                const loop_options o{.how = how, .ordered = ordered};
+                const loop_options o{.schedule = how, .ordered = ordered};
                 EXPECT_THROW((void)parallel_reduce(
                                  0, 10'000, 0,
                                  [](int i) {

@@ -42,14 +42,14 @@ TEST(FromOpenmp, proc_bind) {
     fult::options options;
     options.bind = fult::bind_mode::off;
     fult::runtime runtime(options);
-    EXPECT_EQ(runtime.in_force().bind, fult::bind_mode::off);
+    EXPECT_EQ(runtime.effective_options().bind, fult::bind_mode::off);
 }
 
 TEST(FromOpenmp, stacksize) {
     fult::options options = two_workers();
     options.stack_size = 512 * 1024;
     fult::runtime runtime(options);
-    EXPECT_GE(runtime.in_force().stack_size, 512u * 1024); // an odd number of pages
+    EXPECT_GE(runtime.effective_options().stack_size, 512u * 1024); // an odd number of pages
 }
 
 TEST(FromOpenmp, get_num_threads) {
@@ -77,7 +77,7 @@ TEST(FromOpenmp, parallel) {
     fult::runtime runtime(two_workers());
     std::atomic<unsigned> calls{0};
     const auto body = [&](unsigned) { ++calls; };
-    fult::parallel_for(0, fult::worker_count(), body, {.how = fult::schedule::fixed});
+    fult::parallel_for(0, fult::worker_count(), body, {.schedule = fult::schedule::fixed});
     EXPECT_EQ(calls, 2u);
 }
 
@@ -99,7 +99,7 @@ TEST(FromOpenmp, schedule_static) {
     fult::runtime runtime(two_workers());
     std::atomic<long> sum{0};
     const auto body = [&](int i) { sum += i; };
-    fult::parallel_for(0, n, body, {.how = fult::schedule::fixed, .grain = 16});
+    fult::parallel_for(0, n, body, {.schedule = fult::schedule::fixed, .grain = 16});
     EXPECT_EQ(sum, sum_to_n);
 }
 
@@ -115,7 +115,7 @@ TEST(FromOpenmp, schedule_guided) {
     fult::runtime runtime(two_workers());
     std::atomic<long> sum{0};
     const auto body = [&](int i) { sum += i; };
-    fult::parallel_for(0, n, body, {.how = fult::schedule::guided});
+    fult::parallel_for(0, n, body, {.schedule = fult::schedule::guided});
     EXPECT_EQ(sum, sum_to_n);
 }
 

@@ -11,7 +11,7 @@ namespace random_programs::perform {
 namespace {
 
 fult::loop_options drawn_schedule(draw &random) {
-    return {.how = random.one_of({fult::schedule::lazy, fult::schedule::guided, fult::schedule::fixed}),
+    return {.schedule = random.one_of({fult::schedule::lazy, fult::schedule::guided, fult::schedule::fixed}),
             .grain = random.one_in(2) ? 0 : static_cast<std::ptrdiff_t>(random.between(1, 50)),
             .ordered = random.one_in(3)};
 }

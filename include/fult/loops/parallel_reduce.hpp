@@ -153,7 +153,7 @@ requires detail::loop_range<First, Last> && std::copy_constructible<T> &&
         if (options.ordered) {
             const std::size_t block = detail::block_of(all.count, grain);
             found = detail::fold_tree(job, errors, all.count, block, false).run();
-        } else if (options.how == schedule::fixed) {
+        } else if (options.schedule == schedule::fixed) {
             const auto workers = static_cast<std::size_t>(worker_count());
             const std::size_t block = grain != 0 ? grain : (all.count - 1) / workers + 1;
             found = detail::fold_tree(job, errors, all.count, block, true).run();

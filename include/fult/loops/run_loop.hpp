@@ -165,7 +165,7 @@ void run_loop(std::size_t count, const loop_options &options, std::size_t grain,
     plain_job<Step> job{std::move(step)};
     run_as_task([&] {
         loop_errors errors;
-        switch (options.how) {
+        switch (options.schedule) {
         case schedule::lazy:
             lazy_loop<plain_job<Step>>(job, errors, grain).run(0, count);
             break;

@@ -21,7 +21,7 @@ enum class schedule {
 
 /// The last argument of parallel_for, parallel_for_ranges and parallel_reduce.
 struct loop_options {
-    schedule how = schedule::lazy; ///< which worker runs which part
+    fult::schedule schedule = fult::schedule::lazy; ///< which worker runs which part
     /// Number of iterations. lazy: the minimum length of a part that is worth a task (0: based on the
     /// measured time of an iteration). guided: the minimum length of a piece (0: 1). fixed: the length of the
     /// pieces, assigned in turn (0: one piece per worker). Negative: std::invalid_argument.

@@ -259,7 +259,7 @@ TEST_F(option_table_test, code_comes_before_the_environment) {
     o.workers = 1;
     o.max_tasks = fult::testing::workers(1).max_tasks;
     const runtime r(o);
-    EXPECT_EQ(r.in_force().workers, 1u);
+    EXPECT_EQ(r.effective_options().workers, 1u);
 }
 
 TEST_F(option_table_test, an_unknown_variable_is_warned_about) {

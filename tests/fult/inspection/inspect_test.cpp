@@ -173,7 +173,7 @@ TEST(inspect, a_joiner_gets_its_partner) {
             EXPECT_EQ(t.status, task_status::waiting);
             ++seen;
         } else if (t.name == "blocked") {
-            EXPECT_EQ(t.status, task_status::blocked);
+            EXPECT_EQ(t.status, task_status::joining_inline);
             EXPECT_TRUE(t.joins);
             ++seen;
         }
@@ -306,7 +306,7 @@ TEST(inspect, tasks_below_one_that_may_resume_are_shown) {
             spawn({.name = "looks"}, [&] { seen = all_by_name(); }).detach();
             this_task::yield();
         }).join();
-        EXPECT_EQ(seen, (std::map<std::string, task_status>{{"main", task_status::blocked},
+        EXPECT_EQ(seen, (std::map<std::string, task_status>{{"main", task_status::joining_inline},
                                                             {"inner", task_status::ready},
                                                             {"looks", task_status::running}}));
     }
@@ -324,7 +324,7 @@ TEST(inspect, tasks_below_one_that_was_handed_off_are_shown) {
         }).detach();
         const std::lock_guard guard(lock);
     }).join();
-    EXPECT_EQ(seen, (std::map<std::string, task_status>{{"main", task_status::blocked},
+    EXPECT_EQ(seen, (std::map<std::string, task_status>{{"main", task_status::joining_inline},
                                                         {"inner", task_status::ready},
                                                         {"looks", task_status::running}}));
 }

@@ -107,7 +107,7 @@ TEST_F(launchers, one_worker_of_several_processors_keeps_them_all) {
     fult::options o;
     o.workers = 1;
     const fult::runtime running(o);
-    EXPECT_EQ(running.in_force().bind, bind_mode::off);
+    EXPECT_EQ(running.effective_options().bind, bind_mode::off);
     const cpu_set_t now = allowed_to_this_thread();
     EXPECT_TRUE(CPU_EQUAL(&before, &now));
 }
@@ -117,7 +117,7 @@ TEST_F(launchers, one_worker_is_bound_on_request) {
     o.workers = 1;
     o.bind = bind_mode::on;
     const fult::runtime running(o);
-    EXPECT_EQ(running.in_force().bind, bind_mode::on);
+    EXPECT_EQ(running.effective_options().bind, bind_mode::on);
     const cpu_set_t now = allowed_to_this_thread();
     EXPECT_EQ(CPU_COUNT(&now), 1);
 }

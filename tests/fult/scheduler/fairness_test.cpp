@@ -152,7 +152,7 @@ TEST_P(one_long_loop, a_task_that_has_not_started) {
         if (ran.load(std::memory_order_relaxed))
             throw enough();
     };
-    EXPECT_THROW(fult::parallel_for(0L, 1L << 40, body, {.how = GetParam(), .grain = 1000}), enough);
+    EXPECT_THROW(fult::parallel_for(0L, 1L << 40, body, {.schedule = GetParam(), .grain = 1000}), enough);
     other.join();
 }
 INSTANTIATE_TEST_SUITE_P(schedules, one_long_loop,

@@ -92,7 +92,7 @@ void group_with_a_name() {
     group.wait();
 }
 template <fult::schedule How> void short_loop() {
-    fult::parallel_for(0, 10, [](int) {}, {.how = How});
+    fult::parallel_for(0, 10, [](int) {}, {.schedule = How});
 }
 void short_loop_over_a_grid() {
     fult::parallel_for(fult::extent(2, 3), [](std::size_t, std::size_t) {});
