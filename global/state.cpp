@@ -34,12 +34,12 @@ memory_state::memory_state(memory &whole, comm::endpoint &ep, const memory_optio
       own(replies, objects.begin(), objects.size()),
       requests(duplicate_endpoint(
           ep, 1,
-          {.delivery = comm::delivery::handled,
+          {.delivery = comm::delivery::handler,
            .handler = [this](const comm::status &about,
                              std::span<const std::byte> bytes) { handle(about, bytes); }})),
       tasks(
           duplicate_endpoint(ep, 2,
-                             {.delivery = comm::delivery::as_a_task,
+                             {.delivery = comm::delivery::task,
                               .handler = [this](const comm::status &about, std::span<const std::byte> bytes) {
                                   run_for(about, bytes);
                               }})) {

@@ -44,7 +44,7 @@ class task_ranks {
         solver_.emplace(own_, given.right, size(), rank());
         counters_ = std::make_unique<counter[]>(own_.blocks.size());
         messages_ = context_.make_endpoint(
-            {.delivery = fult::comm::delivery::handled,
+            {.delivery = fult::comm::delivery::handler,
              .handler = [this](const fult::comm::status &about,
                                std::span<const std::byte> bytes) { receive(about, bytes); },
              .rank_ended =

@@ -52,7 +52,7 @@ class tree_search {
           gifts_(ranks.make_endpoint({.wildcards = true})),
           waves_(ranks.make_endpoint()),
           asks_(ranks.make_endpoint(
-              {.delivery = comm::delivery::handled, .handler = [this](const comm::status &of, auto) {
+              {.delivery = comm::delivery::handler, .handler = [this](const comm::status &of, auto) {
                    asked_by_[std::size_t(of.source)].store(true, std::memory_order_relaxed);
                    waiting_.fetch_add(1, std::memory_order_release); // pairs with answers
                }})) {}

@@ -92,8 +92,8 @@ using namespace fult::comm::detail;
 
 static_assert(static_cast<int>(fult::comm::delivery::matched) == FULT_COMM_MATCHED &&
               static_cast<int>(fult::comm::delivery::queued) == FULT_COMM_QUEUED &&
-              static_cast<int>(fult::comm::delivery::handled) == FULT_COMM_HANDLED &&
-              static_cast<int>(fult::comm::delivery::as_a_task) == FULT_COMM_AS_A_TASK);
+              static_cast<int>(fult::comm::delivery::handler) == FULT_COMM_HANDLED &&
+              static_cast<int>(fult::comm::delivery::task) == FULT_COMM_AS_A_TASK);
 static_assert(fult::comm::any_source == FULT_COMM_ANY_SOURCE && fult::comm::any_tag == FULT_COMM_ANY_TAG);
 
 int fult_comm_init(const fult_comm_options *options) {

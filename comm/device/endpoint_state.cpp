@@ -69,12 +69,11 @@ endpoint_state::~endpoint_state() {
 
 void endpoint_state::check_options(const endpoint_options &options) {
     fult::detail::require_size(options, "fult-comm: endpoint");
-    if ((options.delivery == delivery::handled || options.delivery == delivery::as_a_task) &&
-        !options.handler)
+    if ((options.delivery == delivery::handler || options.delivery == delivery::task) && !options.handler)
         throw std::invalid_argument("fult-comm: an endpoint whose messages are handled needs a handler");
-    if (options.rank_ended && options.delivery != delivery::handled)
+    if (options.rank_ended && options.delivery != delivery::handler)
         throw std::invalid_argument(
-            "fult-comm: rank_ended is for endpoints whose messages are handled (delivery::handled)");
+            "fult-comm: rank_ended is for endpoints whose messages are handled (delivery::handler)");
 }
 
 // Ranks ---------------------------------------------------------------------------------------------------------------
@@ -240,14 +239,14 @@ void endpoint_state::call_rank_ended(int in_job, errc reason) noexcept {
 }
 
 bool endpoint_state::deliver_to_self(const status &envelope, std::span<const std::byte> bytes) noexcept {
-    if (options.delivery != delivery::handled)
+    if (options.delivery != delivery::handler)
         return deliver(envelope, bytes);
     call_handler(envelope, bytes);
     return true;
 }
 
 bool endpoint_state::deliver(const status &envelope, std::span<const std::byte> bytes) noexcept {
-    if (options.delivery == delivery::handled)
+    if (options.delivery == delivery::handler)
         return is_after_end(envelope) || device.handlers().add(*this, envelope, bytes);
     std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes.size()]);
     if (!copy)
@@ -261,9 +260,9 @@ bool endpoint_state::deliver(const status &envelope, std::unique_ptr<std::byte[]
     FULT_ASSERT(!matches() && bytes);
     const fult::detail::no_suspension_in_spawn meanwhile; // it may spawn under the device's lock
     switch (options.delivery) {
-    case delivery::handled:
+    case delivery::handler:
         return is_after_end(envelope) || device.handlers().add(*this, envelope, bytes);
-    case delivery::as_a_task:
+    case delivery::task:
         try {
             spawn([handler = handler_, envelope = own(envelope), at = bytes.get(), number = id] {
                 const std::unique_ptr<std::byte[]> held(at);

@@ -101,7 +101,7 @@ void job::watch_for_deadlocks() {
 
 void job::serve() {
     for (const auto &each : devices_)
-        servers_.push_back(std::make_unique<server>(*each, settings.server));
+        servers_.push_back(std::make_unique<server>(*each, settings.progress));
 }
 
 endpoint job::make_endpoint(endpoint_options options) { return endpoints_.make(std::move(options)); }

@@ -10,9 +10,9 @@ namespace {
 
 using namespace fult::detail; // the kinds of options
 
-constexpr choice<server_policy> policies[] = {{"auto", server_policy::automatic},
-                                              {"workers", server_policy::workers},
-                                              {"dedicated", server_policy::dedicated}};
+constexpr choice<progress_policy> policies[] = {{"auto", progress_policy::automatic},
+                                                {"workers", progress_policy::workers},
+                                                {"dedicated", progress_policy::dedicated}};
 
 constexpr char same_host_values[] = "auto, none, a provider";
 constexpr char network_values[] = "auto, verbs, a provider";
@@ -43,7 +43,7 @@ constexpr comm_option_row rows[] = {
     option<text_option<&options::gid, gid_values>>(
         "FULT_COMM_GID",
         "With verbs: the index of the port's GID to use. auto: RoCE v2 before v1, IPv4 before IPv6."),
-    option<named_option<&options::server, policies>>(
+    option<named_option<&options::progress, policies>>(
         "FULT_COMM_SERVER", "What makes progress: the workers between tasks and when idle (also auto), or a "
                             "kernel thread beside them."),
     option<number_option<&options::devices, numbers, 1, 8>>(

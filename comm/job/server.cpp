@@ -16,10 +16,10 @@ constexpr unsigned looks_alone = 2000, looks_among_workers = 20;
 
 } // namespace
 
-server::server(device &device, server_policy policy) : device_(device) {
+server::server(device &device, progress_policy policy) : device_(device) {
     if (device_.transports_empty())
         return;
-    if (policy != server_policy::dedicated) {
+    if (policy != progress_policy::dedicated) {
         fult::detail::add_service(device_.engine());
         is_service_ = true;
         return;

@@ -14,7 +14,7 @@ class device;
 class server {
   public:
     // From now on the device is polled, unless it has no transports.
-    server(device &device, server_policy policy);
+    server(device &device, progress_policy policy);
     server(const server &) = delete;
     server &operator=(const server &) = delete;
     ~server(); // from now on it is not

@@ -23,7 +23,7 @@ FULT_API int launched_ranks() noexcept;
 
 /// The threads that make progress: the workers, between tasks and when idle, or a dedicated kernel thread.
 /// Which is better depends on the number of cores (docs/communication.md).
-enum class server_policy { automatic, workers, dedicated };
+enum class progress_policy { automatic, workers, dedicated };
 
 /// Options of a context. The environment variable of each member sets the same option.
 struct options {
@@ -36,7 +36,7 @@ struct options {
     std::string network = "auto";
     /// FULT_COMM_INTERFACE: the network's address or name on this host; with verbs, also ports of adapters
     std::string interface = "auto";
-    server_policy server = server_policy::automatic; ///< FULT_COMM_SERVER
+    progress_policy progress = progress_policy::automatic; ///< FULT_COMM_SERVER
     /// FULT_COMM_DEVICES: each has its own transports, packets, lock and progress engine
     unsigned devices = 1;
     std::size_t packet_size = 0; ///< FULT_COMM_PACKET_SIZE: bytes, header included; 0: automatic

@@ -81,11 +81,11 @@ struct message {
 /// What happens to an arriving message. Fixed when the endpoint is created, so that nothing is decided per
 /// message.
 enum class delivery {
-    matched,  ///< goes to a recv with its source and tag (the default)
-    queued,   ///< goes into the endpoint's completion queue, for dequeue; the queue is bounded
-              ///< (options::unexpected)
-    handled,  ///< goes to the handler, called while making progress: it must not suspend
-    as_a_task ///< goes to the handler, run in a new task: it may suspend
+    matched, ///< goes to a recv with its source and tag (the default)
+    queued,  ///< goes into the endpoint's completion queue, for dequeue; the queue is bounded
+             ///< (options::unexpected)
+    handler, ///< goes to the handler, called while making progress: it must not suspend
+    task     ///< goes to the handler, run in a new task: it may suspend
 };
 
 /// Options of an endpoint.
@@ -99,10 +99,10 @@ struct endpoint_options {
     /// Receives may use any_source and any_tag. An endpoint without wildcards pays nothing for them.
     bool wildcards = false;
     comm::delivery delivery = comm::delivery::matched; ///< what happens to its messages
-    /// For handled and as_a_task. The bytes are valid only during the call. If it throws, the program ends
+    /// For handler and task. The bytes are valid only during the call. If it throws, the program ends
     /// with a message that names the endpoint.
     std::function<void(const status &, std::span<const std::byte>)> handler = nullptr;
-    /// For handled, or null: called once for each other rank of the endpoint that ends while the endpoint
+    /// For handler, or null: called once for each other rank of the endpoint that ends while the endpoint
     /// exists, or before: peer_failed, or peer_left if its context has ended. It is called as the handler is,
     /// behind the handler's calls for the rank's messages; only long messages of a rank that has left may
     /// come later. It must not suspend.

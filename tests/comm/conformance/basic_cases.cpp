@@ -275,7 +275,7 @@ void wrong_arguments(party &p) {
 // An endpoint that is refused on one rank takes no number: the next ones of all ranks belong together.
 void refused_endpoint(party &p) {
     if (p.rank == 0)
-        require_throw<std::invalid_argument>([&] { p.make_endpoint({.delivery = delivery::handled}); });
+        require_throw<std::invalid_argument>([&] { p.make_endpoint({.delivery = delivery::handler}); });
     endpoint next = p.make_endpoint({});
     outbox out(next);
     out.send(p.rank, p.next(), 1);

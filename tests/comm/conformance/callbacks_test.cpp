@@ -35,7 +35,7 @@ TEST(callbacks, of_handlers_let_others_send) {
             inside.store(true, std::memory_order_release);
             await(sent); // forever, if the sender waited for the handler
         };
-        endpoint handled = p.make_endpoint({.delivery = delivery::handled, .handler = handler});
+        endpoint handled = p.make_endpoint({.delivery = delivery::handler, .handler = handler});
         std::thread sender;
         if (p.rank == 1)
             sender = sender_when(inside, sent, p.world, 0);
@@ -99,7 +99,7 @@ TEST(callbacks, of_handlers_come_in_order_and_one_at_a_time) {
             if (++next == messages)
                 all.store(true, std::memory_order_release);
         };
-        endpoint handled = p.make_endpoint({.delivery = delivery::handled, .handler = handler});
+        endpoint handled = p.make_endpoint({.delivery = delivery::handler, .handler = handler});
         p.barrier();
         if (p.rank == 0)
             for (int i = 0; i < messages; ++i)
@@ -120,12 +120,12 @@ TEST(callbacks, of_an_endpoint_end_with_it) {
             std::atomic<bool> has_ended{false};
             int late = 0;
             endpoint first = p.make_endpoint(
-                {.delivery = delivery::handled, .handler = [&](const status &, std::span<const std::byte>) {
+                {.delivery = delivery::handler, .handler = [&](const status &, std::span<const std::byte>) {
                      second.reset();
                      has_ended.store(true, std::memory_order_release);
                  }});
             second = p.make_endpoint(
-                {.delivery = delivery::handled, .handler = [&](const status &, std::span<const std::byte>) {
+                {.delivery = delivery::handler, .handler = [&](const status &, std::span<const std::byte>) {
                      late += has_ended.load(std::memory_order_relaxed) ? 1 : 0;
                  }});
             p.barrier();

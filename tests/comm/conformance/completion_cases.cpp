@@ -117,7 +117,7 @@ void notifies_handlers(party &p) {
     allgather(p.world, own.remote(), all);
     synchronizer both(p.world, 2 * static_cast<std::size_t>(p.size));
     endpoint active =
-        p.make_endpoint({.delivery = delivery::handled,
+        p.make_endpoint({.delivery = delivery::handler,
                          .handler = [&](const status &, std::span<const std::byte>) { both.arrive(); }});
     p.barrier();
     const std::uint64_t mine = 7 + static_cast<std::uint64_t>(p.rank);

@@ -66,7 +66,7 @@ void queued(party &p) {
 void handled(party &p) {
     received got(p.size);
     endpoint active =
-        p.make_endpoint({.delivery = delivery::handled,
+        p.make_endpoint({.delivery = delivery::handler,
                          .handler = [&](const status &envelope, std::span<const std::byte> bytes) {
                              got.note(envelope, bytes, true);
                          }});
@@ -83,7 +83,7 @@ void handler_that_answers(party &p) {
     std::vector<std::pair<int, std::vector<std::byte>>> later;
     std::atomic<bool> over{false};
     endpoint active =
-        p.make_endpoint({.delivery = delivery::handled,
+        p.make_endpoint({.delivery = delivery::handler,
                          .handler = [&](const status &envelope, std::span<const std::byte> bytes) {
                              if (p.world.enqueue(bytes.data(), bytes.size(), envelope.source, 7))
                                  return;
@@ -120,7 +120,7 @@ void as_a_task(party &p) {
     std::atomic<bool> wrong{false};
     endpoint back = p.make_endpoint({});
     endpoint active =
-        p.make_endpoint({.delivery = delivery::as_a_task,
+        p.make_endpoint({.delivery = delivery::task,
                          .handler = [&](const status &envelope, std::span<const std::byte> bytes) {
                              std::uint32_t which = 0;
                              std::memcpy(&which, bytes.data(), sizeof which);

@@ -406,7 +406,7 @@ TEST_F(failure, tasks_of_handlers_outlive_their_endpoint) {
         const auto count = std::make_shared<std::atomic<int>>(0);
         run_ranks({}, [&](party &p, world &) {
             endpoint e =
-                p.make_endpoint({.delivery = delivery::as_a_task,
+                p.make_endpoint({.delivery = delivery::task,
                                  .handler = [count](const status &, std::span<const std::byte> bytes) {
                                      this_task::yield();
                                      *count += static_cast<int>(bytes.size());
@@ -543,7 +543,7 @@ TEST_F(failure, handlers_that_throw) {
         p.barrier();
         p.world.recv<int>(p.next(), 1);
     };
-    for (const delivery each : {delivery::handled, delivery::as_a_task}) {
+    for (const delivery each : {delivery::handler, delivery::task}) {
         how = each;
         standard = true;
         FULT_EXPECT_END(program,

@@ -12,7 +12,7 @@
 namespace {
 
 using namespace fult::comm::testing;
-using fult::comm::server_policy;
+using fult::comm::progress_policy;
 using namespace fult::comm::detail;
 
 struct configuration {
@@ -42,7 +42,7 @@ constexpr configuration all_configurations[] = {
     {"second_device_dedicated",
      [](world_settings &s) {
          s.options.devices = 2;
-         s.options.server = server_policy::dedicated;
+         s.options.progress = progress_policy::dedicated;
      }},
     {"registered", // as over InfiniBand: each side's memory must be
      [](world_settings &s) {
@@ -104,7 +104,7 @@ constexpr configuration all_configurations[] = {
     {"dedicated",
      [](world_settings &s) {
          s.ranks = 3;
-         s.options.server = server_policy::dedicated;
+         s.options.progress = progress_policy::dedicated;
      },
      true},
     {"little_unexpected", // senders are slowed nearly always

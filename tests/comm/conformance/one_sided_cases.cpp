@@ -138,7 +138,7 @@ void signals_by_endpoint(party &p) {
     endpoint queue = p.make_endpoint({.delivery = delivery::queued});
     std::atomic<std::uint64_t> handled{0};
     endpoint active = p.make_endpoint(
-        {.delivery = delivery::handled,
+        {.delivery = delivery::handler,
          .handler = [&](const status &envelope, std::span<const std::byte> bytes) {
              handled += bytes.empty() ? memory[static_cast<std::size_t>(p.size + envelope.source)] : 0;
          }});

@@ -71,20 +71,20 @@ void late_endpoint(party &p) {
     endpoint_options kinds[] = {{},
                                 {.wildcards = true},
                                 {.delivery = delivery::queued},
-                                {.delivery = delivery::handled},
-                                {.delivery = delivery::as_a_task}};
+                                {.delivery = delivery::handler},
+                                {.delivery = delivery::task}};
     for (endpoint_options &kind : kinds) {
         std::vector<std::atomic<int>> come(static_cast<std::size_t>(p.size));
         std::atomic<int> all_come{0};
         std::atomic<bool> wrong{false};
         const auto note = [&](const status &envelope, std::span<const std::byte> bytes) {
             const int which = ++come[static_cast<std::size_t>(envelope.source)];
-            const bool ordered = kind.delivery == delivery::as_a_task || static_cast<int>(bytes[0]) == which;
+            const bool ordered = kind.delivery == delivery::task || static_cast<int>(bytes[0]) == which;
             if (!ordered || bytes.size() != envelope.size || (bytes[0] == std::byte{3}) != (bytes.size() > 1))
                 wrong = true;
             ++all_come;
         };
-        if (kind.delivery == delivery::handled || kind.delivery == delivery::as_a_task)
+        if (kind.delivery == delivery::handler || kind.delivery == delivery::task)
             kind.handler = note;
         if (p.rank != 0)
             p.world.recv<int>(0, 99); // comes behind those of the other endpoint

@@ -24,7 +24,7 @@ TEST(rank_ended, is_called_once_for_each_rank_behind_its_messages) {
         std::mutex lock;
         std::string happened, again;
         const auto noted = [&](std::string &where) {
-            return endpoint_options{.delivery = delivery::handled,
+            return endpoint_options{.delivery = delivery::handler,
                                     .handler =
                                         [&](const status &envelope, std::span<const std::byte>) {
                                             const std::lock_guard guard(lock);

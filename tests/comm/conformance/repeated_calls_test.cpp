@@ -87,7 +87,7 @@ TEST_P(never_succeeds, and_a_handler_that_repeats_it_does_not_suspend) {
     repeat([](party &p, const step &take) {
         std::atomic<bool> ran{false}, ran_inside{false};
         int calls = 0;
-        endpoint handled = p.make_endpoint({.delivery = delivery::handled, .handler = [&](auto &, auto) {
+        endpoint handled = p.make_endpoint({.delivery = delivery::handler, .handler = [&](auto &, auto) {
                                                 auto other = fult::spawn([&] { ran = true; });
                                                 for (int i = 0; i < 2000; ++i, ++calls)
                                                     take();

@@ -233,7 +233,7 @@ TEST_P(scarce, messages_that_wait_for_receives) {
 }
 
 TEST_P(scarce, messages_of_a_queue_and_of_tasks) {
-    for (const delivery how : {delivery::queued, delivery::as_a_task})
+    for (const delivery how : {delivery::queued, delivery::task})
         at_each_allocation(GetParam(), [&](pair &both) {
             std::vector<std::size_t> sizes;
             const auto came = [&](const status &envelope, std::span<const std::byte> bytes) {
@@ -241,7 +241,7 @@ TEST_P(scarce, messages_of_a_queue_and_of_tasks) {
                 sizes.push_back(bytes.size());
             };
             endpoint_options options{.delivery = how};
-            if (how == delivery::as_a_task)
+            if (how == delivery::task)
                 options.handler = came;
             endpoint from = both.rank(0).make_endpoint({.delivery = delivery::queued});
             std::vector<std::vector<std::byte>> out;
@@ -458,7 +458,7 @@ TEST_P(scarce, messages_of_tasks_without_slots) {
     event may_end;
     std::uint32_t begun = 0, ended = 0;
     endpoint from = both.rank(0).make_endpoint({.delivery = delivery::queued});
-    endpoint_options options{.delivery = delivery::as_a_task};
+    endpoint_options options{.delivery = delivery::task};
     options.handler = [&](const status &, std::span<const std::byte>) {
         ++begun;
         may_end.wait();

@@ -159,7 +159,7 @@ void wrong_lists(party &p) {
         require_throw<std::invalid_argument>([&] { p.world.subset(other); });
     require_throw<std::out_of_range>([&] { p.world.subset(everyone(p), 0, {.device = 1000}); });
     require_throw<std::invalid_argument>(
-        [&] { p.world.subset(everyone(p), 0, {.delivery = delivery::handled}); });
+        [&] { p.world.subset(everyone(p), 0, {.delivery = delivery::handler}); });
     require_throw<std::invalid_argument>([&] { endpoint().subset(everyone(p)); });
     endpoint own = p.world.subset(everyone(p));
     circulate(own, false);
@@ -168,7 +168,7 @@ void wrong_lists(party &p) {
 // Handlers and queues see the endpoint's numbers too.
 void deliveries_by_number(party &p) {
     const auto members = backwards(p, 1, 0);
-    for (const delivery how : {delivery::handled, delivery::as_a_task}) {
+    for (const delivery how : {delivery::handler, delivery::task}) {
         std::atomic<int> from{-1};
         endpoint own = p.world.subset(
             members, 1,

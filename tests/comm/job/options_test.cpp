@@ -49,7 +49,7 @@ TEST_F(comm_options, values_are_read) {
     const options read = read_options();
     EXPECT_EQ(read.packet_size, 1u << 20);
     EXPECT_EQ(read.unexpected, std::size_t{1} << 40);
-    EXPECT_EQ(read.server, fult::comm::server_policy::dedicated);
+    EXPECT_EQ(read.progress, fult::comm::progress_policy::dedicated);
     EXPECT_EQ(read.network, "tcp");
     EXPECT_FALSE(read.gather);
 }
@@ -91,7 +91,7 @@ TEST_F(comm_options, values_out_of_range_are_refused_with_the_range) {
 }
 
 TEST_F(comm_options, options_set_by_code_are_checked_at_the_start) {
-    using fult::comm::server_policy;
+    using fult::comm::progress_policy;
     const auto refused = [](auto change, const char *expected) {
         options o;
         change(o);
@@ -103,7 +103,7 @@ TEST_F(comm_options, options_set_by_code_are_checked_at_the_start) {
         }
     };
     refused([](options &o) { o.shared_memory = 1023 << 10; }, "FULT_COMM_SHARED_MEMORY='1047552'");
-    refused([](options &o) { o.server = static_cast<server_policy>(3); }, "FULT_COMM_SERVER='3'");
+    refused([](options &o) { o.progress = static_cast<progress_policy>(3); }, "FULT_COMM_SERVER='3'");
     refused([](options &o) { o.devices = 0; }, "must be a number from 1 to 8");
     refused([](options &o) { o.devices = 9; }, "FULT_COMM_DEVICES='9'");
     refused([](options &o) { o.packet_size = 255; }, "must be a size from 256 to 1M");

@@ -22,13 +22,13 @@ fult::options two_workers() {
     return o;
 }
 
-world_settings with_server(server_policy how) {
+world_settings with_server(progress_policy how) {
     world_settings settings;
-    settings.options.server = how;
+    settings.options.progress = how;
     return settings;
 }
 
-struct server : ::testing::TestWithParam<server_policy> {};
+struct server : ::testing::TestWithParam<progress_policy> {};
 
 // A task sends while its worker has other tasks to run, so the message would be gathered, and the server may
 // be asleep: the message must be sent at once.
@@ -77,9 +77,10 @@ TEST_P(server, nor_does_what_finds_no_room) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(by, server, ::testing::Values(server_policy::workers, server_policy::dedicated),
+INSTANTIATE_TEST_SUITE_P(by, server, ::testing::Values(progress_policy::workers, progress_policy::dedicated),
                          [](const auto &p) {
-                             return std::string(p.param == server_policy::workers ? "workers" : "dedicated");
+                             return std::string(p.param == progress_policy::workers ? "workers"
+                                                                                    : "dedicated");
                          });
 
 // Foreign threads make progress themselves: while they exchange messages, each worker is blocked by a task
@@ -117,7 +118,7 @@ TEST(foreign_threads, wait_for_what_a_handler_does_while_every_worker_is_blocked
         fult::event came;
         std::atomic<int> calls{0};
         endpoint handled = p.make_endpoint(
-            {.delivery = delivery::handled, .handler = [&](const status &, std::span<const std::byte>) {
+            {.delivery = delivery::handler, .handler = [&](const status &, std::span<const std::byte>) {
                  ++calls;
                  came.set();
              }});
@@ -164,7 +165,7 @@ TEST(dedicated_server, does_not_share_the_processor_of_the_worker_that_started_i
     o.workers = 1;
     o.bind = fult::bind_mode::on;
     const runtime running(o);
-    world_settings settings = with_server(server_policy::dedicated);
+    world_settings settings = with_server(progress_policy::dedicated);
     run_ranks(settings, [&](party &p, world &) {
         p.barrier();
         while (p.rank == 0 && (of_server = processors_of("fult-server")).empty())

@@ -102,7 +102,7 @@ TEST_P(shared_processors, are_given_up_by_loops_that_poll) {
     const runtime running(one_worker());
     world_settings alone;
     alone.ranks = 1;
-    alone.options.server = server_policy::workers;
+    alone.options.progress = progress_policy::workers;
     fult::detail::share_processors(GetParam());
     run_ranks(alone, [&](party &p, world &) {
         given_up = 0;
@@ -130,7 +130,7 @@ TEST(processes_that_compute, leave_the_processor_to_a_rank_that_sleeps) {
     const runtime running(one_worker());
     world_settings alone;
     alone.ranks = 1;
-    alone.options.server = server_policy::workers;
+    alone.options.progress = progress_policy::workers;
     fult::detail::share_processors(true);
     run_ranks(alone, [&](party &p, world &) {
         int in = 0;

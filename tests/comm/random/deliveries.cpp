@@ -39,7 +39,7 @@ struct plan {
 
 plan plan_of(const scene &in) {
     dice d = in.shared(0);
-    constexpr delivery kinds[] = {delivery::queued, delivery::handled, delivery::as_a_task};
+    constexpr delivery kinds[] = {delivery::queued, delivery::handler, delivery::task};
     plan p{d.one_of(kinds),
            d.next(),
            d.between(1U, 3U),
@@ -147,11 +147,11 @@ endpoint_options delivered(scene &in, std::uint64_t which) {
     const plan p = plan_of(in);
     in.state = std::make_shared<arrivals>(in, p);
     endpoint_options o{.delivery = p.kind};
-    if (p.kind == delivery::handled)
+    if (p.kind == delivery::handler)
         o.handler = [&in](const status &envelope, std::span<const std::byte> bytes) {
             in_the_server(in, envelope, bytes);
         };
-    if (p.kind == delivery::as_a_task)
+    if (p.kind == delivery::task)
         o.handler = [&in](const status &envelope, std::span<const std::byte> bytes) {
             in_a_task(in, envelope, bytes);
         };

@@ -256,7 +256,7 @@ std::string description(const arguments &a, const context_plan &c) {
            ", packets " + std::to_string(o.packets) + ", rendezvous " + std::to_string(o.rendezvous) +
            ", unexpected " + std::to_string(o.unexpected) + ", gather " + (o.gather ? "on" : "off") +
            ", devices " + std::to_string(o.devices) + ", server " +
-           (o.server == server_policy::dedicated ? "dedicated" : "workers") + (c.in_c ? ", in C" : "");
+           (o.progress == progress_policy::dedicated ? "dedicated" : "workers") + (c.in_c ? ", in C" : "");
 }
 
 void use_one_device(context_plan &plan) {
