@@ -183,7 +183,7 @@ cache_line *cache::get_line(place where, std::uint64_t bytes) {
 }
 
 cache_line *cache::fetch_line(place where, std::uint64_t bytes) {
-    (void)in_.state().region_of("rget", where, bytes);
+    (void)in_.state().region_of("fetch", where, bytes);
     cache_shard &shard = state_->shard_of(where, bytes);
     cache_line *const made = cache_line::make(shard, where, bytes);
     cache_line *dropped = nullptr;
@@ -213,7 +213,7 @@ cache_line *cache::cached_line(place where, std::uint64_t bytes) {
     }
     shard.lock.unlock();
     if (!ready)
-        throw not_cached("fult-global: lget: " + to_string(where) + ", " + std::to_string(bytes) +
+        throw not_cached("fult-global: get_cached: " + to_string(where) + ", " + std::to_string(bytes) +
                          " bytes, is not cached; get it before");
     return line;
 }
@@ -244,7 +244,7 @@ void cache::invalidate() noexcept {
 
 // All puts of the phase are complete when their ranks arrive. What is cached is of no use to what comes
 // after; a rank that is late here still reads nothing.
-void cache::phase() {
+void cache::end_phase() {
     in_.barrier();
     invalidate();
 }

@@ -131,7 +131,7 @@ void count_down(memory &in, global_ptr<counter> at, std::ptrdiff_t update) {
     if (at.rank() == in.rank())
         detail::count_down_here(in, at, update);
     else
-        post_at<detail::count_down_here>(in, at.rank(), at, update);
+        spawn_detached_at<detail::count_down_here>(in, at.rank(), at, update);
 }
 
 } // namespace fult::global

@@ -186,8 +186,9 @@ reply_owner start_at(memory &in, int rank, std::uint64_t function, const void *a
     return owner;
 }
 
-void post_at(memory &in, int rank, std::uint64_t function, const void *arguments, std::size_t size) {
-    start_at(in, rank, function, arguments, size, 0).detach("global::post_at");
+void spawn_detached_at(memory &in, int rank, std::uint64_t function, const void *arguments,
+                       std::size_t size) {
+    start_at(in, rank, function, arguments, size, 0).detach("global::spawn_detached_at");
 }
 
 // In a task of its own.

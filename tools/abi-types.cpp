@@ -67,8 +67,8 @@ struct types_of_global {
     fult::global::memory_options _1;
     fult::global::global_ptr<int> _2;
     fult::global::global_vector<int> _3;
-    fult::global::vector_view<int> _4;
-    fult::global::global_var<int> _5;
+    fult::global::vector_layout<int> _4;
+    fult::global::global_variable<int> _5;
     fult::global::heap_exhausted _6;
     fult::global::strided _7;
     fult::global::remote_task<int> _8;

@@ -92,7 +92,7 @@ class task_ranks {
         spent.walk = seconds_since(begin);
         spent.interactions = double(interactions.load());
         spent.transfers = lines_.counters().misses - before;
-        lines_.phase(); // nobody reads this tree any more
+        lines_.end_phase(); // nobody reads this tree any more
         return spent;
     }
 

@@ -44,7 +44,7 @@ void fetch_add(party &p) {
 // Each number is drawn once.
 void tickets(party &p) {
     memory m(p.world, {.heap = 4096});
-    const global_var<std::int64_t> counter(m, 0, 0);
+    const global_variable<std::int64_t> counter(m, 0, 0);
     const global_ptr<std::int64_t> place(0, counter.pointer().offset());
     const std::size_t mine = 50;
     std::vector<std::int64_t> drawn, all(mine * static_cast<std::size_t>(p.size));

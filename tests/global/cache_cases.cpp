@@ -60,25 +60,25 @@ void three_gets(party &p) {
     cache c(n.in);
     const auto place = n.at(p.next(), 3);
     if (p.size == 1) { // the own heap is not copied
-        require(&*c.get(place) == n.in.local(place) && &*c.lget(place) == &*c.rget(place),
+        require(&*c.get(place) == n.in.local(place) && &*c.get_cached(place) == &*c.fetch(place),
                 "the object itself");
         require_equal(c.counters().lines, number{0}, "lines");
         return;
     }
-    require_throw<not_cached>([&] { (void)c.lget(place); });
+    require_throw<not_cached>([&] { (void)c.get_cached(place); });
     const cached<number> before = c.get(place);
-    require_equal(*c.lget(place), *before, "what is cached");
+    require_equal(*c.get_cached(place), *before, "what is cached");
     require(&*c.get(place) == &*before, "the same line");
     n.in.barrier();
     n.write(p.rank, 100, 1'000'000);
     n.in.barrier();
     require_equal(*c.get(place), number_of(p.next(), 3), "what is cached stays");
-    const cached<number> after = c.rget(place);
-    require_equal(*after, number_of(p.next(), 3) + 1'000'000, "what rget has fetched");
+    const cached<number> after = c.fetch(place);
+    require_equal(*after, number_of(p.next(), 3) + 1'000'000, "what fetch has fetched");
     require_equal(*before, number_of(p.next(), 3), "a handle keeps what it had");
-    require(&*c.lget(place) == &*after, "rget has replaced the line");
+    require(&*c.get_cached(place) == &*after, "fetch has replaced the line");
     c.invalidate(place);
-    require_throw<not_cached>([&] { (void)c.lget(place); });
+    require_throw<not_cached>([&] { (void)c.get_cached(place); });
     require_equal(*after, number_of(p.next(), 3) + 1'000'000, "a handle keeps what it had");
     const cached<number> run = c.get(place, 10); // another line, though it begins there
     require_equal(run.size(), std::size_t{10}, "its size");
@@ -96,7 +96,7 @@ void nothing_kept(party &p) {
     if (p.size > 1) {
         const cached<number> one = c.get(n.at(p.next(), 3)), two = c.get(n.at(p.next(), 3));
         require(&*one != &*two && *one == *two, "a copy each");
-        require_throw<not_cached>([&] { (void)c.lget(n.at(p.next(), 3)); });
+        require_throw<not_cached>([&] { (void)c.get_cached(n.at(p.next(), 3)); });
         require_equal(c.counters().misses, number{2}, "transfers");
         require_equal(c.counters().bytes, number{0}, "kept");
     }
@@ -110,9 +110,9 @@ void phases(party &p) {
         for (int rank = 0; rank < p.size; ++rank)
             for (std::size_t i = 0; i < 50; i += 7)
                 require_equal(*c.get(n.at(rank, i)), number_of(rank, i) + round, "of this phase");
-        c.phase(); // all have read
+        c.end_phase(); // all have read
         n.write(p.rank, 50, round + 1);
-        c.phase(); // all have written
+        c.end_phase(); // all have written
     }
     if (p.size > 1) {
         c.get(n.at(p.next(), 0));
@@ -134,7 +134,7 @@ void failed_transfers(party &p) {
     const global_ptr<number> outside(p.next(), (1 << 20) - 4);
     for (int i = 0; i < 3; ++i)
         require_throw<std::out_of_range>([&] { (void)c.get(outside); });
-    require_throw<std::out_of_range>([&] { (void)c.rget(global_ptr<number>()); });
+    require_throw<std::out_of_range>([&] { (void)c.fetch(global_ptr<number>()); });
     require_equal(c.counters().lines, number{0}, "lines");
     require_throw<std::invalid_argument>([&] { const cache three(n.in, {.shards = 3}); });
     n.in.barrier();
@@ -183,11 +183,11 @@ void least_recently_used(party &p) {
                 const auto place = n.at(p.next(), i);
                 if (random.one_in(10)) {
                     if (oracle.has(i)) {
-                        require_equal(*c.lget(place), number_of(p.next(), i), "cached value");
+                        require_equal(*c.get_cached(place), number_of(p.next(), i), "cached value");
                         oracle.use(i);
                         ++hits;
                     } else {
-                        require_throw<not_cached>([&] { (void)c.lget(place); });
+                        require_throw<not_cached>([&] { (void)c.get_cached(place); });
                     }
                 } else if (random.one_in(20)) {
                     c.invalidate(place);
@@ -260,7 +260,7 @@ void random_uses(party &p) {
                         default:
                             break;
                         }
-                        cached<number> got = random.one_in(10) ? c.rget(place, run) : c.get(place, run);
+                        cached<number> got = random.one_in(10) ? c.fetch(place, run) : c.get(place, run);
                         for (std::size_t i = 0; i < run; ++i)
                             require_equal(got[i], number_of(rank, index + i) + phase, "value");
                         if (random.one_in(4))
@@ -272,9 +272,9 @@ void random_uses(party &p) {
             tasks.wait();
             if (settings.policy == cache_policy::lru)
                 require(c.counters().bytes <= settings.bytes, "within the bound, once nothing is held");
-            c.phase();
+            c.end_phase();
             n.write(p.rank, count, phase + 1);
-            c.phase();
+            c.end_phase();
         }
         n.write(p.rank, count, 0);
         n.in.barrier();

@@ -9,20 +9,20 @@ namespace fult::global::testing {
 namespace {
 
 static_assert(std::random_access_iterator<vector_iterator<int>>);
-static_assert(std::is_trivially_copyable_v<vector_view<double>>);
+static_assert(std::is_trivially_copyable_v<vector_layout<double>>);
 
 // Where the elements are, counted one by one.
 void layout_of(std::size_t size, std::size_t block, int ranks) {
-    const vector_view<int> view(64, size, block, ranks);
+    const vector_layout<int> view(64, size, block, ranks);
     std::vector<std::size_t> parts(static_cast<std::size_t>(ranks));
     for (std::size_t index = 0; index < size; ++index) {
         const int owner = static_cast<int>(index / block % static_cast<std::size_t>(ranks));
         require_equal(view.owner(index), owner, "owner");
         const std::size_t local = parts[static_cast<std::size_t>(owner)]++;
         require_equal(view.local_index(index), local, "position in the part");
-        require_equal(view.index_of(owner, local), index, "index");
+        require_equal(view.global_index(owner, local), index, "index");
         require(view.pointer(index) == global_ptr<int>(owner, 64 + local * sizeof(int)), "pointer");
-        require_equal(view.rest_of_block(index), std::min(block - index % block, size - index),
+        require_equal(view.block_remainder(index), std::min(block - index % block, size - index),
                       "rest of the block");
     }
     for (int rank = 0; rank < ranks; ++rank) {
@@ -44,7 +44,7 @@ void one_vector(party &p, memory &m, std::size_t size, distribution shape) {
     const auto here = v.local();
     require(std::all_of(here.begin(), here.end(), [](auto each) { return each == 0; }), "zero at first");
     for (std::size_t k = 0; k < here.size(); ++k) {
-        const std::size_t index = v.view().index_of(p.rank, k);
+        const std::size_t index = v.view().global_index(p.rank, k);
         require_equal(v.owner(index), p.rank, "owner");
         here[k] = number_of(0, index);
     }
@@ -104,7 +104,7 @@ void views(party &p) {
     const global_vector<int> v(m, 100, distribution::block_cyclic(3));
     for (int &each : v.local())
         each = p.rank + 1;
-    vector_view<int> received;
+    vector_layout<int> received;
     comm::request sent = p.world.isend(v.view(), p.next(), 1);
     p.world.recv(received, p.previous(), 1);
     sent.wait();
@@ -117,7 +117,7 @@ void views(party &p) {
 void variables(party &p) {
     memory m(p.world, {.heap = 1 << 16});
     for (int owner = 0; owner < p.size; ++owner) {
-        const global_var<std::array<int, 3>> v(m, owner, {p.rank, 2, 3});
+        const global_variable<std::array<int, 3>> v(m, owner, {p.rank, 2, 3});
         require_equal(v.owner(), owner, "owner");
         require_equal(v.get()[0], owner, "the owner's value");
         require_equal(m.get(v.pointer())[2], 3, "through the pointer");
@@ -133,7 +133,7 @@ void variables(party &p) {
         m.barrier();
     }
     require_equal(m.heap_in_use(), std::uint64_t{0}, "all is freed");
-    require_throw<std::out_of_range>([&] { const global_var<int> v(m, p.size, 0); });
+    require_throw<std::out_of_range>([&] { const global_variable<int> v(m, p.size, 0); });
 }
 
 constexpr conformance_case cases[] = {

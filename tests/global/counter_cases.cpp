@@ -20,11 +20,11 @@ void started_at_zero(party &p) {
         counter three(m, 3);
         std::atomic<int> started{0};
         int order = 0;
-        auto first = three.spawn([&] { return ++started; });
-        auto second = three.spawn([&](int a, std::unique_ptr<int> b) { return ++started + a + *b; }, 10,
-                                  std::make_unique<int>(100));
-        auto third = three.spawn([&]() -> int & { return order; });
-        auto fails = three.spawn([] { throw std::runtime_error("it fails"); });
+        auto first = three.spawn_when_zero([&] { return ++started; });
+        auto second = three.spawn_when_zero([&](int a, std::unique_ptr<int> b) { return ++started + a + *b; },
+                                            10, std::make_unique<int>(100));
+        auto third = three.spawn_when_zero([&]() -> int & { return order; });
+        auto fails = three.spawn_when_zero([] { throw std::runtime_error("it fails"); });
         three.count_down();
         three.count_down(0);
         require(!three.try_wait() && started == 0 && !first.ready(), "one of three");
@@ -42,10 +42,10 @@ void started_at_zero(party &p) {
         } catch (const std::runtime_error &e) {
             require(std::string(e.what()) == "it fails", e.what());
         }
-        require_equal(three.spawn([] { return 7; }).get(), 7, "started after zero");
+        require_equal(three.spawn_when_zero([] { return 7; }).get(), 7, "started after zero");
         counter none(m, 0);
         none.wait();
-        require_equal(none.spawn([] { return 8; }).get(), 8, "of a counter of zero");
+        require_equal(none.spawn_when_zero([] { return 8; }).get(), 8, "of a counter of zero");
     }
     require_equal(m.heap_in_use(), before, "bytes in use");
     m.barrier();
@@ -57,8 +57,8 @@ void never_started(party &p) {
     const auto owned = std::make_shared<int>(1);
     std::optional<counter> two(std::in_place, m, 2);
     two->count_down();
-    auto result = two->spawn([owned] {});
-    auto another = two->spawn([owned] { return 1; });
+    auto result = two->spawn_when_zero([owned] {});
+    auto another = two->spawn_when_zero([owned] { return 1; });
     require_equal(owned.use_count(), 3L, "owners");
     two.reset();
     require_equal(owned.use_count(), 1L, "owners");
@@ -80,9 +80,10 @@ void closures_end_before_results(party &p) {
     std::atomic<int> too_early{0};
     fult::future<void> nothing;
     fult::future<int> number;
-    nothing = one.spawn([own = std::unique_ptr<observer<void>>(new observer<void>{nothing, too_early})] {});
-    number =
-        one.spawn([own = std::unique_ptr<observer<int>>(new observer<int>{number, too_early})] { return 1; });
+    nothing = one.spawn_when_zero(
+        [own = std::unique_ptr<observer<void>>(new observer<void>{nothing, too_early})] {});
+    number = one.spawn_when_zero(
+        [own = std::unique_ptr<observer<int>>(new observer<int>{number, too_early})] { return 1; });
     one.count_down();
     nothing.get();
     require_equal(number.get(), 1, "result");
@@ -100,7 +101,7 @@ void counted_by_all(party &p) {
     for (std::int64_t round = 1; round <= 20; ++round) {
         m.put(own, std::int64_t{0});
         counter arrived(m, 5 * p.size);
-        auto sum = arrived.spawn([&] { return *m.local(own); });
+        auto sum = arrived.spawn_when_zero([&] { return *m.local(own); });
         const auto counters = all_pointers(p, arrived.pointer()); // and all have begun
         for (int rank = 0; rank < p.size; ++rank) {
             const auto there = counters[static_cast<std::size_t>(rank)];
@@ -108,8 +109,8 @@ void counted_by_all(party &p) {
             count_down(m, there);
             count_down(m, there, 2);
             m.fetch_add(sums[static_cast<std::size_t>(rank)], 10 * round);
-            count_down_after(m, there, [] {});
-            count_down_after(
+            run_and_count_down(m, there, [] {});
+            run_and_count_down(
                 m, there,
                 [](memory &at, global_ptr<std::int64_t> to, int value) {
                     at.fetch_add(to, value);
@@ -123,7 +124,7 @@ void counted_by_all(party &p) {
     }
     const global_ptr<counter> null;
     require_throw<std::out_of_range>([&] { count_down(m, null); });
-    require_throw<std::out_of_range>([&] { count_down_after<add>(m, null, own, std::int64_t{1}); });
+    require_throw<std::out_of_range>([&] { run_and_count_down<add>(m, null, own, std::int64_t{1}); });
 }
 
 // A triangular system with ones in the diagonal: x[i] = b[i] - sum of l[i][j] * x[j] over j < i, in whole
@@ -177,19 +178,19 @@ void triangular_systems(party &p) {
         }
         m.barrier();
         for (std::size_t k = 0; k < own.size(); ++k)
-            solved.push_back(own[k]->spawn(
+            solved.push_back(own[k]->spawn_when_zero(
                 [&](std::size_t column) {
                     const std::int64_t value = m.get(x.pointer(column));
                     wrong += value == expected[column] ? 0 : 1;
                     for (const triangular::entry &each : system.below[column])
-                        count_down_after(
+                        run_and_count_down(
                             m, m.get(counters.pointer(each.row)),
                             [](memory &there, global_ptr<std::int64_t> to, std::int64_t part) {
                                 there.fetch_add(to, -part);
                             },
                             x.pointer(each.row), each.factor * value);
                 },
-                counters.view().index_of(p.rank, k)));
+                counters.view().global_index(p.rank, k)));
         for (auto &each : solved)
             each.get();
         require_equal(wrong.load(), 0, "wrong numbers");
@@ -206,7 +207,7 @@ void added_while_counting(party &p) {
         task_group tasks;
         std::atomic<int> ran{0};
         for (int i = 0; i < 4; ++i) {
-            tasks.spawn([&] { c.spawn([&] { ++ran; }).get(); });
+            tasks.spawn([&] { c.spawn_when_zero([&] { ++ran; }).get(); });
             tasks.spawn([&] { c.count_down(); });
         }
         tasks.wait();
@@ -220,7 +221,7 @@ void ended_when_zero(party &p) {
     memory m(p.world, {.heap = 4096});
     for (std::size_t round = fult::testing::scaled(500) + 5; round-- > 0;) {
         auto c = std::make_unique<counter>(m, 1);
-        auto result = c->spawn([] {});
+        auto result = c->spawn_when_zero([] {});
         auto counts = fult::spawn([&c = *c] { c.count_down(); });
         if (round % 2 == 0)
             result.get();

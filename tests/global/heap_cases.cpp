@@ -112,7 +112,7 @@ void several_memories(party &p) {
     std::iota(backwards.rbegin(), backwards.rend(), 0);
     comm::endpoint other = p.world.subset(backwards, 7);
     memory three(other, {.heap = 4096});
-    const global_var<int> last(three, 0, p.rank);
+    const global_variable<int> last(three, 0, p.rank);
     require_equal(last.get(), p.size - 1, "rank 0 of the other order");
 }
 

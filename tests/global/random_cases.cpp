@@ -123,7 +123,7 @@ class program {
     // Each run within its block: pairs of elements, and the last one.
     void put_strided(const operation &o, const std::vector<std::uint64_t> &values) {
         for (std::size_t done = 0; done < o.count;) {
-            const std::size_t rest = std::min(vector_.view().rest_of_block(o.first + done), o.count - done);
+            const std::size_t rest = std::min(vector_.view().block_remainder(o.first + done), o.count - done);
             const std::size_t length = rest % 2 == 0 ? 2 : 1;
             memory_.put(vector_.pointer(o.first + done),
                         strided{rest / length, length, static_cast<std::ptrdiff_t>(length)},

@@ -16,10 +16,10 @@ struct request {
 int rank_here(memory &m) { return m.rank(); }
 long product(int a, long b) { return a * b; }
 
-double sum_of_own(memory &m, vector_view<double> numbers, request wanted) {
+double sum_of_own(memory &m, vector_layout<double> numbers, request wanted) {
     double sum = 0;
     for (int k = 0; k < wanted.count; ++k) // elements of this rank, as their pointers lead to
-        sum += m.get(numbers.pointer(numbers.index_of(m.rank(), static_cast<std::size_t>(k))));
+        sum += m.get(numbers.pointer(numbers.global_index(m.rank(), static_cast<std::size_t>(k))));
     return wanted.factor * sum;
 }
 
@@ -111,7 +111,7 @@ void many(party &p) {
     require_equal(sum, std::int64_t{count} * (count - 1) / 2 * p.size, "sum");
     m.barrier(); // what follows changes a counter
     for (int i = 0; i < 20; ++i) {
-        post_at(m, p.next(), add, counters[0], 1);
+        spawn_detached_at(m, p.next(), add, counters[0], 1);
         spawn_at(m, p.next(), add, counters[0], 1).detach();
     }
     (void)spawn_at(m, p.next(), add, counters[0], 1); // its handle detaches

@@ -51,7 +51,7 @@ MISTAKES = (
     ('auto sent = world.isend(3, 1, 2);', 'deleted'),
     ('fult::global::memory m(world); auto p = m.allocate<entry<5>>();', 'their type must be trivially copyable'),
     ('fult::global::memory m(world); fult::global::global_vector<entry<6>> v(m, 9);', 'their type must be trivially copyable'),
-    ('fult::global::memory m(world); fult::global::global_var<entry<7>> v(m, 0, {});', 'their type must be trivially copyable'),
+    ('fult::global::memory m(world); fult::global::global_variable<entry<7>> v(m, 0, {});', 'their type must be trivially copyable'),
     ('fult::global::memory m(world); m.put(fult::global::global_ptr<entry<8>>(), entry<8>{});', 'their type must be trivially copyable'),
     ('fult::global::memory m(world); m.fetch_add(fult::global::global_ptr<bool>(), true);', 'use compare_exchange'),
     ('fult::global::memory m(world); auto t = fult::global::spawn_at(m, 1, [number] { return number; });', 'has no state'),

@@ -43,7 +43,7 @@ struct cache_counters {
     std::uint64_t bytes = 0;     ///< their footprints
 };
 
-/// Thrown by cache::lget.
+/// Thrown by cache::get_cached.
 class FULT_API not_cached : public std::out_of_range {
   public:
     using std::out_of_range::out_of_range; ///< called by the library
@@ -102,7 +102,7 @@ template <class T> class cached {
 
 /// A cache for objects of other ranks. What a get asks for is a line: an object, or a run of them, always
 /// with the same begin and number. There is no coherence: a line is as it was when it was fetched. Programs
-/// in phases call phase() between them; others invalidate, or rget. A put changes no cache.
+/// in phases call end_phase() between them; others invalidate, or fetch. A put changes no cache.
 ///
 /// Each rank may have any number of caches of a memory, which outlives them. Calls are legal from any task on
 /// any worker, and from foreign threads, which block. Errors are those of memory::get; the tasks that waited
@@ -123,11 +123,11 @@ class FULT_API cache {
     }
     /// Always fetches the line, and replaces the one that is cached; handles of that one keep it. May
     /// suspend.
-    template <class T> cached<std::remove_const_t<T>> rget(global_ptr<T> p, std::size_t count = 1) {
+    template <class T> cached<std::remove_const_t<T>> fetch(global_ptr<T> p, std::size_t count = 1) {
         return find<T>(p, count, &cache::fetch_line);
     }
     /// The line if it is cached; otherwise throws not_cached. Never suspends.
-    template <class T> cached<std::remove_const_t<T>> lget(global_ptr<T> p, std::size_t count = 1) {
+    template <class T> cached<std::remove_const_t<T>> get_cached(global_ptr<T> p, std::size_t count = 1) {
         return find<T>(p, count, &cache::cached_line);
     }
 
@@ -140,7 +140,7 @@ class FULT_API cache {
     /// Ends a phase on all ranks: returns when each has called it, with nothing cached, so that later gets
     /// see what any rank has put before. Collective; no other task of the rank uses the cache meanwhile. May
     /// suspend.
-    void phase();
+    void end_phase();
 
     cache_counters counters() const; ///< since the begin
     /// Prints them in a line with the rank. Does not suspend.

@@ -118,8 +118,8 @@ class FULT_API counter {
     /// only as fult::spawn does.
     template <class F, class... A>
     requires std::is_invocable_v<std::decay_t<F>, std::decay_t<A>...>
-    [[nodiscard("the future has the task's result or exception")]] auto spawn(F &&function,
-                                                                              A &&...arguments) {
+    [[nodiscard("the future has the task's result or exception")]] auto spawn_when_zero(F &&function,
+                                                                                        A &&...arguments) {
         using result = std::invoke_result_t<std::decay_t<F>, std::decay_t<A>...>;
         auto closure = [call = std::decay_t<F>(std::forward<F>(function)),
                         values = std::tuple<std::decay_t<A>...>(std::forward<A>(arguments)...)]() mutable
@@ -158,17 +158,17 @@ FULT_API void count_down(memory &in, global_ptr<counter> at, std::ptrdiff_t upda
 
 /// Calls `f(args...)` or `f(memory, args...)` in a task of the counter's owner, then counts down by one: an
 /// active message whose effects the tasks see that the counter starts. `f`, arguments and errors as those of
-/// post_at; the result is dropped. May suspend.
+/// spawn_detached_at; the result is dropped. May suspend.
 template <class F, class... Args>
-void count_down_after(memory &in, global_ptr<counter> at, const F &, const Args &...args) {
+void run_and_count_down(memory &in, global_ptr<counter> at, const F &, const Args &...args) {
     detail::check_function<F>();
     if constexpr (detail::is_stateless<F>)
-        post_at<detail::count_down_behind<F, std::decay_t<Args>...>>(in, at.rank(), at, args...);
+        spawn_detached_at<detail::count_down_behind<F, std::decay_t<Args>...>>(in, at.rank(), at, args...);
 }
-/// The same for a function: `count_down_after<function>(memory, counter, arguments...)`.
+/// The same for a function: `run_and_count_down<function>(memory, counter, arguments...)`.
 template <auto Function, class... Args>
-void count_down_after(memory &in, global_ptr<counter> at, const Args &...args) {
-    count_down_after(in, at, detail::constant_function<Function>(), args...);
+void run_and_count_down(memory &in, global_ptr<counter> at, const Args &...args) {
+    run_and_count_down(in, at, detail::constant_function<Function>(), args...);
 }
 
 } // namespace fult::global

@@ -80,12 +80,12 @@ struct memory_options {
     std::size_t heap = std::size_t{64} << 20; ///< bytes of this rank's heap; the ranks' may differ
 };
 
-/// The elements of a strided access: `blocks` runs of `length` elements each, whose first elements are
-/// `distance` elements apart.
+/// The elements of a strided access: `blocks` runs of `block_length` elements each, whose first elements are
+/// `stride` elements apart.
 struct strided {
-    std::size_t blocks;      ///< number of runs
-    std::size_t length;      ///< of each, in elements
-    std::ptrdiff_t distance; ///< between the begins of two runs, in elements
+    std::size_t blocks;       ///< number of runs
+    std::size_t block_length; ///< of each, in elements
+    std::ptrdiff_t stride;    ///< between the begins of two runs, in elements
 };
 
 /// @cond internal
@@ -96,9 +96,9 @@ template <class T> struct strided_places {
     detail::pieces pieces() const noexcept {
         return {[](const void *of, std::size_t index) noexcept {
                     const auto &self = *static_cast<const strided_places *>(of);
-                    return (self.first + static_cast<std::ptrdiff_t>(index) * self.which.distance).where();
+                    return (self.first + static_cast<std::ptrdiff_t>(index) * self.which.stride).where();
                 },
-                this, which.blocks, which.length * sizeof(T)};
+                this, which.blocks, which.block_length * sizeof(T)};
     }
 };
 } // namespace detail
@@ -218,8 +218,8 @@ class FULT_API memory {
         write_and_signal(to.where(), values.data(), values.size_bytes(), ep, tag);
     }
 
-    /// Reads strided objects, in order, into `to`, which has room for `which.blocks * which.length` of them
-    /// exactly (std::invalid_argument). All runs are under way at the same time. May suspend.
+    /// Reads strided objects, in order, into `to`, which has room for `which.blocks * which.block_length` of
+    /// them exactly (std::invalid_argument). All runs are under way at the same time. May suspend.
     template <class T>
     void get(global_ptr<T> from, const strided &which, std::span<std::remove_const_t<T>> to) {
         detail::check_element<T>();

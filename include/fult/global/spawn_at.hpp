@@ -1,6 +1,7 @@
 /// @file
-/// Tasks at other ranks: spawn_at starts one there and returns a handle; post_at, the active message of PPL
-/// (section 2.2), starts one without. Only values travel: the function is identified by its name.
+/// Tasks at other ranks: spawn_at starts one there and returns a handle; spawn_detached_at, the active
+/// message of PPL (section 2.2), starts one without. Only values travel: the function is identified by its
+/// name.
 #pragma once
 
 #include <array>
@@ -80,7 +81,8 @@ class FULT_API reply_owner {
 
 FULT_API reply_owner start_at(memory &in, int rank, std::uint64_t function, const void *arguments,
                               std::size_t size, std::size_t result);
-FULT_API void post_at(memory &in, int rank, std::uint64_t function, const void *arguments, std::size_t size);
+FULT_API void spawn_detached_at(memory &in, int rank, std::uint64_t function, const void *arguments,
+                                std::size_t size);
 
 // Arguments are packed without gaps, in order.
 template <class... Args> inline constexpr std::size_t size_of_all = (sizeof(Args) + ... + 0);
@@ -193,7 +195,7 @@ template <class R> class remote_task {
 
 /// Starts a task at a rank of the memory, this one included, that calls `f(args...)`, or
 /// `f(memory, args...)` if it can be called so, with that rank's memory. `f` is a lambda without captures;
-/// the arguments and the result are trivially copyable and no pointers: global_ptr, vector_view and other
+/// the arguments and the result are trivially copyable and no pointers: global_ptr, vector_layout and other
 /// values. All ranks run the same program, or one that has the same function. Functions of unnamed namespaces
 /// in different sources that have the same name are refused: std::logic_error. May suspend while there is no
 /// room for the message. Throws std::out_of_range if there is no such rank, comm::error, std::bad_alloc.
@@ -218,18 +220,19 @@ template <auto Function, class... Args>
 
 /// Like spawn_at, without a handle and a reply: the active message of PPL. Returns when the message has left.
 /// An exception that leaves the function ends the program there, as does a function that it does not have.
-template <class F, class... Args> void post_at(memory &in, int rank, const F &, const Args &...args) {
+template <class F, class... Args>
+void spawn_detached_at(memory &in, int rank, const F &, const Args &...args) {
     detail::check_function<F>();
     if constexpr (detail::is_stateless<F>) {
         using call = detail::remote_call<F, std::decay_t<Args>...>;
         std::array<std::byte, detail::size_of_all<std::decay_t<Args>...> + 1> packed;
         detail::pack<std::decay_t<Args>...>(packed.data(), args...);
-        detail::post_at(in, rank, call::id, packed.data(), packed.size() - 1);
+        detail::spawn_detached_at(in, rank, call::id, packed.data(), packed.size() - 1);
     }
 }
 /// The same for a function.
-template <auto Function, class... Args> void post_at(memory &in, int rank, const Args &...args) {
-    post_at(in, rank, detail::constant_function<Function>(), args...);
+template <auto Function, class... Args> void spawn_detached_at(memory &in, int rank, const Args &...args) {
+    spawn_detached_at(in, rank, detail::constant_function<Function>(), args...);
 }
 
 } // namespace fult::global

@@ -13,25 +13,27 @@ namespace fult::global {
 
 /// An object in the heap of one rank, its owner; the others only read it. Made and destroyed by all ranks of
 /// the memory, which outlives it, in the same order as other collective calls.
-template <class T> class global_var {
+template <class T> class global_variable {
   public:
     /// The owner's `value` is that of the object; the others' is ignored. Throws heap_exhausted on all ranks.
     /// May suspend.
-    global_var(memory &in, int owner, const T &value) : in_(&in) {
+    global_variable(memory &in, int owner, const T &value) : in_(&in) {
         detail::check_element<T>();
         if (owner < 0 || owner >= in.size())
-            throw std::out_of_range("fult-global: global_var: there is no rank " + std::to_string(owner));
+            throw std::out_of_range("fult-global: global_variable: there is no rank " +
+                                    std::to_string(owner));
         where_ = global_ptr<T>(owner, in.allocate_symmetric(sizeof(T), alignof(T)));
         if (in.rank() == owner)
             in.put(where_, value);
         in.barrier();
     }
-    global_var(const global_var &) = delete;
-    global_var &operator=(const global_var &) = delete;
+    global_variable(const global_variable &) = delete;
+    global_variable &operator=(const global_variable &) = delete;
     /// The other may only be destroyed afterwards.
-    global_var(global_var &&other) noexcept : in_(std::exchange(other.in_, nullptr)), where_(other.where_) {}
+    global_variable(global_variable &&other) noexcept
+        : in_(std::exchange(other.in_, nullptr)), where_(other.where_) {}
     /// Waits for all ranks, then frees the object. May suspend.
-    ~global_var() {
+    ~global_variable() {
         if (!in_)
             return;
         FULT_TRY { in_->barrier(); }
@@ -49,7 +51,7 @@ template <class T> class global_var {
     /// Its address, on the owner. Throws std::logic_error on other ranks. Does not suspend.
     T *local() const {
         if (in_->rank() != owner())
-            throw std::logic_error("fult-global: global_var: rank " + std::to_string(owner()) +
+            throw std::logic_error("fult-global: global_variable: rank " + std::to_string(owner()) +
                                    " owns the variable, and rank " + std::to_string(in_->rank()) +
                                    " only reads it; use a global_ptr for objects that all ranks write");
         return in_->local(where_);

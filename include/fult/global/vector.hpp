@@ -33,11 +33,11 @@ struct distribution {
 
 /// Where the elements of a vector are, without owning them: a plain value that may be sent in a message or
 /// passed to spawn_at. All functions are constant-time and never suspend.
-template <class T> class vector_view {
+template <class T> class vector_layout {
   public:
-    constexpr vector_view() noexcept = default; ///< empty
+    constexpr vector_layout() noexcept = default; ///< empty
     /// @cond internal
-    constexpr vector_view(std::uint64_t offset, std::size_t size, std::size_t block, int ranks) noexcept
+    constexpr vector_layout(std::uint64_t offset, std::size_t size, std::size_t block, int ranks) noexcept
         : offset_(offset), size_(size), block_(block), ranks_(static_cast<std::size_t>(ranks)) {}
     constexpr std::uint64_t offset() const noexcept { return offset_; }
     /// @endcond
@@ -54,7 +54,7 @@ template <class T> class vector_view {
         return index / block_ / ranks_ * block_ + index % block_;
     }
     /// The inverse of owner and local_index.
-    constexpr std::size_t index_of(int rank, std::size_t local) const noexcept {
+    constexpr std::size_t global_index(int rank, std::size_t local) const noexcept {
         return (local / block_ * ranks_ + static_cast<std::size_t>(rank)) * block_ + local % block_;
     }
     /// The number of elements of a rank.
@@ -69,7 +69,7 @@ template <class T> class vector_view {
         return {owner(index), offset_ + local_index(index) * sizeof(T)};
     }
     /// The number of elements from that one on in its block.
-    constexpr std::size_t rest_of_block(std::size_t index) const noexcept {
+    constexpr std::size_t block_remainder(std::size_t index) const noexcept {
         return std::min(block_ - index % block_, size_ - index);
     }
 
@@ -117,7 +117,7 @@ template <class T> class vector_iterator {
 
     vector_iterator() noexcept = default; ///< singular
     /// @cond internal
-    vector_iterator(memory &in, const vector_view<T> &of, std::size_t index) noexcept
+    vector_iterator(memory &in, const vector_layout<T> &of, std::size_t index) noexcept
         : in_(&in), of_(of), index_(index) {}
     /// @endcond
     reference operator*() const { return {*in_, of_.pointer(index_)}; } ///< the element
@@ -160,7 +160,7 @@ template <class T> class vector_iterator {
 
   private:
     memory *in_ = nullptr;
-    vector_view<T> of_;
+    vector_layout<T> of_;
     std::size_t index_ = 0;
 };
 
@@ -179,7 +179,7 @@ template <class T> class global_vector {
         const auto ranks = static_cast<std::size_t>(in.size());
         const std::size_t block =
             shape.block != 0 ? shape.block : std::max<std::size_t>(1, (size + ranks - 1) / ranks);
-        const vector_view<T> layout(0, size, block, in.size()); // rank 0 has the largest part
+        const vector_layout<T> layout(0, size, block, in.size()); // rank 0 has the largest part
         part_ = std::max<std::size_t>(1, layout.local_size(0));
         view_ = {in.allocate_symmetric(memory::bytes_of<T>(part_), alignof(T)), size, block, in.size()};
         std::byte *const begin = static_cast<std::byte *>(in.local_bytes(here(), part_ * sizeof(T)));
@@ -203,7 +203,7 @@ template <class T> class global_vector {
     std::size_t size() const noexcept { return view_.size(); } ///< elements of all ranks
     bool empty() const noexcept { return size() == 0; }        ///< true if there are none
     /// Where the elements are: a plain value.
-    const vector_view<T> &view() const noexcept { return view_; }
+    const vector_layout<T> &view() const noexcept { return view_; }
     /// The rank that has the element.
     int owner(std::size_t index) const { return pointer(index).rank(); }
     /// A pointer to the element.
@@ -212,7 +212,7 @@ template <class T> class global_vector {
         return view_.pointer(index);
     }
 
-    /// The elements of this rank, in the order of their indices: the k-th has view().index_of(rank, k).
+    /// The elements of this rank, in the order of their indices: the k-th has view().global_index(rank, k).
     std::span<T> local() const {
         return {static_cast<T *>(in_->local_bytes(here(), part_ * sizeof(T))), view_.local_size(in_->rank())};
     }
@@ -225,7 +225,7 @@ template <class T> class global_vector {
     void get(std::size_t first, std::span<T> to) const {
         check(first, to.size());
         for (std::size_t done = 0; done < to.size();) {
-            const std::size_t count = std::min(view_.rest_of_block(first + done), to.size() - done);
+            const std::size_t count = std::min(view_.block_remainder(first + done), to.size() - done);
             in_->get(view_.pointer(first + done), to.subspan(done, count));
             done += count;
         }
@@ -234,7 +234,7 @@ template <class T> class global_vector {
     void put(std::size_t first, std::span<const T> values) const {
         check(first, values.size());
         for (std::size_t done = 0; done < values.size();) {
-            const std::size_t count = std::min(view_.rest_of_block(first + done), values.size() - done);
+            const std::size_t count = std::min(view_.block_remainder(first + done), values.size() - done);
             in_->put(view_.pointer(first + done), values.subspan(done, count));
             done += count;
         }
@@ -255,7 +255,7 @@ template <class T> class global_vector {
     }
 
     memory *in_;
-    vector_view<T> view_;
+    vector_layout<T> view_;
     std::size_t part_ = 0; // elements that each rank has room for
 };
 
