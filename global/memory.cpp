@@ -94,7 +94,7 @@ std::uint64_t memory::heap_largest_free() const { return state_->objects.largest
 namespace {
 
 // The lowest rank that has no room for a symmetric allocation is named.
-constexpr std::int32_t all_have_room = most_ranks;
+constexpr std::int32_t all_have_room = max_ranks;
 
 struct least {
     std::int32_t operator()(std::int32_t a, std::int32_t b) const noexcept { return a < b ? a : b; }

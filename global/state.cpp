@@ -29,7 +29,7 @@ memory_state::memory_state(memory &whole, comm::endpoint &ep, const memory_optio
     : owner(whole),
       rank(ep.rank()),
       size(ep.size()),
-      objects(settings.heap <= most_bytes ? settings.heap : 0),
+      objects(settings.heap <= max_heap_bytes ? settings.heap : 0),
       replies(duplicate_endpoint(ep, 0, {})),
       own(replies, objects.begin(), objects.size()),
       requests(duplicate_endpoint(
@@ -51,9 +51,9 @@ memory_state::memory_state(memory &whole, comm::endpoint &ep, const memory_optio
 void memory_state::exchange_regions(std::uint64_t wanted) {
     std::vector<own_heap> all(static_cast<std::size_t>(size));
     comm::allgather(replies, own_heap{own.remote(), wanted}, all);
-    std::uint64_t smallest = most_bytes;
+    std::uint64_t smallest = max_heap_bytes;
     for (int other = 0; const own_heap &each : all) {
-        if (size > most_ranks || each.wanted > most_bytes)
+        if (size > max_ranks || each.wanted > max_heap_bytes)
             throw std::length_error("fult-global: memory: rank " + std::to_string(other) + " of " +
                                     std::to_string(size) + " wants a heap of " + std::to_string(each.wanted) +
                                     " bytes; the most are 2^43 on 2^20 ranks");

@@ -71,7 +71,7 @@ bool qlock::defer_release() noexcept {
 }
 
 void qlock::start_turn() noexcept {
-    reacquisitions_left_ = most_reacquisitions;
+    reacquisitions_left_ = max_reacquisitions;
     first_stays_ = false;
 }
 

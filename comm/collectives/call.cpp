@@ -65,9 +65,9 @@ collective_call::collective_call(endpoint &ep, collective what, std::uint32_t se
       sequence_(sequence),
       rank_(state_.rank),
       size_(state_.size) {
-    if (sequence > most_sequence)
+    if (sequence > max_sequence)
         throw std::out_of_range(prefix(what) + "the number of a call is at most " +
-                                std::to_string(most_sequence));
+                                std::to_string(max_sequence));
     if (sequence == 0 && state_.collective_runs.exchange(true, std::memory_order_acquire))
         throw std::logic_error(prefix(what) +
                                "another collective runs on this endpoint; make an endpoint for each "

@@ -37,7 +37,7 @@ enum class collective : std::uint32_t {
 class collective_call {
   public:
     // Throws std::invalid_argument for an empty endpoint, std::logic_error if another call without a number
-    // runs on it, std::out_of_range for a number above most_sequence.
+    // runs on it, std::out_of_range for a number above max_sequence.
     collective_call(endpoint &ep, collective what, std::uint32_t sequence);
     ~collective_call() { leave(); }
     collective_call(const collective_call &) = delete;

@@ -29,9 +29,9 @@ TEST(global_ptr, null) {
 }
 
 TEST(global_ptr, holds_any_place) {
-    for (const int rank : {0, 1, 77, fult::global::most_ranks - 1})
+    for (const int rank : {0, 1, 77, fult::global::max_ranks - 1})
         for (const std::uint64_t offset :
-             {std::uint64_t{0}, std::uint64_t{64}, fult::global::most_bytes - 1}) {
+             {std::uint64_t{0}, std::uint64_t{64}, fult::global::max_heap_bytes - 1}) {
             const global_ptr<char> p(rank, offset);
             EXPECT_TRUE(p);
             EXPECT_EQ(p.rank(), rank);

@@ -86,12 +86,12 @@ template <class T, class Op> combiner combiner_of(const Op &op) noexcept {
 // rank. Spans that only the root needs may be empty elsewhere.
 //
 // `sequence`: collectives of one endpoint that run at the same time, each called by a task of its own, need
-// numbers that differ, each the same on all ranks: 1 to most_sequence. Those without one run one at a time.
+// numbers that differ, each the same on all ranks: 1 to max_sequence. Those without one run one at a time.
 //
 // `in` may be `out` where both have the same size: reduce (at the root), allreduce, scan, exscan,
 // reduce_scatter. It may be the rank's own block of `out` for gather and allgather, and `out` that of `in`
 // for scatter.
-inline constexpr std::uint32_t most_sequence = (1U << 18) - 1;
+inline constexpr std::uint32_t max_sequence = (1U << 18) - 1;
 
 // A second channel among the ranks of an endpoint, without wildcards, for libraries that are built on this
 // one: their messages match neither receives of the endpoint nor collectives. Their tags have this bit.

@@ -19,8 +19,8 @@ using tag_type = std::int64_t;
 /// Any tag.
 inline constexpr tag_type any_tag = -1;
 
-/// Ranks and tags of a job: 0 ... most_ranks - 1, 0 ... 2^32 - 1.
-inline constexpr int most_ranks = 1 << 20;
+/// Ranks and tags of a job: 0 ... max_ranks - 1, 0 ... 2^32 - 1.
+inline constexpr int max_ranks = 1 << 20;
 
 /// The envelope of a received message.
 struct status {

@@ -18,9 +18,9 @@
 namespace fult::global {
 
 /// The most ranks of a global memory, and the most bytes of one rank's heap.
-inline constexpr int most_ranks = 1 << 20;
-/// See most_ranks.
-inline constexpr std::uint64_t most_bytes = std::uint64_t{1} << 43;
+inline constexpr int max_ranks = 1 << 20;
+/// See max_ranks.
+inline constexpr std::uint64_t max_heap_bytes = std::uint64_t{1} << 43;
 
 /// @cond internal
 namespace detail {
@@ -31,10 +31,10 @@ class place {
     constexpr place() noexcept = default;
     constexpr place(int rank, std::uint64_t offset) noexcept
         : word_((static_cast<std::uint64_t>(rank) + 1) << offset_bits | offset) {
-        FULT_ASSERT(rank >= 0 && rank < most_ranks && offset < most_bytes, "a place in some heap");
+        FULT_ASSERT(rank >= 0 && rank < max_ranks && offset < max_heap_bytes, "a place in some heap");
     }
     constexpr int rank() const noexcept { return static_cast<int>(word_ >> offset_bits) - 1; }
-    constexpr std::uint64_t offset() const noexcept { return word_ & (most_bytes - 1); }
+    constexpr std::uint64_t offset() const noexcept { return word_ & (max_heap_bytes - 1); }
     constexpr std::uint64_t word() const noexcept { return word_; }
     constexpr place moved(std::int64_t bytes) const noexcept {
         place there = *this;
@@ -46,8 +46,8 @@ class place {
 
   private:
     static constexpr unsigned offset_bits = 43;
-    static_assert(most_bytes == std::uint64_t{1} << offset_bits);
-    static_assert(most_ranks < 1 << (64 - offset_bits), "a rank + 1 fits");
+    static_assert(max_heap_bytes == std::uint64_t{1} << offset_bits);
+    static_assert(max_ranks < 1 << (64 - offset_bits), "a rank + 1 fits");
     std::uint64_t word_ = 0;
 };
 FULT_API std::string to_string(place where); // "2:0x40"; "null"

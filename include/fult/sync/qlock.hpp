@@ -93,10 +93,10 @@ class FULT_API qlock {
     void start_turn() noexcept;
     static detail::task *transfer(void *lock, detail::worker &here) noexcept;
 
-    static constexpr std::uint8_t most_reacquisitions = 16;
+    static constexpr std::uint8_t max_reacquisitions = 16;
 
     std::atomic<std::uint32_t> word_{unlocked};
-    std::uint8_t reacquisitions_left_ = most_reacquisitions; ///< number left; for the owner
+    std::uint8_t reacquisitions_left_ = max_reacquisitions; ///< number left; for the owner
     bool first_stays_ = false;    ///< the first waiter is known to have no limits; for the owner
     detail::short_lock queueing_; ///< held for changes of the word from or to `contended`
     detail::wait_list queue_;

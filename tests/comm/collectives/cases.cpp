@@ -407,8 +407,8 @@ void numbered(party &p) {
         }));
     require_equal(allreduce(own, 1, std::plus<>{}), p.size, "the one without a number");
     join_all(running);
-    require_throw<std::out_of_range>([&] { detail::barrier(own, detail::most_sequence + 1); });
-    detail::barrier(own, detail::most_sequence);
+    require_throw<std::out_of_range>([&] { detail::barrier(own, detail::max_sequence + 1); });
+    detail::barrier(own, detail::max_sequence);
 }
 
 // Endpoints whose messages are not matched serve as well.
