@@ -47,7 +47,7 @@ class connection {
     }
 
   private:
-    template <class Call> std::size_t again(fult::wait_status (*wait)(int), const Call &call) const {
+    template <class Call> std::size_t again(fult::descriptor_status (*wait)(int), const Call &call) const {
         for (;;) {
             const ssize_t count = call();
             if (count >= 0)

@@ -73,7 +73,8 @@ template <class Call> int call_and_poll(const int *succeeded, Call call) noexcep
     return code;
 }
 
-// A call that may wait for other ranks and has no other form: on a thread of blocking(), beside all others.
+// A call that may wait for other ranks and has no other form: on a thread of run_blocking(), beside all
+// others.
 template <class Call> int call_on_thread(const char *name, Call call) noexcept {
     if (the_engine().is_inside_mpi())
         return call();
@@ -83,7 +84,7 @@ template <class Call> int call_on_thread(const char *name, Call call) noexcept {
         return call_locked(call);
     }
     try {
-        return fult::blocking(call);
+        return fult::run_blocking(call);
     } catch (const std::system_error &) { // no thread can be started: the worker waits
         return call();
     }

@@ -240,7 +240,7 @@ BENCHMARKS = {
     "woken_tasks": ("tasks that are woken together", micro("woken_tasks", several=True)),
     "timers": ("a million deadlines set and fired; tasks that sleep", micro("timers")),
     "sleep_accuracy": ("how late sleeping tasks resume", micro("sleep_accuracy", several=True)),
-    "blocking": ("an empty call through blocking()", micro("blocking", several=True)),
+    "blocking": ("an empty call through run_blocking()", micro("blocking", several=True)),
     "echo": ("an echo server with 10,000 connections, against Boost.Asio", echo),
     "parallel_for": ("loops of 1,000 empty iterations and of 10^8 additions", micro("parallel_for", several=True)),
 }

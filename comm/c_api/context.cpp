@@ -141,7 +141,7 @@ const char *fult_comm_route(int rank) {
 int fult_comm_failed(int rank) {
     if (rank < 0 || rank >= fult_comm_size())
         return -1;
-    return the_context()->object.failed(rank) ? 1 : 0;
+    return the_context()->object.has_failed(rank) ? 1 : 0;
 }
 uint64_t fult_comm_refused_packets(void) {
     return the_context() ? the_context()->object.refused_packets() : 0;

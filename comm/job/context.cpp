@@ -54,9 +54,9 @@ const char *context::route_to(int rank) const {
     return via ? via->name() : "self";
 }
 
-bool context::failed(int rank) const {
+bool context::has_failed(int rank) const {
     fult::detail::check_not_forked();
-    check_rank("failed", rank, size());
+    check_rank("has_failed", rank, size());
     return job_->is_lost(rank);
 }
 

@@ -84,8 +84,8 @@ constexpr option_row<options> rows[] = {
     option<number_option<&options::idle_spin, microseconds, 0, 1'000'000>>(
         "FULT_IDLE_SPIN", "Microseconds for which a worker without tasks searches before it sleeps."),
     option<number_option<&options::blocking_threads, numbers, 1, 65536>>(
-        "FULT_BLOCKING_THREADS",
-        "Maximum number of concurrent calls of blocking(), each on a kernel thread; further calls queue."),
+        "FULT_BLOCKING_THREADS", "Maximum number of concurrent calls of run_blocking(), each on a kernel "
+                                 "thread; further calls queue."),
     option<number_option<&options::trim_after, milliseconds, 0, 3'600'000>>(
         "FULT_TRIM_AFTER",
         "Milliseconds after which idle memory is given back to the system: that of a worker that has slept "

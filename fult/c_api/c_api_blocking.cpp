@@ -19,9 +19,9 @@ int wait_for(int descriptor, direction what, std::int64_t nanoseconds) noexcept 
                                             : fult::detail::wait_limits(fult::detail::deadline_after(
                                                   std::chrono::nanoseconds(nanoseconds)));
         switch (fult::detail::wait_descriptor(descriptor, what, limits)) {
-        case fult::wait_status::ready:
+        case fult::descriptor_status::ready:
             return FULT_SUCCESS;
-        case fult::wait_status::closed:
+        case fult::descriptor_status::closed:
             return FULT_ERR_CLOSED;
         default:
             return FULT_ERR_TIMEOUT;
@@ -42,7 +42,7 @@ int fult_blocking(fult_function_t function, void *argument, void **result) {
     if (!function)
         return fult::detail::reject_argument("function is NULL");
     return status_of([&] {
-        void *value = fult::blocking(function, argument);
+        void *value = fult::run_blocking(function, argument);
         if (result)
             *result = value;
         return FULT_SUCCESS;

@@ -89,11 +89,12 @@ timespec time_left(const wait_limits &limits) {
     return {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
 }
 
-wait_status end_of(const wait_limits &limits) noexcept {
-    return limits.stop() && limits.stop()->stop_requested() ? wait_status::stopped : wait_status::timed_out;
+descriptor_status end_of(const wait_limits &limits) noexcept {
+    return limits.stop() && limits.stop()->stop_requested() ? descriptor_status::stopped
+                                                            : descriptor_status::timed_out;
 }
 
-wait_status wait_on_thread(int descriptor, short events, const wait_limits &limits) {
+descriptor_status wait_on_thread(int descriptor, short events, const wait_limits &limits) {
     watching_thread here(descriptor);
     const auto on_stop = [&here] { here.ring(); };
     std::optional<std::stop_callback<decltype(on_stop)>> callback;
@@ -105,11 +106,11 @@ wait_status wait_on_thread(int descriptor, short events, const wait_limits &limi
         if (::ppoll(watched, 2, limits.timed() ? &left : nullptr, nullptr) < 0 && errno != EINTR)
             throw std::system_error(errno, std::generic_category(), "fult: wait for a descriptor");
         if (here.is_closed()) // the number may be another descriptor's by now
-            return wait_status::closed;
+            return descriptor_status::closed;
         if (watched[0].revents & POLLNVAL)
             fail_not_open();
         if (watched[0].revents != 0)
-            return wait_status::ready;
+            return descriptor_status::ready;
         if (limits.reached())
             return end_of(limits);
     }
@@ -117,7 +118,7 @@ wait_status wait_on_thread(int descriptor, short events, const wait_limits &limi
 
 } // namespace
 
-wait_status wait_descriptor(int descriptor, direction what, const wait_limits &limits) {
+descriptor_status wait_descriptor(int descriptor, direction what, const wait_limits &limits) {
     const bool writing = what == direction::writing;
     const short events = writing ? POLLOUT : POLLIN | POLLRDHUP;
     if (descriptor < 0)
@@ -130,7 +131,7 @@ wait_status wait_descriptor(int descriptor, direction what, const wait_limits &l
         let_others_run();
         if (count > 0 && (now.revents & POLLNVAL))
             fail_not_open();
-        return count > 0 ? wait_status::ready : end_of(limits);
+        return count > 0 ? descriptor_status::ready : end_of(limits);
     }
     if (!in_task())
         return wait_on_thread(descriptor, events, limits);
@@ -138,9 +139,9 @@ wait_status wait_descriptor(int descriptor, direction what, const wait_limits &l
     all.open(this_worker()->team);
     switch (all.wait(descriptor, writing, limits)) {
     case descriptors::wait_result::ready:
-        return wait_status::ready;
+        return descriptor_status::ready;
     case descriptors::wait_result::closed:
-        return wait_status::closed;
+        return descriptor_status::closed;
     default:
         return end_of(limits);
     }

@@ -56,7 +56,7 @@ template <> class blocking_result<void> {
 /// enough; after ten seconds a line on standard error reports this. On a foreign thread: a plain call. Throws
 /// std::system_error if no thread can be started (nothing has been called then).
 template <class F, class... A>
-requires std::invocable<F, A...> std::invoke_result_t<F, A...> blocking(F &&function, A &&...arguments) {
+requires std::invocable<F, A...> std::invoke_result_t<F, A...> run_blocking(F &&function, A &&...arguments) {
     using result = std::invoke_result_t<F, A...>;
     if (!in_task())
         return std::invoke(std::forward<F>(function), std::forward<A>(arguments)...);

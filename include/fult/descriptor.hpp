@@ -24,7 +24,7 @@
 namespace fult {
 
 /// The result of a wait for a descriptor.
-enum class wait_status {
+enum class descriptor_status {
     ready,     ///< the operation will not block, or has failed: its call reports which
     timed_out, ///< the time was over first
     stopped,   ///< a stop was requested first
@@ -34,16 +34,16 @@ enum class wait_status {
 /// @cond internal
 namespace detail {
 enum class direction : int { reading, writing };
-FULT_API wait_status wait_descriptor(int descriptor, direction what, const wait_limits &limits);
+FULT_API descriptor_status wait_descriptor(int descriptor, direction what, const wait_limits &limits);
 
 template <class Clock, class Duration>
-wait_status wait_descriptor_until(int descriptor, direction what, const std::stop_token *stop,
-                                  const std::chrono::time_point<Clock, Duration> &time) {
-    wait_status status = wait_status::timed_out;
+descriptor_status wait_descriptor_until(int descriptor, direction what, const std::stop_token *stop,
+                                        const std::chrono::time_point<Clock, Duration> &time) {
+    descriptor_status status = descriptor_status::timed_out;
     attempt_until(time, [&](auto deadline) {
         status =
             wait_descriptor(descriptor, what, stop ? wait_limits(*stop, deadline) : wait_limits(deadline));
-        return status != wait_status::timed_out;
+        return status != descriptor_status::timed_out;
     });
     return status;
 }
@@ -52,68 +52,68 @@ wait_status wait_descriptor_until(int descriptor, direction what, const std::sto
 
 /// Suspends the task until the descriptor is readable, its peer has closed it, or it has failed (ready), or
 /// until close_descriptor closes it (closed).
-inline wait_status wait_readable(int descriptor) {
+inline descriptor_status wait_readable(int descriptor) {
     return detail::wait_descriptor(descriptor, detail::direction::reading, detail::wait_limits());
 }
 /// The same; also ends when a stop is requested.
-inline wait_status wait_readable(int descriptor, const std::stop_token &stop) {
+inline descriptor_status wait_readable(int descriptor, const std::stop_token &stop) {
     return detail::wait_descriptor(descriptor, detail::direction::reading, detail::wait_limits(stop));
 }
 /// The same, for at most the duration; zero polls once.
 template <class Rep, class Period>
-wait_status wait_readable_for(int descriptor, const std::chrono::duration<Rep, Period> &duration) {
+descriptor_status wait_readable_for(int descriptor, const std::chrono::duration<Rep, Period> &duration) {
     return detail::wait_descriptor_until(descriptor, detail::direction::reading, nullptr,
                                          detail::deadline_after(duration));
 }
 /// Ends at whichever comes first.
 template <class Rep, class Period>
-wait_status wait_readable_for(int descriptor, const std::stop_token &stop,
-                              const std::chrono::duration<Rep, Period> &duration) {
+descriptor_status wait_readable_for(int descriptor, const std::stop_token &stop,
+                                    const std::chrono::duration<Rep, Period> &duration) {
     return detail::wait_descriptor_until(descriptor, detail::direction::reading, &stop,
                                          detail::deadline_after(duration));
 }
 /// The same, until a time of any clock.
 template <class Clock, class Duration>
-wait_status wait_readable_until(int descriptor, const std::chrono::time_point<Clock, Duration> &time) {
+descriptor_status wait_readable_until(int descriptor, const std::chrono::time_point<Clock, Duration> &time) {
     return detail::wait_descriptor_until(descriptor, detail::direction::reading, nullptr, time);
 }
 /// Ends at whichever comes first.
 template <class Clock, class Duration>
-wait_status wait_readable_until(int descriptor, const std::stop_token &stop,
-                                const std::chrono::time_point<Clock, Duration> &time) {
+descriptor_status wait_readable_until(int descriptor, const std::stop_token &stop,
+                                      const std::chrono::time_point<Clock, Duration> &time) {
     return detail::wait_descriptor_until(descriptor, detail::direction::reading, &stop, time);
 }
 
 /// As wait_readable, until the descriptor is writable, or its connection is established or has failed.
-inline wait_status wait_writable(int descriptor) {
+inline descriptor_status wait_writable(int descriptor) {
     return detail::wait_descriptor(descriptor, detail::direction::writing, detail::wait_limits());
 }
 /// The same; also ends when a stop is requested.
-inline wait_status wait_writable(int descriptor, const std::stop_token &stop) {
+inline descriptor_status wait_writable(int descriptor, const std::stop_token &stop) {
     return detail::wait_descriptor(descriptor, detail::direction::writing, detail::wait_limits(stop));
 }
 /// The same, for at most the duration; zero polls once.
 template <class Rep, class Period>
-wait_status wait_writable_for(int descriptor, const std::chrono::duration<Rep, Period> &duration) {
+descriptor_status wait_writable_for(int descriptor, const std::chrono::duration<Rep, Period> &duration) {
     return detail::wait_descriptor_until(descriptor, detail::direction::writing, nullptr,
                                          detail::deadline_after(duration));
 }
 /// Ends at whichever comes first.
 template <class Rep, class Period>
-wait_status wait_writable_for(int descriptor, const std::stop_token &stop,
-                              const std::chrono::duration<Rep, Period> &duration) {
+descriptor_status wait_writable_for(int descriptor, const std::stop_token &stop,
+                                    const std::chrono::duration<Rep, Period> &duration) {
     return detail::wait_descriptor_until(descriptor, detail::direction::writing, &stop,
                                          detail::deadline_after(duration));
 }
 /// The same, until a time of any clock.
 template <class Clock, class Duration>
-wait_status wait_writable_until(int descriptor, const std::chrono::time_point<Clock, Duration> &time) {
+descriptor_status wait_writable_until(int descriptor, const std::chrono::time_point<Clock, Duration> &time) {
     return detail::wait_descriptor_until(descriptor, detail::direction::writing, nullptr, time);
 }
 /// Ends at whichever comes first.
 template <class Clock, class Duration>
-wait_status wait_writable_until(int descriptor, const std::stop_token &stop,
-                                const std::chrono::time_point<Clock, Duration> &time) {
+descriptor_status wait_writable_until(int descriptor, const std::stop_token &stop,
+                                      const std::chrono::time_point<Clock, Duration> &time) {
     return detail::wait_descriptor_until(descriptor, detail::direction::writing, &stop, time);
 }
 

@@ -40,11 +40,11 @@ struct options {
     bool stealing = true;                     ///< FULT_STEALING
     bool private_words = true;                ///< FULT_PRIVATE_WORDS
     spawn_order order = spawn_order::depth_first; ///< FULT_ORDER
-    unsigned blocking_threads = 512;              ///< FULT_BLOCKING_THREADS: concurrent calls of blocking()
-    bool spawn_sites = false;                     ///< FULT_SPAWN_SITES: record where each task was spawned
-    bool report_detached = false;                 ///< FULT_REPORT_DETACHED: each handle destroyed unjoined
-    fp_mode fp_env = fp_mode::shared;             ///< FULT_FP_ENV
-    unsigned idle_spin = 100;   ///< FULT_IDLE_SPIN: microseconds of searching for work before sleeping
+    unsigned blocking_threads = 512;  ///< FULT_BLOCKING_THREADS: concurrent calls of run_blocking()
+    bool spawn_sites = false;         ///< FULT_SPAWN_SITES: record where each task was spawned
+    bool report_detached = false;     ///< FULT_REPORT_DETACHED: each handle destroyed unjoined
+    fp_mode fp_env = fp_mode::shared; ///< FULT_FP_ENV
+    unsigned idle_spin = 100;         ///< FULT_IDLE_SPIN: microseconds of searching for work before sleeping
     unsigned trim_after = 1000; ///< FULT_TRIM_AFTER: milliseconds after which idle memory goes back; 0: never
     deadlock_mode deadlock = deadlock_mode::report; ///< FULT_DEADLOCK: the reaction to a deadlock
     int dump_signal = 0; ///< FULT_DUMP_SIGNAL: the signal that reports all tasks; 0: none

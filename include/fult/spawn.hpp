@@ -20,7 +20,7 @@ struct spawn_options {
     int worker = -1;             ///< its home; -1: the spawning worker
     bool pinned = false;         ///< runs on its home worker only
     bool inherit_locals = false; ///< copies the spawner's task-local values whose keys allow it
-    /// Task-local values of its own, one for a key: {key.with(value), ...}.
+    /// Task-local values of its own, one for a key: {key.make_value(value), ...}.
     std::vector<local_value> locals{};
 };
 

@@ -39,7 +39,9 @@ template <class T> class task_local_ptr {
     /// std::bad_alloc, only for the first values of a task.
     void set(T *value) const { detail::set_local(key_, value); }
     /// For spawn_options::locals. The task owns the value when spawn has returned.
-    local_value with(T *value) const noexcept { return {key_, const_cast<std::remove_cv_t<T> *>(value)}; }
+    local_value make_value(T *value) const noexcept {
+        return {key_, const_cast<std::remove_cv_t<T> *>(value)};
+    }
 
   private:
     static void end_value(detail::any_function destructor, void *value) {
@@ -54,7 +56,7 @@ template <class T> class task_local_ptr {
 };
 
 /// For the `copy` parameter of task_local and task_local_ptr: copies inherited values by T's constructor.
-template <class T> T *copy_of(const T *value) { return new T(*value); }
+template <class T> T *copy_value(const T *value) { return new T(*value); }
 
 /// A task-local value; each foreign thread has one as well. It is created on first use and destroyed when its
 /// task (or thread) ends, as the last action of the task. Limits and lifetimes are those of task_local_ptr.
@@ -67,8 +69,8 @@ template <class T> class task_local {
     task_local() requires std::default_initializable<T> : task_local([] { return T(); }) {}
     /// Values are initialized by `initial`, called on the task that uses the value first. It may suspend, may
     /// be called on several threads at a time, and must not use the value itself. copy: creates the value of
-    /// a task spawned with inherit_locals, if its spawner has one (copy_of); without it, such a task begins
-    /// without a value.
+    /// a task spawned with inherit_locals, if its spawner has one (copy_value); without it, such a task
+    /// begins without a value.
     explicit task_local(std::function<T()> initial, T *(*copy)(const T *) = nullptr)
         : value_([](T *value) { delete value; }, copy), initial_(std::move(initial)) {}
 

@@ -121,7 +121,7 @@ TEST_P(task_local_test, given_at_spawn_and_inherited) {
     }).join();
     EXPECT_EQ(living, 2);
     spawn({.inherit_locals = true,
-           .locals = {own.with(new counted_value(7)), copied.with(new counted_value(8))}},
+           .locals = {own.make_value(new counted_value(7)), copied.make_value(new counted_value(8))}},
           [&] {
               EXPECT_EQ(own.get()->number, 7);
               EXPECT_EQ(copied.get()->number, 8);
@@ -131,15 +131,16 @@ TEST_P(task_local_test, given_at_spawn_and_inherited) {
     spawn([&] { EXPECT_EQ(plain.get(), nullptr); }).join();
     const auto mine = std::make_unique<counted_value>(9);
     EXPECT_THROW(
-        (void)spawn({.worker = 1000, .inherit_locals = true, .locals = {own.with(mine.get())}}, [] {}),
+        (void)spawn({.worker = 1000, .inherit_locals = true, .locals = {own.make_value(mine.get())}}, [] {}),
         std::out_of_range); // it is still ours
     for (const bool inherits : {true, false})
         EXPECT_THROW((void)spawn({.inherit_locals = inherits,
-                                  .locals = {own.with(mine.get()), plain.with(&n), own.with(mine.get())}},
+                                  .locals = {own.make_value(mine.get()), plain.make_value(&n),
+                                             own.make_value(mine.get())}},
                                  [] {}),
                      std::invalid_argument)
             << "the task could destroy only one of them";
-    EXPECT_THROW((void)spawn({.locals = {own.with(mine.get()), {}}}, [] {}), std::invalid_argument)
+    EXPECT_THROW((void)spawn({.locals = {own.make_value(mine.get()), {}}}, [] {}), std::invalid_argument)
         << "no key";
     EXPECT_EQ(living, 3);
     delete own.get();
@@ -370,7 +371,7 @@ TEST_P(task_local_test, are_the_own_ones_after_others_ran) {
 TEST_P(task_local_test, values_are_made_when_they_are_asked_for) {
     int made = 0;
     fult::task_local<counted_value> value([&] { return counted_value(++made); },
-                                          &fult::copy_of<counted_value>);
+                                          &fult::copy_value<counted_value>);
     EXPECT_FALSE(value.has_value());
     EXPECT_EQ(value->number, 1);
     EXPECT_EQ(&*value, &value.get());
@@ -438,7 +439,7 @@ TEST_P(task_local_test, a_copy_may_set_values) {
     std::vector<std::vector<std::byte>> scraps;
     const std::deque<fult::task_local<int>> before(40);
     std::deque<fult::task_local<int>> others;
-    fult::task_local<setting> value([&] { return setting(&others, &scraps); }, &fult::copy_of<setting>);
+    fult::task_local<setting> value([&] { return setting(&others, &scraps); }, &fult::copy_value<setting>);
     others.resize(200);
     spawn([&] {
         EXPECT_EQ(value->others, &others);
@@ -471,7 +472,7 @@ TEST_P(task_local_test, what_a_dropped_result_sets_ends_too) {
 TEST_P(task_local_test, of_a_blocking_call_end_with_it) {
     task_local_ptr<counted_value> key(&end);
     for (int i = 0; i < 3; ++i)
-        fult::blocking([&] {
+        fult::run_blocking([&] {
             EXPECT_EQ(key.get(), nullptr);
             key.set(new counted_value(i));
         });
@@ -490,7 +491,7 @@ TEST_P(task_local_test, of_a_blocking_call_end_before_it_returns) {
     };
     for (int i = 0; i < 20; ++i) {
         const fult::task_local<slow_to_end> key;
-        fult::blocking([&] { static_cast<void>(key.get()); });
+        fult::run_blocking([&] { static_cast<void>(key.get()); });
         EXPECT_EQ(ended, i + 1);
     }
     running.reset();

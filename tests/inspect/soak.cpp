@@ -116,7 +116,7 @@ void from_outside(std::size_t count) {
             if (spawn([i] { return i; }).join() != i)
                 fail("a foreign thread's task was lost");
     });
-    fult::blocking([&] { foreign.join(); }); // this worker may be the only one
+    fult::run_blocking([&] { foreign.join(); }); // this worker may be the only one
 }
 
 void pipeline(int count) {
@@ -185,12 +185,13 @@ void system_calls(std::size_t count) {
             fail("no pipe");
         auto reader = spawn([&] {
             char got = 0;
-            if (fult::wait_readable(ends[0]) != fult::wait_status::ready || ::read(ends[0], &got, 1) != 1)
+            if (fult::wait_readable(ends[0]) != fult::descriptor_status::ready ||
+                ::read(ends[0], &got, 1) != 1)
                 return 'x';
             return got;
         });
         this_task::yield();
-        const auto written = fult::blocking([&] { return ::write(ends[1], "f", 1); });
+        const auto written = fult::run_blocking([&] { return ::write(ends[1], "f", 1); });
         if (written != 1 || reader.join() != 'f')
             fail("a byte was lost");
         fult::close_descriptor(ends[0]);

@@ -47,6 +47,6 @@ int use_all(const std::vector<double> &numbers) {
     std::vector<fult::handle<int>> several;
     several.push_back(fult::spawn([] { return 1; }));
     const std::vector<int> results = fult::join_all(several);
-    return later.get() + static_cast<int>(sum) + everywhere + fult::blocking([] { return 1; }) +
+    return later.get() + static_cast<int>(sum) + everywhere + fult::run_blocking([] { return 1; }) +
            static_cast<int>(results.size()) + static_cast<int>(sender.join());
 }

@@ -517,7 +517,7 @@ TEST(FromMpi, failed) {
     job j;
     auto &net = j.net;
     const int from = j.from;
-    EXPECT_FALSE(net.failed(from));
+    EXPECT_FALSE(net.has_failed(from));
 }
 
 TEST(FromMpi, wtime) {

@@ -85,7 +85,7 @@ void threads_and_tasks() {
         tasks.push_back(fult::spawn(exchange, 10 + i));
     }
     fult::join_all(tasks);
-    fult::blocking([&] {
+    fult::run_blocking([&] {
         for (std::thread &each : threads)
             each.join();
     });

@@ -155,7 +155,8 @@ void fair_to_descriptors(actor &a) {
         return;
     const flag ran = lowered();
     auto reader = spawn_somehow(a, [ran, from = ends[0]] {
-        check(fult::wait_readable(from) == fult::wait_status::ready, "a wait for a pipe has ended otherwise");
+        check(fult::wait_readable(from) == fult::descriptor_status::ready,
+              "a wait for a pipe has ended otherwise");
         raise(ran);
     });
     if (!reader.valid())

@@ -151,7 +151,7 @@ void of_a_blocking_call(actor &a, const late_keys &keys) {
         keys.use(draw(seed));
         const int before = keys.living.load(std::memory_order_relaxed);
         try {
-            fult::blocking([&] {
+            fult::run_blocking([&] {
                 for (const key &each : keys.all)
                     check(!each.get(), "a blocking call begins with another's task-local value");
                 draw random(~seed);

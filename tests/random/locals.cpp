@@ -31,7 +31,7 @@ void inherited_locals(actor &a) {
     if (!a.is_task())
         return;
     const fult::task_local_ptr<std::uint64_t> copied([](std::uint64_t *value) { delete value; },
-                                                     &fult::copy_of<std::uint64_t>);
+                                                     &fult::copy_value<std::uint64_t>);
     const fult::task_local_ptr<std::uint64_t> shared;
     std::uint64_t target = a.random.next();
     const auto child = [&](unsigned levels, const auto &self) -> bool {
@@ -46,7 +46,7 @@ void inherited_locals(actor &a) {
     };
     auto given = std::make_unique<std::uint64_t>(target);
     try {
-        auto first = fult::spawn({.locals = {copied.with(given.get()), shared.with(&target)}},
+        auto first = fult::spawn({.locals = {copied.make_value(given.get()), shared.make_value(&target)}},
                                  [&, levels = a.random.below(4)] { return child(levels, child); });
         (void)given.release();
         check(first.join(), "a task has not inherited its spawner's value");

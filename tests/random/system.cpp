@@ -41,9 +41,9 @@ struct two_ends {
     bool are_open() const noexcept { return to_read >= 0; }
 };
 
-bool is_ready(fult::wait_status status) {
-    check(status != fult::wait_status::closed, "a descriptor is reported closed that was not closed");
-    return status == fult::wait_status::ready;
+bool is_ready(fult::descriptor_status status) {
+    check(status != fult::descriptor_status::closed, "a descriptor is reported closed that was not closed");
+    return status == fult::descriptor_status::ready;
 }
 
 void wait_to_read(actor &a, int from) {
@@ -124,7 +124,7 @@ void blocking(actor &a) {
     actor_group callers(a, a.random.between(1, 6), [](actor &self, unsigned number) {
         const auto call = [&](auto body) {
             try {
-                return fult::blocking(body);
+                return fult::run_blocking(body);
             } catch (const std::system_error &) { // no thread to be had: nothing was called
                 return number;
             }
@@ -189,7 +189,7 @@ void closed_descriptor(actor &a) {
         return;
     // time: either order is right
     check(fult::wait_readable_for(ends.to_read, std::chrono::microseconds(a.random.below(50))) ==
-              fult::wait_status::timed_out,
+              fult::descriptor_status::timed_out,
           "an empty pipe is readable");
     const bool timed = a.random.one_in(2);
     const std::string name = "waits for descriptor " + std::to_string(ends.to_read);
@@ -197,7 +197,7 @@ void closed_descriptor(actor &a) {
         const auto status =
             // time: given, never reached
             timed ? fult::wait_readable_for(from, std::chrono::hours(1000)) : fult::wait_readable(from);
-        check(status == fult::wait_status::closed, "a wait for a closed descriptor returns %d",
+        check(status == fult::descriptor_status::closed, "a wait for a closed descriptor returns %d",
               static_cast<int>(status));
     };
     fult::handle<void> waiting;

@@ -184,7 +184,7 @@ struct timed_calls {
         EXPECT_FALSE(vacant.try_readFF_until(time));
         EXPECT_FALSE(vacant.try_readFE_until(time));
         EXPECT_FALSE(taken.try_writeEF_until(2, time));
-        EXPECT_EQ(fult::wait_readable_until(ends[0], time), fult::wait_status::timed_out);
+        EXPECT_EQ(fult::wait_readable_until(ends[0], time), fult::descriptor_status::timed_out);
         fult::this_task::sleep_until(time);                                 // time: a lower bound
         EXPECT_TRUE(fult::this_task::sleep_until(std::stop_token(), time)); // time: a lower bound
         own.unlock();
@@ -241,7 +241,7 @@ struct timed_calls {
             "writeEF", [&] { return taken.try_writeEF_until(2, time); }, [&] { taken.purge(); });
         expect(
             "wait_readable",
-            [&] { return fult::wait_readable_until(ends[0], time) == fult::wait_status::ready; },
+            [&] { return fult::wait_readable_until(ends[0], time) == fult::descriptor_status::ready; },
             [&] { EXPECT_EQ(::write(ends[1], "x", 1), 1); });
         std::stop_source stop;
         expect(

@@ -47,7 +47,7 @@ template <class Object> class one_round {
                 task.join();
             }
         });
-        fult::blocking([&] { foreign.join(); });
+        fult::run_blocking([&] { foreign.join(); });
     }
 };
 

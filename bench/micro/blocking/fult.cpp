@@ -38,7 +38,7 @@ std::string one_round(unsigned workers, unsigned count, double reference) {
     const double taken = timed([&] {
         fult::spawn([&] {
             for (unsigned i = 0; i < count; ++i)
-                sum += fult::blocking([i] { return i; });
+                sum += fult::run_blocking([i] { return i; });
         }).join();
     });
     report({"blocking", "round trip", "fult", workers, taken * 1e6 / count, "us"},

@@ -54,7 +54,7 @@ FULT_ALWAYS_INLINE void *get_local(local_key key) noexcept {
 
 } // namespace detail
 
-// A value for a task to be spawned: spawn_options::locals. Created by task_local_ptr::with.
+// A value for a task to be spawned: spawn_options::locals. Created by task_local_ptr::make_value.
 struct local_value {
     detail::local_key key = 0;
     void *value = nullptr;

@@ -123,7 +123,7 @@ void killed(context &net) {
     world.send(1, last, 9);
     join_all(tasks);
     require_equal(failed.load(), 8, "calls that failed");
-    require(net.failed(last), "known as failed");
+    require(net.has_failed(last), "known as failed");
     expect_peer_failed("send", [&] { world.send(large, last, 1); });
     expect_peer_failed("recv", [&] { world.recv(in, last, 1); });
     expect_peer_failed("get", [&] { get(world, got, there); });

@@ -87,7 +87,7 @@ void soak(context &net, int count) {
 void soak_with_a_loss(context &net, int count) {
     soaking all{net, count, net.size() - 1};
     all.run();
-    require(net.failed(all.victim), "known as failed");
+    require(net.has_failed(all.victim), "known as failed");
     require(all.cut_short > 0, "it was lost on its way");
     require(all.received >= (net.size() - 2) * static_cast<int>(tags) * count, "messages of the others");
     // No barrier of all can be had any more.

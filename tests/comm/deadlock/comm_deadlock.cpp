@@ -177,7 +177,7 @@ void waits_for_a_thread(context &net) {
 
 void blocks(context &net) {
     while_the_first(net, [] {
-        blocking([] { std::this_thread::sleep_for(some_time); }); // time: either order is right
+        run_blocking([] { std::this_thread::sleep_for(some_time); }); // time: either order is right
     });
 }
 

@@ -69,7 +69,7 @@ void require_refusals(context &net, std::span<const remote_region> regions, requ
         {"make_endpoint", [&] { net.make_endpoint(); }},
         {"barrier", [&] { barrier(world); }},
         {"progress", [&] { net.progress(); }},
-        {"failed", [&] { net.failed(1); }},
+        {"failed", [&] { net.has_failed(1); }},
         {"abort", [&] { net.abort(1, "never"); }},
         {"context", [] { const context another; }},
     };

@@ -238,7 +238,7 @@ class c_receiver {
         if (by_.roll.chance(50))
             status = fult_comm_probe(c_, f_.source, f_.tag, &about_);
         while (status == FULT_ERR_BUSY) {
-            status = by_.in.me.failed(f_.source) // then try_probe is silent
+            status = by_.in.me.has_failed(f_.source) // then try_probe is silent
                          ? fult_comm_probe(c_, f_.source, f_.tag, &about_)
                          : fult_comm_try_probe(c_, f_.source, f_.tag, &about_);
             if (status == FULT_ERR_BUSY)

@@ -93,7 +93,7 @@ class arrivals {
             std::uint32_t wanted = 0;
             for (std::uint32_t lane = 0; lane < p_.lanes; ++lane)
                 wanted += p_.count(from, in_.me.rank, lane);
-            const bool lost = in_.may_be_lost(from) && in_.me.failed(from);
+            const bool lost = in_.may_be_lost(from) && in_.me.has_failed(from);
             if (got_[static_cast<std::size_t>(from)] < wanted && !lost)
                 return false;
         }

@@ -33,7 +33,7 @@ inline bool went_well(const scene &in, int partner, const char *call, int status
               std::string(call) + " with rank " + std::to_string(partner) + ": status " +
                   std::to_string(status) + ": " + fult_comm_error_text());
     in.expect(*fult_comm_error_text() != '\0', std::string(call) + " failed without a reason");
-    in.expect(in.me.failed(in.victim), "a peer has failed, but the rank is not known as failed");
+    in.expect(in.me.has_failed(in.victim), "a peer has failed, but the rank is not known as failed");
     return false;
 }
 

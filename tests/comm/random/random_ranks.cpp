@@ -95,7 +95,7 @@ void wake_when_failed(member &me, int victim, pid_t process) {
     try {
         me.world.recv(never, victim, 0xfffffffd);
     } catch (const error &e) {
-        if (e.code() == errc::peer_failed && me.failed(victim)) {
+        if (e.code() == errc::peer_failed && me.has_failed(victim)) {
             ::kill(process, SIGCONT);
             return;
         }
@@ -133,7 +133,7 @@ void enter_together(member &me, int victim) {
     try {
         me.barrier();
     } catch (const error &e) {
-        if (victim < 0 || e.code() != errc::peer_failed || !me.failed(victim))
+        if (victim < 0 || e.code() != errc::peer_failed || !me.has_failed(victim))
             throw;
     }
 }
@@ -201,7 +201,7 @@ void go_on_without(member &me, int victim) {
             if (other != victim)
                 continue;
         } catch (const error &e) {
-            if (other == victim && e.code() == errc::peer_failed && me.failed(victim))
+            if (other == victim && e.code() == errc::peer_failed && me.has_failed(victim))
                 continue;
         }
         me.guard.fail("rank " + std::to_string(me.rank) + ": after the loss of rank " +
@@ -421,7 +421,7 @@ void between_processes(const arguments &a, watch &guard) {
         endpoint meeting = net.make_endpoint();
         members.push_back({net.rank(), net.size(), net.world(),
                            [&net](endpoint_options o) { return net.make_endpoint(std::move(o)); },
-                           [&meeting] { barrier(meeting); }, [&net](int r) { return net.failed(r); },
+                           [&meeting] { barrier(meeting); }, [&net](int r) { return net.has_failed(r); },
                            [&net] { return net.progress(); }, guard, a.seed, a.threads, true});
         run_context(members.back(), all, i, kept.emplace_back());
     }

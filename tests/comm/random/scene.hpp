@@ -27,7 +27,7 @@ struct member {
     endpoint &world;
     std::function<endpoint(endpoint_options)> make_endpoint;
     std::function<void()> barrier;
-    std::function<bool(int)> failed;
+    std::function<bool(int)> has_failed;
     std::function<bool()> progress;
     watch &guard;
     std::uint64_t program_seed;
@@ -75,7 +75,7 @@ struct scene {
         if (e.code() != errc::peer_failed || !may_be_lost(barrier_partner))
             fail(std::string(call) + " with rank " + std::to_string(barrier_partner) +
                  " failed: " + e.what());
-        expect(me.failed(victim), "peer_failed, but the rank is not known as failed");
+        expect(me.has_failed(victim), "peer_failed, but the rank is not known as failed");
     }
 };
 

@@ -254,7 +254,7 @@ class flow_receiver {
             std::optional<status> some;
             while (!(some = at_.try_probe(f_.source, f_.tag))) {
                 by_.pause();
-                if (by_.in.me.failed(f_.source)) { // then try_probe is silent
+                if (by_.in.me.has_failed(f_.source)) { // then try_probe is silent
                     found = at_.probe(f_.source, f_.tag);
                     return;
                 }

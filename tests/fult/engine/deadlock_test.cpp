@@ -100,7 +100,7 @@ TEST_F(deadlock_report, comes_where_calls_have_blocked_before) {
     expect([] {
         fult::detail::idle_thread_milliseconds = -1; // for good: no report would come if it counted
         fult::event never;
-        fult::blocking([] {});
+        fult::run_blocking([] {});
         never.wait();
     });
 }

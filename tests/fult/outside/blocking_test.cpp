@@ -21,7 +21,7 @@
 
 namespace {
 
-using fult::blocking;
+using fult::run_blocking;
 using fult::testing::scaled;
 
 struct both_ends {
@@ -36,45 +36,45 @@ struct both_ends {
 TEST(blocking, gives_back_what_the_call_gives) {
     fult::runtime rt(fult::testing::workers(2));
     int there = 7;
-    EXPECT_EQ(blocking([](int a, int b) { return a + b; }, 3, 4), 7);
-    EXPECT_EQ(&blocking([&]() -> int & { return there; }), &there);
-    EXPECT_EQ(*blocking([] { return std::make_unique<int>(5); }), 5);
-    EXPECT_EQ(*blocking([](std::unique_ptr<int> p) { return p; }, std::make_unique<int>(6)), 6);
-    blocking([&] { there = 8; });
+    EXPECT_EQ(run_blocking([](int a, int b) { return a + b; }, 3, 4), 7);
+    EXPECT_EQ(&run_blocking([&]() -> int & { return there; }), &there);
+    EXPECT_EQ(*run_blocking([] { return std::make_unique<int>(5); }), 5);
+    EXPECT_EQ(*run_blocking([](std::unique_ptr<int> p) { return p; }, std::make_unique<int>(6)), 6);
+    run_blocking([&] { there = 8; });
     EXPECT_EQ(there, 8);
     struct without_default {
         explicit without_default(int v) : value(v) {}
         int value;
     };
-    EXPECT_EQ(blocking([] { return without_default(9); }).value, 9);
+    EXPECT_EQ(run_blocking([] { return without_default(9); }).value, 9);
 }
 
 TEST(blocking, runs_on_a_thread_that_is_no_worker) {
     fult::runtime rt(fult::testing::workers(2));
     const auto me = std::this_thread::get_id();
-    EXPECT_FALSE(blocking([] { return fult::in_task(); }));
-    EXPECT_NE(blocking([] { return std::this_thread::get_id(); }), me);
+    EXPECT_FALSE(run_blocking([] { return fult::in_task(); }));
+    EXPECT_NE(run_blocking([] { return std::this_thread::get_id(); }), me);
 }
 
 TEST(blocking, in_place_on_a_foreign_thread) {
     const auto me = std::this_thread::get_id();
-    EXPECT_EQ(blocking([] { return std::this_thread::get_id(); }), me);
+    EXPECT_EQ(run_blocking([] { return std::this_thread::get_id(); }), me);
     fult::runtime rt(fult::testing::workers(1));
     std::thread([] {
-        EXPECT_EQ(blocking([] { return std::this_thread::get_id(); }), std::this_thread::get_id());
+        EXPECT_EQ(run_blocking([] { return std::this_thread::get_id(); }), std::this_thread::get_id());
     }).join();
 }
 
 TEST(blocking, exceptions_and_errno_come_back) {
     fult::runtime rt(fult::testing::workers(1));
-    EXPECT_THROW(blocking([] { throw std::out_of_range("there"); }), std::out_of_range);
+    EXPECT_THROW(run_blocking([] { throw std::out_of_range("there"); }), std::out_of_range);
     errno = 0;
-    EXPECT_EQ(blocking([] { return ::close(-1); }), -1);
+    EXPECT_EQ(run_blocking([] { return ::close(-1); }), -1);
     EXPECT_EQ(errno, EBADF);
     try {
         throw std::runtime_error("outer");
     } catch (const std::runtime_error &) {
-        EXPECT_THROW(blocking([]() -> int { throw 5; }), int);
+        EXPECT_THROW(run_blocking([]() -> int { throw 5; }), int);
         EXPECT_NE(std::current_exception(), nullptr);
     }
 }
@@ -88,13 +88,13 @@ TEST(blocking, the_pool_grows_while_all_of_it_blocks) {
     for (std::size_t i = 0; i < count; ++i)
         readers.push_back(fult::spawn([&pipes, i] {
             char c = 0;
-            EXPECT_EQ(blocking(::read, pipes[i].ends[0], static_cast<void *>(&c), std::size_t{1}), 1);
+            EXPECT_EQ(run_blocking(::read, pipes[i].ends[0], static_cast<void *>(&c), std::size_t{1}), 1);
             return c;
         }));
     fult::this_task::yield();
     for (std::size_t i = count; i-- > 0;) {
         const char c = static_cast<char>('a' + i % 26);
-        EXPECT_EQ(blocking(::write, pipes[i].ends[1], static_cast<const void *>(&c), std::size_t{1}), 1);
+        EXPECT_EQ(run_blocking(::write, pipes[i].ends[1], static_cast<const void *>(&c), std::size_t{1}), 1);
     }
     for (std::size_t i = 0; i < count; ++i)
         EXPECT_EQ(readers[i].join(), static_cast<char>('a' + i % 26));
@@ -108,7 +108,7 @@ TEST(blocking, at_the_limit_calls_wait_their_turn) {
     std::vector<fult::handle<void>> tasks;
     for (int i = 0; i < 50; ++i)
         tasks.push_back(fult::spawn([&] {
-            blocking([&] {
+            run_blocking([&] {
                 const int now = ++inside;
                 for (int seen = most.load(); seen < now && !most.compare_exchange_weak(seen, now);)
                     ;
@@ -127,7 +127,7 @@ TEST(blocking, other_tasks_run_meanwhile) {
     std::binary_semaphore go(0);
     std::atomic<bool> released{false};
     auto blocked = fult::spawn([&] {
-        return blocking([&] {
+        return run_blocking([&] {
             go.acquire();
             return released.load();
         });
@@ -148,7 +148,7 @@ TEST(blocking, many_calls_from_many_tasks) {
     for (int t = 0; t < 16; ++t)
         tasks.push_back(fult::spawn([&] {
             for (std::size_t r = 0; r < rounds; ++r)
-                EXPECT_EQ(blocking([&] { return ++calls != 0; }), true);
+                EXPECT_EQ(run_blocking([&] { return ++calls != 0; }), true);
         }));
     fult::join_all(tasks);
     EXPECT_EQ(calls.load(), 16 * rounds);
@@ -201,7 +201,7 @@ TEST(blocking, calls_that_fail_together_all_end) {
         std::atomic<int> refused{0};
         const auto call = [&] {
             try {
-                blocking([] {});
+                run_blocking([] {});
             } catch (const std::system_error &error) {
                 EXPECT_EQ(error.code().value(), EAGAIN);
                 ++refused;
@@ -223,7 +223,7 @@ TEST(blocking, calls_that_fail_together_all_end) {
         other.join();
         plan.disarm();
         EXPECT_EQ(refused.load(), 2) << "limit " << limit;
-        EXPECT_EQ(blocking([] { return 7; }), 7) << "with threads again";
+        EXPECT_EQ(run_blocking([] { return 7; }), 7) << "with threads again";
     }
 }
 
@@ -234,7 +234,7 @@ TEST(blocking, runtimes_end_right_after_a_call) {
         {
             fult::runtime rt(fult::testing::workers(2));
             fult::spawn([&] {
-                blocking([] {});
+                run_blocking([] {});
                 ++ended;
             }).detach();
         }

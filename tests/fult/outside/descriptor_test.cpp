@@ -20,11 +20,11 @@
 namespace {
 
 using namespace std::chrono_literals;
+using fult::descriptor_status;
 using fult::spawn;
 using fult::wait_readable;
 using fult::wait_readable_for;
 using fult::wait_readable_until;
-using fult::wait_status;
 using fult::wait_writable;
 using fult::testing::scaled;
 
@@ -44,13 +44,13 @@ struct pair {
 
 void send_byte(int to, char c = 'x') {
     while (::write(to, &c, 1) != 1)
-        ASSERT_EQ(wait_writable(to), wait_status::ready);
+        ASSERT_EQ(wait_writable(to), descriptor_status::ready);
 }
 char receive_byte(int from) {
     char c = 0;
     while (::read(from, &c, 1) != 1) {
         EXPECT_TRUE(errno == EAGAIN || errno == EINTR);
-        EXPECT_EQ(wait_readable(from), wait_status::ready);
+        EXPECT_EQ(wait_readable(from), descriptor_status::ready);
     }
     return c;
 }
@@ -68,12 +68,12 @@ INSTANTIATE_TEST_SUITE_P(workers, descriptor, ::testing::Values(1U, 2U, 8U));
 
 TEST_P(descriptor, what_is_there_is_ready_at_once) {
     const pair p;
-    EXPECT_EQ(wait_writable(p.ends[0]), wait_status::ready);
+    EXPECT_EQ(wait_writable(p.ends[0]), descriptor_status::ready);
     send_byte(p.ends[0]);
-    EXPECT_EQ(wait_readable(p.ends[1]), wait_status::ready);
-    EXPECT_EQ(wait_readable(p.ends[1]), wait_status::ready); // still
-    EXPECT_EQ(wait_readable_for(p.ends[1], 0s), wait_status::ready);
-    EXPECT_EQ(wait_readable_for(p.ends[0], 0s), wait_status::timed_out);
+    EXPECT_EQ(wait_readable(p.ends[1]), descriptor_status::ready);
+    EXPECT_EQ(wait_readable(p.ends[1]), descriptor_status::ready); // still
+    EXPECT_EQ(wait_readable_for(p.ends[1], 0s), descriptor_status::ready);
+    EXPECT_EQ(wait_readable_for(p.ends[0], 0s), descriptor_status::timed_out);
 }
 
 TEST_P(descriptor, pairs_play_ping_pong) {
@@ -99,13 +99,13 @@ TEST_P(descriptor, a_reader_and_a_writer_wait_for_one_descriptor) {
     fill(p.ends[0]);
     std::atomic<bool> wrote{false};
     auto writer = spawn([&] {
-        EXPECT_EQ(wait_writable(p.ends[0]), wait_status::ready);
+        EXPECT_EQ(wait_writable(p.ends[0]), descriptor_status::ready);
         wrote = true;
     });
     auto reader = spawn([&] { return wait_readable(p.ends[0]); });
     fult::this_task::yield();
     send_byte(p.ends[1]);
-    EXPECT_EQ(reader.join(), wait_status::ready);
+    EXPECT_EQ(reader.join(), descriptor_status::ready);
     char much[65536];
     while (!wrote.load()) {
         while (::read(p.ends[1], much, sizeof much) > 0)
@@ -130,49 +130,50 @@ TEST_P(descriptor, an_event_of_an_earlier_wait_ends_no_later_one) {
         }));
     int ready = 0;
     for (std::size_t i = 0; i < scaled(500); ++i) {
-        EXPECT_EQ(wait_readable_for(p.ends[0], 1us), wait_status::timed_out); // time: a lower bound
+        EXPECT_EQ(wait_readable_for(p.ends[0], 1us), descriptor_status::timed_out); // time: a lower bound
         send_byte(p.ends[1]);
         char c = 0;
         EXPECT_EQ(::read(p.ends[0], &c, 1), 1);
-        ready += wait_readable_for(p.ends[0], 20us) != wait_status::timed_out; // time: a lower bound
+        ready += wait_readable_for(p.ends[0], 20us) != descriptor_status::timed_out; // time: a lower bound
     }
     over = true;
     fult::join_all(polling);
     send_byte(quiet.ends[1]);
-    EXPECT_EQ(other.join(), wait_status::ready);
+    EXPECT_EQ(other.join(), descriptor_status::ready);
     EXPECT_EQ(ready, 0);
 }
 
 TEST_P(descriptor, all_readers_hear_of_it) {
     const pair p;
-    std::vector<fult::handle<wait_status>> readers;
+    std::vector<fult::handle<descriptor_status>> readers;
     for (int i = 0; i < 5; ++i)
         readers.push_back(spawn([&] { return wait_readable(p.ends[0]); }));
     fult::this_task::yield();
     send_byte(p.ends[1]);
     for (auto &each : readers)
-        EXPECT_EQ(each.join(), wait_status::ready);
+        EXPECT_EQ(each.join(), descriptor_status::ready);
 }
 
 TEST_P(descriptor, waits_end_with_time_and_stop) {
     const pair p;
-    const auto start = std::chrono::steady_clock::now();                  // time: a lower bound
-    EXPECT_EQ(wait_readable_for(p.ends[0], 2ms), wait_status::timed_out); // time: a lower bound
-    EXPECT_GE(std::chrono::steady_clock::now() - start, 2ms);             // time: a lower bound
+    const auto start = std::chrono::steady_clock::now();                        // time: a lower bound
+    EXPECT_EQ(wait_readable_for(p.ends[0], 2ms), descriptor_status::timed_out); // time: a lower bound
+    EXPECT_GE(std::chrono::steady_clock::now() - start, 2ms);                   // time: a lower bound
     // time: a lower bound
-    EXPECT_EQ(wait_readable_until(p.ends[0], std::chrono::system_clock::now() + 1ms), wait_status::timed_out);
+    EXPECT_EQ(wait_readable_until(p.ends[0], std::chrono::system_clock::now() + 1ms),
+              descriptor_status::timed_out);
     std::stop_source source;
     auto first = spawn([&] { return wait_readable(p.ends[0], source.get_token()); });
     auto second = spawn([&] { return wait_readable_for(p.ends[0], source.get_token(), ample_time); });
     fult::this_task::yield();
     source.request_stop();
-    EXPECT_EQ(first.join(), wait_status::stopped);
-    EXPECT_EQ(second.join(), wait_status::stopped);
+    EXPECT_EQ(first.join(), descriptor_status::stopped);
+    EXPECT_EQ(second.join(), descriptor_status::stopped);
     // Nothing of this is left behind.
     auto third = spawn([&] { return wait_readable_for(p.ends[0], ample_time); });
     fult::this_task::yield();
     send_byte(p.ends[1]);
-    EXPECT_EQ(third.join(), wait_status::ready);
+    EXPECT_EQ(third.join(), descriptor_status::ready);
 }
 
 TEST_P(descriptor, times_race_with_data) {
@@ -184,8 +185,8 @@ TEST_P(descriptor, times_race_with_data) {
         if (r % 2)
             fult::this_task::yield();
         send_byte(p.ends[1]);
-        const wait_status how = reader.join();
-        EXPECT_TRUE(how == wait_status::ready || how == wait_status::timed_out);
+        const descriptor_status how = reader.join();
+        EXPECT_TRUE(how == descriptor_status::ready || how == descriptor_status::timed_out);
         EXPECT_EQ(receive_byte(p.ends[0]), 'x');
     }
 }
@@ -195,7 +196,7 @@ TEST_P(descriptor, the_other_sides_end_is_ready) {
     auto reader = spawn([&] { return wait_readable(p.ends[0]); });
     fult::this_task::yield();
     ::close(std::exchange(p.ends[1], -1));
-    EXPECT_EQ(reader.join(), wait_status::ready);
+    EXPECT_EQ(reader.join(), descriptor_status::ready);
     char c;
     EXPECT_EQ(::read(p.ends[0], &c, 1), 0);
 }
@@ -203,7 +204,7 @@ TEST_P(descriptor, the_other_sides_end_is_ready) {
 TEST_P(descriptor, closing_ends_waits) {
     pair p;
     fill(p.ends[0]);
-    std::vector<fult::handle<wait_status>> waiting;
+    std::vector<fult::handle<descriptor_status>> waiting;
     std::atomic<int> begun{0};
     for (int i = 0; i < 4; ++i)
         waiting.push_back(spawn([&, i] {
@@ -216,7 +217,7 @@ TEST_P(descriptor, closing_ends_waits) {
     EXPECT_EQ(fult::close_descriptor(p.ends[0]), 0);
     for (auto &each : waiting)
         try {
-            EXPECT_EQ(each.join(), wait_status::closed);
+            EXPECT_EQ(each.join(), descriptor_status::closed);
         } catch (const std::system_error &error) {
             EXPECT_EQ(error.code().value(), EBADF);
         }
@@ -242,9 +243,9 @@ TEST_P(descriptor, files_are_always_ready) {
     const int file = ::mkstemp(name);
     ASSERT_GE(file, 0);
     ::unlink(name);
-    EXPECT_EQ(wait_readable(file), wait_status::ready);
-    EXPECT_EQ(wait_writable(file), wait_status::ready);
-    std::thread([&] { EXPECT_EQ(wait_readable(file), wait_status::ready); }).join();
+    EXPECT_EQ(wait_readable(file), descriptor_status::ready);
+    EXPECT_EQ(wait_writable(file), descriptor_status::ready);
+    std::thread([&] { EXPECT_EQ(wait_readable(file), descriptor_status::ready); }).join();
     ::close(file);
 }
 
@@ -263,10 +264,10 @@ TEST_P(descriptor, a_foreign_thread_blocks) {
     const pair p;
     std::atomic<bool> quiet{true};
     std::thread outside([&] {
-        EXPECT_EQ(wait_readable_for(p.ends[0], 1ms), wait_status::timed_out); // time: a lower bound
+        EXPECT_EQ(wait_readable_for(p.ends[0], 1ms), descriptor_status::timed_out); // time: a lower bound
         std::stop_source source;
         std::thread stopping([&] { source.request_stop(); });
-        EXPECT_EQ(wait_readable(p.ends[0], source.get_token()), wait_status::stopped);
+        EXPECT_EQ(wait_readable(p.ends[0], source.get_token()), descriptor_status::stopped);
         stopping.join();
         quiet = false;
         EXPECT_EQ(receive_byte(p.ends[0]), 'z');
@@ -283,7 +284,7 @@ TEST_P(descriptor, closing_ends_the_wait_of_a_foreign_thread) {
     std::thread outside([end = p.ends[0], &begun] {
         begun = true;
         try {
-            EXPECT_EQ(fult::wait_readable(end), wait_status::closed);
+            EXPECT_EQ(fult::wait_readable(end), descriptor_status::closed);
         } catch (const std::system_error &error) { // it was closed before the wait
             EXPECT_EQ(error.code().value(), EBADF);
         }
@@ -312,7 +313,7 @@ TEST_P(descriptor, connections_are_accepted) {
         for (int i = 0; i < count; ++i) {
             int accepted;
             while ((accepted = ::accept4(listener, nullptr, nullptr, SOCK_NONBLOCK)) < 0)
-                ASSERT_EQ(wait_readable(listener), wait_status::ready);
+                ASSERT_EQ(wait_readable(listener), descriptor_status::ready);
             spawn([accepted] {
                 send_byte(accepted, receive_byte(accepted));
                 fult::close_descriptor(accepted);
@@ -324,7 +325,7 @@ TEST_P(descriptor, connections_are_accepted) {
             const int mine = ::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
             if (::connect(mine, reinterpret_cast<sockaddr *>(&address), size) != 0) {
                 ASSERT_EQ(errno, EINPROGRESS);
-                ASSERT_EQ(wait_writable(mine), wait_status::ready);
+                ASSERT_EQ(wait_writable(mine), descriptor_status::ready);
             }
             send_byte(mine, 'q');
             EXPECT_EQ(receive_byte(mine), 'q');
@@ -374,7 +375,7 @@ TEST(descriptors_and_sleepers, a_sleeping_worker_hears_of_a_new_descriptor) {
         outside.join();
         reader.join();
         send_byte(first.ends[1]);
-        EXPECT_EQ(idle.join(), wait_status::ready);
+        EXPECT_EQ(idle.join(), descriptor_status::ready);
     }
 }
 
@@ -384,9 +385,9 @@ TEST(descriptors_and_threads, a_foreign_thread_waits_while_every_worker_computes
     const pair p;
     std::atomic<bool> over{false};
     std::thread outside([&] {
-        EXPECT_EQ(wait_readable_for(p.ends[0], 20ms), wait_status::timed_out); // time: a lower bound
+        EXPECT_EQ(wait_readable_for(p.ends[0], 20ms), descriptor_status::timed_out); // time: a lower bound
         send_byte(p.ends[1]);
-        EXPECT_EQ(wait_readable(p.ends[0]), wait_status::ready);
+        EXPECT_EQ(wait_readable(p.ends[0]), descriptor_status::ready);
         over = true;
     });
     fult::testing::spin_until([&] { return over.load(); });

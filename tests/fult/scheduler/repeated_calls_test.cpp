@@ -57,7 +57,7 @@ void wait_any_in_place() {
     one.join();
 }
 void a_blocking_call() {
-    fult::blocking([] {});
+    fult::run_blocking([] {});
 }
 void group_in_place() {
     fult::task_group group;
@@ -80,7 +80,7 @@ void join_on_a_worker() {
 void join_with_locals() {
     static const fult::task_local_ptr<int> key;
     static int value = 0;
-    spawn({.inherit_locals = true, .locals = {key.with(&value)}}, [] {}).join();
+    spawn({.inherit_locals = true, .locals = {key.make_value(&value)}}, [] {}).join();
 }
 void join_with_much_captured() {
     const std::array<char, 200> much{};
@@ -152,10 +152,10 @@ int nothing_to_read() { // the end of a pipe to which another writes
     return quiet;
 }
 void a_readable_descriptor() {
-    EXPECT_EQ(fult::wait_readable(short_pipe().ends[0]), fult::wait_status::ready);
+    EXPECT_EQ(fult::wait_readable(short_pipe().ends[0]), fult::descriptor_status::ready);
 }
 void a_writable_descriptor() {
-    EXPECT_EQ(fult::wait_writable(short_pipe().ends[1]), fult::wait_status::ready);
+    EXPECT_EQ(fult::wait_writable(short_pipe().ends[1]), fult::descriptor_status::ready);
 }
 
 // Waits that end at once without a result: the deadline has passed, or a stop was requested.
@@ -249,17 +249,21 @@ const step waits_without_result[] = {
     {"sleep_stop", [] { EXPECT_FALSE(this_task::sleep_for(stopped(), 1h)); }}, // time: given, never reached
     {"sleep_until_stop", [] { this_task::sleep_until(stopped(), long_ago); }}, // time: given, never reached
     {"readable_for",
-     [] { EXPECT_NE(fult::wait_readable_for(nothing_to_read(), 0s), fult::wait_status::ready); }},
+     [] { EXPECT_NE(fult::wait_readable_for(nothing_to_read(), 0s), fult::descriptor_status::ready); }},
     {"readable_until",
-     [] { EXPECT_NE(fult::wait_readable_until(nothing_to_read(), long_ago), fult::wait_status::ready); }},
+     [] {
+         EXPECT_NE(fult::wait_readable_until(nothing_to_read(), long_ago), fult::descriptor_status::ready);
+     }},
     {"readable_stop",
-     [] { EXPECT_NE(fult::wait_readable(nothing_to_read(), stopped()), fult::wait_status::ready); }},
+     [] { EXPECT_NE(fult::wait_readable(nothing_to_read(), stopped()), fult::descriptor_status::ready); }},
     {"writable_for",
-     [] { EXPECT_NE(fult::wait_writable_for(full_pipe().ends[1], 0s), fult::wait_status::ready); }},
+     [] { EXPECT_NE(fult::wait_writable_for(full_pipe().ends[1], 0s), fult::descriptor_status::ready); }},
     {"writable_until",
-     [] { EXPECT_NE(fult::wait_writable_until(full_pipe().ends[1], long_ago), fult::wait_status::ready); }},
+     [] {
+         EXPECT_NE(fult::wait_writable_until(full_pipe().ends[1], long_ago), fult::descriptor_status::ready);
+     }},
     {"writable_stop",
-     [] { EXPECT_NE(fult::wait_writable(full_pipe().ends[1], stopped()), fult::wait_status::ready); }},
+     [] { EXPECT_NE(fult::wait_writable(full_pipe().ends[1], stopped()), fult::descriptor_status::ready); }},
 };
 
 class never_waits : public ::testing::TestWithParam<step> {

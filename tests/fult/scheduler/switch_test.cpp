@@ -293,7 +293,7 @@ TEST(switch_of_threads, a_blocking_calls_errno_arrives_after_a_switch) {
     fult::spawn_on(1, [] {
         for (int i = 1; i < 10; ++i) {
             set_errno(100);
-            fult::blocking([i] { set_errno(i); });
+            fult::run_blocking([i] { set_errno(i); });
             EXPECT_EQ(get_errno(), i);
             change_workers();
             EXPECT_EQ(get_errno(), i);

@@ -89,7 +89,7 @@ static bool right() {
     set.wait();
     good = good && sent == 5;
     promise.set_value(7);
-    fult::blocking([&] { foreign.join(); });
+    fult::run_blocking([&] { foreign.join(); });
     good = good && seen == 7;
 
     auto failing = fult::spawn([]() -> int { throw std::runtime_error("expected"); });

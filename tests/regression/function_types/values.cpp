@@ -3,7 +3,7 @@
 
 int main() {
     const fult::runtime rt;
-    const fult::task_local<int> value([] { return 1; }, &fult::copy_of<int>);
+    const fult::task_local<int> value([] { return 1; }, &fult::copy_value<int>);
     const fult::task_local_ptr<int> pointer([](int *each) { delete each; });
     return fult::spawn([&] {
                *value = 2;
