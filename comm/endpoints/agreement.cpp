@@ -62,9 +62,10 @@ errc agreement::exchange(const proposal &out, int to, proposal &in, int from) no
     try {
         request coming = ep_.irecv(&in, sizeof in, from, tag_);
         request going = ep_.isend(&out, sizeof out, to, tag_);
-        status envelope;
-        (void)going.wait_status(envelope); // if the other has ended, it needs no answer
-        return coming.wait_status(envelope);
+        errc failure = errc::none;
+        going.wait(failure); // if the other has ended, it needs no answer
+        coming.wait(failure);
+        return failure;
     } catch (const std::bad_alloc &) {
         return errc::retry;
     }

@@ -84,18 +84,21 @@ void endpoint::send(const void *data, std::size_t size, int destination, std::in
         throw_failure(s, "send");
 }
 
-errc endpoint::send_status(const void *data, std::size_t size, int destination, std::int64_t tag) noexcept {
-    endpoint_state &state = state_of(*this, "send_status");
-    const std::uint32_t its_tag = state.check_destination("send_status", destination, tag);
+void endpoint::send(const void *data, std::size_t size, int destination, std::int64_t tag,
+                    errc &failure) noexcept {
+    endpoint_state &state = state_of(*this, "send");
+    const std::uint32_t its_tag = state.check_destination("send", destination, tag);
+    failure = errc::none;
     try {
         if (send_at_once(state, data, size, destination, its_tag))
-            return errc::none;
+            return;
     } catch (const std::bad_alloc &) { // of a message to this rank itself
-        return errc::retry;
+        failure = errc::retry;
+        return;
     }
     blocking_send s;
     describe_send(s, state, data, size, destination, its_tag);
-    return s.carry_out(state.device);
+    failure = s.carry_out(state.device);
 }
 
 void endpoint::ssend(const void *data, std::size_t size, int destination, std::int64_t tag) {
@@ -108,13 +111,14 @@ void endpoint::ssend(const void *data, std::size_t size, int destination, std::i
         throw_failure(s, "ssend");
 }
 
-errc endpoint::ssend_status(const void *data, std::size_t size, int destination, std::int64_t tag) noexcept {
-    endpoint_state &state = state_of(*this, "ssend_status");
-    const std::uint32_t its_tag = state.check_destination("ssend_status", destination, tag);
+void endpoint::ssend(const void *data, std::size_t size, int destination, std::int64_t tag,
+                     errc &failure) noexcept {
+    endpoint_state &state = state_of(*this, "ssend");
+    const std::uint32_t its_tag = state.check_destination("ssend", destination, tag);
     blocking_send s;
     describe_send(s, state, data, size, destination, its_tag);
     s.is_synchronous = true;
-    return s.carry_out(state.device);
+    failure = s.carry_out(state.device);
 }
 
 status endpoint::recv(void *data, std::size_t size, int source, std::int64_t tag) {
@@ -126,16 +130,15 @@ status endpoint::recv(void *data, std::size_t size, int source, std::int64_t tag
     return r.result("recv");
 }
 
-errc endpoint::recv_status(void *data, std::size_t size, int source, std::int64_t tag,
-                           status &envelope) noexcept {
-    endpoint_state &state = state_of(*this, "recv_status");
-    state.check_source("recv_status", source, tag);
+status endpoint::recv(void *data, std::size_t size, int source, std::int64_t tag, errc &failure) noexcept {
+    endpoint_state &state = state_of(*this, "recv");
+    state.check_source("recv", source, tag);
     blocking_receive r;
     describe_receive(r, state, data, size, source, tag);
     state.device.post(r);
     state.device.wait(r.done, r);
-    envelope = r.envelope;
-    return r.failure;
+    failure = r.failure;
+    return r.envelope;
 }
 
 status endpoint::sendrecv(const void *out, std::size_t out_size, int destination, std::int64_t out_tag,

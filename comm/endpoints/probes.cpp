@@ -130,15 +130,15 @@ status matched_message::recv(message_target &to, std::size_t size) { return rece
 request matched_message::irecv(void *data, std::size_t size) { return begin(data, false, size); }
 request matched_message::irecv(message_target &to, std::size_t size) { return begin(&to, true, size); }
 
-errc matched_message::recv_status(void *data, std::size_t size, status &envelope) noexcept {
-    endpoint_state &state = state_of_message(at_.get(), "matched_message::recv_status");
+status matched_message::recv(void *data, std::size_t size, errc &failure) noexcept {
+    endpoint_state &state = state_of_message(at_.get(), "matched_message::recv");
     blocking_receive r;
     describe_taken(r, state, data, false, size, envelope_);
     const std::shared_ptr<endpoint_state> keep = std::move(at_);
     state.device.post(r, *std::exchange(what_, nullptr));
     state.device.wait(r.done, r);
-    envelope = r.envelope;
-    return r.failure;
+    failure = r.failure;
+    return r.envelope;
 }
 
 } // namespace fult::comm

@@ -126,31 +126,30 @@ status request::wait() {
     return owned->op->envelope;
 }
 
-errc request::wait_status(status &envelope) noexcept {
+status request::wait(errc &failure) noexcept {
     fult::detail::check_not_forked();
-    envelope = status{};
+    failure = errc::none;
     if (!target_)
-        return errc::none;
+        return {};
     if (target_ == &detail::sent) {
         target_ = nullptr;
-        envelope = envelope_;
-        return errc::none;
+        return envelope_;
     }
     await();
     const std::unique_ptr<request_state, destroyer> owned(std::exchange(target_, nullptr));
-    envelope = owned->op->envelope;
-    return owned->op->failure;
+    failure = owned->op->failure;
+    return owned->op->envelope;
 }
 
-bool request::test_status(status &envelope, errc &failure) noexcept {
+std::optional<status> request::test(errc &failure) noexcept {
     fult::detail::check_not_forked();
+    failure = errc::none;
     if (target_ && !target_->is_complete()) {
         target_->device->progress_fairly();
         if (!target_->is_complete())
-            return false;
+            return std::nullopt;
     }
-    failure = wait_status(envelope);
-    return true;
+    return wait(failure);
 }
 
 bool request::cancel() noexcept {

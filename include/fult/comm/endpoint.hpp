@@ -134,8 +134,8 @@ class FULT_API matched_message {
     status recv(message_target &to, std::size_t size);
     /// See recv.
     [[nodiscard]] request irecv(message_target &to, std::size_t size);
-    /// Like endpoint::recv_status.
-    errc recv_status(void *data, std::size_t size, status &envelope) noexcept;
+    /// As the recv of an endpoint that has this parameter.
+    status recv(void *data, std::size_t size, errc &failure) noexcept;
 
   private:
     friend class endpoint;
@@ -311,14 +311,14 @@ class FULT_API endpoint {
     /// Receives into several buffers in order.
     [[nodiscard]] request irecv(std::span<const mutable_buffer> buffers, int source, tag_type tag);
 
-    /// send, ssend and recv with the error as a value: none, truncated, peer_failed, peer_left, or retry if
-    /// there is no memory. Invalid arguments end the program. If the message was truncated, `envelope` has
-    /// the size of all of it. May suspend.
-    errc send_status(const void *data, std::size_t size, int destination, tag_type tag) noexcept;
-    /// See send_status.
-    errc ssend_status(const void *data, std::size_t size, int destination, tag_type tag) noexcept;
-    /// See send_status.
-    errc recv_status(void *data, std::size_t size, int source, tag_type tag, status &envelope) noexcept;
+    /// send, ssend and recv that set `failure` and never throw: none, truncated, peer_failed, peer_left, or
+    /// retry if there is no memory. Invalid arguments end the program. If the message was truncated, the
+    /// status has the size of all of it. May suspend.
+    void send(const void *data, std::size_t size, int destination, tag_type tag, errc &failure) noexcept;
+    /// See send.
+    void ssend(const void *data, std::size_t size, int destination, tag_type tag, errc &failure) noexcept;
+    /// See send.
+    status recv(void *data, std::size_t size, int source, tag_type tag, errc &failure) noexcept;
 
     /// The status of the message that a receive would get; suspends until there is one.
     status probe(int source, tag_type tag);

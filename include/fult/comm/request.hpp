@@ -22,8 +22,8 @@ struct request_state;
 struct request_access;
 struct request_pointer;
 FULT_API std::size_t wait_any_of(std::span<request *const> all);
-// Waits until all are complete, with one wake-up, and takes no result: test_status or wait_status of each do
-// that. Null pointers count as empty requests. May suspend.
+// Waits until all are complete, with one wake-up, and takes no result: test or wait of each do that.
+// Null pointers count as empty requests. May suspend.
 FULT_API void await_all_of(std::span<request *const> all) noexcept;
 FULT_API void drop(request_state *p) noexcept;
 } // namespace detail
@@ -65,12 +65,13 @@ class FULT_API request {
     /// afterwards. Throws error: truncated, peer_failed, peer_left or cancelled.
     status wait();
 
-    /// Like test and wait, with the error as a value: none, truncated, peer_failed, peer_left, cancelled or
-    /// retry. `envelope` is the message's envelope, also if it was truncated: then with the size of the whole
-    /// message. An empty request is complete, with an envelope of source -1.
-    [[nodiscard]] bool test_status(status &envelope, errc &failure) noexcept;
-    /// See test_status. Suspends as wait does.
-    errc wait_status(status &envelope) noexcept;
+    /// test and wait that set `failure` and never throw: none, truncated, peer_failed, peer_left, cancelled
+    /// or retry; none also if the request is not complete. The status is the message's, also if it was
+    /// truncated: then with the size of the whole message. An empty request is complete, with a status of
+    /// source -1.
+    [[nodiscard]] std::optional<status> test(errc &failure) noexcept;
+    /// See test. Suspends as the other wait does.
+    status wait(errc &failure) noexcept;
     /// True if wait would return at once. Makes no progress, never suspends.
     [[nodiscard]] bool is_complete() const noexcept;
 

@@ -81,9 +81,9 @@ void taken_by_probe(party &p) {
             std::optional<matched_message> taken;
             while (!(taken = e->try_mprobe(p.previous(), 52)))
                 this_task::yield();
-            status envelope;
-            require(taken->recv_status(little, sizeof little, envelope) == errc::truncated, "truncated");
-            require_status(envelope, p.previous(), 52, size);
+            errc failure = errc::none;
+            require_status(taken->recv(little, sizeof little, failure), p.previous(), 52, size);
+            require(failure == errc::truncated, "truncated");
             sent.wait();
         }
         require_throw<std::invalid_argument>([] { matched_message().recv(nullptr, 0); });
@@ -96,37 +96,43 @@ void errors_as_values(party &p) {
         const auto out = bytes_of(size, size);
         std::vector<std::byte> in(size);
         handle<void> sender = spawn([&] {
-            require(p.world.send_status(out.data(), size, p.next(), 4) == errc::none, "send");
-            require(p.world.ssend_status(out.data(), size, p.next(), 4) == errc::none, "ssend");
-            require(p.world.send_status(out.data(), size, p.next(), 4) == errc::none, "send");
-            require(p.world.send_status(out.data(), size, p.next(), 4) == errc::none, "send");
+            for (const bool synchronous : {false, true, false, false}) {
+                errc failure = errc::refused;
+                if (synchronous)
+                    p.world.ssend(out.data(), size, p.next(), 4, failure);
+                else
+                    p.world.send(out.data(), size, p.next(), 4, failure);
+                require(failure == errc::none, "sent");
+            }
         });
-        status envelope;
+        errc failure = errc::refused;
         for (int i = 0; i < 2; ++i) {
-            require(p.world.recv_status(in.data(), size, p.previous(), 4, envelope) == errc::none, "recv");
-            require_status(envelope, p.previous(), 4, size);
+            require_status(p.world.recv(in.data(), size, p.previous(), 4, failure), p.previous(), 4, size);
+            require(failure == errc::none, "received");
             require(are_bytes_of(size, in), "bytes");
         }
         const errc expected = size == 0 ? errc::none : errc::truncated;
         const std::size_t room = size / 2;
-        require(p.world.recv_status(in.data(), room, p.previous(), 4, envelope) == expected, "truncated");
-        require_status(envelope, p.previous(), 4, size);
+        require_status(p.world.recv(in.data(), room, p.previous(), 4, failure), p.previous(), 4, size);
+        require(failure == expected, "truncated");
         request coming = p.world.irecv(in.data(), room, p.previous(), 4);
-        errc failure = errc::none;
-        while (!coming.test_status(envelope, failure))
+        std::optional<status> got;
+        while (!(got = coming.test(failure))) {
+            require(failure == errc::none, "not complete");
             this_task::yield();
+        }
         require(failure == expected && !coming.valid(), "truncated");
-        require_status(envelope, p.previous(), 4, size);
+        require_status(*got, p.previous(), 4, size);
         sender.join();
     }
-    status envelope;
     errc failure = errc::refused;
     request none;
-    require(none.is_complete() && none.test_status(envelope, failure) && failure == errc::none, "empty");
+    require(none.is_complete() && none.test(failure) && failure == errc::none, "empty");
     std::byte room[8];
     request never = p.world.irecv(room, sizeof room, p.previous(), 5);
     require(!never.is_complete() && never.cancel(), "cancelled");
-    require(never.wait_status(envelope) == errc::cancelled, "cancelled");
+    never.wait(failure);
+    require(failure == errc::cancelled, "cancelled");
     p.barrier(); // the other rank is still there
 }
 
@@ -139,8 +145,9 @@ void requests_anywhere(party &p) {
     const int out[] = {7, 8, 9};
     request first = p.world.isend(std::span(&out[0], 1), p.next(), 61);
     require_equal(wait_any(order), std::size_t{3}, "the one with a message");
-    status envelope;
-    require(all[1]->wait_status(envelope) == errc::none, "received");
+    errc failure = errc::refused;
+    all[1]->wait(failure);
+    require(failure == errc::none, "received");
     first.wait();
     p.barrier(); // each has got the first one
     request second = p.world.isend(std::span(&out[1], 1), p.next(), 60);

@@ -33,11 +33,10 @@ template <class Test> void with_request(party &p, const std::function<void(const
 void unfinished_test(party &p, const std::function<void(const step &)> &run) {
     with_request(p, run, [](request &r) { EXPECT_FALSE(r.test()); });
 }
-void unfinished_test_status(party &p, const std::function<void(const step &)> &run) {
+void unfinished_test_without_exceptions(party &p, const std::function<void(const step &)> &run) {
     with_request(p, run, [](request &r) {
-        status envelope;
-        errc failure;
-        EXPECT_FALSE(r.test_status(envelope, failure));
+        errc failure = errc::none;
+        EXPECT_FALSE(r.test(failure));
     });
 }
 void unfinished_synchronizer(party &p, const std::function<void(const step &)> &run) {
@@ -104,7 +103,8 @@ TEST_P(never_succeeds, and_a_handler_that_repeats_it_does_not_suspend) {
 
 INSTANTIATE_TEST_SUITE_P(
     of, never_succeeds,
-    ::testing::Values(kind{"test", unfinished_test}, kind{"test_status", unfinished_test_status},
+    ::testing::Values(kind{"test", unfinished_test},
+                      kind{"test_without_exceptions", unfinished_test_without_exceptions},
                       kind{"synchronizer", unfinished_synchronizer}, kind{"try_pop", try_pop_of_nothing},
                       kind{"dequeue", dequeue_of_nothing}, kind{"try_probe", try_probe_of_nothing},
                       kind{"try_mprobe", try_mprobe_of_nothing}),
