@@ -10,12 +10,15 @@ device &device_of(const endpoint &ep, const char *call);
 
 // The calls around an operation that notifies a completion object. No friend of it: with one, compilers take
 // its destructor for accessible.
-struct completion_access final : completion {
+struct completion_access : completion {
     static void expect(completion &object) { (object.*&completion_access::expect_one)(); }
     static void end(completion &object, const completion_event &event) noexcept {
         (object.*&completion_access::complete_expected)(event);
     }
     static void cancel(completion &object) noexcept { (object.*&completion_access::cancel_expected)(); }
+
+  protected:
+    ~completion_access() = default; // none is made
 };
 
 // Throws the error of an operation that failed.
