@@ -16,7 +16,7 @@ namespace fult::global {
 using namespace detail;
 
 heap_exhausted::heap_exhausted(int rank, std::uint64_t size, const std::string &text)
-    : rank_(rank), size_(size), text_(text) {}
+    : rank_(rank), size_(size), text_(text) {} // NOLINT(bugprone-throw-keyword-missing): a member
 heap_exhausted::~heap_exhausted() = default;
 const char *heap_exhausted::what() const noexcept { return text_.what(); }
 

@@ -1,7 +1,7 @@
 #include "processor_quota.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -74,32 +74,36 @@ std::string path_below(const hierarchy &from, const std::string &group) {
     return below == "/" ? "" : below;
 }
 
-// Of one group: processors, 0 without a quota.
-double quota_of(const hierarchy &from, const std::string &folder) {
-    double limit = 0, period = 0; // the limit is "max", or -1, where there is none
+// Of one group: processors, rounded up, 0 without a quota. In integers: a division of doubles would leave its
+// exceptions in the floating-point environment of the program.
+std::uint64_t quota_of(const hierarchy &from, const std::string &folder) {
+    std::int64_t limit = 0, period = 0; // the limit is "max", or -1, where there is none
     if (from.second_version) {
         std::ifstream(folder + "/cpu.max") >> limit >> period;
     } else {
         std::ifstream(folder + "/cpu.cfs_quota_us") >> limit;
         std::ifstream(folder + "/cpu.cfs_period_us") >> period;
     }
-    return limit > 0 && period > 0 ? limit / period : 0;
+    if (limit <= 0 || period <= 0)
+        return 0;
+    return static_cast<std::uint64_t>(limit / period) + (limit % period != 0);
 }
 
 } // namespace
 
 unsigned processor_quota(const std::string &root) {
-    double least = 0;
+    constexpr std::uint64_t most = 1'000'000;
+    std::uint64_t least = 0;
     for (const hierarchy &each : mounted(root))
         for (std::string below = path_below(each, group_in(each, root));;
              below.resize(below.find_last_of('/'))) {
-            const double quota = quota_of(each, root + each.folder + below);
-            if (quota > 0 && (least <= 0 || quota < least))
+            const std::uint64_t quota = quota_of(each, std::string(root).append(each.folder).append(below));
+            if (quota != 0 && (least == 0 || quota < least))
                 least = quota;
             if (below.empty())
                 break;
         }
-    return static_cast<unsigned>(std::min(std::ceil(least), 1e6));
+    return static_cast<unsigned>(std::min(least, most));
 }
 
 } // namespace fult::detail

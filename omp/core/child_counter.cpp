@@ -21,7 +21,8 @@ bool is_over(wait_mode awaited, std::int64_t outstanding) noexcept {
 // The end that reaches zero. `notified` is its last access: the owner may leave, and the counter with it.
 void notify(child_counter &s) noexcept {
     const auto waiter = task_id::from_value(s.waiter.load(std::memory_order_relaxed));
-    const notice before = s.notified.exchange(notice::last_end, std::memory_order_acq_rel); // pairs with wait
+    [[maybe_unused]] const notice before =
+        s.notified.exchange(notice::last_end, std::memory_order_acq_rel); // pairs with wait
     FULT_ASSERT(before != notice::last_end, "one end reaches zero");
     if (waiter)
         detail::post_signal(waiter);

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from install_test import Failure, one, options_of, run, run_checks
 
-SOURCES = ('include', 'fult', 'sync', 'comm', 'global', 'launcher', 'omp', 'tools', 'apps', 'bench', 'examples', 'meson.build', 'meson_options.txt',
+SOURCES = ('include', 'fult', 'sync', 'comm', 'global', 'launcher', 'omp', 'mpi', 'tools', 'apps', 'bench', 'examples', 'meson.build', 'meson_options.txt',
            'fult.map', 'fult-comm.map', 'fult-global.map', 'LICENSE')
 SUDO = '''#!/bin/sh
 [ "$1" = ldconfig ] || exec env DESTDIR="$STAGE" "$@"
