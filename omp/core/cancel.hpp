@@ -15,13 +15,6 @@ constexpr bool is_cancel_kind(int kind) noexcept {
            kind == cancel_taskgroup;
 }
 
-extern bool cancellation_enabled; // set when the control variables are read
-
-bool is_cancelled_slow(const omp_task *f) noexcept;
-// True if f must not start any more: its region, or a taskgroup around it, was cancelled.
-FULT_ALWAYS_INLINE bool is_cancelled(const omp_task *f) noexcept {
-    return cancellation_enabled && is_cancelled_slow(f);
-}
 bool cancel(omp_task *me, int kinds, bool request); // true: go to the end of the construct
 // The same for an interface whose loops may have no work share: all members meet in end_cancellable then.
 bool cancel_construct(omp_task *me, bool request);

@@ -27,7 +27,8 @@ void await_dependences(omp_task *me, const dependence *list, std::size_t count);
 void await_predecessors(omp_task *me, omp_task *f, const dependence *list, std::size_t count);
 // True if children of `me` were given dependences: an undeferred one may have to wait for them.
 inline bool has_dependent_children(const omp_task *me) noexcept { return me->more && me->more->children; }
-void release_successors(omp_task *f) noexcept;
+// The node of f is done. `at` is the calling thread.
+void release_successors(omp_task *f, thread_state *at) noexcept;
 void forget_dependences(omp_task *parent) noexcept;
 
 } // namespace fult::omp

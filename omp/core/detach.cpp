@@ -14,7 +14,7 @@ void complete(omp_task *f, const thread_state *at) noexcept {
     FULT_ASSERT(f->counted_in, "an implicit task has no event");
     delete std::exchange(f->more->event, nullptr);
     if (f->more->node)
-        release_successors(f);
+        release_successors(f, this_thread());
     count_end(*f->counted_in, one_body, at);
     count_end(f->base, one_tree, nullptr); // the tree that end_body_with_event has held
 }

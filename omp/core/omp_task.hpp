@@ -10,7 +10,6 @@
 
 #include "blocks.hpp"
 #include "child_counter.hpp"
-#include "child_mark.hpp"
 #include "taken_tasks.hpp"
 
 namespace fult::omp {
@@ -80,6 +79,40 @@ struct attachments {
     std::int32_t priority = 0;
 };
 
+// The children of a task, newest first: the task has the mark of the newest, and each child that of the one
+// before (stored_task). So a task that waits finds its children wherever their slots are.
+//
+// A mark is a hint. The child may have started elsewhere, and its slot may have another task by now. Marks
+// are written and read on the thread of the parent, and the slots are those of its worker. The number shows
+// whether the slot still has that child or a newer task, and makes a walk along the marks end: it falls by
+// one at each step.
+class child_mark {
+  public:
+    constexpr child_mark() noexcept = default; // none
+    // Of the child that is submitted after the one of this mark, in the slot at this distance from its
+    // worker.
+    constexpr child_mark next(std::uintptr_t distance) const noexcept {
+        return child_mark((word_ & ~distance_mask) + one_number + distance);
+    }
+    constexpr explicit operator bool() const noexcept { return (word_ & distance_mask) != 0; }
+    constexpr std::uintptr_t distance() const noexcept { return word_ & distance_mask; }
+    // True if a child that was submitted after the one of `older` has the number of this mark.
+    constexpr bool follows(child_mark older) const noexcept {
+        return (word_ & ~distance_mask) == (older.word_ & ~distance_mask) + one_number;
+    }
+
+  private:
+    // No task has distance 0. A number that is used again, after 2^32 children, does no harm.
+    static constexpr std::uint64_t one_number = std::uint64_t{1} << 32;
+    static constexpr std::uint64_t distance_mask = one_number - 1;
+    constexpr explicit child_mark(std::uint64_t word) noexcept : word_(word) {}
+    std::uint64_t word_ = 0;
+};
+
+static_assert(!child_mark() && child_mark().next(5).distance() == 5);
+static_assert(child_mark().next(5).follows(child_mark()) &&
+              !child_mark().next(5).next(6).follows(child_mark()));
+
 // Blocks are aligned to cache lines. The first line is that of other threads: they start children, and end
 // them. The second is the generator's.
 struct omp_task {
@@ -131,6 +164,17 @@ static_assert(offsetof(omp_task, newest_child) + sizeof(child_mark) == 128);
 static_assert(sizeof(omp_task) <= min_block && sizeof(group_counter) <= min_block);
 static_assert(sizeof(omp_task) % 16 == 0 &&
               offsetof(omp_task, of_data) + sizeof(omp_task *) == sizeof(omp_task));
+
+// Whether the program uses priorities and cancellation: set when the control variables are read.
+extern bool priorities_enabled, cancellation_enabled;
+inline bool has_priority(const omp_task *f) noexcept {
+    return f->more && f->more->priority > 0 && priorities_enabled;
+}
+bool is_cancelled_slow(const omp_task *f) noexcept;
+// True if f must not start any more: its region, or a taskgroup around it, was cancelled.
+FULT_ALWAYS_INLINE bool is_cancelled(const omp_task *f) noexcept {
+    return cancellation_enabled && is_cancelled_slow(f);
+}
 
 // The operations of the runtime's tasks that run OpenMP tasks, and what is in their storage.
 extern const detail::task_ops omp_task_ops;

@@ -10,10 +10,6 @@
 
 namespace fult::omp {
 
-extern bool priorities_enabled; // set when the control variables are read
-inline bool has_priority(const omp_task *f) noexcept {
-    return f->more && f->more->priority > 0 && priorities_enabled;
-}
 void submit_with_priority(omp_task *f);
 // Called by a worker that starts `next`. Returns the task that it runs instead, or `next`; null: `next` was a
 // placeholder, and its task has run already.

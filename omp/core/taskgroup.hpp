@@ -10,15 +10,5 @@ inline group_counter *taskgroup_of(const omp_task *me) noexcept { // that it has
     return static_cast<group_counter *>(me->innermost);
 }
 void end_taskgroup(omp_task *me); // waits for all descendants generated in it
-void taskwait_slowly(omp_task *me);
-
-// Waits for all children. Suspends, unless they can all be run here.
-inline void taskwait(omp_task *me) {
-    if (me->base.is_empty() && me->innermost == &me->base)
-        return;
-    run_own_children(me);
-    if (!me->base.is_empty() || me->innermost != &me->base)
-        taskwait_slowly(me);
-}
 
 } // namespace fult::omp

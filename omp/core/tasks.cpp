@@ -12,7 +12,7 @@
 
 #include "cancel.hpp"
 #include "depend.hpp"
-#include "dependence_node.hpp"
+#include "dependence_table.hpp"
 #include "detach.hpp"
 #include "error.hpp"
 #include "fult/base/sanitizer.hpp"
@@ -262,9 +262,9 @@ void submit_slowly(omp_task *f) {
 namespace {
 
 // A small task whose predecessor this thread has taken from the parent's.
-bool returns_to_parent(const omp_task *f) noexcept {
-    const thread_state *const here = this_thread(), *const home = f->parent->base.at;
-    return home != here && home->worker != thread_state::no_worker && here->taken.go_back();
+bool returns_to_parent(const omp_task *f, const thread_state *at) noexcept {
+    const thread_state *const home = f->parent->base.at;
+    return home != at && home->worker != thread_state::no_worker && at->taken.go_back();
 }
 
 void submit_to_parent(omp_task *f) {
@@ -277,13 +277,14 @@ void submit_to_parent(omp_task *f) {
 
 } // namespace
 
-void submit_successor(omp_task *f) {
+void submit_successor(omp_task *f, thread_state *at) {
+    FULT_ASSERT(is_here(at));
     if (has_priority(f))
         return submit_with_priority(f);
-    if (returns_to_parent(f))
+    if (returns_to_parent(f, at))
         return submit_to_parent(f);
     child_mark apart;
-    child_mark &newest = f->parent->base.at == this_thread() ? f->parent->newest_child : apart;
+    child_mark &newest = f->parent->base.at == at ? f->parent->newest_child : apart;
     if (!detail::has_private_slot(detail::current_worker()))
         submit_slowly(f, newest);
     else
@@ -331,7 +332,7 @@ void end_body_slowly(omp_task *f) noexcept {
         if (f->more->event)
             return end_body_with_event(f);
         if (f->more->node)
-            release_successors(f);
+            release_successors(f, f->at);
     }
     child_counter &s = *f->counted_in;
     thread_state *const at = f->at;

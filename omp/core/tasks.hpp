@@ -25,8 +25,8 @@ FULT_ALWAYS_INLINE omp_task *allocate_task(omp_task *me, std::size_t size, std::
 FULT_ALWAYS_INLINE void count_child(omp_task *me, omp_task *f) noexcept;
 // Makes it runnable, from the thread of its generator.
 FULT_ALWAYS_INLINE void submit(omp_task *f);
-// The same for one whose last predecessor has ended, from any thread.
-void submit_successor(omp_task *f);
+// The same for one whose last predecessor has ended, from any thread: `at` is the caller's.
+void submit_successor(omp_task *f, thread_state *at);
 // Runs it in place of `me`, now.
 void run_undeferred(omp_task *me, omp_task *f);
 // The same for a task without clauses, which needs nothing but itself: the data stay the caller's. `running`
@@ -44,6 +44,9 @@ void end_undeferred(omp_task *me, omp_task *f) noexcept;
 // Runs children of `me` that are private to this worker above it on this stack, newest first. Returns when
 // there are no more of them, or others need a turn.
 void run_own_children(omp_task *me);
+// Waits for all children. Suspends, unless they can all be run here.
+inline void taskwait(omp_task *me);
+void taskwait_slowly(omp_task *me);
 
 // True if a task that `me` generates must be undeferred: there is no team, or a thread alone, outside the
 // runtime.
@@ -145,6 +148,14 @@ FULT_ALWAYS_INLINE void end_body(omp_task *f) noexcept {
     thread_state *const at = f->at;
     at->blocks.give(f->block, f);
     count_end(s, one_task, at);
+}
+
+inline void taskwait(omp_task *me) {
+    if (me->base.is_empty() && me->innermost == &me->base)
+        return;
+    run_own_children(me);
+    if (!me->base.is_empty() || me->innermost != &me->base)
+        taskwait_slowly(me);
 }
 
 // It is counted only if something of it is left when its body has ended: until then the counts of `me`, which

@@ -6,7 +6,7 @@
 #include <sched.h>
 
 #include "omp/core/depend.hpp"
-#include "omp/core/dependence_node.hpp"
+#include "omp/core/dependence_table.hpp"
 #include "omp/core/omp_task.hpp"
 #include "omp/core/tasks.hpp"
 #include "omp/core/team.hpp"
