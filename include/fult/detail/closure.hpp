@@ -88,8 +88,6 @@ template <> struct stored_result<void> {
     static void take(type &) {}
 };
 
-template <class T> T &storage_as(task &t) noexcept { return *std::launder(reinterpret_cast<T *>(t.storage)); }
-
 // The operations of a descriptor for the closure type C with the result type R.
 template <class C, class R> struct closure_ops {
     using stored = typename stored_result<R>::type;

@@ -8,7 +8,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include <fult/detail/task_words.hpp>
+#include <fult/detail/layout.hpp>
 #include <fult/detail/wait_record.hpp>
 
 namespace fult::detail {

@@ -13,9 +13,9 @@
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/deadline.hpp>
+#include <fult/detail/layout.hpp>
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/platform.hpp>
-#include <fult/detail/task_words.hpp>
 #include <fult/detail/wait_record.hpp>
 #include <fult/task_id.hpp>
 
