@@ -13,7 +13,7 @@
 #include "fult/base/option_table.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
-#include "fult/tasks/task_end.hpp"
+#include "fult/tasks/task.hpp"
 #include "locals.hpp"
 
 namespace fult {

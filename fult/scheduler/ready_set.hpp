@@ -16,7 +16,6 @@
 #include "fult/memory/slot_allocator.hpp"
 #include "fult/tasks/public_words.hpp"
 #include "fult/tasks/task.hpp"
-#include "fult/tasks/task_state.hpp"
 
 namespace fult::detail {
 

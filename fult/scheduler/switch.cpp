@@ -12,7 +12,7 @@
 
 #include "fult/base/check.hpp"
 #include "fult/base/sanitizer.hpp"
-#include "fult/tasks/task_end.hpp"
+#include "fult/tasks/task.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {
