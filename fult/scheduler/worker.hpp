@@ -21,7 +21,6 @@
 #include "fult/base/spin_lock.hpp"
 #include "fult/memory/spawn_sites.hpp"
 #include "fult/memory/stack.hpp"
-#include "fult/tasks/switch_word.hpp"
 #include "home_slots.hpp"
 #include "idling.hpp"
 #include "ready_set.hpp"
