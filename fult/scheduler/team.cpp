@@ -2,6 +2,8 @@
 
 #include <atomic>
 
+#include "worker.hpp"
+
 namespace fult::detail {
 
 // While stacks are short, tasks that have one come first. These may wait for others that have none, and never
@@ -23,6 +25,17 @@ void worker_team::set_count(unsigned workers) noexcept {
 void worker_team::await_count(unsigned workers) const noexcept {
     for (unsigned now = count(); now < workers; now = count())
         count_.wait(now, std::memory_order_acquire);
+}
+
+// First the hint, then a second look (tests/model/levels.pml).
+void crowd::forget_if_empty(const worker &home) noexcept {
+    if (home.sources.may_have_stealable(home, true))
+        return;
+    shown.remove(home.index);
+    if (!home.sources.may_have_stealable(home, true))
+        return;
+    shown.add(home.index);
+    home.team.wake_for(home, false); // a worker may have looked in between
 }
 
 } // namespace fult::detail

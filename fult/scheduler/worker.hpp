@@ -66,7 +66,7 @@ class decision_count {
 // is disabled.
 class neighbours {
   public:
-    // At most so many. Of the other homes of a larger team, hints show which may have tasks (crowd.hpp). A
+    // At most so many. Of the other homes of a larger team, hints show which may have tasks (crowd). A
     // test sets it before the runtime starts.
     static inline unsigned max_neighbours = 64;
     // Of those that the runtime gets later, where hints do not show them: a search is longer then.
