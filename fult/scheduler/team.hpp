@@ -107,7 +107,7 @@ struct worker_team {
     spin_lock counting;
     std::atomic<unsigned> trimming{0}; // number of sleeping workers that trim: theirs cannot be counted
 
-    // Wakes a worker that should run a task whose bit was just set in home's words.
+    // Wakes a worker that should run a task whose bit was just set in home's words (wake.cpp).
     void wake_for(const worker &home, bool only_home) noexcept;
     // Wakes one worker if any sleeps.
     void wake_one(unsigned near) noexcept;
