@@ -36,7 +36,7 @@
 #include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/topology.hpp"
 #include "fult/scheduler/worker.hpp"
-#include "fult/tasks/task_end.hpp"
+#include "fult/tasks/task.hpp"
 
 namespace fult {
 namespace detail {

@@ -19,7 +19,7 @@
 #include "fult/memory/home_memory.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
-#include "fult/tasks/task_state.hpp"
+#include "fult/tasks/task.hpp"
 #include "task_subject.hpp"
 
 namespace fult {

@@ -6,9 +6,9 @@
 
 #include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/processors.hpp"
+#include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/thread_waits.hpp"
 #include "fult/scheduler/worker.hpp"
-#include "suspend_while.hpp"
 
 namespace fult::detail {
 

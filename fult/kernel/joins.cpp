@@ -13,10 +13,10 @@
 
 #include "fult/base/check.hpp"
 #include "fult/base/symbols.hpp"
+#include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
-#include "fult/tasks/task_end.hpp"
+#include "fult/tasks/task.hpp"
 #include "locals.hpp"
-#include "suspend_while.hpp"
 
 namespace fult::detail {
 namespace {

@@ -15,7 +15,6 @@
 #include "fult/scheduler/way_home.hpp"
 #include "fult/scheduler/worker.hpp"
 #include "fult/tasks/task.hpp"
-#include "fult/tasks/task_end.hpp"
 
 extern "C" {
 extern void *__dso_handle

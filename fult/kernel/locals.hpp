@@ -5,7 +5,7 @@
 
 namespace fult::detail {
 
-// As end_locals (fult/tasks/task_end.hpp), for this foreign thread, which continues without values.
+// As end_locals (fult/tasks/task.hpp), for this foreign thread, which continues without values.
 void end_locals_of_thread() noexcept;
 
 bool has_entry(local_values &values, local_key key) noexcept;              // perhaps with a null value

@@ -4,7 +4,6 @@
 #include <string>
 #include <system_error>
 
-#include <fult/detail/assertion.hpp>
 #include <fult/detail/forked.hpp>
 #include <fult/handle.hpp>
 #include <fult/runtime.hpp>
@@ -14,7 +13,7 @@
 #include "fult/base/option_table.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/worker.hpp"
-#include "fult/tasks/task_end.hpp"
+#include "fult/tasks/task.hpp"
 #include "locals.hpp"
 
 namespace fult {
@@ -73,21 +72,6 @@ FULT_ALWAYS_INLINE task *record_site(task *t) noexcept {
     if (home->team.opts.spawn_sites) [[unlikely]]
         home->sites.record(slot_of(t));
     return t;
-}
-
-// Handles the request flags. Returns the bits of `word` that thieves have revoked. Revocation is handled
-// first: a trim reconciles as well and would hide the result from the caller (TRIM_FIRST in
-// tests/model/revoke.pml).
-FULT_ALWAYS_INLINE std::uint64_t handle_requests(worker *w, std::uint32_t word) noexcept {
-    const std::uint32_t wanted = w->request_flags.load(std::memory_order_relaxed);
-    if (wanted & forked) [[unlikely]]
-        refuse_in_child(); // before anything that may wait for a lock
-    const std::uint64_t lost = wanted & revoked ? w->tasks.reconcile(word) : 0;
-    if (wanted & trim_requested) [[unlikely]]
-        w->trim_as_requested();
-    if (wanted & work_requested)
-        w->publish_work();
-    return lost;
 }
 
 // The task-local values of a task to be spawned. They are owned here until the task has a slot.
@@ -222,64 +206,10 @@ task *take_slot_with(const spawn_options &wanted) {
     return t;
 }
 
-void make_ready_slow(task *t) noexcept { static_cast<worker *>(home_of(t))->make_ready(t); }
-
-void poll_requests(worker_hot *hot) noexcept { handle_requests(static_cast<worker *>(hot), 0); }
-
-bool poll_requests_after_claim(worker_hot *hot, task *t) noexcept {
-    FULT_ASSERT(hot == current_worker() && home_of(t) == hot, "the owner has claimed its own task");
-    const std::uint32_t slot = slot_of(t);
-    return (handle_requests(static_cast<worker *>(hot), slot >> 6) & bit_of(slot)) == 0;
-}
-
 void end_row() noexcept { this_worker()->end_row(); }
 void count_step() noexcept { this_worker()->count_step(); }
 
 void misuse(const char *call, const char *what) noexcept { fatal(call, "%s", what); }
 
-namespace {
-FULT_ALWAYS_INLINE void post(task_id id) noexcept {
-    const task *t = to_task(id);
-    const bool pinned = is_pinned(id);
-    auto *home = static_cast<worker *>(home_of(t));
-    home->tasks.post(t, pinned);
-    home->team.wake_for(*home, pinned);
-}
-} // namespace
-
-void post_signal(task_id id) noexcept { post(id); }
-
-#ifndef NDEBUG
-namespace {
-// Mostly harmless, but the slot may belong to another task by now, or soon.
-void check_alive(task_id id) noexcept {
-    static std::atomic<bool> reported{false};
-    const task *t = to_task(id);
-    if (static_cast<worker *>(home_of(t))->is_free(t) && !reported.exchange(true, std::memory_order_relaxed))
-        warn("signal: the task with the id %#zx has ended and was joined or detached; do not keep an id for "
-             "longer than the task lives",
-             static_cast<std::size_t>(id.value()));
-}
-} // namespace
-#endif
-
 } // namespace detail
-
-void signal(task_id id) noexcept {
-    if (!id) [[unlikely]]
-        detail::misuse("signal", "the task id is empty");
-    const detail::worker *here = detail::this_worker();
-    const detail::team_visit visit(here);
-    if (!here) [[unlikely]] {
-        detail::check_not_forked();
-        if (!visit.team())
-            detail::misuse("signal",
-                           "no runtime is running; do not keep an id for longer than the task lives");
-    }
-#ifndef NDEBUG
-    detail::check_alive(id);
-#endif
-    detail::post(id);
-}
-
 } // namespace fult

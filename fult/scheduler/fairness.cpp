@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "fult/base/held_locks.hpp"
-#include "slot_place.hpp"
+#include "suspend.hpp"
 #include "switch.hpp"
 #include "worker.hpp"
 

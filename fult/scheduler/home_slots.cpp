@@ -37,16 +37,6 @@ void home_slots::follow(const task *t) noexcept {
         tasks_.set_current_word(own_.current_word());
 }
 
-void home_slots::begin_apart() noexcept {
-    own_.begin_apart();
-    tasks_.set_current_word(own_.current_word());
-}
-
-void home_slots::resume(const task *next, bool row_ended) noexcept {
-    own_.resume(next, row_ended);
-    tasks_.set_current_word(own_.current_word());
-}
-
 // As in take_own: slots that other workers freed are collected.
 void home_slots::trim_own() noexcept {
     own_.trim();

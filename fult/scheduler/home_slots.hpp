@@ -31,8 +31,14 @@ class home_slots {
     }
     bool is_far_ahead() const noexcept { return own_.is_far_ahead(); }
     // Of task trees that take turns, as slot_allocator's.
-    void begin_apart() noexcept;
-    void resume(const task *next, bool row_ended) noexcept;
+    void begin_apart() noexcept {
+        own_.begin_apart();
+        tasks_.set_current_word(own_.current_word());
+    }
+    void resume(const task *next, bool row_ended) noexcept {
+        own_.resume(next, row_ended);
+        tasks_.set_current_word(own_.current_word());
+    }
     const task *next() const noexcept { return own_.next(); }
     void trim_own() noexcept;
 

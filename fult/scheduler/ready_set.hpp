@@ -16,14 +16,13 @@
 #include "fult/memory/slot_allocator.hpp"
 #include "fult/tasks/public_words.hpp"
 #include "fult/tasks/task.hpp"
-#include "fult/tasks/task_state.hpp"
 
 namespace fult::detail {
 
 class ready_set {
   public:
     void open(worker_hot *home, const options &opts) noexcept;
-    // From now on `in` has bit `number` while a task is public here (crowd.hpp).
+    // From now on `in` has bit `number` while a task is public here (crowd, in team.hpp).
     void show_in(worker_bits &in, unsigned number) noexcept {
         shown_in_ = &in;
         shown_as_ = number;

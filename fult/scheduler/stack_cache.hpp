@@ -1,8 +1,9 @@
-// A few idle stacks of a worker, in front of the pool of all.
+// A few idle stacks of a worker, in front of the pool of all. What is not inline is in switch.cpp.
 #pragma once
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/layout.hpp>
+#include <fult/detail/platform.hpp>
 
 #include "fult/memory/stack.hpp"
 #include "fult/tasks/task.hpp"
@@ -27,7 +28,7 @@ class stack_cache {
         return pop();
     }
     // The stack is idle; its context waits for the next task.
-    void give(stack *s) noexcept;
+    FULT_NOINLINE void give(stack *s) noexcept; // finish_switch, inlined at each jump, calls it
     // Gives all to the pool, which decides how many it keeps.
     void trim() noexcept;
 

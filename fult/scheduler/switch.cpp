@@ -1,6 +1,8 @@
-// The contexts of a worker: the stacks on which tasks start, and the scheduler context.
+// The contexts of a worker: the stacks on which tasks start, the cache of idle ones, and the scheduler
+// context.
 #include "switch.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cfenv>
 #include <unistd.h>
@@ -12,7 +14,7 @@
 
 #include "fult/base/check.hpp"
 #include "fult/base/sanitizer.hpp"
-#include "fult/tasks/task_end.hpp"
+#include "fult/tasks/task.hpp"
 #include "worker.hpp"
 
 namespace fult::detail {
@@ -136,6 +138,62 @@ void worker::put_back(task *t) noexcept {
     FULT_ASSERT(!t->context, "only a task that needs a new stack is put back");
     auto *home = static_cast<worker *>(home_of(t));
     home->tasks.make_claimable(t, t->pinned);
+}
+
+// Idle stacks -------------------------------------------------------------------------------------------------------------------
+
+bool stack_cache::open() noexcept {
+    first_ = team_.stacks.acquire(1);
+    count_ = first_ ? 1 : 0;
+    return first_ != nullptr;
+}
+
+stack *stack_cache::take_from_pool(const task *t) noexcept {
+    constexpr std::size_t batch = 8;
+    stack *s = nullptr;
+    if (t->extras && t->extras->stack_size > team_.stacks.ordinary_size()) {
+        s = team_.stacks.acquire_sized(t->extras->stack_size);
+    } else if (first_) {
+        return pop();
+    } else if ((s = team_.stacks.acquire(batch))) {
+        first_ = s->next;
+        for (const stack *each = first_; each; each = each->next)
+            ++count_;
+    }
+    if (!s) {
+        team_.short_of_stacks.store(true, std::memory_order_relaxed);
+        return nullptr;
+    }
+    team_.short_of_stacks.store(false, std::memory_order_relaxed);
+    return s;
+}
+
+void stack_cache::give(stack *s) noexcept {
+    FULT_ASSERT(s->idle, "a stack is idle before it is given back");
+    constexpr unsigned few = 64;
+    if (!team_.stacks.is_ordinary(*s)) {
+        team_.stacks.release_sized(s);
+        return;
+    }
+    if (team_.short_of_stacks.load(std::memory_order_relaxed)) [[unlikely]]
+        team_.short_of_stacks.store(false, std::memory_order_relaxed); // try unstarted tasks again
+    s->next = first_;
+    first_ = s;
+    if (++count_ <= few)
+        return;
+    stack *chain = first_; // keep the hottest half
+    for (unsigned i = 1; i < few / 2; ++i)
+        chain = chain->next;
+    team_.stacks.release(std::exchange(chain->next, nullptr));
+    count_ = few / 2;
+}
+
+void stack_cache::trim() noexcept {
+    FULT_ASSERT((first_ != nullptr) == (count_ != 0));
+    if (first_) {
+        team_.stacks.release(std::exchange(first_, nullptr));
+        count_ = 0;
+    }
 }
 
 } // namespace fult::detail

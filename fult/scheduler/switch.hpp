@@ -14,7 +14,6 @@
 #include "context.hpp"
 #include "fult/base/sanitizer.hpp"
 #include "fult/tasks/task.hpp"
-#include "fult/tasks/task_state.hpp"
 #include "way_home.hpp"
 #include "worker.hpp"
 

@@ -27,32 +27,15 @@ void worker_team::await_count(unsigned workers) const noexcept {
         count_.wait(now, std::memory_order_acquire);
 }
 
-// Which worker is woken: docs/scheduler.md, "Stealing and sleeping".
-
-void worker_team::wake(unsigned target) noexcept {
-    if (sleepers.remove(target))
-        homes[target]->idle.unpark();
-}
-
-void worker_team::wake_one(unsigned near) noexcept {
-    if (const int target = sleepers.remove_any(near); target >= 0)
-        homes[static_cast<unsigned>(target)]->idle.unpark();
-}
-
-void worker_team::wake_for(const worker &home, bool only_home) noexcept {
-    if (!sleepers.any()) // after the OR of the caller
+// First the hint, then a second look (tests/model/levels.pml).
+void crowd::forget_if_empty(const worker &home) noexcept {
+    if (home.sources.may_have_stealable(home, true))
         return;
-    if (home.has_thread()) {
-        if (sleepers.remove(home.index)) {
-            homes[home.index]->idle.unpark();
-            return;
-        }
-        if (only_home || stealing_disabled || home.idle.is_polling())
-            return;
-    }
-    if (searching.load(std::memory_order_seq_cst) != 0) // pairs with search
+    shown.remove(home.index);
+    if (!home.sources.may_have_stealable(home, true))
         return;
-    wake_one(home.index);
+    shown.add(home.index);
+    home.team.wake_for(home, false); // a worker may have looked in between
 }
 
 } // namespace fult::detail

@@ -3,7 +3,7 @@
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/fast_path.hpp>
 
-#include "fult/tasks/task_end.hpp"
+#include "fult/tasks/task.hpp"
 #include "switch.hpp"
 #include "worker.hpp"
 

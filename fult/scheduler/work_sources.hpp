@@ -1,8 +1,12 @@
-// The sources of work of a worker, in the order of its choice, and the operations on all of them.
-// docs/scheduler.md, "Adding a kind of runnable task".
+// The sources of work of a worker: those of its own tasks, the list of all in the order of its choice, and
+// the operations on all of them. docs/scheduler.md, "Adding a kind of runnable task".
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <tuple>
 #include <type_traits>
 
@@ -10,12 +14,121 @@
 #include <fult/detail/platform.hpp>
 
 #include "handed_off_chain.hpp"
-#include "interrupted_tasks.hpp"
 #include "other_homes.hpp"
-#include "own_tasks.hpp"
 #include "work_source.hpp"
 
 namespace fult::detail {
+
+// The ready tasks of the own home (ready_set.hpp) ------------------------------------------------------------------------------
+
+// Tasks whose rows of inline joins have ended (worker::end_row), the newest last. The scheduler resumes them
+// before it starts other tasks: their unstarted children, started one by one instead, would each take a stack
+// and keep their slots until they are joined.
+//
+// Slots of the worker's own home. They are hints: such a task may have been resumed, or stolen. Of too many,
+// the oldest are forgotten; they are yielded tasks like any other.
+class interrupted_tasks : public preferred_source {
+  public:
+    void push(std::uint32_t slot) noexcept {
+        if (count_ == slots_.size()) {
+            std::copy(slots_.begin() + 1, slots_.end(), slots_.begin());
+            --count_;
+        }
+        slots_[count_++] = slot;
+    }
+
+    // Forgets a task that has been resumed.
+    void drop(std::uint32_t slot) noexcept {
+        if (count_ != 0 && slots_[count_ - 1] == slot)
+            --count_;
+    }
+
+    // Takes the newest that is still ready here.
+    task *take(auto &here, bool yielding) noexcept {
+        while (!yielding && count_ != 0)
+            [[unlikely]] if (task *t = here.tasks.take_yielded(slots_[--count_])) return t;
+        return nullptr;
+    }
+
+  private:
+    std::array<std::uint32_t, 16> slots_{};
+    std::uint32_t count_ = 0;
+};
+
+// Private tasks that have not started. Thieves find them once they are published or revoked.
+struct unstarted_tasks : own_source {
+    static constexpr bool reads_own_lines = true;
+    static constexpr bool started = false;
+    static bool may_have_any(auto &here) noexcept { return here.tasks.any_unstarted(); }
+    static task *take(auto &here, bool yielding) noexcept {
+        return !yielding && here.tasks.may_have_ready() ? here.tasks.take_ready() : nullptr;
+    }
+    static task *take_fair(auto &here) noexcept { return here.tasks.take_ready_in_turn(); }
+    static bool holds_private(const auto &home, std::uint32_t slot) noexcept {
+        return home.tasks.is_private(slot, started);
+    }
+};
+
+// Private tasks that have yielded.
+struct yielded_tasks : own_source {
+    static constexpr bool reads_own_lines = true;
+    static bool may_have_any(auto &here) noexcept { return here.tasks.any_yielded(); }
+    static task *take(auto &here, bool) noexcept {
+        if (!here.tasks.may_have_yielded())
+            return nullptr;
+        task *t = here.tasks.take_yielded_at_turn();
+        return t ? t : here.tasks.take_yielded_in_turn();
+    }
+    static task *take_started(auto &here) noexcept { return here.tasks.take_yielded_in_turn(); }
+    static task *take_fair(auto &here) noexcept { return here.tasks.take_yielded_in_turn(); }
+    static bool holds_private(const auto &home, std::uint32_t slot) noexcept {
+        return home.tasks.is_private(slot, started);
+    }
+};
+
+// The unstarted tasks, where a task that yields wants them: behind those that need no stack.
+struct unstarted_for_yield : preferred_source {
+    static task *take(auto &here, bool yielding) noexcept {
+        return yielding && here.tasks.may_have_ready() ? here.tasks.take_ready() : nullptr;
+    }
+};
+
+// Public tasks that this worker alone may run.
+struct pinned_tasks : own_source {
+    static bool may_have_any(auto &here) noexcept { return here.tasks.may_have_pinned(); }
+    static task *take(auto &here, bool) noexcept { return here.tasks.take_pinned(); }
+    static task *take_started(auto &here) noexcept { return here.tasks.take_pinned(true); }
+    static task *take_fair(auto &here) noexcept { return here.tasks.take_pinned_in_turn(); }
+    static bool holds_public(const auto &home, std::uint32_t slot) noexcept {
+        return home.tasks.pinned().contains(slot);
+    }
+};
+
+// Public tasks, which thieves may take: signaled, published, or spawned by others.
+struct public_tasks : own_source {
+    static bool may_have_any(auto &here) noexcept { return here.tasks.may_have_public(); }
+    static task *take(auto &here, bool) noexcept {
+        const auto requests = [&] { return here.request_flags.load(std::memory_order_relaxed); };
+        const bool gather =
+            here.team.private_words && requests() == 0 &&
+            (here.team.stealing_disabled || here.team.searching.load(std::memory_order_relaxed) == 0);
+        task *const t = here.tasks.take_public(false, gather);
+        if (gather && (requests() & work_requested) != 0) [[unlikely]] {
+            here.publish_work();              // work was requested while the gathered tasks were not visible
+            if (here.tasks.may_have_public()) // some tasks are public again
+                here.team.wake_for(here, false);
+        }
+        return t;
+    }
+    static task *take_started(auto &here) noexcept { return here.tasks.take_public(true); }
+    static task *take_fair(auto &here) noexcept { return here.tasks.take_public_in_turn(); }
+    static bool may_have_stealable(const auto &victim) noexcept { return victim.tasks.may_have_public(); }
+    static bool holds_public(const auto &home, std::uint32_t slot) noexcept {
+        return home.tasks.runnable().contains(slot);
+    }
+};
+
+// All sources ------------------------------------------------------------------------------------------------------------------
 
 // The folds below are compiled into the calls of the sources' own functions, one after the other; what a
 // source does not have costs nothing.

@@ -169,6 +169,8 @@ task *worker::pick_started(bool fair) noexcept {
                 : sources.take_started_from<yielded_tasks>(*this);
 }
 
+void make_ready_slow(task *t) noexcept { static_cast<worker *>(home_of(t))->make_ready(t); }
+
 // Signals -----------------------------------------------------------------------------------------------------------------------
 
 // For a task that is to be handed off (handed_off_chain.hpp). If it has not suspended yet, the signal is kept
@@ -207,6 +209,8 @@ bool worker::consume_signal(task *self) noexcept {
     return words.contains(slot) && words.take(slot >> 6, bit_of(slot)) != 0;
 }
 
+// Requests ----------------------------------------------------------------------------------------------------------------------
+
 void worker::publish_work() noexcept {
     FULT_ASSERT(this_worker() == this);
     if (tasks.publish() == 0)
@@ -217,6 +221,33 @@ void worker::publish_work() noexcept {
         team.crowd.hiding.add(index); // before the sleepers are read
     if (team.sleepers.any() && team.searching.load(std::memory_order_seq_cst) == 0)
         team.wake_one(index);
+}
+
+namespace {
+
+// Handles the request flags. Returns the bits of `word` that thieves have revoked. Revocation is handled
+// first: a trim reconciles as well and would hide the result from the caller (TRIM_FIRST in
+// tests/model/revoke.pml).
+FULT_ALWAYS_INLINE std::uint64_t handle_requests(worker *w, std::uint32_t word) noexcept {
+    const std::uint32_t wanted = w->request_flags.load(std::memory_order_relaxed);
+    if (wanted & forked) [[unlikely]]
+        refuse_in_child(); // before anything that may wait for a lock
+    const std::uint64_t lost = wanted & revoked ? w->tasks.reconcile(word) : 0;
+    if (wanted & trim_requested) [[unlikely]]
+        w->trim_as_requested();
+    if (wanted & work_requested)
+        w->publish_work();
+    return lost;
+}
+
+} // namespace
+
+void poll_requests(worker_hot *hot) noexcept { handle_requests(static_cast<worker *>(hot), 0); }
+
+bool poll_requests_after_claim(worker_hot *hot, task *t) noexcept {
+    FULT_ASSERT(hot == current_worker() && home_of(t) == hot, "the owner has claimed its own task");
+    const std::uint32_t slot = slot_of(t);
+    return (handle_requests(static_cast<worker *>(hot), slot >> 6) & bit_of(slot)) == 0;
 }
 
 } // namespace fult::detail

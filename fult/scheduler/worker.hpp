@@ -1,11 +1,14 @@
 // A worker: a kernel thread that runs tasks, and the home of the tasks spawned on it. The object lies at the
-// beginning of its home.
+// beginning of its home. Before it: its count of decisions, and the other workers that it looks at.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include <fult/detail/address.hpp>
@@ -14,20 +17,115 @@
 #include <fult/detail/tied.hpp>
 
 #include "context.hpp"
-#include "decision_count.hpp"
+#include "fult/base/random.hpp"
 #include "fult/base/spin_lock.hpp"
 #include "fult/memory/spawn_sites.hpp"
 #include "fult/memory/stack.hpp"
-#include "fult/tasks/switch_word.hpp"
 #include "home_slots.hpp"
 #include "idling.hpp"
-#include "neighbours.hpp"
 #include "ready_set.hpp"
 #include "stack_cache.hpp"
 #include "team.hpp"
 #include "work_sources.hpp"
 
 namespace fult::detail {
+
+class worker;
+
+// Counts what a worker does until other tasks must get a turn (docs/scheduler.md, "What is a decision").
+class decision_count {
+  public:
+    std::uint32_t next() noexcept { // counts a decision
+        const std::uint32_t next = count() + 1;
+        count_.store(next, std::memory_order_relaxed);
+        return next;
+    }
+    std::uint32_t count() const noexcept { return count_.load(std::memory_order_relaxed); } // any thread
+
+    // Every 32nd decision is one for fairness.
+    bool is_next_fair() const noexcept { return (count() + 1) % fairness == 0; }
+    bool is_fair() noexcept { return next() % fairness == 0; } // counts it
+
+    // Each counts; true if others must get a turn.
+    bool count_poll() noexcept { return ++polls_ % long_poll == 0; }       // a wait that ended while polling
+    bool count_failure() noexcept { return ++failures_ % long_poll == 0; } // a try
+    bool count_row() noexcept { return ++rows_ % row_starts == 0; }        // unstarted tasks, too
+
+  private:
+    static constexpr std::uint32_t fairness = 32;
+    static constexpr std::uint32_t long_poll = 256;
+    // One row of inline joins in this many may start an unstarted task: most of those belong to the same
+    // tree, and its joins would run them inline.
+    static constexpr std::uint32_t row_starts = 16;
+
+    std::atomic<std::uint32_t> count_{0}; // written by its worker only
+    std::uint32_t polls_ = 0, failures_ = 0, rows_ = 0;
+};
+
+// The other workers that a worker looks at one by one, in groups by distance, nearest first. None if stealing
+// is disabled.
+class neighbours {
+  public:
+    // At most so many. Of the other homes of a larger team, hints show which may have tasks (crowd). A
+    // test sets it before the runtime starts.
+    static inline unsigned max_neighbours = 64;
+    // Of those that the runtime gets later, where hints do not show them: a search is longer then.
+    static constexpr unsigned room_appended = 192;
+    static inline unsigned max_appended = room_appended;
+
+    explicit neighbours(unsigned seed) noexcept : random_(seed) {}
+    void add_group(std::vector<worker *> group) { groups_.push_back(std::move(group)); }
+    // A worker that the runtime gets while it runs. Not by two threads at once; the owner may be searching.
+    void append(worker &other) noexcept {
+        const unsigned before = appended_count_.load(std::memory_order_relaxed);
+        FULT_ASSERT(before < appended_.size());
+        appended_[before] = &other;
+        appended_count_.store(before + 1, std::memory_order_release); // pairs with appended
+    }
+
+    // True once is(other) is true, nearest first.
+    template <class Is> bool any(const Is &is) const noexcept {
+        for (const auto &group : groups_)
+            for (worker *other : group)
+                if (is(*other))
+                    return true;
+        for (worker *other : appended())
+            if (is(*other))
+                return true;
+        return false;
+    }
+    template <class Each> void for_each(const Each &each) const noexcept {
+        static_cast<void>(any([&](worker &other) {
+            each(other);
+            return false;
+        }));
+    }
+    // The first task that take(other) returns; within a group the start is random.
+    template <class Take> task *find(const Take &take) noexcept {
+        for (const auto &group : groups_)
+            if (task *t = find_in(group, take))
+                return t;
+        return find_in(appended(), take);
+    }
+
+  private:
+    template <class Take> task *find_in(std::span<worker *const> group, const Take &take) noexcept {
+        const auto size = static_cast<std::uint32_t>(group.size());
+        const std::uint32_t start = size != 0 ? random_.below(size) : 0;
+        for (std::uint32_t i = 0; i < size; ++i)
+            if (task *t = take(*group[(start + i) % size]))
+                return t;
+        return nullptr;
+    }
+    std::span<worker *const> appended() const noexcept {
+        return {appended_.data(), appended_count_.load(std::memory_order_acquire)}; // pairs with append
+    }
+
+    std::vector<std::vector<worker *>> groups_;
+    std::array<worker *, room_appended> appended_{};
+    std::atomic<unsigned> appended_count_{0};
+    random_source random_;
+};
 
 // The C++ runtime's record of exceptions in flight (Itanium ABI, 2.2.2). It belongs to the task and moves
 // with it.

@@ -154,7 +154,7 @@ struct alignas(128) task {
     outer_word outer;
     alignas(16) std::byte storage[inline_storage];
 
-    std::atomic<task_state> state;             // written by the functions of fult/tasks/task_state.hpp
+    std::atomic<task_state> state;             // written by the functions of fult/tasks/task.hpp
     std::atomic<std::uint32_t> pending_wakeup; // one retained signal
     std::atomic<join_word> join;
     void *context;        // the saved context; null while it is unstarted or running

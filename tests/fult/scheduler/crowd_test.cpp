@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <fult/fult.hpp>
+#include <fult/sync/qlock.hpp>
 
 #include "fult/scheduler/team.hpp"
 #include "fult/scheduler/worker.hpp"

@@ -9,6 +9,7 @@
 #include <fult/detail/more_workers.hpp>
 #include <fult/fult.hpp>
 #include <fult/inspect.hpp>
+#include <fult/sync/sleep.hpp>
 
 #include "fult/scheduler/team.hpp"
 #include "fult/scheduler/worker.hpp"
