@@ -238,6 +238,7 @@ BENCHMARKS = {
     "idle": ("processor time of a runtime without work", micro("idle", several=True)),
     "hidden_work": ("stealing from a task that spawns and then computes", micro("hidden_work", several=True)),
     "woken_tasks": ("tasks that are woken together", micro("woken_tasks", several=True)),
+    "requests": ("requests that arrive at random, a task each: latency by the order of tasks", micro("requests")),
     "timers": ("a million deadlines set and fired; tasks that sleep", micro("timers")),
     "sleep_accuracy": ("how late sleeping tasks resume", micro("sleep_accuracy", several=True)),
     "blocking": ("an empty call through run_blocking()", micro("blocking", several=True)),
