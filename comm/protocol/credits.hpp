@@ -32,6 +32,7 @@ class credits {
   private:
     void report(peer &peer) noexcept;
     bool send(const peer &peer, std::uint64_t count) noexcept;
+    void mark_waiting() noexcept { core_.waiting.set(waiting_part::credits, is_waiting()); }
 
     device_core &core_;
     int late_reports_ = 0; // peers whose report waits

@@ -214,6 +214,7 @@ void send_path::advance(peer &peer) noexcept {
         peer.is_blocked = true;
         peer.next_blocked = blocked_;
         blocked_ = &peer;
+        mark_waiting();
         sleep_.interrupt();
     }
 }
@@ -224,6 +225,7 @@ void send_path::retry() noexcept {
         peer.is_blocked = false;
         advance(peer);
     }
+    mark_waiting();
 }
 
 // An RTS is its rendezvous's to end.

@@ -72,6 +72,7 @@ class send_path {
     void list_open(peer &peer) noexcept;
     bool write(send_operation &s) noexcept;
     void advance(peer &peer) noexcept;
+    void mark_waiting() noexcept { core_.waiting.set(waiting_part::send_path, is_waiting()); }
 
     // Bytes that messages take at their receiver. Its limit on unexpected messages is exceeded by this and
     // what is in flight.
