@@ -14,6 +14,9 @@ constexpr unsigned receiver_check_interval =
     4; // messages after which it is checked whether the receiver waits for them
 constexpr unsigned ready_check_interval =
     16; // messages after which it is checked again whether other tasks are ready
+// Bytes that messages take at their receiver. Its limit on unexpected messages is exceeded by this and what
+// is in flight.
+constexpr std::size_t poll_threshold = 256 * 1024;
 
 } // namespace
 
@@ -147,7 +150,7 @@ void send_path::flush_all() noexcept {
     }
 }
 
-void send_path::flush_unless_others_run(peer &peer) noexcept {
+bool send_path::flush_unless_others_run(peer &peer, std::size_t copied) noexcept {
     if (!core_.settings.gather || sleep_.is_server_asleep() || sends_until_check_ != 0 ||
         !fult::detail::others_ready()) {
         sends_until_check_ = (sends_until_check_ != 0 ? sends_until_check_ : ready_check_interval) - 1;
@@ -158,6 +161,8 @@ void send_path::flush_unless_others_run(peer &peer) noexcept {
         if (peer.route->has_received_all(peer.rank) && !flush(peer))
             sleep_.interrupt();
     }
+    bytes_since_poll_ += copied;
+    return bytes_since_poll_ >= poll_threshold;
 }
 
 bool send_path::send_silently(peer &peer, record kind, std::span<const std::byte> body) noexcept {
