@@ -151,8 +151,8 @@ bool receive_path::handle_packet(packet &p, std::size_t from) noexcept {
     } else {
         silent_events_ += is_counted(first.kind) ? 0 : 1;
     }
-    if (first.kind != record::credit)
-        core_.windows.count_handled(source);
+    if (first.kind != record::credit && source.count_handled())
+        core_.windows.report(source);
     return true;
 }
 

@@ -111,7 +111,7 @@ bool send_path::flush(peer &peer) noexcept {
     packet *p = peer.open_packet;
     if (!p || p->size == 0 || peer.is_failing())
         return true;
-    if (!credits_.may_send(peer))
+    if (!peer.may_send())
         return false;
     const std::size_t size = p->size;
     outcome result;
@@ -131,7 +131,7 @@ bool send_path::flush(peer &peer) noexcept {
         return true;
     }
     if (result == outcome::done) {
-        credits_.count_sent(peer);
+        peer.count_sent();
         sleep_.ring(peer.rank);
     }
     return result == outcome::done;

@@ -7,7 +7,6 @@
 
 #include "comm/packets/wire.hpp"
 #include "comm/protocol/core.hpp"
-#include "comm/protocol/credits.hpp"
 #include "comm/protocol/operation.hpp"
 #include "comm/protocol/packet_buffers.hpp"
 #include "comm/protocol/sleep.hpp"
@@ -17,8 +16,8 @@ namespace fult::comm::detail {
 // Under the device's lock, unless stated otherwise.
 class send_path {
   public:
-    send_path(device_core &core, packet_buffers &packets, device_sleep &sleep, credits &windows) noexcept
-        : core_(core), packets_(packets), sleep_(sleep), credits_(windows) {}
+    send_path(device_core &core, packet_buffers &packets, device_sleep &sleep) noexcept
+        : core_(core), packets_(packets), sleep_(sleep) {}
     send_path(const send_path &) = delete;
     send_path &operator=(const send_path &) = delete;
 
@@ -72,7 +71,6 @@ class send_path {
     device_core &core_;
     packet_buffers &packets_;
     device_sleep &sleep_;
-    credits &credits_;
     peer *open_ = nullptr;    // peers with an open packet that was not empty when it was last looked at
     peer *blocked_ = nullptr; // those with sends that wait for packets
     std::size_t bytes_since_poll_ = 0; // bytes that messages take at their receivers
