@@ -82,6 +82,8 @@ progress_engine::poll_result progress_engine::poll_once() noexcept {
 
 bool progress_engine::progress() noexcept { return poll_once() == poll_result::something; }
 
+bool progress_engine::poll() noexcept { return progress(); }
+
 void progress_engine::progress_fairly() noexcept {
     const poll_result result = poll_once();
     if (result != poll_result::something)

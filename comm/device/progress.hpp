@@ -84,7 +84,7 @@ class progress_engine final : public fult::detail::service {
     }
 
     // service -----------------------------------------------------------------------------------------------------
-    bool poll() noexcept override { return progress(); }
+    bool poll() noexcept override;
     bool prepare_sleep() noexcept override;
     void end_sleep() noexcept override { core_.sleep.end(); }
     int descriptor() const noexcept override { return core_.sleep.descriptor(); }
