@@ -13,6 +13,7 @@ void receive_path::defer(packet &p, std::size_t from) noexcept {
     ++core_.peers.of(source).deferred_packets;
     p.rank = static_cast<int>(from);
     deferred_.append(p);
+    mark_waiting();
     core_.sleep.interrupt();
     if (std::exchange(no_memory_reported_, true))
         return;
@@ -39,6 +40,7 @@ void receive_path::retry() noexcept {
         else
             --source.deferred_packets;
     }
+    mark_waiting();
 }
 
 } // namespace fult::comm::detail

@@ -17,7 +17,7 @@ namespace fult::comm::detail {
 
 bool progress_engine::needs_room() const noexcept {
     FULT_ASSERT(all_are_marked(), "a part that is not marked would never be retried");
-    return core_.waiting.any();
+    return core_.waiting.any_for_room();
 }
 
 bool progress_engine::all_are_marked() const noexcept {
@@ -26,11 +26,13 @@ bool progress_engine::all_are_marked() const noexcept {
            marked.has(waiting_part::send_path) == core_.sends.is_waiting() &&
            marked.has(waiting_part::answers) == core_.answers.is_waiting() &&
            marked.has(waiting_part::rendezvous) == core_.long_messages.is_waiting() &&
-           marked.has(waiting_part::one_sided) == one_sided_.is_waiting();
+           marked.has(waiting_part::one_sided) == one_sided_.is_waiting() &&
+           marked.has(waiting_part::receive_path) == receive_path_.is_waiting();
 }
 
 bool progress_engine::needs_memory() const noexcept {
-    return receive_path_.is_waiting() || deliveries_.has_undelivered();
+    FULT_ASSERT(all_are_marked(), "a part that is not marked would never be retried");
+    return core_.waiting.any_for_memory();
 }
 
 bool progress_engine::poll_transports() noexcept {

@@ -51,6 +51,7 @@ class receive_path {
     void prefetch(int source, std::span<const record_view> messages) const noexcept;
     record_reader read(const packet &p) const noexcept;
     void defer(packet &p, std::size_t from) noexcept;
+    void mark_waiting() noexcept { core_.waiting.set(waiting_part::receive_path, is_waiting()); }
 
     protocol_core &core_;
     arrivals &arrivals_;

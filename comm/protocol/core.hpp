@@ -24,22 +24,34 @@ struct device_settings {
     std::uint64_t secret = 0; // the job's; see wire.hpp
 };
 
-// Parts of a device that keep what waits for packets or queue space, the availability of which is not
-// signaled.
-enum class waiting_part : unsigned { credits, send_path, answers, rendezvous, one_sided };
+// Parts of a device that keep what cannot go on now: for lack of packets or queue space, the availability of
+// which is not signaled, or of memory.
+enum class waiting_part : unsigned {
+    credits,
+    send_path,
+    answers,
+    rendezvous,
+    one_sided,
+    receive_path,
+    deliveries
+};
 
 // In which of them something waits now. Each part sets its bit after every change of what it keeps, so one
 // word shows a poll that none needs a retry. Under the device's lock.
 class waiting_parts {
   public:
-    bool any() const noexcept { return bits_ != 0; }
     bool has(waiting_part part) const noexcept { return (bits_ & bit(part)) != 0; }
+    bool any_for_room() const noexcept { return (bits_ & ~memory()) != 0; }
+    bool any_for_memory() const noexcept { return (bits_ & memory()) != 0; }
     void set(waiting_part part, bool waits) noexcept {
         bits_ = waits ? bits_ | bit(part) : bits_ & ~bit(part);
     }
 
   private:
     static constexpr unsigned bit(waiting_part part) noexcept { return 1U << static_cast<unsigned>(part); }
+    static constexpr unsigned memory() noexcept { // the parts that lack it
+        return bit(waiting_part::receive_path) | bit(waiting_part::deliveries);
+    }
     unsigned bits_ = 0;
 };
 
