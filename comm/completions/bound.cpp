@@ -107,8 +107,7 @@ void endpoint::isend(const void *data, std::size_t size, int destination, std::i
     endpoint_state &state = state_of(*this, "isend");
     const std::uint32_t its_tag = state.check_destination("isend", destination, tag);
     expectation end(object);
-    if (const int to = state.world_rank(destination);
-        size <= state.device.eager_limit(to) && state.device.send_now(state, to, its_tag, data, size)) {
+    if (state.device.send_now(state, state.world_rank(destination), its_tag, data, size)) {
         end.detach();
         completion_access::end(object, {{destination, its_tag, size}, errc::none, user_data});
         return;

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "comm/protocol/protocol_core.hpp"
@@ -28,11 +27,15 @@ class deliveries {
 
     // An endpoint had no memory to deliver messages that are here; they are retried.
     void mark_undelivered() noexcept {
-        undelivered_ = true;
+        core_.waiting.set(waiting_part::deliveries, true);
         core_.sleep.interrupt();
     }
-    bool has_undelivered() const noexcept { return undelivered_; }
-    bool take_undelivered() noexcept { return std::exchange(undelivered_, false); }
+    // Returns true if it was marked, and is no longer.
+    bool take_undelivered() noexcept {
+        const bool some = core_.waiting.has(waiting_part::deliveries);
+        core_.waiting.set(waiting_part::deliveries, false);
+        return some;
+    }
 
   private:
     struct fetch_operation;
@@ -44,7 +47,6 @@ class deliveries {
 
     protocol_core &core_;
     std::vector<endpoint_state *> full_endpoints_; // some messages of theirs are left at their senders
-    bool undelivered_ = false;
 };
 
 } // namespace fult::comm::detail

@@ -41,6 +41,8 @@ void device::run_hook() noexcept {
 // Messages ------------------------------------------------------------------------------------------------------------
 
 bool device::send_now(endpoint_state &e, int to, std::uint32_t tag, const void *data, std::size_t size) {
+    if (size > core_.sends.eager_limit(to))
+        return false;
     peer &p = core_.peers.of(to);
     if (!p.route) {
         arrivals_.send_to_self(e, tag, data, size);
@@ -50,8 +52,7 @@ bool device::send_now(endpoint_state &e, int to, std::uint32_t tag, const void *
     if (!p.send_queue.empty() || p.rts_only || p.is_failing() ||
         !core_.sends.append(p, record::eager, 0, e.id, tag, {static_cast<const std::byte *>(data), size}))
         return false;
-    core_.sends.flush_unless_others_run(p);
-    if (core_.sends.needs_poll(size)) [[unlikely]] {
+    if (core_.sends.flush_unless_others_run(p, sizeof(unexpected_message) + size)) [[unlikely]] {
         hold.unlock();
         progress_.progress();
     }

@@ -45,7 +45,8 @@ class device final : unlock_hook {
 
     // Any thread; none of these suspends --------------------------------------------------------------------------
 
-    // Sends a message that fits a packet, if that is possible at once. Returns true if the bytes were copied.
+    // Sends a message at once, if it fits a packet and that is possible. Returns true if the bytes were
+    // copied.
     bool send_now(endpoint_state &e, int to, std::uint32_t tag, const void *data, std::size_t size);
     // Sends any message. s.finished is called, possibly before this returns.
     void send(send_operation &s) noexcept;

@@ -101,9 +101,7 @@ bool endpoint_state::is_isolated() const noexcept {
 
 // Arguments -----------------------------------------------------------------------------------------------------------
 
-void endpoint_state::check_rank(const char *call, int named) const {
-    if (named >= 0 && named < size)
-        return;
+void endpoint_state::refuse_rank(const char *call, int named) const {
     const bool is_alone = is_whole_job() && size == 1 && named > 0; // probably started without a launcher
     throw std::out_of_range("fult-comm: " + std::string(call) + ": there is no rank " +
                             std::to_string(named) + "; the " + (is_whole_job() ? "job" : "endpoint") +
@@ -125,36 +123,12 @@ void endpoint_state::check_source(const char *call, int source, std::int64_t tag
         check_tag(call, tag);
 }
 
-std::uint32_t endpoint_state::check_tag(const char *call, std::int64_t tag) {
-    if (tag < 0 || tag > 0xffff'ffff)
-        throw std::out_of_range("fult-comm: " + std::string(call) + ": tag " + std::to_string(tag) +
-                                "; tags are 0 to 4294967295");
-    return static_cast<std::uint32_t>(tag);
+void endpoint_state::refuse_tag(const char *call, std::int64_t tag) {
+    throw std::out_of_range("fult-comm: " + std::string(call) + ": tag " + std::to_string(tag) +
+                            "; tags are 0 to 4294967295");
 }
 
 // Matching ------------------------------------------------------------------------------------------------------------
-
-match_pattern endpoint_state::pattern(int source, std::int64_t tag) const noexcept {
-    const auto rank = static_cast<std::uint32_t>(source == any_source ? 0 : source);
-    return {match_key(id, rank, static_cast<std::uint32_t>(tag == any_tag ? 0 : tag)), source == any_source,
-            tag == any_tag};
-}
-
-unexpected_message *endpoint_state::post(receive &r) noexcept {
-    FULT_ASSERT(matches() && r.endpoint == this && r.endpoint_id == id && r.finished);
-    const match_pattern p = pattern(r.source, r.tag);
-    if (wildcards_)
-        return static_cast<unexpected_message *>(wildcards_->post(p, r));
-    return static_cast<unexpected_message *>(device.matches().access(p.key, r, match_kind::receive));
-}
-
-receive *endpoint_state::arrive(unexpected_message &m) noexcept {
-    FULT_ASSERT(matches());
-    const std::uint64_t key = match_key(id, static_cast<std::uint32_t>(m.envelope.source), m.envelope.tag);
-    if (wildcards_)
-        return static_cast<receive *>(wildcards_->arrive(key, m));
-    return static_cast<receive *>(device.matches().access(key, m, match_kind::message));
-}
 
 bool endpoint_state::remove(receive &r) noexcept {
     return wildcards_ ? wildcards_->remove(r) : device.matches().remove(r);

@@ -15,9 +15,11 @@
 #include <fult/comm/endpoint.hpp>
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/forked.hpp>
+#include <fult/detail/platform.hpp>
 
 #include "comm/device/device.hpp"
 #include "comm/device/members.hpp"
+#include "comm/match/match_table.hpp"
 #include "comm/match/wildcards.hpp"
 #include "comm/protocol/operation.hpp"
 #include "fult/base/spin_lock.hpp"
@@ -71,14 +73,21 @@ class endpoint_state {
     std::atomic<bool> closed{false};
 
     // Throw for arguments that a user may get wrong; `call` names the function.
-    void check_rank(const char *call, int rank) const;
+    void check_rank(const char *call, int named) const {
+        if (named < 0 || named >= size) [[unlikely]]
+            refuse_rank(call, named);
+    }
     void check_source(const char *call, int source, std::int64_t tag) const;
     // Both return the tag as messages have it.
     std::uint32_t check_destination(const char *call, int destination, std::int64_t tag) const {
         check_rank(call, destination);
         return check_tag(call, tag);
     }
-    static std::uint32_t check_tag(const char *call, std::int64_t tag);
+    static std::uint32_t check_tag(const char *call, std::int64_t tag) {
+        if (tag < 0 || tag > 0xffff'ffff) [[unlikely]]
+            refuse_tag(call, tag);
+        return static_cast<std::uint32_t>(tag);
+    }
 
     // The endpoint's ranks and their numbers in the job. Messages and operations in progress are known by the
     // latter, callers by the former.
@@ -174,6 +183,8 @@ class endpoint_state {
     std::vector<ordered_message *> waiting_at_senders();
 
   private:
+    [[noreturn]] FULT_COLD void refuse_rank(const char *call, int named) const;
+    [[noreturn]] FULT_COLD static void refuse_tag(const char *call, std::int64_t tag);
     // No handler is called for a rank behind the call for its end.
     bool is_after_end(const status &envelope) const noexcept {
         return has_end_handler() && device.has_failed(envelope.source);
@@ -190,6 +201,30 @@ class endpoint_state {
     std::unordered_map<int, std::deque<ordered_message>>
         ordered_; // by source; the first of each is in transfer
 };
+
+// Matching of what is posted and of what arrives. Inline: each message passes here.
+
+inline match_pattern endpoint_state::pattern(int source, std::int64_t tag) const noexcept {
+    const auto its_rank = static_cast<std::uint32_t>(source == any_source ? 0 : source);
+    return {match_key(id, its_rank, static_cast<std::uint32_t>(tag == any_tag ? 0 : tag)),
+            source == any_source, tag == any_tag};
+}
+
+inline unexpected_message *endpoint_state::post(receive &r) noexcept {
+    FULT_ASSERT(matches() && r.endpoint == this && r.endpoint_id == id && r.finished);
+    const match_pattern p = pattern(r.source, r.tag);
+    if (wildcards_)
+        return static_cast<unexpected_message *>(wildcards_->post(p, r));
+    return static_cast<unexpected_message *>(device.matches().access(p.key, r, match_kind::receive));
+}
+
+inline receive *endpoint_state::arrive(unexpected_message &m) noexcept {
+    FULT_ASSERT(matches());
+    const std::uint64_t key = match_key(id, static_cast<std::uint32_t>(m.envelope.source), m.envelope.tag);
+    if (wildcards_)
+        return static_cast<receive *>(wildcards_->arrive(key, m));
+    return static_cast<receive *>(device.matches().access(key, m, match_kind::message));
+}
 
 // Fill in an operation; the other rank is named as the endpoint numbers its ranks.
 inline void describe_send(send_operation &s, const endpoint_state &e, const void *data, std::size_t size,

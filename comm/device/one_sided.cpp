@@ -26,6 +26,7 @@ void one_sided::push(outgoing_record &o) noexcept {
     o.next = nullptr;
     (queue.first ? queue.last->next : queue.first) = &o;
     queue.last = &o;
+    mark_waiting();
     core_.sleep.interrupt();
 }
 
@@ -73,6 +74,7 @@ void one_sided::retry() noexcept {
             advance(static_cast<int>(rank));
             --left;
         }
+    mark_waiting();
     FULT_ASSERT(waiting_ <= queues_.size());
 }
 
@@ -99,6 +101,7 @@ void one_sided::fail(int rank) noexcept {
             unsignaled_accesses_ = &s;
         }
     }
+    mark_waiting();
     accesses_.each([&](std::uint64_t, access &a) {
         if (a.rank == rank)
             finish(a, errc::peer_failed);

@@ -130,6 +130,7 @@ class one_sided {
 
     void submit(outgoing_record &o) noexcept; // now, or when packets are available
     void push(outgoing_record &o) noexcept;
+    void mark_waiting() noexcept { core_.waiting.set(waiting_part::one_sided, is_waiting()); }
     queue &queue_of(int rank) noexcept { return queues_[static_cast<std::size_t>(rank)]; }
     bool is_queue_empty(int rank) const noexcept { return !queues_[static_cast<std::size_t>(rank)].first; }
     bool advance(int rank) noexcept;        // true if all of it has been sent

@@ -198,6 +198,7 @@ void one_sided::transfer_ended(remote_access &s, bool ok) noexcept {
     } else if (!end_transferred(s)) {
         s.next = unsignaled_accesses_;
         unsignaled_accesses_ = &s;
+        mark_waiting();
         core_.sleep.interrupt();
     }
 }

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <thread>
 
+#include <fult/detail/assertion.hpp>
 #include <fult/detail/forked.hpp>
 
 #include "comm/device/describe.hpp"
@@ -15,12 +16,23 @@ namespace fult::comm::detail {
 // Progress ------------------------------------------------------------------------------------------------------------
 
 bool progress_engine::needs_room() const noexcept {
-    return core_.windows.is_waiting() || core_.long_messages.is_waiting() || one_sided_.is_waiting() ||
-           core_.sends.is_waiting() || core_.answers.is_waiting();
+    FULT_ASSERT(all_are_marked(), "a part that is not marked would never be retried");
+    return core_.waiting.any_for_room();
+}
+
+bool progress_engine::all_are_marked() const noexcept {
+    const waiting_parts &marked = core_.waiting;
+    return marked.has(waiting_part::credits) == core_.windows.is_waiting() &&
+           marked.has(waiting_part::send_path) == core_.sends.is_waiting() &&
+           marked.has(waiting_part::answers) == core_.answers.is_waiting() &&
+           marked.has(waiting_part::rendezvous) == core_.long_messages.is_waiting() &&
+           marked.has(waiting_part::one_sided) == one_sided_.is_waiting() &&
+           marked.has(waiting_part::receive_path) == receive_path_.is_waiting();
 }
 
 bool progress_engine::needs_memory() const noexcept {
-    return receive_path_.is_waiting() || deliveries_.has_undelivered();
+    FULT_ASSERT(all_are_marked(), "a part that is not marked would never be retried");
+    return core_.waiting.any_for_memory();
 }
 
 bool progress_engine::poll_transports() noexcept {
@@ -71,6 +83,8 @@ progress_engine::poll_result progress_engine::poll_once() noexcept {
 }
 
 bool progress_engine::progress() noexcept { return poll_once() == poll_result::something; }
+
+bool progress_engine::poll() noexcept { return progress(); }
 
 void progress_engine::progress_fairly() noexcept {
     const poll_result result = poll_once();

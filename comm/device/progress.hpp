@@ -84,7 +84,7 @@ class progress_engine final : public fult::detail::service {
     }
 
     // service -----------------------------------------------------------------------------------------------------
-    bool poll() noexcept override { return progress(); }
+    bool poll() noexcept override;
     bool prepare_sleep() noexcept override;
     void end_sleep() noexcept override { core_.sleep.end(); }
     int descriptor() const noexcept override { return core_.sleep.descriptor(); }
@@ -127,6 +127,8 @@ class progress_engine final : public fult::detail::service {
     bool is_flushed_locked() noexcept;
     // True if something waits for packets or queue space, the availability of which is not signaled.
     bool needs_room() const noexcept;
+    // For assertions: the marks of core_.waiting agree with what the parts keep.
+    bool all_are_marked() const noexcept;
     // The same for memory.
     bool needs_memory() const noexcept;
 

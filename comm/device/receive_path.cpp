@@ -119,6 +119,16 @@ bool receive_path::try_packet(packet &p, std::size_t from) noexcept {
     return false;
 }
 
+record_reader receive_path::read(const packet &p) const noexcept {
+    return {{p.data(), p.size}, static_cast<std::uint32_t>(core_.settings.size)};
+}
+
+inline bool receive_path::handle_record(int source, const record_view &r) noexcept {
+    if (r.kind == record::eager || r.kind == record::rts) [[likely]]
+        return arrivals_.arrive(source, r);
+    return handle_other(source, r);
+}
+
 bool receive_path::handle_packet(packet &p, std::size_t from) noexcept {
     record_reader reader = read(p);
     // A packet must come from a rank of the job, by the transport that answers to that rank use. Invalid
@@ -151,8 +161,8 @@ bool receive_path::handle_packet(packet &p, std::size_t from) noexcept {
     } else {
         silent_events_ += is_counted(first.kind) ? 0 : 1;
     }
-    if (first.kind != record::credit)
-        core_.windows.count_handled(source);
+    if (first.kind != record::credit && source.count_handled())
+        core_.windows.report(source);
     return true;
 }
 
@@ -261,43 +271,6 @@ void receive_path::prefetch(int source, std::span<const record_view> messages) c
         arrivals_.prefetch(unchecked_key(source, each));
     for (const record_view &each : messages)
         arrivals_.prefetch_receive(unchecked_key(source, each));
-}
-
-// Packets that wait for memory ----------------------------------------------------------------------------------------
-
-// The packet is not given back to its transport, so a rank that sends more than there is memory for runs out
-// of packets.
-void receive_path::defer(packet &p, std::size_t from) noexcept {
-    const int source = read(p).source();
-    ++core_.peers.of(source).deferred_packets;
-    p.rank = static_cast<int>(from);
-    deferred_.append(p);
-    core_.sleep.interrupt();
-    if (std::exchange(no_memory_reported_, true))
-        return;
-    std::fprintf(
-        stderr,
-        "fult-comm: rank %d: out of memory, or of tasks, for messages of rank %d; they are delivered when "
-        "some is free. Post receives earlier, or lower FULT_COMM_UNEXPECTED\n",
-        core_.settings.rank, source);
-}
-
-// Packets of one rank do not delay those of another.
-void receive_path::retry() noexcept {
-    packet *each = deferred_.take_all();
-    const auto source_of = [&](const packet &p) -> peer & { return core_.peers.of(read(p).source()); };
-    for (packet *p = each; p; p = p->next)
-        source_of(*p).lacks_memory = false;
-    while (each) {
-        packet &p = *std::exchange(each, each->next);
-        peer &source = source_of(p);
-        const auto from = static_cast<std::size_t>(p.rank);
-        source.lacks_memory = source.lacks_memory || !try_packet(p, from);
-        if (source.lacks_memory)
-            deferred_.append(p);
-        else
-            --source.deferred_packets;
-    }
 }
 
 } // namespace fult::comm::detail

@@ -26,7 +26,7 @@ class receive_path {
 
     // Returns true if anything happened.
     bool poll() noexcept;
-    // Retries packets that wait for memory.
+    // Retries packets that wait for memory (deferred_packets.cpp).
     void retry() noexcept;
     bool is_waiting() const noexcept { return !deferred_.empty(); }
     // Packets from outside the job, which were refused. Any thread.
@@ -44,19 +44,14 @@ class receive_path {
     bool try_packet(packet &p, std::size_t from) noexcept;
     bool handle_packet(packet &p, std::size_t from) noexcept;
     bool handle_records(record_reader &reader, packet &p) noexcept;
-    bool handle_record(int source, const record_view &r) noexcept {
-        if (r.kind == record::eager || r.kind == record::rts) [[likely]]
-            return arrivals_.arrive(source, r);
-        return handle_other(source, r);
-    }
+    bool handle_record(int source, const record_view &r) noexcept;
     bool handle_other(int source, const record_view &r) noexcept;
     bool refuse_packet(std::size_t from) noexcept;
     void prefetch(std::span<const event> packets) const noexcept;
     void prefetch(int source, std::span<const record_view> messages) const noexcept;
+    record_reader read(const packet &p) const noexcept;
     void defer(packet &p, std::size_t from) noexcept;
-    record_reader read(const packet &p) const noexcept {
-        return {{p.data(), p.size}, static_cast<std::uint32_t>(core_.settings.size)};
-    }
+    void mark_waiting() noexcept { core_.waiting.set(waiting_part::receive_path, is_waiting()); }
 
     protocol_core &core_;
     arrivals &arrivals_;

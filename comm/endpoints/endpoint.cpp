@@ -67,8 +67,7 @@ namespace {
 // True if the message has left, with the bytes copied.
 bool send_at_once(endpoint_state &state, const void *data, std::size_t size, int destination,
                   std::uint32_t tag) {
-    const int to = state.world_rank(destination);
-    return size <= state.device.eager_limit(to) && state.device.send_now(state, to, tag, data, size);
+    return state.device.send_now(state, state.world_rank(destination), tag, data, size);
 }
 
 } // namespace
@@ -201,9 +200,9 @@ bool endpoint::enqueue(const void *data, std::size_t size, int destination, std:
     if (state.device.has_failed(to))
         throw error(errc::peer_failed,
                     "fult-comm: enqueue: " + state.name_of(destination) + " has ended or cannot be reached");
+    if (state.device.send_now(state, to, its_tag, data, size))
+        return true;
     if (size <= state.device.eager_limit(to)) {
-        if (state.device.send_now(state, to, its_tag, data, size))
-            return true;
         state.device.progress_or_yield();
         return state.device.send_now(state, to, its_tag, data, size);
     }

@@ -150,6 +150,16 @@ class record_reader {
     bool ok_ = true;
 };
 
+inline record_reader::record_reader(std::span<const std::byte> bytes, std::uint32_t ranks) noexcept
+    : rest_(bytes) {
+    const auto head = body_as<packet_head>(bytes);
+    ok_ = head && head->magic == packet_head::expected && head->source < ranks;
+    if (!ok_)
+        return;
+    source_ = head->source;
+    rest_ = bytes.subspan(sizeof(packet_head));
+}
+
 inline bool record_reader::next(record_view &r) noexcept {
     if (!ok_ || rest_.empty())
         return false;

@@ -41,6 +41,7 @@ void answer_queue::hold_reserved(int rank, record kind, std::span<const std::byt
     std::memcpy(waiting.body, body.data(), body.size());
     queue_.push_back(waiting); // has capacity: promise
     ++peer.queued_answers;
+    mark_waiting();
     sleep_.interrupt();
 }
 
@@ -60,6 +61,7 @@ void answer_queue::retry() noexcept {
         --peer.queued_answers;
         return true;
     });
+    mark_waiting();
 }
 
 } // namespace fult::comm::detail

@@ -45,6 +45,7 @@ class answer_queue {
     }
     bool answer_bytes(int rank, record kind, std::span<const std::byte> body) noexcept;
     void hold_reserved(int rank, record kind, std::span<const std::byte> body) noexcept;
+    void mark_waiting() noexcept { core_.waiting.set(waiting_part::answers, is_waiting()); }
 
     device_core &core_;
     send_path &send_path_;

@@ -31,6 +31,7 @@ void credits::report(peer &peer) noexcept {
     const bool is_sent = peer.is_failing() || send(peer, peer.uncredited_received);
     late_reports_ += (is_sent ? 0 : 1) - (peer.credit_is_late ? 1 : 0);
     peer.credit_is_late = !is_sent;
+    mark_waiting();
     if (is_sent)
         peer.uncredited_received = 0;
 }

@@ -1,5 +1,6 @@
 // How many packets a rank may have on their way to another one, over a transport that buffers without limit:
-// the receiver reports those that it has handled, and the sender waits while a window of them is unreported.
+// the receiver reports those that it has handled, and the sender waits while a window of them is unreported
+// (peer::may_send).
 #pragma once
 
 #include "comm/protocol/core.hpp"
@@ -14,24 +15,17 @@ class credits {
     credits &operator=(const credits &) = delete;
 
     // The sender:
-    bool may_send(const peer &peer) const noexcept {
-        return peer.window == 0 || peer.uncredited_sent < peer.window;
-    }
-    void count_sent(peer &peer) noexcept { peer.uncredited_sent += peer.window != 0 ? 1 : 0; }
     void credit_arrived(peer &peer, std::uint64_t count) noexcept;
 
-    // The receiver: a packet of that rank, other than a credit, has been handled.
-    void count_handled(peer &peer) noexcept {
-        if (peer.window != 0 && ++peer.uncredited_received >= peer.window / 2)
-            report(peer);
-    }
+    // The receiver: reports what it has handled of that rank (peer::count_handled).
+    void report(peer &peer) noexcept;
     // Retries the reports for which the transport had no room.
     void retry() noexcept;
     bool is_waiting() const noexcept { return late_reports_ != 0; }
 
   private:
-    void report(peer &peer) noexcept;
     bool send(const peer &peer, std::uint64_t count) noexcept;
+    void mark_waiting() noexcept { core_.waiting.set(waiting_part::credits, is_waiting()); }
 
     device_core &core_;
     int late_reports_ = 0; // peers whose report waits

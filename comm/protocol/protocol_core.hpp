@@ -25,7 +25,7 @@ struct protocol_core : device_core {
     device_sleep sleep;
     packet_buffers packets{*this};
     credits windows{*this};
-    send_path sends{*this, packets, sleep, windows};
+    send_path sends{*this, packets, sleep};
     answer_queue answers{*this, sends, sleep};
     rendezvous long_messages{*this, sends, answers, sleep};
     endpoint_table endpoints;

@@ -56,6 +56,7 @@ void rendezvous::cts_arrived(int source, const cts_body &body) noexcept {
     s->receiver = body.receiver;
     s->next = partial_sends_;
     partial_sends_ = s;
+    mark_waiting();
     sleep_.interrupt();
 }
 
@@ -176,6 +177,7 @@ void rendezvous::start_transfer(receive &r) noexcept {
     case outcome::again:
         r.next_stalled = stalled_receives_;
         stalled_receives_ = &r;
+        mark_waiting();
         sleep_.interrupt();
         return;
     case outcome::failed:
@@ -232,6 +234,7 @@ void rendezvous::retry() noexcept {
         }
         s = after;
     }
+    mark_waiting();
 }
 
 void rendezvous::fail(peer &peer) noexcept {
@@ -247,6 +250,7 @@ void rendezvous::fail(peer &peer) noexcept {
         receive *r = std::exchange(stalled, stalled->next_stalled);
         transfer_ended(r->data_transfer, false);
     }
+    mark_waiting();
     partial_receives_.each([&](std::uint64_t id, receive &r) {
         if (r.sender_rank != peer.rank)
             return;

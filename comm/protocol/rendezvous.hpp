@@ -59,6 +59,7 @@ class rendezvous {
     bool begin_transfer(receive &r, const rts_body &rts) noexcept;
     void start_transfer(receive &r) noexcept;
     void send_fin(int source, std::uint64_t id, std::uint64_t flags) noexcept;
+    void mark_waiting() noexcept { core_.waiting.set(waiting_part::rendezvous, is_waiting()); }
 
     device_core &core_;
     send_path &send_path_;

@@ -14,6 +14,9 @@ constexpr unsigned receiver_check_interval =
     4; // messages after which it is checked whether the receiver waits for them
 constexpr unsigned ready_check_interval =
     16; // messages after which it is checked again whether other tasks are ready
+// Bytes that messages take at their receiver. Its limit on unexpected messages is exceeded by this and what
+// is in flight.
+constexpr std::size_t poll_threshold = 256 * 1024;
 
 } // namespace
 
@@ -108,7 +111,7 @@ bool send_path::flush(peer &peer) noexcept {
     packet *p = peer.open_packet;
     if (!p || p->size == 0 || peer.is_failing())
         return true;
-    if (!credits_.may_send(peer))
+    if (!peer.may_send())
         return false;
     const std::size_t size = p->size;
     outcome result;
@@ -128,7 +131,7 @@ bool send_path::flush(peer &peer) noexcept {
         return true;
     }
     if (result == outcome::done) {
-        credits_.count_sent(peer);
+        peer.count_sent();
         sleep_.ring(peer.rank);
     }
     return result == outcome::done;
@@ -147,7 +150,7 @@ void send_path::flush_all() noexcept {
     }
 }
 
-void send_path::flush_unless_others_run(peer &peer) noexcept {
+bool send_path::flush_unless_others_run(peer &peer, std::size_t copied) noexcept {
     if (!core_.settings.gather || sleep_.is_server_asleep() || sends_until_check_ != 0 ||
         !fult::detail::others_ready()) {
         sends_until_check_ = (sends_until_check_ != 0 ? sends_until_check_ : ready_check_interval) - 1;
@@ -158,6 +161,8 @@ void send_path::flush_unless_others_run(peer &peer) noexcept {
         if (peer.route->has_received_all(peer.rank) && !flush(peer))
             sleep_.interrupt();
     }
+    bytes_since_poll_ += copied;
+    return bytes_since_poll_ >= poll_threshold;
 }
 
 bool send_path::send_silently(peer &peer, record kind, std::span<const std::byte> body) noexcept {
@@ -214,6 +219,7 @@ void send_path::advance(peer &peer) noexcept {
         peer.is_blocked = true;
         peer.next_blocked = blocked_;
         blocked_ = &peer;
+        mark_waiting();
         sleep_.interrupt();
     }
 }
@@ -224,6 +230,7 @@ void send_path::retry() noexcept {
         peer.is_blocked = false;
         advance(peer);
     }
+    mark_waiting();
 }
 
 // An RTS is its rendezvous's to end.

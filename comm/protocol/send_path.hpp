@@ -7,7 +7,6 @@
 
 #include "comm/packets/wire.hpp"
 #include "comm/protocol/core.hpp"
-#include "comm/protocol/credits.hpp"
 #include "comm/protocol/operation.hpp"
 #include "comm/protocol/packet_buffers.hpp"
 #include "comm/protocol/sleep.hpp"
@@ -17,8 +16,8 @@ namespace fult::comm::detail {
 // Under the device's lock, unless stated otherwise.
 class send_path {
   public:
-    send_path(device_core &core, packet_buffers &packets, device_sleep &sleep, credits &windows) noexcept
-        : core_(core), packets_(packets), sleep_(sleep), credits_(windows) {}
+    send_path(device_core &core, packet_buffers &packets, device_sleep &sleep) noexcept
+        : core_(core), packets_(packets), sleep_(sleep) {}
     send_path(const send_path &) = delete;
     send_path &operator=(const send_path &) = delete;
 
@@ -35,10 +34,13 @@ class send_path {
     bool flush(peer &peer) noexcept;
     void flush_all() noexcept;
     // Small messages are gathered while this worker has other tasks to run. An idle receiver gets a few
-    // early: then both ranks work at the same time.
-    void flush_unless_others_run(peer &peer) noexcept;
+    // early: then both ranks work at the same time. `copied`: the bytes that a message which was just copied
+    // to the packet takes at its receiver. Returns true if those since the last poll are so many that a
+    // request to send less may wait unseen: the caller polls.
+    bool flush_unless_others_run(peer &peer, std::size_t copied = 0) noexcept;
     // Tasks may have been woken: the next send checks again whether others are ready.
     void reset_ready_check() noexcept { sends_until_check_ = 0; }
+    void count_poll() noexcept { bytes_since_poll_ = 0; }
     // Sends a record that is not counted (wire.hpp), in a packet of its own. Returns false if there is no
     // free packet or no space.
     bool send_silently(peer &peer, record kind, std::span<const std::byte> body) noexcept;
@@ -53,14 +55,6 @@ class send_path {
     void retry() noexcept;
     bool is_waiting() const noexcept { return blocked_ != nullptr; }
 
-    // One more message was copied to a packet. True if so much has been sent since the last poll that a
-    // request to send less may wait unseen.
-    bool needs_poll(std::size_t message) noexcept {
-        bytes_since_poll_ += sizeof(unexpected_message) + message;
-        return bytes_since_poll_ >= poll_threshold;
-    }
-    void count_poll() noexcept { bytes_since_poll_ = 0; }
-
     bool has_open_packets() const noexcept { return open_ != nullptr; }
     // True if gathered records have not been sent.
     bool has_gathered_records() const noexcept;
@@ -72,19 +66,15 @@ class send_path {
     void list_open(peer &peer) noexcept;
     bool write(send_operation &s) noexcept;
     void advance(peer &peer) noexcept;
-
-    // Bytes that messages take at their receiver. Its limit on unexpected messages is exceeded by this and
-    // what is in flight.
-    static constexpr std::size_t poll_threshold = 256 * 1024;
+    void mark_waiting() noexcept { core_.waiting.set(waiting_part::send_path, is_waiting()); }
 
     device_core &core_;
     packet_buffers &packets_;
     device_sleep &sleep_;
-    credits &credits_;
     peer *open_ = nullptr;    // peers with an open packet that was not empty when it was last looked at
     peer *blocked_ = nullptr; // those with sends that wait for packets
-    std::size_t bytes_since_poll_ = 0;
-    unsigned sends_until_check_ = 0; // sends until it is checked again whether other tasks are ready
+    std::size_t bytes_since_poll_ = 0; // bytes that messages take at their receivers
+    unsigned sends_until_check_ = 0;   // sends until it is checked again whether other tasks are ready
 };
 
 } // namespace fult::comm::detail
