@@ -1,5 +1,6 @@
 #include "error_route.hpp"
 
+#include <cstring>
 #include <utility>
 
 #include <fult/detail/assertion.hpp>
@@ -9,10 +10,20 @@
 namespace fult::mpi {
 namespace {
 
-#ifdef MPICH_VERSION
-constexpr bool passes_to_world = true;
-#else
-constexpr bool passes_to_world = false;
+#if defined MPICH_VERSION
+constexpr bool passes_to_world() noexcept { return true; }
+#elif defined OPEN_MPI
+constexpr bool passes_to_world() noexcept { return false; }
+#else // the standard's interface, behind which any MPI may be
+bool passes_to_world() noexcept {
+    static const bool is_mpich = [] {
+        char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+        int length = 0;
+        FULT_BELOW(Get_library_version)(text, &length);
+        return std::strstr(text, "MPICH") != nullptr;
+    }();
+    return is_mpich;
+}
 #endif
 
 bool was_called = false; // under the entry_lock
@@ -30,7 +41,7 @@ MPI_Errhandler recording_handler() noexcept {
 
 } // namespace
 
-error_route::error_route(bool returned) noexcept : is_active_(returned && passes_to_world) {
+error_route::error_route(bool returned) noexcept : is_active_(returned && passes_to_world()) {
     if (is_active_)
         install();
 }

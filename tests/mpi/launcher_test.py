@@ -19,6 +19,15 @@ def check(condition, got):
         sys.exit(f'unexpected: {got}')
 
 
+def linked_with(soname, folder):
+    """A program that needs a library of this name."""
+    library, program = Path(folder, soname), Path(folder, 'linked')
+    for text, *arguments in (('int called(void) { return 0; }', '-shared', f'-Wl,-soname,{soname}', '-o', library),
+                             ('int called(void); int main(void) { return called(); }', library, f'-Wl,-rpath,{folder}', '-o', program)):
+        subprocess.run(['gcc', '-x', 'c', '-', '-x', 'none', *arguments], input=text, text=True, check=True)
+    return program
+
+
 def main():
     code, out, err = got = run('--help')
     check(code == 0 and 'usage: mpirun' in out, got)
@@ -36,6 +45,12 @@ def main():
             (['--mpi', 'other', PROGRAM], 'build FULT with -Dmpi=enabled')):
         code, out, err = got = run(*arguments)
         check(code == 2 and err.startswith('fult-mpi: ') and part in err, got)
+    for soname, part in (('libmpi.so.40', 'libfult-mpi-openmpi.so'), ('libmpi.so.12', 'libfult-mpi-mpich.so'),
+                         ('libmpich.so.12', 'libfult-mpi-mpich.so'), ('libmpi_abi.so.1', 'libfult-mpi-abi.so'),
+                         ('libmpi.so.99', 'the standard\'s binary interface: libmpi.so.99')):
+        with tempfile.TemporaryDirectory() as folder:
+            code, out, err = got = run('--show', linked_with(soname, folder))
+            check(code in (0, 2) and part in out + err, got)
     with tempfile.TemporaryDirectory() as folder: # without the layers beside it
         alone = shutil.copy(FULT_MPI, folder)
         code, out, err = got = run(PROGRAM, launcher=alone)

@@ -26,7 +26,7 @@ def functions(library):
 
 def main():
     layer, program, ways = sys.argv[1:]
-    library = re.search(r'libmpi(?:ch)?\.so\S* => (\S+)', run('ldd', program))[1]
+    library = re.search(r'libmpi(?:ch|_abi)?\.so\S* => (\S+)', run('ldd', program))[1]
     free = {line.split()[0] for line in Path(ways).read_text().splitlines() if line.endswith(' free')}
     names = set(re.findall(r' T (P?MPI_\w+)$', run('nm', '--dynamic', '--defined-only', layer), re.M))
     wrapped = {name for name in names if f'P{name}' in names} # both, of which one is named
