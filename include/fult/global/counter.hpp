@@ -57,6 +57,7 @@ template <class R, class Closure> class delayed_call final : public delayed_task
   private:
     void run() noexcept {
         const std::unique_ptr<delayed_call> own(this);
+        std::exception_ptr error; // set behind the handler, which refers to the exception until it ends
         FULT_TRY {
             // What the closure owns ends before the result is there, as with fult::spawn.
             if constexpr (std::is_void_v<R>) {
@@ -69,7 +70,9 @@ template <class R, class Closure> class delayed_call final : public delayed_task
                 result_.set_value(std::forward<R>(value));
             }
         }
-        FULT_CATCH_ALL { result_.set_exception(std::current_exception()); }
+        FULT_CATCH_ALL { error = std::current_exception(); }
+        if (error)
+            result_.set_exception(std::move(error));
     }
 
     std::optional<Closure> closure_;

@@ -45,9 +45,10 @@ class FULT_API shared_state {
         publish();
     }
     void give_up_begin() noexcept { state_.store(empty, std::memory_order_relaxed); }
+    // The caller of get() owns the exception then, and ends it.
     void rethrow_if_failed() {
         if (error_)
-            std::rethrow_exception(error_);
+            std::rethrow_exception(std::move(error_));
     }
     // There are two owners. Returns true if the caller was the last.
     // True for the last owner, which passes through the lock: then publish no longer uses the state.
