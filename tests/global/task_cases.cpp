@@ -25,9 +25,10 @@ double sum_of_own(memory &m, vector_layout<double> numbers, request wanted) {
 
 // Waits for the rank that has started it: a task may suspend there.
 int from_the_starter(memory &m, global_ptr<int> flag) {
-    while (m.get(flag) == 0)
+    int value = 0;
+    while ((value = m.fetch_add(flag, 0)) == 0)
         this_task::yield();
-    return m.get(flag);
+    return value;
 }
 
 int fails(int number) {
@@ -65,7 +66,7 @@ void a_task_there_suspends(party &p) {
     m.put(flag, 0);
     auto waits = spawn_at<from_the_starter>(m, p.next(), flag);
     require(!waits.done(), "it waits");
-    m.put(flag, 7);
+    m.fetch_add(flag, 7);
     require_equal(waits.join(), 7, "what it has read");
 }
 

@@ -162,7 +162,8 @@ TEST_P(flood_of_empty_messages, has_a_bound) {
         while (!flow.is_throttling() && sent < messages)
             this_task::yield();
         EXPECT_LT(sent, messages);
-        EXPECT_GT(flow.unexpected(0), static_cast<std::ptrdiff_t>(share));
+        // A message from before the flood may have counted, too, and may have been taken since.
+        EXPECT_GT(flow.unexpected(0), static_cast<std::ptrdiff_t>(share - 1024));
         for (int i = 0; i < messages;)
             if (how == delivery::matched) {
                 e.recv(nullptr, 0, 0, 1);

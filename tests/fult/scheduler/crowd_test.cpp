@@ -58,8 +58,6 @@ TEST(worker_bits, sets_and_sweeps) {
 class small_crowd : public ::testing::Test {
   protected:
     static constexpr unsigned count = 4;
-    small_crowd() : running(begin()) {}
-    ~small_crowd() override { neighbours::max_neighbours = before; }
     fult::detail::worker_team &team() { return *fult::detail::running_team(); }
 
     bool is_asked(unsigned worker) {
@@ -80,14 +78,13 @@ class small_crowd : public ::testing::Test {
         holder.join();
     }
 
-    const unsigned before = neighbours::max_neighbours;
-    fult::runtime running;
-
-  private:
-    static fult::options begin() {
-        neighbours::max_neighbours = 1;
-        return workers(count);
-    }
+    // As long as there are workers, which read it.
+    struct one_neighbour {
+        one_neighbour() noexcept { neighbours::max_neighbours = 1; }
+        ~one_neighbour() { neighbours::max_neighbours = before; }
+        const unsigned before = neighbours::max_neighbours;
+    } few;
+    fult::runtime running{workers(count)};
 };
 
 TEST_F(small_crowd, each_worker_has_few_neighbours) {

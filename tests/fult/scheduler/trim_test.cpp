@@ -64,7 +64,7 @@ void burst(std::size_t count) {
 
 struct trimming : ::testing::Test {
     void SetUp() override {
-        if (fult::testing::sanitized || fult::testing::under_valgrind())
+        if (fult::testing::sanitized || fult::testing::under_valgrind() || fult::testing::emulated())
             GTEST_SKIP() << "the tool keeps memory of its own";
     }
 };
@@ -86,8 +86,6 @@ TEST_F(trimming, by_call) {
 }
 
 TEST_F(trimming, of_a_million_descriptors) {
-    if (fult::testing::emulated())
-        GTEST_SKIP() << "the tables are small under an emulator";
     fult::options o = workers(1);
     o.trim_after = 0;
     const runtime running(o);
