@@ -4,12 +4,14 @@
 
 namespace barnes_hut {
 
-attraction::attraction(std::span<body> group, double softening) : group_(group), softening_(softening) {
-    for (body &each : group_) {
+void begin_forces(std::span<body> bodies, double softening) {
+    for (body &each : bodies) {
         each.acceleration = {};
-        each.potential = 0;
+        each.potential = each.here.mass / softening;
     }
 }
+
+attraction::attraction(std::span<body> group, double softening) : group_(group), softening_(softening) {}
 
 void attraction::apply() {
     applied_ += count_ * group_.size();
@@ -38,9 +40,6 @@ void attraction::apply() {
 
 std::uint64_t attraction::finish() {
     apply();
-    // Each body is among the masses that act on its group: its pull is zero, its potential is not.
-    for (body &each : group_)
-        each.potential += each.here.mass / softening_;
     return applied_;
 }
 

@@ -11,11 +11,14 @@
 
 namespace barnes_hut {
 
+// Before the first attraction of a body. The body itself will be among the masses that act on it: its pull is
+// zero, its potential is not.
+void begin_forces(std::span<body> bodies, double softening);
+
 // Point masses that act on each body of a group. The bodies' sums are updated whenever the list is full, and
 // at the end; the order of the masses decides on the last bits.
 class attraction {
   public:
-    // The sums of the group begin with zero.
     attraction(std::span<body> group, double softening);
     attraction(const attraction &) = delete;
     attraction &operator=(const attraction &) = delete;
@@ -28,7 +31,7 @@ class attraction {
         if (++count_ == most)
             apply();
     }
-    // Afterwards the bodies have their acceleration and potential. Returns how many masses have acted, for
+    // Afterwards all masses have acted. Returns how many masses have acted, for
     // all bodies together.
     std::uint64_t finish();
 

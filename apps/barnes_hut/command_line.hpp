@@ -18,7 +18,7 @@ struct command_line {
     std::uint64_t seed = 1;
     int sample = 64;         // bodies whose force is checked
     std::string bodies_file; // empty: none is written
-    unsigned line = 1024;    // bodies of a cell that is fetched as a whole
+    unsigned line = 4096;    // bodies of a cell that is fetched as a whole
     std::uint64_t cache = 0; // MiB; 0: without a bound
     unsigned workers = 0;    // 0: the runtime's choice
 };

@@ -8,7 +8,7 @@ int main(int argc, char **argv) {
     return program_main(argc, argv, apps::version::tasks, [](const command_line &wanted) {
         const fult::runtime runtime = apps::start_runtime(wanted.workers);
         fult::comm::context context;
-        task_ranks ranks(context.world(), wanted);
+        task_ranks ranks(context, wanted);
         return run(ranks, wanted);
     });
 }

@@ -38,6 +38,15 @@ struct box {
         }
         return sum;
     }
+    // That of the farthest place of the box.
+    double farthest_squared(const vector3 &p) const {
+        double sum = 0;
+        for (std::size_t k = 0; k < 3; ++k) {
+            const double d = std::max(p[k] - low[k], high[k] - p[k]);
+            sum += d * d;
+        }
+        return sum;
+    }
 };
 
 // What the tree divides: it contains all bodies of all ranks.

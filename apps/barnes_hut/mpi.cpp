@@ -29,9 +29,12 @@ class process_ranks : public apps::mpi_processes {
         const tree others = make_tree(exchange_essential(made, box_of(own), how.angle), around);
         spent.tree = seconds_since(begin);
         begin = barnes_hut::clock::now();
-        const auto walk_others = [&others](const viewer &view, const auto &act) { walk(others, view, act); };
-        for (const group &each : groups_of(made, how.group))
-            spent.interactions += double(attract_group(bodies_of(own, each), made, how, walk_others));
+        const auto survey_others = [&others](const viewer &view, const auto &act) {
+            return survey(others, view, act);
+        };
+        const std::vector<group> groups = groups_of(made, how.group);
+        for (const auto &block : blocks_of(made, groups))
+            spent.interactions += double(attract_block(own, block, made, how, survey_others));
         spent.walk = seconds_since(begin);
         return spent;
     }

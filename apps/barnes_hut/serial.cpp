@@ -6,6 +6,12 @@ namespace {
 
 using namespace barnes_hut;
 
+// There are no others.
+struct empty_outlook {
+    void walk(const viewer &, const auto &) {}
+};
+constexpr auto survey_nothing = [](const viewer &, const auto &) { return empty_outlook{}; };
+
 class serial_ranks {
   public:
     static constexpr apps::version version = apps::version::serial;
@@ -21,9 +27,9 @@ class serial_ranks {
         const tree made = tree_of(own, around);
         spent.tree = seconds_since(begin);
         begin = barnes_hut::clock::now();
-        const auto no_others = [](const viewer &, const auto &) {};
-        for (const group &each : groups_of(made, how.group))
-            spent.interactions += double(attract_group(bodies_of(own, each), made, how, no_others));
+        const std::vector<group> groups = groups_of(made, how.group);
+        for (const auto &block : blocks_of(made, groups))
+            spent.interactions += double(attract_block(own, block, made, how, survey_nothing));
         spent.walk = seconds_since(begin);
         return spent;
     }

@@ -1,4 +1,4 @@
-// The forces by tasks, one for each group of bodies. A rank's tree lies in its heap; a task that opens a cell
+// The forces by tasks, one for each block of bodies. A rank's tree lies in its heap; a task that opens a cell
 // of another rank reads it through the cache of its own rank, and suspends alone until it is there. What one
 // task has fetched, all have. Source: section 4.1 of PPL.
 #pragma once
@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <fult/fult.hpp>
@@ -35,7 +36,7 @@ struct remote_tree {
 class remote_part {
   public:
     remote_part(fult::global::cache &lines, const remote_tree &of, const cell &top)
-        : lines_(lines), of_(of), top_(top) {
+        : lines_(&lines), of_(&of), top_(top) {
         if (top.children != 0)
             cells_ = lines.get(of.cells + std::ptrdiff_t(top.first_child), top.descendants);
     }
@@ -44,14 +45,14 @@ class remote_part {
     }
     std::span<const point> points(const cell &leaf) {
         if (!points_)
-            points_ = lines_.get(of_.points + std::ptrdiff_t(top_.first_point), top_.points);
+            points_ = lines_->get(of_->points + std::ptrdiff_t(top_.first_point), top_.points);
         return points_.span().subspan(leaf.first_point - top_.first_point, leaf.points);
     }
 
   private:
-    fult::global::cache &lines_;
-    const remote_tree &of_;
-    const cell &top_;
+    fult::global::cache *lines_;
+    const remote_tree *of_;
+    cell top_;
     fult::global::cached<cell> cells_;
     fult::global::cached<point> points_;
 };
@@ -60,10 +61,11 @@ class task_ranks {
   public:
     static constexpr apps::version version = apps::version::tasks;
 
-    task_ranks(fult::comm::endpoint &all, const command_line &wanted)
-        : all_(all),
+    task_ranks(fult::comm::context &net, const command_line &wanted)
+        : net_(net),
+          all_(net.world()),
           line_(wanted.line),
-          memory_(all, {.heap = heap_for(wanted.bodies / std::uint64_t(all.size()) + 1)}),
+          memory_(all_, {.heap = heap_for(wanted.bodies / std::uint64_t(net.size()) + 1)}),
           lines_(memory_, apps::rank_cache(wanted.cache)) {}
 
     int rank() const { return all_.rank(); }
@@ -83,14 +85,8 @@ class task_ranks {
         spent.tree = seconds_since(begin);
         begin = barnes_hut::clock::now();
         const std::uint64_t before = lines_.counters().misses;
-        std::atomic<std::uint64_t> interactions{0};
-        fult::task_group tasks;
-        for (const group &each : groups_of(made, how.group))
-            tasks.spawn(
-                [&, each] { interactions += attract_by_all(bodies_of(own, each), made, trees, how); });
-        tasks.wait();
+        spent.interactions = double(attract_blocks(own, made, trees, how));
         spent.walk = seconds_since(begin);
-        spent.interactions = double(interactions.load());
         spent.transfers = lines_.counters().misses - before;
         lines_.end_phase(); // nobody reads this tree any more
         return spent;
@@ -129,28 +125,59 @@ class task_ranks {
     static std::size_t heap_for(std::uint64_t bodies) {
         return std::size_t(bodies * (sizeof(point) + 2 * sizeof(cell))) + 4096;
     }
-    std::uint64_t attract_by_all(std::span<body> bodies, const tree &own,
+    // What a block sees of the other ranks' trees.
+    class remote_outlook {
+      public:
+        explicit remote_outlook(fult::comm::context &net) : net_(net) {}
+        template <class Act>
+        void survey(remote_part part, const viewer &block, const cell &top, const Act &act) {
+            parts_.survey(std::move(part), block, top, act);
+        }
+        template <class Act> void walk(const viewer &group, const Act &act) {
+            if (net_.progress()) // other ranks wait for lines of this one's tree, and tasks for theirs
+                fult::this_task::yield();
+            parts_.walk(group, act);
+        }
+
+      private:
+        fult::comm::context &net_;
+        outlook<remote_part> parts_;
+    };
+
+    // Returns the interactions.
+    std::uint64_t attract_blocks(std::vector<body> &own, const tree &made,
                                  const std::vector<remote_tree> &trees, const force_settings &how) {
-        return attract_group(bodies, own, how, [&](const viewer &view, const auto &act) {
+        const std::vector<group> groups = groups_of(made, how.group);
+        const auto survey_others = [&](const viewer &block, const auto &act) {
+            remote_outlook seen(net_);
             for (const remote_tree &each : trees)
                 if (each.cells.rank() != rank() && each.root.points != 0)
-                    walk_remote(each, view, each.root, act);
-        });
+                    survey_tree(each, block, each.root, act, seen);
+            return seen;
+        };
+        std::atomic<std::uint64_t> interactions{0};
+        fult::task_group tasks;
+        for (const auto &block : blocks_of(made, groups))
+            tasks.spawn([&, block] { interactions += attract_block(own, block, made, how, survey_others); });
+        tasks.wait();
+        return interactions;
     }
+    // A cell with more bodies than a line acts on the whole block, or is opened by it.
     template <class Act>
-    void walk_remote(const remote_tree &of, const viewer &from, const cell &at, const Act &act) {
-        if (from.is_small(at)) {
+    void survey_tree(const remote_tree &of, const viewer &block, const cell &at, const Act &act,
+                     remote_outlook &seen) {
+        if (block.is_small(at)) {
             act(at.all);
         } else if (at.points <= line_ || at.children == 0) {
-            remote_part part(lines_, of, at);
-            walk(part, from, at, act);
+            seen.survey(remote_part(lines_, of, at), block, at, act);
         } else {
             const auto children = lines_.get(of.cells + std::ptrdiff_t(at.first_child), at.children);
             for (const cell &each : children.span())
-                walk_remote(of, from, each, act);
+                survey_tree(of, block, each, act, seen);
         }
     }
 
+    fult::comm::context &net_;
     fult::comm::endpoint &all_;
     unsigned line_;
     fult::global::memory memory_;

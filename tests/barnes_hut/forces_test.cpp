@@ -25,11 +25,13 @@ std::vector<body> attracted(std::vector<body> all, const force_settings &how, st
     std::vector<body> second(all.begin() + std::ptrdiff_t(all.size() / 2), all.end());
     const tree a = tree_of(first, all_space), b = tree_of(second, all_space);
     *interactions = 0;
-    for (const auto &[bodies, own, other] : {std::tuple(&first, &a, &b), std::tuple(&second, &b, &a)})
-        for (const group &each : groups_of(*own, how.group))
-            *interactions += attract_group(
-                bodies_of(*bodies, each), *own, how,
-                [&, other = other](const viewer &view, const auto &act) { walk(*other, view, act); });
+    for (const auto &[bodies, own, other] : {std::tuple(&first, &a, &b), std::tuple(&second, &b, &a)}) {
+        const std::vector<group> groups = groups_of(*own, how.group);
+        for (const auto &block : blocks_of(*own, groups))
+            *interactions += attract_block(
+                *bodies, block, *own, how,
+                [other = other](const viewer &view, const auto &act) { return survey(*other, view, act); });
+    }
     first.insert(first.end(), second.begin(), second.end());
     return first;
 }
@@ -88,6 +90,38 @@ TEST(Forces, OfSingleBodiesNeedFewerInteractionsThanThoseOfGroups) {
     EXPECT_LT(error_of(attracted(given, {.angle = 0.5, .softening = 0.05, .group = 64}, &grouped), 0.05),
               0.01);
     EXPECT_LT(single, grouped);
+}
+
+// What a block finds for all its groups is what each would find.
+TEST(Forces, OfBlocksAreThoseOfTheirGroups) {
+    std::vector<body> bodies = plummer_bodies(3000);
+    const tree whole = tree_of(bodies, all_space);
+    const auto nothing_else = [](const viewer &, const auto &) { return outlook<own_part>(); };
+    for (const unsigned most : {1u, 32u, 1024u}) {
+        const force_settings how{.angle = 0.5, .softening = 0.05, .group = most};
+        const std::vector<group> groups = groups_of(whole, most);
+        std::uint64_t by_blocks = 0, by_groups = 0;
+        std::size_t in_blocks = 0;
+        for (const auto &block : blocks_of(whole, groups)) {
+            in_blocks += block.size();
+            by_blocks += attract_block(bodies, block, whole, how, nothing_else);
+        }
+        EXPECT_EQ(in_blocks, groups.size());
+        std::vector<body> alone = bodies;
+        begin_forces(alone, how.softening);
+        for (const group &each : groups) {
+            const auto some = bodies_of(alone, each);
+            attraction sum(some, how.softening);
+            walk(whole, viewer(box_of(some), how.angle), [&sum](const point &mass) { sum.add(mass); });
+            by_groups += sum.finish();
+        }
+        EXPECT_EQ(by_blocks, by_groups) << most;
+        for (std::size_t i = 0; i < bodies.size(); ++i) {
+            EXPECT_NEAR(bodies[i].potential, alone[i].potential, 1e-11) << most;
+            for (std::size_t k = 0; k < 3; ++k)
+                EXPECT_NEAR(bodies[i].acceleration[k], alone[i].acceleration[k], 1e-11) << most;
+        }
+    }
 }
 
 TEST(Verification, FindsWhatIsWrong) {
