@@ -81,9 +81,16 @@ std::optional<int> read_command_line(int argc, const char *const *argv, apps::ve
         ->transform(fult::tools::whole_number(1, 1'000'000))
         ->capture_default_str();
     if (of == apps::version::tasks) {
-        line.add_option("--section", into.entries_in_section, "entries of a section, which a task computes")
+        const auto entries = fult::tools::whole_number<std::int64_t>(1, 1'000'000'000);
+        line.add_option("--section", into.entries_in_section,
+                        "entries of a section, of which a rank's part is sent at once")
             ->type_name("N")
-            ->transform(fult::tools::whole_number<std::int64_t>(1, 1'000'000'000))
+            ->transform(entries)
+            ->capture_default_str();
+        line.add_option("--task", into.entries_in_task,
+                        "entries of a task at most: sections that follow one another; at least one section")
+            ->type_name("N")
+            ->transform(entries)
             ->capture_default_str();
         apps::add_workers_option(line, into.workers);
     }

@@ -17,7 +17,8 @@ struct command_line {
     std::string matrix_file;    // or this
     factor made = factor::ic0;
     bool backward = false;
-    std::int64_t entries_in_section = 1024;
+    std::int64_t entries_in_section = 512;
+    std::int64_t entries_in_task = 8192;
     int solves = 10;
     unsigned workers = 0;     // 0: the runtime's choice
     std::string plot_file;    // empty: none is drawn

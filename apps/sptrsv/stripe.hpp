@@ -73,6 +73,8 @@ struct stripe {
     }
 };
 
-stripe make_stripe(const triangle &of, const partition &among, int rank);
+// Blocks have sections that follow one another, with at most this number of entries within the stripe; one
+// that has more is a block alone.
+stripe make_stripe(const triangle &of, const partition &among, int rank, std::int64_t entries_in_block);
 
 } // namespace sptrsv

@@ -40,7 +40,7 @@ class task_ranks {
 
     void prepare(const linear_system &given, const command_line &wanted) {
         among_ = divide(given.matrix, size(), wanted.entries_in_section);
-        own_ = make_stripe(given.matrix, among_, rank());
+        own_ = make_stripe(given.matrix, among_, rank(), wanted.entries_in_task);
         solver_.emplace(own_, given.right, size(), rank());
         counters_ = std::make_unique<counter[]>(own_.blocks.size());
         messages_ = context_.make_endpoint(

@@ -19,16 +19,17 @@ TEST(CommandLine, HasDefaults) {
     EXPECT_EQ(out.line.points->numbers, order::natural);
     EXPECT_EQ(out.line.made, factor::ic0);
     EXPECT_FALSE(out.line.backward);
-    EXPECT_EQ(out.line.entries_in_section, 1024);
+    EXPECT_EQ(out.line.entries_in_section, 512);
+    EXPECT_EQ(out.line.entries_in_task, 8192);
     EXPECT_EQ(out.line.solves, 10);
 }
 
 TEST(CommandLine, TakesOptions) {
-    const command_line line =
-        program
-            .read({"--stencil=box", "--order", "dissected", "4", "5", "--factor=triangle", "6", "--backward",
-                   "--section=7", "--solves=8", "--workers=2", "--plot=p.svg", "--write", "m.mtx"})
-            .line;
+    const command_line line = program
+                                  .read({"--stencil=box", "--order", "dissected", "4", "5",
+                                         "--factor=triangle", "6", "--backward", "--section=7", "--task=9",
+                                         "--solves=8", "--workers=2", "--plot=p.svg", "--write", "m.mtx"})
+                                  .line;
     ASSERT_TRUE(line.points);
     EXPECT_EQ(line.points->nz, 6);
     EXPECT_EQ(line.points->around, stencil::box);
@@ -36,6 +37,7 @@ TEST(CommandLine, TakesOptions) {
     EXPECT_EQ(line.made, factor::triangle);
     EXPECT_TRUE(line.backward);
     EXPECT_EQ(line.entries_in_section, 7);
+    EXPECT_EQ(line.entries_in_task, 9);
     EXPECT_EQ(line.solves, 8);
     EXPECT_EQ(line.workers, 2u);
     EXPECT_EQ(line.plot_file, "p.svg");

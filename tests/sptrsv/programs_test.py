@@ -54,7 +54,7 @@ def same_systems(line):
 
 
 def one_worker(line):
-    found = result(line.fult[1], '--workers=1', '--section=1', '--solves=1', 20, 20)
+    found = result(line.fult[1], '--workers=1', '--section=1', '--task=1', '--solves=1', 20, 20)
     expect(found['tasks'] == '400' and found['messages'] == '0', found)
 
 

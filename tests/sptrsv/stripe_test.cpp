@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "apps/sptrsv/block_solver.hpp"
 #include "apps/sptrsv/partition.hpp"
@@ -69,10 +71,81 @@ TEST(Partition, BalancesEntries) {
     }
 }
 
+// A plane has 16 sections of two lines; a block those at the same place in planes that follow one another.
+TEST(Stripe, JoinsSectionsUpToANumberOfEntries) {
+    const triangle of = laplacian({10, 32, 12});
+    const partition among = divide(of, 2, 80);
+    const stripe each_alone = make_stripe(of, among, 0, 1), joined = make_stripe(of, among, 0, 240);
+    EXPECT_EQ(each_alone.own_blocks, std::size_t(among.first_section[1]));
+    EXPECT_LT(joined.own_blocks * 2, each_alone.own_blocks);
+    EXPECT_EQ(joined.rows.size(), each_alone.rows.size());
+    for (std::size_t block = 0; block < joined.own_blocks; ++block)
+        EXPECT_LE(joined.starts[joined.blocks[block].last] - joined.starts[joined.blocks[block].first], 240);
+}
+
+// The own rows that a block requires, directly or not, its own ones included: by position.
+std::vector<bool> required_rows(const stripe &own, std::size_t block) {
+    std::vector<bool> blocks(own.blocks.size()), rows(own.own_rows());
+    blocks[block] = true;
+    for (std::size_t changes = 1; changes != 0;) {
+        changes = 0;
+        for (std::size_t each = 0; each < own.own_blocks; ++each)
+            for (const index after : own.successors_of(each))
+                if (blocks[std::size_t(after)] && !blocks[each]) {
+                    blocks[each] = true;
+                    ++changes;
+                }
+    }
+    for (std::size_t each = 0; each < own.own_blocks; ++each)
+        for (std::size_t at = own.blocks[each].first; blocks[each] && at < own.blocks[each].last; ++at)
+            rows[std::size_t(own.rows[at] - own.first)] = true;
+    return rows;
+}
+
+bool awaits_others(const stripe &own, std::size_t block) {
+    const std::vector<bool> rows = required_rows(own, block);
+    for (std::size_t each = 0; each < own.own_blocks; ++each)
+        if (!own.contributions_to(each).empty() &&
+            rows[std::size_t(own.rows[own.blocks[each].first] - own.first)])
+            return true;
+    return false;
+}
+
+// What requires nothing of other ranks does not wait for them, and what they require is not delayed.
+TEST(Stripe, JoinsNoSectionsThatRanksWouldWaitFor) {
+    for (const triangle &of : systems())
+        for (const int ranks : {2, 3}) {
+            const partition among = divide(of, ranks, 9);
+            for (int rank = 0; rank < ranks; ++rank) {
+                const stripe alone = make_stripe(of, among, rank, 1),
+                             own = make_stripe(of, among, rank, 1'000'000);
+                std::vector<std::optional<bool>> awaits(own.own_blocks);
+                for (index section = among.first_section[std::size_t(rank)];
+                     section < among.first_section[std::size_t(rank) + 1]; ++section) {
+                    std::optional<bool> &of_block = awaits[own.block_of(section)];
+                    const bool here = awaits_others(alone, alone.block_of(section));
+                    EXPECT_EQ(of_block.value_or(here), here) << section;
+                    of_block = here;
+                }
+                for (std::size_t given = own.own_blocks; given < own.blocks.size(); ++given) {
+                    const std::vector<bool> rows =
+                        required_rows(alone, alone.own_blocks + given - own.own_blocks);
+                    ASSERT_EQ(alone.blocks[alone.own_blocks + given - own.own_blocks].section,
+                              own.blocks[given].section);
+                    for (std::size_t block = 0; block < own.own_blocks; ++block)
+                        for (const index after : own.successors_of(block))
+                            for (std::size_t at = own.blocks[block].first;
+                                 std::size_t(after) == given && at < own.blocks[block].last; ++at)
+                                EXPECT_TRUE(rows[std::size_t(own.rows[at] - own.first)]);
+                }
+            }
+        }
+}
+
 // All ranks in one thread. `take` chooses which of the ready blocks is next.
 template <class Take>
 std::vector<double> solve(const triangle &of, const std::vector<double> &right, int ranks,
-                          std::int64_t entries, const Take &take) {
+                          std::int64_t entries, std::int64_t entries_in_block, const Take &take) {
     const partition among = divide(of, ranks, entries);
     struct member {
         stripe own;
@@ -83,7 +156,7 @@ std::vector<double> solve(const triangle &of, const std::vector<double> &right, 
     std::vector<std::pair<std::size_t, std::size_t>> ready;  // rank, block
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
         member &each = all[rank];
-        each.own = make_stripe(of, among, int(rank));
+        each.own = make_stripe(of, among, int(rank), entries_in_block);
         each.solver.emplace(each.own, right, ranks, int(rank));
         each.solver->forget();
         each.requirements = each.own.requirements;
@@ -140,13 +213,14 @@ TEST(Blocks, SolveTheSystemInAnyOrder) {
         const std::vector<double> right = multiply(of, numbers(of.rows()));
         for (const int ranks : {1, 2, 3, 6}) {
             const verifier checks(of, right, ranks);
-            for (const std::int64_t entries : {1, 13, 200}) {
+            for (const auto &[entries, in_block] :
+                 {std::pair{1, 1}, {1, 50}, {13, 1}, {13, 60}, {200, 1}, {13, 1'000'000}}) {
                 const auto first =
-                    solve(of, right, ranks, entries, [](std::size_t) { return std::size_t{0}; });
+                    solve(of, right, ranks, entries, in_block, [](std::size_t) { return std::size_t{0}; });
                 const auto last =
-                    solve(of, right, ranks, entries, [](std::size_t count) { return count - 1; });
+                    solve(of, right, ranks, entries, in_block, [](std::size_t count) { return count - 1; });
                 std::uint32_t state = 7;
-                const auto random = solve(of, right, ranks, entries, [&state](std::size_t count) {
+                const auto random = solve(of, right, ranks, entries, in_block, [&state](std::size_t count) {
                     state = state * 1664525 + 1013904223;
                     return (state >> 8) % count;
                 });
@@ -161,7 +235,7 @@ TEST(Blocks, SolveTheSystemInAnyOrder) {
 TEST(Blocks, OfOneRankComputeAsTheSerialSolve) {
     for (const triangle &of : systems()) {
         const std::vector<double> right = multiply(of, numbers(of.rows()));
-        const auto x = solve(of, right, 1, 20, [](std::size_t) { return std::size_t{0}; });
+        const auto x = solve(of, right, 1, 20, 100, [](std::size_t) { return std::size_t{0}; });
         const verifier checks(of, right, 1);
         EXPECT_TRUE(std::ranges::equal(x, checks.serial_solution()));
     }
