@@ -1,15 +1,13 @@
 #include "child_counter.hpp"
 
 #include <fult/detail/assertion.hpp>
-#include <fult/detail/tied.hpp>
-#include <fult/detail/wait_record.hpp>
-#include <fult/this_task.hpp>
 
 #include "late_tasks.hpp"
 #include "omp_task.hpp"
 #include "tasks.hpp"
 #include "team.hpp"
 #include "threads.hpp"
+#include "wait.hpp"
 
 namespace fult::omp {
 namespace {
@@ -18,57 +16,33 @@ bool is_over(wait_mode awaited, std::int64_t outstanding) noexcept {
     return (awaited == wait_mode::for_bodies ? bodies_in(outstanding) : trees_in(outstanding)) == 0;
 }
 
-// The end that reaches zero. `notified` is its last access: the owner may leave, and the counter with it.
+// The end that reaches zero.
 void notify(child_counter &s) noexcept {
-    const auto waiter = task_id::from_value(s.waiter.load(std::memory_order_relaxed));
-    [[maybe_unused]] const notice before =
-        s.notified.exchange(notice::last_end, std::memory_order_acq_rel); // pairs with wait
+    detail::completion *const waiter = s.waiter.load(std::memory_order_relaxed);
+    const notice before =
+        s.notified.exchange(notice::last_end, std::memory_order_acq_rel); // pairs with await_notice
     FULT_ASSERT(before != notice::last_end, "one end reaches zero");
-    if (waiter)
-        detail::post_signal(waiter);
-    else
-        s.notified.notify_one();
-}
-
-void suspend_until_notified(const child_counter &s) {
-    const bool for_bodies = s.mode.load(std::memory_order_relaxed) == wait_mode::for_bodies;
-    static constexpr detail::waiting_for taskwait{"OpenMP taskwait"}, descendants{"OpenMP tasks of this one"};
-    const detail::wait_record record(detail::running_task(), for_bodies ? taskwait : descendants);
-    this_task::wait([&s] { // pairs with notify
-        return s.notified.load(std::memory_order_acquire) != notice::nothing;
-    });
+    if (before == notice::nothing) // else the owner is called already
+        waiter->end_one();
 }
 
 } // namespace
 
-void child_counter::await_notice() {
-    if (waiter.load(std::memory_order_relaxed) != 0)
-        suspend_until_notified(*this);
-    else
-        notified.wait(notice::nothing, std::memory_order_acquire); // pairs with notify
+bool child_counter::await_notice() noexcept {
+    static constexpr detail::waiting_for taskwait{"OpenMP taskwait"}, descendants{"OpenMP tasks of this one"};
+    detail::completion &call = *waiter.load(std::memory_order_relaxed);
+    await(call, mode.load(std::memory_order_relaxed) == wait_mode::for_bodies ? taskwait : descendants);
+    call.add_one(); // before others can leave `nothing` again
     notice seen = notice::late_task;
-    notified.compare_exchange_strong(seen, notice::nothing, std::memory_order_acq_rel); // announce_late_task
+    return !notified.compare_exchange_strong(seen, notice::nothing,
+                                             std::memory_order_acq_rel); // pairs with both
 }
 
 void child_counter::announce_late_task() noexcept {
     notice seen = notice::nothing;
-    if (!notified.compare_exchange_strong(seen, notice::late_task, std::memory_order_acq_rel)) // await_notice
-        return;
-    if (const std::uint64_t id = waiter.load(std::memory_order_relaxed); id != 0)
-        detail::post_signal(task_id::from_value(id));
-    else
-        notified.notify_one();
+    if (notified.compare_exchange_strong(seen, notice::late_task, std::memory_order_acq_rel)) // await_notice
+        waiter.load(std::memory_order_relaxed)->end_one();
 }
-
-namespace {
-void await_all_ends(child_counter &s) {
-    if (team &t = *s.owner->in(); t.is_serial)
-        t.late.run_until_notified(s);
-    else
-        s.await_notice();
-    FULT_ASSERT(s.all_ended());
-}
-} // namespace
 
 void child_counter::wait(wait_mode awaited) {
     FULT_ASSERT(awaited == wait_mode::for_bodies || awaited == wait_mode::for_trees);
@@ -80,7 +54,8 @@ void child_counter::wait(wait_mode awaited) {
     std::int64_t open = outstanding();
     if (is_over(awaited, open))
         return;
-    waiter.store(detail::running_task() ? this_task::id().value() : 0, std::memory_order_relaxed);
+    detail::completion call(1);
+    waiter.store(&call, std::memory_order_relaxed);
     notified.store(notice::nothing, std::memory_order_relaxed);
     mode.store(awaited, std::memory_order_relaxed);
     const std::int64_t mine = std::exchange(live, 0);
@@ -88,8 +63,13 @@ void child_counter::wait(wait_mode awaited) {
     const std::int64_t ended = elsewhere.fetch_add(units_of(awaited) - mine, std::memory_order_acq_rel);
     open = mine - ended;
     FULT_ASSERT(mode_of(ended) == wait_mode::counting && is_count(open));
-    if (!is_over(awaited, open))
-        await_all_ends(*this);
+    if (!is_over(awaited, open)) {
+        if (team &t = *owner->in(); t.is_serial)
+            t.late.run_until_notified(*this);
+        else
+            await_notice();
+        FULT_ASSERT(all_ended());
+    }
     mode.store(wait_mode::counting, std::memory_order_relaxed);
     live = units_of(awaited) - elsewhere.exchange(0, std::memory_order_acq_rel); // pairs with count_end
     FULT_ASSERT(is_count(live) && is_over(awaited, live), "the last end has been counted");

@@ -15,8 +15,8 @@
 #include <cstdint>
 
 #include <fult/detail/assertion.hpp>
+#include <fult/detail/completion.hpp>
 #include <fult/detail/platform.hpp>
-#include <fult/task_id.hpp>
 
 namespace fult::omp {
 
@@ -45,7 +45,7 @@ enum class wait_mode : std::uint32_t {
 };
 
 // What the owner of a counter waits for. From nothing to late_task and back, any number of times; from both
-// to last_end.
+// to last_end. The thread that leaves `nothing` ends the completion.
 enum class notice : std::uint32_t {
     nothing,
     late_task, // one became ready that the owner's thread runs (late_tasks.hpp)
@@ -76,9 +76,9 @@ struct child_counter {
     std::atomic<wait_mode> mode{wait_mode::counting};
     // Set by wait:
     std::atomic<notice> notified;
-    std::atomic<std::uint64_t> waiter; // task id; 0: a foreign thread, which waits on `notified`
-    const thread_state *at;            // the owner's, once it has started
-    std::int64_t live = 0;             // written by the owner's thread
+    std::atomic<detail::completion *> waiter;
+    const thread_state *at; // the owner's, once it has started
+    std::int64_t live = 0;  // written by the owner's thread
 
     // Of a task. What is not set here is set when it is needed: each task has one, and few wait.
     explicit child_counter(omp_task *owner) noexcept : owner(owner), outer(nullptr) {} // NOLINT
@@ -106,7 +106,7 @@ struct child_counter {
     bool all_ended() const noexcept {
         return notified.load(std::memory_order_acquire) == notice::last_end; // pairs with notify
     }
-    void await_notice();                // a late task is forgotten
+    bool await_notice() noexcept;       // once more after false: a late task, which is forgotten
     void announce_late_task() noexcept; // from any thread, while the owner cannot leave
 };
 

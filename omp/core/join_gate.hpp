@@ -3,9 +3,10 @@
 #pragma once
 
 #include <atomic>
-#include <cstdint>
 
 #include <fult/detail/assertion.hpp>
+
+#include "wait.hpp"
 
 namespace fult::omp {
 
@@ -33,12 +34,11 @@ class join_gate {
         return (state_.load(std::memory_order_seq_cst) & kinds) != runs; // pairs with end
     }
     // By the opener: suspends, or blocks a foreign thread, until the member has ended.
-    void join();
-    void join_on_foreign_thread() const noexcept;
+    void join() noexcept;
 
     // By the member's task, at its end: whether it stays. If not, it does not look at the team again. The
-    // opener may go on at once; `foreign`: it is a foreign thread. Returns what `await` wants.
-    unsigned end(bool stays, bool foreign) noexcept;
+    // opener may go on at once. Returns what `await` wants.
+    unsigned end(bool stays) noexcept;
     // By the member's task that stays. Waits a few microseconds, and only while no other task is ready on its
     // worker. True: it runs again. False: it has left.
     bool await(unsigned since) noexcept;
@@ -50,7 +50,7 @@ class join_gate {
     // The number of the member's task, and what that does.
     enum : unsigned { away, runs, waits, kinds = 3, next_task = 4 };
     std::atomic<unsigned> state_{away};
-    std::atomic<std::uint64_t> joiner_{0}; // id of the opener's task, suspended in join
+    condition_wait joiner_;
 };
 
 } // namespace fult::omp

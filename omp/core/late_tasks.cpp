@@ -34,12 +34,11 @@ bool late_tasks::run_one(omp_task *me) {
 
 void late_tasks::run_until_notified(child_counter &s) {
     FULT_ASSERT(s.owner->in()->is_serial && is_here(s.owner->at));
-    while (!s.all_ended()) {
-        if (omp_task *const f = take(&s))
+    for (bool ended = false; !ended;)
+        if (omp_task *const f = s.all_ended() ? nullptr : take(&s))
             run_undeferred(s.owner, f);
         else
-            s.await_notice();
-    }
+            ended = s.await_notice();
     const std::lock_guard hold(lock_);
     waiting_ = nullptr;
 }

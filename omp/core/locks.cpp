@@ -4,13 +4,10 @@
 
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/platform.hpp>
-#include <fult/detail/tied.hpp>
-#include <fult/detail/wait_record.hpp>
-#include <fult/task_id.hpp>
-#include <fult/this_task.hpp>
 
 #include "fult/base/spin_lock.hpp"
 #include "omp_task.hpp"
+#include "wait.hpp"
 
 namespace fult::omp {
 namespace {
@@ -19,8 +16,7 @@ namespace {
 // address.
 struct waiter {
     const simple_lock *lock;
-    task_id task; // empty: a foreign thread
-    std::atomic<std::uint32_t> woken{0};
+    detail::completion release{1};
     waiter *next = nullptr;
 };
 
@@ -44,8 +40,7 @@ std::atomic_ref<std::uint32_t> word(simple_lock *l) noexcept {
 // Queues the caller, unless the lock is free meanwhile, and waits to be woken.
 void wait_for(simple_lock *l) {
     bucket &b = bucket_of(l);
-    const bool on_worker = detail::running_task() != nullptr;
-    waiter me{l, on_worker ? this_task::id() : task_id{}};
+    waiter me{.lock = l};
     b.lock.lock();
     std::uint32_t seen = word(l).load(std::memory_order_relaxed);
     FULT_ASSERT(seen <= 2);
@@ -59,14 +54,8 @@ void wait_for(simple_lock *l) {
     *b.end = &me;
     b.end = &me.next;
     b.lock.unlock();
-    if (!on_worker) {
-        me.woken.wait(0, std::memory_order_acquire);
-        return;
-    }
     static constexpr detail::waiting_for what{"OpenMP lock"};
-    const detail::wait_record record(detail::running_task(), what);
-    while (me.woken.load(std::memory_order_acquire) == 0)
-        this_task::wait();
+    await(me.release, what);
 }
 
 } // namespace
@@ -106,14 +95,8 @@ void lock_unset(simple_lock *l) {
             b.end = at;
     }
     b.lock.unlock();
-    if (!found)
-        return;
-    const task_id id = found->task;
-    found->woken.store(1, std::memory_order_release); // the waiter may be gone from here on
-    if (id)
-        detail::post_signal(id);
-    else
-        found->woken.notify_one();
+    if (found)
+        found->release.end_one();
 }
 
 void nested_init(nested_lock *l) noexcept {

@@ -189,25 +189,6 @@ FULT_NOINLINE void begin_at_place(const team_member &m) {
         show_affinity(nullptr);
 }
 
-void wake(team_member &m) noexcept {
-    if (const std::uint64_t id = m.waiter.exchange(0, std::memory_order_seq_cst);
-        id != 0) // pairs with team_barrier
-        detail::post_signal(task_id::from_value(id));
-}
-
-// A signal may be a stale one, of a member that ended late: it has taken the id away, so the id is stored
-// again.
-template <class Condition> void suspend_until(team_member &m, const Condition &condition) noexcept {
-    const std::uint64_t id = this_task::id().value();
-    while (!condition()) {
-        m.waiter.store(id, std::memory_order_seq_cst); // pairs with wake
-        if (condition())
-            break;
-        this_task::wait();
-    }
-    m.waiter.store(0, std::memory_order_relaxed);
-}
-
 // After its descendants: as at the beginning. For the opener, what it has met.
 void end_implicit(team_member &m) noexcept {
     omp_task *const f = m.implicit;
@@ -260,8 +241,7 @@ unsigned team::some_worker() noexcept {
     constexpr unsigned looks = 8;
     for (unsigned i = 1;; ++i) {
         const team_member &m = members[next_target.fetch_add(1, std::memory_order_relaxed) % size];
-        if (m.at->worker != thread_state::no_worker &&
-            (m.waiter.load(std::memory_order_relaxed) != 0 || i >= looks))
+        if (m.at->worker != thread_state::no_worker && (m.barrier.any() || i >= looks))
             return m.at->worker;
     }
 }
@@ -317,7 +297,6 @@ team *open_region(void (*function)(void *), void *data, unsigned size, const reg
     set(t->group, with.is_initial ? t : around.group);
     set(t->counted, counted);
     set(t->is_serial, size == 1 && foreign);
-    set(t->is_foreign, foreign);
     set(t->avoids_worker_0, foreign || around.avoids_worker_0);
     set(t->level, with.is_initial ? 0 : around.level + 1);
     set(t->active_level, with.is_initial ? 0 : around.active_level + (size > 1));
@@ -368,14 +347,10 @@ namespace {
 
 // The opener waits for the members.
 void join_members(team &t) {
-    const bool on_worker = detail::running_task() != nullptr;
-    if (has_ended(t) || (on_worker && comes_soon([&t] { return has_ended(t); })))
+    if (has_ended(t) || (detail::running_task() && comes_soon([&t] { return has_ended(t); })))
         return;
     for (unsigned i = 1; i < t.size; ++i)
-        if (join_gate &d = t.members[i].gate; on_worker)
-            d.join();
-        else
-            d.join_on_foreign_thread();
+        t.members[i].gate.join();
 }
 
 } // namespace
@@ -424,32 +399,17 @@ constexpr unsigned cancel_bit = 1u << 31; // of team::generation
 void wake_others(team &t, const team_member *m) noexcept {
     if (t.suspended.load(std::memory_order_seq_cst) == 0) // pairs with await_release
         return;
-    if (t.members[0].at->worker == thread_state::no_worker)
-        t.generation.notify_all();
     for (unsigned i = 0; i < t.size; ++i)
         if (&t.members[i] != m)
-            wake(t.members[i]);
-}
-
-template <class Condition> void suspend_in_barrier(const team &t, team_member &m, const Condition &released) {
-    if (detail::running_task()) {
-        static constexpr detail::waiting_for barrier{"OpenMP barrier"};
-        const detail::wait_record record(detail::running_task(), barrier);
-        return suspend_until(m, released);
-    }
-    for (;;) {
-        const unsigned seen = t.generation.load(std::memory_order_seq_cst);
-        if (released())
-            return;
-        t.generation.wait(seen, std::memory_order_seq_cst);
-    }
+            t.members[i].barrier.wake();
 }
 
 template <class Condition> void await_release(team &t, team_member &m, const Condition &released) {
     if (detail::running_task() && comes_soon(released))
         return;
     t.suspended.fetch_add(1, std::memory_order_seq_cst); // pairs with wake_others
-    suspend_in_barrier(t, m, released);
+    static constexpr detail::waiting_for barrier{"OpenMP barrier"};
+    m.barrier.wait_until(released, barrier);
     t.suspended.fetch_sub(1, std::memory_order_relaxed);
 }
 

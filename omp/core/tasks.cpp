@@ -138,7 +138,7 @@ void run_members(task &t) noexcept {
     for (;;) {
         run_member(m);
         const bool stays = !t.extras;
-        const unsigned ended = m.gate.end(stays, m.in->is_foreign);
+        const unsigned ended = m.gate.end(stays);
         if (!stays || !m.gate.await(ended))
             return;
         begin_member(m);

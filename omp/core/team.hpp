@@ -39,8 +39,8 @@ struct alignas(64) team_member {
     omp_task *implicit = nullptr;             // the same in all regions of the team
     binding bind;                             // if binds_threads()
 
-    alignas(64) work_position work;       // in the current work-sharing construct
-    std::atomic<std::uint64_t> waiter{0}; // id of its task, suspended in a barrier
+    alignas(64) work_position work; // in the current work-sharing construct
+    condition_wait barrier;
 };
 
 // Ready tasks with a priority: a heap.
@@ -78,7 +78,6 @@ struct team {
     bool holds_workers = false;     // its opener does (holders.hpp)
     bool begins_bound = false;      // members bind their threads as they begin, or
     bool displays_affinity = false; // print where they run
-    bool is_foreign = false;        // the first member is on a foreign thread
     omp_task *creator = nullptr;
     league_position league; // that encloses it
     // A thread limit is for all threads in the regions of one initial task, nested ones too.

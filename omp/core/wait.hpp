@@ -1,8 +1,10 @@
-// Short waits of a member for another one.
+// Waits of a thread of a team for another one.
 #pragma once
 
+#include <atomic>
 #include <sched.h>
 
+#include <fult/detail/completion.hpp>
 #include <fult/detail/kernel.hpp>
 #include <fult/detail/platform.hpp>
 #include <fult/detail/service.hpp>
@@ -36,5 +38,44 @@ template <class Condition> void poll_until(const Condition &condition) {
             ::sched_yield();
     }
 }
+
+// Waits for `end`. A task first polls for a few microseconds, while nothing else is ready on its worker: that
+// saves the switch. A foreign thread polls services (detail/completion.hpp).
+inline void await(detail::completion &end, const detail::waiting_for &what) noexcept {
+    if (detail::running_task()) {
+        detail::poller poll;
+        while (!end.is_ready() && poll.step())
+            for (unsigned i = 0; i < detail::poller::looks_per_step && !end.is_ready(); ++i) {
+            }
+    }
+    end.wait(what);
+}
+
+// Where one task or thread waits until others make a condition hold. tests/model/join_gate.pml.
+class condition_wait {
+  public:
+    // One call at a time.
+    template <class Condition>
+    void wait_until(const Condition &holds, const detail::waiting_for &what) noexcept {
+        while (!holds()) {
+            detail::completion call(1);
+            call_.store(&call, std::memory_order_seq_cst); // pairs with wake
+            if (holds() && call_.exchange(nullptr, std::memory_order_acq_rel))
+                return;
+            await(call, what); // it may be late, and of an earlier condition
+        }
+    }
+    // After the condition holds. From any thread.
+    void wake() noexcept {
+        if (!call_.load(std::memory_order_seq_cst)) // pairs with wait_until
+            return;
+        if (detail::completion *const call = call_.exchange(nullptr, std::memory_order_acq_rel))
+            call->end_one();
+    }
+    bool any() const noexcept { return call_.load(std::memory_order_relaxed) != nullptr; }
+
+  private:
+    std::atomic<detail::completion *> call_{nullptr};
+};
 
 } // namespace fult::omp

@@ -8,23 +8,25 @@
  *   @mutant STARTS_TOO       the opener starts a task although its offer was taken
  *   @mutant OFFERS_ANYWHERE  the opener offers to a task on another worker than the member's
  *   @mutant SAME_TASK        a new task has the number of the one that is still here
- *   @mutant NO_RECHECK       the opener suspends without a look after it has stored its id
- *   @mutant STORES_ONCE      after a stale signal it suspends again without its id
- *   @mutant WAKES_FIRST      the member looks for the opener's id before it says that it has ended
+ *   @mutant NO_RECHECK       the opener waits without a look after it has stored its call
+ *   @mutant LEAVES_TAKEN     after that look it leaves although a member has taken the call
+ *   @mutant LOOKS_TWICE      a member ends the call that it has seen, without taking it
+ *   @mutant WAKES_FIRST      the member looks for the opener's call before it says that it has ended
  *
  * A worker runs tasks one after the other. The opener offers a region to the member's task that stays, or starts another one. From
- * region to region the member may move to the other worker. In join() the opener happens to poll or to suspend; a signal is a token
- * that stays until the next wait. The state has the number of the member's task, here the last region that was started.
+ * region to region the member may move to the other worker. In join() the opener happens to poll or to wait. Its call is a completion
+ * (completion.pml) on its stack, which the member ends that takes it from the gate: maybe one that is late, and of an earlier region.
+ * The state has the number of the member's task, here the last region that was started.
  *
  *   offer():   return kind == waits && CAS(state, (task, waits) -> (task, runs))
  *   start():   state = (task + 1, runs)       (then a task is started)
- *   join():    while kind == runs:
- *                  joiner = id
- *                  if kind != runs: break
- *                  wait
- *              joiner = 0
+ *   join():    while kind == runs:                           (condition_wait::wait_until, omp/core/wait.hpp)
+ *                  completion call(1)
+ *                  joiner = &call
+ *                  if kind != runs and exchange(joiner, 0) != 0: return
+ *                  call.wait()
  *   end():     state = (task, stays ? waits : away)
- *              if joiner != 0 and (id = exchange(joiner, 0)) != 0: signal(id)
+ *              if joiner != 0 and (call = exchange(joiner, 0)) != 0: call.end_one()
  *   await():   until state != (task, waits), or the time is up: then if CAS(state, (task, waits) -> (task, away)): return false
  *              return state == (task, runs)
  */
@@ -42,23 +44,29 @@ byte data;       /* of the present region: its number */
 byte at;         /* the member's worker in it */
 byte ran;        /* regions that the member has run */
 byte started[2]; /* by worker: tasks that it shall run, each of which reads its number from the state */
-bool joiner, token, finished;
+bool joiner;            /* the opener's call is in the gate */
+bool call, outstanding; /* it is on its stack; not ended yet */
+bool finished;
 
 inline wake_opener() {
+    taken = joiner;
     if
-    :: joiner ->
-       atomic {
-           if
-           :: joiner -> joiner = false; token = true
-           :: else -> skip
-           fi
-       }
-    :: !joiner -> skip
+    :: taken ->
+#ifndef MUTANT_LOOKS_TWICE
+       atomic { taken = joiner; joiner = false }
+#else
+       joiner = false;
+#endif
+       if
+       :: taken -> d_step { assert(call && outstanding); outstanding = false }
+       :: else -> skip
+       fi
+    :: else -> skip
     fi
 }
 
 proctype worker(byte me) {
-    bool stays;
+    bool stays, taken;
     byte task;
     do
     :: finished && started[me] == 0 -> break
@@ -108,7 +116,7 @@ again:
 
 proctype opener() {
     byte region, started_at = 2, seen;
-    bool offered, stored;
+    bool offered, mine;
     do
     :: region < REGIONS ->
        region++;
@@ -158,28 +166,30 @@ start:
        if
        :: KIND != RUNS /* it polls */
        :: true ->
-          stored = false;
           do
           :: KIND != RUNS -> break
           :: KIND == RUNS ->
-#ifdef MUTANT_STORES_ONCE
-             if
-             :: !stored -> joiner = true
-             :: else -> skip
-             fi;
-#else
+             d_step { call = true; outstanding = true }
              joiner = true;
-#endif
-             stored = true;
 #ifndef MUTANT_NO_RECHECK
              if
-             :: KIND != RUNS -> break
+             :: KIND != RUNS ->
+                atomic { mine = joiner; joiner = false }
+#ifdef MUTANT_LEAVES_TAKEN
+                break
+#else
+                if
+                :: mine -> break
+                :: else -> skip
+                fi
+#endif
              :: KIND == RUNS -> skip
              fi;
 #endif
-             token -> token = false /* wait */
+             !outstanding;
+             call = false
           od;
-          joiner = false
+          call = false
        fi;
        assert(ran == region)
     :: else -> break
