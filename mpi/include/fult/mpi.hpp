@@ -37,8 +37,10 @@ class awaited_requests {
                          [](const MPI_Status &each) { return each.MPI_ERROR != MPI_SUCCESS; });
         if (own->to_)
             std::copy(own->statuses_.begin(), own->statuses_.end(), own->to_);
-        const int error = several ? MPI_ERR_IN_STATUS : failed->MPI_ERROR;
-        own->promise_.set_value(failed == own->statuses_.end() ? MPI_SUCCESS : error);
+        int error = MPI_SUCCESS;
+        if (failed != own->statuses_.end())
+            error = several ? MPI_ERR_IN_STATUS : failed->MPI_ERROR;
+        own->promise_.set_value(error);
     }
 
     promise<int> promise_;
