@@ -71,4 +71,5 @@ def run_checks_of_versions(checks):
     parser.add_argument('--serial', required=True)
     parser.add_argument('--fult', nargs=2, required=True)
     parser.add_argument('--mpi', nargs=2, default=[])
+    parser.add_argument('--sanitized', action='store_true', help='where memory is exhausted, the sanitizer ends the program')
     return run_checks(checks, parser.parse_args())
