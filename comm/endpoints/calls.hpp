@@ -11,23 +11,36 @@ namespace fult::comm::detail {
 // Blocking calls: the operation and the waiter lie on the task's stack.
 struct alignas(64) blocking_receive final : receive {
     fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
-    blocking_receive() noexcept {
+    blocking_receive(endpoint_state &at, void *data, std::size_t size, int source, std::int64_t tag,
+                     bool scattered = false) noexcept {
+        describe_receive(*this, at, data, size, source, tag);
+        is_scattered = scattered;
         finished = [](operation &op, callback_queue *) noexcept {
             static_cast<blocking_receive &>(op).done.grant();
         };
     }
-    // After it was posted. Throws if it failed.
-    status result(const char *call) {
+    // After it was posted.
+    status result(errc &how) noexcept {
         endpoint->device.wait(done, *this);
-        if (failure != errc::none)
-            throw_failure(*this, call);
+        how = failure;
         return envelope;
+    }
+    status result(const char *call) { // throws if it failed
+        errc how;
+        const status got = result(how);
+        if (how != errc::none)
+            throw_failure(*this, call);
+        return got;
     }
 };
 
 struct blocking_send final : send_operation {
     fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
-    blocking_send() noexcept {
+    blocking_send(const endpoint_state &from, const void *data, std::size_t size, int to, std::uint32_t tag,
+                  bool synchronous = false, bool scattered = false) noexcept {
+        describe_send(*this, from, data, size, to, tag);
+        is_synchronous = synchronous;
+        is_scattered = scattered;
         finished = [](operation &op, callback_queue *) noexcept {
             static_cast<blocking_send &>(op).done.grant();
         };
@@ -37,6 +50,20 @@ struct blocking_send final : send_operation {
         device.wait(done, *this);
         return failure;
     }
+    void carry_out(device &device, const char *call) { // throws if it failed
+        if (carry_out(device) != errc::none)
+            throw_failure(*this, call);
+    }
 };
+
+// Starts the receive of a request.
+inline request begin_receive(std::unique_ptr<receive_request> r, endpoint_state &at, void *data,
+                             std::size_t size, int source, std::int64_t tag, bool scattered) noexcept {
+    r->device = &at.device;
+    describe_receive(*r, at, data, size, source, tag);
+    r->is_scattered = scattered;
+    at.device.post(*r);
+    return request_pointer::of(r.release());
+}
 
 } // namespace fult::comm::detail
