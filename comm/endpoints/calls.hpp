@@ -1,23 +1,16 @@
 // Common part of the functions of endpoint.
 #pragma once
 
-#include <fult/detail/waiter.hpp>
-
 #include "comm/device/endpoint_state.hpp"
 #include "comm/requests/request_state.hpp"
 
 namespace fult::comm::detail {
 
-// Blocking calls: the operation and the waiter lie on the task's stack.
-struct alignas(64) blocking_receive final : receive {
-    fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
+struct blocking_receive final : blocking_operation<receive> {
     blocking_receive(endpoint_state &at, void *data, std::size_t size, int source, std::int64_t tag,
                      bool scattered = false) noexcept {
         describe_receive(*this, at, data, size, source, tag);
         is_scattered = scattered;
-        finished = [](operation &op, callback_queue *) noexcept {
-            static_cast<blocking_receive &>(op).done.grant();
-        };
     }
     // After it was posted.
     status result(errc &how) noexcept {
@@ -34,16 +27,12 @@ struct alignas(64) blocking_receive final : receive {
     }
 };
 
-struct blocking_send final : send_operation {
-    fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
+struct blocking_send final : blocking_operation<send_operation> {
     blocking_send(const endpoint_state &from, const void *data, std::size_t size, int to, std::uint32_t tag,
                   bool synchronous = false, bool scattered = false) noexcept {
         describe_send(*this, from, data, size, to, tag);
         is_synchronous = synchronous;
         is_scattered = scattered;
-        finished = [](operation &op, callback_queue *) noexcept {
-            static_cast<blocking_send &>(op).done.grant();
-        };
     }
     errc carry_out(device &device) noexcept {
         device.send(*this);

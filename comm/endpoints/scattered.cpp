@@ -17,7 +17,6 @@ struct pieces_send final : send_request {
         data = static_cast<const message_source *>(&from);
         is_scattered = true;
     }
-    void destroy() noexcept override { delete this; }
     static void *operator new(std::size_t size) { return ::operator new (size, std::align_val_t{64}); }
     static void operator delete(void *memory) noexcept { ::operator delete (memory, std::align_val_t{64}); }
 };
@@ -28,7 +27,6 @@ struct pieces_receive final : receive_request {
         data = static_cast<message_target *>(&to);
         is_scattered = true;
     }
-    void destroy() noexcept override { delete this; }
     static void *operator new(std::size_t size) { return ::operator new (size, std::align_val_t{64}); }
     static void operator delete(void *memory) noexcept { ::operator delete (memory, std::align_val_t{64}); }
 };
