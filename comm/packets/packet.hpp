@@ -45,11 +45,10 @@ class request_queue {
     work_request *first_ = nullptr, *last_ = nullptr;
 };
 
-// Header of a buffer, followed by the bytes. Buffers are allocated by packet_pool, aligned to cache lines.
+// Header of a buffer, followed by the bytes. Buffers are allocated by packet_buffers, aligned to cache lines.
 struct alignas(64) packet : work_request {
     std::uint32_t size = 0;     // bytes in use: to be sent, or received
     std::uint32_t capacity = 0; // bytes of the buffer
-    std::uint32_t home = 0;     // the part of the pool that it belongs to
     int rank = -1;              // destination
     std::uint32_t handled = 0;  // bytes handled, of a received packet that waits for memory (device.hpp)
     void *descriptor[2] = {};   // of its memory, for each transport that requires registered memory
