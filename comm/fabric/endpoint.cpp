@@ -345,7 +345,7 @@ void fabric_endpoint::forget(int rank) noexcept {
     });
 }
 
-bool fabric_endpoint::register_memory(memory &m) noexcept {
+bool fabric_endpoint::register_memory(memory &m, access_rights) noexcept {
     const std::uint64_t mode = static_cast<std::uint64_t>(info_->domain_attr->mr_mode);
     const std::uint64_t access =
         FI_SEND | FI_RECV | (limits_.one_sided ? FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE : 0);

@@ -37,7 +37,7 @@ class fabric_endpoint final : public transport {
     unsigned poll(std::span<event> events) noexcept override;
     bool has_advanced(int rank) noexcept override;
     void forget(int rank) noexcept override;
-    bool register_memory(memory &m) noexcept override;
+    bool register_memory(memory &m, access_rights) noexcept override;
     void deregister_memory(memory &m) noexcept override;
     int descriptor() const noexcept override { return descriptor_; }
     bool may_sleep() noexcept override;

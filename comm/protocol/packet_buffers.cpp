@@ -101,7 +101,7 @@ bool packet_buffers::register_memory(slab &s, std::size_t size) noexcept {
             continue;
         s.registered[i].base = s.bytes.get();
         s.registered[i].size = size;
-        s.is_registered[i] = core_.transports[i]->register_memory_for(s.registered[i], access_rights::none);
+        s.is_registered[i] = core_.transports[i]->register_memory(s.registered[i], access_rights::none);
         if (!s.is_registered[i]) {
             deregister_memory(s);
             return false;

@@ -358,7 +358,7 @@ void shared_transport::forget(int rank) noexcept {
     transfers_ = kept;
 }
 
-bool shared_transport::register_memory(memory &m) noexcept {
+bool shared_transport::register_memory(memory &m, access_rights) noexcept {
     m.address = fult::detail::address_of(m.base);
     m.key = next_key_.fetch_add(1, std::memory_order_relaxed);
     return true;

@@ -41,7 +41,7 @@ class shared_transport final : public transport {
     bool has_received_all(int rank) noexcept override;
     bool has_packet_of(int rank) noexcept override;
     void forget(int rank) noexcept override;
-    bool register_memory(memory &m) noexcept override;
+    bool register_memory(memory &m, access_rights) noexcept override;
     void deregister_memory(memory &) noexcept override {}
     bool may_sleep() noexcept override {
         return transfers_.empty() && finished_.empty() && rejected_.empty();

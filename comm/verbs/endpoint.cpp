@@ -365,7 +365,7 @@ void verbs_endpoint::forget(int rank) noexcept {
     link->drop_all();
 }
 
-bool verbs_endpoint::register_memory_for(memory &m, access_rights allowed) noexcept {
+bool verbs_endpoint::register_memory(memory &m, access_rights allowed) noexcept {
     registration *const made = memory_->take(m.base, m.size, allowed);
     if (made == nullptr)
         return false;

@@ -39,7 +39,7 @@ class memory_keeper final : public transport {
     outcome write(transfer &) noexcept override { return outcome::failed; }
     unsigned poll(std::span<event>) noexcept override { return 0; }
     void forget(int) noexcept override {}
-    bool register_memory(memory &m) noexcept override {
+    bool register_memory(memory &m, access_rights) noexcept override {
         if (++notes_.registrations > notes_.most)
             return false;
         m.descriptor = this;
