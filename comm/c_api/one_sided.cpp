@@ -71,8 +71,8 @@ int fult_comm_put(fult_comm_endpoint_t handle, const void *data, size_t size,
 
 int fult_comm_iput(fult_comm_endpoint_t handle, const void *data, size_t size,
                    const fult_comm_remote_region *to, size_t offset, fult_comm_request_t *request) {
-    return begin(handle, __func__, request,
-                 [&](endpoint &ep) { return iput(ep, given(data, size), size, there(to), offset); });
+    return begin_request(handle, __func__, request,
+                         [&](endpoint &ep) { return iput(ep, given(data, size), size, there(to), offset); });
 }
 
 int fult_comm_put_signal(fult_comm_endpoint_t handle, const void *data, size_t size,
@@ -84,7 +84,7 @@ int fult_comm_put_signal(fult_comm_endpoint_t handle, const void *data, size_t s
 int fult_comm_iput_signal(fult_comm_endpoint_t handle, const void *data, size_t size,
                           const fult_comm_remote_region *to, size_t offset, int64_t tag,
                           fult_comm_request_t *request) {
-    return begin(handle, __func__, request, [&](endpoint &ep) {
+    return begin_request(handle, __func__, request, [&](endpoint &ep) {
         return iput_signal(ep, given(data, size), size, there(to), offset, tag);
     });
 }
@@ -97,6 +97,7 @@ int fult_comm_get(fult_comm_endpoint_t handle, void *data, size_t size, const fu
 
 int fult_comm_iget(fult_comm_endpoint_t handle, void *data, size_t size, const fult_comm_remote_region *from,
                    size_t offset, fult_comm_request_t *request) {
-    return begin(handle, __func__, request,
-                 [&](endpoint &ep) { return iget(ep, given(data, size), size, there(from), offset); });
+    return begin_request(handle, __func__, request, [&](endpoint &ep) {
+        return iget(ep, given(data, size), size, there(from), offset);
+    });
 }

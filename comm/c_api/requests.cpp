@@ -20,20 +20,20 @@ int take_result(const char *call, fult_comm_request_t &r, fult_comm_envelope *en
 
 int fult_comm_isend(fult_comm_endpoint_t handle, const void *data, size_t size, int destination, int64_t tag,
                     fult_comm_request_t *request) {
-    return begin(handle, __func__, request,
-                 [&](endpoint &ep) { return ep.isend(given(data, size), size, destination, tag); });
+    return begin_request(handle, __func__, request,
+                         [&](endpoint &ep) { return ep.isend(given(data, size), size, destination, tag); });
 }
 
 int fult_comm_issend(fult_comm_endpoint_t handle, const void *data, size_t size, int destination, int64_t tag,
                      fult_comm_request_t *request) {
-    return begin(handle, __func__, request,
-                 [&](endpoint &ep) { return ep.issend(given(data, size), size, destination, tag); });
+    return begin_request(handle, __func__, request,
+                         [&](endpoint &ep) { return ep.issend(given(data, size), size, destination, tag); });
 }
 
 int fult_comm_irecv(fult_comm_endpoint_t handle, void *data, size_t size, int source, int64_t tag,
                     fult_comm_request_t *request) {
-    return begin(handle, __func__, request,
-                 [&](endpoint &ep) { return ep.irecv(given(data, size), size, source, tag); });
+    return begin_request(handle, __func__, request,
+                         [&](endpoint &ep) { return ep.irecv(given(data, size), size, source, tag); });
 }
 
 int fult_comm_test(fult_comm_request_t *one, fult_comm_envelope *envelope) {

@@ -22,8 +22,8 @@ constexpr const char *no_place_for_request = "there is no place for the request"
 
 // how(the C++ endpoint) returns a request.
 template <class How>
-int begin(fult_comm_endpoint_t handle, const char *call, fult_comm_request_t *request,
-          const How &how) noexcept {
+int begin_request(fult_comm_endpoint_t handle, const char *call, fult_comm_request_t *request,
+                  const How &how) noexcept {
     if (!request)
         return reject_argument(call, no_place_for_request);
     *request = nullptr;
