@@ -101,13 +101,16 @@ request_state *request::take() noexcept {
     }
     request_state *const p = std::exchange(target_, nullptr);
     FULT_ASSERT(!p || p->is_complete());
-    return p == &detail::sent ? nullptr : p;
+    if (p == &detail::sent)
+        return nullptr;
+    envelope_ = {};
+    return p;
 }
 
 status request::wait() {
     const std::unique_ptr<request_state> done(take());
     if (!done)
-        return std::exchange(envelope_, {});
+        return envelope_;
     if (done->op->failure != errc::none)
         throw_failure(*done->op, "wait");
     return done->op->envelope;
@@ -116,7 +119,7 @@ status request::wait() {
 status request::wait(errc &failure) noexcept {
     const std::unique_ptr<request_state> done(take());
     failure = done ? done->op->failure : errc::none;
-    return done ? done->op->envelope : std::exchange(envelope_, {});
+    return done ? done->op->envelope : envelope_;
 }
 
 std::optional<status> request::test(errc &failure) noexcept {
