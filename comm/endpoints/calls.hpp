@@ -1,10 +1,22 @@
-// Common part of the functions of endpoint.
+// Common part of the functions that take an endpoint.
 #pragma once
+
+#include <fult/detail/waiter.hpp>
 
 #include "comm/device/endpoint_state.hpp"
 #include "comm/requests/request_state.hpp"
 
 namespace fult::comm::detail {
+
+// Of a blocking call: the operation and the waiter lie on the task's stack.
+template <class Operation> struct alignas(64) blocking_operation : Operation {
+    fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
+    blocking_operation() noexcept {
+        this->finished = [](operation &op, callback_queue *) noexcept {
+            static_cast<blocking_operation &>(op).done.grant();
+        };
+    }
+};
 
 struct blocking_receive final : blocking_operation<receive> {
     blocking_receive(endpoint_state &at, void *data, std::size_t size, int source, std::int64_t tag,

@@ -7,6 +7,7 @@
 #include <fult/detail/forked.hpp>
 
 #include "comm/device/endpoint_state.hpp"
+#include "comm/endpoints/calls.hpp"
 #include "comm/requests/request_state.hpp"
 
 namespace fult::comm {

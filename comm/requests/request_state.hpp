@@ -11,7 +11,6 @@
 #include <fult/detail/address.hpp>
 #include <fult/detail/assertion.hpp>
 #include <fult/detail/completion.hpp>
-#include <fult/detail/waiter.hpp>
 
 #include "comm/device/device.hpp"
 #include "comm/protocol/operation.hpp"
@@ -69,16 +68,6 @@ template <class Operation> struct alignas(64) operation_request : request_state,
 using send_request = operation_request<send_operation>;
 struct receive_request : operation_request<receive> {
     bool cancel() noexcept override { return device->cancel(*this); }
-};
-
-// Of a blocking call: the operation and the waiter lie on the task's stack.
-template <class Operation> struct alignas(64) blocking_operation : Operation {
-    fult::detail::waiter done{fult::detail::waiter::as_it_comes{}};
-    blocking_operation() noexcept {
-        this->finished = [](operation &op, callback_queue *) noexcept {
-            static_cast<blocking_operation &>(op).done.grant();
-        };
-    }
 };
 
 // The fields of a request that a message or a wait accesses: its first two cache lines.
