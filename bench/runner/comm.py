@@ -246,7 +246,6 @@ BENCHMARKS = {
     "comm_compute": ("64 tasks that compute between messages", comm_compute),
     "comm_blocked_memory": ("memory of a million tasks that wait for messages", comm_blocked_memory),
     "match_table": ("matching by 1 to 8 threads", structure("match_table", "oneTBB")),
-    "packet_pool": ("packets taken and returned by 1 to 8 threads", structure("packet_pool", "Boost.Lockfree")),
     "comm_global_get": ("gets of 8 bytes of another rank's heap, cached and not, by 1 and 10,000 tasks", comm_global_get),
     "comm_idle": ("processor time of ranks that wait for messages", comm_idle),
 }

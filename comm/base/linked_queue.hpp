@@ -19,6 +19,12 @@ template <class T, T *T::*Next> class linked_queue {
         (first_ ? last_->*Next : first_) = &item;
         last_ = &item;
     }
+    void prepend(T &item) noexcept {
+        item.*Next = first_;
+        if (!first_)
+            last_ = &item;
+        first_ = &item;
+    }
     T *take() noexcept { // nullptr if empty
         T *const item = first_;
         if (item)

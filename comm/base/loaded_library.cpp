@@ -17,12 +17,12 @@ loaded_library::loaded_library(const description &what)
                              "): " + (lacking ? lacking : what.remedy));
 }
 
-void *loaded_library::address_of_function(const char *name) const {
+loaded_library::function loaded_library::operator[](const char *name) const {
     void *const found = ::dlsym(loaded_, name);
     if (found == nullptr)
         throw std::runtime_error(std::string("fult-comm: ") + what_.file + " has no " + name + ": " +
                                  what_.least + " or later is needed");
-    return found;
+    return {found};
 }
 
 } // namespace fult::comm::detail

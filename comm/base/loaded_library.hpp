@@ -15,15 +15,16 @@ class loaded_library {
     // Throws std::runtime_error.
     explicit loaded_library(const description &description);
 
-    // Stores the function's address. Throws std::runtime_error if the library is too old to have it.
-    template <class F> void find(F &function, const char *name) const {
-        function = reinterpret_cast<F>(address_of_function(name));
-    }
+    // A function, as the pointer that it is assigned to. Throws std::runtime_error if the library is too old
+    // to have it.
+    struct function {
+        void *address;
+        template <class F> operator F *() const noexcept { return reinterpret_cast<F *>(address); }
+    };
+    function operator[](const char *name) const;
 
   private:
-    void *address_of_function(const char *name) const;
-
-    const description &what_;
+    description what_;
     void *loaded_;
 };
 

@@ -69,13 +69,14 @@ class bootstrap {
 };
 
 // PMIx if PMIX_NAMESPACE is set, else PMI-1 if PMI_FD is set, else fult-run if FULT_RUN_FD is set, else one
-// rank. `timeout` bounds each wait for other ranks. Throws bootstrap_error.
+// rank. `timeout` bounds each wait for other ranks. Throws bootstrap_error, or std::runtime_error if the PMIx
+// library does not load, or is too old.
 std::unique_ptr<bootstrap> connect_bootstrap(std::chrono::milliseconds timeout = bootstrap_timeout);
 
 // The number of ranks by the same environment variables. 1 without a launcher; 0: they do not show it.
 int ranks_by_launcher() noexcept;
 
-// The individual bootstraps; they read their environment variables. Throw bootstrap_error.
+// The individual bootstraps; they read their environment variables. Throw as connect_bootstrap does.
 std::unique_ptr<bootstrap> connect_pmix(std::chrono::milliseconds timeout);
 std::unique_ptr<bootstrap> connect_pmi1(std::chrono::milliseconds timeout);
 std::unique_ptr<bootstrap> connect_fult_run(std::chrono::milliseconds timeout);

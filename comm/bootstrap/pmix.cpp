@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <mutex>
 #include <utility>
 
+#include "comm/base/loaded_library.hpp"
 #include "comm/bootstrap/bootstrap.hpp"
 #include "comm/bootstrap/pmix_abi.hpp"
 #include "comm/bootstrap/support.hpp"
@@ -14,49 +14,23 @@ namespace {
 
 // The functions of the PMIx library, which is loaded when a rank connects: programs started otherwise do not
 // need it.
-class pmix_library {
-  public:
-    pmix_library() {
-        // Never closed: it leaves threads running.
-        handle_ = ::dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
-        if (handle_ == nullptr)
-            throw bootstrap_error(
-                std::string("fult: PMIX_NAMESPACE is set, but the PMIx library does not open (") +
-                ::dlerror() + "): install libpmix2, or start the program by fult-run");
-        load(init, "PMIx_Init");
-        load(finalize, "PMIx_Finalize");
-        load(abort, "PMIx_Abort");
-        load(put, "PMIx_Put");
-        load(commit, "PMIx_Commit");
-        load(fence_nb, "PMIx_Fence_nb");
-        load(get, "PMIx_Get");
-        load(error_string, "PMIx_Error_string");
-    }
-
-    pmix::init_function *init;
-    pmix::finalize_function *finalize;
-    pmix::abort_function *abort;
-    pmix::put_function *put;
-    pmix::commit_function *commit;
-    pmix::fence_function *fence_nb;
-    pmix::get_function *get;
-    pmix::error_string_function *error_string;
+struct pmix_library {
+    loaded_library library{{"PMIx, which PMIX_NAMESPACE asks for,", "libpmix.so.2",
+                            "install libpmix2, or start the program by fult-run", "version 3"}};
+    pmix::init_function *init = library["PMIx_Init"];
+    pmix::finalize_function *finalize = library["PMIx_Finalize"];
+    pmix::abort_function *abort = library["PMIx_Abort"];
+    pmix::put_function *put = library["PMIx_Put"];
+    pmix::commit_function *commit = library["PMIx_Commit"];
+    pmix::fence_function *fence_nb = library["PMIx_Fence_nb"];
+    pmix::get_function *get = library["PMIx_Get"];
+    pmix::error_string_function *error_string = library["PMIx_Error_string"];
 
     void check(pmix::status_t status, const char *call) const {
         if (status != pmix::success)
             throw bootstrap_error(std::string("fult: ") + call + ": " + error_string(status) +
                                   ": is the launcher that set PMIX_NAMESPACE still there, and every rank?");
     }
-
-  private:
-    template <class F> void load(F &function, const char *name) {
-        function = reinterpret_cast<F>(::dlsym(handle_, name));
-        if (function == nullptr)
-            throw bootstrap_error(std::string("fult: the PMIx library has no ") + name +
-                                  ": version 3 or later is needed");
-    }
-
-    void *handle_;
 };
 
 template <std::size_t N> void copy_name(char (&to)[N], std::string_view from) {

@@ -61,65 +61,36 @@ template <class T, class Op> combiner standard() noexcept {
     return combiner_of<T>(op);
 }
 
-template <class T> combiner standard(int op) {
-    switch (op) {
-    case FULT_COMM_SUM:
-        return standard<T, sum>();
-    case FULT_COMM_PRODUCT:
-        return standard<T, product>();
-    case FULT_COMM_MIN:
-        return standard<T, minimum>();
-    case FULT_COMM_MAX:
-        return standard<T, maximum>();
-    case FULT_COMM_AND:
-        return standard<T, logical_and>();
-    case FULT_COMM_OR:
-        return standard<T, logical_or>();
-    case FULT_COMM_XOR:
-        return standard<T, logical_xor>();
-    default:
-        break;
-    }
-    if constexpr (std::is_integral_v<T>)
-        switch (op) {
-        case FULT_COMM_BITWISE_AND:
-            return standard<T, bit_and>();
-        case FULT_COMM_BITWISE_OR:
-            return standard<T, bit_or>();
-        case FULT_COMM_BITWISE_XOR:
-            return standard<T, bit_xor>();
-        default:
-            break;
-        }
-    throw std::invalid_argument("fult-comm: reduction: the operation is " + std::to_string(op) +
-                                ", which enum fult_comm_op does not name, or not for this type");
+// The one of that number, from 0.
+template <class T, class... Ops> combiner choose(int op) {
+    static constexpr combiner (*all[])() noexcept = {standard<T, Ops>...};
+    if (op < 0 || op >= int{sizeof...(Ops)})
+        throw std::invalid_argument("fult-comm: reduction: the operation is " + std::to_string(op) +
+                                    ", which enum fult_comm_op does not name, or not for this type");
+    return all[op]();
 }
 
+// In the order of enum fult_comm_op.
+static_assert(FULT_COMM_SUM == 0 && FULT_COMM_XOR == 6 && FULT_COMM_BITWISE_XOR == 9);
+template <class T> combiner standard_of(int op) {
+    if constexpr (std::is_integral_v<T>)
+        return choose<T, sum, product, minimum, maximum, logical_and, logical_or, logical_xor, bit_and,
+                      bit_or, bit_xor>(op);
+    else
+        return choose<T, sum, product, minimum, maximum, logical_and, logical_or, logical_xor>(op);
+}
+
+static_assert(FULT_COMM_INT8 == 0 && FULT_COMM_UINT64 == 7 && FULT_COMM_DOUBLE == 9);
 combiner standard(int type, int op) {
-    switch (type) {
-    case FULT_COMM_INT8:
-        return standard<std::int8_t>(op);
-    case FULT_COMM_UINT8:
-        return standard<std::uint8_t>(op);
-    case FULT_COMM_INT16:
-        return standard<std::int16_t>(op);
-    case FULT_COMM_UINT16:
-        return standard<std::uint16_t>(op);
-    case FULT_COMM_INT32:
-        return standard<std::int32_t>(op);
-    case FULT_COMM_UINT32:
-        return standard<std::uint32_t>(op);
-    case FULT_COMM_INT64:
-        return standard<std::int64_t>(op);
-    case FULT_COMM_UINT64:
-        return standard<std::uint64_t>(op);
-    case FULT_COMM_FLOAT:
-        return standard<float>(op);
-    case FULT_COMM_DOUBLE:
-        return standard<double>(op);
-    }
-    throw std::invalid_argument("fult-comm: reduction: the type is " + std::to_string(type) +
-                                ", which enum fult_comm_type does not name");
+    static constexpr combiner (*by_type[])(int) = {standard_of<std::int8_t>,  standard_of<std::uint8_t>,
+                                                   standard_of<std::int16_t>, standard_of<std::uint16_t>,
+                                                   standard_of<std::int32_t>, standard_of<std::uint32_t>,
+                                                   standard_of<std::int64_t>, standard_of<std::uint64_t>,
+                                                   standard_of<float>,        standard_of<double>};
+    if (type < 0 || type > FULT_COMM_DOUBLE)
+        throw std::invalid_argument("fult-comm: reduction: the type is " + std::to_string(type) +
+                                    ", which enum fult_comm_type does not name");
+    return by_type[type](op);
 }
 
 struct user_reduction {
@@ -141,12 +112,11 @@ combiner combiner_of_user(const user_reduction &op, std::size_t element) {
             &op, element};
 }
 
-void check_memory(const char *call, const void *data, std::size_t count, std::size_t size) {
+void check_memory(const void *data, std::size_t count, std::size_t size) {
     if (count != 0 && size > std::numeric_limits<std::size_t>::max() / count)
-        throw std::invalid_argument(std::string(call) + ": no memory is as large as " +
-                                    std::to_string(count) + " times " + std::to_string(size) + " bytes");
-    if (is_missing(data, count * size))
-        throw std::invalid_argument(std::string(call) + ": " + no_memory_given);
+        throw refusal("no memory is as large as " + std::to_string(count) + " times " + std::to_string(size) +
+                      " bytes");
+    given(data, count * size);
 }
 
 template <class Reduction>
@@ -154,9 +124,9 @@ int reduce_by(fult_comm_endpoint_t handle, const void *in, void *out, std::size_
               const Reduction &reduction) {
     return perform(handle, "fult_comm_reduce", [&](endpoint &ep) {
         const combiner op = reduction();
-        check_memory("fult_comm_reduce", in, count, op.element);
+        check_memory(in, count, op.element);
         if (ep.rank() == root)
-            check_memory("fult_comm_reduce", out, count, op.element);
+            check_memory(out, count, op.element);
         reduce(ep, in, out, count, root, op);
     });
 }
@@ -166,8 +136,8 @@ int allreduce_by(fult_comm_endpoint_t handle, const void *in, void *out, std::si
                  const Reduction &reduction) {
     return perform(handle, "fult_comm_allreduce", [&](endpoint &ep) {
         const combiner op = reduction();
-        check_memory("fult_comm_allreduce", in, count, op.element);
-        check_memory("fult_comm_allreduce", out, count, op.element);
+        check_memory(in, count, op.element);
+        check_memory(out, count, op.element);
         allreduce(ep, in, out, count, op);
     });
 }
@@ -175,28 +145,25 @@ int allreduce_by(fult_comm_endpoint_t handle, const void *in, void *out, std::si
 std::size_t ranks_of(const endpoint &ep) noexcept { return static_cast<std::size_t>(ep.size()); }
 
 // Sizes of all blocks; check_blocks checks them against the memory.
-std::span<const std::size_t> sizes_of(const char *call, const char *which, const std::size_t *sizes,
-                                      std::size_t ranks) {
+std::span<const std::size_t> sizes_of(const char *which, const std::size_t *sizes, const endpoint &ep) {
     if (!sizes)
-        throw std::invalid_argument(std::string(call) + ": " + which +
-                                    " is NULL; it must name a size for each rank");
-    return {sizes, ranks};
+        throw refusal(std::string(which) + " is NULL; it must name a size for each rank");
+    return {sizes, ranks_of(ep)};
 }
-void check_blocks(const char *call, const void *data, std::span<const std::size_t> sizes,
-                  std::size_t element = 1) {
+void check_blocks(const void *data, std::span<const std::size_t> sizes, std::size_t element = 1) {
     for (const std::size_t size : sizes)
-        check_memory(call, data, element, size);
+        check_memory(data, element, size);
 }
 
 } // namespace
 
 int fult_comm_barrier(fult_comm_endpoint_t handle) {
-    return perform(handle, "fult_comm_barrier", [](endpoint &ep) { fult::comm::barrier(ep); });
+    return perform(handle, __func__, [](endpoint &ep) { fult::comm::barrier(ep); });
 }
 
 int fult_comm_broadcast(fult_comm_endpoint_t handle, void *data, size_t size, int root) {
-    return perform(handle, "fult_comm_broadcast", [&](endpoint &ep) {
-        check_memory("fult_comm_broadcast", data, 1, size);
+    return perform(handle, __func__, [&](endpoint &ep) {
+        check_memory(data, 1, size);
         broadcast(ep, data, size, root);
     });
 }
@@ -224,60 +191,58 @@ int fult_comm_allreduce_with(fult_comm_endpoint_t handle, const void *in, void *
 }
 
 int fult_comm_gather(fult_comm_endpoint_t handle, const void *in, size_t size, void *out, int root) {
-    return perform(handle, "fult_comm_gather", [&](endpoint &ep) {
-        check_memory("fult_comm_gather", in, 1, size);
+    return perform(handle, __func__, [&](endpoint &ep) {
+        check_memory(in, 1, size);
         if (ep.rank() == root)
-            check_memory("fult_comm_gather", out, ranks_of(ep), size);
+            check_memory(out, ranks_of(ep), size);
         gather(ep, in, out, size, root);
     });
 }
 
 int fult_comm_allgather(fult_comm_endpoint_t handle, const void *in, size_t size, void *out) {
-    return perform(handle, "fult_comm_allgather", [&](endpoint &ep) {
-        check_memory("fult_comm_allgather", in, 1, size);
-        check_memory("fult_comm_allgather", out, ranks_of(ep), size);
+    return perform(handle, __func__, [&](endpoint &ep) {
+        check_memory(in, 1, size);
+        check_memory(out, ranks_of(ep), size);
         allgather(ep, in, out, size);
     });
 }
 
 int fult_comm_alltoall(fult_comm_endpoint_t handle, const void *in, size_t size, void *out) {
-    return perform(handle, "fult_comm_alltoall", [&](endpoint &ep) {
-        check_memory("fult_comm_alltoall", in, ranks_of(ep), size);
-        check_memory("fult_comm_alltoall", out, ranks_of(ep), size);
+    return perform(handle, __func__, [&](endpoint &ep) {
+        check_memory(in, ranks_of(ep), size);
+        check_memory(out, ranks_of(ep), size);
         alltoall(ep, in, out, size);
     });
 }
 
 int fult_comm_alltoallv(fult_comm_endpoint_t handle, const void *in, const size_t *in_sizes, void *out,
                         const size_t *out_sizes) {
-    return perform(handle, "fult_comm_alltoallv", [&](endpoint &ep) {
-        constexpr const char *call = "fult_comm_alltoallv";
-        const auto going = sizes_of(call, "in_sizes", in_sizes, ranks_of(ep));
-        const auto coming = sizes_of(call, "out_sizes", out_sizes, ranks_of(ep));
-        check_blocks(call, in, going);
-        check_blocks(call, out, coming);
+    return perform(handle, __func__, [&](endpoint &ep) {
+        const auto going = sizes_of("in_sizes", in_sizes, ep);
+        const auto coming = sizes_of("out_sizes", out_sizes, ep);
+        check_blocks(in, going);
+        check_blocks(out, coming);
         alltoallv(ep, in, going, out, coming, 1);
     });
 }
 
 int fult_comm_scatter(fult_comm_endpoint_t handle, const void *in, size_t size, void *out, int root) {
-    return perform(handle, "fult_comm_scatter", [&](endpoint &ep) {
-        check_memory("fult_comm_scatter", out, 1, size);
+    return perform(handle, __func__, [&](endpoint &ep) {
+        check_memory(out, 1, size);
         if (ep.rank() == root)
-            check_memory("fult_comm_scatter", in, ranks_of(ep), size);
+            check_memory(in, ranks_of(ep), size);
         scatter(ep, in, out, size, root);
     });
 }
 
 int fult_comm_gatherv(fult_comm_endpoint_t handle, const void *in, size_t size, void *out,
                       const size_t *sizes, int root) {
-    constexpr const char *call = "fult_comm_gatherv";
-    return perform(handle, call, [&](endpoint &ep) {
-        check_memory(call, in, 1, size);
+    return perform(handle, __func__, [&](endpoint &ep) {
+        check_memory(in, 1, size);
         std::span<const std::size_t> all;
         if (ep.rank() == root)
-            all = sizes_of(call, "sizes", sizes, ranks_of(ep));
-        check_blocks(call, out, all);
+            all = sizes_of("sizes", sizes, ep);
+        check_blocks(out, all);
         const layout_of_blocks parts(all, 1);
         gatherv(ep, in, size, out, parts.sizes_of, parts.offsets, root);
     });
@@ -285,13 +250,12 @@ int fult_comm_gatherv(fult_comm_endpoint_t handle, const void *in, size_t size, 
 
 int fult_comm_scatterv(fult_comm_endpoint_t handle, const void *in, const size_t *sizes, void *out,
                        size_t size, int root) {
-    constexpr const char *call = "fult_comm_scatterv";
-    return perform(handle, call, [&](endpoint &ep) {
-        check_memory(call, out, 1, size);
+    return perform(handle, __func__, [&](endpoint &ep) {
+        check_memory(out, 1, size);
         std::span<const std::size_t> all;
         if (ep.rank() == root)
-            all = sizes_of(call, "sizes", sizes, ranks_of(ep));
-        check_blocks(call, in, all);
+            all = sizes_of("sizes", sizes, ep);
+        check_blocks(in, all);
         const layout_of_blocks parts(all, 1);
         scatterv(ep, in, parts.sizes_of, parts.offsets, out, size, root);
     });
@@ -299,11 +263,10 @@ int fult_comm_scatterv(fult_comm_endpoint_t handle, const void *in, const size_t
 
 int fult_comm_allgatherv(fult_comm_endpoint_t handle, const void *in, size_t size, void *out,
                          const size_t *sizes) {
-    constexpr const char *call = "fult_comm_allgatherv";
-    return perform(handle, call, [&](endpoint &ep) {
-        const auto all = sizes_of(call, "sizes", sizes, ranks_of(ep));
-        check_memory(call, in, 1, size);
-        check_blocks(call, out, all);
+    return perform(handle, __func__, [&](endpoint &ep) {
+        const auto all = sizes_of("sizes", sizes, ep);
+        check_memory(in, 1, size);
+        check_blocks(out, all);
         const layout_of_blocks parts(all, 1);
         allgatherv(ep, in, size, out, parts.sizes_of, parts.offsets);
     });
@@ -311,31 +274,30 @@ int fult_comm_allgatherv(fult_comm_endpoint_t handle, const void *in, size_t siz
 
 int fult_comm_reduce_scatter(fult_comm_endpoint_t handle, const void *in, void *out, const size_t *counts,
                              int type, int op) {
-    constexpr const char *call = "fult_comm_reduce_scatter";
-    return perform(handle, call, [&](endpoint &ep) {
+    return perform(handle, __func__, [&](endpoint &ep) {
         const combiner reduction = standard(type, op);
-        const auto all = sizes_of(call, "counts", counts, ranks_of(ep));
-        check_blocks(call, in, all, reduction.element);
-        check_memory(call, out, all[static_cast<std::size_t>(ep.rank())], reduction.element);
+        const auto all = sizes_of("counts", counts, ep);
+        check_blocks(in, all, reduction.element);
+        check_memory(out, all[static_cast<std::size_t>(ep.rank())], reduction.element);
         reduce_scatter(ep, in, out, all, reduction);
     });
 }
 
 int fult_comm_scan(fult_comm_endpoint_t handle, const void *in, void *out, size_t count, int type, int op) {
-    return perform(handle, "fult_comm_scan", [&](endpoint &ep) {
+    return perform(handle, __func__, [&](endpoint &ep) {
         const combiner reduction = standard(type, op);
-        check_memory("fult_comm_scan", in, count, reduction.element);
-        check_memory("fult_comm_scan", out, count, reduction.element);
+        check_memory(in, count, reduction.element);
+        check_memory(out, count, reduction.element);
         scan(ep, in, out, count, reduction);
     });
 }
 
 int fult_comm_exscan(fult_comm_endpoint_t handle, const void *in, void *out, size_t count, int type, int op) {
-    return perform(handle, "fult_comm_exscan", [&](endpoint &ep) {
+    return perform(handle, __func__, [&](endpoint &ep) {
         const combiner reduction = standard(type, op);
-        check_memory("fult_comm_exscan", in, count, reduction.element);
+        check_memory(in, count, reduction.element);
         if (ep.rank() != 0)
-            check_memory("fult_comm_exscan", out, count, reduction.element);
+            check_memory(out, count, reduction.element);
         exscan(ep, in, out, count, reduction);
     });
 }

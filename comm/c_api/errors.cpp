@@ -63,6 +63,8 @@ FULT_COLD int status_of_exception(const char *call) noexcept {
         throw;
     } catch (const error &e) {
         return set_status(status_of_code(code_of(e)), e.what());
+    } catch (const refusal &e) {
+        return reject_argument(call, e.what());
     } catch (const std::bad_alloc &) {
         return set_status(FULT_ERR_NO_MEMORY, call);
     } catch (const std::system_error &e) {

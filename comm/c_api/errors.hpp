@@ -12,7 +12,19 @@
 
 namespace fult::comm::detail {
 
+// An argument that is refused; the text lacks the call.
+struct refusal : std::invalid_argument {
+    using std::invalid_argument::invalid_argument;
+};
+
 constexpr const char *no_memory_given = "the memory is NULL, and its size is not 0";
+constexpr const char *no_list = "the list is NULL, and its length is not 0";
+// Memory of the caller. Throws refusal if it is NULL, and its size is not 0.
+template <class T> T *given(T *memory, std::size_t size, const char *text = no_memory_given) {
+    if (!memory && size != 0)
+        throw refusal(text);
+    return memory;
+}
 
 // Stores the text for fult_comm_error_text; returns the status. Out of line: the calling task may have been
 // moved to another thread during the call.

@@ -2,7 +2,6 @@
 #include <memory>
 #include <utility>
 
-#include "comm/c_api/objects.hpp"
 #include "comm/c_api/requests.hpp"
 
 using namespace fult::comm::detail;
@@ -23,9 +22,9 @@ constexpr const char *no_message = "there is no message";
 int fult_comm_mprobe(fult_comm_endpoint_t handle, int source, int64_t tag, fult_comm_message_t *message,
                      fult_comm_envelope *envelope) {
     if (!message)
-        return reject_argument("fult_comm_mprobe", no_place);
+        return reject_argument(__func__, no_place);
     *message = nullptr;
-    return perform(handle, "fult_comm_mprobe", [&](endpoint &ep) {
+    return perform(handle, __func__, [&](endpoint &ep) {
         auto room = std::make_unique<fult_comm_message>(); // first: a message that is taken is received
         room->object = ep.mprobe(source, tag);
         write_envelope(envelope, room->object.envelope());
@@ -36,9 +35,9 @@ int fult_comm_mprobe(fult_comm_endpoint_t handle, int source, int64_t tag, fult_
 int fult_comm_try_mprobe(fult_comm_endpoint_t handle, int source, int64_t tag, fult_comm_message_t *message,
                          fult_comm_envelope *envelope) {
     if (!message)
-        return reject_argument("fult_comm_try_mprobe", no_place);
+        return reject_argument(__func__, no_place);
     *message = nullptr;
-    return call_with(handle, "fult_comm_try_mprobe", [&](endpoint &ep) {
+    return call_with(handle, __func__, [&](endpoint &ep) {
         auto room = std::make_unique<fult_comm_message>();
         auto found = ep.try_mprobe(source, tag);
         if (!found)
@@ -51,9 +50,10 @@ int fult_comm_try_mprobe(fult_comm_endpoint_t handle, int source, int64_t tag, f
 }
 
 int fult_comm_mrecv(fult_comm_message_t *message, void *data, size_t size, fult_comm_envelope *envelope) {
-    if (!message || !*message || is_missing(data, size))
-        return reject_argument("fult_comm_mrecv", message && *message ? no_memory_given : no_message);
-    return status_of("fult_comm_mrecv", [&] {
+    if (!message || !*message)
+        return reject_argument(__func__, no_message);
+    return status_of(__func__, [&] {
+        given(data, size);
         const std::unique_ptr<fult_comm_message> one(std::exchange(*message, nullptr));
         write_envelope(envelope, one->object.recv(data, size));
         return int{FULT_SUCCESS};
@@ -61,13 +61,11 @@ int fult_comm_mrecv(fult_comm_message_t *message, void *data, size_t size, fult_
 }
 
 int fult_comm_imrecv(fult_comm_message_t *message, void *data, size_t size, fult_comm_request_t *request) {
-    if (!message || !*message || !request || is_missing(data, size))
-        return reject_argument("fult_comm_imrecv", !message || !*message ? no_message
-                                                   : request             ? no_memory_given
-                                                             : "there is no place for the request");
+    if (!message || !*message || !request)
+        return reject_argument(__func__, request ? no_message : no_place_for_request);
     *request = nullptr;
-    return status_of("fult_comm_imrecv", [&] {
-        *request = request_handle((*message)->object.irecv(data, size));
+    return status_of(__func__, [&] {
+        *request = request_handle((*message)->object.irecv(given(data, size), size));
         delete std::exchange(*message, nullptr);
         return int{FULT_SUCCESS};
     });

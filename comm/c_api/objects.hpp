@@ -46,7 +46,4 @@ template <class Body> int perform(fult_comm_endpoint_t handle, const char *call,
     });
 }
 
-// True if data is NULL and size is not 0.
-inline bool is_missing(const void *data, std::size_t size) noexcept { return !data && size != 0; }
-
 } // namespace fult::comm::detail

@@ -16,54 +16,40 @@ struct fult_comm_region {
 
 namespace {
 
-remote_region there(const fult_comm_remote_region &r) noexcept { return {r.rank, r.writable, r.id, r.size}; }
-
 template <class Memory>
 int make_region(const char *call, fult_comm_region_t *region, fult_comm_endpoint_t handle, Memory *base,
                 std::size_t size) noexcept {
-    if (!region || is_missing(base, size))
-        return reject_argument(call, region ? no_memory_given : "there is no place for the region");
+    if (!region)
+        return reject_argument(call, "there is no place for the region");
     return perform(handle, call, [&](endpoint &ep) {
-        *region = std::make_unique<fult_comm_region>(fult_comm_region{fult::comm::region(ep, base, size)})
+        *region = std::make_unique<fult_comm_region>(
+                      fult_comm_region{fult::comm::region(ep, given(base, size), size)})
                       .release();
         the_context()->left.fetch_add(1, std::memory_order_relaxed);
     });
 }
 
-// access(endpoint, region) throws or succeeds.
-template <class Access>
-int reach(const char *call, fult_comm_endpoint_t handle, const void *data, std::size_t size,
-          const fult_comm_remote_region *remote, const Access &access) noexcept {
-    if (!remote || is_missing(data, size))
-        return reject_argument(call, remote ? no_memory_given : "the remote region is NULL");
-    return perform(handle, call, [&](endpoint &ep) { access(ep, there(*remote)); });
-}
-// The same, returning a request.
-template <class Begin>
-int begin(const char *call, fult_comm_endpoint_t handle, const void *data, std::size_t size,
-          const fult_comm_remote_region *remote, fult_comm_request_t *request, const Begin &how) noexcept {
-    if (!request)
-        return reject_argument(call, "there is no place for the request");
-    *request = nullptr;
-    return reach(call, handle, data, size, remote,
-                 [&](endpoint &ep, const remote_region &r) { *request = request_handle(how(ep, r)); });
+remote_region there(const fult_comm_remote_region *r) {
+    if (!r)
+        throw refusal("the remote region is NULL");
+    return {r->rank, r->writable, r->id, r->size};
 }
 
 } // namespace
 
 int fult_comm_region_create(fult_comm_region_t *region, fult_comm_endpoint_t handle, void *base,
                             size_t size) {
-    return make_region("fult_comm_region_create", region, handle, base, size);
+    return make_region(__func__, region, handle, base, size);
 }
 
 int fult_comm_region_create_const(fult_comm_region_t *region, fult_comm_endpoint_t handle, const void *base,
                                   size_t size) {
-    return make_region("fult_comm_region_create_const", region, handle, base, size);
+    return make_region(__func__, region, handle, base, size);
 }
 
 int fult_comm_region_remote(fult_comm_region_t region, fult_comm_remote_region *remote) {
     if (!region || !remote)
-        return reject_argument("fult_comm_region_remote", "the region or the result pointer is NULL");
+        return reject_argument(__func__, "the region or the result pointer is NULL");
     const remote_region its = region->object.remote();
     *remote = {its.rank, its.writable, its.id, its.size};
     return FULT_SUCCESS;
@@ -71,7 +57,7 @@ int fult_comm_region_remote(fult_comm_region_t region, fult_comm_remote_region *
 
 int fult_comm_region_destroy(fult_comm_region_t gone) {
     if (!gone)
-        return reject_argument("fult_comm_region_destroy", "the region is NULL");
+        return reject_argument(__func__, "the region is NULL");
     delete gone;
     the_context()->left.fetch_sub(1, std::memory_order_release);
     return FULT_SUCCESS;
@@ -79,38 +65,39 @@ int fult_comm_region_destroy(fult_comm_region_t gone) {
 
 int fult_comm_put(fult_comm_endpoint_t handle, const void *data, size_t size,
                   const fult_comm_remote_region *to, size_t offset) {
-    return reach("fult_comm_put", handle, data, size, to,
-                 [&](endpoint &ep, const remote_region &r) { put(ep, data, size, r, offset); });
+    return perform(handle, __func__,
+                   [&](endpoint &ep) { put(ep, given(data, size), size, there(to), offset); });
 }
 
 int fult_comm_iput(fult_comm_endpoint_t handle, const void *data, size_t size,
                    const fult_comm_remote_region *to, size_t offset, fult_comm_request_t *request) {
-    return begin("fult_comm_iput", handle, data, size, to, request,
-                 [&](endpoint &ep, const remote_region &r) { return iput(ep, data, size, r, offset); });
+    return begin_request(handle, __func__, request,
+                         [&](endpoint &ep) { return iput(ep, given(data, size), size, there(to), offset); });
 }
 
 int fult_comm_put_signal(fult_comm_endpoint_t handle, const void *data, size_t size,
                          const fult_comm_remote_region *to, size_t offset, int64_t tag) {
-    return reach("fult_comm_put_signal", handle, data, size, to,
-                 [&](endpoint &ep, const remote_region &r) { put_signal(ep, data, size, r, offset, tag); });
+    return perform(handle, __func__,
+                   [&](endpoint &ep) { put_signal(ep, given(data, size), size, there(to), offset, tag); });
 }
 
 int fult_comm_iput_signal(fult_comm_endpoint_t handle, const void *data, size_t size,
                           const fult_comm_remote_region *to, size_t offset, int64_t tag,
                           fult_comm_request_t *request) {
-    return begin(
-        "fult_comm_iput_signal", handle, data, size, to, request,
-        [&](endpoint &ep, const remote_region &r) { return iput_signal(ep, data, size, r, offset, tag); });
+    return begin_request(handle, __func__, request, [&](endpoint &ep) {
+        return iput_signal(ep, given(data, size), size, there(to), offset, tag);
+    });
 }
 
 int fult_comm_get(fult_comm_endpoint_t handle, void *data, size_t size, const fult_comm_remote_region *from,
                   size_t offset) {
-    return reach("fult_comm_get", handle, data, size, from,
-                 [&](endpoint &ep, const remote_region &r) { get(ep, data, size, r, offset); });
+    return perform(handle, __func__,
+                   [&](endpoint &ep) { get(ep, given(data, size), size, there(from), offset); });
 }
 
 int fult_comm_iget(fult_comm_endpoint_t handle, void *data, size_t size, const fult_comm_remote_region *from,
                    size_t offset, fult_comm_request_t *request) {
-    return begin("fult_comm_iget", handle, data, size, from, request,
-                 [&](endpoint &ep, const remote_region &r) { return iget(ep, data, size, r, offset); });
+    return begin_request(handle, __func__, request, [&](endpoint &ep) {
+        return iget(ep, given(data, size), size, there(from), offset);
+    });
 }

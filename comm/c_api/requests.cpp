@@ -1,8 +1,6 @@
 // Requests.
 #include "comm/c_api/requests.hpp"
 
-#include "comm/c_api/objects.hpp"
-
 using namespace fult::comm::detail;
 using fult::comm::endpoint;
 using fult::comm::request;
@@ -18,63 +16,51 @@ int take_result(const char *call, fult_comm_request_t &r, fult_comm_envelope *en
     });
 }
 
-constexpr const char *no_place_for_request = "there is no place for the request";
-constexpr const char *no_list = "the list is NULL, and its length is not 0";
-
 } // namespace
 
 int fult_comm_isend(fult_comm_endpoint_t handle, const void *data, size_t size, int destination, int64_t tag,
                     fult_comm_request_t *request) {
-    if (!request || is_missing(data, size))
-        return reject_argument("fult_comm_isend", request ? no_memory_given : no_place_for_request);
-    *request = nullptr;
-    return perform(handle, "fult_comm_isend",
-                   [&](endpoint &ep) { *request = request_handle(ep.isend(data, size, destination, tag)); });
+    return begin_request(handle, __func__, request,
+                         [&](endpoint &ep) { return ep.isend(given(data, size), size, destination, tag); });
 }
 
 int fult_comm_issend(fult_comm_endpoint_t handle, const void *data, size_t size, int destination, int64_t tag,
                      fult_comm_request_t *request) {
-    if (!request || is_missing(data, size))
-        return reject_argument("fult_comm_issend", request ? no_memory_given : no_place_for_request);
-    *request = nullptr;
-    return perform(handle, "fult_comm_issend",
-                   [&](endpoint &ep) { *request = request_handle(ep.issend(data, size, destination, tag)); });
+    return begin_request(handle, __func__, request,
+                         [&](endpoint &ep) { return ep.issend(given(data, size), size, destination, tag); });
 }
 
 int fult_comm_irecv(fult_comm_endpoint_t handle, void *data, size_t size, int source, int64_t tag,
                     fult_comm_request_t *request) {
-    if (!request || is_missing(data, size))
-        return reject_argument("fult_comm_irecv", request ? no_memory_given : no_place_for_request);
-    *request = nullptr;
-    return perform(handle, "fult_comm_irecv",
-                   [&](endpoint &ep) { *request = request_handle(ep.irecv(data, size, source, tag)); });
+    return begin_request(handle, __func__, request,
+                         [&](endpoint &ep) { return ep.irecv(given(data, size), size, source, tag); });
 }
 
 int fult_comm_test(fult_comm_request_t *one, fult_comm_envelope *envelope) {
     if (!one)
-        return reject_argument("fult_comm_test", no_place_for_request);
+        return reject_argument(__func__, no_place_for_request);
     if (request_state *p = target_of(*one); p && !p->is_complete()) {
         p->device->progress_fairly();
         if (!p->is_complete())
             return FULT_ERR_BUSY;
     }
-    return take_result("fult_comm_test", *one, envelope);
+    return take_result(__func__, *one, envelope);
 }
 
 int fult_comm_wait(fult_comm_request_t *one, fult_comm_envelope *envelope) {
     if (!one)
-        return reject_argument("fult_comm_wait", no_place_for_request);
-    return take_result("fult_comm_wait", *one, envelope);
+        return reject_argument(__func__, no_place_for_request);
+    return take_result(__func__, *one, envelope);
 }
 
 int fult_comm_wait_all(fult_comm_request_t *all, size_t count, fult_comm_envelope *envelopes, int *results) {
-    if (is_missing(all, count))
-        return reject_argument("fult_comm_wait_all", no_list);
+    if (!all && count != 0)
+        return reject_argument(__func__, no_list);
     await_all(count, [&](std::size_t i) { return target_of(all[i]); });
     int first = FULT_SUCCESS;
     std::string text;
     for (std::size_t i = 0; i < count; ++i) {
-        const int result = take_result("fult_comm_wait_all", all[i], envelopes ? &envelopes[i] : nullptr);
+        const int result = take_result(__func__, all[i], envelopes ? &envelopes[i] : nullptr);
         if (results)
             results[i] = result;
         if (first == FULT_SUCCESS && result != FULT_SUCCESS) {
@@ -86,10 +72,10 @@ int fult_comm_wait_all(fult_comm_request_t *all, size_t count, fult_comm_envelop
 }
 
 int fult_comm_wait_any(fult_comm_request_t *all, size_t count, size_t *index, fult_comm_envelope *envelope) {
-    if (is_missing(all, count) || !index)
-        return reject_argument("fult_comm_wait_any", index ? no_list : "there is no place for the index");
+    if ((!all && count != 0) || !index)
+        return reject_argument(__func__, index ? no_list : "there is no place for the index");
     *index = await_any(count, [&](std::size_t i) { return target_of(all[i]); });
-    return *index == count ? int{FULT_SUCCESS} : take_result("fult_comm_wait_any", all[*index], envelope);
+    return *index == count ? int{FULT_SUCCESS} : take_result(__func__, all[*index], envelope);
 }
 
 int fult_comm_cancel(fult_comm_request_t one) {

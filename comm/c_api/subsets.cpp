@@ -11,12 +11,11 @@ int fult_comm_endpoint_subset(fult_comm_endpoint_t *made, fult_comm_endpoint_t p
     constexpr const char *call = "fult_comm_endpoint_subset";
     if (!the_context())
         return reject_without_context();
-    if (!made || is_missing(ranks, count))
-        return reject_argument(call, made ? "the list is NULL, and its length is not 0"
-                                          : "there is no place for the endpoint");
+    if (!made)
+        return reject_argument(call, "there is no place for the endpoint");
     return perform(parent, call, [&](endpoint &ep) {
         *made = std::make_unique<fult_comm_endpoint>(
-                    ep.subset({ranks, count}, tag, endpoint_options_of(attr, call)))
+                    ep.subset({given(ranks, count, no_list), count}, tag, endpoint_options_of(attr, call)))
                     .release();
         the_context()->left.fetch_add(1, std::memory_order_relaxed);
     });

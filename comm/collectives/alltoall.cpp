@@ -35,13 +35,12 @@ void alltoall_bruck(collective_call &call, const void *in, void *out, std::size_
 
 // Pairwise: in each step every rank sends to one and receives from one.
 template <class Out, class In>
-void alltoall_pairwise(collective_call &call, const Out &out_of, const In &in_of) {
+void alltoall_pairwise(collective_call &call, const Out &going, const In &coming) {
+    copy_bytes(coming(call.rank()).data(), going(call.rank()).data(), going(call.rank()).size());
     for (int step = 1; step < call.size(); ++step) {
         const int to = call.neighbour(step), from = call.neighbour(-step);
         FULT_ASSERT(to != call.rank() && from != call.rank());
-        const auto out = out_of(static_cast<std::size_t>(to));
-        const auto in = in_of(static_cast<std::size_t>(from));
-        call.exchange(out.data(), out.size(), to, in.data(), in.size(), from);
+        call.exchange(going(to).data(), going(to).size(), to, coming(from).data(), coming(from).size(), from);
     }
 }
 
@@ -49,15 +48,10 @@ void alltoall_pairwise(collective_call &call, const Out &out_of, const In &in_of
 
 void alltoall(endpoint &ep, const void *in, void *out, std::size_t block, std::uint32_t sequence) {
     collective_call call(ep, collective::alltoall, sequence);
-    if (block <= max_bruck_block && call.size() > max_pairwise_ranks) {
+    if (block <= max_bruck_block && call.size() > max_pairwise_ranks)
         alltoall_bruck(call, in, out, block);
-        return;
-    }
-    const auto own = static_cast<std::size_t>(call.rank()) * block;
-    copy_bytes(offset(out, own), offset(in, own), block);
-    alltoall_pairwise(
-        call, [&](std::size_t rank) { return std::span<const std::byte>(offset(in, rank * block), block); },
-        [&](std::size_t rank) { return std::span<std::byte>(offset(out, rank * block), block); });
+    else
+        alltoall_pairwise(call, blocks_of(in, block), blocks_of(out, block));
 }
 
 void alltoallv(endpoint &ep, const void *in, sizes in_sizes, sizes in_offsets, void *out, sizes out_sizes,
@@ -66,15 +60,8 @@ void alltoallv(endpoint &ep, const void *in, sizes in_sizes, sizes in_offsets, v
     call.check_each("alltoallv", in_sizes, in_offsets);
     call.check_each("alltoallv", out_sizes, out_offsets);
     const auto rank = static_cast<std::size_t>(call.rank());
-    const auto going = [&](std::size_t to) {
-        return std::span<const std::byte>(offset(in, in_offsets[to]), in_sizes[to]);
-    };
-    const auto coming = [&](std::size_t from) {
-        return std::span<std::byte>(offset(out, out_offsets[from]), out_sizes[from]);
-    };
     check_fits("alltoallv", "what this rank has for itself (bytes)", in_sizes[rank], out_sizes[rank]);
-    copy_bytes(coming(rank).data(), going(rank).data(), going(rank).size());
-    alltoall_pairwise(call, going, coming);
+    alltoall_pairwise(call, blocks_of(in, in_sizes, in_offsets), blocks_of(out, out_sizes, out_offsets));
 }
 
 void alltoallv(endpoint &ep, const void *in, sizes in_counts, void *out, sizes out_counts,

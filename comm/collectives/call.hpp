@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <span>
 
 #include <fult/comm/collectives.hpp>
 #include <fult/detail/assertion.hpp>
@@ -94,9 +95,6 @@ class scratch {
     alignas(64) std::byte own_[256];
 };
 
-// The root's parts to all others, and its own to `out`.
-void scatter_parts(collective_call &call, const void *in, sizes sizes_of, sizes offsets, void *out,
-                   std::size_t size, int root, std::uint32_t round);
 // Reduces `sum`, which holds this rank's values; the result is the root's.
 void reduce_at(int root, collective_call &call, void *sum, std::size_t count, const combiner &reduction);
 inline void combine(const combiner &reduction, void *accumulated, const void *other, bool other_first,
@@ -113,6 +111,32 @@ inline void copy_bytes(void *to, const void *from, std::size_t size) noexcept {
 inline std::byte *offset(void *base, std::size_t by) noexcept { return static_cast<std::byte *>(base) + by; }
 inline const std::byte *offset(const void *base, std::size_t by) noexcept {
     return static_cast<const std::byte *>(base) + by;
+}
+
+// The memory of each rank's block: of one size, in a row; or of these sizes, at these offsets.
+template <class Memory> auto blocks_of(Memory *base, std::size_t block) noexcept {
+    return [=](int rank) { return std::span(offset(base, static_cast<std::size_t>(rank) * block), block); };
+}
+template <class Memory> auto blocks_of(Memory *base, sizes sizes_of, sizes offsets) noexcept {
+    return [=](int rank) {
+        const auto i = static_cast<std::size_t>(rank);
+        return std::span(offset(base, offsets[i]), sizes_of[i]);
+    };
+}
+
+// The root's blocks to all others, and its own to `out`.
+template <class Blocks>
+void scatter_blocks(collective_call &call, const Blocks &block, void *out, std::size_t size, int root,
+                    std::uint32_t round = 0) {
+    if (call.rank() != root) {
+        call.recv(out, size, root, round);
+        return;
+    }
+    for (int distance = 1; distance < call.size(); ++distance) {
+        const int to = call.neighbour(distance);
+        call.send(block(to).data(), block(to).size(), to, round);
+    }
+    copy_bytes(out, block(root).data(), size);
 }
 
 } // namespace fult::comm::detail

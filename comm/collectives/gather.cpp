@@ -35,43 +35,41 @@ void gather_tree(collective_call &call, const void *in, void *out, std::size_t b
     copy_bytes(out, offset(all.data(), before), after);
 }
 
+// The root's blocks from all others, and its own from `in`.
+template <class Blocks>
+void gather_blocks(collective_call &call, const void *in, std::size_t size, const Blocks &block, int root) {
+    if (call.rank() != root) {
+        call.send(in, size, root);
+        return;
+    }
+    copy_bytes(block(root).data(), in, size);
+    for (int distance = 1; distance < call.size(); ++distance) {
+        const int from = call.neighbour(distance);
+        call.recv(block(from).data(), block(from).size(), from);
+    }
+}
+
 } // namespace
 
 void gather(endpoint &ep, const void *in, void *out, std::size_t block, int root, std::uint32_t sequence) {
     collective_call call(ep, collective::gather, sequence);
     call.check_root(root);
-    if (block < large_block) {
+    if (block < large_block)
         gather_tree(call, in, out, block, root);
-        return;
-    }
-    if (call.rank() != root) {
-        call.send(in, block, root);
-        return;
-    }
-    copy_bytes(offset(out, static_cast<std::size_t>(root) * block), in, block);
-    for (int distance = 1; distance < call.size(); ++distance) {
-        const int from = call.neighbour(distance);
-        call.recv(offset(out, static_cast<std::size_t>(from) * block), block, from);
-    }
+    else
+        gather_blocks(call, in, block, blocks_of(out, block), root);
 }
 
 void gatherv(endpoint &ep, const void *in, std::size_t size, void *out, sizes sizes_of, sizes offsets,
              int root, std::uint32_t sequence) {
     collective_call call(ep, collective::gatherv, sequence);
     call.check_root(root);
-    if (call.rank() != root) {
-        call.send(in, size, root);
-        return;
+    if (call.rank() == root) {
+        call.check_each("gatherv", sizes_of, offsets);
+        check_fits("gatherv", "what the root has for itself (bytes)", size,
+                   sizes_of[static_cast<std::size_t>(root)]);
     }
-    call.check_each("gatherv", sizes_of, offsets);
-    const auto own = static_cast<std::size_t>(root);
-    check_fits("gatherv", "what the root has for itself (bytes)", size, sizes_of[own]);
-    copy_bytes(offset(out, offsets[own]), in, size);
-    for (int distance = 1; distance < call.size(); ++distance) {
-        const int from = call.neighbour(distance);
-        const auto at = static_cast<std::size_t>(from);
-        call.recv(offset(out, offsets[at]), sizes_of[at], from);
-    }
+    gather_blocks(call, in, size, blocks_of(out, sizes_of, offsets), root);
 }
 
 } // namespace fult::comm::detail

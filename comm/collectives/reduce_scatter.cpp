@@ -41,7 +41,8 @@ void reduce_scatter(collective_call &call, const void *in, void *out, const layo
     scratch sum(all);
     copy_bytes(sum.data(), in, all);
     reduce_at(0, call, sum.data(), all / reduction.element, reduction);
-    scatter_parts(call, sum.data(), parts.sizes_of, parts.offsets, out, parts.sizes_of[own], 0, scattering);
+    scatter_blocks(call, blocks_of(sum.data(), parts.sizes_of, parts.offsets), out, parts.sizes_of[own], 0,
+                   scattering);
 }
 
 } // namespace

@@ -39,36 +39,13 @@ void scatter_tree(collective_call &call, const void *in, void *out, std::size_t 
 
 } // namespace
 
-void scatter_parts(collective_call &call, const void *in, sizes sizes_of, sizes offsets, void *out,
-                   std::size_t size, int root, std::uint32_t round) {
-    if (call.rank() != root) {
-        call.recv(out, size, root, round);
-        return;
-    }
-    for (int distance = 1; distance < call.size(); ++distance) {
-        const int to = call.neighbour(distance);
-        const auto at = static_cast<std::size_t>(to);
-        call.send(offset(in, offsets[at]), sizes_of[at], to, round);
-    }
-    copy_bytes(out, offset(in, offsets[static_cast<std::size_t>(root)]), size);
-}
-
 void scatter(endpoint &ep, const void *in, void *out, std::size_t block, int root, std::uint32_t sequence) {
     collective_call call(ep, collective::scatter, sequence);
     call.check_root(root);
-    if (block < large_part && call.size() > 2) {
+    if (block < large_part && call.size() > 2)
         scatter_tree(call, in, out, block, root);
-        return;
-    }
-    if (call.rank() != root) {
-        call.recv(out, block, root);
-        return;
-    }
-    for (int distance = 1; distance < call.size(); ++distance) {
-        const int to = call.neighbour(distance);
-        call.send(offset(in, static_cast<std::size_t>(to) * block), block, to);
-    }
-    copy_bytes(out, offset(in, static_cast<std::size_t>(root) * block), block);
+    else
+        scatter_blocks(call, blocks_of(in, block), out, block, root);
 }
 
 void scatterv(endpoint &ep, const void *in, sizes sizes_of, sizes offsets, void *out, std::size_t size,
@@ -80,7 +57,7 @@ void scatterv(endpoint &ep, const void *in, sizes sizes_of, sizes offsets, void 
         check_fits("scatterv", "what the root has for itself (bytes)", size,
                    sizes_of[static_cast<std::size_t>(root)]);
     }
-    scatter_parts(call, in, sizes_of, offsets, out, size, root, 0);
+    scatter_blocks(call, blocks_of(in, sizes_of, offsets), out, size, root);
 }
 
 } // namespace fult::comm::detail

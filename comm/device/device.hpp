@@ -82,11 +82,9 @@ class device final : unlock_hook {
     void progress_fairly() noexcept { progress_.progress_fairly(); }
     void pause() noexcept { progress_.pause(); }
     void wait(fult::detail::waiter &w) noexcept { progress_.wait(w); }
-    void wait(fult::detail::waiter &w, const operation &op) noexcept { progress_.wait(w, op); }
-    void wait(fult::detail::completion &ends, const fult::detail::waiting_for &wait) noexcept {
-        progress_.wait(ends, wait);
+    template <class End, class What> void wait(End &end, const What &what) noexcept {
+        progress_.wait(end, what);
     }
-    void wait(fult::detail::completion &ends, const operation &op) noexcept { progress_.wait(ends, op); }
     void resume_senders() noexcept { progress_.resume_senders(); }
     bool is_flushed() noexcept { return progress_.is_flushed(); }
     bool is_idle() noexcept { return progress_.is_idle(); }

@@ -137,13 +137,10 @@ bool endpoint_state::remove(receive &r) noexcept {
 std::optional<status> endpoint_state::peek(int source, std::int64_t tag) noexcept {
     std::optional<status> found;
     const match_pattern p = pattern(source, tag);
-    if (wildcards_)
-        wildcards_->peek(
-            p, [&](wildcard_item &m) { found = own(static_cast<unexpected_message &>(m).envelope); });
-    else
-        device.matches().peek(p.key, match_kind::message, [&](match_item &m) {
-            found = own(static_cast<unexpected_message &>(m).envelope);
-        });
+    const auto look = [&](match_item &m) {
+        found = own(static_cast<unexpected_message &>(static_cast<wildcard_item &>(m)).envelope);
+    };
+    wildcards_ ? wildcards_->peek(p, look) : device.matches().peek(p.key, match_kind::message, look);
     return found;
 }
 
@@ -159,25 +156,17 @@ unexpected_message *endpoint_state::take(int source, std::int64_t tag) noexcept 
 receive *endpoint_state::take_orphans(int gone) noexcept {
     if (!has_member(gone))
         return nullptr;
-    if (wildcards_)
-        return static_cast<receive *>(
-            wildcards_->remove_if(match_kind::receive, [&, alone = is_isolated()](wildcard_item &r) {
-                const int source = static_cast<receive &>(r).source;
-                return source == gone || (source == any_source && alone);
-            }));
-    return static_cast<receive *>(
-        static_cast<wildcard_item *>(device.matches().remove_if(match_kind::receive, [&](match_item &i) {
-            const auto &r = static_cast<receive &>(i);
-            return r.endpoint == this && (r.source == gone || is_collective_context);
-        })));
+    const bool alone = is_isolated();
+    return static_cast<receive *>(remove_if(match_kind::receive, [&](wildcard_item &r) {
+        const int source = static_cast<receive &>(r).source;
+        return source == gone || is_collective_context || (source == any_source && alone);
+    }));
 }
 
 std::size_t endpoint_state::waiting_receives() noexcept {
     std::size_t count = 0;
-    if (wildcards_)
-        return wildcards_->count(match_kind::receive);
-    device.matches().remove_if(match_kind::receive, [&](match_item &i) {
-        count += static_cast<receive &>(i).endpoint == this ? 1 : 0;
+    remove_if(match_kind::receive, [&](wildcard_item &) {
+        ++count;
         return false;
     });
     return count;
@@ -186,11 +175,8 @@ std::size_t endpoint_state::waiting_receives() noexcept {
 unexpected_message *endpoint_state::take_messages() noexcept {
     if (!matches())
         return nullptr;
-    match_item *first = wildcards_
-                            ? wildcards_->remove_if(match_kind::message, [](wildcard_item &) { return true; })
-                            : device.matches().remove_if(match_kind::message,
-                                                         [&](match_item &i) { return i.key >> 52 == id; });
-    return static_cast<unexpected_message *>(static_cast<wildcard_item *>(first));
+    return static_cast<unexpected_message *>(
+        remove_if(match_kind::message, [](wildcard_item &) { return true; }));
 }
 
 // Other deliveries ----------------------------------------------------------------------------------------------------
@@ -222,12 +208,8 @@ bool endpoint_state::deliver_to_self(const status &envelope, std::span<const std
 bool endpoint_state::deliver(const status &envelope, std::span<const std::byte> bytes) noexcept {
     if (options.delivery == delivery::handler)
         return is_after_end(envelope) || device.handlers().add(*this, envelope, bytes);
-    std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes.size()]);
-    if (!copy)
-        return false;
-    if (!bytes.empty())
-        std::memcpy(copy.get(), bytes.data(), bytes.size());
-    return deliver(envelope, copy);
+    std::unique_ptr<std::byte[]> copy = copy_of(bytes);
+    return copy && deliver(envelope, copy);
 }
 
 bool endpoint_state::deliver(const status &envelope, std::unique_ptr<std::byte[]> &bytes) noexcept {
@@ -291,15 +273,10 @@ void endpoint_state::release_messages() noexcept {
 
 ordered_message *endpoint_state::reserve(int source) noexcept {
     try {
-        std::deque<ordered_message> &line = ordered_[source];
-        try {
-            return &line.emplace_back();
-        } catch (const std::bad_alloc &) {
-            if (line.empty()) // an empty line would never be visited
-                ordered_.erase(source);
-            return nullptr;
-        }
+        return &ordered_[source].emplace_back();
     } catch (const std::bad_alloc &) {
+        if (const auto line = ordered_.find(source); line != ordered_.end() && line->second.empty())
+            ordered_.erase(line); // it would never be visited
         return nullptr;
     }
 }
@@ -309,11 +286,9 @@ bool endpoint_state::deliver_in_order(const status &envelope, std::span<const st
     bool in = false;
     if (!ordered_.contains(envelope.source)) {
         in = deliver(envelope, bytes);
-    } else if (std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes.size()]); copy) {
+    } else if (std::unique_ptr<std::byte[]> copy = copy_of(bytes)) {
         if (ordered_message *at = reserve(envelope.source)) {
             in = true;
-            if (!bytes.empty())
-                std::memcpy(copy.get(), bytes.data(), bytes.size());
             at->state = ordered_message::complete;
             at->envelope = envelope;
             at->bytes = std::move(copy);

@@ -130,15 +130,9 @@ class endpoint_state {
     // Calls f(const status &) for each unexpected message, with its source's number in the job, as a callback
     // of the matching. Slow.
     template <class F> void each_message(F f) noexcept {
-        if (wildcards_)
-            wildcards_->remove_if(match_kind::message, [&](wildcard_item &m) {
+        if (matches())
+            remove_if(match_kind::message, [&](wildcard_item &m) {
                 f(std::as_const(static_cast<unexpected_message &>(m).envelope));
-                return false;
-            });
-        else if (matches())
-            device.matches().remove_if(match_kind::message, [&](match_item &m) {
-                if (m.key >> 52 == id)
-                    f(std::as_const(static_cast<unexpected_message &>(m).envelope));
                 return false;
             });
     }
@@ -192,6 +186,13 @@ class endpoint_state {
     bool is_isolated() const noexcept;
     void release_messages() noexcept;
     match_pattern pattern(int source, std::int64_t tag) const noexcept;
+    // Removes the items of this endpoint, of that kind, for which pred is true, linked by match_item::next.
+    template <class P> wildcard_item *remove_if(match_kind kind, P pred) noexcept {
+        if (wildcards_)
+            return wildcards_->remove_if(kind, pred);
+        return static_cast<wildcard_item *>(device.matches().remove_if(
+            kind, [&](match_item &i) { return i.key >> 52 == id && pred(static_cast<wildcard_item &>(i)); }));
+    }
     bool has_early_ = false, needs_screening_;
     std::unique_ptr<wildcard_matcher> wildcards_;
     fult::detail::spin_lock queue_lock_;

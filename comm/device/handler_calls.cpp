@@ -1,6 +1,5 @@
 #include "comm/device/handler_calls.hpp"
 
-#include <cstring>
 #include <new>
 #include <utility>
 
@@ -75,9 +74,7 @@ void handler_calls::add_end(const endpoint_state &e, int rank, errc reason) noex
 bool handler_calls::add(const endpoint_state &e, const status &envelope,
                         std::span<const std::byte> bytes) noexcept {
     if (!current_ && !bytes.empty()) {
-        std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes.size()]);
-        if (copy)
-            std::memcpy(copy.get(), bytes.data(), bytes.size());
+        std::unique_ptr<std::byte[]> copy = copy_of(bytes);
         return copy && add(e, envelope, copy);
     }
     call *const c = new_call(e, envelope);

@@ -8,24 +8,18 @@
 namespace fult::comm::detail {
 
 one_sided::~one_sided() {
-    for (queue &each_queue : queues_)
-        for (outgoing_record *each = each_queue.first; each;) {
-            outgoing_record *const after = each->next;
-            if (each->form == outgoing_record::form_kind::reply)
-                delete static_cast<reply *>(each);
-            each = after;
-        }
+    for (queue &each : queues_)
+        while (outgoing_record *const o = each.take())
+            if (o->form == outgoing_record::form_kind::reply)
+                delete static_cast<reply *>(o);
     for (remote_access *each : remote_accesses_)
         delete each;
 }
 
 void one_sided::push(outgoing_record &o) noexcept {
     queue &queue = queue_of(o.rank);
-    FULT_ASSERT(queue.first != &o && (!queue.first || !queue.last->next), "the last of a line has no next");
-    waiting_ += queue.first ? 0 : 1;
-    o.next = nullptr;
-    (queue.first ? queue.last->next : queue.first) = &o;
-    queue.last = &o;
+    waiting_ += queue.empty() ? 1 : 0;
+    queue.append(o);
     mark_waiting();
     core_.sleep.interrupt();
 }
@@ -51,27 +45,22 @@ bool one_sided::step(outgoing_record &o) noexcept {
     return true;
 }
 
-bool one_sided::advance(int rank) noexcept {
-    queue &queue = queue_of(rank);
-    if (!queue.first)
-        return true;
-    while (queue.first) {
-        outgoing_record *const after = queue.first->next; // a successful step may free it
-        if (!step(*queue.first))
-            return false;
-        queue.first = after;
-    }
+void one_sided::advance(queue &queue) noexcept {
+    while (outgoing_record *const o = queue.take())
+        if (!step(*o)) { // a successful step may free it
+            queue.prepend(*o);
+            return;
+        }
     FULT_ASSERT(waiting_ != 0);
     --waiting_;
-    return true;
 }
 
 void one_sided::retry() noexcept {
     retry_signals();
     std::size_t left = waiting_;
-    for (std::size_t rank = 0; left != 0 && rank < queues_.size(); ++rank)
-        if (queues_[rank].first) {
-            advance(static_cast<int>(rank));
+    for (auto each = queues_.begin(); left != 0; ++each)
+        if (!each->empty()) {
+            advance(*each);
             --left;
         }
     mark_waiting();
@@ -81,16 +70,13 @@ void one_sided::retry() noexcept {
 // Ends everything of that rank, except its transfers: the transport drops those and reports it.
 void one_sided::fail(int rank) noexcept {
     queue &queue = queue_of(rank);
-    FULT_ASSERT(waiting_ != 0 || !queue.first);
-    waiting_ -= queue.first ? 1 : 0;
-    for (outgoing_record *each = std::exchange(queue.first, nullptr); each;) {
-        outgoing_record *const after = each->next;
+    FULT_ASSERT(waiting_ != 0 || queue.empty());
+    waiting_ -= queue.empty() ? 0 : 1;
+    while (outgoing_record *const each = queue.take())
         if (each->form == outgoing_record::form_kind::reply)
             delete static_cast<reply *>(each);
         else if (each->form == outgoing_record::form_kind::remote_access)
             release(static_cast<remote_access &>(*each));
-        each = after;
-    }
     for (remote_access *each = std::exchange(unsignaled_accesses_, nullptr); each;) {
         remote_access &s = *each;
         each = static_cast<remote_access *>(s.next);

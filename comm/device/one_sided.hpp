@@ -14,6 +14,7 @@
 #include <fult/detail/assertion.hpp>
 
 #include "comm/base/id_table.hpp"
+#include "comm/base/linked_queue.hpp"
 #include "comm/device/arrivals.hpp"
 #include "comm/device/one_sided_records.hpp"
 #include "comm/protocol/protocol_core.hpp"
@@ -123,17 +124,14 @@ class one_sided {
     std::size_t access_count() const noexcept { return accesses_.count(); }
 
   private:
-    struct queue {
-        outgoing_record *first = nullptr;
-        outgoing_record *last = nullptr;
-    };
+    using queue = linked_queue<outgoing_record, &outgoing_record::next>;
 
     void submit(outgoing_record &o) noexcept; // now, or when packets are available
     void push(outgoing_record &o) noexcept;
     void mark_waiting() noexcept { core_.waiting.set(waiting_part::one_sided, is_waiting()); }
     queue &queue_of(int rank) noexcept { return queues_[static_cast<std::size_t>(rank)]; }
-    bool is_queue_empty(int rank) const noexcept { return !queues_[static_cast<std::size_t>(rank)].first; }
-    bool advance(int rank) noexcept;        // true if all of it has been sent
+    bool is_queue_empty(int rank) const noexcept { return queues_[static_cast<std::size_t>(rank)].empty(); }
+    void advance(queue &queue) noexcept;
     bool step(outgoing_record &o) noexcept; // false: no free packet
 
     // The origin (origin.cpp):

@@ -33,7 +33,7 @@ void one_sided::begin(access &a) noexcept {
     if (a.size > core_.sends.eager_limit(a.rank) && limits.one_sided && (a.is_put || limits.stops_writes)) {
         a.registration.base = a.local;
         a.registration.size = a.size;
-        a.is_registered = a.is_direct = peer.route->register_memory_for(
+        a.is_registered = a.is_direct = peer.route->register_memory(
             a.registration, a.is_put ? access_rights::read : access_rights::write);
     }
     submit(a);

@@ -25,9 +25,8 @@ void one_sided::offer(region_state &r) {
     for (std::size_t i = 0; i < core_.transports.size() && i < 2; ++i) {
         r.registrations[i].base = r.base;
         r.registrations[i].size = r.size;
-        r.is_registered[i] =
-            r.size != 0 && core_.limits[i].one_sided && core_.limits[i].local_keys &&
-            core_.transports[i]->register_memory_for(r.registrations[i], access_rights::none);
+        r.is_registered[i] = r.size != 0 && core_.limits[i].one_sided && core_.limits[i].local_keys &&
+                             core_.transports[i]->register_memory(r.registrations[i], access_rights::none);
     }
 }
 

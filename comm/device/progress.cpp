@@ -161,23 +161,13 @@ void progress_engine::wait(fult::detail::completion &ends, const fult::detail::w
         ends.wait(wait);
 }
 
-namespace {
-
-fult::detail::waiting_for end_of(const operation &op) noexcept {
+fult::detail::waiting_for progress_engine::end_of(const operation &op) noexcept {
     return {nullptr, &op,
             [](const void *object, fult::detail::wait_text which, char *text, std::size_t size) noexcept {
                 const auto &its = *static_cast<const operation *>(object);
                 which == fult::detail::wait_text::kind ? describe_wait(its, text, size)
                                                        : describe_unreceived(its, text, size);
             }};
-}
-
-} // namespace
-
-void progress_engine::wait(fult::detail::waiter &w, const operation &op) noexcept { wait(w, end_of(op)); }
-
-void progress_engine::wait(fult::detail::completion &ends, const operation &op) noexcept {
-    wait(ends, end_of(op));
 }
 
 void progress_engine::pause() noexcept {

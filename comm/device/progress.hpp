@@ -59,11 +59,10 @@ class progress_engine final : public fult::detail::service {
     }
     // Waits for the grant; makes progress while nothing else is ready. May suspend.
     void wait(fult::detail::waiter &w, const fult::detail::waiting_for &wait = {}) noexcept;
-    // The same for the end of an operation, which reports describe.
-    void wait(fult::detail::waiter &w, const operation &op) noexcept;
-    // Both for ends that are outstanding.
+    // The same for ends that are outstanding.
     void wait(fult::detail::completion &ends, const fult::detail::waiting_for &wait) noexcept;
-    void wait(fult::detail::completion &ends, const operation &op) noexcept;
+    // Both for the end of an operation, which reports describe.
+    template <class End> void wait(End &end, const operation &op) noexcept { wait(end, end_of(op)); }
     // Yields, or waits briefly, while something is expected. May suspend.
     void pause() noexcept;
 
@@ -118,6 +117,7 @@ class progress_engine final : public fult::detail::service {
     };
 
     template <class Done> bool wait_awake(Done done) noexcept;
+    static fult::detail::waiting_for end_of(const operation &op) noexcept;
     bool lock_to_sleep() noexcept;
     bool transports_may_sleep() noexcept;
     // Under the lock:

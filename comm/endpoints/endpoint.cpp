@@ -77,10 +77,7 @@ void endpoint::send(const void *data, std::size_t size, int destination, std::in
     const std::uint32_t its_tag = state.check_destination("send", destination, tag);
     if (send_at_once(state, data, size, destination, its_tag))
         return;
-    blocking_send s;
-    describe_send(s, state, data, size, destination, its_tag);
-    if (s.carry_out(state.device) != errc::none)
-        throw_failure(s, "send");
+    blocking_send(state, data, size, destination, its_tag).carry_out(state.device, "send");
 }
 
 void endpoint::send(const void *data, std::size_t size, int destination, std::int64_t tag,
@@ -95,36 +92,26 @@ void endpoint::send(const void *data, std::size_t size, int destination, std::in
         failure = errc::retry;
         return;
     }
-    blocking_send s;
-    describe_send(s, state, data, size, destination, its_tag);
-    failure = s.carry_out(state.device);
+    failure = blocking_send(state, data, size, destination, its_tag).carry_out(state.device);
 }
 
 void endpoint::ssend(const void *data, std::size_t size, int destination, std::int64_t tag) {
     endpoint_state &state = state_of(*this, "ssend");
     const std::uint32_t its_tag = state.check_destination("ssend", destination, tag);
-    blocking_send s;
-    describe_send(s, state, data, size, destination, its_tag);
-    s.is_synchronous = true;
-    if (s.carry_out(state.device) != errc::none)
-        throw_failure(s, "ssend");
+    blocking_send(state, data, size, destination, its_tag, true).carry_out(state.device, "ssend");
 }
 
 void endpoint::ssend(const void *data, std::size_t size, int destination, std::int64_t tag,
                      errc &failure) noexcept {
     endpoint_state &state = state_of(*this, "ssend");
     const std::uint32_t its_tag = state.check_destination("ssend", destination, tag);
-    blocking_send s;
-    describe_send(s, state, data, size, destination, its_tag);
-    s.is_synchronous = true;
-    failure = s.carry_out(state.device);
+    failure = blocking_send(state, data, size, destination, its_tag, true).carry_out(state.device);
 }
 
 status endpoint::recv(void *data, std::size_t size, int source, std::int64_t tag) {
     endpoint_state &state = state_of(*this, "recv");
     state.check_source("recv", source, tag);
-    blocking_receive r;
-    describe_receive(r, state, data, size, source, tag);
+    blocking_receive r(state, data, size, source, tag);
     state.device.post(r);
     return r.result("recv");
 }
@@ -132,12 +119,9 @@ status endpoint::recv(void *data, std::size_t size, int source, std::int64_t tag
 status endpoint::recv(void *data, std::size_t size, int source, std::int64_t tag, errc &failure) noexcept {
     endpoint_state &state = state_of(*this, "recv");
     state.check_source("recv", source, tag);
-    blocking_receive r;
-    describe_receive(r, state, data, size, source, tag);
+    blocking_receive r(state, data, size, source, tag);
     state.device.post(r);
-    state.device.wait(r.done, r);
-    failure = r.failure;
-    return r.envelope;
+    return r.result(failure);
 }
 
 status endpoint::sendrecv(const void *out, std::size_t out_size, int destination, std::int64_t out_tag,
@@ -145,8 +129,7 @@ status endpoint::sendrecv(const void *out, std::size_t out_size, int destination
     endpoint_state &state = state_of(*this, "sendrecv");
     state.check_destination("sendrecv", destination, out_tag);
     state.check_source("sendrecv", source, in_tag);
-    blocking_receive r;
-    describe_receive(r, state, in, in_size, source, in_tag);
+    blocking_receive r(state, in, in_size, source, in_tag);
     state.device.post(r);
     try {
         send(out, out_size, destination, out_tag);
@@ -186,11 +169,7 @@ request endpoint::begin_send(const void *data, bool scattered, std::size_t size,
 request endpoint::irecv(void *data, std::size_t size, int source, std::int64_t tag) {
     endpoint_state &state = state_of(*this, "irecv");
     state.check_source("irecv", source, tag);
-    auto r = std::make_unique<receive_request>();
-    r->device = &state.device;
-    describe_receive(*r, state, data, size, source, tag);
-    state.device.post(*r);
-    return request(r.release());
+    return begin_receive(std::make_unique<receive_request>(), state, data, size, source, tag, false);
 }
 
 bool endpoint::enqueue(const void *data, std::size_t size, int destination, std::int64_t tag) {

@@ -30,12 +30,6 @@ auto await_message(endpoint_state &state, const char *call, int source, std::int
     }
 }
 
-void describe_taken(receive &r, endpoint_state &state, void *to, bool scattered, std::size_t size,
-                    const status &envelope) noexcept {
-    describe_receive(r, state, to, size, envelope.source, envelope.tag);
-    r.is_scattered = scattered;
-}
-
 endpoint_state &state_of_message(endpoint_state *state, const char *call) {
     fult::detail::check_not_forked();
     if (!state)
@@ -108,8 +102,7 @@ matched_message::~matched_message() {
 
 status matched_message::receive(void *to, bool scattered, std::size_t size) {
     endpoint_state &state = state_of_message(at_.get(), "matched_message::recv");
-    blocking_receive r;
-    describe_taken(r, state, to, scattered, size, envelope_);
+    blocking_receive r(state, to, size, envelope_.source, envelope_.tag, scattered);
     const std::shared_ptr<endpoint_state> keep = std::move(at_);
     state.device.post(r, *std::exchange(what_, nullptr));
     return r.result("matched_message::recv");
@@ -119,7 +112,8 @@ request matched_message::begin(void *to, bool scattered, std::size_t size) {
     endpoint_state &state = state_of_message(at_.get(), "matched_message::irecv");
     auto r = std::make_unique<receive_request>();
     r->device = &state.device;
-    describe_taken(*r, state, to, scattered, size, envelope_);
+    describe_receive(*r, state, to, size, envelope_.source, envelope_.tag);
+    r->is_scattered = scattered;
     const std::shared_ptr<endpoint_state> keep = std::move(at_);
     state.device.post(*r, *std::exchange(what_, nullptr));
     return request_pointer::of(r.release());
@@ -132,13 +126,10 @@ request matched_message::irecv(message_target &to, std::size_t size) { return be
 
 status matched_message::recv(void *data, std::size_t size, errc &failure) noexcept {
     endpoint_state &state = state_of_message(at_.get(), "matched_message::recv");
-    blocking_receive r;
-    describe_taken(r, state, data, false, size, envelope_);
+    blocking_receive r(state, data, size, envelope_.source, envelope_.tag);
     const std::shared_ptr<endpoint_state> keep = std::move(at_);
     state.device.post(r, *std::exchange(what_, nullptr));
-    state.device.wait(r.done, r);
-    failure = r.failure;
-    return r.envelope;
+    return r.result(failure);
 }
 
 } // namespace fult::comm

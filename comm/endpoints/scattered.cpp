@@ -17,7 +17,6 @@ struct pieces_send final : send_request {
         data = static_cast<const message_source *>(&from);
         is_scattered = true;
     }
-    void destroy() noexcept override { delete this; }
     static void *operator new(std::size_t size) { return ::operator new (size, std::align_val_t{64}); }
     static void operator delete(void *memory) noexcept { ::operator delete (memory, std::align_val_t{64}); }
 };
@@ -28,7 +27,6 @@ struct pieces_receive final : receive_request {
         data = static_cast<message_target *>(&to);
         is_scattered = true;
     }
-    void destroy() noexcept override { delete this; }
     static void *operator new(std::size_t size) { return ::operator new (size, std::align_val_t{64}); }
     static void operator delete(void *memory) noexcept { ::operator delete (memory, std::align_val_t{64}); }
 };
@@ -43,15 +41,6 @@ void send_copy(endpoint_state &state, const message_source &bytes, std::size_t s
     bytes.read(0, copy.get(), size);
     state.device.send_now(state, state.device.rank(), tag, copy.get(), size);
 }
-void send_pieces(endpoint_state &state, const message_source &from, std::size_t size, int destination,
-                 std::uint32_t tag, bool synchronous, const char *call) {
-    blocking_send s;
-    describe_send(s, state, &from, size, destination, tag);
-    s.is_scattered = true;
-    s.is_synchronous = synchronous;
-    if (s.carry_out(state.device) != errc::none)
-        throw_failure(s, call);
-}
 
 } // namespace
 
@@ -61,13 +50,13 @@ void endpoint::send(const message_source &from, std::size_t size, int destinatio
     if (is_copied(state, size, destination))
         send_copy(state, from, size, its_tag);
     else
-        send_pieces(state, from, size, destination, its_tag, false, "send");
+        blocking_send(state, &from, size, destination, its_tag, false, true).carry_out(state.device, "send");
 }
 
 void endpoint::ssend(const message_source &from, std::size_t size, int destination, std::int64_t tag) {
     endpoint_state &state = state_of(*this, "ssend");
     const std::uint32_t its_tag = state.check_destination("ssend", destination, tag);
-    send_pieces(state, from, size, destination, its_tag, true, "ssend");
+    blocking_send(state, &from, size, destination, its_tag, true, true).carry_out(state.device, "ssend");
 }
 
 request endpoint::isend(const message_source &from, std::size_t size, int destination, std::int64_t tag) {
@@ -87,9 +76,7 @@ request endpoint::issend(const message_source &from, std::size_t size, int desti
 status endpoint::recv(message_target &to, std::size_t size, int source, std::int64_t tag) {
     endpoint_state &state = state_of(*this, "recv");
     state.check_source("recv", source, tag);
-    blocking_receive r;
-    describe_receive(r, state, &to, size, source, tag);
-    r.is_scattered = true;
+    blocking_receive r(state, &to, size, source, tag, true);
     state.device.post(r);
     return r.result("recv");
 }
@@ -97,12 +84,7 @@ status endpoint::recv(message_target &to, std::size_t size, int source, std::int
 request endpoint::irecv(message_target &to, std::size_t size, int source, std::int64_t tag) {
     endpoint_state &state = state_of(*this, "irecv");
     state.check_source("irecv", source, tag);
-    auto r = std::make_unique<receive_request>();
-    r->device = &state.device;
-    describe_receive(*r, state, &to, size, source, tag);
-    r->is_scattered = true;
-    state.device.post(*r);
-    return request(r.release());
+    return begin_receive(std::make_unique<receive_request>(), state, &to, size, source, tag, true);
 }
 
 // Spans of buffers ----------------------------------------------------------------------------------------------------
@@ -145,10 +127,9 @@ request endpoint::irecv(std::span<const mutable_buffer> buffers, int source, std
     endpoint_state &state = state_of(*this, "irecv");
     state.check_source("irecv", source, tag);
     auto r = std::make_unique<pieces_receive>(buffers);
-    r->device = &state.device;
-    describe_receive(*r, state, r->data, piece_cursor<mutable_buffer>::total(buffers), source, tag);
-    state.device.post(*r);
-    return request(r.release());
+    void *const to = r->data;
+    return begin_receive(std::move(r), state, to, piece_cursor<mutable_buffer>::total(buffers), source, tag,
+                         true);
 }
 
 } // namespace fult::comm

@@ -116,7 +116,7 @@ outcome fabric_endpoint::start(transfer &t, bool is_write) noexcept {
     }
     if (destination(t.rank) == FI_ADDR_NOTAVAIL)
         return outcome::failed;
-    transfers_[static_cast<std::size_t>(t.rank)].add(t);
+    transfers_[static_cast<std::size_t>(t.rank)].unbegun.add(t);
     begin_pieces(t.rank);
     return outcome::done;
 }
@@ -126,15 +126,15 @@ outcome fabric_endpoint::write(transfer &t) noexcept { return start(t, true); }
 
 void fabric_endpoint::begin_pieces(int rank) noexcept {
     rank_transfers &transfers = transfers_[static_cast<std::size_t>(rank)];
-    while (transfers.first && transfers.has_room()) {
-        transfer &t = *transfers.first;
+    while (!transfers.unbegun.empty() && transfers.has_room()) {
+        auto &t = static_cast<transfer &>(*transfers.unbegun.first());
         if (!begin_piece(t))
             return;
         if (!piece_state(t).is_begun())
             continue;
-        transfers.take();
+        transfers.unbegun.take();
         if (piece_state(t).is_over()) // it failed before any piece of it was begun
-            abandon(t);
+            abandoned_.add(t);
     }
 }
 
@@ -194,8 +194,8 @@ bool fabric_endpoint::end_piece(fabric_operation *op, bool ok, event &e) noexcep
     const bool was_begun = state.is_begun();
     state.end(bytes, ok);
     if (!was_begun && state.is_begun()) { // it failed
-        FULT_ASSERT(transfers.first == t, "the others of the list have no pieces yet");
-        transfers.take();
+        FULT_ASSERT(transfers.unbegun.first() == t, "the others of the list have no pieces yet");
+        transfers.unbegun.take();
     }
     const bool is_over = state.is_over();
     if (is_over)
@@ -301,24 +301,16 @@ unsigned fabric_endpoint::poll(std::span<event> events) noexcept {
     if (std::exchange(stalled_, false)) [[unlikely]]
         for (std::size_t rank = 0; rank < transfers_.size(); ++rank)
             begin_pieces(static_cast<int>(rank));
-    if (early_begin_ == early_.size() && abandoned_ == nullptr) [[likely]]
+    if (early_begin_ == early_.size() && abandoned_.empty()) [[likely]]
         return read_queue(events, nullptr);
     unsigned count = 0;
     while (count < events.size() && early_begin_ < early_.size())
         events[count++] = early_[early_begin_++];
-    while (count < events.size() && abandoned_ != nullptr) {
-        work_request *const request =
-            std::exchange(abandoned_, static_cast<work_request *>(abandoned_->space.words[0]));
-        events[count++] = {event_kind::lost, request};
-    }
+    while (count < events.size() && !abandoned_.empty())
+        events[count++] = {event_kind::lost, abandoned_.take()};
     if (early_begin_ == early_.size())
         early_begin_ = 0, early_.clear();
     return count;
-}
-
-void fabric_endpoint::abandon(work_request &request) noexcept {
-    request.space.words[0] = abandoned_;
-    abandoned_ = &request;
 }
 
 // A piece that was begun has come to its end without success, and its record is abandoned.
@@ -327,7 +319,7 @@ void fabric_endpoint::abandon_piece(fabric_operation &op) noexcept {
     transfers_[static_cast<std::size_t>(op.rank)].count_end(op.bytes, false);
     piece_state(t).end(op.bytes, false);
     if (piece_state(t).is_over())
-        abandon(t);
+        abandoned_.add(t);
 }
 
 // The provider may go on with what is under way. But the memory of packets and of the buffers that reads go
@@ -337,22 +329,23 @@ void fabric_endpoint::forget(int rank) noexcept {
     ranks_[static_cast<std::size_t>(rank)] = FI_ADDR_NOTAVAIL;
     drain(nullptr); // operations that have ended are reported with their results
     rank_transfers &transfers = transfers_[static_cast<std::size_t>(rank)];
-    while (transfer *const t = transfers.take()) {
-        piece_state(*t).fail();
-        if (piece_state(*t).is_over())
-            abandon(*t);
+    while (!transfers.unbegun.empty()) {
+        auto &t = static_cast<transfer &>(*transfers.unbegun.take());
+        piece_state(t).fail();
+        if (piece_state(t).is_over())
+            abandoned_.add(t);
     }
     operations_.each_to(rank, [&](fabric_operation &op) {
         if (is_piece(op)) {
             abandon_piece(op);
         } else {
             fi_cancel(&endpoint_->fid, static_cast<work_request *>(&op));
-            abandon(*std::exchange(op.request, nullptr));
+            abandoned_.add(*std::exchange(op.request, nullptr));
         }
     });
 }
 
-bool fabric_endpoint::register_memory(memory &m) noexcept {
+bool fabric_endpoint::register_memory(memory &m, access_rights) noexcept {
     const std::uint64_t mode = static_cast<std::uint64_t>(info_->domain_attr->mr_mode);
     const std::uint64_t access =
         FI_SEND | FI_RECV | (limits_.one_sided ? FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE : 0);
@@ -390,7 +383,7 @@ void fabric_endpoint::deregister_memory(memory &m) noexcept {
 }
 
 bool fabric_endpoint::may_sleep() noexcept {
-    if (early_begin_ != early_.size() || abandoned_ != nullptr || stalled_)
+    if (early_begin_ != early_.size() || !abandoned_.empty() || stalled_)
         return false;
     if (descriptor_ < 0)
         return true;

@@ -37,7 +37,7 @@ class fabric_endpoint final : public transport {
     unsigned poll(std::span<event> events) noexcept override;
     bool has_advanced(int rank) noexcept override;
     void forget(int rank) noexcept override;
-    bool register_memory(memory &m) noexcept override;
+    bool register_memory(memory &m, access_rights) noexcept override;
     void deregister_memory(memory &m) noexcept override;
     int descriptor() const noexcept override { return descriptor_; }
     bool may_sleep() noexcept override;
@@ -59,7 +59,6 @@ class fabric_endpoint final : public transport {
     bool is_piece(const work_request &op) const noexcept {
         return op.kind == request_kind::transfer && !in_shared_memory_;
     }
-    void abandon(work_request &request) noexcept;
     void abandon_piece(fabric_operation &op) noexcept;
     bool completed(const fi_cq_msg_entry &entry, event &e) noexcept;
     bool failed(event &e, const transfer *suspect) noexcept;
@@ -86,7 +85,7 @@ class fabric_endpoint final : public transport {
     bool stalled_ = false;     // the provider lacked room for a piece
     std::vector<event> early_; // read from the queue outside poll
     std::size_t early_begin_ = 0;
-    work_request *abandoned_ = nullptr; // by forget; linked by their space, which the provider does not use
+    request_queue abandoned_; // by forget
     std::uint64_t write_flags_ = 0;
     bool in_shared_memory_ = false;
     int descriptor_ = -1;

@@ -72,9 +72,8 @@ class piece_state {
 
 // The transfers between this rank's memory and that of another one.
 struct rank_transfers {
-    transfer *first = nullptr; // not begun entirely, linked by their first words
-    transfer *last = nullptr;
-    unsigned active = 0; // pieces with the provider
+    request_queue unbegun; // or not begun entirely
+    unsigned active = 0;   // pieces with the provider
     std::size_t active_bytes = 0;
     bool advanced = false; // bytes have moved since that was asked for
 
@@ -89,21 +88,6 @@ struct rank_transfers {
         --active;
         active_bytes -= bytes;
         advanced = advanced || ok;
-    }
-
-    void add(transfer &t) noexcept {
-        t.space.words[0] = nullptr;
-        if (first)
-            last->space.words[0] = &t;
-        else
-            first = &t;
-        last = &t;
-    }
-    transfer *take() noexcept {
-        transfer *const t = first;
-        if (t)
-            first = static_cast<transfer *>(t->space.words[0]);
-        return t;
     }
 };
 

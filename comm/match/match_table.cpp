@@ -316,7 +316,7 @@ void match_table::grow_if_crowded() noexcept {
 
 // Calls f on each bucket that holds keys, locked; f unlocks it. Keys move only to successors, which are
 // visited later.
-template <class F> void match_table::each_bucket(F f) const noexcept {
+template <class F> void match_table::each_bucket(F f) noexcept {
     const auto visit = [&](const auto &self, const level &at, std::size_t index) -> void {
         bucket &b = at.buckets[index];
         fult::detail::spin_wait wait;
@@ -382,24 +382,6 @@ void match_table::prefetch_item(std::uint64_t key) const noexcept {
             __builtin_prefetch(item, 1); // a guess: it may be gone, which is harmless to a prefetch
             __builtin_prefetch(item + 64, 1);
         }
-}
-
-std::size_t match_table::count(kind k) const noexcept {
-    std::size_t n = 0;
-    each_bucket([&](bucket &b) {
-        const auto add = [&](const match_item *oldest) {
-            if (oldest->kind == k)
-                for (; oldest; oldest = oldest->next)
-                    ++n;
-        };
-        for (const match_item *each = b.more; each; each = each->chain)
-            add(each);
-        for (const entry &each : b.entries)
-            if (const match_item *const oldest = each.item())
-                add(oldest);
-        b.unlock();
-    });
-    return n;
 }
 
 std::size_t match_table::buckets() const noexcept { return current_.load(std::memory_order_acquire)->size(); }

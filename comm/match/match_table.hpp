@@ -69,8 +69,7 @@ class match_table {
     void prefetch(std::uint64_t key) const noexcept;
     void prefetch_item(std::uint64_t key) const noexcept;
 
-    std::size_t count(kind k) const noexcept; // slow; exact without concurrent calls
-    std::size_t buckets() const noexcept;     // of the current level
+    std::size_t buckets() const noexcept; // of the current level
 
   private:
     struct bucket;
@@ -85,7 +84,7 @@ class match_table {
     void grow_if_crowded() noexcept;
     bool peek_with(std::uint64_t key, kind k, visitor f, void *context) noexcept;
     match_item *remove_all(kind k, condition pred, void *context) noexcept;
-    template <class F> void each_bucket(F f) const noexcept;
+    template <class F> void each_bucket(F f) noexcept;
 
     static constexpr unsigned levels = 32;
 

@@ -329,9 +329,4 @@ wildcard_item *wildcard_matcher::remove_all(kind k, condition pred, void *contex
     return static_cast<wildcard_item *>(out);
 }
 
-std::size_t wildcard_matcher::count(kind k) const noexcept {
-    const std::lock_guard guard(lock_);
-    return k == kind::message ? messages_ : receives_[0] + receives_[1] + receives_[2] + receives_[3];
-}
-
 } // namespace fult::comm::detail

@@ -83,8 +83,6 @@ class wildcard_matcher {
             std::addressof(pred));
     }
 
-    std::size_t count(kind k) const noexcept;
-
   private:
     class index;
     using visitor = void (*)(void *, wildcard_item &);
@@ -97,7 +95,7 @@ class wildcard_matcher {
     bool peek_with(const match_pattern &pattern, visitor f, void *context) noexcept;
     wildcard_item *remove_all(kind k, condition pred, void *context) noexcept;
 
-    mutable fult::detail::spin_lock lock_;
+    fult::detail::spin_lock lock_;
     std::uint64_t posted_ = 0;
     std::array<std::size_t, 4> receives_{}; // by kind of list
     std::size_t messages_ = 0;

@@ -7,6 +7,7 @@
 #include <fult/detail/forked.hpp>
 
 #include "comm/device/endpoint_state.hpp"
+#include "comm/endpoints/calls.hpp"
 #include "comm/requests/request_state.hpp"
 
 namespace fult::comm {
@@ -17,10 +18,6 @@ namespace detail {
 
 struct offered_region : region_state {
     detail::device *device = nullptr;
-};
-
-struct request_access {
-    static request make(request_state *target) noexcept { return request(target); }
 };
 
 } // namespace detail
@@ -39,26 +36,8 @@ std::unique_ptr<offered_region> offer(const endpoint &ep, void *base, std::size_
     return made;
 }
 
-// Blocking calls: the operation and the waiter lie on the task's stack.
-struct blocking_access final : access {
-    fult::detail::waiter done;
-    blocking_access() noexcept {
-        finished = [](operation &op, callback_queue *) noexcept {
-            static_cast<blocking_access &>(op).done.grant();
-        };
-    }
-};
-
-struct access_request final : access, request_state {
-    access_request() noexcept {
-        op = this;
-        finished = [](operation &op, callback_queue *) noexcept {
-            static_cast<access_request &>(op).complete();
-        };
-    }
-    void destroy() noexcept override { delete this; }
-    bool cancel() noexcept override { return false; }
-};
+using blocking_access = blocking_operation<access>;
+using access_request = operation_request<access>;
 
 void carry_out(blocking_access &a, const char *call) {
     device &device = a.endpoint->device;
@@ -71,7 +50,7 @@ void carry_out(blocking_access &a, const char *call) {
 request begin(std::unique_ptr<access_request> a) {
     a->device = &a->endpoint->device;
     a->device->remote_memory().begin(*a);
-    return request_access::make(a.release());
+    return request_pointer::of(a.release());
 }
 
 } // namespace

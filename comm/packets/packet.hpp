@@ -21,11 +21,34 @@ struct work_request {
     request_kind kind;
 };
 
-// Header of a buffer, followed by the bytes. Buffers are allocated by packet_pool, aligned to cache lines.
+// Work requests that no provider has, oldest first: linked by the first word of their space.
+class request_queue {
+  public:
+    bool empty() const noexcept { return !first_; }
+    work_request *first() const noexcept { return first_; } // nullptr if empty
+    void add(work_request &request) noexcept {
+        request.space.words[0] = nullptr;
+        if (first_)
+            last_->space.words[0] = &request;
+        else
+            first_ = &request;
+        last_ = &request;
+    }
+    work_request *take() noexcept { // nullptr if empty
+        work_request *const request = first_;
+        if (request)
+            first_ = static_cast<work_request *>(request->space.words[0]);
+        return request;
+    }
+
+  private:
+    work_request *first_ = nullptr, *last_ = nullptr;
+};
+
+// Header of a buffer, followed by the bytes. Buffers are allocated by packet_buffers, aligned to cache lines.
 struct alignas(64) packet : work_request {
     std::uint32_t size = 0;     // bytes in use: to be sent, or received
     std::uint32_t capacity = 0; // bytes of the buffer
-    std::uint32_t home = 0;     // the part of the pool that it belongs to
     int rank = -1;              // destination
     std::uint32_t handled = 0;  // bytes handled, of a received packet that waits for memory (device.hpp)
     void *descriptor[2] = {};   // of its memory, for each transport that requires registered memory

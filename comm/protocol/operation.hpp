@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <span>
 
 #include <fult/comm/layout.hpp>
@@ -106,6 +108,14 @@ struct send_operation : operation {
     send_operation *next = nullptr;
     send_operation() noexcept { type = operation_kind::send; }
 };
+
+// nullptr: no memory.
+inline std::unique_ptr<std::byte[]> copy_of(std::span<const std::byte> bytes) noexcept {
+    std::unique_ptr<std::byte[]> copy(new (std::nothrow) std::byte[bytes.size()]);
+    if (copy && !bytes.empty())
+        std::memcpy(copy.get(), bytes.data(), bytes.size());
+    return copy;
+}
 
 // The bytes of a send, and of a receive, from `offset` on.
 inline void read_bytes(const send_operation &s, std::size_t offset, std::byte *to,

@@ -1,71 +1,57 @@
 #include "comm/protocol/packet_buffers.hpp"
 
 #include <algorithm>
-#include <new>
-
-#include <fult/detail/assertion.hpp>
+#include <stdexcept>
+#include <string>
 
 namespace fult::comm::detail {
+namespace {
+
+constexpr std::size_t cache_line = 64;
+constexpr std::size_t packets_of_slab = 64, max_receiving = 64;
+
+// If the heads were a page apart, all would map to the same few cache sets.
+std::size_t stride_of(std::size_t capacity) noexcept {
+    const std::size_t stride = (sizeof(packet) + capacity + cache_line - 1) & ~(cache_line - 1);
+    return stride % 4096 == 0 ? stride + cache_line : stride;
+}
+
+} // namespace
 
 packet_buffers::packet_buffers(device_core &core)
-    : core_(core), pool_(pool_options()), unposted_(core.transports.size()) {
+    : core_(core),
+      stride_(stride_of(core.settings.packet_size)),
+      maximum_(core.settings.packets),
+      unposted_(core.transports.size()) {
+    slabs_.reserve((maximum_ + packets_of_slab - 1) / packets_of_slab);
     post_first();
 }
 
 packet_buffers::~packet_buffers() { end_transports(); }
 
 void packet_buffers::end_transports() noexcept {
-    for (auto &[index, m] : slabs_)
-        core_.transports[index]->deregister_memory(m);
-    slabs_.clear();
+    for (slab &each : slabs_)
+        deregister_memory(each);
     core_.transports.clear();
-}
-
-packet_pool_options packet_buffers::pool_options() {
-    packet_pool_options pool;
-    pool.capacity = core_.settings.packet_size;
-    pool.packets = core_.settings.packets;
-    pool.reserve = std::clamp<std::size_t>(core_.settings.packets / 4, 1, 64);
-    pool.slab = std::min<std::size_t>(core_.settings.packets, 64);
-    pool.register_memory = [this](void *base, std::size_t size, void *(&descriptor)[2]) {
-        return register_slab(base, size, descriptor);
-    };
-    return pool;
-}
-
-// For each transport, the packets hold its own descriptor of the slab's memory.
-bool packet_buffers::register_slab(void *base, std::size_t size, void *(&descriptor)[2]) noexcept {
-    for (std::size_t i = 0; i < core_.transports.size(); ++i) {
-        if (!core_.limits[i].local_keys)
-            continue;
-        memory m;
-        m.base = base;
-        m.size = size;
-        if (!core_.transports[i]->register_memory_for(m, access_rights::none))
-            return false;
-        descriptor[i] = m.descriptor;
-        try {
-            slabs_.push_back({i, m});
-        } catch (const std::bad_alloc &) {
-            core_.transports[i]->deregister_memory(m);
-            return false;
-        }
-    }
-    return true;
 }
 
 void packet_buffers::post_first() {
     const std::size_t transports = core_.transports.size();
-    const std::size_t each =
-        std::max<std::size_t>(1, pool_.in_reserve() / std::max<std::size_t>(1, transports));
+    const std::size_t receiving = std::clamp<std::size_t>(maximum_ / 4, 1, max_receiving);
     for (std::size_t i = 0; i < transports; ++i) {
-        unposted_[i].reserve(each);
-        for (std::size_t k = 0; k < each; ++k) {
-            packet *p = pool_.take_for_receiving();
+        const std::size_t count = std::max<std::size_t>(1, receiving / transports);
+        unposted_[i].reserve(count);
+        for (std::size_t k = 0; k < count; ++k) {
+            packet *const p = take();
+            if (!p && made_ == 0)
+                throw std::runtime_error(
+                    "fult-comm: no memory for " + std::to_string(packets_of_slab) + " packets of " +
+                    std::to_string(core_.settings.packet_size) +
+                    " bytes, or it could not be registered; remedy: fewer or smaller packets, or a higher "
+                    "limit of locked memory (ulimit -l)");
             if (!p)
                 return;
             p->kind = request_kind::receive;
-            p->capacity = static_cast<std::uint32_t>(core_.settings.packet_size);
             post(*p, i);
         }
     }
@@ -80,6 +66,54 @@ void packet_buffers::post_rest(std::size_t to) noexcept {
     std::vector<packet *> &rest = unposted_[to];
     while (!rest.empty() && core_.transports[to]->post(*rest.back()) == outcome::done)
         rest.pop_back();
+}
+
+// More free packets. Returns false if there is no memory, or their number is reached: as soon as memory
+// cannot be registered.
+bool packet_buffers::make_slab() noexcept {
+    const std::size_t count = std::min(packets_of_slab, maximum_ - made_);
+    slab s;
+    if (count != 0)
+        s.bytes.reset(static_cast<std::byte *>(::operator new(count *stride_, page, std::nothrow)));
+    if (!s.bytes) // there may be memory later
+        return false;
+    if (!register_memory(s, count * stride_)) {
+        maximum_ = made_;
+        return false;
+    }
+    for (std::size_t i = count; i-- > 0;) { // the first one is taken first
+        packet *const p = ::new (s.bytes.get() + i * stride_) packet{};
+        p->capacity = static_cast<std::uint32_t>(core_.settings.packet_size);
+        p->descriptor[0] = s.registered[0].descriptor;
+        p->descriptor[1] = s.registered[1].descriptor;
+        give(*p);
+    }
+    made_ += count;
+    FULT_ASSERT(slabs_.size() < slabs_.capacity() && made_ <= maximum_);
+    slabs_.push_back(std::move(s));
+    return true;
+}
+
+// With each transport that needs it.
+bool packet_buffers::register_memory(slab &s, std::size_t size) noexcept {
+    for (std::size_t i = 0; i < core_.transports.size(); ++i) {
+        if (!core_.limits[i].local_keys)
+            continue;
+        s.registered[i].base = s.bytes.get();
+        s.registered[i].size = size;
+        s.is_registered[i] = core_.transports[i]->register_memory(s.registered[i], access_rights::none);
+        if (!s.is_registered[i]) {
+            deregister_memory(s);
+            return false;
+        }
+    }
+    return true;
+}
+
+void packet_buffers::deregister_memory(slab &s) noexcept {
+    for (std::size_t i = 0; i < core_.transports.size(); ++i)
+        if (std::exchange(s.is_registered[i], false))
+            core_.transports[i]->deregister_memory(s.registered[i]);
 }
 
 } // namespace fult::comm::detail

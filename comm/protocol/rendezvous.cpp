@@ -36,7 +36,7 @@ bool rendezvous::offer(send_operation &s) noexcept {
     if (core_.limits_of(peer).one_sided && !s.is_scattered && s.size != 0) {
         s.registration.base = const_cast<void *>(s.data);
         s.registration.size = s.size;
-        s.is_registered = peer.route->register_memory_for(s.registration, access_rights::read);
+        s.is_registered = peer.route->register_memory(s.registration, access_rights::read);
     }
     return true;
 }
@@ -159,7 +159,7 @@ bool rendezvous::begin_transfer(receive &r, const rts_body &rts) noexcept {
     if (limits.local_keys) {
         r.registration.base = r.data;
         r.registration.size = rts.size;
-        if (!peer.route->register_memory_for(r.registration, access_rights::none))
+        if (!peer.route->register_memory(r.registration, access_rights::none))
             return false;
         r.is_registered = true;
         r.data_transfer.descriptor = r.registration.descriptor;

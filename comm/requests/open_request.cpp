@@ -13,8 +13,6 @@ struct manual_request final : request_state, operation {
         device = &owner;
         op = this;
     }
-    void destroy() noexcept override { delete this; }
-    bool cancel() noexcept override { return false; }
 };
 
 } // namespace

@@ -50,8 +50,6 @@ namespace {
 // Target of all requests whose message was sent before isend returned: they need no state.
 struct immediate_request final : request_state {
     immediate_request() noexcept { watcher.store(finished_mark(), std::memory_order_relaxed); }
-    void destroy() noexcept override {}
-    bool cancel() noexcept override { return false; }
 };
 immediate_request sent;
 
@@ -63,13 +61,13 @@ void request_pointer::prefetch(const request &r) noexcept {
 }
 
 void drop(request_state *p) noexcept {
-    if (!p || fult::detail::in_forked_child())
+    if (!p || p == &sent || fult::detail::in_forked_child())
         return;
     if (!p->is_complete())
         fult::detail::misuse("request",
                              "destroyed before it was complete, while the message still uses its buffer; "
                              "wait for it, or cancel it and wait");
-    p->destroy();
+    delete p;
 }
 
 } // namespace detail
@@ -93,52 +91,35 @@ std::optional<status> request::test() {
     return wait();
 }
 
-void request::await() const noexcept {
-    request_state &p = *target_;
-    if (!p.is_complete()) {
+// Waits until the target is complete. Gives it up; nullptr if the result is envelope_.
+request_state *request::take() noexcept {
+    fult::detail::check_not_forked();
+    if (target_ && !target_->is_complete()) {
         fult::detail::completion end(1);
-        if (p.watch(end))
-            p.device->wait(end, *p.op);
+        if (target_->watch(end))
+            target_->device->wait(end, *target_->op);
     }
-    FULT_ASSERT(p.is_complete() && p.op);
+    request_state *const p = std::exchange(target_, nullptr);
+    FULT_ASSERT(!p || p->is_complete());
+    if (p == &detail::sent)
+        return nullptr;
+    envelope_ = {};
+    return p;
 }
 
-namespace {
-
-struct destroyer {
-    void operator()(request_state *p) const noexcept { p->destroy(); }
-};
-
-} // namespace
-
 status request::wait() {
-    fult::detail::check_not_forked();
-    if (!target_)
-        return {};
-    if (target_ == &detail::sent) {
-        target_ = nullptr;
+    const std::unique_ptr<request_state> done(take());
+    if (!done)
         return envelope_;
-    }
-    await();
-    const std::unique_ptr<request_state, destroyer> owned(std::exchange(target_, nullptr));
-    if (owned->op->failure != errc::none)
-        throw_failure(*owned->op, "wait");
-    return owned->op->envelope;
+    if (done->op->failure != errc::none)
+        throw_failure(*done->op, "wait");
+    return done->op->envelope;
 }
 
 status request::wait(errc &failure) noexcept {
-    fult::detail::check_not_forked();
-    failure = errc::none;
-    if (!target_)
-        return {};
-    if (target_ == &detail::sent) {
-        target_ = nullptr;
-        return envelope_;
-    }
-    await();
-    const std::unique_ptr<request_state, destroyer> owned(std::exchange(target_, nullptr));
-    failure = owned->op->failure;
-    return owned->op->envelope;
+    const std::unique_ptr<request_state> done(take());
+    failure = done ? done->op->failure : errc::none;
+    return done ? done->op->envelope : envelope_;
 }
 
 std::optional<status> request::test(errc &failure) noexcept {

@@ -32,8 +32,7 @@ struct request_state {
     request_state(const request_state &) = delete;
     request_state &operator=(const request_state &) = delete;
     virtual ~request_state() = default;
-    virtual void destroy() noexcept = 0;
-    virtual bool cancel() noexcept = 0;
+    virtual bool cancel() noexcept { return false; }
 
     static fult::detail::completion *finished_mark() noexcept {
         return fult::detail::at_address<fult::detail::completion>(1);
@@ -53,33 +52,23 @@ struct request_state {
     }
 };
 
-struct alignas(64) send_request : request_state, send_operation {
-    send_request() noexcept {
+template <class Operation> struct alignas(64) operation_request : request_state, Operation {
+    operation_request() noexcept {
         op = this;
-        finished = [](operation &op, callback_queue *) noexcept {
-            static_cast<send_request &>(op).complete();
+        this->finished = [](operation &op, callback_queue *) noexcept {
+            static_cast<operation_request &>(op).complete();
         };
     }
-    void destroy() noexcept override { delete this; }
-    bool cancel() noexcept override { return false; }
-    static void *operator new(std::size_t) { return take_request_memory(); }
+    static void *operator new(std::size_t) {
+        static_assert(sizeof(operation_request) <= request_bytes && alignof(operation_request) <= 64);
+        return take_request_memory();
+    }
     static void operator delete(void *memory) noexcept { give_request_memory(memory); }
 };
-static_assert(sizeof(send_request) <= request_bytes && alignof(send_request) <= 64);
-
-struct alignas(64) receive_request : request_state, receive {
-    receive_request() noexcept {
-        op = this;
-        finished = [](operation &op, callback_queue *) noexcept {
-            static_cast<receive_request &>(op).complete();
-        };
-    }
-    void destroy() noexcept override { delete this; }
+using send_request = operation_request<send_operation>;
+struct receive_request : operation_request<receive> {
     bool cancel() noexcept override { return device->cancel(*this); }
-    static void *operator new(std::size_t) { return take_request_memory(); }
-    static void operator delete(void *memory) noexcept { give_request_memory(memory); }
 };
-static_assert(sizeof(receive_request) <= request_bytes && alignof(receive_request) <= 64);
 
 // The fields of a request that a message or a wait accesses: its first two cache lines.
 static_assert(sizeof(request_state) + sizeof(wildcard_item) + sizeof(operation) + sizeof(void *) +

@@ -68,11 +68,7 @@ segment_shape shape_of(const shared_settings &settings) {
     return {others, ring, settings.message, settings.max_polled};
 }
 
-// Fields of a request's space while it is queued.
-work_request *next_of(const work_request &request) noexcept {
-    return static_cast<work_request *>(request.space.words[0]);
-}
-void link_to(work_request &request, work_request *next) noexcept { request.space.words[0] = next; }
+// Fields of a request's space while it is queued, behind the link.
 std::uintptr_t word_of(const work_request &request, unsigned index) noexcept {
     return fult::detail::address_of(request.space.words[index]);
 }
@@ -85,23 +81,6 @@ constexpr unsigned direction_word = 2;   // direction
 static_assert(direction_word < sizeof(provider_space::words) / sizeof(void *));
 
 } // namespace
-
-void shared_transport::queue::add(work_request &request) noexcept {
-    FULT_ASSERT(!first || !next_of(*last), "the last one has no next");
-    link_to(request, nullptr);
-    if (first)
-        link_to(*last, &request);
-    else
-        first = &request;
-    last = &request;
-}
-
-work_request *shared_transport::queue::take() noexcept {
-    FULT_ASSERT(first, "the queue is not empty");
-    work_request *const request = first;
-    first = next_of(*request);
-    return request;
-}
 
 // Setting up ------------------------------------------------------------------------------------------------
 
@@ -272,9 +251,9 @@ unsigned shared_transport::drain(link &peer, std::span<event> events) noexcept {
 
 unsigned shared_transport::poll(std::span<event> events) noexcept {
     unsigned count = 0;
-    if (transfers_) [[unlikely]]
+    if (!transfers_.empty()) [[unlikely]]
         continue_transfer();
-    while (finished_ && count < events.size()) {
+    while (!finished_.empty() && count < events.size()) {
         work_request *const request = finished_.take();
         events[count++] = {static_cast<event_kind>(word_of(*request, end_kind_word)), request};
     }
@@ -320,7 +299,7 @@ outcome shared_transport::move(transfer &t, direction way) noexcept {
     if (!peer || !peer->is_reachable || !one_sided_)
         return outcome::failed;
     t.kind = request_kind::transfer;
-    if (transfers_ || t.size > copy_limit) {
+    if (!transfers_.empty() || t.size > copy_limit) {
         set_word(t, bytes_moved_word, 0);
         set_word(t, direction_word, static_cast<std::uintptr_t>(way));
         transfers_.add(t);
@@ -337,7 +316,7 @@ outcome shared_transport::move(transfer &t, direction way) noexcept {
 
 // Copies the next part of the oldest transfer.
 void shared_transport::continue_transfer() noexcept {
-    auto &t = static_cast<transfer &>(*transfers_.first);
+    auto &t = static_cast<transfer &>(*transfers_.first());
     link &peer = *link_of(t.rank);
     const std::size_t done = word_of(t, bytes_moved_word);
     FULT_ASSERT(done < t.size || t.size == 0);
@@ -370,18 +349,16 @@ bool shared_transport::has_packet_of(int rank) noexcept {
 void shared_transport::forget(int rank) noexcept {
     if (link *const peer = link_of(rank))
         peer->is_reachable = false;
-    queue kept;
-    while (transfers_) {
-        auto &t = static_cast<transfer &>(*transfers_.take());
-        if (t.rank == rank)
-            finish(t, event_kind::lost);
+    request_queue kept;
+    while (work_request *const each = transfers_.take())
+        if (static_cast<transfer *>(each)->rank == rank)
+            finish(*each, event_kind::lost);
         else
-            kept.add(t);
-    }
+            kept.add(*each);
     transfers_ = kept;
 }
 
-bool shared_transport::register_memory(memory &m) noexcept {
+bool shared_transport::register_memory(memory &m, access_rights) noexcept {
     m.address = fult::detail::address_of(m.base);
     m.key = next_key_.fetch_add(1, std::memory_order_relaxed);
     return true;

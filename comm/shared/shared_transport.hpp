@@ -41,9 +41,11 @@ class shared_transport final : public transport {
     bool has_received_all(int rank) noexcept override;
     bool has_packet_of(int rank) noexcept override;
     void forget(int rank) noexcept override;
-    bool register_memory(memory &m) noexcept override;
+    bool register_memory(memory &m, access_rights) noexcept override;
     void deregister_memory(memory &) noexcept override {}
-    bool may_sleep() noexcept override { return !transfers_ && !finished_ && rejected_.empty(); }
+    bool may_sleep() noexcept override {
+        return transfers_.empty() && finished_.empty() && rejected_.empty();
+    }
 
   private:
     // Another rank of this host.
@@ -63,14 +65,6 @@ class shared_transport final : public transport {
         pid_t process = 0;
         mapping head; // of its segment
         mapping ring; // this rank's ring in that segment
-    };
-    // Operations about to be reported, in order: linked by the provider's space.
-    struct queue {
-        work_request *first = nullptr;
-        work_request *last = nullptr;
-        explicit operator bool() const noexcept { return first != nullptr; }
-        void add(work_request &request) noexcept;
-        work_request *take() noexcept;
     };
 
     link *link_of(int rank) noexcept { return by_rank_[static_cast<std::size_t>(rank)]; }
@@ -100,8 +94,8 @@ class shared_transport final : public transport {
     std::size_t next_polled_ = 0;  // index in polled_ at which the next round starts
     std::vector<link *> rejected_; // to be reported
     packet *posted_ = nullptr;     // last in, first out: the newest is in the cache
-    queue transfers_;              // transfers, oldest first
-    queue finished_;               // to be reported
+    request_queue transfers_;      // transfers, oldest first
+    request_queue finished_;       // to be reported
     std::atomic<std::uint64_t> next_key_{1};
 };
 

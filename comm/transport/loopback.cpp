@@ -108,7 +108,7 @@ class loopback final : public transport {
         return !box.messages.empty();
     }
     void forget(int) noexcept override {}
-    bool register_memory(memory &m) noexcept override {
+    bool register_memory(memory &m, access_rights) noexcept override {
         mailbox &box = hub_->box(rank_);
         const std::lock_guard guard(box.lock);
         m.address = fult::detail::address_of(m.base);

@@ -118,10 +118,9 @@ class transport {
     // transfer comes when its local memory is not accessed any more.
     virtual void forget(int rank) noexcept = 0;
 
-    // Registers memory for transfers by others. Any thread, at any time. On false, errno has the reason.
-    virtual bool register_memory(memory &m) noexcept = 0;
-    // The same, and others have no more than this access, if the transport can restrict it.
-    virtual bool register_memory_for(memory &m, access_rights) noexcept { return register_memory(m); }
+    // Registers memory for transfers by others, which have no more than this access, if the transport can
+    // restrict it. Any thread, at any time. On false, errno has the reason.
+    virtual bool register_memory(memory &m, access_rights allowed) noexcept = 0;
     virtual void deregister_memory(memory &m) noexcept = 0;
 
     // What it has counted, for a person; empty if nothing. Under the device's lock, or when it is not in use.

@@ -199,16 +199,13 @@ bool connector::send_greeting(link &link, greeting_kind kind) noexcept {
     g.qp_number = link.pair->qp_num;
     g.psn = link.psn;
     ibv_sge segment{fult::detail::address_of(&g), sizeof g, region_->lkey};
-    ibv_send_wr request{}, *bad = nullptr;
-    request.wr_id = std::uint64_t{index} << 2 | static_cast<std::uint64_t>(work_kind::greeting_sent);
-    request.sg_list = &segment;
-    request.num_sge = 1;
-    request.opcode = IBV_WR_SEND;
-    request.send_flags = IBV_SEND_SIGNALED;
+    ibv_send_wr request =
+        make_request(std::uint64_t{index} << 2 | static_cast<std::uint64_t>(work_kind::greeting_sent),
+                     segment, IBV_WR_SEND, true);
     request.wr.ud.ah = link.path.get();
     request.wr.ud.remote_qpn = peer.qp_number;
     request.wr.ud.remote_qkey = peer.qkey;
-    if (ibv_post_send(datagrams_.get(), &request, &bad) != 0)
+    if (ibv_send_wr *bad = nullptr; ibv_post_send(datagrams_.get(), &request, &bad) != 0)
         return false;
     free_.pop_back();
     ++counts_.greetings;

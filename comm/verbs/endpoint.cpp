@@ -67,14 +67,8 @@ outcome verbs_endpoint::inject(int rank, const void *bytes, std::size_t size) no
     FULT_ASSERT(size <= limits_.inject);
     bool signaled = false;
     ibv_sge segment{fult::detail::address_of(bytes), static_cast<std::uint32_t>(size), 0};
-    ibv_send_wr request{};
-    request.wr_id = link->begin(nullptr, signal_every_, signaled);
-    request.sg_list = &segment;
-    request.num_sge = 1;
-    request.opcode = IBV_WR_SEND;
-    request.send_flags = static_cast<unsigned>(IBV_SEND_INLINE);
-    if (signaled)
-        request.send_flags |= static_cast<unsigned>(IBV_SEND_SIGNALED);
+    const std::uint64_t id = link->begin(nullptr, signal_every_, signaled);
+    ibv_send_wr request = make_request(id, segment, IBV_WR_SEND, signaled, IBV_SEND_INLINE);
     const outcome result = submit(*link, request, 1);
     if (result == outcome::done) {
         ++counts_.sends;
@@ -93,13 +87,8 @@ outcome verbs_endpoint::send(packet &p) noexcept {
     bool signaled = false;
     ibv_sge segment{fult::detail::address_of(p.data()), p.size,
                     local_key(p.descriptor[settings_.descriptor])};
-    ibv_send_wr request{};
-    request.wr_id = link->begin(&p, signal_every_, signaled);
+    ibv_send_wr request = make_request(link->begin(&p, signal_every_, signaled), segment, IBV_WR_SEND, true);
     FULT_ASSERT(signaled);
-    request.sg_list = &segment;
-    request.num_sge = 1;
-    request.opcode = IBV_WR_SEND;
-    request.send_flags = IBV_SEND_SIGNALED;
     const outcome result = submit(*link, request, 1);
     counts_.sends += result == outcome::done ? 1 : 0;
     return result;
@@ -122,12 +111,8 @@ outcome verbs_endpoint::post_part(link &link, transfer &t) noexcept {
         bool signaled = false;
         pieces[count] = {fult::detail::address_of(t.local) + done, static_cast<std::uint32_t>(size),
                          local_key(t.descriptor)};
-        ibv_send_wr &request = requests[count] = {};
-        request.wr_id = link.begin(last ? &t : nullptr, signal_every_, signaled);
-        request.sg_list = &pieces[count];
-        request.num_sge = 1;
-        request.opcode = opcode_of(t);
-        request.send_flags = signaled ? static_cast<unsigned>(IBV_SEND_SIGNALED) : 0U;
+        const std::uint64_t id = link.begin(last ? &t : nullptr, signal_every_, signaled);
+        ibv_send_wr &request = requests[count] = make_request(id, pieces[count], opcode_of(t), signaled);
         request.wr.rdma = {t.address + done, static_cast<std::uint32_t>(t.key)};
         if (count != 0)
             requests[count - 1].next = &request;
@@ -365,7 +350,7 @@ void verbs_endpoint::forget(int rank) noexcept {
     link->drop_all();
 }
 
-bool verbs_endpoint::register_memory_for(memory &m, access_rights allowed) noexcept {
+bool verbs_endpoint::register_memory(memory &m, access_rights allowed) noexcept {
     registration *const made = memory_->take(m.base, m.size, allowed);
     if (made == nullptr)
         return false;

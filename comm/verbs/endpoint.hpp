@@ -33,10 +33,7 @@ class verbs_endpoint final : public transport {
     unsigned poll(std::span<event> events) noexcept override;
     bool has_advanced(int rank) noexcept override;
     void forget(int rank) noexcept override;
-    bool register_memory(memory &m) noexcept override {
-        return register_memory_for(m, access_rights::read_and_write);
-    }
-    bool register_memory_for(memory &m, access_rights allowed) noexcept override;
+    bool register_memory(memory &m, access_rights allowed) noexcept override;
     void deregister_memory(memory &m) noexcept override;
     int descriptor() const noexcept override { return channel_ ? channel_->fd : -1; }
     bool may_sleep() noexcept override;

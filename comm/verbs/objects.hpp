@@ -55,4 +55,16 @@ template <class T> verbs_ptr<T> take_created(T *object, const std::string &port,
     return verbs_ptr<T>(object);
 }
 
+// A work request of one segment.
+inline ibv_send_wr make_request(std::uint64_t id, ibv_sge &segment, ibv_wr_opcode opcode, bool signaled,
+                                unsigned flags = 0) noexcept {
+    ibv_send_wr request{};
+    request.wr_id = id;
+    request.sg_list = &segment;
+    request.num_sge = 1;
+    request.opcode = opcode;
+    request.send_flags = flags | (signaled ? unsigned{IBV_SEND_SIGNALED} : 0U);
+    return request;
+}
+
 } // namespace fult::comm::detail

@@ -96,10 +96,10 @@ void registrations::unlist(registration &r) noexcept {
     r.is_listed = false;
 }
 
-// Takes those out that are to be destroyed: dropped ones, and the oldest beyond the limits.
-registration *registrations::excess() noexcept {
+// Takes those out that are to be destroyed: dropped ones, and the oldest beyond these limits.
+registration *registrations::excess(std::size_t most, std::size_t most_bytes) noexcept {
     registration *all = std::exchange(dead_, nullptr);
-    while (oldest_ && (idle_ > max_idle || idle_bytes_ > max_bytes_)) {
+    while (oldest_ && (idle_ > most || idle_bytes_ > most_bytes)) {
         registration &r = *oldest_;
         remove_idle(r);
         unlist(r);
@@ -120,14 +120,7 @@ bool registrations::drop_idle() noexcept {
     registration *all = nullptr;
     {
         const std::lock_guard hold(mutex_);
-        all = std::exchange(dead_, nullptr);
-        while (oldest_) {
-            registration &r = *oldest_;
-            remove_idle(r);
-            unlist(r);
-            r.next = all;
-            all = &r;
-        }
+        all = excess(0, 0);
     }
     destroy(all);
     return all != nullptr;
@@ -192,7 +185,7 @@ void registrations::give(registration &r) noexcept {
             return;
         if (r.is_listed && r.is_cached) {
             add_idle(r);
-            gone = excess();
+            gone = excess(max_idle, max_bytes_);
         } else {
             if (r.is_listed)
                 unlist(r);

@@ -63,7 +63,7 @@ class registrations final : private mapping_listener {
     void add_idle(registration &r) noexcept;
     void remove_idle(registration &r) noexcept;
     void unlist(registration &r) noexcept;
-    registration *excess() noexcept;
+    registration *excess(std::size_t most, std::size_t most_bytes) noexcept;
     static void destroy(registration *first) noexcept;
     bool drop_idle() noexcept;
 

@@ -29,6 +29,13 @@ bool equals(std::string_view a, std::string_view b) {
     return true;
 }
 
+int index_in(std::initializer_list<const char *> names, std::string_view s) {
+    for (const char *const &each : names)
+        if (equals(s, each))
+            return static_cast<int>(&each - names.begin());
+    return -1;
+}
+
 std::string_view take_item(std::string_view &s) {
     const std::size_t comma = s.find(',');
     const std::string_view item = trimmed(s.substr(0, comma));
@@ -58,13 +65,11 @@ void read_bool(const char *name, bool &into) {
     const char *text = std::getenv(name);
     if (!text)
         return;
-    const std::string_view s = trimmed(text);
-    if (equals(s, "true") || s == "1")
-        into = true;
-    else if (equals(s, "false") || s == "0")
-        into = false;
-    else
+    const int value = index_in({"false", "true", "0", "1"}, trimmed(text));
+    if (value < 0)
         ignored(name, text);
+    else
+        into = value % 2 != 0;
 }
 
 } // namespace fult::omp

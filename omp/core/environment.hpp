@@ -1,6 +1,7 @@
 // Reading of environment variables.
 #pragma once
 
+#include <initializer_list>
 #include <string_view>
 
 namespace fult::omp {
@@ -9,7 +10,8 @@ std::string_view trimmed(std::string_view s);        // without spaces at its en
 bool equals(std::string_view a, std::string_view b); // case does not matter
 bool read_number(std::string_view s, long &value);   // false: s is not one decimal number
 std::string_view take_item(std::string_view &s);     // takes the text up to a comma off the front of s
-void ignored(const char *name, const char *value);   // warns: not understood
+int index_in(std::initializer_list<const char *> names, std::string_view s); // case does not matter; -1: none
+void ignored(const char *name, const char *value);                           // warns: not understood
 void read_int(const char *name, int least, int &into);
 void read_bool(const char *name, bool &into);
 

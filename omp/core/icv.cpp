@@ -71,20 +71,11 @@ void read_schedule(program_icvs &p) {
         monotonic = equals(trimmed(s.substr(0, colon)), "monotonic");
         s = s.substr(colon + 1);
     }
-    const std::string_view kind = take_item(s);
+    const int kind = index_in({"", "static", "dynamic", "guided", "auto"}, take_item(s)); // schedule_kind
     long chunk = 0;
-    if (!s.empty() && (!read_number(trimmed(s), chunk) || chunk < 1))
+    if (kind < 1 || (!s.empty() && (!read_number(trimmed(s), chunk) || chunk < 1)))
         return ignored("OMP_SCHEDULE", text);
-    if (equals(kind, "static"))
-        p.first.schedule = schedule_kind::fixed;
-    else if (equals(kind, "dynamic"))
-        p.first.schedule = schedule_kind::dynamic;
-    else if (equals(kind, "guided"))
-        p.first.schedule = schedule_kind::guided;
-    else if (equals(kind, "auto"))
-        p.first.schedule = schedule_kind::automatic;
-    else
-        return ignored("OMP_SCHEDULE", text);
+    p.first.schedule = static_cast<schedule_kind>(kind);
     p.first.monotonic = monotonic;
     p.first.chunk = chunk > 0 ? static_cast<int>(chunk) : p.first.schedule == schedule_kind::fixed ? 0 : 1;
 }
@@ -97,13 +88,10 @@ void read_stack_size(program_icvs &p) {
     char *end = nullptr;
     const unsigned long long value = std::strtoull(text, &end, 10);
     const std::string_view unit = trimmed(end);
-    const unsigned long long factor = unit.empty() || equals(unit, "k") ? 1ull << 10
-                                      : equals(unit, "b")               ? 1
-                                      : equals(unit, "m")               ? 1ull << 20
-                                      : equals(unit, "g")               ? 1ull << 30
-                                                                        : 0;
-    if (end == text || factor == 0)
+    const int power = index_in({"b", "k", "m", "g"}, unit.empty() ? "k" : unit);
+    if (end == text || power < 0)
         return ignored(name, text);
+    const unsigned long long factor = 1ull << 10 * power;
     constexpr unsigned long long most = 1ull << 30, least = 1ull << 14;
     const unsigned long long size = value > ~0ull / factor ? ~0ull : value * factor;
     if (size > most)
@@ -115,18 +103,13 @@ void read_stack_size(program_icvs &p) {
 void read_bind_list(program_icvs &p, const char *text) {
     std::string_view rest = text;
     while (!rest.empty() && p.bind_levels < levels) {
-        const std::string_view item = take_item(rest);
-        const int kind = equals(item, "false")                               ? 0
-                         : equals(item, "true")                              ? 1
-                         : equals(item, "primary") || equals(item, "master") ? 2
-                         : equals(item, "close")                             ? 3
-                         : equals(item, "spread")                            ? 4
-                                                                             : -1;
+        constexpr int master = 5; // another name of primary
+        const int kind = index_in({"false", "true", "primary", "close", "spread", "master"}, take_item(rest));
         if (kind < 0) {
             p.bind_levels = 0;
             return ignored("OMP_PROC_BIND", text);
         }
-        p.bind_list[p.bind_levels++] = kind;
+        p.bind_list[p.bind_levels++] = kind == master ? static_cast<int>(bind_policy::primary) : kind;
     }
     p.first.bind = p.bind_levels > 0 ? p.bind_list[0] : 0;
 }
@@ -151,16 +134,13 @@ void read_allocator(program_icvs &p) {
     const char *text = std::getenv("OMP_ALLOCATOR");
     if (!text)
         return;
-    constexpr const char *names[] = {
-        "omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc", "omp_high_bw_mem_alloc",
-        "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc",    "omp_pteam_mem_alloc", "omp_thread_mem_alloc"};
-    static_assert(std::size(names) == 8, "omp.h numbers them from 1 to 8");
-    for (std::size_t i = 0; i < std::size(names); ++i)
-        if (equals(trimmed(text), names[i])) {
-            p.first.allocator = i + 1;
-            return;
-        }
-    ignored("OMP_ALLOCATOR", text);
+    const int found = index_in({"omp_default_mem_alloc", "omp_large_cap_mem_alloc", "omp_const_mem_alloc",
+                                "omp_high_bw_mem_alloc", "omp_low_lat_mem_alloc", "omp_cgroup_mem_alloc",
+                                "omp_pteam_mem_alloc", "omp_thread_mem_alloc"},
+                               trimmed(text));
+    if (found < 0)
+        return ignored("OMP_ALLOCATOR", text);
+    p.first.allocator = static_cast<std::size_t>(found) + 1; // omp.h numbers them from 1 to 8
 }
 
 program_icvs read_all() {
@@ -184,11 +164,10 @@ program_icvs read_all() {
         p.first.max_active_levels = 0x7fffffff;
     read_int("OMP_MAX_ACTIVE_LEVELS", 0, p.first.max_active_levels);
     if (const char *text = std::getenv("OMP_WAIT_POLICY")) {
-        if (equals(trimmed(text), "active"))
-            p.wait_active = true;
-        else if (equals(trimmed(text), "passive"))
-            p.wait_passive = true;
-        else
+        const int policy = index_in({"active", "passive"}, trimmed(text));
+        p.wait_active = policy == 0;
+        p.wait_passive = policy == 1;
+        if (policy < 0)
             ignored("OMP_WAIT_POLICY", text);
     }
     if (const char *text = std::getenv("OMP_AFFINITY_FORMAT"))
@@ -208,20 +187,6 @@ program_icvs &icvs_of_program() {
 }
 
 namespace {
-const char *name_of(schedule_kind k) {
-    switch (k) {
-    case schedule_kind::by_compiler:
-        return "DYNAMIC, by clang STATIC";
-    case schedule_kind::fixed:
-        return "STATIC";
-    case schedule_kind::dynamic:
-        return "DYNAMIC";
-    case schedule_kind::guided:
-        return "GUIDED";
-    default:
-        return "AUTO";
-    }
-}
 const char *bool_text(bool b) { return b ? "TRUE" : "FALSE"; }
 
 // Displays OMP_DISPLAY_ENV and reads the control variables when the library is loaded.
@@ -232,10 +197,9 @@ struct at_load {
         if (binds_threads())
             bind_thread(this_thread(), 0);
         if (const char *text = std::getenv("OMP_DISPLAY_ENV")) {
-            if (equals(trimmed(text), "verbose"))
-                display_environment(true);
-            else if (equals(trimmed(text), "true") || trimmed(text) == "1")
-                display_environment(false);
+            const int how = index_in({"verbose", "true", "1"}, trimmed(text));
+            if (how >= 0)
+                display_environment(how == 0);
         }
     }
 } const at_load_;
@@ -244,6 +208,7 @@ struct at_load {
 void display_environment(bool verbose) {
     const program_icvs &p = icvs_of_program();
     const char *binds[] = {"FALSE", "TRUE", "PRIMARY", "CLOSE", "SPREAD"};
+    const char *schedules[] = {"DYNAMIC, by clang STATIC", "STATIC", "DYNAMIC", "GUIDED", "AUTO"};
     std::fprintf(stderr, "\nOPENMP DISPLAY ENVIRONMENT BEGIN\n");
     std::fprintf(stderr, "  _OPENMP = '201511'\n");
     std::fprintf(stderr, "  [host] OMP_DYNAMIC = '%s'\n", bool_text(p.first.dynamic));
@@ -254,7 +219,7 @@ void display_environment(bool verbose) {
     for (int i = 0; i < p.thread_levels; ++i)
         std::fprintf(stderr, "%s%d", i ? "," : "", p.thread_list[i]);
     std::fprintf(stderr, "'\n");
-    std::fprintf(stderr, "  [host] OMP_SCHEDULE = '%s", name_of(p.first.schedule));
+    std::fprintf(stderr, "  [host] OMP_SCHEDULE = '%s", schedules[static_cast<int>(p.first.schedule)]);
     if (p.first.chunk > 1)
         std::fprintf(stderr, ",%d", p.first.chunk);
     std::fprintf(stderr, "'\n");

@@ -109,23 +109,12 @@ namespace {
 std::atomic_ref<const omp_task *> owner(nested_lock *l) noexcept {
     return std::atomic_ref<const omp_task *>(l->owner);
 }
-} // namespace
 
-int nested_set(nested_lock *l) {
+// The owner counts; others take the lock first, if take(lock) does.
+template <class Take> int nested_enter(nested_lock *l, const Take &take) {
     const omp_task *const me = current_task();
     if (owner(l).load(std::memory_order_relaxed) != me) {
-        lock_set(&l->lock);
-        FULT_ASSERT(l->count == 0,
-                    "a lock is passed on when its owner has released it as often as it took it");
-        owner(l).store(me, std::memory_order_relaxed);
-    }
-    return ++l->count;
-}
-
-int nested_test(nested_lock *l) {
-    const omp_task *const me = current_task();
-    if (owner(l).load(std::memory_order_relaxed) != me) {
-        if (!lock_test(&l->lock))
+        if (!take(&l->lock))
             return 0;
         FULT_ASSERT(l->count == 0,
                     "a lock is passed on when its owner has released it as often as it took it");
@@ -133,6 +122,16 @@ int nested_test(nested_lock *l) {
     }
     return ++l->count;
 }
+} // namespace
+
+int nested_set(nested_lock *l) {
+    return nested_enter(l, [](simple_lock *lock) {
+        lock_set(lock);
+        return true;
+    });
+}
+
+int nested_test(nested_lock *l) { return nested_enter(l, lock_test); }
 
 void nested_unset(nested_lock *l) {
     FULT_ASSERT(l->count > 0 && owner(l).load(std::memory_order_relaxed), "its owner releases it");

@@ -260,22 +260,16 @@ void pass_ordered(team_member *m) {
 
 // Doacross ---------------------------------------------------------------------------------------------------------------------
 
-void setup_doacross(work_share &w, unsigned dimensions, const std::int64_t *counts, std::uint64_t chunk,
-                    unsigned members) {
-    FULT_ASSERT(dimensions != 0 && members != 0);
+void setup_doacross(work_share &w, unsigned dimensions, const std::int64_t *counts) {
+    FULT_ASSERT(dimensions != 0);
     doacross_state &a = w.across;
     a.dimensions = dimensions;
     a.counts = std::make_unique<std::int64_t[]>(dimensions);
     std::copy_n(counts, dimensions, a.counts.get());
     const auto outer = static_cast<std::uint64_t>(std::max<std::int64_t>(counts[0], 0));
-    // A guided chunk is at least as long as the least one: one position an outer iteration then.
-    if (w.shape.kind == schedule_kind::guided)
-        a.chunk = 1;
-    else
-        a.chunk = chunk != 0 ? chunk : std::max<std::uint64_t>(divide_up(outer, members), 1);
-    if (w.shape.kind == schedule_kind::fixed && chunk == 0)
-        a.chunk = 1; // blocks differ in size by one
-    FULT_ASSERT(a.chunk != 0);
+    // Blocks differ in size by one, and a guided chunk is at least as long as the least one: one position an
+    // outer iteration then.
+    a.chunk = w.shape.kind == schedule_kind::guided || w.shape.chunk == 0 ? 1 : w.shape.chunk;
     a.posted = std::make_unique<std::atomic<std::uint64_t>[]>(divide_up(outer, a.chunk) + 1);
 }
 

@@ -109,8 +109,7 @@ void await_ordered_iteration(team_member *m, std::uint64_t number);
 void pass_ordered_iteration(team_member *m, std::uint64_t number);
 
 // doacross. Vectors of iteration numbers.
-void setup_doacross(work_share &w, unsigned dimensions, const std::int64_t *counts, std::uint64_t chunk,
-                    unsigned members);
+void setup_doacross(work_share &w, unsigned dimensions, const std::int64_t *counts);
 // The same for an interface without the chunks of the loop.
 void enter_doacross(team_member *m, unsigned dimensions, const std::int64_t *counts,
                     const doacross_first *first);

@@ -20,17 +20,18 @@ using ull = unsigned long long;
 team_member *self() { return current_task()->self; }
 
 template <class T> iteration_space space_of(bool up, T start, T end, T step) noexcept {
-    const auto u = [](T v) { return static_cast<std::uint64_t>(v); };
     FULT_ASSERT(step != 0);
-    iteration_space s{u(start), u(step), 0};
-    if (up ? start < end : start > end)
-        s.count = up ? (u(end) - u(start) - 1) / u(step) + 1 // rounded up, without overflow
-                     : (u(start) - u(end) - 1) / (0 - u(step)) + 1;
-    return s;
+    return {static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(step),
+            trip_count(up, start, end, step)};
 }
 
 template <class T> iteration_space space_of(T start, T end, T step) noexcept {
     return space_of<T>(step > 0, start, end, step);
+}
+
+// Of a doacross loop: the iterations of the outermost loop.
+template <class T> iteration_space space_of(const T *counts) noexcept {
+    return {0, 1, static_cast<std::uint64_t>(counts[0])};
 }
 
 // The values of the next chunk.
@@ -46,81 +47,78 @@ template <class T> bool next_values(T *first, T *last) {
     return true;
 }
 
-template <class T> bool start_loop(iteration_space space, loop_shape shape, T *first, T *last) {
-    shape.space = space;
-    enter_work(self(), shape);
-    return next_values(first, last);
-}
-
 enum class chunk_order { any, rising, ordered }; // ordered: with an ordered region
 
-loop_shape shape_of(schedule_kind kind, std::uint64_t chunk, chunk_order order) noexcept {
-    return {{}, kind, chunk, order == chunk_order::ordered, order == chunk_order::any};
+template <class T>
+loop_shape shape_of(const iteration_space &space, schedule_kind kind, T chunk, chunk_order order) noexcept {
+    return {space, kind, static_cast<std::uint64_t>(chunk), order == chunk_order::ordered,
+            order == chunk_order::any};
 }
 
 // With schedule(runtime): what the control variable says.
-loop_shape runtime_shape(chunk_order order) {
+loop_shape runtime_shape(const iteration_space &space, chunk_order order) {
     const icv_set &v = *current_task()->icvs();
     if (v.monotonic && order == chunk_order::any)
         order = chunk_order::rising;
     constexpr schedule_kind gccs = schedule_kind::dynamic;
-    return shape_of(v.schedule_or(gccs), static_cast<std::uint64_t>(v.chunk_or_default(gccs)), order);
+    return shape_of(space, v.schedule_or(gccs), v.chunk_or_default(gccs), order);
 }
 
 // gcc's number of a schedule: 0 runtime, 1 static, 2 dynamic, 3 guided, 4 auto; the top bit: monotonic.
-loop_shape shape_of_number(long schedule, std::uint64_t chunk, bool ordered) {
+template <class T>
+loop_shape shape_of_number(const iteration_space &space, long schedule, T chunk, bool ordered = false) {
     const chunk_order order = ordered ? chunk_order::ordered
                               : (static_cast<unsigned long>(schedule) & monotonic_bit) != 0
                                   ? chunk_order::rising
                                   : chunk_order::any;
     switch (schedule & 0xff) {
     case 1:
-        return shape_of(schedule_kind::fixed, chunk, order);
+        return shape_of(space, schedule_kind::fixed, chunk, order);
     case 2:
-        return shape_of(schedule_kind::dynamic, chunk, order);
+        return shape_of(space, schedule_kind::dynamic, chunk, order);
     case 3:
-        return shape_of(schedule_kind::guided, chunk, order);
+        return shape_of(space, schedule_kind::guided, chunk, order);
     case 4:
-        return shape_of(schedule_kind::fixed, 0, order);
+        return shape_of(space, schedule_kind::fixed, 0, order);
     default:
-        return runtime_shape(order);
+        return runtime_shape(space, order);
     }
 }
 
-// `mem`: in, the size of zeroed memory that the members share during the construct; out, the memory.
-struct shared_memory {
-    std::size_t size;
+// What the first member sets up.
+struct construct_setup {
+    unsigned dimensions = 0;              // of a doacross loop: the number of collapsed loops,
+    const std::int64_t *counts = nullptr; // and the iterations of each
+    std::size_t memory = 0;               // zeroed bytes that the members share during the construct
 };
-void set_up_memory(work_share &w, void *with) {
-    if (const std::size_t size = static_cast<shared_memory *>(with)->size; size != 0) {
-        w.memory = ::operator new(size);
-        std::memset(w.memory, 0, size);
-    }
+void set_up(work_share &w, void *with) {
+    const auto &s = *static_cast<construct_setup *>(with);
+    if (s.dimensions != 0)
+        setup_doacross(w, s.dimensions, s.counts);
+    if (s.memory != 0)
+        w.memory = std::memset(::operator new(s.memory), 0, s.memory);
 }
 
-void enter_with(const loop_shape &shape, std::uintptr_t *reductions, void **memory) {
+// `memory`: in, the size; out, the address.
+void enter(const loop_shape &shape, std::uintptr_t *reductions, void **memory, construct_setup with = {}) {
     omp_task *const me = current_task();
     if (reductions)
         start_reductions(me, reductions);
-    shared_memory asked{memory ? reinterpret_cast<std::size_t>(*memory) : 0};
-    enter_work(me->self, shape, &set_up_memory, &asked);
+    with.memory = memory ? reinterpret_cast<std::size_t>(*memory) : 0;
+    enter_work(me->self, shape, &set_up, &with);
     if (memory)
         *memory = me->self->work.share->memory;
 }
 
 template <class T>
-bool start_general(iteration_space space, loop_shape shape, T *first, T *last, std::uintptr_t *reductions,
-                   void **memory) {
-    shape.space = space;
-    enter_with(shape, reductions, memory);
+bool start_loop(const loop_shape &shape, T *first, T *last, std::uintptr_t *reductions = nullptr,
+                void **memory = nullptr) {
+    enter(shape, reductions, memory);
     return first ? next_values(first, last) : true;
 }
 
 // Leaves a loop: a chunk with an ordered region is passed on.
-void leave() {
-    team_member *const m = self();
-    leave_work(m);
-}
+void leave() { leave_work(self()); }
 
 // Doacross: the outermost loop's iterations are shared out; each iteration vector is posted and awaited.
 // A number for each of the collapsed loops.
@@ -140,44 +138,20 @@ class loop_numbers {
     std::int64_t first_[few];
     std::unique_ptr<std::int64_t[]> many_; // all, if they are more
 };
-struct doacross_setup {
-    unsigned dimensions;
-    const std::int64_t *counts;
-    std::uint64_t chunk;
-    unsigned members;
-    std::size_t memory;
-};
 template <class T>
 bool start_doacross(unsigned dimensions, const T *counts, loop_shape shape, T *first, T *last,
-                    std::uintptr_t *reductions, void **memory) {
-    omp_task *const me = current_task();
-    if (reductions)
-        start_reductions(me, reductions);
-    shape.space = {0, 1, static_cast<std::uint64_t>(counts[0])};
+                    std::uintptr_t *reductions = nullptr, void **memory = nullptr) {
     shape.any_order = false; // iterations wait for earlier ones
     loop_numbers numbers(dimensions, [counts](unsigned i) { return counts[i]; });
-    doacross_setup with{dimensions, numbers.data(), shape.chunk, me->in()->size,
-                        memory ? reinterpret_cast<std::size_t>(*memory) : 0};
-    enter_work(
-        me->self, shape,
-        [](work_share &w, void *from) {
-            auto &s = *static_cast<doacross_setup *>(from);
-            setup_doacross(w, s.dimensions, s.counts,
-                           w.shape.kind == schedule_kind::dynamic ? w.shape.chunk : s.chunk, s.members);
-            shared_memory asked{s.memory};
-            set_up_memory(w, &asked);
-        },
-        &with);
-    if (memory)
-        *memory = me->self->work.share->memory;
+    enter(shape, reductions, memory, {dimensions, numbers.data()});
     return first ? next_values(first, last) : true;
 }
 
-template <class T> void post(const T *numbers) {
+// Posts or awaits an iteration, whose numbers `get` returns.
+template <class Get> void at_iteration(void (*call)(team_member *, const std::int64_t *), const Get &get) {
     team_member *const m = self();
     FULT_ASSERT(m->work.share, "within a doacross loop");
-    loop_numbers at(m->work.share->across.dimensions, [numbers](unsigned i) { return numbers[i]; });
-    post_doacross(m, at.data());
+    call(m, loop_numbers(m->work.share->across.dimensions, get).data());
 }
 
 // The construct is set up, and entered by all members, before they run.
@@ -199,11 +173,6 @@ void run_parallel_loop(void (*fn)(void *), void *data, unsigned threads, const l
     close_region(t);
 }
 
-loop_shape with_space(loop_shape shape, iteration_space space) noexcept {
-    shape.space = space;
-    return shape;
-}
-
 loop_shape sections_shape(unsigned count) noexcept { return {{1, 1, count}, schedule_kind::dynamic, 1}; }
 
 unsigned next_section() {
@@ -213,119 +182,116 @@ unsigned next_section() {
 
 } // namespace
 
-#define FULT_LOOP(NAME, KIND, ORDER)                                                                        \
-    bool GOMP_loop_##NAME##_start(long start, long end, long step, long chunk, long *first, long *last) {   \
-        return start_loop(space_of(start, end, step),                                                       \
-                          shape_of(KIND, static_cast<std::uint64_t>(chunk), chunk_order::ORDER), first,     \
-                          last);                                                                            \
-    }                                                                                                       \
-    bool GOMP_loop_##NAME##_next(long *first, long *last) { return next_values(first, last); }              \
-    bool GOMP_loop_ull_##NAME##_start(bool up, ull start, ull end, ull step, ull chunk, ull *first,         \
-                                      ull *last) {                                                          \
-        return start_loop(space_of(up, start, end, step), shape_of(KIND, chunk, chunk_order::ORDER), first, \
-                          last);                                                                            \
-    }                                                                                                       \
+#define FULT_LOOP(NAME, KIND, ORDER)                                                                         \
+    bool GOMP_loop_##NAME##_start(long start, long end, long step, long chunk, long *first, long *last) {    \
+        return start_loop(                                                                                   \
+            shape_of(space_of(start, end, step), schedule_kind::KIND, chunk, chunk_order::ORDER), first,     \
+            last);                                                                                           \
+    }                                                                                                        \
+    bool GOMP_loop_##NAME##_next(long *first, long *last) { return next_values(first, last); }               \
+    bool GOMP_loop_ull_##NAME##_start(bool up, ull start, ull end, ull step, ull chunk, ull *first,          \
+                                      ull *last) {                                                           \
+        return start_loop(                                                                                   \
+            shape_of(space_of(up, start, end, step), schedule_kind::KIND, chunk, chunk_order::ORDER), first, \
+            last);                                                                                           \
+    }                                                                                                        \
     bool GOMP_loop_ull_##NAME##_next(ull *first, ull *last) { return next_values(first, last); }
 
 #define FULT_RUNTIME_LOOP(NAME, ORDER)                                                                     \
     bool GOMP_loop_##NAME##_start(long start, long end, long step, long *first, long *last) {              \
-        return start_loop(space_of(start, end, step), runtime_shape(chunk_order::ORDER), first, last);     \
+        return start_loop(runtime_shape(space_of(start, end, step), chunk_order::ORDER), first, last);     \
     }                                                                                                      \
     bool GOMP_loop_##NAME##_next(long *first, long *last) { return next_values(first, last); }             \
     bool GOMP_loop_ull_##NAME##_start(bool up, ull start, ull end, ull step, ull *first, ull *last) {      \
-        return start_loop(space_of(up, start, end, step), runtime_shape(chunk_order::ORDER), first, last); \
+        return start_loop(runtime_shape(space_of(up, start, end, step), chunk_order::ORDER), first, last); \
     }                                                                                                      \
     bool GOMP_loop_ull_##NAME##_next(ull *first, ull *last) { return next_values(first, last); }
 
-#define FULT_DOACROSS(NAME, KIND)                                                                            \
-    bool GOMP_loop_doacross_##NAME##_start(unsigned n, long *counts, long chunk, long *first, long *last) {  \
-        return start_doacross(n, counts,                                                                     \
-                              shape_of(KIND, static_cast<std::uint64_t>(chunk), chunk_order::rising), first, \
-                              last, nullptr, nullptr);                                                       \
-    }                                                                                                        \
-    bool GOMP_loop_ull_doacross_##NAME##_start(unsigned n, ull *counts, ull chunk, ull *first, ull *last) {  \
-        return start_doacross(n, counts, shape_of(KIND, chunk, chunk_order::rising), first, last, nullptr,   \
-                              nullptr);                                                                      \
+#define FULT_DOACROSS(NAME, KIND)                                                                           \
+    bool GOMP_loop_doacross_##NAME##_start(unsigned n, long *counts, long chunk, long *first, long *last) { \
+        return start_doacross(n, counts,                                                                    \
+                              shape_of(space_of(counts), schedule_kind::KIND, chunk, chunk_order::rising),  \
+                              first, last);                                                                 \
+    }                                                                                                       \
+    bool GOMP_loop_ull_doacross_##NAME##_start(unsigned n, ull *counts, ull chunk, ull *first, ull *last) { \
+        return start_doacross(n, counts,                                                                    \
+                              shape_of(space_of(counts), schedule_kind::KIND, chunk, chunk_order::rising),  \
+                              first, last);                                                                 \
     }
 
 extern "C" {
 
-FULT_LOOP(static, schedule_kind::fixed, rising)
-FULT_LOOP(dynamic, schedule_kind::dynamic, rising)
-FULT_LOOP(guided, schedule_kind::guided, rising)
-FULT_LOOP(nonmonotonic_dynamic, schedule_kind::dynamic, any)
-FULT_LOOP(nonmonotonic_guided, schedule_kind::guided, any)
-FULT_LOOP(ordered_static, schedule_kind::fixed, ordered)
-FULT_LOOP(ordered_dynamic, schedule_kind::dynamic, ordered)
-FULT_LOOP(ordered_guided, schedule_kind::guided, ordered)
+FULT_LOOP(static, fixed, rising)
+FULT_LOOP(dynamic, dynamic, rising)
+FULT_LOOP(guided, guided, rising)
+FULT_LOOP(nonmonotonic_dynamic, dynamic, any)
+FULT_LOOP(nonmonotonic_guided, guided, any)
+FULT_LOOP(ordered_static, fixed, ordered)
+FULT_LOOP(ordered_dynamic, dynamic, ordered)
+FULT_LOOP(ordered_guided, guided, ordered)
 FULT_RUNTIME_LOOP(runtime, rising)
 FULT_RUNTIME_LOOP(nonmonotonic_runtime, any)
 FULT_RUNTIME_LOOP(maybe_nonmonotonic_runtime, any)
 FULT_RUNTIME_LOOP(ordered_runtime, ordered)
-FULT_DOACROSS(static, schedule_kind::fixed)
-FULT_DOACROSS(dynamic, schedule_kind::dynamic)
-FULT_DOACROSS(guided, schedule_kind::guided)
+FULT_DOACROSS(static, fixed)
+FULT_DOACROSS(dynamic, dynamic)
+FULT_DOACROSS(guided, guided)
 
 bool GOMP_loop_doacross_runtime_start(unsigned n, long *counts, long *first, long *last) {
-    return start_doacross(n, counts, runtime_shape(chunk_order::rising), first, last, nullptr, nullptr);
+    return start_doacross(n, counts, runtime_shape(space_of(counts), chunk_order::rising), first, last);
 }
 bool GOMP_loop_ull_doacross_runtime_start(unsigned n, ull *counts, ull *first, ull *last) {
-    return start_doacross(n, counts, runtime_shape(chunk_order::rising), first, last, nullptr, nullptr);
+    return start_doacross(n, counts, runtime_shape(space_of(counts), chunk_order::rising), first, last);
 }
 
 bool GOMP_loop_start(long start, long end, long step, long schedule, long chunk, long *first, long *last,
                      std::uintptr_t *reductions, void **memory) {
-    return start_general(space_of(start, end, step),
-                         shape_of_number(schedule, static_cast<std::uint64_t>(chunk), false), first, last,
-                         reductions, memory);
+    return start_loop(shape_of_number(space_of(start, end, step), schedule, chunk), first, last, reductions,
+                      memory);
 }
 bool GOMP_loop_ordered_start(long start, long end, long step, long schedule, long chunk, long *first,
                              long *last, std::uintptr_t *reductions, void **memory) {
-    return start_general(space_of(start, end, step),
-                         shape_of_number(schedule, static_cast<std::uint64_t>(chunk), true), first, last,
-                         reductions, memory);
+    return start_loop(shape_of_number(space_of(start, end, step), schedule, chunk, true), first, last,
+                      reductions, memory);
 }
 bool GOMP_loop_doacross_start(unsigned n, long *counts, long schedule, long chunk, long *first, long *last,
                               std::uintptr_t *reductions, void **memory) {
-    return start_doacross(n, counts, shape_of_number(schedule, static_cast<std::uint64_t>(chunk), false),
-                          first, last, reductions, memory);
+    return start_doacross(n, counts, shape_of_number(space_of(counts), schedule, chunk), first, last,
+                          reductions, memory);
 }
 bool GOMP_loop_ull_start(bool up, ull start, ull end, ull step, long schedule, ull chunk, ull *first,
                          ull *last, std::uintptr_t *reductions, void **memory) {
-    return start_general(space_of(up, start, end, step), shape_of_number(schedule, chunk, false), first, last,
-                         reductions, memory);
+    return start_loop(shape_of_number(space_of(up, start, end, step), schedule, chunk), first, last,
+                      reductions, memory);
 }
 bool GOMP_loop_ull_ordered_start(bool up, ull start, ull end, ull step, long schedule, ull chunk, ull *first,
                                  ull *last, std::uintptr_t *reductions, void **memory) {
-    return start_general(space_of(up, start, end, step), shape_of_number(schedule, chunk, true), first, last,
-                         reductions, memory);
+    return start_loop(shape_of_number(space_of(up, start, end, step), schedule, chunk, true), first, last,
+                      reductions, memory);
 }
 bool GOMP_loop_ull_doacross_start(unsigned n, ull *counts, long schedule, ull chunk, ull *first, ull *last,
                                   std::uintptr_t *reductions, void **memory) {
-    return start_doacross(n, counts, shape_of_number(schedule, chunk, false), first, last, reductions,
-                          memory);
+    return start_doacross(n, counts, shape_of_number(space_of(counts), schedule, chunk), first, last,
+                          reductions, memory);
 }
 
-void GOMP_doacross_post(long *numbers) { post(numbers); }
-void GOMP_doacross_ull_post(ull *numbers) { post(numbers); }
-
+void GOMP_doacross_post(long *numbers) {
+    at_iteration(post_doacross, [numbers](unsigned i) { return numbers[i]; });
+}
+void GOMP_doacross_ull_post(ull *numbers) {
+    at_iteration(post_doacross, [numbers](unsigned i) { return numbers[i]; });
+}
 void GOMP_doacross_wait(long first, ...) {
-    team_member *const m = self();
     std::va_list rest;
     va_start(rest, first);
-    loop_numbers at(m->work.share->across.dimensions,
-                    [&](unsigned i) { return i == 0 ? first : va_arg(rest, long); });
+    at_iteration(await_doacross, [&](unsigned i) { return i == 0 ? first : va_arg(rest, long); });
     va_end(rest);
-    await_doacross(m, at.data());
 }
 void GOMP_doacross_ull_wait(ull first, ...) {
-    team_member *const m = self();
     std::va_list rest;
     va_start(rest, first);
-    loop_numbers at(m->work.share->across.dimensions,
-                    [&](unsigned i) { return i == 0 ? first : va_arg(rest, ull); });
+    at_iteration(await_doacross, [&](unsigned i) { return i == 0 ? first : va_arg(rest, ull); });
     va_end(rest);
-    await_doacross(m, at.data());
 }
 
 void GOMP_loop_end() {
@@ -343,44 +309,41 @@ void GOMP_ordered_end() {} // the next chunk may go on when this one is over: on
 
 // Combined with parallel ------------------------------------------------------------------------------------------------------
 
-#define FULT_PARALLEL_LOOP(NAME, KIND, ORDER)                                                               \
-    void GOMP_parallel_loop_##NAME(void (*fn)(void *), void *data, unsigned threads, long start, long end,  \
-                                   long step, long chunk, unsigned flags) {                                 \
-        run_parallel_loop(fn, data, threads,                                                                \
-                          with_space(shape_of(KIND, static_cast<std::uint64_t>(chunk), chunk_order::ORDER), \
-                                     space_of(start, end, step)),                                           \
-                          flags);                                                                           \
+#define FULT_PARALLEL_LOOP(NAME, KIND, ORDER)                                                              \
+    void GOMP_parallel_loop_##NAME(void (*fn)(void *), void *data, unsigned threads, long start, long end, \
+                                   long step, long chunk, unsigned flags) {                                \
+        run_parallel_loop(                                                                                 \
+            fn, data, threads,                                                                             \
+            shape_of(space_of(start, end, step), schedule_kind::KIND, chunk, chunk_order::ORDER), flags);  \
     }
 #define FULT_PARALLEL_LOOP_START(NAME, KIND)                                                             \
     void GOMP_parallel_loop_##NAME##_start(void (*fn)(void *), void *data, unsigned threads, long start, \
                                            long end, long step, long chunk) {                            \
         start_parallel_loop(                                                                             \
             fn, data, threads,                                                                           \
-            with_space(shape_of(KIND, static_cast<std::uint64_t>(chunk), chunk_order::rising),           \
-                       space_of(start, end, step)));                                                     \
+            shape_of(space_of(start, end, step), schedule_kind::KIND, chunk, chunk_order::rising));      \
     }
-#define FULT_PARALLEL_RUNTIME_LOOP(NAME, ORDER)                                                              \
-    void GOMP_parallel_loop_##NAME(void (*fn)(void *), void *data, unsigned threads, long start, long end,   \
-                                   long step, unsigned flags) {                                              \
-        run_parallel_loop(fn, data, threads,                                                                 \
-                          with_space(runtime_shape(chunk_order::ORDER), space_of(start, end, step)), flags); \
+#define FULT_PARALLEL_RUNTIME_LOOP(NAME, ORDER)                                                             \
+    void GOMP_parallel_loop_##NAME(void (*fn)(void *), void *data, unsigned threads, long start, long end,  \
+                                   long step, unsigned flags) {                                             \
+        run_parallel_loop(fn, data, threads, runtime_shape(space_of(start, end, step), chunk_order::ORDER), \
+                          flags);                                                                           \
     }
 
-FULT_PARALLEL_LOOP(static, schedule_kind::fixed, rising)
-FULT_PARALLEL_LOOP(dynamic, schedule_kind::dynamic, rising)
-FULT_PARALLEL_LOOP(guided, schedule_kind::guided, rising)
-FULT_PARALLEL_LOOP(nonmonotonic_dynamic, schedule_kind::dynamic, any)
-FULT_PARALLEL_LOOP(nonmonotonic_guided, schedule_kind::guided, any)
+FULT_PARALLEL_LOOP(static, fixed, rising)
+FULT_PARALLEL_LOOP(dynamic, dynamic, rising)
+FULT_PARALLEL_LOOP(guided, guided, rising)
+FULT_PARALLEL_LOOP(nonmonotonic_dynamic, dynamic, any)
+FULT_PARALLEL_LOOP(nonmonotonic_guided, guided, any)
 FULT_PARALLEL_RUNTIME_LOOP(runtime, rising)
 FULT_PARALLEL_RUNTIME_LOOP(nonmonotonic_runtime, any)
 FULT_PARALLEL_RUNTIME_LOOP(maybe_nonmonotonic_runtime, any)
-FULT_PARALLEL_LOOP_START(static, schedule_kind::fixed)
-FULT_PARALLEL_LOOP_START(dynamic, schedule_kind::dynamic)
-FULT_PARALLEL_LOOP_START(guided, schedule_kind::guided)
+FULT_PARALLEL_LOOP_START(static, fixed)
+FULT_PARALLEL_LOOP_START(dynamic, dynamic)
+FULT_PARALLEL_LOOP_START(guided, guided)
 void GOMP_parallel_loop_runtime_start(void (*fn)(void *), void *data, unsigned threads, long start, long end,
                                       long step) {
-    start_parallel_loop(fn, data, threads,
-                        with_space(runtime_shape(chunk_order::rising), space_of(start, end, step)));
+    start_parallel_loop(fn, data, threads, runtime_shape(space_of(start, end, step), chunk_order::rising));
 }
 
 // Sections: a dynamic loop over 1 ... count; 0 says that there are no more.
@@ -389,7 +352,7 @@ unsigned GOMP_sections_start(unsigned count) {
     return next_section();
 }
 unsigned GOMP_sections2_start(unsigned count, std::uintptr_t *reductions, void **memory) {
-    enter_with(sections_shape(count), reductions, memory);
+    enter(sections_shape(count), reductions, memory);
     return next_section();
 }
 unsigned GOMP_sections_next() { return next_section(); }

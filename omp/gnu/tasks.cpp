@@ -246,18 +246,11 @@ template <class T>
 void taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *), long size, long align,
               unsigned flags, unsigned long num, int priority, T start, T end, T step) {
     omp_task *const me = current_task();
-    std::uint64_t count = 0;
-    if constexpr (std::is_signed_v<T>) {
-        const auto u = [](T v) { return static_cast<std::uint64_t>(v); };
-        if (step > 0 ? start < end : start > end)
-            count = step > 0 ? (u(end) - u(start) - 1) / u(step) + 1 // rounded up, without overflow
-                             : (u(start) - u(end) - 1) / (0 - u(step)) + 1;
-    } else {
-        const bool up = (flags & up_flag) != 0;
-        if (up ? start < end : start > end)
-            count = up ? (end - start - 1) / step + 1 : (start - end - 1) / (0 - step) + 1;
-    }
+    bool up = (flags & up_flag) != 0;
+    if constexpr (std::is_signed_v<T>)
+        up = step > 0;
     FULT_ASSERT(step != 0);
+    const std::uint64_t count = trip_count(up, start, end, step);
     const bool group = (flags & nogroup_flag) == 0;
     if (count == 0 || is_cancelled(me)) {
         if ((flags & reduction_flag) != 0 &&

@@ -45,19 +45,15 @@ reduced_variable variable_of(const old_input &v) {
     return {v.shared, nullptr, v.size, v.begin, nullptr, v.end, v.combine, (v.flags & 1) != 0};
 }
 reduced_variable variable_of(const input &v) {
-    if (!v.begin)
-        return {v.shared, nullptr, v.size, nullptr, nullptr, v.end, v.combine, (v.flags & 1) != 0};
-    if (v.original)
-        return {v.shared,
-                v.original,
-                v.size,
-                nullptr,
-                reinterpret_cast<begin_with_function>(v.begin),
-                v.end,
-                v.combine,
-                (v.flags & 1) != 0};
-    return {v.shared, nullptr, v.size,    reinterpret_cast<begin_function>(v.begin),
-            nullptr,  v.end,   v.combine, (v.flags & 1) != 0};
+    const bool with = v.begin && v.original; // else begin takes the copy alone
+    return {v.shared,
+            with ? v.original : nullptr,
+            v.size,
+            with ? nullptr : reinterpret_cast<begin_function>(v.begin),
+            with ? reinterpret_cast<begin_with_function>(v.begin) : nullptr,
+            v.end,
+            v.combine,
+            (v.flags & 1) != 0};
 }
 
 template <class Input> std::vector<reduced_variable> variables_of(int count, const Input *list) {

@@ -19,7 +19,6 @@ class request;
 /// @cond internal
 namespace detail {
 struct request_state;
-struct request_access;
 struct request_pointer;
 FULT_API std::size_t wait_any_of(std::span<request *const> all);
 // Waits until all are complete, with one wake-up, and takes no result: test or wait of each do that.
@@ -81,13 +80,12 @@ class FULT_API request {
 
   private:
     friend class endpoint;
-    friend struct detail::request_access;
     friend struct detail::request_pointer;
     friend FULT_API std::size_t wait_any(std::span<request> all);
     friend FULT_API std::size_t detail::wait_any_of(std::span<request *const> all);
     friend FULT_API void detail::await_all_of(std::span<request *const> all) noexcept;
     friend FULT_API void wait_all(std::span<request> all);
-    void await() const noexcept;
+    detail::request_state *take() noexcept;
     explicit request(detail::request_state *target) noexcept : target_(target) {}
     explicit request(status sent) noexcept; ///< a message that has already been sent
     detail::request_state *target_ = nullptr;

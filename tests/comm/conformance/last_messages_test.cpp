@@ -97,7 +97,9 @@ class with_a_queue final : public comm::detail::transport {
         return count + real_->poll(events.subspan(count));
     }
     void forget(int rank) noexcept override { real_->forget(rank); }
-    bool register_memory(comm::detail::memory &m) noexcept override { return real_->register_memory(m); }
+    bool register_memory(comm::detail::memory &m, comm::detail::access_rights allowed) noexcept override {
+        return real_->register_memory(m, allowed);
+    }
     void deregister_memory(comm::detail::memory &m) noexcept override { real_->deregister_memory(m); }
 
   private:

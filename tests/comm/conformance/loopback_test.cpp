@@ -171,7 +171,9 @@ class counting final : public transport {
     outcome write(transfer &t) noexcept override { return inner_->write(t); }
     unsigned poll(std::span<event> events) noexcept override { return inner_->poll(events); }
     void forget(int rank) noexcept override { inner_->forget(rank); }
-    bool register_memory(memory &m) noexcept override { return inner_->register_memory(m); }
+    bool register_memory(memory &m, access_rights allowed) noexcept override {
+        return inner_->register_memory(m, allowed);
+    }
     void deregister_memory(memory &m) noexcept override { inner_->deregister_memory(m); }
 
   private:

@@ -112,9 +112,9 @@ class with_memory final : public fult::comm::detail::transport {
         return real_->poll(events);
     }
     void forget(int rank) noexcept override { real_->forget(rank); }
-    bool register_memory(memory &m) noexcept override {
+    bool register_memory(memory &m, fult::comm::detail::access_rights allowed) noexcept override {
         const pause p;
-        return real_->register_memory(m);
+        return real_->register_memory(m, allowed);
     }
     void deregister_memory(memory &m) noexcept override { real_->deregister_memory(m); }
 

@@ -96,7 +96,7 @@ void stream(rank_process &me, std::size_t bytes, int messages) {
 void one_sided(rank_process &me, board &shared, bool reads, std::size_t bytes, int times) {
     std::vector<char> data(bytes, 'x');
     memory m{data.data(), bytes};
-    require(me.net->register_memory(m), "enroll");
+    require(me.net->register_memory(m, access_rights::read_and_write), "enroll");
     if (me.rank == 1) {
         shared.values[0] = static_cast<long>(m.address);
         shared.values[1] = static_cast<long>(m.key);

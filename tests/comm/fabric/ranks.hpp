@@ -141,7 +141,7 @@ class rank_process {
         packet &p = buffers_.back()->get();
         if (net->limits().local_keys) {
             memory m{&p, buffers_.back()->size()};
-            require(net->register_memory(m), "a packet was not enrolled");
+            require(net->register_memory(m, access_rights::read_and_write), "a packet was not enrolled");
             p.descriptor[0] = m.descriptor;
         }
         return p;

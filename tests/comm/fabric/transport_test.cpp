@@ -183,7 +183,7 @@ void await(rank_process &me, const transfer &t) {
 
 memory share(rank_process &me, board &shared, std::vector<unsigned char> &bytes) {
     memory m{bytes.data(), bytes.size()};
-    require(me.net->register_memory(m), "memory was not enrolled");
+    require(me.net->register_memory(m, access_rights::read_and_write), "memory was not enrolled");
     shared.values[static_cast<std::size_t>(2 * me.rank)] = static_cast<long>(m.address);
     shared.values[static_cast<std::size_t>(2 * me.rank + 1)] = static_cast<long>(m.key);
     return m;
@@ -211,7 +211,7 @@ TEST_P(transports, reads_bring_what_is_there) {
                                       theirs.size());
             memory shown = share(me, shared, theirs);
             memory local{mine.data(), mine.size()};
-            require(me.net->register_memory(local), "enroll");
+            require(me.net->register_memory(local, access_rights::read_and_write), "enroll");
             me.meet();
             transfer t = make_transfer(shared, 1 - me.rank, mine, local, size, margin);
             me.insist([&] { return me.net->read(t); });
@@ -246,7 +246,7 @@ void write_then_notify(rank_process &me, board &shared, std::size_t size) {
         std::vector<unsigned char> data(room.size());
         fult::testing::fill_bytes(size, 0, data.data(), data.size());
         memory local{data.data(), data.size()};
-        require(me.net->register_memory(local), "enroll");
+        require(me.net->register_memory(local, access_rights::read_and_write), "enroll");
         transfer t = make_transfer(shared, 1, data, local, size, margin);
         me.insist([&] { return me.net->write(t); });
         await(me, t);
@@ -323,7 +323,7 @@ TEST_P(transports, a_transfer_that_is_given_up_does_not_touch_its_memory_any_mor
         std::vector<unsigned char> room(bytes, static_cast<unsigned char>(me.rank)), other(bytes);
         memory m = share(me, shared, room);
         memory more{other.data(), other.size()};
-        require(me.net->register_memory(more), "enroll");
+        require(me.net->register_memory(more, access_rights::read_and_write), "enroll");
         me.meet();
         if (me.rank != 0) {
             while (shared.values[given_up] == 0)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "comm/match/match_table.hpp"
+#include "tests/comm/match/count_items.hpp"
 #include "tests/support/long.hpp"
 #include "tests/support/scale.hpp"
 #include "tests/sync/history.hpp"
@@ -224,7 +225,7 @@ TEST(match_table_threads, each_key_pairs_one_to_one_and_in_order) {
                 before = message->number + 1;
             }
         EXPECT_GT(pairs, 0u);
-        EXPECT_EQ(2 * pairs + removed + table.count(kind::receive) + table.count(kind::message),
+        EXPECT_EQ(2 * pairs + removed + count_items(table, kind::receive) + count_items(table, kind::message),
                   std::size_t{threads} * each_does);
     }
 }
@@ -266,8 +267,8 @@ TEST(match_table_threads, an_item_is_matched_or_removed) {
             expected.fetch_add(1, std::memory_order_relaxed);
         }
     });
-    EXPECT_EQ(table.count(kind::receive), 0u);
-    EXPECT_EQ(table.count(kind::message), 0u);
+    EXPECT_EQ(count_items(table, kind::receive), 0u);
+    EXPECT_EQ(count_items(table, kind::message), 0u);
 }
 
 } // namespace

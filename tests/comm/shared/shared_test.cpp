@@ -134,7 +134,7 @@ void kill_at_random(const way &how, unsigned round) {
         rank_process me(shared, rank, ranks, how, "fult-test-" + std::to_string(getppid()), 8192);
         me.post_receives(32);
         memory m{room.data(), bytes};
-        require(me.net->register_memory(m), "enroll");
+        require(me.net->register_memory(m, access_rights::read_and_write), "enroll");
         values[static_cast<std::size_t>(address + rank)] = static_cast<long>(m.address);
         if (rank == victim)
             values[process] = getpid();
@@ -426,7 +426,7 @@ TEST(shared, messages_go_on_beside_a_long_transfer) {
     net.post(0, 4);
     std::vector<char> from(16 << 20, 'x'), to(from.size());
     memory m{from.data(), from.size()};
-    ASSERT_TRUE(net[1].register_memory(m));
+    ASSERT_TRUE(net[1].register_memory(m, access_rights::read_and_write));
     transfer t;
     t.local = to.data();
     t.size = to.size();

@@ -117,12 +117,12 @@ TEST_F(adapters, registrations_follow_memory_that_is_mapped_again) {
         void *at = mmap(nullptr, size, protection, flags, -1, 0);
         std::vector<unsigned char> in(size);
         memory local{in.data(), in.size()};
-        require(me.net->register_memory(local), "no registration");
+        require(me.net->register_memory(local, access_rights::read_and_write), "no registration");
         for (unsigned char round = 1; round < 20; ++round) {
             memory m{at, size};
             if (me.rank == 0) {
                 std::memset(at, round, size);
-                require(me.net->register_memory_for(m, access_rights::read), "no registration");
+                require(me.net->register_memory(m, access_rights::read), "no registration");
                 shared.values[0] = static_cast<long>(m.address);
                 shared.values[1] = static_cast<long>(m.key);
             }
@@ -170,8 +170,8 @@ TEST_F(adapters, memory_that_stays_is_registered_once) {
         const std::uint64_t before = counts_of(*me.net)->registrations;
         for (int i = 0; i < 10; ++i) {
             memory m{bytes.data(), bytes.size()}, narrower = m;
-            require(me.net->register_memory(m), "no registration");
-            require(me.net->register_memory_for(narrower, access_rights::none), "no registration");
+            require(me.net->register_memory(m, access_rights::read_and_write), "no registration");
+            require(me.net->register_memory(narrower, access_rights::none), "no registration");
             require(m.key != narrower.key, "a registration has the rights of its own use only");
             me.net->deregister_memory(m);
             me.net->deregister_memory(narrower);
@@ -187,7 +187,7 @@ TEST_F(adapters, keys_permit_no_more_than_their_use) {
         run(2, [beyond](rank_process &me, board &shared) {
             std::vector<unsigned char> bytes(8192, 7);
             memory m{bytes.data(), 4096};
-            require(me.net->register_memory_for(m, beyond ? access_rights::write : access_rights::read),
+            require(me.net->register_memory(m, beyond ? access_rights::write : access_rights::read),
                     "no registration");
             if (me.rank == 1) {
                 shared.values[0] = static_cast<long>(m.address);
@@ -196,7 +196,7 @@ TEST_F(adapters, keys_permit_no_more_than_their_use) {
             me.meet();
             if (me.rank == 0) {
                 memory local{bytes.data(), bytes.size()};
-                require(me.net->register_memory(local), "no registration");
+                require(me.net->register_memory(local, access_rights::read_and_write), "no registration");
                 transfer t;
                 t.local = bytes.data();
                 t.size = 100;
