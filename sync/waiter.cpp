@@ -6,12 +6,11 @@
 #include <fult/detail/waiter.hpp>
 #include <fult/this_task.hpp>
 
-#include "fult/base/spin_lock.hpp"
+#include "fult/base/futex.hpp"
 #include "fult/scheduler/parker.hpp"
 #include "fult/scheduler/suspend.hpp"
 #include "fult/scheduler/thread_waits.hpp"
 #include "fult/scheduler/worker.hpp"
-#include "futex.hpp"
 #include "timer.hpp"
 
 namespace fult::detail {
@@ -23,14 +22,6 @@ task_id running_on(const worker *w) noexcept { return w && w->current ? to_id(w-
 constexpr unsigned thread_spin_iterations = 50;
 
 } // namespace
-
-void short_lock::lock_slow() noexcept {
-    spin_wait wait;
-    while (held_.load(std::memory_order_relaxed) != 0 ||
-           held_.exchange(1, std::memory_order_acquire) != 0) // pairs with unlock
-        if (wait())
-            check_not_forked(); // the holder does not exist in the child
-}
 
 bool let_others_run_sometimes() noexcept {
     worker *w = this_worker();
@@ -273,9 +264,7 @@ void wait_chain::grant() noexcept {
     }
 }
 
-void wait_chain::grant_here() noexcept {
-    waiter *w = first_;
-    first_ = last_ = nullptr;
+void wait_chain::grant_here(waiter *w) noexcept {
     worker *here = this_worker();
     task *newest = nullptr, *oldest = nullptr;
     while (w) {

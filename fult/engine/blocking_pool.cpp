@@ -1,11 +1,11 @@
 #include "blocking_pool.hpp"
 
 #include <cerrno>
-#include <memory>
 #include <mutex>
 #include <new>
 #include <pthread.h>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #include <fult/detail/assertion.hpp>
@@ -62,37 +62,20 @@ bool blocking_pool::handle_failed_start(blocking_request &request, int error) {
 }
 
 bool blocking_pool::start_thread(blocking_request &first) noexcept {
-    std::unique_ptr<thread_start> begin(new (std::nothrow) thread_start{this, &first});
-    if (!begin) {
+    try {
+        std::thread(&blocking_pool::serve, this, &first).detach();
+        return true;
+    } catch (const std::system_error &error) {
+        errno = error.code().value();
+    } catch (const std::bad_alloc &) {
         errno = ENOMEM;
-        return false;
     }
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t made;
-    const int error = pthread_create(
-        &made, &attributes, [](void *argument) { return thread_main(argument); }, begin.get());
-    pthread_attr_destroy(&attributes);
-    if (error != 0) {
-        errno = error;
-        return false;
-    }
-    (void)begin.release(); // owned by the thread
-    return true;
-}
-
-void *blocking_pool::thread_main(void *argument) noexcept {
-    const std::unique_ptr<thread_start> begin(static_cast<thread_start *>(argument));
-    ::pthread_setname_np(::pthread_self(), "fult-blocking");
-    run_on_processors_at_start();
-    blocking_pool *pool = begin->pool;
-    blocking_request *request = begin->request;
-    pool->serve(request);
-    return nullptr;
+    return false;
 }
 
 void blocking_pool::serve(blocking_request *first) noexcept {
+    ::pthread_setname_np(::pthread_self(), "fult-blocking");
+    run_on_processors_at_start();
     idle_thread me;
     for (blocking_request *request = first; request;
          request = next_request(me)) { // the pool may be destroyed after the last one

@@ -56,13 +56,8 @@ class blocking_pool {
         bool end_requested = false;
         idle_thread *next_idle = nullptr;
     };
-    struct thread_start {
-        blocking_pool *pool;
-        blocking_request *request;
-    };
 
     bool handle_failed_start(blocking_request &request, int error);
-    static void *thread_main(void *argument) noexcept;
     bool start_thread(blocking_request &first) noexcept;
     void serve(blocking_request *first) noexcept;
     blocking_request *next_request(idle_thread &me) noexcept;

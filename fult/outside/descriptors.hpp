@@ -42,7 +42,7 @@ class descriptors final : public service {
 
   private:
     struct state { // per descriptor
-        short_lock lock;
+        spin_lock lock;
         wait_list readers, writers;
         bool known = false;      // by the epoll instance, unless closed in the meantime
         std::uint32_t armed = 0; // number of the last event armed: one of an earlier number is void

@@ -38,13 +38,12 @@ class FULT_API barrier_base {
   private:
     static constexpr unsigned free_queues = 8;
     struct alignas(cache_line) queue {
-        short_lock lock;
+        spin_lock lock;
         wait_list list;
     };
     friend struct barrier_report;
     queue &queue_for(const waiter &w) noexcept;
     void push(queue &q, waiter &w) noexcept;
-    static void release(waiter *chain) noexcept;
 
     alignas(cache_line) std::atomic<std::ptrdiff_t> pending_;
     alignas(cache_line) std::atomic<std::uint64_t> phase_{0};

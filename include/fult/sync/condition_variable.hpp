@@ -116,7 +116,7 @@ class FULT_API condition_variable {
     bool leave(detail::waiter &self) noexcept; ///< returns false if it was notified
     bool finish(detail::waiter &self, const detail::wait_limits &limits);
 
-    detail::short_lock lock_;
+    detail::spin_lock lock_;
     detail::wait_list waiters_;
 };
 

@@ -68,7 +68,7 @@ class FULT_API shared_state {
     std::atomic<int> state_{empty};
     std::atomic<int> owners_{1};
     friend void share(shared_state &state) noexcept;
-    short_lock lock_;
+    spin_lock lock_;
     wait_list waiters_;
 };
 inline void share(shared_state &state) noexcept { state.owners_.store(2, std::memory_order_relaxed); }
