@@ -1,4 +1,4 @@
-// Both sides of a sleep: how a worker falls asleep, and who wakes it.
+// Both sides of a sleep: how a worker falls asleep, and how it is woken.
 #include "idling.hpp"
 
 #include <algorithm>
