@@ -114,7 +114,7 @@ void barrier_base::wait_enqueued(waiter &self, const void *barrier) noexcept {
 void barrier_base::wait(std::uint64_t phase) noexcept {
     if (phase_.load(std::memory_order_acquire) != phase) // pairs with complete
         return;
-    waiter self{waiter::without_limits()};
+    waiter self{wait_limits()};
     self.tag = phase;
     queue &q = queue_for(self);
     push(q, self);

@@ -43,19 +43,21 @@ const key_record *record_of(local_key key) noexcept {
     return key != 0 && record.key.load(std::memory_order_acquire) == key ? &record : nullptr; // with make_key
 }
 
-local_entry *entry_of(local_values &values, local_key key) noexcept {
-    const std::uint32_t index = index_of(key);
+// The entry of a key by its index; nullptr if there is no room for it.
+local_entry *entry_at(local_values &values, std::uint32_t index) noexcept {
     if (index < local_values::near_count)
         return &values.near[index];
     return index - local_values::near_count < values.far_count ? &values.far[index - local_values::near_count]
                                                                : nullptr;
 }
 
+local_entry *entry_of(local_values &values, local_key key) noexcept {
+    return entry_at(values, index_of(key));
+}
+
 template <class Visit> void each_entry(local_values &values, const Visit &visit) {
-    for (local_entry &entry : values.near)
-        visit(entry);
-    for (std::uint32_t i = 0; i < values.far_count; ++i) // a visit may add entries
-        visit(values.far[i]);
+    for (std::uint32_t i = 0; local_entry *entry = entry_at(values, i); ++i) // a visit may add entries
+        visit(*entry);
 }
 
 // The values of a foreign thread. They exist from the first set_local to the end of the thread, and again if
@@ -205,16 +207,14 @@ void end_locals(local_values &values) noexcept {
     bool again = true;
     for (unsigned round = 0; again && round < rounds; ++round) {
         again = false;
-        for (std::uint32_t i = 0; i < local_values::near_count + values.far_count; ++i) {
-            local_entry &place =
-                i < local_values::near_count ? values.near[i] : values.far[i - local_values::near_count];
+        each_entry(values, [&](local_entry &place) {
             const local_entry entry = std::exchange(place, local_entry{}); // the call may move the entry
             const key_record *const record = entry.value ? record_of(entry.key) : nullptr;
             if (record && record->functions.end) {
                 record->functions.call_end(record->functions.end, entry.value);
                 again = true;
             }
-        }
+        });
     }
     if (again)
         each_entry(values, [](local_entry &entry) { entry = {}; });

@@ -166,6 +166,10 @@ std::vector<std::vector<unsigned>> topology::groups(processor_level level) const
     return groups;
 }
 
+std::vector<std::vector<unsigned>> processor_groups(processor_level level) {
+    return topology().groups(level);
+}
+
 std::string topology::describe() const {
     const auto count = [machine = load().machine](hwloc_obj_type_t type) {
         return hwloc_get_nbobjs_by_type(machine, type);

@@ -57,11 +57,10 @@ class FULT_API wait_limits {
 class FULT_API waiter {
   public:
     waiter() noexcept;
-    // For a wait without limits: then only its grant changes the state of a suspended waiter, and the
-    // granting thread need not compare.
-    struct without_limits {};
-    explicit waiter(without_limits) noexcept : waiter() {
-        stays_ = state_.load(std::memory_order_relaxed) == suspended;
+    // For a wait within these limits. Without limits, only its grant changes the state of a suspended waiter,
+    // and the granting thread need not compare.
+    explicit waiter(const wait_limits &limits) noexcept : waiter() {
+        stays_ = limits.none() && state_.load(std::memory_order_relaxed) == suspended;
     }
     // For a waiter that may be granted at once; otherwise it checks itself whether other tasks are ready.
     struct as_it_comes {};

@@ -106,7 +106,7 @@ template <class Completion = detail::no_completion> class barrier {
     /// Arrives and waits until all participants have arrived. From any thread; may suspend. Ends the program
     /// if more arrive than are expected.
     void arrive_and_wait() noexcept {
-        detail::waiter self{detail::waiter::without_limits()};
+        detail::waiter self{detail::wait_limits()};
         base_.enqueue(self);
         if (base_.arrive(1, "barrier::arrive_and_wait")) {
             completion_();
