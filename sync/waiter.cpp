@@ -29,8 +29,8 @@ bool let_others_run_sometimes() noexcept {
 }
 
 wait_limits::wait_limits(steady_clock::time_point deadline) : timed_(true), deadline_(deadline) {
-    if (in_task())
-        open_timers();
+    if (worker *const here = this_worker(); here && here->current)
+        here->team.timers.open(here->team);
 }
 wait_limits::wait_limits(const std::stop_token &stop, steady_clock::time_point deadline)
     : wait_limits(deadline) {
@@ -183,7 +183,7 @@ bool waiter::wait_long(const wait_limits &limits, const waiting_for &what) {
         return granted_after_yield();
     std::optional<timed_nudge> alarm;
     if (who_ && limits.timed())
-        alarm.emplace(*this, limits.deadline());
+        alarm.emplace(this_worker()->team.timers, *this, limits.deadline());
     const auto on_stop = [this] { nudge(); };
     std::optional<std::stop_callback<decltype(on_stop)>> stop;
     if (limits.stop())
