@@ -16,6 +16,18 @@ std::ptrdiff_t checked(std::size_t count) {
         throw std::invalid_argument("fult: a count is too large");
     return static_cast<std::ptrdiff_t>(count);
 }
+
+// What objects of several kinds do.
+constexpr auto lock_it = [](auto &object) { object.lock(); };
+constexpr auto try_lock_it = [](auto &object) { return ok_or(object.try_lock(), FULT_ERR_BUSY); };
+constexpr auto unlock_it = [](auto &object) { object.unlock(); };
+constexpr auto await_it = [](auto &object) { object.wait(); };
+auto lock_within(int64_t time) {
+    return [=](auto &object) { return ok_or(object.try_lock_for(to_duration(time)), FULT_ERR_TIMEOUT); };
+}
+auto await_within(int64_t time) {
+    return [=](auto &object) { return ok_or(object.wait_for(to_duration(time)), FULT_ERR_TIMEOUT); };
+}
 } // namespace
 
 struct fult_qlock {
@@ -23,40 +35,24 @@ struct fult_qlock {
 };
 int fult_qlock_create(fult_qlock_t *lock) { return create(lock); }
 int fult_qlock_destroy(fult_qlock_t lock) { return destroy(lock); }
-int fult_qlock_lock(fult_qlock_t lock) {
-    return call_with(lock, [](auto &object) { object.lock(); });
-}
-int fult_qlock_trylock(fult_qlock_t lock) {
-    return call_with(lock, [](auto &object) { return ok_or(object.try_lock(), FULT_ERR_BUSY); });
-}
+int fult_qlock_lock(fult_qlock_t lock) { return call_with(lock, lock_it); }
+int fult_qlock_trylock(fult_qlock_t lock) { return call_with(lock, try_lock_it); }
 int fult_qlock_timedlock(fult_qlock_t lock, int64_t nanoseconds) {
-    return call_with(lock, [&](auto &object) {
-        return ok_or(object.try_lock_for(to_duration(nanoseconds)), FULT_ERR_TIMEOUT);
-    });
+    return call_with(lock, lock_within(nanoseconds));
 }
-int fult_qlock_unlock(fult_qlock_t lock) {
-    return call_with(lock, [](auto &object) { object.unlock(); });
-}
+int fult_qlock_unlock(fult_qlock_t lock) { return call_with(lock, unlock_it); }
 
 struct fult_shared_qlock {
     fult::shared_qlock object;
 };
 int fult_shared_qlock_create(fult_shared_qlock_t *lock) { return create(lock); }
 int fult_shared_qlock_destroy(fult_shared_qlock_t lock) { return destroy(lock); }
-int fult_shared_qlock_lock(fult_shared_qlock_t lock) {
-    return call_with(lock, [](auto &object) { object.lock(); });
-}
-int fult_shared_qlock_trylock(fult_shared_qlock_t lock) {
-    return call_with(lock, [](auto &object) { return ok_or(object.try_lock(), FULT_ERR_BUSY); });
-}
+int fult_shared_qlock_lock(fult_shared_qlock_t lock) { return call_with(lock, lock_it); }
+int fult_shared_qlock_trylock(fult_shared_qlock_t lock) { return call_with(lock, try_lock_it); }
 int fult_shared_qlock_timedlock(fult_shared_qlock_t lock, int64_t nanoseconds) {
-    return call_with(lock, [&](auto &object) {
-        return ok_or(object.try_lock_for(to_duration(nanoseconds)), FULT_ERR_TIMEOUT);
-    });
+    return call_with(lock, lock_within(nanoseconds));
 }
-int fult_shared_qlock_unlock(fult_shared_qlock_t lock) {
-    return call_with(lock, [](auto &object) { object.unlock(); });
-}
+int fult_shared_qlock_unlock(fult_shared_qlock_t lock) { return call_with(lock, unlock_it); }
 int fult_shared_qlock_lock_shared(fult_shared_qlock_t lock) {
     return call_with(lock, [](auto &object) { object.lock_shared(); });
 }
@@ -148,13 +144,9 @@ int fult_latch_destroy(fult_latch_t latch) { return destroy(latch); }
 int fult_latch_count_down(fult_latch_t latch, size_t count) {
     return call_with(latch, [&](auto &object) { object.count_down(checked(count)); });
 }
-int fult_latch_wait(fult_latch_t latch) {
-    return call_with(latch, [](auto &object) { object.wait(); });
-}
+int fult_latch_wait(fult_latch_t latch) { return call_with(latch, await_it); }
 int fult_latch_timedwait(fult_latch_t latch, int64_t nanoseconds) {
-    return call_with(latch, [&](auto &object) {
-        return ok_or(object.wait_for(to_duration(nanoseconds)), FULT_ERR_TIMEOUT);
-    });
+    return call_with(latch, await_within(nanoseconds));
 }
 
 struct fult_event {
@@ -168,13 +160,9 @@ int fult_event_set(fult_event_t event) {
 int fult_event_reset(fult_event_t event) {
     return call_with(event, [](auto &object) { object.reset(); });
 }
-int fult_event_wait(fult_event_t event) {
-    return call_with(event, [](auto &object) { object.wait(); });
-}
+int fult_event_wait(fult_event_t event) { return call_with(event, await_it); }
 int fult_event_timedwait(fult_event_t event, int64_t nanoseconds) {
-    return call_with(event, [&](auto &object) {
-        return ok_or(object.wait_for(to_duration(nanoseconds)), FULT_ERR_TIMEOUT);
-    });
+    return call_with(event, await_within(nanoseconds));
 }
 
 struct fult_once {

@@ -102,7 +102,9 @@ int fult_group_stop_requested(fult_group_t group) { return group && group->objec
 int fult_key_create(fult_key_t *key, void (*destructor)(void *)) {
     if (!key)
         return reject_argument("key is NULL");
-    return status_of([&] { *key = make_key(destructor, nullptr); });
+    const auto call = [](any_function end, void *value) { reinterpret_cast<void (*)(void *)>(end)(value); };
+    return status_of(
+        [&] { *key = make_key({.end = reinterpret_cast<any_function>(destructor), .call_end = call}); });
 }
 
 int fult_key_delete(fult_key_t key) { return delete_key(key) ? FULT_SUCCESS : reject_argument(no_such_key); }

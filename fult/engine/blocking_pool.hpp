@@ -61,8 +61,7 @@ class blocking_pool {
     bool start_thread(blocking_request &first) noexcept;
     void serve(blocking_request *first) noexcept;
     blocking_request *next_request(idle_thread &me) noexcept;
-    idle_thread *assign(blocking_request &request) noexcept;
-    void put_in_queue(blocking_request &request) noexcept;
+    bool assign_or_queue(blocking_request &request) noexcept;
     blocking_request *take_queue() noexcept;
     void remove_idle(const idle_thread &me) noexcept;
 

@@ -15,6 +15,7 @@
 #include <thread>
 #include <unistd.h>
 
+#include <fult/detail/forked.hpp>
 #include <fult/detail/misuse.hpp>
 #include <fult/detail/more_workers.hpp>
 #include <fult/runtime.hpp>
@@ -22,7 +23,6 @@
 
 #include "blocking_pool.hpp"
 #include "deadlock.hpp"
-#include "fork_guard.hpp"
 #include "fult/base/asymmetric_fence.hpp"
 #include "fult/base/check.hpp"
 #include "fult/base/option_table.hpp"

@@ -128,15 +128,6 @@ local_key make_key(const key_functions &functions) {
     return made;
 }
 
-local_key make_key(end_function end, copy_function copy) {
-    return make_key(
-        {reinterpret_cast<any_function>(end), reinterpret_cast<any_function>(copy),
-         [](any_function function, void *value) { reinterpret_cast<end_function>(function)(value); },
-         [](any_function function, const void *value) {
-             return reinterpret_cast<copy_function>(function)(value);
-         }});
-}
-
 bool delete_key(local_key key) noexcept {
     const std::lock_guard guard(keys_lock);
     const bool is_one = is_key(key);
