@@ -205,7 +205,7 @@ struct left_nothing {
 };
 
 // Ends a wait in a queue without the grant: the waiter is removed and `left` is called, both under the lock.
-// Returns false if it was removed before, after its grant.
+// Returns false if it was removed before: then this has waited for its grant.
 template <class Left = left_nothing>
 bool leave_queue(spin_lock &lock, wait_list &list, waiter &w, const Left &left = Left()) {
     lock.lock();
