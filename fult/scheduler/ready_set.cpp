@@ -270,8 +270,6 @@ void ready_set::put_back(task *chain) noexcept {
 template <bool by_thief>
 task *ready_set::take_from(const public_words &from, bool newest, bool started, std::uint32_t least,
                            bool *forwarded) noexcept {
-    if (!from.any())
-        return nullptr;
     task *found = nullptr, *passed_over = nullptr;
     scan(from, newest, [&](std::uint32_t w, std::uint64_t bits) {
         bits = bits_from(least, w, bits);
@@ -309,7 +307,8 @@ task *ready_set::take_from(const public_words &from, bool newest, bool started, 
 template task *ready_set::take_from<false>(const public_words &, bool, bool, std::uint32_t, bool *) noexcept;
 
 task *ready_set::steal(bool &forwarded, bool started, std::uint32_t least) noexcept {
-    return take_from<true>(runnable(), false, started, least, &forwarded);
+    const public_words from = runnable();
+    return from.any() ? take_from<true>(from, false, started, least, &forwarded) : nullptr;
 }
 
 // Makes a claimed task private again, if allowed, as if it had just yielded or been spawned. Otherwise makes
@@ -354,6 +353,8 @@ task *ready_set::take_public(bool started, bool gather) noexcept {
     if (gather)
         if (task *t = take_where_last())
             return t;
+    if (!may_have_public())
+        return nullptr;
     task *t = take_from<false>(runnable(), !breadth_first_, started, 0);
     if (t)
         last_public_ = slot_of(t) >> 6;
@@ -361,6 +362,8 @@ task *ready_set::take_public(bool started, bool gather) noexcept {
 }
 
 task *ready_set::take_in_turn(const public_words &from, std::uint32_t &turn) noexcept {
+    if (!from.any())
+        return nullptr;
     task *t = take_from<false>(from, false, false, turn + 1);
     if (!t)
         t = take_from<false>(from, false, false, 0); // wrap around
